@@ -18,7 +18,7 @@ use std::io::{self, BufRead};
 use std::path::Path;
 use std::sync::Arc;
 
-pub(crate) use self::copy::{Fault, copy, wait_for};
+pub(crate) use self::copy::{Copying, Fault, Sink, copy, wait_for};
 pub(crate) use self::data::{DataFault, MemberReader, Stretch};
 pub(crate) use self::names::{
     NameTable, are_surely_portable, check as check_names, check_portable,

@@ -4,6 +4,7 @@
 
 mod code;
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::Serialize;
@@ -284,29 +285,27 @@ pub(crate) fn cut(findings: &mut Vec<Finding>) {
         let more = [member, array, expected, found, hint].into_iter().flatten();
         message.len() + more.map(String::len).sum::<usize>()
     };
-    let (mut listed, mut room) = (vec![false; findings.len()], MAX_LISTED_BYTES);
-    let mut left = MAX_LISTED;
-    for severity in [Severity::Error, Severity::Warning] {
-        let of_it = findings.iter().zip(&mut listed);
-        for (finding, listed) in of_it.filter(|(finding, _)| finding.severity == severity) {
-            if finding.count != 1 {
-                continue;
-            }
-            *listed = left > 0 && bytes(finding) <= room;
-            left = if *listed { left - 1 } else { 0 };
-            room = room.saturating_sub(bytes(finding));
-        }
-    }
+    let mut first: Vec<_> =
+        findings.iter().enumerate().filter(|(_, finding)| finding.count == 1).collect();
+    first.sort_by_key(|(_, finding)| !finding.is_error());
+    let mut room = MAX_LISTED_BYTES;
+    let fits = |(_, finding): &(usize, &Finding)| {
+        let left = room.checked_sub(bytes(finding));
+        room = left.unwrap_or(0);
+        left.is_some()
+    };
+    let listed = first.into_iter().take(MAX_LISTED).take_while(fits);
+    let listed: HashSet<usize> = listed.map(|(number, _)| number).collect();
     let mut others: Vec<(Code, Severity, u64)> = Vec::new();
-    let mut is_listed = listed.into_iter();
+    let mut numbers = 0..;
     findings.retain(|finding| {
-        let is_listed = is_listed.next().unwrap_or(true);
-        if !is_listed {
-            let kind = (finding.code, finding.severity);
-            match others.iter_mut().find(|(code, severity, _)| (*code, *severity) == kind) {
-                Some((.., count)) => *count += finding.count,
-                None => others.push((finding.code, finding.severity, finding.count)),
-            }
+        let is_listed = numbers.next().is_some_and(|number| listed.contains(&number));
+        let Finding { code, severity, count, .. } = *finding;
+        let mut known = others.iter_mut();
+        match known.find(|(of, by, _)| (*of, *by) == (code, severity)) {
+            _ if is_listed => {}
+            Some((.., sum)) => *sum += count,
+            None => others.push((code, severity, count)),
         }
         is_listed
     });

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::digest::{Algorithm, Digest};
-use crate::path::{InvalidPath, MemberPath, escape};
+use crate::path::{MemberPath, escape};
 
 /// Longest line read: the longest name, every byte of it escaped, and a digest.
 pub(crate) const MAX_LINE_BYTES: usize = 256 * 1024;
@@ -24,91 +24,14 @@ pub enum NameEncoding {
 }
 
 /// Something wrong with one line.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {kind}")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ManifestFault {
     /// The line, counted from 1.
     pub line: u64,
     /// What is wrong with it.
-    pub kind: ManifestFaultKind,
-}
-
-/// What can be wrong with a line.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ManifestFaultKind {
-    /// The file begins with a byte order mark.
-    #[error("the file begins with a byte order mark, which `sha256sum -c` cannot read")]
-    ByteOrderMark,
-    /// The line is longer than any name can make it.
-    #[error("the line is {found} bytes long, expected at most {MAX_LINE_BYTES}")]
-    LineTooLong {
-        /// Its length in bytes.
-        found: usize,
-    },
-    /// Bytes that are not UTF-8, or a NUL.
-    #[error("the line is not text in UTF-8")]
-    NotText,
-    /// No digest, blanks and name.
-    #[error("expected `<digest>  <path>`, found `{}`", escape(.found))]
-    Form {
-        /// The beginning of the line.
-        found: String,
-    },
-    /// A digest of the wrong length or with other characters than hexadecimal digits.
-    #[error("expected {expected} hexadecimal digits, found `{}`", escape(.found))]
-    Digest {
-        /// Digits that the algorithm needs.
-        expected: usize,
-        /// What stands there.
-        found: String,
-    },
-    /// A name that no member may have.
-    #[error(transparent)]
-    Path(#[from] InvalidPath),
-    /// One path with two digests.
-    #[error("`{path}` has another digest on line {first}")]
-    Conflict {
-        /// The path.
-        path: MemberPath,
-        /// The other line.
-        first: u64,
-    },
-    /// So many faults that the others are not listed.
-    #[error("more than {MAX_FAULTS} lines are at fault; the others are not listed")]
-    TooMany,
-    /// A file that `sha256sum -c` does not open.
-    #[error("`sha256sum -c` takes `-` for standard input; write `./-`")]
-    StandardInput,
-    /// One blank before the name in one line, two in another.
-    #[error(
-        "one blank or two before the name, unlike line {first}: `sha256sum -c` passes over the line, or takes the \
-         second blank for a part of the name"
-    )]
-    MixedBlanks {
-        /// The first line of the other form.
-        first: u64,
-    },
-    /// One path twice with the same digest.
-    #[error("`{path}` is already on line {first}")]
-    Repeated {
-        /// The path.
-        path: MemberPath,
-        /// The other line.
-        first: u64,
-    },
-}
-
-impl ManifestFault {
+    pub message: String,
     /// Whether the manifest proves as much as it would without this fault.
-    pub fn is_warning(&self) -> bool {
-        matches!(
-            self.kind,
-            ManifestFaultKind::Repeated { .. }
-                | ManifestFaultKind::StandardInput
-                | ManifestFaultKind::MixedBlanks { .. }
-        )
-    }
+    pub is_warning: bool,
 }
 
 /// Appends one line.
@@ -123,19 +46,18 @@ pub(crate) fn push_line(text: &mut Vec<u8>, names: NameEncoding, path: &str, dig
     text.push(b'\n');
 }
 
-/// One line: nothing for a blank line or a comment.
+/// One line: nothing for a blank line or a comment, and an error that says what is wrong with it.
 pub(crate) fn parse_line(
     algorithm: Algorithm,
     names: NameEncoding,
     line: &[u8],
-) -> Result<Option<(MemberPath, Digest)>, ManifestFaultKind> {
-    if line.len() > MAX_LINE_BYTES {
-        return Err(ManifestFaultKind::LineTooLong { found: line.len() });
+) -> Result<Option<(MemberPath, Digest)>, String> {
+    let len = line.len();
+    if len > MAX_LINE_BYTES {
+        return Err(format!("the line is {len} bytes long, expected at most {MAX_LINE_BYTES}"));
     }
-    let text = std::str::from_utf8(line).map_err(|_| ManifestFaultKind::NotText)?;
-    if text.contains('\0') {
-        return Err(ManifestFaultKind::NotText);
-    }
+    let text = std::str::from_utf8(line).ok().filter(|text| !text.contains('\0'));
+    let text = text.ok_or("the line is not text in UTF-8")?;
     if text.trim().is_empty() || text.starts_with('#') {
         return Ok(None);
     }
@@ -143,21 +65,21 @@ pub(crate) fn parse_line(
         Some(rest) if names == NameEncoding::Gnu => (true, rest),
         _ => (false, text),
     };
-    let (digits, name) = split_bsd(algorithm, text)
-        .or_else(|| split_gnu(names, text))
-        .ok_or_else(|| ManifestFaultKind::Form { found: beginning(text) })?;
+    let form = || format!("expected `<digest>  <path>`, found `{}`", escape(&beginning(text)));
+    let split = split_bsd(algorithm, text).or_else(|| split_gnu(names, text));
+    let (digits, name) = split.ok_or_else(form)?;
     let digest = Digest::from_hex(algorithm, digits.as_bytes()).ok_or_else(|| {
-        ManifestFaultKind::Digest { expected: algorithm.digest_len() * 2, found: beginning(digits) }
+        let (expected, found) = (algorithm.digest_len() * 2, beginning(digits));
+        format!("expected {expected} hexadecimal digits, found `{}`", escape(&found))
     })?;
     let name = match names {
-        NameEncoding::Gnu if escaped => decode_gnu(name)
-            .ok_or_else(|| ManifestFaultKind::Form { found: beginning(text) })?
-            .into(),
+        NameEncoding::Gnu if escaped => decode_gnu(name).ok_or_else(form)?.into(),
         NameEncoding::Percent => decode_percent(name),
         NameEncoding::Gnu | NameEncoding::Verbatim => Cow::Borrowed(name),
     };
     let name = name.strip_prefix("./").unwrap_or(&name);
-    Ok(Some((MemberPath::new(name)?, digest)))
+    let path = MemberPath::new(name).map_err(|invalid| invalid.to_string())?;
+    Ok(Some((path, digest)))
 }
 
 /// `digest`, two blanks (the second may be the `*` of binary mode), `name`. In a bag any number of
@@ -192,24 +114,20 @@ pub(crate) fn encode_name(names: NameEncoding, name: &str) -> Cow<'_, str> {
     if name == "-" && names == NameEncoding::Gnu {
         return Cow::Borrowed("./-");
     }
-    let is_special = match names {
-        NameEncoding::Gnu => memchr::memchr3(b'\\', b'\n', b'\r', name.as_bytes()).is_some(),
-        NameEncoding::Percent => memchr::memchr3(b'%', b'\n', b'\r', name.as_bytes()).is_some(),
-        NameEncoding::Verbatim => false,
+    let escapes: &[(char, &str)] = match names {
+        NameEncoding::Gnu => &[('\\', "\\\\"), ('\n', "\\n"), ('\r', "\\r")],
+        NameEncoding::Percent => &[('%', "%25"), ('\n', "%0A"), ('\r', "%0D")],
+        NameEncoding::Verbatim => &[],
     };
-    if !is_special {
+    let escape = |letter| escapes.iter().find(|(escaped, _)| *escaped == letter);
+    if !name.contains(|letter| escape(letter).is_some()) {
         return Cow::Borrowed(name);
     }
-    let mut encoded = String::with_capacity(name.len());
-    for character in name.chars() {
-        match (names, character) {
-            (NameEncoding::Gnu, '\\') => encoded.push_str("\\\\"),
-            (NameEncoding::Gnu, '\n') => encoded.push_str("\\n"),
-            (NameEncoding::Gnu, '\r') => encoded.push_str("\\r"),
-            (NameEncoding::Percent, '%') => encoded.push_str("%25"),
-            (NameEncoding::Percent, '\n') => encoded.push_str("%0A"),
-            (NameEncoding::Percent, '\r') => encoded.push_str("%0D"),
-            _ => encoded.push(character),
+    let mut encoded = String::with_capacity(name.len() + 2);
+    for letter in name.chars() {
+        match escape(letter) {
+            Some((_, written)) => encoded.push_str(written),
+            None => encoded.push(letter),
         }
     }
     Cow::Owned(encoded)

@@ -9,7 +9,7 @@ mod line;
 
 use std::io::{self, BufRead, Read as _};
 
-pub use self::line::{ManifestFault, ManifestFaultKind, NameEncoding};
+pub use self::line::{ManifestFault, NameEncoding};
 pub(crate) use self::line::{beginning, decode_name, push_line};
 
 use memchr::memmem;
@@ -57,29 +57,36 @@ impl Manifest {
         names: NameEncoding,
         bytes: &[u8],
     ) -> (Self, Vec<ManifestFault>) {
-        let mut entries = Vec::new();
-        let mut faults = Vec::new();
+        let (mut entries, mut faults) = (Vec::new(), Vec::new());
+        let error = |line, message| ManifestFault { line, message, is_warning: false };
+        let warning = |line, message| ManifestFault { line, message, is_warning: true };
+        let too_many = |line| {
+            let why =
+                format!("more than {MAX_FAULTS} lines are at fault; the others are not listed");
+            error(line, why)
+        };
         let mut text = bytes;
         if let Some(rest) = text.strip_prefix(b"\xef\xbb\xbf") {
-            faults.push(ManifestFault { line: 1, kind: ManifestFaultKind::ByteOrderMark });
+            let why = "the file begins with a byte order mark, which `sha256sum -c` cannot read";
+            faults.push(error(1, why.to_owned()));
             text = rest;
         }
         let mut form: Option<(usize, u64)> = None;
         for (line, content) in (1..).zip(lines(text)) {
             if faults.len() >= MAX_FAULTS {
-                faults.push(ManifestFault { line, kind: ManifestFaultKind::TooMany });
+                faults.push(too_many(line));
                 break;
             }
             match parse_line(algorithm, names, content) {
                 Ok(None) => {}
                 Ok(Some((path, digest))) => {
                     if names == NameEncoding::Gnu {
-                        let kind = other_reading(algorithm, content, line, &mut form);
-                        faults.extend(kind.map(|kind| ManifestFault { line, kind }));
+                        let message = other_reading(algorithm, content, line, &mut form);
+                        faults.extend(message.map(|message| warning(line, message)));
                     }
                     entries.push(ManifestEntry { path, digest, line });
                 }
-                Err(kind) => faults.push(ManifestFault { line, kind }),
+                Err(message) => faults.push(error(line, message)),
             }
         }
         entries.sort_by(|a, b| a.path.cmp(&b.path).then(a.line.cmp(&b.line)));
@@ -91,15 +98,14 @@ impl Manifest {
             if faults.len() > MAX_FAULTS {
                 return true;
             }
-            let (path, line) = (later.path.clone(), first.line);
-            let kind = if faults.len() == MAX_FAULTS {
-                ManifestFaultKind::TooMany
+            let (path, line, first_line) = (&later.path, later.line, first.line);
+            faults.push(if faults.len() == MAX_FAULTS {
+                too_many(line)
             } else if later.digest == first.digest {
-                ManifestFaultKind::Repeated { path, first: line }
+                warning(line, format!("`{path}` is already on line {first_line}"))
             } else {
-                ManifestFaultKind::Conflict { path, first: line }
-            };
-            faults.push(ManifestFault { line: later.line, kind });
+                error(line, format!("`{path}` has another digest on line {first_line}"))
+            });
             true
         });
         faults.sort_by_key(|fault| fault.line);
@@ -199,7 +205,7 @@ fn other_reading(
     line: &[u8],
     number: u64,
     form: &mut Option<(usize, u64)>,
-) -> Option<ManifestFaultKind> {
+) -> Option<String> {
     let line = line.strip_prefix(b"\\").unwrap_or(line);
     let (digits, rest) = line.split_at_checked(algorithm.digest_len() * 2)?;
     if !digits.iter().all(u8::is_ascii_hexdigit) {
@@ -211,13 +217,16 @@ fn other_reading(
         [] => return None,
     };
     if name == b"-" {
-        return Some(ManifestFaultKind::StandardInput);
+        return Some("`sha256sum -c` takes `-` for standard input; write `./-`".to_owned());
     }
     match *form {
         None => *form = Some((blanks, number)),
         Some((first_blanks, first)) if first_blanks != blanks && first > 0 => {
             *form = Some((first_blanks, 0));
-            return Some(ManifestFaultKind::MixedBlanks { first });
+            return Some(format!(
+                "one blank or two before the name, unlike line {first}: `sha256sum -c` passes over the line, or \
+                 takes the second blank for a part of the name"
+            ));
         }
         Some(_) => {}
     }
@@ -231,12 +240,15 @@ pub(crate) struct ManifestIndex {
     manifest: Manifest,
     /// The faults that are errors, each with its line.
     faults: Vec<(ManifestFault, Vec<u8>)>,
+    /// Whether there are more than were read.
+    has_more: bool,
 }
 
 impl ManifestIndex {
     pub(crate) fn new(algorithm: Algorithm, names: NameEncoding, text: &[u8]) -> Self {
         let (manifest, mut found) = Manifest::parse(algorithm, names, text);
-        found.retain(|fault| !fault.is_warning());
+        let has_more = found.len() > MAX_FAULTS;
+        found.retain(|fault| !fault.is_warning);
         let mut faults = Vec::new();
         let mut found = found.into_iter().peekable();
         for (number, line) in (1..).zip(lines(text)) {
@@ -247,7 +259,7 @@ impl ManifestIndex {
                 break;
             }
         }
-        Self { names, manifest, faults }
+        Self { names, manifest, faults, has_more }
     }
 
     /// The digest of a file.
@@ -257,12 +269,14 @@ impl ManifestIndex {
     /// When a line that names the file is invalid, or two give different digests.
     pub(crate) fn look_up(&self, path: &MemberPath) -> Result<Option<Digest>, ManifestFault> {
         let written = encode_name(self.names, path.as_str());
-        let is_about = |(fault, line): &&(ManifestFault, Vec<u8>)| match &fault.kind {
-            ManifestFaultKind::Conflict { path: other, .. } => other == path,
-            ManifestFaultKind::TooMany => true,
-            _ => memmem::find(line, written.as_bytes()).is_some(),
-        };
-        match self.faults.iter().find(is_about) {
+        let algorithm = self.manifest.algorithm;
+        let is_about =
+            |(_, line): &&(ManifestFault, Vec<u8>)| match parse_line(algorithm, self.names, line) {
+                Ok(Some((other, _))) => other == *path,
+                _ => memmem::find(line, written.as_bytes()).is_some(),
+            };
+        let last = || self.faults.last().filter(|_| self.has_more);
+        match self.faults.iter().find(is_about).or_else(last) {
             Some((fault, _)) => Err(fault.clone()),
             None => Ok(self.manifest.get(path.as_str()).map(|entry| entry.digest)),
         }
@@ -371,7 +385,7 @@ mod tests {
             let (manifest, faults) = parse(&text);
             let lines: Vec<_> = faults.iter().map(|fault| fault.line).collect();
             assert_eq!(lines, expected, "{text}");
-            assert!(faults.iter().all(ManifestFault::is_warning), "{text}");
+            assert!(faults.iter().all(|fault| fault.is_warning), "{text}");
             assert_eq!(manifest.entries().len(), text.lines().count(), "{text}");
         }
         let path = MemberPath::new("-").unwrap();
@@ -415,15 +429,15 @@ mod tests {
     fn a_repeated_path_warns_and_a_contradicted_one_does_not() {
         let other = DIGEST.replace('e', "f");
         let (_, faults) = parse(&format!("{DIGEST}  a\n{DIGEST}  a\n"));
-        assert!(matches!(&faults[..], [fault] if fault.is_warning() && fault.line == 2));
+        assert!(matches!(&faults[..], [fault] if fault.is_warning && fault.line == 2));
         let (_, faults) = parse(&format!("{DIGEST}  a\n{other}  a\n"));
-        assert!(matches!(&faults[..], [fault] if !fault.is_warning() && fault.line == 2));
+        assert!(matches!(&faults[..], [fault] if !fault.is_warning && fault.line == 2));
     }
 
     #[test]
     fn a_byte_order_mark_and_other_encodings_are_faults() {
         let marked = format!("\u{feff}{DIGEST}  a\n");
-        assert_eq!(parse(&marked).1[0].kind, ManifestFaultKind::ByteOrderMark);
+        assert!(parse(&marked).1[0].message.contains("byte order mark"));
         let utf16: Vec<u8> = marked.encode_utf16().flat_map(u16::to_le_bytes).collect();
         let (_, faults) = Manifest::parse(Algorithm::Sha256, NameEncoding::Gnu, &utf16);
         assert!(!faults.is_empty());

@@ -13,8 +13,8 @@ use crate::digest::Algorithm;
 use crate::finding::{Code, Finding, Severity};
 use crate::manifest::NameEncoding;
 use crate::pack::bag::{
-    BAG_INFO, BagDeclaration, BagFault, BagInfo, BagVersion, FETCH, FetchEntry, FetchList,
-    ManifestNoteKind, PACKAGE_INFO, PAYLOAD_OXUM, PayloadOxum, TagEncoding, manifest_notes,
+    BagDeclaration, BagInfo, BagVersion, FETCH, FetchEntry, PAYLOAD_OXUM, PayloadOxum, TagEncoding,
+    fault, manifest_notes, not_text, parse_fetch_list,
 };
 use crate::pack::{self, BAG_DECLARATION, Layout, Placement};
 use crate::path::MemberPath;
@@ -55,20 +55,21 @@ impl TagRules {
     ///
     /// # Errors
     ///
-    /// A finding when it is no text in the declared encoding; nothing when that is not known, which
-    /// is a finding of the declaration.
+    /// A finding when it is no text in the declared encoding, or when that is not known.
     pub(super) fn decode<'t>(
         self,
         name: &str,
         text: &'t [u8],
-    ) -> Result<Cow<'t, [u8]>, Option<Box<Finding>>> {
+    ) -> Result<Cow<'t, [u8]>, Box<Finding>> {
         if self.names == NameEncoding::Gnu {
             return Ok(Cow::Borrowed(text));
         }
-        let Some(encoding) = self.encoding else { return Err(None) };
-        encoding
-            .decode(text)
-            .map_err(|kind| Some(Box::new(BagFault { line: 1, kind }.finding(name))))
+        let encoding = self.encoding.ok_or_else(|| {
+            const MESSAGE: &str =
+                "the manifests of the bag are in an encoding that is not supported";
+            Finding::new(Code::UnknownTagEncoding, MESSAGE).in_member(BAG_DECLARATION)
+        })?;
+        encoding.decode(text).ok_or_else(|| Box::new(not_text(encoding, name, 1)))
     }
 }
 
@@ -115,8 +116,8 @@ impl<'a> Bag<'a> {
         findings: &mut Vec<Finding>,
     ) -> Self {
         let text = texts.get(BAG_DECLARATION).copied().unwrap_or_default();
-        let (declaration, faults) = BagDeclaration::parse(text);
-        findings.extend(faults.iter().map(|fault| fault.finding(BAG_DECLARATION)));
+        let (declaration, mut faults) = BagDeclaration::parse(text);
+        findings.append(&mut faults);
         let rules = TagRules::declared(&declaration);
         let mut files = BTreeMap::new();
         let mut has_payload_directory = false;
@@ -162,11 +163,11 @@ impl<'a> Bag<'a> {
         let text = match ManifestText::decode(name, algorithm, self.rules, text) {
             Ok(text) => text,
             Err(finding) => {
-                findings.extend(finding.map(|finding| *finding));
+                findings.extend(not_of_declaration(*finding));
                 return None;
             }
         };
-        let notes = manifest_notes(self.version(), text.text());
+        let mut notes = manifest_notes(self.version(), name, text.text());
         let before = findings.len();
         let mut named = text.parse(findings);
         if self.version() == BagVersion::V1_0 {
@@ -175,24 +176,7 @@ impl<'a> Bag<'a> {
                 finding.severity = Severity::Error;
             }
         }
-        for note in notes {
-            let finding = match note.kind {
-                ManifestNoteKind::Legacy => Finding::new(
-                    Code::LegacyManifestLine,
-                    "the line is written as `md5sum` writes, which strict readers of bags refuse",
-                ),
-                ManifestNoteKind::Percent => Finding::new(
-                    Code::OddPercent,
-                    "a `%` stands for itself here; only %0A, %0D and %25 are decoded",
-                ),
-                ManifestNoteKind::Shell => Finding::new(
-                    Code::WrongManifestEntry,
-                    "the path begins with `~` or a variable, which other programs may follow out \
-                     of the bag",
-                ),
-            };
-            findings.push(finding.in_member(name).at_line(note.line));
-        }
+        findings.append(&mut notes);
         self.rename_normalized(&mut named, findings);
         Some(named)
     }
@@ -279,19 +263,13 @@ impl<'a> Bag<'a> {
     }
 
     fn check_payload_lists(&self, payload: &[NamedManifest], findings: &mut Vec<Finding>) {
-        for named in payload {
-            for entry in named.manifest.entries() {
-                if !entry.path.as_str().starts_with(PAYLOAD) {
-                    findings.push(
-                        Finding::new(
-                            Code::WrongManifestEntry,
-                            format!("`{}` is no payload; it is not below `data/`", entry.path),
-                        )
-                        .in_member(named.name.clone())
-                        .at_line(entry.line),
-                    );
-                }
-            }
+        for NamedManifest { name, manifest } in payload {
+            let entries = manifest.entries().iter();
+            let astray = entries.filter(|entry| !entry.path.as_str().starts_with(PAYLOAD));
+            findings.extend(astray.map(|entry| {
+                let message = format!("`{}` is no payload; it is not below `data/`", entry.path);
+                fault(Code::WrongManifestEntry, name, entry.line, message)
+            }));
         }
         let Some(first) = payload.first() else { return };
         for name in self.files.keys().filter(|name| name.starts_with(PAYLOAD)) {
@@ -327,21 +305,14 @@ impl<'a> Bag<'a> {
         let mut unlisted = BTreeSet::new();
         for named in tags {
             for entry in named.manifest.entries() {
-                let path = entry.path.as_str();
-                if path.starts_with(PAYLOAD) || Self::is_any_tag_manifest(path) {
-                    let what = if path.starts_with(PAYLOAD) { "payload" } else { "a tag manifest" };
-                    findings.push(
-                        Finding::new(
-                            Code::WrongManifestEntry,
-                            format!(
-                                "`{}` is {what}, which a tag manifest must not list",
-                                entry.path
-                            ),
-                        )
-                        .in_member(named.name.clone())
-                        .at_line(entry.line),
-                    );
-                }
+                let what = match entry.path.as_str() {
+                    path if path.starts_with(PAYLOAD) => "payload",
+                    path if Self::is_any_tag_manifest(path) => "a tag manifest",
+                    _ => continue,
+                };
+                let path = &entry.path;
+                let message = format!("`{path}` is {what}, which a tag manifest must not list");
+                findings.push(fault(Code::WrongManifestEntry, &named.name, entry.line, message));
             }
             for name in self.files.keys() {
                 if name.starts_with(PAYLOAD)
@@ -384,7 +355,7 @@ impl<'a> Bag<'a> {
         match self.rules.decode(name, text) {
             Ok(text) => Some(text),
             Err(finding) => {
-                findings.extend(finding.map(|finding| *finding));
+                findings.extend(not_of_declaration(*finding));
                 None
             }
         }
@@ -398,20 +369,14 @@ impl<'a> Bag<'a> {
     ) -> BTreeSet<String> {
         let mut unfetched = BTreeSet::new();
         let Some(text) = self.text(FETCH, findings) else { return unfetched };
-        let (list, faults) = FetchList::parse(self.rules.names, &text);
-        findings.extend(faults.iter().map(|fault| fault.finding(FETCH)));
-        for FetchEntry { url, path, line, .. } in list.entries() {
+        let (list, mut faults) = parse_fetch_list(self.rules.names, &text);
+        findings.append(&mut faults);
+        for FetchEntry { url, path, line, .. } in &list {
             let name = path.as_str();
             for named in payload.iter().filter(|named| named.manifest.get(name).is_none()) {
-                findings.push(
-                    Finding::new(
-                        Code::BadFetchList,
-                        format!("`{path}` is not listed in `{}`", named.name),
-                    )
-                    .in_member(FETCH)
-                    .at_line(*line)
-                    .hint("list it there too, or it could not be checked once fetched"),
-                );
+                let message = format!("`{path}` is not listed in `{}`", named.name);
+                let hint = "list it there too, or it could not be checked once fetched";
+                findings.push(fault(Code::BadFetchList, FETCH, *line, message).hint(hint));
             }
             if !self.files.contains_key(name) && unfetched.insert(name.to_owned()) {
                 findings.push(
@@ -425,12 +390,10 @@ impl<'a> Bag<'a> {
     }
 
     fn check_info(&self, whole: bool, findings: &mut Vec<Finding>) {
-        // It was called so up to 0.95.
-        let old = self.version() < BagVersion::V0_96;
-        let name = if old { PACKAGE_INFO } else { BAG_INFO };
+        let name = BagInfo::file(self.version());
         let Some(text) = self.text(name, findings) else { return };
-        let (info, faults) = BagInfo::parse(self.version(), &text);
-        findings.extend(faults.iter().map(|fault| fault.finding(name)));
+        let (info, mut faults) = BagInfo::parse(self.version(), &text);
+        findings.append(&mut faults);
         let stated = info
             .get(PAYLOAD_OXUM)
             .and_then(|field| Some((field.line, PayloadOxum::parse(&field.value)?)));
@@ -441,14 +404,13 @@ impl<'a> Bag<'a> {
             found.files += 1;
         }
         if stated != found {
+            let hint =
+                "compare the payload with another copy; the numbers are its bytes and its files";
+            let message = "the payload is of another size than stated";
             findings.push(
-                Finding::new(Code::PayloadOxum, "the payload is of another size than stated")
-                    .in_member(name)
-                    .at_line(line)
+                fault(Code::PayloadOxum, name, line, message)
                     .expected(stated.to_string(), found.to_string())
-                    .hint(
-                        "compare the payload with another copy; the numbers are its bytes and its files",
-                    ),
+                    .hint(hint),
             );
         }
     }
@@ -462,6 +424,11 @@ impl<'a> Bag<'a> {
         let version = self.declaration.stated_version.clone();
         BagReport { version, complete, valid }
     }
+}
+
+/// A finding about a tag file, unless it is a finding of the declaration already.
+fn not_of_declaration(finding: Finding) -> Option<Finding> {
+    Some(finding).filter(|finding| finding.code != Code::UnknownTagEncoding)
 }
 
 /// Whether a code is about what a bag is; arrays and their descriptions are the pack's matter.

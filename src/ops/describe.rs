@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::finding::{self, Finding, count_errors};
 use crate::fs::{self, File, PendingFile, Stamp, Turn};
 use crate::ndl::{Document, Order};
-use crate::pack::{self, Contents, Convention, Described, Update, Updated, shape_of};
+use crate::pack::{self, Contents, Convention, Described, DescribedArray, shape_of};
 use crate::path::{MemberPath, escape_path};
 use crate::pipeline;
 use crate::progress::Progress;
@@ -246,32 +246,35 @@ fn update(
     report: &mut UpdateReport,
 ) -> Result<()> {
     // Every document with the arrays that it describes.
-    let mut documents: BTreeMap<&str, Vec<(&MemberPath, Described<'_>)>> = BTreeMap::new();
+    let mut documents: BTreeMap<&str, Vec<DescribedArray<'_>>> = BTreeMap::new();
     for (path, facts) in contents.arrays.iter().filter(|(path, _)| counts(path)) {
-        if facts.header.is_err() {
+        let Ok(header) = &facts.header else {
             facts.findings(path, &mut report.findings);
             continue;
-        }
-        let mut findings = Vec::new();
-        let described = contents.description(path, &mut findings);
-        report.findings.extend(findings);
+        };
+        let described = contents.description(path, &mut report.findings);
         for described in with_pack_document(contents, path, described) {
-            documents.entry(described.member).or_default().push((path, described));
+            let array = DescribedArray { path, header, encoding: facts.encoding, described };
+            documents.entry(described.member).or_default().push(array);
         }
     }
     for (member, arrays) in documents {
-        match update_document(contents, &arrays) {
+        let Some(DescribedArray { described: first, .. }) = arrays.first() else {
+            continue;
+        };
+        match pack::update(contents, &arrays, false) {
+            // The findings of a document beside an array are reported with it.
+            Err(_) if first.facts.has_errors() && !first.is_of_pack() => {}
             Err(findings) => report.findings.extend(findings),
-            Ok(Updated { text: None, .. }) => report.unchanged += 1,
-            Ok(Updated { text: Some(text), edits }) => {
-                let Some((_, described)) = arrays.first() else { continue };
+            Ok(None) => report.unchanged += 1,
+            Ok(Some((text, edits))) => {
                 let document = root.join(member);
-                let old = described.facts.text();
+                let old = first.facts.text();
                 let _turn = Turn::beside(&document, &Progress::default());
                 fs::replace(&document, old.as_bytes(), text.as_bytes())?;
-                report.changes.extend(edits.into_iter().map(|(array, edit)| Change {
+                report.changes.extend(edits.into_iter().map(|edit| Change {
                     document: document.clone(),
-                    array: array.as_str().to_owned(),
+                    array: edit.array.as_str().to_owned(),
                     line: u32::try_from(edit.line).expect("a description has fewer lines"),
                     key: edit.key,
                     from: old.get(edit.span).unwrap_or_default().to_owned(),
@@ -283,28 +286,6 @@ fn update(
     Ok(())
 }
 
-/// The new text of a document, or why it cannot have one.
-fn update_document(
-    contents: &Contents,
-    arrays: &[(&MemberPath, Described<'_>)],
-) -> Result<Updated, Vec<Finding>> {
-    let Some((_, first)) = arrays.first() else { return Ok(Updated::default()) };
-    // The findings of a document beside an array are reported with it.
-    let Some(mut update) = Update::new(contents, first) else {
-        return Err(if first.of_pack { first.facts.findings().to_vec() } else { Vec::new() });
-    };
-    let mut refused = Vec::new();
-    for (path, described) in arrays {
-        let Some(facts) = contents.arrays.get(path.as_str()) else { continue };
-        let Ok(header) = &facts.header else { continue };
-        refused.extend(update.add(path, header, facts.encoding, described).err().map(|why| *why));
-    }
-    if !refused.is_empty() {
-        return Err(refused);
-    }
-    update.finish().map_err(|why| vec![*why])
-}
-
 /// The description of an array, and that in the document of the pack where it is another.
 fn with_pack_document<'c>(
     contents: &'c Contents,
@@ -312,7 +293,7 @@ fn with_pack_document<'c>(
     described: Option<Described<'c>>,
 ) -> impl Iterator<Item = Described<'c>> {
     let of_pack = match described {
-        Some(described) if described.of_pack => None,
+        Some(described) if described.is_of_pack() => None,
         _ => contents.in_pack_document(path),
     };
     described.into_iter().chain(of_pack)
@@ -333,13 +314,6 @@ pub struct ReshapeReport {
     pub to: Vec<u64>,
     /// The paths of the descriptions that were changed with it.
     pub documents: Vec<PathBuf>,
-}
-
-/// A description as it will be.
-struct Revised {
-    document: PathBuf,
-    old: String,
-    new: String,
 }
 
 /// Gives the array at `path` another shape, which must make as many elements; of one extent, `None`, the
@@ -390,18 +364,19 @@ pub fn reshape(path: &Path, shape: &[Option<u64>]) -> Result<ReshapeReport> {
     }
     let mut revised = Vec::new();
     for described in with_pack_document(&contents, subject, described) {
-        let text = revise(&contents, subject, &new, facts.encoding, &described).map_err(refused)?;
-        let old = described.facts.text().to_owned();
-        let document = root.join(described.member);
-        revised.extend(text.map(|new| Revised { document, old, new }));
+        let (header, encoding) = (&new, facts.encoding);
+        let array = DescribedArray { path: subject, header, encoding, described };
+        if let Some((text, _)) = pack::update(&contents, &[array], true).map_err(refused)? {
+            revised.push((root.join(described.member), described.facts, text));
+        }
     }
     let from = shape_of(header.dims(), order);
     if new != *header {
         rewrite(path, (&file, &stamp), header, &new)?;
     }
     let mut documents = Vec::new();
-    for Revised { document, old, new } in revised {
-        fs::replace(&document, old.as_bytes(), new.as_bytes())?;
+    for (document, old, new) in revised {
+        fs::replace(&document, old.text().as_bytes(), new.as_bytes())?;
         documents.push(document);
     }
     Ok(ReshapeReport { array: path.to_owned(), from, to, documents })
@@ -444,23 +419,6 @@ fn complete(path: &Path, header: &Header, shape: &[Option<u64>]) -> Result<Vec<u
         }
         _ => Ok(shape.iter().map(|extent| extent.or(missing).unwrap_or(0)).collect()),
     }
-}
-
-/// The new text of a document that describes the array; nothing when it says so already.
-fn revise(
-    contents: &Contents,
-    subject: &MemberPath,
-    header: &Header,
-    encoding: Option<Encoding>,
-    described: &Described<'_>,
-) -> Result<Option<String>, Vec<Finding>> {
-    let Some(update) = Update::new(contents, described) else {
-        return Err(described.facts.findings().to_vec());
-    };
-    let mut update = update.of_known_order();
-    update.add(subject, header, encoding, described).map_err(|finding| vec![*finding])?;
-    let Updated { text, .. } = update.finish().map_err(|finding| vec![*finding])?;
-    Ok(text)
 }
 
 /// Writes the new header and everything that follows the old one.

@@ -167,7 +167,7 @@ fn check_manifests(
     }
     let strongest = inside.iter().map(|named| named.manifest.algorithm()).max();
     let before = findings.len();
-    let present = PresentFiles::new(files.iter().map(|name| (*name, None)));
+    let present: PresentFiles<'_> = files.iter().map(|name| (*name, None)).collect();
     for named in &inside {
         // Only the strongest manifest of a plain pack has to be complete; a bag has rules of its own.
         let is_complete = Some(named.manifest.algorithm()) == strongest

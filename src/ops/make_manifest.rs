@@ -61,9 +61,14 @@ pub struct ManifestReport {
     pub findings: Vec<Finding>,
     /// Files that interrupted runs left where it was written; they can be deleted.
     pub leftovers: Vec<PathBuf>,
-    /// The digests.
-    #[cfg_attr(test, schemars(with = "ManifestFields<'static>"))]
-    #[serde(flatten, serialize_with = "listed")]
+    /// The algorithm of the digests.
+    #[cfg_attr(test, schemars(extend("enum" = ["sha256", "sha512"])))]
+    pub algorithm: &'static str,
+    /// Files that it lists.
+    pub members: usize,
+    /// Its lines, in their order.
+    #[cfg_attr(test, schemars(with = "Vec<ListedFile<'static>>"))]
+    #[serde(rename = "files", serialize_with = "listed")]
     pub manifest: Manifest,
     /// How its text writes names.
     #[serde(skip)]
@@ -145,6 +150,8 @@ pub fn manifest_of(target: &Path, options: &ManifestOptions) -> Result<ManifestR
         seconds: start.elapsed().as_secs_f64(),
         findings,
         leftovers: Vec::new(),
+        algorithm: algorithm.name(),
+        members: digests.len(),
         manifest: Manifest::new(algorithm, digests),
         place: placement.place_tag(&pack::manifest_name(algorithm)),
         names: rules(&Pack::of_archive(archive, placement))?.names,
@@ -215,23 +222,6 @@ fn free(path: &Path, options: &ManifestOptions) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// A manifest as JSON.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct ManifestFields<'a> {
-    /// The algorithm of the digests.
-    #[cfg_attr(test, schemars(extend("enum" = ["sha256", "sha512"])))]
-    algorithm: &'static str,
-    /// Files that it lists.
-    members: usize,
-    /// Its lines, in their order.
-    #[cfg_attr(test, schemars(with = "Vec<ListedFile<'static>>"))]
-    files: ListedFiles<'a>,
-}
-
-/// The lines of a manifest, none of which has to be held while the next is written.
-struct ListedFiles<'a>(&'a Manifest);
-
 /// One file of the pack.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -243,16 +233,11 @@ struct ListedFile<'a> {
     digest: String,
 }
 
-impl Serialize for ListedFiles<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.entries().iter().map(|entry| ListedFile {
+fn listed<S: Serializer>(manifest: &Manifest, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(
+        manifest.entries().iter().map(|entry| ListedFile {
             name: entry.path.as_str(),
             digest: entry.digest.to_string(),
-        }))
-    }
-}
-
-fn listed<S: Serializer>(manifest: &Manifest, serializer: S) -> Result<S::Ok, S::Error> {
-    let (algorithm, members) = (manifest.algorithm().name(), manifest.entries().len());
-    ManifestFields { algorithm, members, files: ListedFiles(manifest) }.serialize(serializer)
+        }),
+    )
 }

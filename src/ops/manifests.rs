@@ -1,6 +1,7 @@
 //! The manifests of a pack: found, decoded, read and checked against its files in one place; and their signatures.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -63,10 +64,10 @@ pub(super) fn digest_reader(
 
 /// A line at fault.
 pub(super) fn fault_finding(manifest: &str, fault: &ManifestFault) -> Finding {
-    let finding = Finding::new(Code::BadManifestLine, fault.kind.to_string())
+    let finding = Finding::new(Code::BadManifestLine, fault.message.as_str())
         .in_member(manifest)
         .at_line(fault.line);
-    if fault.is_warning() { finding.warning() } else { finding }
+    if fault.is_warning { finding.warning() } else { finding }
 }
 
 /// A file whose content is another than listed.
@@ -95,47 +96,8 @@ pub(super) fn unlisted(path: &str, manifest: &str) -> Finding {
         .hint("find out who added it, and pack anew with or without it; nothing vouches for it")
 }
 
-/// Every file that a manifest may list, sorted by its name in the pack, with its digests where it could be read.
-#[derive(Debug, Default)]
-pub(super) struct PresentFiles<'a>(Vec<(&'a str, Option<Cow<'a, Digests>>)>);
-
-impl<'a> PresentFiles<'a> {
-    /// If several files have one name, the last counts.
-    pub(super) fn new(files: impl Iterator<Item = (&'a str, Option<&'a Digests>)>) -> Self {
-        let files = files.map(|(name, digests)| (name, digests.map(Cow::Borrowed)));
-        let mut files: Vec<_> = files.collect();
-        files.reverse();
-        files.sort_by_key(|(name, _)| *name);
-        files.dedup_by_key(|(name, _)| *name);
-        Self(files)
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(super) fn names(&self) -> impl Iterator<Item = &'a str> {
-        self.0.iter().map(|(name, _)| *name)
-    }
-
-    /// The digests of the files that could be read.
-    pub(super) fn digests(&self) -> impl Iterator<Item = &Digests> {
-        self.0.iter().filter_map(|(_, digests)| digests.as_deref())
-    }
-
-    /// Each name, with the digest by one algorithm where there is one.
-    fn by(&self, algorithm: Algorithm) -> impl Iterator<Item = (&'a str, Option<Digest>)> {
-        self.0
-            .iter()
-            .map(move |(name, digests)| (*name, digests.as_ref().and_then(|all| all.by(algorithm))))
-    }
-
-    /// The digests of a file that could be read, to add more of them.
-    pub(super) fn digests_of(&mut self, name: &str) -> Option<&mut Cow<'a, Digests>> {
-        let at = self.0.binary_search_by(|(other, _)| (*other).cmp(name)).ok()?;
-        self.0.get_mut(at)?.1.as_mut()
-    }
-}
+/// Every file that a manifest may list by its name in the pack, with its digests where it could be read.
+pub(super) type PresentFiles<'a> = BTreeMap<&'a str, Option<Cow<'a, Digests>>>;
 
 /// A manifest and what it is called.
 #[derive(Debug)]
@@ -153,32 +115,20 @@ impl NamedManifest {
         must_list: impl Fn(&str) -> bool,
         findings: &mut Vec<Finding>,
     ) {
-        // Both are sorted by name, so that one walk over the two finds what is in which.
-        let mut files = present.by(self.manifest.algorithm()).peekable();
-        let mut unlisted_files = Vec::new();
-        let mut pass = |path: &str| {
-            if must_list(path) {
-                unlisted_files.push(unlisted(path, &self.name));
-            }
-        };
         for entry in self.manifest.entries() {
-            let listed = entry.path.as_str();
-            while let Some((path, _)) = files.next_if(|(path, _)| *path < listed) {
-                pass(path);
-            }
-            let found = files.next_if(|(path, _)| *path == listed);
-            match found.map(|(_, digest)| digest) {
-                Some(Some(found)) if found == entry.digest => {}
-                Some(Some(found)) => {
-                    findings.push(mismatch(entry.path.as_str(), &self.name, &entry.digest, &found));
-                }
+            let path = entry.path.as_str();
+            findings.extend(match present.get(path) {
+                None => Some(missing(path, &self.name, entry.line)),
                 // What kept it from being read is a finding of its own.
-                Some(None) => {}
-                None => findings.push(missing(entry.path.as_str(), &self.name, entry.line)),
-            }
+                Some(digests) => digests
+                    .as_ref()
+                    .and_then(|digests| digests.by(self.manifest.algorithm()))
+                    .filter(|found| *found != entry.digest)
+                    .map(|found| mismatch(path, &self.name, &entry.digest, &found)),
+            });
         }
-        files.for_each(|(path, _)| pass(path));
-        findings.append(&mut unlisted_files);
+        let is_unlisted = |path: &&&str| must_list(path) && self.manifest.get(path).is_none();
+        findings.extend(present.keys().filter(is_unlisted).map(|path| unlisted(path, &self.name)));
     }
 
     /// That it lists fewer files than a stronger manifest has to, which are all of `files`.
@@ -199,30 +149,21 @@ impl NamedManifest {
 
     /// Everything in which two manifests of one algorithm differ.
     pub(super) fn compare(&self, other: &Self, findings: &mut Vec<Finding>) {
-        let finding = |path: &str| {
-            Finding::new(
-                Code::ManifestsDisagree,
-                format!("`{}` and `{}` disagree", self.name, other.name),
-            )
-            .in_member(path)
-            .hint("find out which of the two was made with the pack; the other was changed since")
-        };
-        let shown = |manifest: &Manifest, path: &str| {
-            manifest.get(path).map_or("no entry".to_owned(), |entry| entry.digest.to_string())
-        };
-        for entry in self.manifest.entries() {
-            let path = entry.path.as_str();
-            if other.manifest.get(path).map(|entry| entry.digest) != Some(entry.digest) {
-                findings.push(
-                    finding(path).expected(entry.digest.to_string(), shown(&other.manifest, path)),
-                );
+        let entries = [self, other].map(|named| named.manifest.entries().iter());
+        let paths: BTreeSet<_> = entries.into_iter().flatten().map(|entry| &entry.path).collect();
+        for path in paths {
+            let digests =
+                [self, other].map(|named| Some(named.manifest.get(path.as_str())?.digest));
+            if digests[0] == digests[1] {
+                continue;
             }
-        }
-        for entry in other.manifest.entries() {
-            let path = entry.path.as_str();
-            if self.manifest.get(path).is_none() {
-                findings.push(finding(path).expected("no entry", entry.digest.to_string()));
-            }
+            let message = format!("`{}` and `{}` disagree", self.name, other.name);
+            let [one, other] =
+                digests.map(|digest| digest.map_or("no entry".to_owned(), |it| it.to_string()));
+            let hint =
+                "find out which of the two was made with the pack; the other was changed since";
+            let finding = Finding::new(Code::ManifestsDisagree, message).expected(one, other);
+            findings.push(finding.in_member(path.as_str()).hint(hint));
         }
     }
 }
@@ -339,7 +280,7 @@ impl<'t> ManifestText<'t> {
         algorithm: Algorithm,
         rules: TagRules,
         text: impl Into<Cow<'t, [u8]>>,
-    ) -> Result<Self, Option<Box<Finding>>> {
+    ) -> Result<Self, Box<Finding>> {
         let name = name.into();
         let text = match text.into() {
             Cow::Borrowed(text) => rules.decode(&name, text)?,
@@ -386,7 +327,7 @@ pub(super) fn preferred(files: &impl RootFiles) -> Result<Option<ManifestText<'_
         let rules = rules(files)?;
         return match ManifestText::decode(name, algorithm, rules, text) {
             Ok(text) => Ok(Some(text)),
-            Err(finding) => Err(files.damaged(undecodable(finding))),
+            Err(finding) => Err(files.damaged(*finding)),
         };
     }
     Ok(None)
@@ -400,19 +341,6 @@ pub(super) fn rules(files: &impl RootFiles) -> Result<TagRules> {
         Layout::BagIt => files.read(BAG_DECLARATION)?,
     };
     Ok(TagRules::of(layout, declaration.as_deref()))
-}
-
-/// What is wrong with a manifest that [`ManifestText::decode`] could not decode.
-pub(super) fn undecodable(finding: Option<Box<Finding>>) -> Finding {
-    finding.map_or_else(unknown_encoding, |found| *found)
-}
-
-fn unknown_encoding() -> Finding {
-    Finding::new(
-        Code::UnknownTagEncoding,
-        "the manifests of the bag are in an encoding that is not supported",
-    )
-    .in_member(BAG_DECLARATION)
 }
 
 /// The signatures that stand beside a manifest.

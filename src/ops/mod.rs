@@ -28,6 +28,7 @@ mod diff;
 mod extract;
 mod get;
 mod info;
+mod inlined;
 mod list;
 mod make_manifest;
 mod manifests;

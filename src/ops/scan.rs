@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::inlined::Inlined;
 use super::manifests::{self, ManifestText, NamedManifest, RootFiles, beside};
 use crate::archive::{Archive, Member, MemberKind};
 use crate::digest::{Algorithm, DigestTable};
@@ -15,8 +16,8 @@ use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::fs::{self, File};
 use crate::pack::{
-    self, BAG_DECLARATION, Content, Contents, EXTERNAL_MANIFEST_SUFFIX, Inlined, Inspector,
-    Interner, Layout, PACK_DOCUMENT, Placement,
+    self, BAG_DECLARATION, Content, Contents, EXTERNAL_MANIFEST_SUFFIX, Inspector, Interner,
+    Layout, PACK_DOCUMENT, Placement,
 };
 use crate::path::{self, MemberPath};
 

@@ -82,7 +82,7 @@ impl SingleFile {
             }
         }
         single_file.add(PACK_DOCUMENT)?;
-        if single_file.contents.pack_document.as_ref().is_some_and(|(_, facts)| !facts.describes())
+        if single_file.contents.pack_document.as_ref().is_some_and(|facts| !facts.describes())
             && !single_file.is_pack_document()
         {
             single_file.contents.pack_document = None;
@@ -130,19 +130,18 @@ impl SingleFile {
     /// The arrays that may be coordinates of the subject; all arrays when it describes a whole pack.
     fn needed(&self) -> Vec<String> {
         let file = |path: &str| format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/'));
-        let home = pack::group_of(&self.subject);
         let own = self.contents.descriptions.values().map(|facts| &**facts).chain(&self.unattached);
-        let own = own.filter_map(DescriptionFacts::document).map(|document| (&*home, document));
-        let of_pack = self.contents.pack_document.as_ref();
-        let of_pack = of_pack.and_then(|(_, facts)| Some(("/", facts.document()?)));
-        let whole = own.chain(of_pack.filter(|_| self.is_pack_document())).collect::<Vec<_>>();
+        let own = own.map(|facts| (self.subject.as_str(), facts));
+        let of_pack = self.contents.pack_document.iter().filter(|_| self.is_pack_document());
+        let whole = own.chain(of_pack.map(|facts| (PACK_DOCUMENT, &**facts)));
         let (mut names, mut arrays) = (Vec::new(), Vec::new());
-        for (base, document) in whole {
+        for (member, facts) in whole {
+            let Some(document) = facts.document() else { continue };
             for (group, ndarray) in document.ndarrays() {
-                arrays.push((pack::join_groups(base, &group.path), ndarray));
+                arrays.push((pack::group_in_pack(member, &group.path), ndarray));
             }
             for (group, dimcoord) in document.dimcoords() {
-                let group = pack::join_groups(base, &group.path);
+                let group = pack::group_in_pack(member, &group.path);
                 names.push(file(&pack::entity_path(&group, &dimcoord.name)));
             }
         }
@@ -192,8 +191,7 @@ impl SingleFile {
         let has_array = self.contents.arrays.contains_key(&*self.array());
         let own = self.contents.descriptions.get(self.subject.as_str()).filter(|_| !has_array);
         for facts in own.map(|facts| &**facts).into_iter().chain(&self.unattached) {
-            let base = pack::group_of(&self.subject);
-            self.contents.document_findings(&base, self.subject.as_str(), facts, &mut findings);
+            self.contents.document_findings(self.subject.as_str(), facts, &mut findings);
         }
         findings
     }

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};
 use crate::fs;
 use crate::ndl;
-use crate::pack::{self, Contents, DescriptionFacts};
+use crate::pack::{Contents, DescriptionFacts};
 use crate::path::{MemberPath, escape};
 use crate::pipeline;
 use crate::progress::Progress;
@@ -111,7 +111,7 @@ pub fn validate_text(text: &[u8], options: &ValidateOptions) -> ValidateReport {
     let mut report = ValidateReport::new(Path::new(UNNAMED), None);
     let facts = DescriptionFacts::parse(UNNAMED, text);
     let contents = Contents::default();
-    contents.document_findings("/", UNNAMED, &facts, &mut report.findings);
+    contents.document_findings(UNNAMED, &facts, &mut report.findings);
     if options.strict {
         report.findings.extend(facts.extension_words(UNNAMED));
     }
@@ -137,8 +137,7 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
     report.findings.extend(contents.findings_sparingly());
     report.findings.extend(check_values(&archive, &placement, &contents, jobs)?);
     for (path, facts) in contents.unattached() {
-        let base = pack::group_of(path);
-        contents.document_findings(&base, path.as_str(), facts, &mut report.findings);
+        contents.document_findings(path.as_str(), facts, &mut report.findings);
     }
     contents.forget_ordinary();
     report.arrays = contents.arrays.len() as u64;

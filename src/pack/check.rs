@@ -11,7 +11,8 @@ use super::facts::Sources;
 use super::{ArrayFacts, shape_of};
 use crate::finding::{Code, Finding};
 use crate::ndl::{
-    Attribute, Datatype, Endian, Entity, Extent, Order, PlainDescription, Step, Storage, Value,
+    Attribute, Datatype, Endian, Entity, Extent, Ndarray, Order, PlainDescription, Step, Storage,
+    Value,
 };
 use crate::path::MemberPath;
 use crate::ra::{ElementKind, Encoding, Flags, Header};
@@ -65,18 +66,13 @@ pub(super) fn array<'a>(
     context: &mut CheckContext<'a>,
     findings: &mut Vec<Finding>,
 ) {
-    let CheckContext { coordinates, sources, .. } = context;
-    let mut check = Check { path, facts, header, described, sources, findings };
+    let mut check = Check { path, facts, header, described, context, findings };
     check.datatype();
     match described.entity {
         Entity::Ndarray(ndarray) if ndarray.datatype == Datatype::String => {
             check.text(ndarray.shape.is_empty());
         }
-        Entity::Ndarray(ndarray) => {
-            let order = ndarray.order();
-            let declared = ndarray.storage.as_ref().and_then(|storage| storage.shape.as_deref());
-            check.shape(&ndarray.shape, order, declared, coordinates);
-        }
+        Entity::Ndarray(ndarray) => check.shape(ndarray),
         Entity::DimCoord(coord) => check.coordinate(coord.known_size()),
     }
     check.storage();
@@ -87,11 +83,11 @@ struct Check<'c, 'a> {
     facts: &'c ArrayFacts,
     header: &'c Header,
     described: &'c Described<'a>,
-    sources: &'c mut Sources,
+    context: &'c mut CheckContext<'a>,
     findings: &'c mut Vec<Finding>,
 }
 
-impl<'a> Check<'_, 'a> {
+impl Check<'_, '_> {
     fn datatype(&mut self) {
         let datatype = &self.described.entity.array().datatype;
         let element = self.header.element();
@@ -162,13 +158,9 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    fn shape(
-        &mut self,
-        shape: &[Extent],
-        order: Order,
-        declared: Option<&[u64]>,
-        coordinates: &mut Coordinates<'a>,
-    ) {
+    fn shape(&mut self, ndarray: &Ndarray) {
+        let (shape, order) = (&ndarray.shape[..], ndarray.order());
+        let declared = ndarray.storage.as_ref().and_then(|storage| storage.shape.as_deref());
         let dims = self.header.dims();
         if shape.is_empty() && dims == [1] {
             let message =
@@ -178,13 +170,11 @@ impl<'a> Check<'_, 'a> {
             return self.push(finding, &[Step::Key("shape")]);
         }
         let actual = shape_of(dims, order);
-        let wanted = self.extents(shape, declared, coordinates);
+        let wanted = self.extents(shape, declared);
         if agrees(&wanted, &actual) {
-            for (axis, (extent, length)) in shape.iter().zip(&actual).enumerate() {
-                if let Extent::Coord(name) = extent
-                    && let Some(Resolved { path, .. }) =
-                        coordinates.contents.resolve(self.path, self.described, name)
-                {
+            for (axis, (wanted, length)) in wanted.into_iter().zip(&actual).enumerate() {
+                if let Some(path) = wanted.coordinate {
+                    let coordinates = &mut self.context.coordinates;
                     coordinates.used(path, *length, self.path, self.described, axis);
                 }
             }
@@ -223,20 +213,16 @@ impl<'a> Check<'_, 'a> {
         let wrong: Vec<usize> = if wanted.len() == actual.len() {
             let pairs = wanted.iter().zip(&actual).enumerate();
             pairs
-                .filter(|(_, (wanted, actual))| wanted.is_some_and(|wanted| wanted != **actual))
+                .filter(|(_, (wanted, actual))| wanted.length.is_some_and(|len| len != **actual))
                 .map(|(axis, _)| axis)
                 .collect()
         } else {
             Vec::new()
         };
         let [axis] = wrong[..] else { return self.push(finding, &[Step::Key("shape")]) };
-        let coordinate = match shape.get(axis) {
-            Some(Extent::Coord(name)) => {
-                coordinates.contents.resolve(self.path, self.described, name)
-            }
-            _ => None,
-        };
-        let origin = coordinate.and_then(|found| coordinates.origin(&found.path, self.sources));
+        let CheckContext { coordinates, sources, .. } = &mut *self.context;
+        let coordinate = wanted.get(axis).and_then(|wanted| wanted.coordinate.as_ref());
+        let origin = coordinate.and_then(|path| coordinates.origin(path, sources));
         let finding = match origin {
             Some(origin) => finding.hint(format!("{origin}: one of the two is wrong")),
             None => finding,
@@ -244,41 +230,36 @@ impl<'a> Check<'_, 'a> {
         self.push(finding, &[Step::Key("shape"), Step::Index(axis)]);
     }
 
-    /// The lengths that a shape demands; nothing where it leaves one open.
-    fn extents(
-        &mut self,
-        shape: &[Extent],
-        declared: Option<&[u64]>,
-        coordinates: &Coordinates<'_>,
-    ) -> Vec<Option<u64>> {
+    /// What a shape demands.
+    fn extents(&mut self, shape: &[Extent], declared: Option<&[u64]>) -> Vec<WantedExtent> {
         let mut wanted = Vec::with_capacity(shape.len());
         for (axis, extent) in shape.iter().enumerate() {
-            wanted.push(match extent {
+            let length = match extent {
                 Extent::Fixed(length) => Some(*length),
                 Extent::Unlimited => declared.and_then(|declared| declared.get(axis).copied()),
                 Extent::Coord(name) => {
-                    match coordinates.contents.resolve(self.path, self.described, name) {
-                        Some(Resolved { length, .. }) => length,
-                        None => {
-                            let message = format!("there is no dimension coordinate `{name}`");
-                            let finding = Finding::new(Code::UnknownCoordinate, message)
-                        .expected(
-                            format!(
-                                "a dimcoord of this document, or a 1-D array `{}.ra`",
-                                name.trim_start_matches('/')
-                            ),
-                            "neither",
-                        )
+                    let contents = self.context.coordinates.contents;
+                    if let Some(Resolved { path, length }) = contents.resolve(self.described, name)
+                    {
+                        wanted.push(WantedExtent { length, coordinate: Some(path) });
+                        continue;
+                    }
+                    let message = format!("there is no dimension coordinate `{name}`");
+                    let expected = format!(
+                        "a dimcoord of this document, or a 1-D array `{}.ra`",
+                        name.trim_start_matches('/')
+                    );
+                    let finding = Finding::new(Code::UnknownCoordinate, message)
+                        .expected(expected, "neither")
                         .hint(
                             "a bare name is looked for in the same directory and in those above \
                              it, a name that begins with `/` from the top of the pack",
                         );
-                            self.push(finding, &[Step::Key("shape"), Step::Index(axis)]);
-                            None
-                        }
-                    }
+                    self.push(finding, &[Step::Key("shape"), Step::Index(axis)]);
+                    None
                 }
-            });
+            };
+            wanted.push(WantedExtent { length, coordinate: None });
         }
         wanted
     }
@@ -353,16 +334,22 @@ impl<'a> Check<'_, 'a> {
 
     /// Adds a finding that points at a key of the entity.
     fn push(&mut self, finding: Finding, place: &[Step<'_>]) {
-        self.findings.push(self.sources.at(self.described, finding, place));
+        self.findings.push(self.context.sources.at(self.described, finding, place));
     }
 }
 
-fn agrees(wanted: &[Option<u64>], actual: &[u64]) -> bool {
+/// What a shape demands of one dim.
+struct WantedExtent {
+    /// The length, unless the shape leaves it open.
+    length: Option<u64>,
+    /// The path of the coordinate that the shape names.
+    coordinate: Option<String>,
+}
+
+fn agrees(wanted: &[WantedExtent], actual: &[u64]) -> bool {
+    let mut pairs = wanted.iter().zip(actual);
     wanted.len() == actual.len()
-        && wanted
-            .iter()
-            .zip(actual)
-            .all(|(wanted, actual)| wanted.is_none_or(|wanted| wanted == *actual))
+        && pairs.all(|(wanted, actual)| wanted.length.is_none_or(|length| length == *actual))
 }
 
 fn list(extents: &[u64]) -> String {
@@ -371,11 +358,11 @@ fn list(extents: &[u64]) -> String {
 }
 
 /// A shape as written, with the length of each coordinate.
-fn shown(shape: &[Extent], wanted: &[Option<u64>]) -> String {
+fn shown(shape: &[Extent], wanted: &[WantedExtent]) -> String {
     let extents: Vec<_> = shape
         .iter()
         .zip(wanted)
-        .map(|(extent, wanted)| match (extent, wanted) {
+        .map(|(extent, wanted)| match (extent, wanted.length) {
             (Extent::Fixed(length), _) => length.to_string(),
             (Extent::Unlimited, _) => "null".to_owned(),
             (Extent::Coord(name), Some(length)) => format!("{name} ({length})"),
@@ -407,32 +394,23 @@ pub(super) struct Difference<'a> {
     pub(super) other: String,
 }
 
-/// What is compared of a description.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Statements<'a> {
-    pub(super) entity: Entity<'a>,
-    /// Attributes of its group, which are about it as well.
-    pub(super) shared: &'a [Attribute],
-}
-
-impl<'a> Statements<'a> {
-    fn of(described: &Described<'a>) -> Self {
-        Self { entity: described.entity, shared: &described.group.attributes }
-    }
-}
-
-/// Everything that two descriptions say otherwise, but for extents.
-pub(super) fn differences<'a>(one: Statements<'a>, other: Statements<'a>) -> Vec<Difference<'a>> {
+/// Everything that two descriptions say otherwise, but for extents. With `shared`, the attributes of their groups are
+/// about them as well.
+pub(super) fn differences<'a>(
+    one: &Described<'a>,
+    other: &Described<'a>,
+    shared: bool,
+) -> Vec<Difference<'a>> {
     let mut found = Vec::new();
-    let arrays = (one.entity.array(), other.entity.array());
-    let types = (&arrays.0.datatype, &arrays.1.datatype);
-    let key = Step::Key;
-    let shown = [types.0.to_flow(), types.1.to_flow()].map(short);
-    push(&mut found, compare_types(types.0, types.1), "the type", vec![key("type")], shown);
-    let values = (arrays.0.value.as_ref(), arrays.1.value.as_ref());
+    let arrays = [one, other].map(|side| side.entity.array());
+    let (types, key) = (arrays.map(|array| &array.datatype), Step::Key);
+    let contrast = compare_types(types[0], types[1]);
+    let shown = types.map(|datatype| short(datatype.to_flow()));
+    push(&mut found, contrast, "the type", vec![key("type")], shown);
+    let values = (arrays[0].value.as_ref(), arrays[1].value.as_ref());
     compare_stated(&mut found, values, "the value", vec![key("value")]);
-    compare_attributes(&mut found, one, other);
-    compare_storage(&mut found, arrays.0.storage.as_ref(), arrays.1.storage.as_ref());
+    compare_attributes(&mut found, one, other, shared);
+    compare_storage(&mut found, arrays[0].storage.as_ref(), arrays[1].storage.as_ref());
     found
 }
 
@@ -464,31 +442,29 @@ fn compare_stated<'a>(
 
 fn compare_attributes<'a>(
     found: &mut Vec<Difference<'a>>,
-    one: Statements<'a>,
-    other: Statements<'a>,
+    one: &Described<'a>,
+    other: &Described<'a>,
+    shared: bool,
 ) {
-    /// The array's own attributes count before those of its group.
-    fn all(side: Statements<'_>) -> BTreeMap<&str, &Attribute> {
-        let own = &side.entity.array().attributes;
-        side.shared.iter().chain(own).map(|fact| (fact.name.as_str(), fact)).collect()
-    }
+    // The array's own attributes count before those of its group.
+    let all = |side: &Described<'a>| {
+        let of_group = side.group.attributes.iter().filter(|_| shared);
+        let facts = of_group.chain(&side.entity.array().attributes);
+        facts.map(|fact| (fact.name.as_str(), fact)).collect::<BTreeMap<_, _>>()
+    };
     let (ones, others) = (all(one), all(other));
-    for (name, fact) in &ones {
-        let contrast = match others.get(name) {
-            Some(same) => compare_facts(fact, same),
-            None => Some(Contrast::Silence),
+    // What else is said of the other's group is about the group.
+    let more = other.entity.array().attributes.iter().map(|fact| fact.name.as_str());
+    let more = more.filter(|name| !ones.contains_key(name));
+    for name in ones.keys().copied().chain(more) {
+        let facts = [ones.get(name), others.get(name)];
+        let contrast = match facts {
+            [Some(one), Some(other)] => compare_facts(one, other),
+            _ => Some(Contrast::Silence),
         };
-        let said = others.get(name).map_or_else(|| "nothing".to_owned(), |fact| line(&fact.value));
+        let shown = facts.map(|fact| fact.map_or("nothing".to_owned(), |fact| line(&fact.value)));
         let place = vec![Step::Key("attributes"), Step::Key(name)];
-        push(found, contrast, &format!("`{name}`"), place, [line(&fact.value), said]);
-    }
-    // What else is said of the group is about the group.
-    for fact in &other.entity.array().attributes {
-        if !ones.contains_key(fact.name.as_str()) {
-            let place = vec![Step::Key("attributes"), Step::Key(&fact.name)];
-            let shown = ["nothing".to_owned(), line(&fact.value)];
-            push(found, Some(Contrast::Silence), &format!("`{}`", fact.name), place, shown);
-        }
+        push(found, contrast, &format!("`{name}`"), place, shown);
     }
 }
 
@@ -581,9 +557,9 @@ pub(super) fn agree(
     context: &mut CheckContext<'_>,
     findings: &mut Vec<Finding>,
 ) {
-    let mut all = differences(Statements::of(beside), Statements::of(of_pack));
+    let mut all = differences(beside, of_pack, true);
     compare_order(&mut all, beside, of_pack);
-    compare_extents(&mut all, path, beside, of_pack, context.coordinates.contents);
+    compare_extents(&mut all, beside, of_pack, context.coordinates.contents);
     let mut silent = Vec::new();
     for difference in all {
         let Difference { contrast, what, place, one, other } = difference;
@@ -632,7 +608,6 @@ fn compare_order(all: &mut Vec<Difference<'_>>, beside: &Described<'_>, of_pack:
 /// Compares what the extents are called; how long they are is compared with the header.
 fn compare_extents(
     all: &mut Vec<Difference<'_>>,
-    path: &MemberPath,
     beside: &Described<'_>,
     of_pack: &Described<'_>,
     contents: &Contents,
@@ -644,7 +619,7 @@ fn compare_extents(
         return;
     }
     let found = |described: &Described<'_>, extent: &Extent| match extent {
-        Extent::Coord(name) => contents.resolve(path, described, name).map(|found| found.path),
+        Extent::Coord(name) => contents.resolve(described, name).map(|found| found.path),
         Extent::Fixed(_) | Extent::Unlimited => None,
     };
     for (axis, (one, other)) in one.shape.iter().zip(&other.shape).enumerate() {

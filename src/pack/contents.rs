@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use super::coordinates::join_groups;
+use super::coordinates::group_in_pack;
 use super::{
     ARRAY_EXTENSION, ArrayFacts, Content, DESCRIPTION_EXTENSIONS, DescriptionFacts, PACK_DOCUMENT,
     check, group_of,
@@ -25,8 +25,8 @@ const OTHER_EXTENSION: &str = DESCRIPTION_EXTENSIONS[1];
 pub(crate) struct Contents {
     pub(crate) arrays: BTreeMap<MemberPath, Arc<ArrayFacts>>,
     pub(crate) descriptions: BTreeMap<MemberPath, Box<DescriptionFacts>>,
-    /// The description of the whole pack, and what it is called in messages.
-    pub(crate) pack_document: Option<(String, Arc<DescriptionFacts>)>,
+    /// The description of the whole pack.
+    pub(crate) pack_document: Option<Arc<DescriptionFacts>>,
     /// Whether any description has the other extension, so that it is worth looking for one.
     has_yml: bool,
 }
@@ -39,14 +39,22 @@ pub(crate) struct Described<'a> {
     pub(crate) facts: &'a DescriptionFacts,
     pub(crate) group: &'a Group,
     pub(crate) entity: Entity<'a>,
-    /// Whether it is the description of the whole pack, whose groups are directories.
-    pub(crate) of_pack: bool,
 }
 
 impl<'a> Described<'a> {
     /// Which index of the description's shape is the fastest.
     pub(crate) fn order(&self) -> Order {
         self.entity.order()
+    }
+
+    /// Whether it is in the description of the whole pack, whose groups are directories.
+    pub(crate) fn is_of_pack(&self) -> bool {
+        self.member == PACK_DOCUMENT
+    }
+
+    /// The group of the pack that it is in.
+    pub(crate) fn home(&self) -> String {
+        group_in_pack(self.member, &self.group.path)
     }
 
     /// The dimcoord of the document that a name in the shape means.
@@ -64,8 +72,8 @@ impl Contents {
         for (path, content) in files {
             match content {
                 Content::Array(facts) => arrays.push((path, facts)),
-                Content::Description(mut facts) if path.as_str() != PACK_DOCUMENT => {
-                    this.name(&path, &mut facts);
+                Content::Description(facts) if path.as_str() != PACK_DOCUMENT => {
+                    this.has_yml |= path.extension() == Some(OTHER_EXTENSION);
                     descriptions.push((path, facts));
                 }
                 other => this.add(path, other),
@@ -83,20 +91,14 @@ impl Contents {
                 self.arrays.insert(path, facts);
             }
             Content::Description(facts) if path.as_str() == PACK_DOCUMENT => {
-                self.pack_document = Some((path.as_str().to_owned(), Arc::from(facts)));
+                self.pack_document = Some(Arc::from(facts));
             }
-            Content::Description(mut facts) => {
-                self.name(&path, &mut facts);
+            Content::Description(facts) => {
+                self.has_yml |= path.extension() == Some(OTHER_EXTENSION);
                 self.descriptions.insert(path, facts);
             }
             Content::Other => {}
         }
-    }
-
-    /// Calls a description by its name in the pack: it was read under the one in the archive.
-    fn name(&mut self, path: &MemberPath, facts: &mut DescriptionFacts) {
-        self.has_yml |= path.extension() == Some(OTHER_EXTENSION);
-        facts.rename(path);
     }
 
     /// Whether a payload file is an array.
@@ -127,18 +129,18 @@ impl Contents {
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         let mut context = check::CheckContext::new(self);
-        if let Some((member, facts)) = &self.pack_document {
-            findings.extend(facts.findings().iter().cloned());
+        if let Some(facts) = &self.pack_document {
+            let mut found = facts.findings(PACK_DOCUMENT);
             // A document of something else shows as keys that are unknown and nothing that is known.
             let is_other = match facts.document() {
-                None => facts.findings().is_empty(),
+                None => found.is_empty(),
                 Some(document) => {
-                    facts.findings().iter().any(Finding::is_error)
-                        && entities(document).next().is_none()
+                    found.iter().any(Finding::is_error) && entities(document).next().is_none()
                 }
             };
+            findings.append(&mut found);
             if is_other {
-                findings.push(not_a_description(member));
+                findings.push(not_a_description(PACK_DOCUMENT));
             }
         }
         let astray: OnceCell<Vec<&MemberPath>> = OnceCell::new();
@@ -151,7 +153,7 @@ impl Contents {
             if let (Some(described), Ok(header)) = (described, &facts.header) {
                 check::array(path, facts, header, &described, &mut context, &mut findings);
                 // A hand-written document of the whole pack must agree as well.
-                if !described.of_pack
+                if !described.is_of_pack()
                     && let Some(other) = self.in_pack_document(path)
                 {
                     check::array(path, facts, header, &other, &mut context, &mut findings);
@@ -175,7 +177,7 @@ impl Contents {
     /// A finding for each description that uses words that the language does not have.
     pub(crate) fn extension_words(&self) -> Vec<Finding> {
         let documents = self.descriptions.iter().map(|(path, facts)| (path.as_str(), &**facts));
-        let pack = self.pack_document.iter().map(|(member, facts)| (member.as_str(), &**facts));
+        let pack = self.pack_document.iter().map(|facts| (PACK_DOCUMENT, &**facts));
         documents.chain(pack).flat_map(|(member, facts)| facts.extension_words(member)).collect()
     }
 
@@ -236,14 +238,16 @@ impl Contents {
                 .hint("keep one of them"),
             );
         }
-        findings.extend(facts.findings().iter().cloned().map(|finding| {
+        let own = facts.findings(member.as_str());
+        let has_errors = own.iter().any(Finding::is_error);
+        findings.extend(own.into_iter().map(|finding| {
             if !facts.text().trim().is_empty() {
                 return finding;
             }
             finding.hint(format!("write a description: `ra-pack describe {path} > {member}`"))
         }));
         let Some(document) = facts.document() else {
-            if !facts.findings().iter().any(Finding::is_error) {
+            if !has_errors {
                 findings.push(not_a_description(member.as_str()));
             }
             return None;
@@ -256,7 +260,7 @@ impl Contents {
         };
         let Some((group, entity)) = chosen else {
             // What is wrong with the document may be why the array is missing from it.
-            if facts.findings().iter().any(Finding::is_error) {
+            if has_errors {
                 return None;
             }
             let message = match entities(document).count() {
@@ -274,32 +278,31 @@ impl Contents {
             );
             return None;
         };
-        Some(Described { member: member.as_str(), facts, group, entity, of_pack: false })
+        Some(Described { member: member.as_str(), facts, group, entity })
     }
 
     /// The entry of an array in the pack's own document.
     pub(crate) fn in_pack_document(&self, path: &MemberPath) -> Option<Described<'_>> {
-        let (member, facts) = self.pack_document.as_ref()?;
+        let facts = self.pack_document.as_deref()?;
         let (group, entity) = facts.index()?.entity(&entity_path(&group_of(path), path.stem()))?;
-        Some(Described { member, facts, group, entity, of_pack: true })
+        Some(Described { member: PACK_DOCUMENT, facts, group, entity })
     }
 
     /// Whether the pack's own document describes something at this path.
     pub(super) fn is_in_pack_document(&self, path: &str) -> bool {
-        self.pack_document.as_ref().is_some_and(|(_, facts)| {
-            facts.index().is_some_and(|index| index.entity(path).is_some())
-        })
+        let index = self.pack_document.as_ref().and_then(|facts| facts.index());
+        index.is_some_and(|index| index.entity(path).is_some())
     }
 
     /// Arrays that the pack's document describes and that are not there.
     fn missing_arrays(&self, context: &mut check::CheckContext<'_>, findings: &mut Vec<Finding>) {
-        let Some((member, facts)) = &self.pack_document else { return };
+        let Some(facts) = &self.pack_document else { return };
         let Some(document) = facts.document() else { return };
         for (group, ndarray) in document.ndarrays() {
             let path = entity_path(&group.path, &ndarray.name);
             if ndarray.value.is_none() && !self.is_array_at(&path) {
                 let entity = Entity::Ndarray(ndarray);
-                let described = Described { member, facts, group, entity, of_pack: true };
+                let described = Described { member: PACK_DOCUMENT, facts, group, entity };
                 let finding = missing_array(&path, ndarray);
                 let mut finding = context.sources.at(&described, finding, &[]);
                 if context.is_own_document() {
@@ -323,11 +326,11 @@ impl Contents {
                 let is_chosen = chosen.is_some_and(|chosen| {
                     matches!(chosen.entity, Entity::Ndarray(other) if std::ptr::eq(other, ndarray))
                 });
-                let home = join_groups(&group_of(path), &group.path);
+                let home = group_in_pack(path.as_str(), &group.path);
                 let at = entity_path(&home, &ndarray.name);
                 if ndarray.value.is_none() && !is_chosen && !self.is_array_at(&at) {
                     let (member, entity) = (path.as_str(), Entity::Ndarray(ndarray));
-                    let described = Described { member, facts, group, entity, of_pack: false };
+                    let described = Described { member, facts, group, entity };
                     findings.push(context.sources.at(&described, missing_array(&at, ndarray), &[]));
                 }
             }
@@ -338,8 +341,7 @@ impl Contents {
     /// the other descriptions make. `found` is what was found by [`Contents::findings`].
     pub(crate) fn document_of_all(&self, found: &[Finding]) -> Vec<Finding> {
         const SHOWN: usize = 3;
-        let Some((member, facts)) = &self.pack_document else { return Vec::new() };
-        if facts.document().is_none() {
+        if self.pack_document.as_ref().is_none_or(|facts| facts.document().is_none()) {
             return Vec::new();
         }
         let is_own = || self.has_own_document();
@@ -351,7 +353,7 @@ impl Contents {
             let (shown, more) = (shown.join(", "), missing.count());
             let shown = if more > 0 { format!("{shown} and {more} more") } else { shown };
             let message = format!("the document of the pack does not describe {shown}");
-            let finding = Finding::new(Code::PartialDocument, message).in_member(member.as_str());
+            let finding = Finding::new(Code::PartialDocument, message).in_member(PACK_DOCUMENT);
             let severity = if is_own() { Severity::Error } else { Severity::Warning };
             return vec![Finding { severity, ..finding }];
         }
@@ -363,7 +365,7 @@ impl Contents {
         }
         let message =
             "the document of the pack is not what the descriptions beside the arrays make";
-        let finding = Finding::new(Code::DescribedTwice, message).in_member(member.as_str());
+        let finding = Finding::new(Code::DescribedTwice, message).in_member(PACK_DOCUMENT);
         vec![finding.hint("`ra-pack create` makes it anew")]
     }
 
@@ -389,27 +391,26 @@ impl Contents {
     }
 
     /// Everything that is wrong with one document by itself, and what it refers to that is neither in
-    /// it nor in the pack. `base` is the group of the pack that the document lies in.
+    /// it nor in the pack.
     pub(crate) fn document_findings(
         &self,
-        base: &str,
         member: &str,
         facts: &DescriptionFacts,
         findings: &mut Vec<Finding>,
     ) {
-        findings.extend(facts.findings().iter().cloned());
-        self.unresolved(base, member, facts, |_, _| true, findings);
+        findings.append(&mut facts.findings(member));
+        self.unresolved(member, facts, |_, _| true, findings);
     }
 
     /// What the documents of arrays refer to in vain, but for the shapes of the arrays themselves,
     /// which are checked with their headers.
     pub(super) fn reference_findings(&self, findings: &mut Vec<Finding>) {
-        if let Some((member, facts)) = &self.pack_document {
+        if let Some(facts) = &self.pack_document {
             let without_file = |group: &str, ndarray: &str| {
                 let path = entity_path(group, ndarray);
                 !self.is_array_at(&path) || !self.is_in_pack_document(&path)
             };
-            self.unresolved("/", member, facts, without_file, findings);
+            self.unresolved(PACK_DOCUMENT, facts, without_file, findings);
         }
         for (path, facts) in &self.descriptions {
             if facts.unresolved().is_empty() {
@@ -423,13 +424,12 @@ impl Contents {
                         if described.group.path == group && own.name == ndarray)
                 })
             };
-            self.unresolved(&group_of(path), path.as_str(), facts, other, findings);
+            self.unresolved(path.as_str(), facts, other, findings);
         }
     }
 
     fn unresolved(
         &self,
-        base: &str,
         member: &str,
         facts: &DescriptionFacts,
         counts: impl Fn(&str, &str) -> bool,
@@ -444,7 +444,7 @@ impl Contents {
         for reference in facts.unresolved() {
             let (is_there, known) = match &reference.by {
                 Referrer::Extent { group, ndarray, .. } => {
-                    let home = join_groups(base, group);
+                    let home = group_in_pack(member, group);
                     let is_there = self.find_coordinate(&home, &reference.name).is_some();
                     (is_there || !counts(group, ndarray), &coords[..])
                 }
@@ -468,7 +468,7 @@ impl Contents {
     }
 
     /// The array at a path of the pack.
-    pub(super) fn array_at(&self, path: &str) -> Option<(&MemberPath, &ArrayFacts)> {
+    pub(crate) fn array_at(&self, path: &str) -> Option<(&MemberPath, &ArrayFacts)> {
         let file = format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/'));
         self.arrays.get_key_value(&*file).map(|(path, facts)| (path, &**facts))
     }

@@ -1,16 +1,17 @@
 //! Dimension coordinates over a whole pack: where each is, and that everybody agrees on its length.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::check::{Contrast, Difference, Statements, differences};
+use super::check::{Contrast, Difference, differences};
 use super::contents::{Contents, Described};
 use super::facts::Sources;
-use super::{DescriptionFacts, group_of};
+use super::{DescriptionFacts, PACK_DOCUMENT, group_of};
 use crate::finding::{Code, Finding, Span};
 use crate::ndl::{Entity, Extent, Ndarray, Step, Value, ancestors, candidates, entity_path};
 use crate::path::MemberPath;
+use crate::ra::Header;
 
 /// Somebody who says how long a coordinate is.
 #[derive(Debug)]
@@ -52,27 +53,26 @@ impl<'a> Coordinates<'a> {
     pub(super) fn new(contents: &'a Contents) -> Self {
         let (claims, defined, repeated) = <_>::default();
         let mut this = Self { contents, claims, defined, repeated };
-        if let Some((member, facts)) = &contents.pack_document {
-            this.declare("/", member, facts, true);
+        if let Some(facts) = &contents.pack_document {
+            this.declare(PACK_DOCUMENT, facts);
         }
         for (path, facts) in &contents.descriptions {
             if facts.is_plain_ndarray() {
                 continue;
             }
             if contents.array_beside(path).is_some() {
-                this.declare(&group_of(path), path.as_str(), facts, false);
+                this.declare(path.as_str(), facts);
             }
         }
         this
     }
 
-    /// Notes what a document states of coordinates, below the group that it lies in.
-    fn declare(&mut self, base: &str, member: &'a str, facts: &'a DescriptionFacts, of_pack: bool) {
+    /// Notes what a document states of coordinates.
+    fn declare(&mut self, member: &'a str, facts: &'a DescriptionFacts) {
         let Some(document) = facts.document() else { return };
         for (group, dimcoord) in document.dimcoords() {
-            let path = entity_path(&join_groups(base, &group.path), &dimcoord.name);
-            let entity = Entity::DimCoord(dimcoord);
-            let described = Described { member, facts, group, entity, of_pack };
+            let described = Described { member, facts, group, entity: Entity::DimCoord(dimcoord) };
+            let path = entity_path(&described.home(), &dimcoord.name);
             self.define(&path, described);
             if let Some(length) = dimcoord.known_size() {
                 self.claims_of(path).push(Claim { length, who: Who::Stated(described) });
@@ -85,7 +85,7 @@ impl<'a> Coordinates<'a> {
         let first = self.defined.get(path).copied().or_else(|| self.contents.own_description(path));
         let first = *self.defined.entry(path.to_owned()).or_insert(first.unwrap_or(described));
         // What both documents say of an array itself is compared with all else that they say of it.
-        let is_of_array = described.of_pack && !first.of_pack;
+        let is_of_array = described.is_of_pack() && !first.is_of_pack();
         if !std::ptr::eq(first.facts, described.facts) && !is_of_array {
             self.repeated.push((path.to_owned(), first, described));
         }
@@ -123,9 +123,7 @@ impl<'a> Coordinates<'a> {
     /// Everybody who disagrees with the first.
     pub(super) fn findings(self, sources: &mut Sources, findings: &mut Vec<Finding>) {
         for (path, first, other) in &self.repeated {
-            let side =
-                |described: &Described<'a>| Statements { entity: described.entity, shared: &[] };
-            let found = differences(side(first), side(other));
+            let found = differences(first, other, false);
             for Difference { contrast, what, place, one, other: said } in found {
                 if contrast != Contrast::Contradiction {
                     continue;
@@ -156,9 +154,9 @@ impl<'a> Coordinates<'a> {
                     format!("{}, because {}", first.length, first.in_words(sources)),
                     format!("{}, because {}", other.length, other.in_words(sources)),
                 );
-                findings.push(match other.span(sources) {
-                    Some((member, text, span)) => finding.in_member(member).at_span(text, span),
-                    None => finding.in_member(other.member()),
+                findings.push(match other.place() {
+                    Some((described, place)) => sources.at(described, finding, &place),
+                    None => finding.in_member(other.array()),
                 });
             }
         }
@@ -166,7 +164,8 @@ impl<'a> Coordinates<'a> {
 }
 
 impl<'a> Claim<'a> {
-    fn member(&self) -> &str {
+    /// The array that says it.
+    fn array(&self) -> &str {
         match &self.who {
             Who::Header(file) => file.as_str(),
             Who::Stated(described) => described.member,
@@ -174,27 +173,25 @@ impl<'a> Claim<'a> {
         }
     }
 
-    /// The place in a document where it is said.
-    fn span(&self, sources: &mut Sources) -> Option<(&'a str, &'a str, Span)> {
-        let (described, place) = match &self.who {
-            Who::Header(_) => return None,
-            Who::Stated(described) => (described, vec![Step::Key("size")]),
+    /// The place in a description where it is said.
+    fn place(&self) -> Option<(&Described<'a>, Vec<Step<'static>>)> {
+        match &self.who {
+            Who::Header(_) => None,
+            Who::Stated(described) => Some((described, vec![Step::Key("size")])),
             Who::Axis { described, axis, .. } => {
-                (described, vec![Step::Key("shape"), Step::Index(*axis)])
+                Some((described, vec![Step::Key("shape"), Step::Index(*axis)]))
             }
-        };
-        let span = sources.span(described, &place)?;
-        Some((described.member, described.facts.text(), span))
+        }
     }
 
     fn in_words(&self, sources: &mut Sources) -> String {
-        let length = self.length;
-        let place = match self.span(sources) {
-            Some((member, _, Span { line, column, .. })) => format!("`{member}:{line}:{column}`"),
-            None => format!("`{}`", self.member()),
-        };
+        let span = self.place().and_then(|(described, place)| {
+            let Span { line, column, .. } = sources.span(described, &place)?;
+            Some(format!("`{}:{line}:{column}`", described.member))
+        });
+        let place = span.unwrap_or_else(|| format!("`{}`", self.array()));
         match &self.who {
-            Who::Header(_) => format!("{place} is {length} long"),
+            Who::Header(_) => format!("{place} is {} long", self.length),
             Who::Stated(_) => format!("{place} says so"),
             Who::Axis { array, .. } => format!("{place} uses it for an axis of `{array}`"),
         }
@@ -205,7 +202,7 @@ impl Contents {
     /// What the document beside the array at a path says of it.
     fn own_description(&self, path: &str) -> Option<Described<'_>> {
         let (file, _) = self.array_at(path)?;
-        self.description(file, &mut Vec::new()).filter(|described| !described.of_pack)
+        self.description(file, &mut Vec::new()).filter(|described| !described.is_of_pack())
     }
 
     /// The 1-D array at a path of the pack, and its length.
@@ -218,26 +215,16 @@ impl Contents {
     }
 
     /// Finds the coordinate that a name in the shape of a described array stands for.
-    pub(super) fn resolve(
-        &self,
-        array: &MemberPath,
-        described: &Described<'_>,
-        name: &str,
-    ) -> Option<Resolved> {
-        let base = if described.of_pack { "/".to_owned() } else { group_of(array) };
+    pub(super) fn resolve(&self, described: &Described<'_>, name: &str) -> Option<Resolved> {
         if let Some((group, dimcoord)) = described.resolve_coord(name) {
-            let path = entity_path(&join_groups(&base, &group.path), &dimcoord.name);
+            let home = group_in_pack(described.member, &group.path);
+            let path = entity_path(&home, &dimcoord.name);
             let own = self.array_length(&path).map(|(_, length)| length);
             let length = own.or_else(|| dimcoord.known_size());
             return Some(Resolved { path, length });
         }
         // In the pack a directory is a group, and a 1-D array is a coordinate.
-        let home = if described.of_pack {
-            described.group.path.clone()
-        } else {
-            join_groups(&base, &described.group.path)
-        };
-        self.find_coordinate(&home, name)
+        self.find_coordinate(&described.home(), name)
     }
 
     /// The coordinate that a name in a shape of the pack's group `home` stands for: a directory is a
@@ -251,8 +238,7 @@ impl Contents {
             if self.array_at(&path).is_some_and(|(_, facts)| facts.header.is_err()) {
                 return Some(Resolved { path, length: None });
             }
-            let (_, facts) = self.pack_document.as_ref()?;
-            let (_, coordinate) = facts.index()?.dimcoord(&path)?;
+            let (_, coordinate) = self.pack_document.as_ref()?.index()?.dimcoord(&path)?;
             Some(Resolved { path, length: coordinate.known_size() })
         })
     }
@@ -269,12 +255,12 @@ impl Contents {
     }
 }
 
-/// A group of a document that itself lies in a group of the pack.
-pub(crate) fn join_groups(base: &str, group: &str) -> String {
-    match (base, group) {
-        (base, "/") => base.to_owned(),
-        ("/", group) => group.to_owned(),
-        (base, group) => format!("{base}{group}"),
+/// The group of the pack that a group of the document `member` is: the document lies in a directory.
+pub(crate) fn group_in_pack(member: &str, group: &str) -> String {
+    match (member.rsplit_once('/'), group) {
+        (None, group) => group.to_owned(),
+        (Some((directory, _)), "/") => format!("/{directory}"),
+        (Some((directory, _)), group) => format!("/{directory}{group}"),
     }
 }
 
@@ -329,71 +315,42 @@ fn text(value: &Value) -> Option<String> {
 impl Contents {
     /// Every coordinate that an array is said to lie along or to be, sorted by path.
     pub(crate) fn coordinates(&self) -> Vec<CoordinateInfo> {
-        let mut all = BTreeMap::new();
-        for (path, facts) in &self.arrays {
-            let plain = self.plain(path);
+        let mut all: BTreeMap<String, CoordinateInfo> = BTreeMap::new();
+        for (file, facts) in &self.arrays {
             // A plain description of an ndarray names no dimension.
-            if plain.is_some_and(|plain| !plain.is_dimcoord()) {
+            if self.plain(file).is_some_and(|plain| !plain.is_dimcoord()) {
                 continue;
             }
-            let Some(described) = self.description(path, &mut Vec::new()) else {
+            let Some(described) = self.description(file, &mut Vec::new()) else { continue };
+            let Entity::Ndarray(ndarray) = described.entity else {
+                let info = all.entry(entity_path(&group_of(file), file.stem())).or_default();
+                if let Some(&[length]) = facts.header.as_ref().ok().map(Header::dims) {
+                    info.length = Some(length);
+                }
+                info.take(described.entity);
                 continue;
             };
-            match described.entity {
-                Entity::Ndarray(ndarray) => {
-                    let mut used = Vec::new();
-                    for extent in &ndarray.shape {
-                        if let Extent::Coord(name) = extent {
-                            self.note(path, &described, name, &mut all, &mut used);
-                        }
-                    }
+            let mut used = BTreeSet::new();
+            for extent in &ndarray.shape {
+                let Extent::Coord(name) = extent else { continue };
+                let Some(Resolved { path, length }) = self.resolve(&described, name) else {
+                    continue;
+                };
+                let info = all.entry(path.clone()).or_default();
+                if info.length.is_none() {
+                    info.length = length;
+                    let own = described.resolve_coord(name);
+                    own.inspect(|(_, own)| info.take(Entity::DimCoord(own)));
+                    let file = self.array_at(&path);
+                    let beside = file.and_then(|(file, _)| self.description(file, &mut Vec::new()));
+                    let of_pack = || Some(self.pack_document.as_ref()?.index()?.entity(&path)?.1);
+                    let stated = beside.map(|beside| beside.entity).or_else(of_pack);
+                    stated.inspect(|entity| info.take(*entity));
                 }
-                Entity::DimCoord(_) => {
-                    let name = entity_path(&group_of(path), path.stem());
-                    let dims = facts.header.as_ref().ok().map(crate::ra::Header::dims);
-                    let new = || CoordinateInfo { name: name.clone(), ..CoordinateInfo::default() };
-                    let coordinate = all.entry(name.clone()).or_insert_with(new);
-                    if let Some(&[length]) = dims {
-                        coordinate.length = Some(length);
-                    }
-                    coordinate.take(described.entity);
-                }
+                info.arrays += u64::from(used.insert(path));
             }
         }
-        all.into_values().collect()
-    }
-
-    /// Notes that an array has a dimension of that name.
-    fn note(
-        &self,
-        array: &MemberPath,
-        described: &Described<'_>,
-        name: &str,
-        all: &mut BTreeMap<String, CoordinateInfo>,
-        used: &mut Vec<String>,
-    ) {
-        let Some(Resolved { path, length }) = self.resolve(array, described, name) else { return };
-        let new = || CoordinateInfo { name: path.clone(), ..CoordinateInfo::default() };
-        let coordinate = all.entry(path.clone()).or_insert_with(new);
-        if !used.contains(&path) {
-            coordinate.arrays += 1;
-        }
-        if coordinate.length.is_none() {
-            coordinate.length = length;
-            if let Some((_, own)) = described.resolve_coord(name) {
-                coordinate.take(Entity::DimCoord(own));
-            }
-            if let Some((file, _)) = self.array_at(&path)
-                && let Some(described) = self.description(file, &mut Vec::new())
-            {
-                coordinate.take(described.entity);
-            } else if let Some((_, facts)) = &self.pack_document
-                && let Some((_, entity)) = facts.index().and_then(|index| index.entity(&path))
-            {
-                coordinate.take(entity);
-            }
-        }
-        used.push(path);
+        all.into_iter().map(|(name, info)| CoordinateInfo { name, ..info }).collect()
     }
 }
 
@@ -484,7 +441,7 @@ fn is_conventional(name: &str) -> bool {
 mod tests {
     use super::*;
     use crate::pack::{ArrayFacts, Content, describe};
-    use crate::ra::{ElementType, Encoding, Header};
+    use crate::ra::{ElementType, Encoding};
 
     fn pack(arrays: &[(&str, &[u64])]) -> Contents {
         let mut contents = Contents::default();
@@ -554,9 +511,9 @@ mod tests {
 
     #[test]
     fn groups_nest() {
-        assert_eq!(join_groups("/", "/"), "/");
-        assert_eq!(join_groups("/a", "/"), "/a");
-        assert_eq!(join_groups("/", "/b"), "/b");
-        assert_eq!(join_groups("/a", "/b/c"), "/a/b/c");
+        assert_eq!(group_in_pack("x.yaml", "/"), "/");
+        assert_eq!(group_in_pack("a/x.yaml", "/"), "/a");
+        assert_eq!(group_in_pack("x.yaml", "/b"), "/b");
+        assert_eq!(group_in_pack("a/x.yaml", "/b/c"), "/a/b/c");
     }
 }

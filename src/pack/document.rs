@@ -5,13 +5,12 @@ use std::convert::Infallible;
 
 use super::contents::{Contents, Described};
 use super::coordinates::{Convention, Resolved};
-use super::{DescriptionFacts, describe, group_of, shape_of};
+use super::{DescriptionFacts, PACK_DOCUMENT, describe, group_of, shape_of};
 use crate::finding::{Code, Finding, Severity};
 use crate::ndl::{
     self, Attribute, Document, Entity, Extent, Group, Ndarray, Order, entity_path, write,
 };
 use crate::path::MemberPath;
-use crate::pipeline;
 use crate::ra::{Encoding, Header};
 
 /// What stands above the document, for whoever finds the pack when all of its software is gone.
@@ -38,7 +37,7 @@ pub(crate) fn is_generated(start: &[u8]) -> bool {
 /// Describes every array of a pack in one document, as [`PackDocument`].
 pub(crate) fn pack_document(contents: &Contents, convention: Option<&Convention<'_>>) -> String {
     let mut text = String::new();
-    let whole = PackDocument::new(contents, convention).each_block(1, |block| {
+    let whole = PackDocument::new(contents, convention).each_block(|block| {
         text.push_str(block);
         Ok::<_, Infallible>(())
     });
@@ -46,20 +45,10 @@ pub(crate) fn pack_document(contents: &Contents, convention: Option<&Convention<
     text
 }
 
-/// Pieces whose text is made at once.
-const STEP: usize = 64;
-
 /// One document that describes every array of a pack: a directory is a group, a file's stem a name. Its text
 /// is made block by block: for hundreds of thousands of arrays it is long.
 pub(crate) struct PackDocument<'a> {
-    pieces: Vec<Piece<'a>>,
-}
-
-/// A piece of the text.
-enum Piece<'a> {
-    Text(&'static str),
-    Group(Box<(String, Vec<Attribute>)>),
-    Part { part: DocumentPart<'a>, is_dimcoord: bool },
+    groups: BTreeMap<String, Parts<'a>>,
 }
 
 impl<'a> PackDocument<'a> {
@@ -67,44 +56,12 @@ impl<'a> PackDocument<'a> {
     /// are dimension coordinates here, so that the document stands by itself. With a `convention`, so are
     /// those that have no description and the name of a coordinate.
     pub(crate) fn new(contents: &'a Contents, convention: Option<&Convention<'_>>) -> Self {
-        let mut builder = Builder::new(contents, convention);
-        for (path, facts) in &contents.arrays {
-            if let Ok(header) = &facts.header {
-                builder.add(path, header, facts.encoding.unwrap_or(Encoding::Raw));
-            }
-        }
-        Self::of_groups(builder.finish())
-    }
-
-    fn of_groups(groups: BTreeMap<String, Parts<'a>>) -> Self {
-        let mut pieces = vec![Piece::Text(HEAD)];
-        if groups.is_empty() {
-            pieces.push(Piece::Text("{}\n"));
-        }
-        for (path, Parts { attributes, dimcoords, ndarrays }) in groups {
-            pieces.push(Piece::Group(Box::new((path, attributes))));
-            for (is_dimcoord, parts) in [(true, dimcoords), (false, ndarrays)] {
-                if !parts.is_empty() {
-                    let section = if is_dimcoord { write::DIMCOORDS } else { write::NDARRAYS };
-                    pieces.push(Piece::Text(section));
-                }
-                pieces.extend(parts.into_iter().map(|part| Piece::Part { part, is_dimcoord }));
-            }
-        }
-        Self { pieces }
+        Self { groups: Builder::groups(contents, convention, None) }
     }
 
     /// The groups of all arrays, and of coordinates that they refer to, which `document` does not have.
     fn missing(contents: &'a Contents, document: &Document) -> Vec<Group> {
-        let mut builder = Builder { given: Some(document), ..Builder::new(contents, None) };
-        for (path, facts) in &contents.arrays {
-            if contents.in_pack_document(path).is_none()
-                && let Ok(header) = &facts.header
-            {
-                builder.add(path, header, facts.encoding.unwrap_or(Encoding::Raw));
-            }
-        }
-        let groups = builder.finish().into_iter();
+        let groups = Builder::groups(contents, None, Some(document)).into_iter();
         let groups = groups.map(|(path, Parts { attributes, dimcoords, ndarrays })| {
             let is_new = |part: &DocumentPart<'_>| {
                 !contents.is_in_pack_document(&entity_path(&path, part.name()))
@@ -118,43 +75,48 @@ impl<'a> PackDocument<'a> {
         groups.filter(|group| !is_empty(group)).collect()
     }
 
-    /// Gives the text to `sink` block by block, which several jobs make, until that fails.
-    pub(crate) fn each_block<E: Send>(
+    /// Gives the text to `sink` block by block, until that fails.
+    pub(crate) fn each_block<E>(
         &self,
-        jobs: usize,
         mut sink: impl FnMut(&str) -> Result<(), E>,
     ) -> Result<(), E> {
-        let make = |(): &mut (), pieces| Ok(text_of(pieces));
-        let blocks = self.pieces.chunks(STEP);
-        pipeline::ordered(pipeline::workers(jobs), blocks, || (), make, |block| sink(&block))
-    }
-}
-
-fn text_of(pieces: &[Piece<'_>]) -> String {
-    let mut text = String::new();
-    for piece in pieces {
-        match piece {
-            Piece::Text(piece) => text.push_str(piece),
-            Piece::Group(group) => write::push_group(&mut text, &group.0, &group.1),
-            Piece::Part { part, is_dimcoord } => part.push(*is_dimcoord, &mut text),
+        const BLOCK: usize = 64 * 1024;
+        let mut block = HEAD.to_owned();
+        if self.groups.is_empty() {
+            block.push_str("{}\n");
         }
+        for (path, Parts { attributes, dimcoords, ndarrays }) in &self.groups {
+            write::push_group(&mut block, path, attributes);
+            for (is_dimcoord, parts) in [(true, dimcoords), (false, ndarrays)] {
+                if !parts.is_empty() {
+                    block.push_str(if is_dimcoord { write::DIMCOORDS } else { write::NDARRAYS });
+                }
+                for part in parts {
+                    part.push(is_dimcoord, &mut block);
+                    if block.len() > BLOCK {
+                        sink(&block)?;
+                        block.clear();
+                    }
+                }
+            }
+        }
+        sink(&block)
     }
-    text
 }
 
 impl Contents {
     /// Forgets the document of the whole pack when it is the one that would be made of the other
     /// descriptions: it says nothing that they do not say, so nothing in it has to be checked.
-    pub(crate) fn forget_repetition(&mut self, jobs: usize) {
+    pub(crate) fn forget_repetition(&mut self) {
         let Some(document) = self.pack_document.take() else { return };
-        if !self.makes(document.1.text(), jobs) {
+        if !self.makes(document.text()) {
             self.pack_document = Some(document);
         }
     }
 
     /// Whether the document of the pack is one that ra-pack made and nobody has changed but for what it says.
     pub(super) fn has_own_document(&self) -> bool {
-        self.pack_document.as_ref().is_some_and(|(_, facts)| {
+        self.pack_document.as_ref().is_some_and(|facts| {
             let rest = facts.text().strip_prefix(HEAD);
             let document = facts.document();
             rest.zip(document).is_some_and(|(rest, document)| write::is_written_so(document, rest))
@@ -165,14 +127,14 @@ impl Contents {
     /// arrays: it is made anew. The answer is what it said that they do not say.
     pub(crate) fn forget_own_document(&mut self) -> Option<Finding> {
         let own = self.has_own_document();
-        let (member, facts) = self.pack_document.take_if(|_| own)?;
+        let facts = self.pack_document.take_if(|_| own)?;
         if self.undescribed().next().is_some() {
-            self.pack_document = Some((member, facts));
+            self.pack_document = Some(facts);
             return None;
         }
         let message = "the document said something else than the descriptions beside the arrays, and is made anew";
-        let finding = Finding::new(Code::DescribedTwice, message).in_member(member).warning();
-        Some(finding.hint(
+        let finding = Finding::new(Code::DescribedTwice, message).in_member(PACK_DOCUMENT);
+        Some(finding.warning().hint(
             "what was changed in it by hand belongs into the descriptions beside the arrays, or below a \
              comment of your own, which makes it yours",
         ))
@@ -181,21 +143,21 @@ impl Contents {
     /// The text of the hand-written document of the pack with all arrays that it does not describe; nothing
     /// when there are none.
     pub(crate) fn complete_document(&self) -> Option<Result<String, Finding>> {
-        let (member, facts) = self.pack_document.as_ref()?;
+        let facts = self.pack_document.as_ref()?;
         let document = facts.document()?;
         let missing = PackDocument::missing(self, document);
         if missing.is_empty() {
             return None;
         }
-        let first = missing.iter().find_map(|group| {
-            let name = group.ndarrays.first().map(|array| &array.name);
-            let name = name.or_else(|| group.dimcoords.first().map(|coord| &coord.name));
-            name.map(|name| entity_path(&group.path, name))
-        });
-        let first = first.unwrap_or_default();
+        let names = |group: &Group| {
+            let arrays = group.ndarrays.iter().map(|array| &array.name);
+            let mut names = arrays.chain(group.dimcoords.iter().map(|coord| &coord.name));
+            names.next().map(|name| entity_path(&group.path, name))
+        };
+        let first = missing.iter().find_map(names).unwrap_or_default();
         Some(ndl::complete(facts.text(), &missing).ok_or_else(|| {
             let message = format!("the document lacks `{first}`, which cannot be added to such a text");
-            let finding = Finding::new(Code::PartialDocument, message).in_member(member.as_str());
+            let finding = Finding::new(Code::PartialDocument, message).in_member(PACK_DOCUMENT);
             let severity = Severity::Error;
             let hint = "write it as `ra-pack describe DIR` does, in lines and without anchors, or remove it";
             Finding { severity, ..finding }.hint(hint)
@@ -204,14 +166,14 @@ impl Contents {
 
     /// Whether this is the document that would be made of the descriptions beside arrays, of which none
     /// lacks one. The document of the pack must have been taken away.
-    pub(super) fn makes(&self, document: &str, jobs: usize) -> bool {
+    pub(super) fn makes(&self, document: &str) -> bool {
         let mut rest = document;
         let is_made = |block: &str| {
             rest = rest.strip_prefix(block).ok_or(())?;
             Ok::<_, ()>(())
         };
         self.undescribed().next().is_none()
-            && PackDocument::new(self, None).each_block(jobs, is_made) == Ok(())
+            && PackDocument::new(self, None).each_block(is_made) == Ok(())
             && rest.is_empty()
     }
 
@@ -219,9 +181,9 @@ impl Contents {
     /// to tell nothing: when it is made of plain descriptions that nothing is wrong with.
     pub(crate) fn findings_sparingly(&mut self) -> Vec<Finding> {
         let Some(document) = self.pack_document.take() else { return self.findings() };
-        let text = document.1.text();
+        let text = document.text();
         let is_repetition =
-            ndl::is_surely_small(text) && self.is_plain_throughout() && self.makes(text, 1);
+            ndl::is_surely_small(text) && self.is_plain_throughout() && self.makes(text);
         let findings = is_repetition.then(|| self.findings());
         self.pack_document = Some(document);
         // What is wrong with a description is wrong with the document as well, at a place of its own there.
@@ -314,9 +276,22 @@ struct Builder<'a, 'c> {
 }
 
 impl<'a, 'c> Builder<'a, 'c> {
-    fn new(contents: &'a Contents, convention: Option<&'c Convention<'c>>) -> Self {
+    /// The groups of all arrays, or of those that are not in the `given` document.
+    fn groups(
+        contents: &'a Contents,
+        convention: Option<&'c Convention<'c>>,
+        given: Option<&'c Document>,
+    ) -> BTreeMap<String, Parts<'a>> {
         let (groups, referred) = <_>::default();
-        Self { contents, convention, given: None, groups, referred }
+        let mut builder = Self { contents, convention, given, groups, referred };
+        for (path, facts) in &contents.arrays {
+            if let Ok(header) = &facts.header
+                && (given.is_none() || contents.in_pack_document(path).is_none())
+            {
+                builder.add(path, header, facts.encoding.unwrap_or(Encoding::Raw));
+            }
+        }
+        builder.finish()
     }
 
     fn group(&mut self, path: &str) -> &mut Parts<'a> {
@@ -349,7 +324,7 @@ impl<'a, 'c> Builder<'a, 'c> {
         let mut array = Ndarray { name, ..described.entity.array().clone() };
         let is_ndarray = matches!(described.entity, Entity::Ndarray(_));
         if is_ndarray {
-            array.shape = self.shape(path, header, &described, &array);
+            array.shape = self.shape(header, &described, &array);
         }
         array.attributes.extend(leftover);
         let group = self.group(&home);
@@ -379,7 +354,6 @@ impl<'a, 'c> Builder<'a, 'c> {
     /// The shape of an array, with the names of coordinates where the document will have them.
     fn shape(
         &mut self,
-        path: &MemberPath,
         header: &Header,
         described: &Described<'_>,
         ndarray: &Ndarray,
@@ -393,7 +367,7 @@ impl<'a, 'c> Builder<'a, 'c> {
                 *extent = Extent::Fixed(0);
                 continue;
             }
-            match self.contents.resolve(path, described, name) {
+            match self.contents.resolve(described, name) {
                 Some(Resolved { path: found, .. }) => {
                     let stated = described.resolve_coord(name);
                     if let Some((_, dimcoord)) = stated {
@@ -475,47 +449,44 @@ mod tests {
 
     /// A group of so many coordinates and arrays.
     fn group((coordinates, arrays): (usize, usize)) -> Parts<'static> {
-        let described = |number: usize| {
+        let described = |letter: char, number: usize| {
             let header = Header::new(ElementType::FLOAT32, vec![3]).unwrap();
-            describe(&format!("n{number}"), &header, Encoding::Raw)
+            describe(&format!("{letter}{number}"), &header, Encoding::Raw)
         };
         Parts {
             attributes: Vec::new(),
             dimcoords: (0..coordinates)
-                .map(|number| DocumentPart::Model(Box::new(as_coordinate(described(number)))))
+                .map(|number| DocumentPart::Model(Box::new(as_coordinate(described('c', number)))))
                 .collect(),
             ndarrays: (0..arrays)
-                .map(|number| DocumentPart::Model(Box::new(described(number))))
+                .map(|number| DocumentPart::Model(Box::new(described('n', number))))
                 .collect(),
         }
     }
 
-    fn text(document: &PackDocument<'_>, jobs: usize) -> String {
-        let mut text = String::new();
-        let Ok(()) = document.each_block(jobs, |block| {
-            text.push_str(block);
-            Ok::<_, Infallible>(())
-        });
-        text
-    }
-
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
-        fn the_text_is_the_same_however_it_is_cut(
-            counts in prop::collection::vec((0..4_usize, 0..99_usize), 0..7),
-            jobs in 1..4_usize,
+        fn the_text_has_every_part_however_it_is_cut(
+            counts in prop::collection::vec((0..4_usize, 0..999_usize), 0..5),
         ) {
             let groups = counts
                 .iter()
                 .enumerate()
                 .map(|(number, counts)| (format!("/g{number}"), group(*counts)))
                 .collect();
-            let document = PackDocument::of_groups(groups);
-            let cut = text(&document, jobs);
+            let document = PackDocument { groups };
+            let mut text = String::new();
+            let Ok(()) = document.each_block(|block| {
+                text.push_str(block);
+                Ok::<_, Infallible>(())
+            });
             let parts: usize = counts.iter().map(|(one, other)| one + other).sum();
-            prop_assert_eq!(&cut, &text_of(&document.pieces));
-            prop_assert_eq!(cut.matches("float32").count(), parts);
-            prop_assert_eq!(cut.matches("/g").count(), counts.len());
+            prop_assert_eq!(text.matches("float32").count(), parts);
+            prop_assert_eq!(text.matches("/g").count(), counts.len());
+            let read = ndl::parse(text.as_bytes()).document.unwrap();
+            prop_assert_eq!(read.entities().count(), parts);
         }
     }
 }
@@ -524,7 +495,7 @@ mod tests {
 mod repetition_tests {
     use proptest::prelude::*;
 
-    use super::super::{ArrayFacts, Content, PACK_DOCUMENT};
+    use super::super::{ArrayFacts, Content};
     use super::*;
     use crate::ra::ElementType;
 
@@ -594,9 +565,9 @@ mod repetition_tests {
         fn what_is_found_sparingly_is_all_that_there_is(contents in contents()) {
             let mut contents = contents;
             let expected = contents.findings();
-            let text = contents.pack_document.as_ref().map(|(_, facts)| facts.text().to_owned());
+            let text = contents.pack_document.as_ref().map(|facts| facts.text().to_owned());
             prop_assert_eq!(contents.findings_sparingly(), expected);
-            let document = contents.pack_document.map(|(_, facts)| facts.text().to_owned());
+            let document = contents.pack_document.map(|facts| facts.text().to_owned());
             prop_assert_eq!(document, text);
         }
     }
@@ -615,7 +586,7 @@ mod repetition_tests {
             let content = description(PACK_DOCUMENT, &text);
             contents.add(MemberPath::new(PACK_DOCUMENT).unwrap(), content);
             assert_eq!(contents.findings_sparingly().len(), 2);
-            let (_, document) = contents.pack_document.as_ref().unwrap();
+            let document = contents.pack_document.as_ref().unwrap();
             assert_eq!(document.is_parsed(), is_parsed);
         }
     }

@@ -17,7 +17,6 @@ use crate::ndl::{
     self, Document, Index, Parsed, PlainDescription, Positions, SourceMap, Step,
     UnresolvedReference,
 };
-use crate::path::MemberPath;
 
 /// What is known of a description.
 #[derive(Debug, Clone)]
@@ -80,8 +79,6 @@ fn intern<V: Borrow<T> + Into<Arc<T>>, T: Eq + Hash + ?Sized>(
 #[derive(Debug, Clone)]
 struct Whole {
     text: Box<str>,
-    /// What findings call it, until it is parsed; a plain one has none.
-    name: Box<str>,
     model: OnceLock<Box<Model>>,
     /// What may be taken to parse it.
     allowance: Allowance,
@@ -91,6 +88,7 @@ struct Whole {
 #[derive(Debug, Clone)]
 struct Model {
     document: Option<Document>,
+    /// Without the name of the description.
     findings: Vec<Finding>,
     describes: bool,
     unresolved: Vec<UnresolvedReference>,
@@ -107,10 +105,9 @@ impl DescriptionFacts {
     }
 
     /// What is known of a description that is too long for its archive, and was not kept.
-    pub(super) fn too_long(name: &str, allowance: &Allowance) -> Self {
-        let model = OnceLock::from(Box::new(Model::too_large(name, allowance)));
-        let allowance = allowance.clone();
-        let whole = Whole { text: "".into(), name: name.into(), model, allowance };
+    pub(super) fn too_long(allowance: &Allowance) -> Self {
+        let model = OnceLock::from(Box::new(Model::too_large(allowance)));
+        let whole = Whole { text: "".into(), model, allowance: allowance.clone() };
         Self { plain: None, whole: OnceLock::from(Box::new(whole)) }
     }
 
@@ -137,9 +134,9 @@ impl DescriptionFacts {
             }
         };
         let (text, allowance) = (text.into(), allowance.clone());
-        let whole = Whole { text, name: name.into(), model: OnceLock::new(), allowance };
+        let whole = Whole { text, model: OnceLock::new(), allowance };
         if let Some(bytes) = invalid {
-            whole.model.get_or_init(|| Box::new(Model::new(name, &bytes)));
+            whole.model.get_or_init(|| Box::new(Model::new(&bytes)));
         } else if name.rsplit('/').next() != Some(PACK_DOCUMENT) {
             // The document of a whole pack is as long as all others together, and most often says the
             // same.
@@ -153,8 +150,8 @@ impl DescriptionFacts {
             let text = self.plain.as_ref().map_or_else(String::new, |Plain { name, body }| {
                 PlainDescription::text_of(body, name)
             });
-            let (text, name, allowance) = (text.into(), "".into(), Allowance::unlimited());
-            Box::new(Whole { text, name, model: OnceLock::new(), allowance })
+            let allowance = Allowance::unlimited();
+            Box::new(Whole { text: text.into(), model: OnceLock::new(), allowance })
         })
     }
 
@@ -170,7 +167,7 @@ impl DescriptionFacts {
     }
 
     /// Whether it is of the plain form.
-    pub(super) fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         self.plain.is_some()
     }
 
@@ -194,9 +191,18 @@ impl DescriptionFacts {
         self.model().document.as_ref()
     }
 
-    /// What is wrong with the document by itself.
-    pub(crate) fn findings(&self) -> &[Finding] {
-        if self.plain.is_some() { &[] } else { &self.model().findings }
+    /// What is wrong with the document by itself, which findings call `name`.
+    pub(crate) fn findings(&self, name: &str) -> Vec<Finding> {
+        if self.plain.is_some() {
+            return Vec::new();
+        }
+        let findings = self.model().findings.iter().cloned();
+        findings.map(|finding| finding.in_member(name)).collect()
+    }
+
+    /// Whether one of these is an error.
+    pub(crate) fn has_errors(&self) -> bool {
+        self.plain.is_none() && self.model().findings.iter().any(Finding::is_error)
     }
 
     /// Whether the document is meant as a description: a YAML file may be anything.
@@ -214,20 +220,6 @@ impl DescriptionFacts {
         let Model { document, positions, .. } = self.model();
         let document = document.as_ref()?;
         Some(document.index_by(positions.get_or_init(|| Positions::new(document))))
-    }
-
-    /// Calls it by another name: it was read under the one that it has in the archive.
-    pub(super) fn rename(&mut self, path: &MemberPath) {
-        if self.plain.is_some() {
-            return;
-        }
-        let Some(whole) = self.whole.get_mut() else { return };
-        whole.name = path.as_str().into();
-        if let Some(model) = whole.model.get_mut() {
-            for finding in &mut model.findings {
-                finding.member = Some(path.as_str().to_owned());
-            }
-        }
     }
 
     /// What strict reading refuses and ordinary reading does not.
@@ -254,9 +246,9 @@ impl Whole {
         let new = || {
             let memory = ndl::memory_for(&self.text);
             if !self.allowance.take(memory) {
-                return Box::new(Model::too_large(&self.name, &self.allowance));
+                return Box::new(Model::too_large(&self.allowance));
             }
-            let model = Model::new(&self.name, self.text.as_bytes());
+            let model = Model::new(self.text.as_bytes());
             // The tree, which is the most of it, is gone by now.
             self.allowance.give_back(memory - memory / 4);
             Box::new(model)
@@ -266,7 +258,7 @@ impl Whole {
 }
 
 impl Model {
-    fn new(name: &str, bytes: &[u8]) -> Self {
+    fn new(bytes: &[u8]) -> Self {
         let Parsed { document, findings, source, unresolved } = ndl::parse(bytes);
         let holds_arrays = |at: &[Step<'_>]| {
             ["ndarrays", "dimcoords"].into_iter().any(|section| {
@@ -278,21 +270,14 @@ impl Model {
             || document.as_ref().is_some_and(|document| {
                 document.groups.iter().any(|group| holds_arrays(&[Step::Key(&group.path)]))
             });
-        drop(source);
-        Self {
-            document,
-            findings: findings.into_iter().map(|finding| finding.in_member(name)).collect(),
-            describes,
-            unresolved,
-            positions: OnceLock::new(),
-            is_too_large: false,
-        }
+        let (positions, is_too_large) = (OnceLock::new(), false);
+        Self { document, findings, describes, unresolved, positions, is_too_large }
     }
 
     /// Of what is not parsed, since it would take more memory than its archive may make anyone take.
-    fn too_large(name: &str, allowance: &Allowance) -> Self {
+    fn too_large(allowance: &Allowance) -> Self {
         let message = "the descriptions take too much memory for an archive of this size";
-        let finding = Finding::new(Code::TooLarge, message).in_member(name);
+        let finding = Finding::new(Code::TooLarge, message);
         let limit = allowance.limit();
         let expected = format!("at most {limit} bytes for all of them together");
         let finding = Finding { expected: Some(expected), ..finding };
@@ -310,8 +295,8 @@ impl Model {
 /// The places in the texts of documents. A document is parsed once more for them, which is done only
 /// when something is wrong; the pack's own, which may have much to report, not more than once.
 #[derive(Debug, Default)]
-pub(super) struct Sources {
-    of_pack: Option<SourceMap>,
+pub(crate) struct Sources {
+    of_pack: Option<(String, SourceMap)>,
     /// The last one of the others.
     beside: Option<(String, SourceMap)>,
 }
@@ -320,21 +305,16 @@ impl Sources {
     /// The place of something in an entity, or of what is nearest to it; see
     /// [`SourceMap::entity_span`].
     pub(super) fn span(&mut self, described: &Described<'_>, place: &[Step<'_>]) -> Option<Span> {
-        let Described { member, facts, group, entity, .. } = *described;
-        let parse = || ndl::parse(facts.text().as_bytes()).source;
-        let source = if member == PACK_DOCUMENT {
-            self.of_pack.get_or_insert_with(parse)
-        } else {
-            if self.beside.as_ref().is_none_or(|(known, _)| known != member) {
-                self.beside = None;
-            }
-            &mut self.beside.get_or_insert_with(|| (member.to_owned(), parse())).1
-        };
-        source.entity_span(&group.path, &entity.array().name, place)
+        let Described { member, facts, group, entity } = *described;
+        let kept = if described.is_of_pack() { &mut self.of_pack } else { &mut self.beside };
+        if kept.as_ref().is_none_or(|(known, _)| known != member) {
+            *kept = Some((member.to_owned(), ndl::parse(facts.text().as_bytes()).source));
+        }
+        kept.as_ref()?.1.entity_span(&group.path, &entity.array().name, place)
     }
 
     /// The finding in the document of a description, at something in that description.
-    pub(super) fn at(
+    pub(crate) fn at(
         &mut self,
         described: &Described<'_>,
         finding: Finding,

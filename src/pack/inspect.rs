@@ -162,7 +162,7 @@ impl Inspector {
             Kept::Everything => {
                 let Self { allowance, kept, taken, .. } = self;
                 let Some(taken) = taken else {
-                    let facts = DescriptionFacts::too_long(name, &allowance);
+                    let facts = DescriptionFacts::too_long(&allowance);
                     return Content::Description(Box::new(facts));
                 };
                 let facts = DescriptionFacts::parse_interned(name, kept, &allowance, interner);
@@ -222,53 +222,38 @@ impl ArrayFacts {
 
     /// What is wrong with the array by itself.
     pub(crate) fn findings(&self, path: &MemberPath, findings: &mut Vec<Finding>) {
-        let of_error = |code, error: &DecodeError| {
-            Finding::new(code, error.kind.to_string())
-                .in_member(path.as_str())
-                .at_byte(error.offset)
+        let at = |code, offset, message: String| {
+            Finding::new(code, message).in_member(path.as_str()).at_byte(offset)
         };
+        let of_error = |code, error: &DecodeError| at(code, error.offset, error.kind.to_string());
         let header = match &self.header {
             Ok(header) => header,
             Err(error) => return findings.push(of_error(Code::BadHeader, error)),
         };
-        if let Err(error) = &self.data {
-            findings.push(of_error(Code::BadData, error));
-        }
+        findings.extend(self.data.as_ref().err().map(|error| of_error(Code::BadData, error)));
         if self.trailing > 0 {
+            let end = header.header_len().saturating_add(header.stored_len());
+            let message = format!("{} bytes follow the data of the array", self.trailing);
             findings.push(
-                Finding::new(
-                    Code::TrailingMetadata,
-                    format!("{} bytes follow the data of the array", self.trailing),
-                )
-                .in_member(path.as_str())
-                .at_byte(header.header_len().saturating_add(header.stored_len()))
-                .hint("keep them in a file; the format allows them, but most programs drop them"),
+                at(Code::TrailingMetadata, end, message).hint(
+                    "keep them in a file; the format allows them, but most programs drop them",
+                ),
             );
         }
+        let mut unusual = |how: &str, hint: &str| {
+            let message =
+                format!("the data is {how}, which most programs that read RawArray misread");
+            findings.push(at(Code::UnusualEncoding, 8, message).hint(hint));
+        };
         if header.flags().contains(Flags::BIG_ENDIAN) {
-            findings.push(
-                Finding::new(
-                    Code::UnusualEncoding,
-                    "the data is big-endian, which most programs that read RawArray misread",
-                )
-                .in_member(path.as_str())
-                .at_byte(8)
-                .hint(
-                    "`ra-pack convert` stores it little-endian, as it does without the option `keep_endian`",
-                ),
+            unusual(
+                "big-endian",
+                "`ra-pack convert` stores it little-endian, as it does without the option `keep_endian`",
             );
         }
         if header.is_encoded() {
             let how = self.encoding.map_or("encoded".to_owned(), |encoding| encoding.to_string());
-            findings.push(
-                Finding::new(
-                    Code::UnusualEncoding,
-                    format!("the data is {how}, which most programs that read RawArray misread"),
-                )
-                .in_member(path.as_str())
-                .at_byte(8)
-                .hint("`ra-pack convert` stores it plainly"),
-            );
+            unusual(&how, "`ra-pack convert` stores it plainly");
         }
     }
 }

@@ -15,7 +15,6 @@ mod coordinates;
 mod describe;
 mod document;
 mod facts;
-mod inline;
 mod inspect;
 mod update;
 
@@ -24,12 +23,11 @@ pub use self::describe::describe;
 pub use self::describe::shape_of;
 
 pub(crate) use self::contents::{Contents, Described};
-pub(crate) use self::coordinates::{Convention, join_groups};
+pub(crate) use self::coordinates::{Convention, group_in_pack};
 pub(crate) use self::document::{PackDocument, as_coordinate, is_generated, pack_document};
-pub(crate) use self::facts::{DescriptionFacts, Interner};
-pub(crate) use self::inline::Inlined;
+pub(crate) use self::facts::{DescriptionFacts, Interner, Sources};
 pub(crate) use self::inspect::{ArrayFacts, Content, Inspector};
-pub(crate) use self::update::{Update, Updated};
+pub(crate) use self::update::{DescribedArray, update};
 pub(crate) use crate::ndl::{Entity, candidates, entity_path};
 
 use std::borrow::Cow;

@@ -1,16 +1,15 @@
-//! Bringing a description in line with a changed header by editing nothing but the shape, type and
-//! storage in its text.
+//! Bringing a description in line with changed headers by editing nothing but the shape, type and storage in its text.
 
 use std::ops::Range;
 
 use super::contents::{Contents, Described};
 use super::coordinates::Resolved;
 use super::describe::{Fit, datatype_of, filter_word, fit};
+use super::facts::Sources;
 use super::shape_of;
 use crate::finding::{Code, Finding};
 use crate::ndl::{
-    self, Datatype, Document, Endian, Entity, Extent, Ndarray, Order, SourceMap, Step, Storage,
-    Value, entity_path,
+    self, Document, Endian, Entity, Extent, Ndarray, Order, Step, Value, entity_path,
 };
 use crate::path::MemberPath;
 use crate::ra::{Encoding, Flags, Header};
@@ -18,6 +17,8 @@ use crate::ra::{Encoding, Flags, Header};
 /// One change of a description.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Edit {
+    /// The array that it is about.
+    pub(crate) array: MemberPath,
     /// The bytes of the text that are replaced.
     pub(crate) span: Range<usize>,
     /// The line that they begin on, counted from 1.
@@ -28,159 +29,154 @@ pub(crate) struct Edit {
     pub(crate) key: String,
 }
 
-/// The text of one document while it is brought in line with headers.
-pub(crate) struct Update<'a> {
-    contents: &'a Contents,
-    member: &'a str,
-    text: &'a str,
-    source: SourceMap,
-    /// What the document says when all edits are made.
-    wanted: Document,
-    edits: Vec<(MemberPath, Edit)>,
-    /// Whether dims in the other order may just as well be an array that has that order.
-    doubts_order: bool,
+/// An array, and a description that is to say what its header says.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DescribedArray<'a> {
+    pub(crate) path: &'a MemberPath,
+    pub(crate) header: &'a Header,
+    pub(crate) encoding: Option<Encoding>,
+    pub(crate) described: Described<'a>,
 }
 
-/// What became of a document.
-#[derive(Debug, Default)]
-pub(crate) struct Updated {
-    /// The new text; nothing when it stays as it is.
-    pub(crate) text: Option<String>,
-    /// What was changed, and for which array.
-    pub(crate) edits: Vec<(MemberPath, Edit)>,
-}
-
-impl<'a> Update<'a> {
-    /// Begins with the document that describes an array; `None` when it has errors, which forbid to
-    /// change it.
-    pub(crate) fn new(contents: &'a Contents, described: &Described<'a>) -> Option<Self> {
-        if described.facts.findings().iter().any(Finding::is_error) {
-            return None;
+/// The new text of the document that describes `arrays`, and its changes; `None` when it stays as it is. New dims that
+/// are the old shape in the other order are taken for what they say only if `order_is_known`.
+///
+/// The new text must say what the old one says, but for the changes. When it does not, because an anchor is shared or a
+/// comment would go, nothing is changed.
+///
+/// # Errors
+///
+/// Findings about what keeps the document from being changed.
+pub(crate) fn update(
+    contents: &Contents,
+    arrays: &[DescribedArray<'_>],
+    order_is_known: bool,
+) -> Result<Option<(String, Vec<Edit>)>, Vec<Finding>> {
+    let Some(DescribedArray { described: Described { member, facts, .. }, .. }) = arrays.first()
+    else {
+        return Ok(None);
+    };
+    let document = facts.document().filter(|_| !facts.has_errors());
+    let mut wanted = document.ok_or_else(|| facts.findings(member))?.clone();
+    let mut sources = Sources::default();
+    let (mut edits, mut refused) = (Vec::new(), Vec::new());
+    for array in arrays {
+        match array.in_line(contents, order_is_known) {
+            Ok(new) => array.edit(&new, &mut wanted, &mut sources, &mut edits),
+            Err((message, axis)) => {
+                let actual = shape_of(array.header.dims(), array.described.order());
+                let place = [Step::Key("shape"), Step::Index(axis.unwrap_or_default())];
+                let place = place.split_at(if axis.is_some() { 2 } else { 1 }).0;
+                let finding = Finding::new(Code::ShapeMismatch, message)
+                    .expected(format!("the dims {actual:?} of the header"), "another shape")
+                    .hint("change the description by hand, and its coordinates if they are wrong");
+                refused.push(sources.at(&array.described, finding, place));
+            }
         }
-        let parsed = ndl::parse(described.facts.text().as_bytes());
-        Some(Self {
-            contents,
-            member: described.member,
-            text: described.facts.text(),
-            source: parsed.source,
-            wanted: parsed.document?,
-            edits: Vec::new(),
-            doubts_order: true,
-        })
     }
-
-    /// Takes new dims for what they say, even when they are the old shape in the other order.
-    pub(crate) fn of_known_order(self) -> Self {
-        Self { doubts_order: false, ..self }
+    if !refused.is_empty() {
+        return Err(refused);
     }
+    edits.sort_by_key(|edit| edit.span.start);
+    edits.dedup_by(|later, earlier| (&later.span, &later.text) == (&earlier.span, &earlier.text));
+    if edits.is_empty() {
+        return Ok(None);
+    }
+    match edited(facts.text(), &edits, &wanted) {
+        Ok(text) => Ok(Some((text, edits))),
+        Err((Edit { array, line, text, key, .. }, why)) => {
+            let code = if key == "type" { Code::TypeMismatch } else { Code::ShapeMismatch };
+            let message = format!("the description of `{array}` cannot be updated safely: {why}");
+            let finding = Finding::new(code, message)
+                .expected(format!("`{key}: {text}`"), "another one")
+                .hint("change it by hand");
+            Err(vec![finding.in_member(*member).at_line(*line as u64)])
+        }
+    }
+}
 
-    /// Collects what has to change for one array, or says why nothing may.
-    pub(crate) fn add(
-        &mut self,
-        path: &MemberPath,
-        header: &Header,
-        encoding: Option<Encoding>,
-        described: &Described<'a>,
-    ) -> Result<(), Box<Finding>> {
-        let old = described.entity.array();
-        let mut new = old.clone();
-        let mut editor = Editor { update: self, path, header, described, edits: Vec::new() };
-        if matches!(fit(&old.datatype, header.element()), Fit::Not(_)) {
+/// The text with the edits, which has to be what is `wanted`; or the edit that cannot be made, and why.
+fn edited<'e>(
+    old: &str,
+    edits: &'e [Edit],
+    wanted: &Document,
+) -> Result<String, (&'e Edit, String)> {
+    let mut text = String::with_capacity(old.len() + 64);
+    let mut at = 0;
+    for edit in edits {
+        let (kept, removed) = (old.get(at..edit.span.start), old.get(edit.span.clone()));
+        let Some((kept, removed)) = kept.zip(removed) else {
+            return Err((edit, "two edits are in each other's way".to_owned()));
+        };
+        if removed.contains('#') {
+            return Err((edit, "a comment stands in what would be replaced".to_owned()));
+        }
+        text.push_str(kept);
+        text.push_str(&edit.text);
+        at = edit.span.end;
+    }
+    text.push_str(old.get(at..).unwrap_or_default());
+    let parsed = ndl::parse(text.as_bytes());
+    let fault = parsed.findings.iter().find(|fault| fault.is_error());
+    let why = match fault {
+        Some(fault) => {
+            format!("the document would break a rule ({}: {})", fault.code.id(), fault.message)
+        }
+        None if parsed.document.as_ref() == Some(wanted) => return Ok(text),
+        None => "more than this array would be described anew".to_owned(),
+    };
+    Err((edits.first().expect("a text without edits is not made"), why))
+}
+
+/// Why an array cannot be described, and the axis of its shape that is the reason.
+type Refusal = (String, Option<usize>);
+
+impl DescribedArray<'_> {
+    /// What the description should say; a dimcoord as an array.
+    fn in_line(&self, contents: &Contents, order_is_known: bool) -> Result<Ndarray, Refusal> {
+        let Self { header, encoding, described, .. } = self;
+        let mut new = described.entity.array().clone();
+        if matches!(fit(&new.datatype, header.element()), Fit::Not(_)) {
             new.datatype = datatype_of(header.element());
         }
         let extents = match described.entity {
-            Entity::Ndarray(ndarray) => editor.shape(ndarray.order(), &mut new)?,
-            Entity::DimCoord(_) => editor.size(&mut new)?,
-        };
-        new.storage = old.storage.as_ref().map(|stated| editor.storage(encoding, &extents, stated));
-        editor.edit(old, &new);
-        let edits = std::mem::take(&mut editor.edits);
-        if !edits.is_empty() {
-            self.edits.extend(edits.into_iter().map(|edit| (path.clone(), edit)));
-            self.expect(described, new);
-        }
-        Ok(())
-    }
-
-    /// Notes what the entity says when it is edited.
-    fn expect(&mut self, described: &Described<'_>, new: Ndarray) {
-        let path = entity_path(&described.group.path, &described.entity.array().name);
-        let position = described.facts.index().and_then(|index| index.position(&path));
-        let Some((group, nth)) = position else { return };
-        let Some(group) = self.wanted.groups.get_mut(group) else { return };
-        let arrays = match described.entity {
-            Entity::Ndarray(_) => &mut group.ndarrays,
-            Entity::DimCoord(_) => &mut group.dimcoords,
-        };
-        if let Some(array) = arrays.get_mut(nth) {
-            *array = new;
-        }
-    }
-
-    /// Makes the edits. The new text must say what the old one says, but for the edits; when it does
-    /// not, because an anchor is shared or a comment would go, nothing is changed.
-    pub(crate) fn finish(mut self) -> Result<Updated, Box<Finding>> {
-        if self.edits.is_empty() {
-            return Ok(Updated::default());
-        }
-        self.edits.sort_by_key(|(_, edit)| edit.span.start);
-        self.edits.dedup_by(|(_, later), (_, earlier)| later == earlier);
-        let mut text = String::with_capacity(self.text.len() + 64);
-        let mut at = 0;
-        for (path, edit) in &self.edits {
-            let (Some(kept), Some(removed)) =
-                (self.text.get(at..edit.span.start), self.text.get(edit.span.clone()))
-            else {
-                return Err(self.refusal(path, edit, "two edits are in each other's way"));
-            };
-            if removed.contains('#') {
-                return Err(self.refusal(path, edit, "a comment stands in what would be replaced"));
+            Entity::Ndarray(_) => self.shape(contents, order_is_known, &mut new)?,
+            Entity::DimCoord(_) => {
+                match (&mut new.shape[..], header.dims()) {
+                    ([Extent::Unlimited], [_]) => {}
+                    ([Extent::Fixed(size)], [length]) if *size == *length || *length > 0 => {
+                        *size = *length;
+                    }
+                    _ => return Err((format!("`{}` is no longer a coordinate", self.path), None)),
+                }
+                header.dims().to_vec()
             }
-            text.push_str(kept);
-            text.push_str(&edit.text);
-            at = edit.span.end;
+        };
+        // What is not stated stays so.
+        let Some(storage) = &mut new.storage else { return Ok(new) };
+        storage.shape = storage.shape.as_ref().map(|_| extents);
+        if let Some(endian) = storage.endian.as_mut().filter(|_| header.element().elbyte() > 1) {
+            let is_big = header.flags().contains(Flags::BIG_ENDIAN);
+            *endian = if is_big { Endian::Big } else { Endian::Little };
         }
-        text.push_str(self.text.get(at..).unwrap_or_default());
-        let parsed = ndl::parse(text.as_bytes());
-        let fault = parsed.findings.iter().find(|fault| fault.is_error());
-        if let (Some(fault), Some((path, edit))) = (fault, self.edits.first()) {
-            let why =
-                format!("the document would break a rule ({}: {})", fault.code.id(), fault.message);
-            return Err(self.refusal(path, edit, &why));
+        let is_known = !header.is_encoded() || encoding.is_some();
+        if is_known && !storage.filter.is_empty() && *encoding != Some(Encoding::StrayFlag) {
+            let word = encoding.and_then(filter_word);
+            storage.filter = word.into_iter().map(Value::from).collect();
         }
-        if let (false, Some((path, edit))) =
-            (parsed.document.as_ref() == Some(&self.wanted), self.edits.first())
-        {
-            return Err(self.refusal(path, edit, "more than this array would be described anew"));
-        }
-        Ok(Updated { text: Some(text), edits: self.edits })
+        Ok(new)
     }
 
-    fn refusal(&self, path: &MemberPath, edit: &Edit, why: &str) -> Box<Finding> {
-        let code = if edit.key == "type" { Code::TypeMismatch } else { Code::ShapeMismatch };
-        let message = format!("the description of `{path}` cannot be updated safely: {why}");
-        let finding = Finding::new(code, message)
-            .expected(format!("`{}: {}`", edit.key, edit.text), "another one")
-            .hint("change it by hand");
-        Box::new(finding.in_member(self.member).at_line(edit.line as u64))
-    }
-}
-
-/// What has to change in one entity.
-struct Editor<'e, 'a> {
-    update: &'e Update<'a>,
-    path: &'e MemberPath,
-    header: &'e Header,
-    described: &'e Described<'a>,
-    edits: Vec<Edit>,
-}
-
-impl Editor<'_, '_> {
     /// Corrects the shape. The answer has the extents that `storage` must have.
-    fn shape(&self, order: Order, new: &mut Ndarray) -> Result<Vec<u64>, Box<Finding>> {
-        let dims = self.header.dims();
+    fn shape(
+        &self,
+        contents: &Contents,
+        order_is_known: bool,
+        new: &mut Ndarray,
+    ) -> Result<Vec<u64>, Refusal> {
+        let (path, dims, order) = (self.path, self.header.dims(), new.order());
         let actual = shape_of(dims, order);
-        let is_text = new.datatype == Datatype::String && dims.len() == 1;
+        let is_text = new.datatype == ndl::Datatype::String && dims.len() == 1;
         if new.shape.is_empty() && (is_text || dims == [1]) {
             return Ok(Vec::new());
         }
@@ -191,11 +187,9 @@ impl Editor<'_, '_> {
             });
             if let Some(name) = names {
                 let message = format!(
-                    "the shape of `{}` names `{name}`, and which of its new dims that is cannot be \
-                     told",
-                    self.path
+                    "the shape of `{path}` names `{name}`, and which of its new dims that is cannot be told"
                 );
-                return Err(self.refuse(message, &actual, None));
+                return Err((message, None));
             }
             new.shape = actual.iter().copied().map(Extent::Fixed).collect();
             return Ok(actual);
@@ -207,27 +201,24 @@ impl Editor<'_, '_> {
             })
         };
         let other = if order == Order::Row { Order::Column } else { Order::Row };
-        if self.update.doubts_order && !fits(&actual) && fits(&shape_of(dims, other)) {
-            let message = format!(
-                "the shape of `{}` is its dims in the other order of dimensions",
-                self.path
-            );
-            return Err(self.refuse(message, &actual, None));
+        if !order_is_known && !fits(&actual) && fits(&shape_of(dims, other)) {
+            let message =
+                format!("the shape of `{path}` is its dims in the other order of dimensions");
+            return Err((message, None));
         }
         for (axis, (extent, length)) in new.shape.iter_mut().zip(&actual).enumerate() {
             match extent {
                 Extent::Fixed(fixed) => *fixed = *length,
                 Extent::Unlimited => {}
                 Extent::Coord(name) => {
-                    let resolved = self.update.contents.resolve(self.path, self.described, name);
+                    let resolved = contents.resolve(&self.described, name);
                     if let Some(Resolved { length: Some(known), .. }) = resolved
                         && known != *length
                     {
                         let message = format!(
-                            "axis {axis} of `{}` is {length} long, its coordinate `{name}` {known}",
-                            self.path
+                            "axis {axis} of `{path}` is {length} long, its coordinate `{name}` {known}"
                         );
-                        return Err(self.refuse(message, &actual, Some(axis)));
+                        return Err((message, Some(axis)));
                     }
                 }
             }
@@ -235,138 +226,86 @@ impl Editor<'_, '_> {
         Ok(actual)
     }
 
-    fn size(&self, new: &mut Ndarray) -> Result<Vec<u64>, Box<Finding>> {
-        let dims = self.header.dims();
-        match (&mut new.shape[..], dims) {
-            ([Extent::Fixed(size)], [length]) if size == length || *length > 0 => *size = *length,
-            ([Extent::Unlimited], [_]) => {}
-            _ => {
-                let message = format!("`{}` is no longer a coordinate", self.path);
-                return Err(self.refuse(message, dims, None));
-            }
-        }
-        Ok(dims.to_vec())
-    }
-
-    /// What is stated under `storage`, corrected; what is not stated stays so.
-    fn storage(&self, encoding: Option<Encoding>, extents: &[u64], stated: &Storage) -> Storage {
-        let mut new = stated.clone();
-        new.shape = stated.shape.as_ref().map(|_| extents.to_vec());
-        let is_big = self.header.flags().contains(Flags::BIG_ENDIAN);
-        let is_ordered = self.header.element().elbyte() > 1;
-        if let Some(endian) = new.endian.as_mut().filter(|_| is_ordered) {
-            *endian = if is_big { Endian::Big } else { Endian::Little };
-        }
-        let is_known = !self.header.is_encoded() || encoding.is_some();
-        let word = encoding.and_then(filter_word);
-        if is_known && !stated.filter.is_empty() && encoding != Some(Encoding::StrayFlag) {
-            new.filter = word.into_iter().map(Value::from).collect();
-        }
-        new
-    }
-
-    /// Edits what is to change.
-    fn edit(&mut self, old: &Ndarray, new: &Ndarray) {
-        if old.datatype != new.datatype {
-            self.replace(&[Step::Key("type")], new.datatype.to_flow());
-        }
-        let texts = |shape: &[Extent]| shape.iter().map(text_of).collect::<Vec<_>>();
-        let (before, after) = (texts(&old.shape), texts(&new.shape));
-        self.replace_shape(&[], &before, &after);
-        let (Some(old), Some(new)) = (&old.storage, &new.storage) else { return };
-        let at = |key| [Step::Key("storage"), Step::Key(key)];
-        if let (Some(old), Some(new)) = (&old.shape, &new.shape) {
-            let texts = |list: &[u64]| list.iter().map(u64::to_string).collect::<Vec<_>>();
-            self.replace_shape(&[Step::Key("storage")], &texts(old), &texts(new));
-        }
-        if let Some(endian) = new.endian.filter(|_| old.endian != new.endian) {
-            self.replace(&at("endian"), endian.word().to_owned());
-        }
-        if old.filter != new.filter {
-            self.replace(&at("filter"), Value::List(new.filter.clone()).to_line());
-        }
-    }
-
-    /// Replaces a shape, or the size of a dimcoord.
-    fn replace_shape(&mut self, at: &[Step<'_>], old: &[String], new: &[String]) {
-        match self.described.entity {
-            Entity::Ndarray(_) => {
-                self.replace_extents(&[at, &[Step::Key("shape")]].concat(), old, new);
-            }
-            Entity::DimCoord(_) if old == new => {}
-            Entity::DimCoord(_) => self.replace(&[at, &[Step::Key("size")]].concat(), new.concat()),
-        }
-    }
-
-    /// Replaces the extents that differ, or the whole list when it has another length.
-    fn replace_extents(&mut self, place: &[Step<'_>], old: &[String], new: &[String]) {
-        if old.len() != new.len() {
-            return self.replace_list(place, new);
-        }
-        for (axis, (_, new)) in old.iter().zip(new).enumerate().filter(|(_, (old, new))| old != new)
-        {
-            self.replace(&[place, &[Step::Index(axis)]].concat(), new.clone());
-        }
-    }
-
-    /// Replaces the value at a path of the entity.
-    fn replace(&mut self, place: &[Step<'_>], text: String) {
-        let name = &self.described.entity.array().name;
-        let span = self.update.source.entity_span(&self.described.group.path, name, place);
-        let Some(span) = span else { return };
-        let keys: Vec<_> = place
-            .iter()
-            .filter_map(|step| match step {
-                Step::Key(key) => Some(*key),
-                Step::Index(_) => None,
-            })
-            .collect();
-        self.edits.push(Edit {
-            span: span.start..span.end,
-            line: span.line,
-            text,
-            key: keys.join("."),
-        });
-    }
-
-    /// Replaces a list of numbers, and keeps it a list of lines when it is one.
-    fn replace_list(&mut self, place: &[Step<'_>], numbers: &[String]) {
-        let name = &self.described.entity.array().name;
-        let span = self.update.source.entity_span(&self.described.group.path, name, place);
-        let old =
-            span.and_then(|span| self.update.text.get(span.start..span.end)).unwrap_or_default();
-        let is_block = old.starts_with('-') && !numbers.is_empty();
-        let text = if let (true, Some(span)) = (is_block, span) {
-            let line_end = if old.contains("\r\n") { "\r\n" } else { "\n" };
-            let indent = span.column - 1;
-            let next = format!("{line_end}{}- ", " ".repeat(indent));
-            format!("- {}", numbers.join(&next))
-        } else {
-            format!("[{}]", numbers.join(", "))
+    /// Has the `wanted` document say what is `new`, and adds the edits that make it.
+    fn edit(
+        &self,
+        new: &Ndarray,
+        wanted: &mut Document,
+        sources: &mut Sources,
+        edits: &mut Vec<Edit>,
+    ) {
+        let Described { facts, group, entity, .. } = self.described;
+        let path = entity_path(&group.path, &entity.array().name);
+        let (at, nth) = facts.index().and_then(|index| index.position(&path)).expect("it is there");
+        let group = wanted.groups.get_mut(at).expect("a copy has as many groups");
+        let (arrays, entity_of): (_, fn(_) -> _) = match entity {
+            Entity::Ndarray(_) => (&mut group.ndarrays, Entity::Ndarray),
+            Entity::DimCoord(_) => (&mut group.dimcoords, Entity::DimCoord),
         };
-        self.replace(place, text);
+        arrays.get_mut(nth).expect("a copy has as many arrays").clone_from(new);
+        let (old, new) = (entity.to_value(), entity_of(new).to_value());
+        for keys in [
+            &["type"][..],
+            &["shape"],
+            &["size"],
+            &["storage", "shape"],
+            &["storage", "size"],
+            &["storage", "endian"],
+            &["storage", "filter"],
+        ] {
+            let stated = |value| keys.iter().try_fold(value, |value, key| entry(value, key));
+            let (old, new) = (stated(&old), stated(&new));
+            let mut place: Vec<_> = keys.iter().copied().map(Step::Key).collect();
+            match (old, new) {
+                _ if old == new => {}
+                // The extents that differ, or the whole list when it has another length.
+                (Some(Value::List(old)), Some(Value::List(new)))
+                    if old.len() == new.len() && keys.contains(&"shape") =>
+                {
+                    for (axis, (old, new)) in old.iter().zip(new).enumerate() {
+                        if old != new {
+                            place.truncate(keys.len());
+                            place.push(Step::Index(axis));
+                            edits.extend(self.replacement(&place, keys, new, sources));
+                        }
+                    }
+                }
+                _ => {
+                    let none = Value::List(Vec::new());
+                    edits.extend(self.replacement(&place, keys, new.unwrap_or(&none), sources));
+                }
+            }
+        }
     }
 
-    fn refuse(&self, message: String, actual: &[u64], axis: Option<usize>) -> Box<Finding> {
-        let Described { member, facts, group, entity, .. } = *self.described;
-        let mut place = vec![Step::Key("shape")];
-        place.extend(axis.map(Step::Index));
-        let finding = Finding::new(Code::ShapeMismatch, message)
-            .expected(format!("the dims {actual:?} of the header"), "another shape")
-            .hint("change the description by hand, and its coordinates if they are wrong")
-            .in_member(member);
-        let span = self.update.source.entity_span(&group.path, &entity.array().name, &place);
-        Box::new(match span {
-            Some(span) => finding.at_span(facts.text(), span),
-            None => finding,
-        })
+    /// The edit that puts a value in a place of the entity. Numbers that are a list of lines stay one.
+    fn replacement(
+        &self,
+        place: &[Step<'_>],
+        keys: &[&str],
+        value: &Value,
+        sources: &mut Sources,
+    ) -> Option<Edit> {
+        let span = sources.span(&self.described, place)?;
+        let old = self.described.facts.text().get(span.start..span.end).unwrap_or_default();
+        let text = match value {
+            Value::List(list)
+                if old.starts_with('-') && !list.is_empty() && keys.contains(&"shape") =>
+            {
+                let line_end = if old.contains("\r\n") { "\r\n" } else { "\n" };
+                let indent = " ".repeat(span.column - 1);
+                let lines: Vec<_> =
+                    list.iter().map(|value| format!("- {}", value.to_line())).collect();
+                lines.join(&format!("{line_end}{indent}"))
+            }
+            value => value.to_line(),
+        };
+        let (array, key) = (self.path.clone(), keys.join("."));
+        Some(Edit { array, span: span.start..span.end, line: span.line, text, key })
     }
 }
 
-fn text_of(extent: &Extent) -> String {
-    match extent {
-        Extent::Fixed(length) => length.to_string(),
-        Extent::Unlimited => "null".to_owned(),
-        Extent::Coord(name) => name.clone(),
-    }
+fn entry<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
+    let Value::Map(map) = value else { return None };
+    map.iter().find(|(other, _)| other == key).map(|(_, value)| value)
 }

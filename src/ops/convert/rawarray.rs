@@ -173,10 +173,9 @@ fn pack_items(contents: &Contents, keep_endian: bool) -> Result<Vec<ArrayItem>> 
         items.push(item(name, header, described, keep_endian)?);
     }
     for (path, facts) in contents.unattached() {
-        let base = pack::group_of(path);
         let described = facts.document().into_iter().flat_map(Document::ndarrays);
         for (group, ndarray) in described.filter(|(_, ndarray)| ndarray.value.is_some()) {
-            let group_path = pack::join_groups(&base, &group.path);
+            let group_path = pack::group_in_pack(path.as_str(), &group.path);
             let name = pack::entity_path(&group_path, &ndarray.name);
             let name = name.trim_start_matches('/').to_owned();
             let shared = group.attributes.clone();

@@ -160,7 +160,7 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
     // written of what is going to be refused.
     let is_written = !options.describe && count_errors(&names.findings) == 0;
     let survey = members.look(names, &mut writer, is_written)?;
-    let plan = CreatePlan::new(survey, members, jobs)?;
+    let plan = CreatePlan::new(survey, members)?;
     let mut report = CreateReport {
         archive: archive.to_owned(),
         container,
@@ -413,7 +413,7 @@ fn bag_info(options: &CreateOptions) -> Result<BagInfo> {
     if info.get(BAGGING_DATE).is_none()
         && let Some(day) = options.timestamp.and_then(date_of)
     {
-        info.add(BAGGING_DATE, &day).map_err(|invalid| Error::Unsupported(invalid.to_string()))?;
+        info.add(BAGGING_DATE, &day).map_err(Error::Unsupported)?;
     }
     Ok(info)
 }

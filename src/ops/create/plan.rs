@@ -48,7 +48,7 @@ pub(super) struct CreatePlan<'a> {
 
 impl<'a> CreatePlan<'a> {
     /// Decides what goes in, and refuses what is not sound.
-    pub(super) fn new(survey: Survey, members: PayloadMembers<'a>, jobs: usize) -> Result<Self> {
+    pub(super) fn new(survey: Survey, members: PayloadMembers<'a>) -> Result<Self> {
         let PayloadMembers { source, placement, options, container } = members;
         let Survey { mut entries, mut contents, mut findings } = survey;
         entries.retain(|entry| {
@@ -97,7 +97,7 @@ impl<'a> CreatePlan<'a> {
             }
             entries.sort_by(|one, other| one.path.as_str().cmp(other.path.as_str()));
         }
-        contents.forget_repetition(jobs);
+        contents.forget_repetition();
         findings.extend(contents.forget_own_document());
         // What is made anew needs nothing of what is there.
         let pack_document = pack_document.filter(|_| contents.pack_document.is_some());
@@ -184,7 +184,7 @@ impl<'a> CreatePlan<'a> {
             None => {
                 let document = PackDocument::new(&contents, None);
                 generated.add(PACK_DOCUMENT, &|sink| {
-                    document.each_block(jobs, |block| sink(block.as_bytes()))
+                    document.each_block(|block| sink(block.as_bytes()))
                 })?
             }
         };

@@ -282,7 +282,7 @@ impl PackSide {
         let mut contents = Contents::default();
         if let Some(file) = self.find(PACK_DOCUMENT) {
             let facts = self.facts(file)?;
-            contents.pack_document = Some((PACK_DOCUMENT.to_owned(), Arc::new(facts)));
+            contents.pack_document = Some(Arc::new(facts));
         }
         Ok(self.document.get_or_init(|| contents))
     }

@@ -536,7 +536,6 @@ impl<'a> PackedArray<'a> {
                 return Ok(shape.into_iter().map(own).collect());
             }
         };
-        let base = if described.of_pack { "/".to_owned() } else { pack::group_of(&path) };
         let group = &described.group.path;
         let axis = |(nth, extent): (usize, u64)| {
             let mut axis = Axis { name: None, extent, coordinate: None };
@@ -545,10 +544,10 @@ impl<'a> PackedArray<'a> {
             let stated = described.resolve_coord(name);
             let candidates = match stated {
                 Some((group, dimcoord)) => {
-                    let group = pack::join_groups(&base, &group.path);
+                    let group = pack::group_in_pack(described.member, &group.path);
                     vec![pack::entity_path(&group, &dimcoord.name)]
                 }
-                None => pack::candidates(&pack::join_groups(&base, group), name),
+                None => pack::candidates(&described.home(), name),
             };
             axis.coordinate = self.pack.coordinate(&candidates, extent)?;
             if axis.coordinate.is_none()

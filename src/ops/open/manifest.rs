@@ -8,9 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::super::bag::TagRules;
-use super::super::manifests::{
-    self, BY_PREFERENCE, ManifestText, RootFiles as _, longest, rules, undecodable,
-};
+use super::super::manifests::{self, BY_PREFERENCE, ManifestText, RootFiles as _, longest, rules};
 use super::Pack;
 use crate::archive::Member;
 use crate::digest::{Algorithm, Digest};
@@ -69,7 +67,7 @@ impl PackManifest {
         }
         let text = pack.text(&self.member, &self.name)?;
         let text = ManifestText::decode(self.name.as_str(), self.algorithm, self.rules, text);
-        let text = text.map_err(|finding| pack.damaged(undecodable(finding)))?;
+        let text = text.map_err(|finding| pack.damaged(*finding))?;
         Ok(self.index.get_or_init(|| text.index()))
     }
 

@@ -342,8 +342,7 @@ impl Pack {
             }
         }
         if contents.descriptions.is_empty() {
-            contents.pack_document =
-                self.document()?.map(|facts| (PACK_DOCUMENT.to_owned(), facts));
+            contents.pack_document = self.document()?;
         }
         Ok(contents)
     }

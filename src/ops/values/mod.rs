@@ -6,7 +6,7 @@ mod selection;
 pub use self::numbers::Number;
 
 pub(super) use self::numbers::{
-    Converter, Floats, ReadNumber, float_of, hull, read_number, real_type,
+    Converter, Floats, ReadNumber, float_of, hull, is_number, read_number, real_type,
 };
 pub(super) use self::selection::{ArraySelection, Taken, for_each};
 

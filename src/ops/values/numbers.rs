@@ -218,6 +218,20 @@ pub(in crate::ops) fn read_number(element: ElementType) -> Option<ReadNumber> {
     for_real!(element, read())
 }
 
+/// Whether an element of a type is the number of a description, read as that type.
+pub(in crate::ops) fn is_number(element: ElementType, bytes: &[u8], value: &Value) -> bool {
+    fn is<T: Real>(bytes: &[u8], value: &Value) -> bool {
+        let stored = bytemuck::pod_read_unaligned::<T>(bytes);
+        T::of_value(value).is_some_and(|said| is_same(said, stored))
+    }
+    for_real!(element, is(bytes, value)).unwrap_or(false)
+}
+
+/// Whether two are equal; not a number is not a number.
+fn is_same<T: Real>(one: T, other: T) -> bool {
+    one == other || (one.to_float().is_nan() && other.to_float().is_nan())
+}
+
 fn elements<T: Pod>(bytes: &[u8]) -> impl Iterator<Item = T> + '_ {
     bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned)
 }
@@ -360,10 +374,9 @@ fn missing<T: Real>(
     };
     let [low, high] = [low, high].map(|bound| bound.and_then(T::of_value));
     let is_nothing = fills.is_empty() && low.is_none() && high.is_none();
-    let is_nan = |number: T| number.to_float().is_nan();
     // An infinity is none that lies outside a range.
     (!is_nothing).then_some(move |element: T| {
-        fills.iter().any(|fill| *fill == element || (is_nan(*fill) && is_nan(element)))
+        fills.iter().any(|fill| is_same(*fill, element))
             || (element.to_float().is_finite()
                 && (low.is_some_and(|low| element < low)
                     || high.is_some_and(|high| element > high)))

@@ -4,7 +4,7 @@
 mod proof;
 mod visit;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -224,12 +224,13 @@ impl Verification<'_> {
         let members = &members[..];
         let names = NameTable::new(members.iter().map(|member| (&*member.name, member.kind)));
         let Self { archive, options, jobs } = *self;
-        Proof::new(archive, options, jobs, &placement, members, &names).run(report)?;
-        contents.forget_repetition(jobs);
+        let (placement, names, texts, piped) = (&placement, &names, BTreeMap::new(), None);
+        Proof { archive, options, jobs, placement, members, names, texts, piped }.run(report)?;
+        contents.forget_repetition();
         let mut of_contents = contents.findings();
         of_contents.extend(contents.document_of_all(&of_contents));
         if !options.fast {
-            of_contents.extend(check_values(archive, &placement, &contents, jobs)?);
+            of_contents.extend(check_values(archive, placement, &contents, jobs)?);
         }
         report.arrays = contents.arrays.len() as u64;
         if !self.options.only_manifests {

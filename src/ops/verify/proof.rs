@@ -32,24 +32,12 @@ pub(super) struct Proof<'a> {
     pub(super) members: &'a [Visited],
     pub(super) names: &'a NameTable,
     /// The texts of manifests and tag files by their names in the pack.
-    texts: BTreeMap<&'a str, &'a [u8]>,
+    pub(super) texts: BTreeMap<&'a str, &'a [u8]>,
     /// The manifest that the caller named, when it came through a pipe.
-    piped: Option<Vec<u8>>,
+    pub(super) piped: Option<Vec<u8>>,
 }
 
-impl<'a> Proof<'a> {
-    pub(super) fn new(
-        archive: &'a Archive,
-        options: &'a VerifyOptions,
-        jobs: usize,
-        placement: &'a Placement,
-        members: &'a [Visited],
-        names: &'a NameTable,
-    ) -> Self {
-        let (texts, piped) = (BTreeMap::new(), None);
-        Self { archive, options, jobs, placement, members, names, texts, piped }
-    }
-
+impl Proof<'_> {
     /// Checks the names of the files, and that the files are what the manifests list.
     pub(super) fn run(mut self, report: &mut VerifyReport) -> Result<()> {
         let Self { archive, options, placement, members, names, .. } = self;
@@ -255,10 +243,12 @@ impl<'a> Proof<'a> {
         report: &mut VerifyReport,
     ) -> Result<()> {
         let Self { placement, texts, .. } = self;
-        let mut present = PresentFiles::new(self.names.iter().filter_map(|named| {
+        // If several files have one name, the last counts.
+        let present = self.names.iter().filter_map(|named| {
             let read = self.members.get(named.member)?.read.as_ref()?;
-            Some((placement.relative(named.name)?, read.digests.as_ref()))
-        }));
+            Some((placement.relative(named.name)?, read.digests.as_ref().map(Cow::Borrowed)))
+        });
+        let mut present: PresentFiles<'_> = present.collect();
         let mut payload = Vec::new();
         let mut tags = Vec::new();
         let rules = bag.map_or_else(|| TagRules::of(Layout::Plain, None), |bag| bag.rules);
@@ -316,7 +306,7 @@ impl<'a> Proof<'a> {
         let is_payload = |name: &str| is_payload(placement, name);
         // A bag may be without payload, and then its manifest lists nothing.
         let may_be_empty = present.is_empty()
-            || placement.layout == Layout::BagIt && !present.names().any(is_payload);
+            || placement.layout == Layout::BagIt && !present.keys().copied().any(is_payload);
         for named in payload.iter().filter(|_| !may_be_empty) {
             if named.manifest.entries().is_empty() {
                 report.findings.push(
@@ -337,7 +327,7 @@ impl<'a> Proof<'a> {
             let must_list = |name: &str| complete && !is_tag && is_payload(name);
             named.check(&present, must_list, &mut report.findings);
             if bag.is_none() && !complete && !is_tag && !algorithm.is_weak() {
-                let payload = present.names().filter(|name| is_payload(name));
+                let payload = present.keys().copied().filter(|name| is_payload(name));
                 report.findings.extend(named.lists_less_than(payload));
             }
         }
@@ -356,10 +346,12 @@ impl<'a> Proof<'a> {
         present: &mut PresentFiles<'_>,
         findings: &mut Vec<Finding>,
     ) -> Result<()> {
-        let made = present.digests().next().cloned().unwrap_or_default();
+        let made = present.values().flatten().next();
         let wanted: BTreeSet<_> = manifests.map(|named| named.manifest.algorithm()).collect();
-        let wanted: Vec<_> =
-            wanted.into_iter().filter(|algorithm| made.by(*algorithm).is_none()).collect();
+        let wanted: Vec<_> = wanted
+            .into_iter()
+            .filter(|by| made.is_none_or(|made| made.by(*by).is_none()))
+            .collect();
         if self.options.fast || wanted.is_empty() {
             return Ok(());
         }
@@ -369,7 +361,7 @@ impl<'a> Proof<'a> {
         for (member, more) in scan.members {
             let Some(name) = self.placement.relative(&member.name) else { continue };
             // A file that could not be read before is a finding already.
-            let Some(digests) = present.digests_of(name) else { continue };
+            let Some(Some(digests)) = present.get_mut(name) else { continue };
             match more {
                 Some(Ok(more)) => *digests = Cow::Owned(digests.and(&more)),
                 Some(Err(error)) => findings.push(manifests::unreadable(name, error)?),
@@ -460,7 +452,7 @@ mod tests {
             prop_assert_eq!(&*rules.decode("", &text).unwrap(), &text[..]);
             let (read, faults) = Manifest::parse(Algorithm::Sha256, rules.names, &text);
             prop_assert_eq!(faults, []);
-            prop_assert_eq!(manifest_notes(BagVersion::V1_0, &text), []);
+            prop_assert_eq!(manifest_notes(BagVersion::V1_0, "", &text), []);
             let read = read.entries().iter().map(|entry| (entry.path.clone(), entry.digest));
             prop_assert!(read.eq(files));
         }

@@ -1,15 +1,16 @@
 //! One file while its bytes pass: its digests, what it says of itself, and of a manifest its text.
 
-use std::io::{self, BufRead};
+use std::io::BufRead;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::manifests;
 use crate::allowance::Allowance;
 use crate::archive::{
-    Archive, LARGE, Member, MemberKind, MemberReader, OpenContents, Revisit, Shown, wait_for,
+    Archive, Copying, Fault, LARGE, Member, MemberKind, MemberReader, OpenContents, Revisit, Shown,
+    Sink, copy, wait_for,
 };
-use crate::digest::{Algorithm, Blocks, Digests, Hashers, Lane, at_once, hash, hash_side_by_side};
+use crate::digest::{Algorithm, Digests, Hashers, Hashing, Lane, at_once, hash_side_by_side};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::pack::bag::{BAG_INFO, FETCH, PACKAGE_INFO};
@@ -116,7 +117,7 @@ impl Visitor {
             let rare = Rare { large: Some(member.clone()), ..Rare::default() };
             return (Read { digests: None, rare: Some(Box::new(rare)) }, Content::Other);
         }
-        Reading::new(self, member, content, progress).read()
+        Reading::new(self, member, progress).read(content)
     }
 }
 
@@ -128,11 +129,9 @@ pub(super) struct LargeFiles<'v> {
 }
 
 impl LargeFiles<'_> {
-    fn reading<C: BufRead>(&self, position: usize, content: C) -> Reading<'_, C> {
-        match self.members.get(position) {
-            Some(member) => Reading::new(self.visitor, member, content, self.progress),
-            None => unreachable!("what is shown is one of the members"),
-        }
+    fn reading(&self, position: usize) -> Reading<'_> {
+        let member = self.members.get(position).expect("what is shown is one of the members");
+        Reading::new(self.visitor, member, self.progress)
     }
 }
 
@@ -143,7 +142,7 @@ impl Revisit for LargeFiles<'_> {
     fn state(&self) {}
 
     fn one(&self, (): &mut (), shown: Shown<'_>) -> (Read, Content) {
-        self.reading(shown.position, shown.content).read()
+        self.reading(shown.position).read(shown.content)
     }
 
     fn at_once(&self) -> &'static [usize] {
@@ -157,27 +156,27 @@ impl Revisit for LargeFiles<'_> {
         contents: &mut OpenContents<'_>,
     ) -> Result<Vec<(usize, (Read, Content))>> {
         let begin = |opened: Result<(usize, MemberReader)>| {
-            let (position, content) = opened?;
-            let content = self.reading(position, content);
+            let (label, mut content) = opened?;
+            let sink = self.reading(label);
             // Of several at once it would be too much.
-            Ok(if content.keeps_much() {
-                Err((position, content.read()))
+            Ok(if sink.keeps_much() {
+                Err((label, sink.read(&mut content)))
             } else {
                 let hashers = Hashers::new(&self.visitor.algorithms);
-                Ok(Lane { label: position, content, hashers })
+                Ok(Lane { label, content: Copying { content, sink }, hashers })
             })
         };
-        hash_side_by_side(width, None, contents.map(begin), |position, reading, digests| {
+        hash_side_by_side(width, None, contents.map(begin), |position, copying, digests| {
+            let Copying { sink: reading, .. } = copying;
             Ok((position, reading.finish(digests.map(Some))))
         })
     }
 }
 
 /// A file while it is read.
-struct Reading<'r, C> {
+struct Reading<'r> {
     visitor: &'r Visitor,
     member: &'r Member,
-    content: C,
     progress: &'r Progress,
     inspector: Inspector,
     limit: Option<u64>,
@@ -186,32 +185,23 @@ struct Reading<'r, C> {
     fault: Option<Box<Finding>>,
 }
 
-impl<'r, C: BufRead> Reading<'r, C> {
-    fn new(visitor: &'r Visitor, member: &'r Member, content: C, progress: &'r Progress) -> Self {
+impl<'r> Reading<'r> {
+    fn new(visitor: &'r Visitor, member: &'r Member, progress: &'r Progress) -> Self {
         let limit = text_limit(&member.name);
+        let (text, len, fault) = (limit.map(|_| Vec::new()), 0, None);
         let inspector = Inspector::within(&member.name, &visitor.allowance);
-        Self {
-            visitor,
-            member,
-            content,
-            progress,
-            inspector,
-            limit,
-            text: limit.map(|_| Vec::new()),
-            len: 0,
-            fault: None,
-        }
+        Self { visitor, member, progress, inspector, limit, text, len, fault }
     }
 
     /// Reads all of it, or as much as is needed.
-    fn read(mut self) -> (Read, Content) {
-        if self.visitor.fast {
-            let read = self.look();
-            return self.finish(read.map(|()| None));
-        }
-        let mut hashers = Hashers::new(&self.visitor.algorithms);
-        let read = hash(&mut self, &mut hashers);
-        self.finish(read.map(|()| Some(hashers.finish())))
+    fn read(mut self, content: &mut dyn BufRead) -> (Read, Content) {
+        let digests = if self.visitor.fast {
+            self.look(content).map(|()| None)
+        } else {
+            copy(content, &self.visitor.algorithms, Hashing::Here, |block| self.take(block))
+                .map(Some)
+        };
+        self.finish(digests)
     }
 
     /// Whether more of it is kept until its end than a header.
@@ -220,22 +210,28 @@ impl<'r, C: BufRead> Reading<'r, C> {
     }
 
     /// Reads as much as is needed to know what the file says of itself.
-    fn look(&mut self) -> io::Result<()> {
-        while self.text.is_some() || self.inspector.wants_more() {
-            if !self.wait()? {
-                break;
-            }
-            self.pass_on()?;
+    fn look(&mut self, content: &mut dyn BufRead) -> Result<(), Fault> {
+        while (self.text.is_some() || self.inspector.wants_more())
+            && wait_for(content).map_err(Fault::Source)?
+        {
+            let block = content.fill_buf().map_err(Fault::Source)?;
+            let count = block.len();
+            self.take(block).map_err(Fault::Sink)?;
+            content.consume(count);
         }
         Ok(())
     }
 
     /// What was found, when all was read that should be.
-    fn finish(self, read: io::Result<Option<Digests>>) -> (Read, Content) {
+    fn finish(self, read: Result<Option<Digests>, Fault>) -> (Read, Content) {
         let Self { visitor, member, progress, inspector, text, len, mut fault, .. } = self;
         let mut refused = None;
         let digests = read.unwrap_or_else(|error| {
-            match manifests::unreadable(&member.name, error) {
+            let found = match error {
+                Fault::Source(error) => manifests::unreadable(&member.name, error),
+                Fault::Sink(error) => Err(error),
+            };
+            match found {
                 Ok(finding) => fault = Some(Box::new(finding)),
                 Err(error) => refused = Some(Box::new(error)),
             }
@@ -250,39 +246,26 @@ impl<'r, C: BufRead> Reading<'r, C> {
     }
 }
 
-impl<C: BufRead> Blocks for Reading<'_, C> {
-    type Error = io::Error;
-
-    fn wait(&mut self) -> io::Result<bool> {
-        wait_for(&mut self.content)
-    }
-
-    fn ready(&mut self) -> &[u8] {
-        // They are in a buffer, and to ask for them again reads nothing.
-        self.content.fill_buf().unwrap_or_default()
-    }
-
-    fn pass_on(&mut self) -> io::Result<()> {
+impl Sink for Reading<'_> {
+    fn take(&mut self, block: &[u8]) -> Result<()> {
         self.progress.at(&self.member.name);
-        let block = self.content.fill_buf()?;
-        let count = block.len();
+        let count = block.len() as u64;
         self.inspector.update(block);
-        self.len += count as u64;
+        self.len += count;
         if self.limit.is_some_and(|limit| self.len > limit) {
             // What is longer is missed only in a bag, whose rules say so.
             self.text = None;
         }
         if let Some(kept) = &mut self.text {
-            let before = self.visitor.kept.fetch_add(count as u64, Ordering::Relaxed);
+            let before = self.visitor.kept.fetch_add(count, Ordering::Relaxed);
             let longest = self.visitor.longest;
-            if before.saturating_add(count as u64) > longest {
+            if before.saturating_add(count) > longest {
                 self.fault = Some(Box::new(too_long(&self.member.name, longest)));
                 self.text = None;
             } else {
                 kept.extend_from_slice(block);
             }
         }
-        self.content.consume(count);
         Ok(())
     }
 }

@@ -3,31 +3,40 @@
 
 use std::collections::HashMap;
 
-use super::declaration::{BagVersion, as_text, numbered_lines};
-use super::{BagFault, BagFaultKind, MAX_FAULTS, beginning};
+use super::{
+    BAG_INFO, BagVersion, FETCH, MAX_FAULTS, PACKAGE_INFO, as_text, beginning, fault,
+    numbered_lines,
+};
+use crate::finding::{self, Code, Finding};
 use crate::manifest::{NameEncoding, decode_name};
-use crate::path::MemberPath;
+use crate::path::{MemberPath, escape};
 
-/// Gives each line that is not blank to `read`, with the faults up to it, until there are too many.
+/// Gives each line of a tag file that is not blank to `read`, with the findings up to it, until there are too many. A
+/// line that is not read is a finding of the `code` with the message that `read` gives.
 fn each_line(
+    (code, file): (Code, &str),
     text: &[u8],
-    faults: &mut Vec<BagFault>,
-    mut read: impl FnMut(u64, &str, &mut Vec<BagFault>) -> Result<(), BagFaultKind>,
-) {
-    let text = match as_text(text) {
+    mut read: impl FnMut(u64, &str, &mut Vec<Finding>) -> Result<(), String>,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let text = match as_text(text, file) {
         Ok(text) => text,
-        Err(fault) => return faults.push(fault),
+        Err(finding) => return vec![*finding],
     };
     for (line, content) in numbered_lines(text) {
-        if faults.len() >= MAX_FAULTS {
-            return faults.push(BagFault { line, kind: BagFaultKind::TooMany });
+        if findings.len() >= MAX_FAULTS {
+            const MESSAGE: &str =
+                "so many lines before this one are at fault that the rest was not read";
+            findings.push(fault(Code::BadTagFile, file, line, MESSAGE));
+            break;
         }
         if !content.trim().is_empty()
-            && let Err(kind) = read(line, content, faults)
+            && let Err(message) = read(line, content, &mut findings)
         {
-            faults.push(BagFault { line, kind });
+            findings.push(fault(code, file, line, message));
         }
     }
+    findings
 }
 
 /// The label of the size of the payload.
@@ -75,31 +84,9 @@ pub struct PayloadOxum {
     pub files: u64,
 }
 
-/// Why a label or value cannot be written.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum InvalidField {
-    /// An empty label, or one that would be read as something else.
-    #[error("the label `{}` is empty, has a colon, a control character, or a blank or byte order mark at its edge", crate::path::escape(.0))]
-    Label(String),
-    /// An empty value, or one that would be read as something else.
-    #[error("the value of `{}` is empty, has a control character or line end, or a blank at its edge", crate::path::escape(.0))]
-    Value(String),
-    /// A label whose value only the writer knows.
-    #[error("`{PAYLOAD_OXUM}` is computed, and cannot be given")]
-    Computed,
-    /// No day of the calendar.
-    #[error("`{BAGGING_DATE}` is `{}`, expected a day as YYYY-MM-DD", crate::path::escape(.0))]
-    Date(String),
-}
-
 impl PayloadOxum {
     /// Reads `bytes.files`.
     pub fn parse(text: &str) -> Option<Self> {
-        let number = |digits: &str| {
-            let all = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-            all.then(|| digits.parse().ok()).flatten()
-        };
         let (bytes, files) = text.split_once('.')?;
         Some(Self { bytes: number(bytes)?, files: number(files)? })
     }
@@ -112,12 +99,18 @@ impl std::fmt::Display for PayloadOxum {
 }
 
 impl BagInfo {
+    /// The file that a bag of this version has its metadata in.
+    pub(crate) fn file(version: BagVersion) -> &'static str {
+        if version < BagVersion::V0_96 { PACKAGE_INFO } else { BAG_INFO }
+    }
+
     /// Reads metadata; `text` is decoded, with LF at the ends of lines.
-    pub fn parse(version: BagVersion, text: &[u8]) -> (Self, Vec<BagFault>) {
+    pub fn parse(version: BagVersion, text: &[u8]) -> (Self, Vec<Finding>) {
         let mut info = Self::default();
-        let mut faults = Vec::new();
-        each_line(text, &mut faults, |line, content, _| {
-            let malformed = || BagFaultKind::InfoLine(beginning(content));
+        let file = Self::file(version);
+        let mut findings = each_line((Code::BadTagFile, file), text, |line, content, _| {
+            let malformed =
+                || format!("expected `Label: value`, found `{}`", escape(&beginning(content)));
             if content.starts_with([' ', '\t']) {
                 // A line that continues nothing is not a field either.
                 let field = info.fields.last_mut().ok_or_else(malformed)?;
@@ -132,52 +125,57 @@ impl BagInfo {
             info.fields.push(BagField { label, value, line });
             Ok(())
         });
-        info.check_reserved(&mut faults);
-        faults.sort_by_key(|fault| fault.line);
-        (info, faults)
-    }
-
-    fn check_reserved(&self, faults: &mut Vec<BagFault>) {
         let mut first = None;
-        for field in &self.fields {
-            if field.label.eq_ignore_ascii_case(PAYLOAD_OXUM) {
+        for BagField { label, value, line } in &info.fields {
+            let found = || escape(&beginning(value)).to_string();
+            if label.eq_ignore_ascii_case(PAYLOAD_OXUM) {
                 if let Some(first) = first {
-                    let kind = BagFaultKind::OxumRepeated { first };
-                    faults.push(BagFault { line: field.line, kind });
+                    let message = format!("`{PAYLOAD_OXUM}` stands on line {first} already");
+                    findings.push(fault(Code::PayloadOxum, file, *line, message));
                 }
-                first = first.or(Some(field.line));
-                if PayloadOxum::parse(&field.value).is_none() {
-                    let kind = BagFaultKind::OxumForm(beginning(&field.value));
-                    faults.push(BagFault { line: field.line, kind });
+                first = first.or(Some(*line));
+                if PayloadOxum::parse(value).is_none() {
+                    let message =
+                        format!("expected `{PAYLOAD_OXUM}: <bytes>.<files>`, found `{}`", found());
+                    findings.push(fault(Code::PayloadOxum, file, *line, message));
                 }
             }
-            if field.label.eq_ignore_ascii_case(BAGGING_DATE) && !is_date(&field.value) {
-                let kind = BagFaultKind::DateForm(beginning(&field.value));
-                faults.push(BagFault { line: field.line, kind });
+            if label.eq_ignore_ascii_case(BAGGING_DATE) && !is_date(value) {
+                let message = format!("expected `{BAGGING_DATE}: YYYY-MM-DD`, found `{}`", found());
+                findings.push(fault(Code::BadTagFile, file, *line, message).warning());
             }
         }
+        finding::sort(&mut findings);
+        (info, findings)
     }
 
     /// Adds an element that somebody asked for.
     ///
     /// # Errors
     ///
-    /// When it would not be read back as it is, or when its value is not the caller's to say.
-    pub fn add(&mut self, label: &str, value: &str) -> Result<(), InvalidField> {
+    /// The reason, when it would not be read back as it is, or when its value is not the caller's to say.
+    pub fn add(&mut self, label: &str, value: &str) -> Result<(), String> {
         let edges = |text: &str| text.trim() != text || text.is_empty();
         // The first line of a file would not be read as it is.
         let marked = label.starts_with('\u{feff}');
+        let shown = escape(label);
         if edges(label) || marked || label.contains(|c: char| c == ':' || c.is_control()) {
-            return Err(InvalidField::Label(label.to_owned()));
+            return Err(format!(
+                "the label `{shown}` is empty, has a colon, a control character, or a blank or byte order mark at its \
+                 edge"
+            ));
         }
         if edges(value) || value.contains(char::is_control) {
-            return Err(InvalidField::Value(label.to_owned()));
+            return Err(format!(
+                "the value of `{shown}` is empty, has a control character or line end, or a blank at its edge"
+            ));
         }
         if label.eq_ignore_ascii_case(PAYLOAD_OXUM) {
-            return Err(InvalidField::Computed);
+            return Err(format!("`{PAYLOAD_OXUM}` is computed, and cannot be given"));
         }
         if label.eq_ignore_ascii_case(BAGGING_DATE) && !is_date(value) {
-            return Err(InvalidField::Date(value.to_owned()));
+            let value = escape(value);
+            return Err(format!("`{BAGGING_DATE}` is `{value}`, expected a day as YYYY-MM-DD"));
         }
         self.push(label, value);
         Ok(())
@@ -280,18 +278,10 @@ fn days_of(year: u64, month: u64) -> Option<u64> {
 
 /// Whether `text` is a day of the calendar as YYYY-MM-DD.
 pub(super) fn is_date(text: &str) -> bool {
-    let number = |digits: &str, length: usize| {
-        let all = digits.len() == length && digits.bytes().all(|byte| byte.is_ascii_digit());
-        all.then(|| digits.parse::<u64>().ok()).flatten()
-    };
     let mut parts = text.splitn(3, '-');
-    let mut next = |length| parts.next().and_then(|part| number(part, length));
-    match (next(4), next(2), next(2)) {
-        (Some(year), Some(month), Some(day)) => {
-            days_of(year, month).is_some_and(|length| (1..=length).contains(&day))
-        }
-        _ => false,
-    }
+    let mut next = |len| number(parts.next().filter(|part| part.len() == len)?);
+    let (Some(year), Some(month), Some(day)) = (next(4), next(2), next(2)) else { return false };
+    days_of(year, month).is_some_and(|length| (1..=length).contains(&day))
 }
 
 /// One file to be fetched.
@@ -307,68 +297,57 @@ pub struct FetchEntry {
     pub line: u64,
 }
 
-/// Everything that is still to be fetched, in its order.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct FetchList {
-    entries: Vec<FetchEntry>,
-}
-
-impl FetchList {
-    /// Reads a list; `text` is decoded, with LF at the ends of lines.
-    pub fn parse(names: NameEncoding, text: &[u8]) -> (Self, Vec<BagFault>) {
-        let mut list = Self::default();
-        let mut faults = Vec::new();
-        let mut seen = HashMap::new();
-        each_line(text, &mut faults, |line, content, faults| {
-            let entry = entry(names, line, content, faults)?;
-            if let Some(first) = seen.insert(entry.path.clone(), line) {
-                let found = entry.path.as_str().to_owned();
-                let kind = BagFaultKind::FetchRepeated { found, first };
-                faults.push(BagFault { line, kind });
-            }
-            list.entries.push(entry);
-            Ok(())
-        });
-        (list, faults)
-    }
-
-    /// The entries.
-    pub fn entries(&self) -> &[FetchEntry] {
-        &self.entries
-    }
+/// Reads `fetch.txt`, the list of everything that is still to be fetched, in its order; `text` is decoded, with LF at the
+/// ends of lines.
+pub fn parse_fetch_list(names: NameEncoding, text: &[u8]) -> (Vec<FetchEntry>, Vec<Finding>) {
+    let (mut entries, mut seen) = (Vec::new(), HashMap::new());
+    let findings = each_line((Code::BadFetchList, FETCH), text, |line, content, findings| {
+        let entry = entry(names, line, content, findings)?;
+        if let Some(first) = seen.insert(entry.path.clone(), line) {
+            let path = escape(entry.path.as_str());
+            let message = format!("`{path}` stands on line {first} already");
+            findings.push(fault(Code::BadFetchList, FETCH, line, message));
+        }
+        entries.push(entry);
+        Ok(())
+    });
+    (entries, findings)
 }
 
 fn entry(
     names: NameEncoding,
     line: u64,
     content: &str,
-    faults: &mut Vec<BagFault>,
-) -> Result<FetchEntry, BagFaultKind> {
+    findings: &mut Vec<Finding>,
+) -> Result<FetchEntry, String> {
     const BLANKS: [char; 2] = [' ', '\t'];
-    let form = || BagFaultKind::FetchLine(beginning(content));
+    let found = |expected: &str, found: &str| {
+        format!("expected {expected}, found `{}`", escape(&beginning(found)))
+    };
+    let form = || found("`<url> <length> <path>`", content);
     let (url, rest) = content.split_once(BLANKS).ok_or_else(form)?;
     let (length, path) = rest.trim_start_matches(BLANKS).split_once(BLANKS).ok_or_else(form)?;
-    let scheme = scheme(url).ok_or_else(|| BagFaultKind::FetchUrl(beginning(url)))?;
+    let scheme = scheme(url).ok_or_else(|| found("an absolute URL", url))?;
     if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
-        let kind = BagFaultKind::FetchScheme(beginning(url));
-        faults.push(BagFault { line, kind });
+        let message = format!("the URL is neither http nor https: `{}`", escape(&beginning(url)));
+        findings.push(fault(Code::BadFetchList, FETCH, line, message).warning());
     }
-    let digits = length.bytes().all(|byte| byte.is_ascii_digit());
-    let length = match length {
-        "-" => None,
-        _ => Some(
-            digits
-                .then(|| length.parse().ok())
-                .flatten()
-                .ok_or_else(|| BagFaultKind::FetchLength(beginning(length)))?,
-        ),
-    };
+    let number = number(length);
+    if number.is_none() && length != "-" {
+        return Err(found("a number of bytes or `-`", length));
+    }
     let path = decode_name(names, path.trim_start_matches(BLANKS));
-    let path = MemberPath::new(&*path)?;
+    let path = MemberPath::new(&*path).map_err(|invalid| invalid.to_string())?;
     if !path.as_str().starts_with("data/") {
-        return Err(BagFaultKind::FetchOutside(beginning(path.as_str())));
+        let path = escape(&beginning(path.as_str())).to_string();
+        return Err(format!("`{path}` is not below `data/`; only payload may be fetched"));
     }
-    Ok(FetchEntry { url: url.to_owned(), length, path, line })
+    Ok(FetchEntry { url: url.to_owned(), length: number, path, line })
+}
+
+/// The number that is written in digits and nothing else.
+fn number(digits: &str) -> Option<u64> {
+    digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// The scheme of an absolute URL (RFC 3986 §3.1).
@@ -380,57 +359,38 @@ fn scheme(url: &str) -> Option<&str> {
     (is_scheme && !rest.is_empty()).then_some(scheme)
 }
 
-/// Something odd about one line of a manifest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ManifestNote {
-    /// The line, counted from 1.
-    pub line: u64,
-    /// What is odd.
-    pub kind: ManifestNoteKind,
-}
-
-/// What can be odd about a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ManifestNoteKind {
-    /// Written as `md5sum` and its siblings write, which a strict reader refuses (§6.1.3).
-    Legacy,
-    /// A `%` that encodes none of the three characters that are encoded (§2.1.3).
-    Percent,
-    /// A name that a shell would make into another.
-    Shell,
-}
-
-/// Everything odd about the lines of a decoded manifest. Lines that are no lines of a manifest are
-/// left to the parser of those.
-pub fn manifest_notes(version: BagVersion, text: &[u8]) -> Vec<ManifestNote> {
+/// A finding for everything odd about the lines of the decoded manifest `file`. Lines that are no lines of a manifest
+/// are left to the reader of those.
+pub fn manifest_notes(version: BagVersion, file: &str, text: &[u8]) -> Vec<Finding> {
     let mut notes = Vec::new();
     for (line, content) in (1..).zip(text.split(|byte| *byte == b'\n')) {
         if notes.len() >= MAX_FAULTS {
             break;
         }
-        let mut note = |kind| notes.push(ManifestNote { line, kind });
+        let mut note = |code, message| notes.push(fault(code, file, line, message));
         let blank = content.iter().position(|byte| matches!(byte, b' ' | b'\t'));
-        let Some(blank) = blank else {
-            if content.starts_with(b"#") {
-                note(ManifestNoteKind::Legacy);
-            }
-            continue;
-        };
-        let (digest, rest) = content.split_at(blank);
+        let (digest, rest) = content.split_at(blank.unwrap_or(content.len()));
         let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        let name = rest.get(blanks..).unwrap_or_default();
-        if !digest.iter().all(u8::is_ascii_hexdigit)
-            || name.starts_with(b"*")
-            || name.starts_with(b"./")
-        {
-            note(ManifestNoteKind::Legacy);
+        let name = rest.split_at(blanks).1;
+        let is_legacy = match blank {
+            None => content.starts_with(b"#"),
+            Some(_) => {
+                let is_marked = name.starts_with(b"*") || name.starts_with(b"./");
+                is_marked || !digest.iter().all(u8::is_ascii_hexdigit)
+            }
+        };
+        if is_legacy {
+            let message =
+                "the line is written as `md5sum` writes, which strict readers of bags refuse";
+            note(Code::LegacyManifestLine, message);
         }
         if version == BagVersion::V1_0 && has_odd_percent(name) {
-            note(ManifestNoteKind::Percent);
+            let message = "a `%` stands for itself here; only %0A, %0D and %25 are decoded";
+            note(Code::OddPercent, message);
         }
         if name.starts_with(b"~") || is_variable(name) {
-            note(ManifestNoteKind::Shell);
+            let message = "the path begins with `~` or a variable, which other programs may follow out of the bag";
+            note(Code::WrongManifestEntry, message);
         }
     }
     notes
@@ -455,10 +415,11 @@ fn is_variable(name: &[u8]) -> bool {
 mod info_tests {
     use proptest::prelude::*;
 
+    use super::super::lines_of;
     use super::*;
 
     fn lines(version: BagVersion, text: &str) -> Vec<u64> {
-        BagInfo::parse(version, text.as_bytes()).1.iter().map(|fault| fault.line).collect()
+        lines_of(&BagInfo::parse(version, text.as_bytes()).1)
     }
 
     #[test]
@@ -532,11 +493,6 @@ mod info_tests {
             }
         }
     }
-}
-
-#[cfg(test)]
-mod date_tests {
-    use super::*;
 
     #[test]
     fn seconds_become_the_day_of_the_calendar() {
@@ -568,14 +524,15 @@ mod date_tests {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::lines_of;
     use super::*;
 
     fn parse(text: &str) -> (Vec<(Option<u64>, String)>, Vec<u64>) {
-        let (list, faults) = FetchList::parse(NameEncoding::Percent, text.as_bytes());
-        let entries = list.entries().iter();
+        let (list, faults) = parse_fetch_list(NameEncoding::Percent, text.as_bytes());
+        let entries = list.iter();
         (
             entries.map(|entry| (entry.length, entry.path.as_str().to_owned())).collect(),
-            faults.iter().map(|fault| fault.line).collect(),
+            lines_of(&faults),
         )
     }
 
@@ -608,23 +565,27 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = FetchList::parse(NameEncoding::Percent, &bytes);
+            let _ = parse_fetch_list(NameEncoding::Percent, &bytes);
         }
     }
 }
 
 #[cfg(test)]
 mod lines_tests {
+    use super::super::lines_of;
     use super::*;
 
     #[test]
     fn each_oddity_is_noted_with_its_line() {
-        use ManifestNoteKind::{Legacy, Percent, Shell};
+        use Code::{
+            LegacyManifestLine as Legacy, OddPercent as Percent, WrongManifestEntry as Shell,
+        };
         let text = b"aa  data/a\naa *data/b\naa  ./data/c\n\\aa  data/d\nMD5 (data/e) = aa\n#\n\
             aa  data/100%25\naa  data/%0a%0D\naa  data/100%\naa  data/%41\naa  ~/x\naa  %HOME%/x\n";
         let notes = |version| {
-            let notes = manifest_notes(version, text);
-            notes.iter().map(|note| (note.line, note.kind)).collect::<Vec<_>>()
+            let notes = manifest_notes(version, "manifest-md5.txt", text);
+            let codes = notes.iter().map(|note| note.code);
+            lines_of(&notes).into_iter().zip(codes).collect::<Vec<_>>()
         };
         let legacy = [(2, Legacy), (3, Legacy), (4, Legacy), (5, Legacy), (6, Legacy)];
         let percent = [(9, Percent), (10, Percent)];
