@@ -536,7 +536,6 @@ impl<'a> PackedArray<'a> {
                 return Ok(shape.into_iter().map(own).collect());
             }
         };
-        let group = &described.group.path;
         let axis = |(nth, extent): (usize, u64)| {
             let mut axis = Axis { name: None, extent, coordinate: None };
             let Some(Extent::Coord(name)) = ndarray.shape.get(nth) else { return Ok(axis) };
