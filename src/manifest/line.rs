@@ -6,7 +6,7 @@ use crate::digest::{Algorithm, Digest};
 use crate::path::{MemberPath, escape};
 
 /// Longest line read: the longest name, every byte of it escaped, and a digest.
-pub(crate) const MAX_LINE_BYTES: usize = 256 * 1024;
+const MAX_LINE_BYTES: usize = 256 * 1024;
 
 /// Most lines at fault before the rest is not read: a file with more is no manifest, and a hostile one
 /// must not turn every second byte into a report.

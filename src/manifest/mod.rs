@@ -7,14 +7,12 @@
 
 mod line;
 
-use std::io::{self, BufRead, Read as _};
-
 pub use self::line::{ManifestFault, NameEncoding};
 pub(crate) use self::line::{beginning, decode_name, push_line};
 
 use memchr::memmem;
 
-use self::line::{MAX_FAULTS, MAX_LINE_BYTES, encode_name, parse_line};
+use self::line::{MAX_FAULTS, encode_name, parse_line};
 use crate::bisect::{Probe, narrow};
 use crate::digest::{Algorithm, Digest};
 use crate::path::MemberPath;
@@ -148,40 +146,29 @@ impl Manifest {
     }
 }
 
-/// Shows each line of a text to `each`, as long as they are what [`Manifest::to_text`] writes, in the order of the
-/// paths and each path once, and `each` says to go on. Returns whether the whole text was shown: reading it with
-/// [`Manifest::parse`] gives these entries and no fault.
-///
-/// # Errors
-///
-/// When the text cannot be read.
-pub(crate) fn each_as_written(
-    algorithm: Algorithm,
+/// Whether a text is what [`Manifest::to_text`] writes of files that all have a digest, in the order of their names and
+/// each name once, so that reading it with [`Manifest::parse`] gives these entries and no fault.
+pub(crate) fn is_written<'n>(
     names: NameEncoding,
-    mut text: impl BufRead,
-    mut each: impl FnMut(&MemberPath, &Digest) -> bool,
-) -> io::Result<bool> {
-    // Names as they are cannot be told from the ends of lines.
-    if names == NameEncoding::Verbatim {
-        return Ok(false);
-    }
-    let mut before: Option<MemberPath> = None;
-    let (mut line, mut written) = (Vec::new(), Vec::new());
-    while text.by_ref().take(MAX_LINE_BYTES as u64 + 1).read_until(b'\n', &mut line)? > 0 {
-        let content = line.strip_suffix(b"\n").unwrap_or(&line);
-        let Ok(Some((path, digest))) = parse_line(algorithm, names, content) else {
-            return Ok(false);
-        };
-        push_line(&mut written, names, path.as_str(), &digest);
-        let is_next = before.is_none_or(|before| before < path);
-        if line != written || !is_next || !each(&path, &digest) {
-            return Ok(false);
-        }
-        before = Some(path);
+    text: &[u8],
+    files: impl Iterator<Item = (&'n str, Option<Digest>)>,
+) -> bool {
+    let (mut rest, mut line, mut before) = (text, Vec::new(), "");
+    for (name, digest) in files {
+        let Some(digest) = digest else { return false };
         line.clear();
-        written.clear();
+        push_line(&mut line, names, name, &digest);
+        let Some(next) = rest.strip_prefix(&line[..]) else { return false };
+        line.pop();
+        let read = parse_line(digest.algorithm(), names, &line).ok().flatten();
+        let is_read_back = read.is_some_and(|(path, by)| path.as_str() == name && by == digest);
+        if !is_read_back || before >= name {
+            return false;
+        }
+        (rest, before) = (next, name);
     }
-    Ok(true)
+    // Names as they are cannot be told from the ends of lines.
+    rest.is_empty() && names != NameEncoding::Verbatim
 }
 
 /// The lines of a text with LF or CRLF ends; a last line end starts no further line.
@@ -453,35 +440,26 @@ mod tests {
             .prop_filter_map("a name that is allowed", |name| MemberPath::new(name).ok())
     }
 
-    /// The entries of a text that is as it is written, however it comes in blocks.
-    fn shown(algorithm: Algorithm, names: NameEncoding, text: &[u8]) -> Option<Vec<ManifestEntry>> {
-        let mut entries = Vec::new();
-        let each = |path: &MemberPath, digest: &Digest| {
-            entries.push(ManifestEntry { path: path.clone(), digest: *digest, line: 0 });
-            true
-        };
-        let blocks = io::BufReader::with_capacity(7, text);
-        each_as_written(algorithm, names, blocks, each).unwrap().then_some(entries)
+    /// Whether a text is what is written of these entries.
+    fn is_exact(names: NameEncoding, text: &[u8], entries: &[ManifestEntry]) -> bool {
+        let files = entries.iter().map(|entry| (entry.path.as_str(), Some(entry.digest)));
+        is_written(names, text, files)
     }
 
     #[test]
-    fn a_text_is_shown_as_long_as_it_is_wanted() {
+    fn a_text_with_more_or_fewer_lines_is_not_the_one_that_is_written() {
         let text = ["a", "b", "c"].map(|name| format!("{DIGEST}  {name}\n")).concat();
-        let mut count = 0;
-        let mut until = |last: &str| {
-            count = 0;
-            let each = |path: &MemberPath, _: &Digest| {
-                count += 1;
-                path.as_str() < last
-            };
-            each_as_written(Algorithm::Sha256, NameEncoding::Gnu, text.as_bytes(), each).unwrap()
-        };
-        assert!(!until("b"));
-        assert!(until("d"));
-        assert_eq!(count, 3);
+        let (manifest, _) = parse(&text);
+        let entries = manifest.entries();
+        assert!(is_exact(NameEncoding::Gnu, text.as_bytes(), entries));
+        assert!(!is_exact(NameEncoding::Gnu, text.as_bytes(), &entries[..2]));
+        assert!(!is_written(NameEncoding::Gnu, b"", [("a", None)].into_iter()));
         for other in [format!("{text}\n"), format!("# a\n{text}"), format!("{text}{text}")] {
-            assert_eq!(shown(Algorithm::Sha256, NameEncoding::Gnu, other.as_bytes()), None);
+            assert!(!is_exact(NameEncoding::Gnu, other.as_bytes(), entries));
         }
+        let twice = [entries[0].clone(), entries[0].clone()];
+        let line = format!("{DIGEST}  a\n");
+        assert!(!is_exact(NameEncoding::Gnu, line.repeat(2).as_bytes(), &twice));
     }
 
     proptest! {
@@ -501,10 +479,9 @@ mod tests {
             let (again, faults) = Manifest::parse(Algorithm::Sha256, names, &text);
             prop_assert_eq!(faults, []);
             prop_assert_eq!(again.entries().len(), paths.len());
-            prop_assert_eq!(shown(Algorithm::Sha256, names, &text), Some(manifest.entries().to_vec()));
+            prop_assert!(is_exact(names, &text, manifest.entries()));
             if !paths.is_empty() {
-                prop_assert_eq!(shown(Algorithm::Sha512, names, &text), None);
-                prop_assert_eq!(shown(Algorithm::Sha256, names, &text[..text.len() - 1]), None);
+                prop_assert!(!is_exact(names, &text[..text.len() - 1], manifest.entries()));
             }
             for entry in manifest.entries() {
                 prop_assert_eq!(again.get(entry.path.as_str()).map(|entry| entry.digest), Some(entry.digest));
@@ -523,11 +500,10 @@ mod tests {
             let mut text = Manifest::new(Algorithm::Sha256, paths.iter().map(entry)).to_text(names);
             let at = at.index(text.len());
             text[at] = byte;
-            if let Some(shown) = shown(Algorithm::Sha256, names, &text) {
-                let (read, faults) = Manifest::parse(Algorithm::Sha256, names, &text);
+            let (read, faults) = Manifest::parse(Algorithm::Sha256, names, &text);
+            if is_exact(names, &text, read.entries()) {
                 prop_assert_eq!(faults, []);
-                let read = read.entries().iter().map(|entry| ManifestEntry { line: 0, ..entry.clone() });
-                prop_assert!(read.eq(shown));
+                prop_assert_eq!(read.to_text(names), text);
             }
         }
 

@@ -134,16 +134,13 @@ impl<'a> Bag<'a> {
                 (None, _) if placement.is_top(whole) => {}
                 (None, _) => findings.push(
                     Finding::new(Code::BesideBag, "this lies beside the bag, not in it")
-                        .in_member(whole)
-                        .hint("take it out: an archive holds one bag and nothing else"),
+                        .in_member(whole),
                 ),
             }
         }
         if container != Container::Directory && placement.is_at_root() {
-            findings.push(
-                Finding::new(Code::BagAtRoot, "the bag has no directory of its own in the archive")
-                    .hint("unpack it into a new directory"),
-            );
+            let message = "the bag has no directory of its own in the archive";
+            findings.push(Finding::new(Code::BagAtRoot, message));
         }
         Self { declaration, rules, files, has_payload_directory, texts }
     }

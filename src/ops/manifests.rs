@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::bag::TagRules;
 use crate::archive::{Archive, DataFault, Fault, copy};
-use crate::digest::{Algorithm, Digest, Digests, Hasher, Hashing};
+use crate::digest::{Algorithm, Digest, Digests, Hashing};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, File};
@@ -29,21 +29,13 @@ pub(super) fn longest(archive: &Archive) -> Result<u64> {
 /// The digest of a whole open file, which nobody watches.
 pub(super) fn digest_file(file: &File, name: &str, progress: &Progress) -> Result<Digest> {
     const BLOCK: usize = 256 * 1024;
-    let mut hasher = Hasher::new(Algorithm::Sha256);
-    let mut buffer = vec![0; BLOCK];
-    let mut at = 0_u64;
     let len = file.len()?;
     progress.stage("finishing", len, 0);
     progress.at(name);
-    loop {
-        let count = file.read_at(&mut buffer, at)?;
-        progress.add(count);
-        if count == 0 {
-            return Ok(hasher.finish());
-        }
-        hasher.update(buffer.split_at(count).0);
-        at += count as u64;
-    }
+    file.rewind()?;
+    let mut content = BufReader::with_capacity(BLOCK, file.try_clone()?.watched(progress));
+    let digests = digest_reader(&mut content, &[Algorithm::Sha256], || ());
+    Ok(digests.map_err(Error::io("read", file.path()))?.made_by(Algorithm::Sha256))
 }
 
 /// Reads `reader` to its end, tells `passed` of every block, and gives the digests of what it held.

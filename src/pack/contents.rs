@@ -522,6 +522,6 @@ fn undescribed(path: &MemberPath, astray: &[&MemberPath]) -> Finding {
             "`{near}.yaml` stands beside no array: did you mean `{}.yaml`?",
             path.stem()
         )),
-        None => finding.hint("`describe` with the option `write: DIR` writes what the headers say"),
+        None => finding,
     }
 }

@@ -16,7 +16,7 @@ use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Place};
 use crate::fs::{self, File};
-use crate::manifest::{Manifest, NameEncoding, each_as_written};
+use crate::manifest::{Manifest, NameEncoding, is_written};
 use crate::pack::bag::{DECLARATION, FETCH};
 use crate::pack::{
     self, ARCHIVE_DIGEST_SUFFIX, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement,
@@ -130,7 +130,7 @@ impl Proof<'_> {
         }
         let encoding = if is_bag { NameEncoding::Percent } else { NameEncoding::Gnu };
         let files = self.names.iter().filter(|named| is_payload(named.name));
-        let mut files = files.filter_map(|named| {
+        let files = files.filter_map(|named| {
             let name = placement.relative(named.name)?;
             match &self.members.get(named.member)?.read {
                 Some(read) => {
@@ -140,11 +140,7 @@ impl Proof<'_> {
                 None => (is_bag && named.kind == MemberKind::File).then_some((name, None)),
             }
         });
-        let is_listed = each_as_written(Algorithm::Sha256, encoding, text, |path, digest| {
-            files.next() == Some((path.as_str(), Some(*digest)))
-        });
-        let is_exact = is_listed.unwrap_or(false)
-            && files.next().is_none()
+        let is_exact = is_written(encoding, text, files)
             && match self.outside_manifest() {
                 Some((path, algorithm)) => {
                     algorithm == Algorithm::Sha256 && self.is_outside_text(&path, text)?
@@ -429,7 +425,7 @@ mod tests {
 
     use super::super::super::bag::TagRules;
     use crate::digest::{Algorithm, Digest};
-    use crate::manifest::{Manifest, NameEncoding, each_as_written};
+    use crate::manifest::{Manifest, NameEncoding, is_written};
     use crate::pack::Layout;
     use crate::pack::bag::{BagVersion, DECLARATION, manifest_notes};
     use crate::path::MemberPath;
@@ -444,9 +440,8 @@ mod tests {
             let files: Vec<_> =
                 files.map(|path| (path.clone(), Digest::sha256(path.as_str().as_bytes()))).collect();
             let text = Manifest::new(Algorithm::Sha256, files.clone()).to_text(NameEncoding::Percent);
-            let every = |_: &MemberPath, _: &Digest| true;
-            let rules = NameEncoding::Percent;
-            prop_assert!(each_as_written(Algorithm::Sha256, rules, &text[..], every).unwrap());
+            let digests = files.iter().map(|(path, digest)| (path.as_str(), Some(*digest)));
+            prop_assert!(is_written(NameEncoding::Percent, &text, digests));
             let rules = TagRules::of(Layout::BagIt, Some(DECLARATION.as_bytes()));
             prop_assert_eq!(rules.names, NameEncoding::Percent);
             prop_assert_eq!(&*rules.decode("", &text).unwrap(), &text[..]);
