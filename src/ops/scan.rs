@@ -2,7 +2,7 @@
 //! its headers and descriptions or the digests that its manifest lists.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, BufRead, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -322,7 +322,7 @@ pub(super) fn check_values_below(root: &Path, contents: &Contents) -> Result<Vec
     Ok(findings)
 }
 
-type RepeatedValues<'c> = HashMap<&'c str, Vec<Inlined<'c>>>;
+type RepeatedValues<'c> = BTreeMap<&'c str, Vec<Inlined<'c>>>;
 
 /// The values to compare by the names of their arrays, and the findings about values that cannot be compared.
 fn repeated_values(contents: &Contents) -> (RepeatedValues<'_>, Vec<Finding>) {
