@@ -84,7 +84,7 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
     let mut opened = Archive::open_watched(archive, &options.progress)?;
     let whole = if opened.is_stream() { Some(opened.bytes_to_read()) } else { None };
     let jobs = pipeline::jobs(options.jobs);
-    let mut plan = ExtractPlan::new(&mut opened, jobs, options)?;
+    let mut plan = Extraction::new(&mut opened, jobs, options)?;
     let mut report = ExtractReport {
         archive: archive.to_owned(),
         target: target.to_owned(),
@@ -105,12 +105,10 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
     }
     let target = &Target::open(target)?;
     plan.make_directories(target, &mut report.findings)?;
-    let (written, failed) = (AtomicU64::new(0), AtomicBool::new(false));
-    let extraction = Extraction { options, plan: &plan, written, failed };
     let packed = plan.members(&plan.files).map(|member| member.packed_size);
     let bytes = whole.unwrap_or_else(|| packed.fold(0, u64::saturating_add));
     options.progress.stage("unpacking", bytes, plan.files.len() as u64);
-    let write = |writer: &mut TargetWriter<'_>, shown: Shown<'_>| extraction.write(writer, shown);
+    let write = |writer: &mut TargetWriter<'_>, shown: Shown<'_>| plan.write(writer, shown);
     let outcomes = opened.revisit(&plan.members, &plan.files, jobs, || target.writer(), write)?;
     // What is listed and not there is told where everything was unpacked.
     let listed = plan.listed.iter().filter(|_| options.patterns.is_empty());
@@ -135,8 +133,9 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
     Ok(report)
 }
 
-/// The files to write and the digests that they must have.
-struct ExtractPlan {
+/// The files to write, the digests that they must have, and how far it is.
+struct Extraction<'o> {
+    options: &'o ExtractOptions,
     /// Every member of the archive.
     members: Vec<Member>,
     /// The numbers of the files to write.
@@ -146,11 +145,14 @@ struct ExtractPlan {
     /// The digests that the manifest lists, if there is one.
     listed: Option<ListedDigests>,
     findings: Vec<Finding>,
+    /// Bytes of all files that were written so far, where there is a limit.
+    written: AtomicU64,
+    failed: AtomicBool,
 }
 
-impl ExtractPlan {
+impl<'o> Extraction<'o> {
     /// Scans the archive.
-    fn new(archive: &mut Archive, jobs: usize, options: &ExtractOptions) -> Result<Self> {
+    fn new(archive: &mut Archive, jobs: usize, options: &'o ExtractOptions) -> Result<Self> {
         let mut scan = PackScan::new(archive, jobs, ScanFor::Manifests)?;
         // The directory of a large archive makes room for its manifest.
         archive.forget_members();
@@ -205,7 +207,9 @@ impl ExtractPlan {
             }));
         }
         let directories = wanted(MemberKind::Directory).map(|(number, _)| number).collect();
-        Ok(Self { files: readable, directories, members, listed, findings })
+        let (written, failed) = (AtomicU64::new(0), AtomicBool::new(false));
+        let files = readable;
+        Ok(Self { options, members, files, directories, listed, findings, written, failed })
     }
 
     /// The members of these numbers.
@@ -228,30 +232,7 @@ impl ExtractPlan {
         }
         Ok(())
     }
-}
 
-/// The outcome for one member.
-enum Extracted {
-    Written {
-        bytes: u64,
-        verified: bool,
-    },
-    /// Another member failed before.
-    Skipped,
-    Finding(Box<Finding>),
-    Failed(Box<Error>),
-}
-
-/// The files of a plan on their way to the target.
-struct Extraction<'a> {
-    options: &'a ExtractOptions,
-    plan: &'a ExtractPlan,
-    /// Bytes of all files so far, where there is a limit.
-    written: AtomicU64,
-    failed: AtomicBool,
-}
-
-impl Extraction<'_> {
     /// Counts what is about to be written. Sizes are claims, so that their sum was not enough to look at.
     fn count(&self, bytes: usize) -> Result<()> {
         let Some(limit) = self.options.max_size else { return Ok(()) };
@@ -278,11 +259,11 @@ impl Extraction<'_> {
 
     /// Writes a file, and names it when it is as the manifest lists it.
     fn write_listed(&self, writer: &mut TargetWriter<'_>, shown: Shown<'_>) -> Result<Extracted> {
-        let Self { plan, options, .. } = self;
+        let Self { options, members, files, listed, .. } = self;
         let Shown { position, content, hashing } = shown;
-        let number = *plan.files.get(position).expect("it is one of the files to write");
-        let name = &*plan.members.get(number).expect("the files are members").name;
-        let listed = plan.listed.as_ref();
+        let number = *files.get(position).expect("it is one of the files to write");
+        let name = &*members.get(number).expect("the files are members").name;
+        let listed = listed.as_ref();
         let expected = listed.and_then(|listed| Some((&listed.name, listed.digests.get(number)?)));
         let algorithm = expected.map(|(_, digest)| digest.algorithm());
         let (pending, mut bytes) = (writer.begin(name, options.force)?, 0);
@@ -309,4 +290,16 @@ impl Extraction<'_> {
         options.progress.done(1);
         Ok(Extracted::Written { bytes, verified: expected.is_some() })
     }
+}
+
+/// The outcome for one member.
+enum Extracted {
+    Written {
+        bytes: u64,
+        verified: bool,
+    },
+    /// Another member failed before.
+    Skipped,
+    Finding(Box<Finding>),
+    Failed(Box<Error>),
 }

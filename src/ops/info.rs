@@ -90,31 +90,23 @@ pub fn pack_info(target: &Path, progress: &Progress) -> Result<PackInfo> {
     let PackScan { placement, members, mut contents, findings, .. } =
         PackScan::new(&archive, pipeline::default_jobs(), ScanFor::Contents)?;
     let files = || members.iter().filter(|member| member.kind == MemberKind::File);
-    let mut types = BTreeMap::new();
+    let mut types = BTreeMap::<_, u64>::new();
     for facts in contents.arrays.values() {
-        let name = match &facts.header {
-            Ok(header) => header.element().to_string(),
-            Err(_) => "unreadable".to_owned(),
-        };
-        let count: &mut u64 = types.entry(name).or_default();
-        *count += 1;
+        let element = facts.header.as_ref().map(|header| header.element().to_string());
+        *types.entry(element.unwrap_or("unreadable".to_owned())).or_default() += 1;
     }
-    let directory = |path: &str| path.rsplit_once('/').map_or("", |(parent, _)| parent).to_owned();
-    let groups: BTreeSet<_> = contents.arrays.keys().map(|path| directory(path.as_str())).collect();
+    let groups: BTreeSet<_> = contents.arrays.keys().map(|path| path.parent()).collect();
     let is_array = |name: &str| placement.payload(name).is_some_and(|name| contents.is_array(name));
-    let sum = |sum: u64, bytes: u64| sum.saturating_add(bytes);
+    let arrays = files().filter(|member| is_array(&member.name));
     let mut info = PackInfo {
         name: target.to_string_lossy().into_owned(),
         container,
         layout: placement.layout,
         files: files().count() as u64,
-        bytes: files().map(|member| member.size).fold(0, sum),
-        packed_bytes: files().map(|member| member.packed_size).fold(0, sum),
+        bytes: files().map(|member| member.size).fold(0, u64::saturating_add),
+        packed_bytes: files().map(|member| member.packed_size).fold(0, u64::saturating_add),
         arrays: contents.arrays.len() as u64,
-        array_bytes: files()
-            .filter(|member| is_array(&member.name))
-            .map(|member| member.size)
-            .fold(0, sum),
+        array_bytes: arrays.map(|member| member.size).fold(0, u64::saturating_add),
         groups: groups.len() as u64,
         types,
         undescribed: contents.undescribed().count() as u64,

@@ -231,13 +231,13 @@ fn look_closely(a: &mut PackSide, b: &mut PackSide, pairs: &[Pair], jobs: usize)
     let (of_a, of_b) = differing.unzip();
     let looked_at = |side: &PackSide, unit: fn(&Pair) -> Option<Unit>| {
         let mut files = Vec::new();
-        for (pair, Unit { file, description, .. }) in
-            pairs.iter().filter_map(|pair| Some((pair, unit(pair)?)))
-        {
-            let is_in_both = pair.a.is_some() && pair.b.is_some();
-            let most = if is_in_both { u64::MAX } else { LONGEST_HEADER };
-            files
-                .extend((is_in_both || pairing::is_array(side.name(file))).then_some((file, most)));
+        for pair in pairs {
+            let Some(Unit { file, description, .. }) = unit(pair) else { continue };
+            if pair.a.is_some() && pair.b.is_some() {
+                files.push((file, u64::MAX));
+            } else if pairing::is_array(side.name(file)) {
+                files.push((file, LONGEST_HEADER));
+            }
             files.extend(description.map(|file| (file, u64::MAX)));
         }
         files

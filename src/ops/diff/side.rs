@@ -90,18 +90,22 @@ impl PackSide {
         self.files.iter().copied()
     }
 
+    fn member(&self, file: usize) -> &Member {
+        self.members.get(file).expect("the number of a file")
+    }
+
     /// The name of a file towards people.
     pub(super) fn name(&self, file: usize) -> &str {
-        self.members.get(file).map_or("", |member| self.placement.shown(&member.name))
+        self.placement.shown(&self.member(file).name)
     }
 
     /// Its name in the container.
     pub(super) fn whole_name(&self, file: usize) -> &str {
-        self.members.get(file).map_or("", |member| &member.name)
+        &self.member(file).name
     }
 
     pub(super) fn size(&self, file: usize) -> u64 {
-        self.members.get(file).map_or(0, |member| member.size)
+        self.member(file).size
     }
 
     /// The file of that name.
@@ -243,8 +247,7 @@ impl PackSide {
         if let Some(blob) = self.kept.get(&file) {
             return Ok(blob.clone());
         }
-        let stored = self.members.get(file).map(|member| self.archive.stored(member));
-        if let Some((stored, start)) = stored.transpose()?.flatten() {
+        if let Some((stored, start)) = self.archive.stored(self.member(file))? {
             return Ok(Blob { file: stored, start, len: self.size(file) });
         }
         let scratch = blob::scratch()?;
