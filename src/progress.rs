@@ -42,7 +42,7 @@ struct ProgressState {
 }
 
 /// What an operation is at.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snapshot {
     /// What is being done: `searching`, `reading`, `checking`, `packing`, `unpacking`, `converting`,
     /// `comparing`, `writing`, `finishing`; empty before anything is. Each stage counts from 0.
@@ -69,10 +69,7 @@ impl Progress {
     pub fn snapshot(&self) -> Snapshot {
         let get = |number: &AtomicU64| number.load(Ordering::Relaxed);
         let known = |number: &AtomicU64| Some(get(number)).filter(|number| *number > 0);
-        let Some(state) = &self.state else {
-            let (bytes, bytes_total, files, files_total) = (0, None, 0, None);
-            return Snapshot { stage: "", bytes, bytes_total, files, files_total, current: None };
-        };
+        let Some(state) = &self.state else { return Snapshot::default() };
         let current = locked(&state.current).clone();
         let (bytes_total, files_total) = (known(&state.bytes_total), known(&state.files_total));
         Snapshot {

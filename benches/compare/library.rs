@@ -165,7 +165,7 @@ pub(crate) fn role(arguments: &[String]) -> ExitCode {
 }
 
 fn one(archive: &Path, name: &str, wanted: &[u8], time: impl Fn(usize, &mut dyn FnMut())) {
-    let wanted: Vec<f32> = ra_pack::RawArray::from_bytes(wanted).unwrap().into_data();
+    let wanted: Vec<f32> = ra_pack::RawArray::from_bytes(wanted).unwrap().into();
     time(0, &mut || {
         let pack = Pack::open(archive).unwrap();
         let array = pack.array(name).unwrap().read_raw::<f32>().unwrap();

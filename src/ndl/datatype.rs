@@ -288,12 +288,6 @@ impl Datatype {
     }
 }
 
-impl From<Integer> for Datatype {
-    fn from(integer: Integer) -> Self {
-        integer.datatype()
-    }
-}
-
 /// The word, or a short form on one line: `enum(uint8)`, `opaque(16)`, `compound(x: float32, y: int32)`.
 impl fmt::Display for Datatype {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -8,7 +8,7 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, StrInput, Tag};
 
 use super::model::Value;
 use super::node::{Node, NodeKey, NodeKind, NodeMap, NodeScalar, Range, ScalarKind, resolve};
-use super::report::{Reported, Reporter, quote};
+use super::report::{Reporter, quote};
 use super::source::SourceText;
 use crate::finding::Code;
 
@@ -151,7 +151,8 @@ impl<'s> Loader<'s, '_> {
                 Event::DocumentStart(_) => {
                     documents += 1;
                     if documents > 1 {
-                        self.report(Code::ManyDocuments, at, "a second YAML document begins here")
+                        self.sink
+                            .report(Code::ManyDocuments, at, "a second YAML document begins here")
                             .expected("one document")
                             .hint("remove the `---`, or put each document into a file of its own");
                         return Some(());
@@ -175,10 +176,6 @@ impl<'s> Loader<'s, '_> {
         Some(())
     }
 
-    fn report(&mut self, code: Code, at: Range, message: impl Into<String>) -> Reported<'_> {
-        self.sink.report(code, at, message)
-    }
-
     fn range(&self, start: Marker, end: Marker) -> Range {
         let [start, end] = [start, end].map(|marker| self.source.byte(marker.index()));
         // A block scalar's range takes in the line end after it, and more than that at times.
@@ -192,7 +189,9 @@ impl<'s> Loader<'s, '_> {
             return None;
         }
         if self.wants_key() {
-            self.report(Code::KeyNotText, at, "a list or mapping cannot be a key").expected("text");
+            self.sink
+                .report(Code::KeyNotText, at, "a list or mapping cannot be a key")
+                .expected("text");
             return None;
         }
         if anchor != 0 {
@@ -203,7 +202,8 @@ impl<'s> Loader<'s, '_> {
     }
 
     fn too_deep(&mut self, at: Range) {
-        self.report(Code::TooDeep, at, "lists and mappings are nested too deeply")
+        self.sink
+            .report(Code::TooDeep, at, "lists and mappings are nested too deeply")
             .expected(format!("at most {MAX_DEPTH} levels"));
     }
 
@@ -226,14 +226,15 @@ impl<'s> Loader<'s, '_> {
                 let tail = entries.last().map(|(_, node)| node.at);
                 let (map, twice) = NodeMap::new(entries);
                 for (key, first) in twice {
-                    let line = self.sink.span(first).line;
+                    let line = self.sink.source.span(first).line;
                     let name = quote(&key.text);
-                    self.report(
-                        Code::DuplicateKey,
-                        key.at,
-                        format!("the key {name} is given twice"),
-                    )
-                    .hint(format!("it is first given on line {line}"));
+                    self.sink
+                        .report(
+                            Code::DuplicateKey,
+                            key.at,
+                            format!("the key {name} is given twice"),
+                        )
+                        .hint(format!("it is first given on line {line}"));
                 }
                 (NodeKind::Map(map), tail)
             }
@@ -263,7 +264,8 @@ impl<'s> Loader<'s, '_> {
         let text: Box<str> = text.into();
         if self.wants_key() {
             if plain && tag.is_none() && *text == *"<<" {
-                self.report(Code::MergeKey, at, "merge keys are not part of YAML 1.2")
+                self.sink
+                    .report(Code::MergeKey, at, "merge keys are not part of YAML 1.2")
                     .hint("write the entries out; a key that is really named so needs quotes");
             }
             if anchor != 0 {
@@ -309,7 +311,7 @@ impl<'s> Loader<'s, '_> {
         };
         if !fits {
             let message = format!("the tag `{}` contradicts its value", shown(tag));
-            self.report(Code::Tag, at, message).found(quote(text));
+            self.sink.report(Code::Tag, at, message).found(quote(text));
         }
         style
     }
@@ -321,19 +323,21 @@ impl<'s> Loader<'s, '_> {
             return;
         }
         let message = format!("the tag `{}` is not allowed here", shown(tag));
-        self.report(Code::Tag, at, message)
+        self.sink
+            .report(Code::Tag, at, message)
             .expected("no tag")
             .hint("the datatype is said by `type`, not by a tag");
     }
 
     fn alias(&mut self, at: Range, anchor: usize) -> Option<()> {
         let Some(Some((node, size, height))) = self.anchors.get(&anchor) else {
-            self.report(Code::Alias, at, "the alias stands inside what it stands for");
+            self.sink.report(Code::Alias, at, "the alias stands inside what it stands for");
             return None;
         };
         self.aliased += *size;
         if self.aliased > MAX_ALIASED {
-            self.report(Code::Alias, at, "the aliases of the document expand too far")
+            self.sink
+                .report(Code::Alias, at, "the aliases of the document expand too far")
                 .expected(format!("at most {MAX_ALIASED} values"));
             return None;
         }
@@ -347,7 +351,9 @@ impl<'s> Loader<'s, '_> {
             return self.put(Node { at, kind }, 0);
         }
         let NodeKind::Scalar(scalar) = kind else {
-            self.report(Code::KeyNotText, at, "a list or mapping cannot be a key").expected("text");
+            self.sink
+                .report(Code::KeyNotText, at, "a list or mapping cannot be a key")
+                .expected("text");
             return None;
         };
         self.key(NodeKey { at, text: scalar.text });
@@ -357,7 +363,8 @@ impl<'s> Loader<'s, '_> {
     fn put(&mut self, mut node: Node, anchor: usize) -> Option<()> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
-            self.report(Code::TooLarge, node.at, "the document holds too many values")
+            self.sink
+                .report(Code::TooLarge, node.at, "the document holds too many values")
                 .expected(format!("at most {MAX_NODES}"));
             return None;
         }
@@ -366,7 +373,8 @@ impl<'s> Loader<'s, '_> {
             // The copy is paid for like a use, so that nested anchors cannot multiply it.
             self.aliased += size;
             if self.aliased > MAX_ALIASED {
-                self.report(Code::Alias, node.at, "the anchors of the document hold too much")
+                self.sink
+                    .report(Code::Alias, node.at, "the anchors of the document hold too much")
                     .expected(format!("at most {MAX_ALIASED} values"));
                 return None;
             }

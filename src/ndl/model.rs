@@ -214,6 +214,12 @@ impl PartialEq for Value {
 }
 
 impl Value {
+    /// An integer, when 64 bits hold it.
+    pub(super) fn of_integer(number: i128) -> Option<Self> {
+        let signed = i64::try_from(number).map(Self::Int);
+        signed.or_else(|_| u64::try_from(number).map(Self::UInt)).ok()
+    }
+
     /// The number, when this is an integer.
     pub fn as_integer(&self) -> Option<i128> {
         match self {
@@ -346,16 +352,6 @@ impl Group {
     /// An empty group.
     pub fn new(path: impl Into<String>) -> Self {
         Self { path: path.into(), ..Self::default() }
-    }
-
-    /// The ndarray of a name.
-    pub fn ndarray(&self, name: &str) -> Option<&Ndarray> {
-        self.ndarrays.iter().find(|ndarray| ndarray.name == name)
-    }
-
-    /// The dimcoord of a name.
-    pub fn dimcoord(&self, name: &str) -> Option<&Ndarray> {
-        self.dimcoords.iter().find(|dimcoord| dimcoord.name == name)
     }
 }
 

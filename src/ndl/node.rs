@@ -2,6 +2,7 @@
 //! YAML 1.2 says and nothing else, so that `no`, dates and `12:30:00` are strings and `010` is ten.
 
 use std::collections::BTreeMap;
+use std::num::ParseIntError;
 
 use super::model::Value;
 use super::report::quote;
@@ -281,13 +282,7 @@ fn number(text: &str) -> Result<Option<Value>, OutOfRange> {
         return Ok(Some(Value::Float(f64::NAN)));
     }
     if !unsigned.is_empty() && unsigned.bytes().all(|byte| byte.is_ascii_digit()) {
-        if let Ok(number) = text.parse::<i64>() {
-            return Ok(Some(Value::Int(number)));
-        }
-        return match text.parse::<u64>() {
-            Ok(number) => Ok(Some(Value::from(number))),
-            Err(_) => Err(OutOfRange),
-        };
+        return integer(text.parse());
     }
     if !is_float(unsigned) {
         return Ok(None);
@@ -302,10 +297,11 @@ fn radix(digits: &str, radix: u32) -> Result<Option<Value>, OutOfRange> {
     if digits.is_empty() || !digits.chars().all(|digit| digit.is_digit(radix)) {
         return Ok(None);
     }
-    match u64::from_str_radix(digits, radix) {
-        Ok(number) => Ok(Some(Value::from(number))),
-        Err(_) => Err(OutOfRange),
-    }
+    integer(i128::from_str_radix(digits, radix))
+}
+
+fn integer(number: Result<i128, ParseIntError>) -> Result<Option<Value>, OutOfRange> {
+    number.ok().and_then(Value::of_integer).map(Some).ok_or(OutOfRange)
 }
 
 /// `( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`

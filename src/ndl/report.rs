@@ -2,7 +2,7 @@
 
 use super::node::Range;
 use super::source::SourceText;
-use crate::finding::{Code, Finding, Severity, Span};
+use crate::finding::{Code, Finding, Severity};
 use crate::path::escape;
 
 /// Most findings reported for one document: a file with more needs another kind of help, and a
@@ -72,11 +72,6 @@ impl<'s> Reporter<'s> {
         self.list.len()
     }
 
-    /// Line and column of a byte range.
-    pub(super) fn span(&self, at: Range) -> Span {
-        self.source.span(at)
-    }
-
     /// The findings in document order.
     pub(super) fn finish(mut self) -> Vec<Finding> {
         self.list.sort_by_key(|(at, _)| at.start());
@@ -85,7 +80,8 @@ impl<'s> Reporter<'s> {
             (at, Finding::new(Code::TooManyFindings, message))
         });
         let findings = self.list.into_iter().chain(more);
-        findings.map(|(at, finding)| self.source.locate(at, finding)).collect()
+        let source = self.source;
+        findings.map(|(at, finding)| finding.at_span(&source.whole, source.span(at))).collect()
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use super::model::{Form, Group, Value};
 use super::node::{Node, NodeKind, Range};
 use super::{parse, write};
-use crate::finding::{Finding, Span};
+use crate::finding::Span;
 
 /// One step from a mapping or list into a value of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ const BOM: &str = "\u{feff}";
 /// A text, perhaps with a byte order mark, which the ranges of nodes do not count.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SourceText {
-    whole: String,
+    pub(super) whole: String,
     /// Bytes of the mark.
     pub(super) mark: usize,
     /// The byte of each [`STEP`]th character; none when all are ASCII.
@@ -81,11 +81,6 @@ impl SourceText {
         let first = *lines.get(line - 1).expect("the first line begins with the text");
         let column = self.character(start) - self.character(first) + 1;
         Span { line, column, start: start + self.mark, end: end + self.mark }
-    }
-
-    /// The finding with its place.
-    pub(super) fn locate(&self, at: Range, finding: Finding) -> Finding {
-        finding.at_span(&self.whole, self.span(at))
     }
 }
 

@@ -95,7 +95,7 @@ fn integer() -> BoxedStrategy<Integer> {
 /// Every datatype, nested some levels.
 pub(crate) fn datatype() -> BoxedStrategy<Datatype> {
     let leaf = prop_oneof![
-        3 => integer().prop_map(Datatype::from),
+        3 => integer().prop_map(Integer::datatype),
         3 => proptest::sample::select(vec![Datatype::Float32, Datatype::Float64, Datatype::String]),
         1 => proptest::sample::select(vec![
             Datatype::Float16,

@@ -31,8 +31,6 @@ pub enum Referrer {
         group: String,
         /// The ndarray.
         ndarray: String,
-        /// The number of the extent, from 0.
-        axis: usize,
     },
     /// A value, which refers to a group, dimcoord or ndarray.
     Value,
@@ -112,7 +110,7 @@ pub(super) fn whole(
             if let Some(shape) = stored_shape {
                 extents = shape.iter().copied().map(Some).collect();
             }
-            reader.check_value(value, node, Expected { extents, datatype: &ndarray.datatype });
+            reader.check_value(value, node, extents, &ndarray.datatype);
         }
     }
     // What is wrong with an ndarray otherwise does not hide its references.
@@ -149,8 +147,8 @@ impl<'n> DocumentReader<'n, '_, '_> {
         let (group, ndarray) = (site.group.to_owned(), site.key.text.clone().into_string());
         unresolved.push(UnresolvedReference {
             name: name.to_owned(),
-            span: self.sink.span(child(site.shape, axis)),
-            by: Referrer::Extent { group, ndarray, axis },
+            span: self.sink.source.span(child(site.shape, axis)),
+            by: Referrer::Extent { group, ndarray },
         });
     }
 
@@ -216,7 +214,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
                 (None, _) if !is_group(path) && !is_broken(broken, "/", path) => {
                     unresolved.push(UnresolvedReference {
                         name: path.to_owned(),
-                        span: self.sink.span(node.at),
+                        span: self.sink.source.span(node.at),
                         by: Referrer::Value,
                     });
                 }
@@ -273,14 +271,6 @@ fn lengths(group: &Group, ndarray: &Ndarray, index: &Index<'_>) -> Vec<Option<u6
 /// Most findings about one value: a list of a million wrong elements is one mistake.
 const MAX_PER_VALUE: usize = 5;
 
-/// The shape and the type that a value has to fit.
-#[derive(Debug, Clone)]
-pub(super) struct Expected<'a> {
-    /// The extents; an unknown one is taken from the first list, so that all are equally long.
-    pub(super) extents: Vec<Option<u64>>,
-    pub(super) datatype: &'a Datatype,
-}
-
 /// Why an element does not fit its datatype.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Misfit {
@@ -301,11 +291,17 @@ impl Misfit {
 
 /// Values.
 impl<'n> DocumentReader<'n, '_, '_> {
-    /// Checks a value; the references in it are kept for later.
-    pub(super) fn check_value(&mut self, value: &Value, node: &'n Node, expected: Expected<'_>) {
+    /// Checks a value; the references in it are kept for later. An unknown extent is taken from the first list, so that
+    /// all are equally long.
+    pub(super) fn check_value(
+        &mut self,
+        value: &Value,
+        node: &'n Node,
+        mut extents: Vec<Option<u64>>,
+        datatype: &Datatype,
+    ) {
         let limit = self.sink.len() + MAX_PER_VALUE;
-        let mut expected = expected;
-        self.check_level(value, node, 0, &mut expected, limit);
+        self.check_level(value, node, 0, &mut extents, datatype, limit);
     }
 
     fn check_level(
@@ -313,15 +309,16 @@ impl<'n> DocumentReader<'n, '_, '_> {
         value: &Value,
         node: &'n Node,
         axis: usize,
-        expected: &mut Expected<'_>,
+        extents: &mut [Option<u64>],
+        datatype: &Datatype,
         limit: usize,
     ) {
         if self.sink.len() >= limit {
             return;
         }
-        let rank = expected.extents.len();
-        let Some(extent) = expected.extents.get_mut(axis) else {
-            self.check_element(value, node, rank, expected.datatype);
+        let rank = extents.len();
+        let Some(extent) = extents.get_mut(axis) else {
+            self.check_element(value, node, rank, datatype);
             return;
         };
         let (Value::List(values), NodeKind::List(nodes)) = (value, &node.kind) else {
@@ -347,7 +344,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             return;
         }
         for (value, node) in values.iter().zip(nodes) {
-            self.check_level(value, node, dimension, expected, limit);
+            self.check_level(value, node, dimension, extents, datatype, limit);
         }
     }
 

@@ -147,10 +147,7 @@ pub(super) fn datatype(datatype: &Datatype) -> Value {
 
 /// Numbers of enums come from 64-bit integers; one that does not is written as the text it has.
 fn integer(number: i128) -> Value {
-    i64::try_from(number)
-        .map(Value::Int)
-        .or_else(|_| u64::try_from(number).map(Value::UInt))
-        .unwrap_or_else(|_| Value::String(number.to_string()))
+    Value::of_integer(number).unwrap_or_else(|| Value::String(number.to_string()))
 }
 
 fn storage(stored: Option<&Storage>, is_dimcoord: bool) -> Option<(String, Value)> {

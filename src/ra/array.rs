@@ -259,11 +259,6 @@ impl<T: Element> RawArray<T> {
         &self.data
     }
 
-    /// The elements, first index fastest, without copying them.
-    pub fn into_data(self) -> Vec<T> {
-        self.data
-    }
-
     /// The bytes that follow the data in the file. Most implementations lose or refuse them.
     pub fn metadata(&self) -> &[u8] {
         &self.metadata

@@ -406,11 +406,10 @@ impl Sequences {
 #[derive(Debug, Clone)]
 struct Values {
     width: usize,
-    bits: u32,
     signed: bool,
     /// What has come of the next one, and how many bits that is.
     value: u128,
-    shift: u32,
+    shift: usize,
     /// How many have come.
     count: u64,
 }
@@ -428,20 +427,19 @@ impl Values {
             width @ (1 | 2 | 4 | 8 | 16) => usize::try_from(width).ok()?,
             _ => return None,
         };
-        let bits = u32::try_from(width).ok()?.checked_mul(8)?;
-        Some(Self { width, bits, signed, value: 0, shift: 0, count: 0 })
+        Some(Self { width, signed, value: 0, shift: 0, count: 0 })
     }
 
     /// Takes a byte, and gives the value that it completes. An error is a value that does not fit.
     fn take(&mut self, byte: u8) -> Result<Option<u128>, ()> {
         let part = u128::from(byte & 0x7f);
-        let room = self.bits.checked_sub(self.shift).filter(|&room| room > 0).ok_or(())?;
+        let room = (8 * self.width).checked_sub(self.shift).filter(|&room| room > 0).ok_or(())?;
         if room < 7 && part >> room != 0 {
             return Err(());
         }
         self.value |= part << self.shift;
         if byte & 0x80 != 0 {
-            self.shift = self.shift.saturating_add(7);
+            self.shift += 7;
             return Ok(None);
         }
         let coded = std::mem::take(&mut self.value);

@@ -125,9 +125,9 @@ impl Reversal {
         let (tiles, elbyte) = (size(grid.count())?, size(self.elbyte)?);
         let work = |(read, written): &mut (Vec<u8>, Vec<u8>), number: usize| {
             let shape = grid.get(count(number))?;
-            let from = Runs::new(&shape, &self.dims, elbyte, Direction::Forward)?;
+            let from = Runs::new(&shape, &self.dims, elbyte, false)?;
             from.each(read, |run, at| read_at(run, at))?;
-            let to = Runs::new(&shape, &self.dims, elbyte, Direction::Reversed)?;
+            let to = Runs::new(&shape, &self.dims, elbyte, true)?;
             reserve(written, to.buffer_len)?;
             copy(read, &from.strides, written, &to.strides, &shape.lens, elbyte);
             to.each(written, |run, at| write_at(run, at))
@@ -211,23 +211,9 @@ impl TileGrid<'_> {
     }
 }
 
-/// Which axis lies closest together.
-#[derive(Clone, Copy)]
-enum Direction {
-    /// The first.
-    Forward,
-    /// The last.
-    Reversed,
-}
-
-impl Direction {
-    /// The axes, the fastest first.
-    fn axes(self, count: usize) -> impl Iterator<Item = usize> {
-        (0..count).map(move |axis| match self {
-            Self::Forward => axis,
-            Self::Reversed => count - axis - 1,
-        })
-    }
+/// The axes, the fastest first: from the first one on, or reversed.
+fn axes(count: usize, is_reversed: bool) -> impl Iterator<Item = usize> {
+    (0..count).map(move |axis| if is_reversed { count - axis - 1 } else { axis })
 }
 
 /// The runs that a box is made of in one order, and where they stand in a buffer.
@@ -245,7 +231,7 @@ struct Runs {
 }
 
 impl Runs {
-    fn new(shape: &TileBox, dims: &[u64], elbyte: usize, direction: Direction) -> io::Result<Self> {
+    fn new(shape: &TileBox, dims: &[u64], elbyte: usize, is_reversed: bool) -> io::Result<Self> {
         let mut runs = Self {
             run_len: elbyte,
             strides: vec![0; dims.len()],
@@ -255,7 +241,7 @@ impl Runs {
         };
         let mut in_file = count(elbyte);
         let mut is_run = true;
-        for axis in direction.axes(dims.len()) {
+        for axis in axes(dims.len(), is_reversed) {
             let (len, extent) = (shape.lens[axis], dims[axis]);
             runs.strides[axis] = runs.buffer_len;
             let too_long = || io::Error::from(io::ErrorKind::OutOfMemory);

@@ -6,7 +6,7 @@ use crate::ndl::datatype::Datatype;
 use crate::ndl::model::{Attribute, Endian, Extent, Ndarray, Order, Storage, Value};
 use crate::ndl::node::{Node, NodeKey, NodeKind};
 use crate::ndl::report::{count, hint, quote};
-use crate::ndl::validate::{Expected, scalar};
+use crate::ndl::validate::scalar;
 
 /// A kind of entity, by which findings call it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         let value = self.value(value_node)?;
         let (shape, datatype) = (shape?, datatype?);
         let extents = shape.iter().copied().map(Some).collect();
-        self.check_value(&value, value_node, Expected { extents, datatype: &datatype });
+        self.check_value(&value, value_node, extents, &datatype);
         let name = key.text.clone().into_string();
         Some(Attribute { name, shape, datatype, value, storage, short: false })
     }

@@ -230,7 +230,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
     fn not_a_group(&mut self, key: &NodeKey, body: &Node, first: &NodeKey) {
         let named = quote(&key.text);
         if SECTIONS.contains(&&*key.text) {
-            let line = self.sink.span(first.at).line;
+            let line = self.sink.source.span(first.at).line;
             self.report(Code::MixedForms, key.at, format!("{named} stands beside groups"))
                 .expected("either groups or the content of the root group")
                 .hint(format!("move it under `/`; the first group is on line {line}"));
@@ -294,7 +294,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             }
             // A path means one thing: an array and a coordinate cannot share it.
             if let Some((first, _)) = dimcoords.and_then(|coords| coords.entry(&key.text)) {
-                let line = self.sink.span(first.at).line;
+                let line = self.sink.source.span(first.at).line;
                 let message = format!("{} is a dimcoord and an ndarray", quote(&key.text));
                 self.report(Code::NameTwice, key.at, message)
                     .expected("one entity for each path")
