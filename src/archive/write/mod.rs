@@ -69,15 +69,9 @@ pub(crate) enum NewContent<'a> {
 /// Gives a content piece by piece.
 pub(crate) type ContentPieces<'a> = dyn Fn(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + 'a;
 
-/// The records of members, to be asked for more than once: a directory of hundreds of thousands would take as much
-/// room as what is known of its members.
-#[derive(Clone, Copy)]
-pub(crate) struct AllRecords<'a, 'm> {
-    /// Numbers of members; not each needs to be one.
-    pub(crate) count: usize,
-    /// Gives those of a range of numbers.
-    pub(crate) of: &'a (dyn Fn(Range<usize>) -> Records<'a, 'm> + Sync),
-}
+/// Gives the members, and what the directory of an archive says of each. It is asked more than once: a directory of
+/// hundreds of thousands would take as much room as what is known of its members.
+pub(crate) type AllRecords<'a, 'm> = &'a dyn Fn() -> Records<'a, 'm>;
 
 /// Members, and what the directory of an archive says of each.
 pub(crate) type Records<'a, 'm> = Box<dyn Iterator<Item = (NewMember<'m>, Record)> + 'a>;

@@ -147,29 +147,10 @@ fn read_end64(
         .transpose()?
         .and_then(|()| EndRecord64::read(&record));
     let Some(end64) = end64 else {
-        return Err(lie(
-            file,
-            locator_at,
-            "the zip64 locator does not point to a zip64 end record",
-        ));
+        let message = "the zip64 locator does not point to a zip64 end record";
+        return Err(bad(file, Code::Zip64Mismatch, locator_at, message));
     };
     let record_end = locator.end64_offset.saturating_add(12).saturating_add(end64.record_len);
-    if record_end != locator_at {
-        return Err(lie(
-            file,
-            locator.end64_offset,
-            "the zip64 end record does not end where its locator begins",
-        ));
-    }
-    // Python and others look for the directory just before a record of the usual length.
-    if end64.record_len != END64_LEN as u64 - 12 {
-        return Err(lie(
-            file,
-            locator.end64_offset,
-            "the zip64 end record is longer than usual, so that programs look for the directory in \
-             different places",
-        ));
-    }
     let narrow = |short: u16, long: u64| short == u16::MAX || u64::from(short) == long;
     let wide = |short: u32, long: u64| short == u32::MAX || u64::from(short) == long;
     let agree = narrow(end.entries, end64.entries)
@@ -178,22 +159,22 @@ fn read_end64(
         && narrow(end.disk_entries, end64.disk_entries)
         && wide(end.directory_len, end64.directory_len)
         && wide(end.directory_offset, end64.directory_offset);
-    if !agree {
-        return Err(lie(
-            file,
-            locator.end64_offset,
-            "the end record and the zip64 end record disagree",
-        ));
-    }
-    Ok(end64)
+    let message = if record_end != locator_at {
+        "the zip64 end record does not end where its locator begins"
+    } else if end64.record_len != END64_LEN as u64 - 12 {
+        // Python and others look for the directory just before a record of the usual length.
+        "the zip64 end record is longer than usual, so that programs look for the directory in \
+         different places"
+    } else if !agree {
+        "the end record and the zip64 end record disagree"
+    } else {
+        return Ok(end64);
+    };
+    Err(bad(file, Code::Zip64Mismatch, locator.end64_offset, message))
 }
 
 fn bad(file: &File, code: Code, at: u64, message: &str) -> Error {
     Error::damaged(file.path(), Finding::new(code, message).at_byte(at))
-}
-
-fn lie(file: &File, at: u64, message: &str) -> Error {
-    bad(file, Code::Zip64Mismatch, at, message)
 }
 
 /// Why the directory, which `end` claims, does not end at `directory_end`: the whole archive was moved
