@@ -154,9 +154,9 @@ impl<S: Skip> TarReader<S> {
         let Current { name, data_offset, size, left } = std::mem::take(&mut self.current);
         let within = |offset, kind| TarFault { offset, member: name, kind };
         let skipped = self.source.skip(left)?;
-        self.position = self.position.saturating_add(skipped);
+        self.position += skipped;
         if skipped < left {
-            let found = size.saturating_sub(left.saturating_sub(skipped));
+            let found = size - (left - skipped);
             return Err(
                 within(data_offset, TarFaultKind::DataCutOff { expected: size, found }).into()
             );
@@ -167,7 +167,7 @@ impl<S: Skip> TarReader<S> {
         let padding = block.split_at_mut(usize::try_from(expected).expect("less than a block")).0;
         let length = read_full(&mut self.source, padding)?;
         let found = length as u64;
-        self.position = offset.saturating_add(found);
+        self.position += found;
         if found < expected {
             return Err(within(offset, TarFaultKind::PaddingCutOff { expected, found }).into());
         }
@@ -191,7 +191,7 @@ impl<S: Skip> TarReader<S> {
         match read_full(&mut self.source, &mut block)? {
             0 => Ok(None),
             BLOCK => {
-                self.position = offset.saturating_add(BLOCK_BYTES);
+                self.position += BLOCK_BYTES;
                 Ok(Some(block))
             }
             found => Err(at(offset, TarFaultKind::BlockCutOff { found }).into()),
@@ -220,8 +220,8 @@ impl<S: Skip> TarReader<S> {
         let mut payload = Vec::new();
         let length = (&mut self.source).take(size).read_to_end(&mut payload)?;
         let length = length as u64;
-        self.position = data_offset.saturating_add(length);
-        let left = size.saturating_sub(length);
+        self.position += length;
+        let left = size - length;
         self.current = Current { name: None, data_offset, size, left };
         self.leave_entry()?;
         Ok(payload)
@@ -253,16 +253,14 @@ impl<S: Skip> TarReader<S> {
         let mut chunk = vec![0; 128 * BLOCK];
         loop {
             let found = read_full(&mut self.source, &mut chunk)?;
-            let bytes = chunk.get(..found).unwrap_or_default();
-            for block in bytes.chunks(BLOCK) {
+            for block in chunk.split_at(found).0.chunks(BLOCK) {
                 if !is_zero(block) {
                     let kind = block.try_into().map_or(TarFaultKind::AfterEnd, what_follows);
                     let offset = self.position;
                     self.faults.push(at(offset, kind));
                     return Ok(());
                 }
-                let length = block.len() as u64;
-                self.position = self.position.saturating_add(length);
+                self.position += block.len() as u64;
             }
             if found < chunk.len() {
                 return Ok(());

@@ -77,7 +77,7 @@ impl EndOfArchive {
         let mut disks = [end.disk, end.directory_disk].map(u32::from);
         let mut disk_entries = u64::from(end.disk_entries);
         if let Some(locator) = locator {
-            let locator_at = at.saturating_sub(LOCATOR64_LEN as u64);
+            let locator_at = at - LOCATOR64_LEN as u64;
             let end64 = read_end64(file, end, &locator, locator_at)?;
             this.directory_offset = end64.directory_offset;
             this.directory_len = end64.directory_len;
@@ -108,7 +108,7 @@ impl EndOfArchive {
                 "the end record counts more members than the directory can hold",
             ));
         }
-        let comment = comment.get(END_LEN..).unwrap_or_default();
+        let comment = comment.split_at(END_LEN).1;
         if memchr::memmem::find(comment, END_SIGNATURE).is_some() {
             return Err(bad(
                 file,
@@ -124,7 +124,7 @@ impl EndOfArchive {
                     Code::OddContainer,
                     "the archive has a comment, which no manifest covers",
                 )
-                .at_byte(len.saturating_sub(this.comment_len)),
+                .at_byte(len - this.comment_len),
             );
         }
         Ok(this)
@@ -206,7 +206,7 @@ fn prepended(file: &File, claimed: &EndOfArchive, directory_end: u64) -> Result<
     // Enough for a record with the longest name that systems have; a longer one is no loss.
     let mut record = vec![0; CENTRAL_LEN + 4096];
     let filled = file.read_at(&mut record, claimed.directory_offset.saturating_add(moved))?;
-    let record = record.get(..filled).unwrap_or_default();
+    let record = record.split_at(filled).0;
     let Some((header, _)) = CentralHeader::split(record) else { return Ok(None) };
     let mut signature = [0; 4];
     let filled = file.read_at(&mut signature, header.local.saturating_add(moved))?;

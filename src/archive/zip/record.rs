@@ -157,7 +157,7 @@ impl<'a> LocalHeader<'a> {
     pub(super) fn full_len(start: &[u8]) -> Option<usize> {
         let mut lengths = Fields(start.get(26..LOCAL_LEN)?);
         let (name, extra) = (lengths.u16()?, lengths.u16()?);
-        Some(LOCAL_LEN.saturating_add(usize::from(name)).saturating_add(usize::from(extra)))
+        Some(LOCAL_LEN + usize::from(name) + usize::from(extra))
     }
 
     /// Reads a whole header; `None` when the bytes are not one.
@@ -214,9 +214,9 @@ fn alignment_padding(member: &NewHeader<'_>, at: u64, fixed: usize) -> usize {
 
 /// Appends the local header of a member that begins at `at`.
 pub(super) fn write_local(out: &mut Vec<u8>, member: &NewHeader<'_>, at: u64) {
-    let fixed = LOCAL_LEN.saturating_add(member.name.len());
+    let fixed = LOCAL_LEN + member.name.len();
     let zip64: usize = if member.is_wide() { 20 } else { 0 };
-    let padding = alignment_padding(member, at, fixed.saturating_add(zip64));
+    let padding = alignment_padding(member, at, fixed + zip64);
     out.extend(LOCAL.to_le_bytes());
     if member.is_wide() {
         // A local header gives either both sizes in the zip64 field or none (§4.5.3).
@@ -226,7 +226,7 @@ pub(super) fn write_local(out: &mut Vec<u8>, member: &NewHeader<'_>, at: u64) {
         member.facts.write(out);
     }
     out.extend(narrow16(member.name.len()).to_le_bytes());
-    out.extend(narrow16(zip64.saturating_add(padding)).to_le_bytes());
+    out.extend(narrow16(zip64 + padding).to_le_bytes());
     out.extend_from_slice(member.name);
     if member.is_wide() {
         out.extend(EXTRA_ZIP64.to_le_bytes());
@@ -236,9 +236,9 @@ pub(super) fn write_local(out: &mut Vec<u8>, member: &NewHeader<'_>, at: u64) {
     }
     if let Some(zeros) = padding.checked_sub(6) {
         out.extend(EXTRA_ALIGNMENT.to_le_bytes());
-        out.extend(narrow16(zeros.saturating_add(2)).to_le_bytes());
+        out.extend(narrow16(zeros + 2).to_le_bytes());
         out.extend(u16::try_from(ALIGNMENT).unwrap_or(0).to_le_bytes());
-        out.resize(out.len().saturating_add(zeros), 0);
+        out.resize(out.len() + zeros, 0);
     }
 }
 
@@ -322,7 +322,7 @@ pub(super) fn write_central(out: &mut Vec<u8>, member: &NewHeader<'_>, at: u64) 
     out.extend(VERSION_MADE_BY.to_le_bytes());
     member.facts.write(out);
     out.extend(narrow16(member.name.len()).to_le_bytes());
-    let extra = if wide.is_empty() { 0 } else { wide.len().saturating_mul(8).saturating_add(4) };
+    let extra = if wide.is_empty() { 0 } else { wide.len() * 8 + 4 };
     out.extend(narrow16(extra).to_le_bytes());
     out.extend(0_u16.to_le_bytes()); // comment
     out.extend(0_u16.to_le_bytes()); // disk
@@ -332,7 +332,7 @@ pub(super) fn write_central(out: &mut Vec<u8>, member: &NewHeader<'_>, at: u64) 
     out.extend_from_slice(member.name);
     if !wide.is_empty() {
         out.extend(EXTRA_ZIP64.to_le_bytes());
-        out.extend(narrow16(wide.len().saturating_mul(8)).to_le_bytes());
+        out.extend(narrow16(wide.len() * 8).to_le_bytes());
         for value in wide {
             out.extend(value.to_le_bytes());
         }
@@ -473,7 +473,7 @@ pub(super) fn write_end(out: &mut Vec<u8>, entries: u64, offset: u64, len: u64) 
             directory_offset: offset,
         };
         end.write(out);
-        Locator64 { disk: 0, end64_offset: offset.saturating_add(len), disks: 1 }.write(out);
+        Locator64 { disk: 0, end64_offset: offset + len, disks: 1 }.write(out);
     }
     let entries = u16::try_from(entries).unwrap_or(ESCAPE16);
     let end = EndRecord {

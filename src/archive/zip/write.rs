@@ -238,13 +238,13 @@ pub(in crate::archive) fn content(
     file.read_exact_at(&mut header, record.at)?;
     let [.., a, b, c, d] = header;
     let (name_len, extra_len) = (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
-    let name_at = record.at.saturating_add(LOCAL_LEN as u64);
+    let name_at = record.at + LOCAL_LEN as u64;
     let mut found = vec![0; usize::from(name_len)];
     file.read_exact_at(&mut found, name_at)?;
     if found != name.as_bytes() {
         return Ok(None);
     }
-    let data = name_at.saturating_add(u64::from(name_len)).saturating_add(u64::from(extra_len));
+    let data = name_at + u64::from(name_len) + u64::from(extra_len);
     let packed = Stretch::new(Arc::clone(file), data, record.packed_size);
     ZipData::new(packed, None, record.method, size, record.crc).map(Some)
 }
