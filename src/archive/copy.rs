@@ -1,6 +1,5 @@
 //! A content on its way from a reader to a sink, hashed as it passes.
 
-use std::cell::RefCell;
 use std::convert::Infallible;
 use std::io::{self, BufRead, BufReader, Read as _, Take};
 use std::iter;
@@ -40,9 +39,8 @@ pub(crate) fn copy(
     }
     let hashers = Mutex::new(hashers);
     let mut failed = None;
-    let spare: RefCell<Vec<Vec<u8>>> = RefCell::default();
     let blocks = iter::from_fn(|| {
-        let mut block = spare.borrow_mut().pop().unwrap_or_else(|| vec![0; BLOCK]);
+        let mut block = vec![0; BLOCK];
         let passed = read_full(content, &mut block).map_err(Fault::Source).and_then(|count| {
             sink(block.split_at(count).0).map_err(Fault::Sink)?;
             Ok(count)
@@ -58,14 +56,10 @@ pub(crate) fn copy(
     let update = |(): &mut (), (block, count): (Vec<u8>, usize)| {
         let mut hashers = hashers.lock().unwrap_or_else(PoisonError::into_inner);
         hashers.update(block.split_at(count).0);
-        Ok::<_, Infallible>(block)
-    };
-    let take = |block| {
-        spare.borrow_mut().push(block);
-        Ok(())
+        Ok::<_, Infallible>(())
     };
     // One worker hashes the blocks in their order.
-    let Ok(()) = pipeline::ordered(1, blocks, || (), update, take);
+    let Ok(()) = pipeline::ordered(1, blocks, || (), update, |()| Ok(()));
     match failed {
         Some(fault) => Err(fault),
         None => Ok(hashers.into_inner().unwrap_or_else(PoisonError::into_inner).finish()),

@@ -51,16 +51,9 @@ impl Directory {
         let walked = fs::walk(&self.root, false)?;
         Ok(walked
             .into_iter()
-            .map(|walked| Member {
-                name: match walked.path {
-                    Ok(path) => path.into_text(),
-                    Err(invalid) => invalid.path.into(),
-                },
-                kind: walked.kind,
-                size: 0,
-                packed_size: 0,
-                method: Method::Stored,
-                location: Location::Named,
+            .map(|walked| match walked.path {
+                Ok(path) => member(path.into_text(), walked.kind, 0),
+                Err(invalid) => member(invalid.path.into(), walked.kind, 0),
             })
             .collect())
     }
@@ -131,18 +124,15 @@ impl Directory {
             return Ok(None);
         }
         let file = self.open_file(path.as_str())?;
-        let size = file.len()?;
-        Ok(Some(Member {
-            name: path.into_text(),
-            kind: MemberKind::File,
-            size,
-            packed_size: size,
-            method: Method::Stored,
-            location: Location::Named,
-        }))
+        Ok(Some(member(path.into_text(), MemberKind::File, file.len()?)))
     }
 
     pub(super) fn read(&self, member: &Member) -> Result<MemberReader> {
         Ok(Box::new(self.open(&member.name)?.1))
     }
+}
+
+fn member(name: Arc<str>, kind: MemberKind, size: u64) -> Member {
+    let (method, location) = (Method::Stored, Location::Named);
+    Member { name, kind, size, packed_size: size, method, location }
 }

@@ -26,8 +26,8 @@ pub(crate) use self::names::{
 pub(crate) use self::revisit::{LARGE, OpenContents, Revisit, Shown};
 pub use self::write::Compression;
 pub(crate) use self::write::{
-    AllRecords, ArchiveWriter, Batch, ContentPieces, NewContent, NewMember, Packer, Placed,
-    Records, ReservedFile, SMALL, Sampled,
+    ArchiveWriter, Batch, ContentPieces, NewContent, NewMember, Packer, Placed, Records,
+    ReservedFile, SMALL, Sampled,
 };
 
 use self::data::open;

@@ -268,7 +268,7 @@ pub(crate) fn check_portable<'a>(
 /// there are. Its first `shared` bytes are those of another that is.
 fn is_surely_portable(name: &str, shared: usize) -> bool {
     let known = memchr::memrchr(b'/', name.as_bytes().get(..shared).unwrap_or_default());
-    let fresh = name.get(known.map_or(0, |at| at.saturating_add(1))..).unwrap_or(name);
+    let fresh = name.get(known.map_or(0, |at| at + 1)..).unwrap_or(name);
     let is_plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'.' | b'/');
     name.len() <= MAX_PART
         && fresh.bytes().all(is_plain)

@@ -263,8 +263,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::{
-        AllRecords, Archive, ArchiveWriter, Compression, Container, MemberKind, NewContent,
-        NewMember,
+        Archive, ArchiveWriter, Compression, Container, MemberKind, NewContent, NewMember,
     };
     use super::*;
     use crate::fs::PendingFile;
@@ -303,8 +302,7 @@ mod tests {
             let placed = writer.write(&member, NewContent::Bytes(content)).unwrap();
             writer.list(&member, &placed);
         }
-        let none = AllRecords { count: 0, of: &|_| Box::new(iter::empty()) };
-        writer.finish(none, &[]).unwrap();
+        writer.finish(&|| Box::new(iter::empty()), &[]).unwrap();
         pending.persist().unwrap();
         Archive::open(path).unwrap()
     }

@@ -57,7 +57,7 @@ impl StreamContents {
         if length == size {
             return Ok(Some(Box::new(Cursor::new(start))));
         }
-        let from = data.saturating_add(length);
+        let from = data + length;
         let rest = Rest { passed: Arc::clone(&self.0), data, from, is_begun: false, reader: None };
         Ok(Some(Box::new(Cursor::new(start).chain(BufReader::new(rest)))))
     }

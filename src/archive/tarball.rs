@@ -1,7 +1,7 @@
 //! A tar file, plain or compressed as a whole.
 
 use std::io::{self, Read as _};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use super::data::{MemberReader, Stretch, Window, open};
 use super::names;
@@ -73,7 +73,7 @@ pub(crate) struct Tarball {
     len: u64,
     compression: StreamCompression,
     /// Every member in the order of the names, found with the first member that is looked for.
-    index: Mutex<Option<Arc<Vec<Member>>>>,
+    index: OnceLock<Vec<Member>>,
     contents: StreamContents,
 }
 
@@ -83,7 +83,7 @@ impl Tarball {
         let file = Arc::new(file);
         let again = Arc::clone(&file);
         let contents = StreamContents::new(move || entries(&again, len, compression).0);
-        Ok(Self { file, len, compression, index: Mutex::default(), contents })
+        Ok(Self { file, len, compression, index: OnceLock::new(), contents })
     }
 
     /// Whether the first bytes, once they are decompressed, are those of a tar.
@@ -315,13 +315,11 @@ impl Tarball {
     }
 
     /// The members by their names.
-    fn index(&self) -> Result<Arc<Vec<Member>>> {
-        // Held while it is made, so that it is made once.
-        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
-        if index.is_none() {
-            *index = Some(Arc::new(self.make_index()?));
+    fn index(&self) -> Result<&[Member]> {
+        match self.index.get() {
+            Some(index) => Ok(index),
+            None => self.make_index().map(|index| &**self.index.get_or_init(|| index)),
         }
-        Ok(Arc::clone(index.as_ref().expect("it was made")))
     }
 
     /// Looks at every member once. A tar that cannot be walked to its end is an error.
@@ -341,7 +339,7 @@ impl Tarball {
 
     /// Forgets the index.
     pub(super) fn forget_members(&mut self) {
-        self.index = Mutex::default();
+        self.index = OnceLock::new();
     }
 
     /// Bytes of a compressed tar that were decoded to reach the contents that were asked for.

@@ -170,12 +170,7 @@ fn hex_digit(nibble: u8) -> u8 {
 }
 
 fn nibble(digit: u8) -> Option<u8> {
-    match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        b'A'..=b'F' => Some(digit - b'A' + 10),
-        _ => None,
-    }
+    u8::try_from(char::from(digit).to_digit(16)?).ok()
 }
 
 impl fmt::Display for Digest {

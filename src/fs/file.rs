@@ -151,8 +151,21 @@ impl File {
     }
 
     /// Writes all of `buffer` at `offset`.
-    pub(crate) fn write_all_at(&self, buffer: &[u8], offset: u64) -> Result<()> {
-        positional::write_all(&self.inner, buffer, offset).map_err(Error::io("write", &self.path))
+    pub(crate) fn write_all_at(&self, mut buffer: &[u8], mut offset: u64) -> Result<()> {
+        while !buffer.is_empty() {
+            match positional::write(&self.inner, buffer, offset) {
+                Ok(0) => {
+                    return Err(Error::io("write", &self.path)(io::ErrorKind::WriteZero.into()));
+                }
+                Ok(count) => {
+                    buffer = buffer.split_at(count).1;
+                    offset += count as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Error::io("write", &self.path)(error)),
+            }
+        }
+        Ok(())
     }
 
     /// Copies `len` bytes from `offset` on into `target`, where they begin at `to`; a file that ends
@@ -337,43 +350,27 @@ impl Seek for File {
     }
 }
 
-/// Reads and writes at an offset without moving a shared position.
-#[cfg(unix)]
+/// Reads and writes at an offset; a position that moves with it is not used by anybody.
 mod positional {
     use std::fs::File;
     use std::io;
+    #[cfg(unix)]
     use std::os::unix::fs::FileExt;
-
-    pub(super) fn read(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        file.read_at(buffer, offset)
-    }
-
-    pub(super) fn write_all(file: &File, buffer: &[u8], offset: u64) -> io::Result<()> {
-        file.write_all_at(buffer, offset)
-    }
-}
-
-/// Reads and writes at an offset; the position that moves with it is not used by anybody.
-#[cfg(windows)]
-mod positional {
-    use std::fs::File;
-    use std::io;
+    #[cfg(windows)]
     use std::os::windows::fs::FileExt;
 
     pub(super) fn read(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        file.seek_read(buffer, offset)
+        #[cfg(unix)]
+        return file.read_at(buffer, offset);
+        #[cfg(windows)]
+        return file.seek_read(buffer, offset);
     }
 
-    pub(super) fn write_all(file: &File, mut buffer: &[u8], mut offset: u64) -> io::Result<()> {
-        while !buffer.is_empty() {
-            let count = file.seek_write(buffer, offset)?;
-            if count == 0 {
-                return Err(io::ErrorKind::WriteZero.into());
-            }
-            buffer = buffer.get(count..).unwrap_or_default();
-            offset = offset.saturating_add(count as u64);
-        }
-        Ok(())
+    pub(super) fn write(file: &File, buffer: &[u8], offset: u64) -> io::Result<usize> {
+        #[cfg(unix)]
+        return file.write_at(buffer, offset);
+        #[cfg(windows)]
+        return file.seek_write(buffer, offset);
     }
 }
 

@@ -22,14 +22,6 @@ use crate::ra::Header;
 const STEP: usize = 64;
 /// Bytes that are asked for at once: more than any header, as much as most descriptions.
 const BLOCK: usize = 8 * 1024;
-/// What lies in a source directory, by name.
-#[derive(Debug)]
-pub(super) struct SourceNames {
-    /// Files and directories, sorted by name. Nobody has looked at any.
-    pub(super) entries: Vec<SourceEntry>,
-    /// What is wrong with the names and kinds of files.
-    pub(super) findings: Vec<Finding>,
-}
 
 /// What lies in a source directory.
 #[derive(Debug)]
@@ -86,14 +78,14 @@ impl SourceEntry {
     }
 }
 
-/// Everything below `root` that is not excluded. `own` are the names of files that the operation itself
+/// Everything below `root` that is not excluded, sorted by name, and what is wrong with names and kinds. `own` are the names of files that the operation itself
 /// writes, when they lie in the source.
 pub(super) fn names(
     root: &Path,
     excluded: &Patterns,
     own: &[String],
     follow: bool,
-) -> Result<SourceNames> {
+) -> Result<(Vec<SourceEntry>, Vec<Finding>)> {
     let mut findings = Vec::new();
     let walked = fs::walk(root, follow)?;
     let mut entries = Vec::with_capacity(walked.len());
@@ -138,13 +130,13 @@ pub(super) fn names(
             ),
         }
     }
-    Ok(SourceNames { entries, findings })
+    Ok((entries, findings))
 }
 
 /// Looks at everything below `root`.
 pub(super) fn survey(root: &Path, jobs: usize, progress: &Progress) -> Result<Survey> {
     progress.stage("reading", 0, 0);
-    let SourceNames { mut entries, findings } = names(root, &Patterns::default(), &[], false)?;
+    let (mut entries, findings) = names(root, &Patterns::default(), &[], false)?;
     progress.expect_files(entries.len());
     let looked = pipeline::share(
         jobs,

@@ -277,13 +277,11 @@ pub(crate) fn deflate_stored(content: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The CRC-32 of zip and gzip, bit by bit.
+/// The CRC-32 of zip and gzip.
 pub(crate) fn crc32(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(u32::MAX, |crc, byte| {
-        (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
-            (crc >> 1) ^ (0xedb8_8320 & 0_u32.wrapping_sub(crc & 1))
-        })
-    })
+    let mut sum = flate2::Crc::new();
+    sum.update(bytes);
+    sum.sum()
 }
 
 #[test]

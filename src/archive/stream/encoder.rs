@@ -22,16 +22,6 @@ const ZSTD_JOB: u32 = 2 << 20;
 /// The same where others compress beside them.
 pub(crate) const SMALL_ZSTD_JOB: u32 = 1 << 20;
 
-/// A level that the format does not have.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("expected a {format} level from {first} to {last}, found {found}")]
-pub(crate) struct LevelOutOfRange {
-    format: &'static str,
-    first: i32,
-    last: i32,
-    found: i32,
-}
-
 /// Writes one gzip member, its deflate alone, or one zstd frame.
 ///
 /// The bytes depend on the level and on what is written, not on the number of jobs nor on how the input
@@ -168,7 +158,8 @@ impl StreamCompression {
             return Ok(level);
         }
         let (first, last) = levels.into_inner();
-        let fault = LevelOutOfRange { format: self.name(), first, last, found: level };
+        let format = self.name();
+        let fault = format!("expected a {format} level from {first} to {last}, found {level}");
         Err(io::Error::new(io::ErrorKind::InvalidInput, fault))
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use proptest::prelude::*;
 
-use super::encoder::{BLOCK_LEN, LevelOutOfRange};
+use super::encoder::BLOCK_LEN;
 use super::{Encoder, StreamCompression, StreamDecoder, StreamFault};
 use crate::archive::tar;
 use crate::file_kind::FileKind;
@@ -136,7 +136,7 @@ fn levels_that_the_format_does_not_have_are_refused() {
         for level in [0, -1, level] {
             let error = Encoder::new(Vec::new(), format, Some(level), 1).err().unwrap();
             assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
-            error.downcast::<LevelOutOfRange>().unwrap();
+            assert!(error.to_string().contains(" level from "), "{error}");
         }
     }
 }

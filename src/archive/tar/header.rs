@@ -87,7 +87,7 @@ impl TarHeader {
         let header = tar::Header::from_byte_slice(block);
         let fields = header.as_old();
         check_sum(block, &fields.cksum)?;
-        let bytes = |range: &Range<usize>| block.get(range.clone()).unwrap_or_default();
+        let bytes = |range: &Range<usize>| block.get(range.clone()).expect("a range of a block");
         let magic = bytes(&MAGIC);
         let Some(form) = HeaderForm::of(magic) else {
             return Err(TarFaultKind::Magic { found: printable(magic) });
@@ -135,8 +135,8 @@ pub(super) fn is_extension(typeflag: u8) -> bool {
 
 /// The sum of all bytes, with those of `field` itself taken for spaces.
 fn check_sum(block: &[u8; BLOCK], field: &[u8]) -> Result<(), TarFaultKind> {
-    let sum = |bytes: &[u8]| bytes.iter().fold(0_u64, |sum, &byte| sum.saturating_add(byte.into()));
-    let expected = sum(block).saturating_sub(sum(field)).saturating_add(sum(b"        "));
+    let sum = |bytes: &[u8]| bytes.iter().copied().map(u64::from).sum::<u64>();
+    let expected = sum(block) - sum(field) + sum(b"        ");
     // Octal alone: not every reader takes a binary one.
     if octal(field) == Ok(expected) {
         return Ok(());
@@ -224,7 +224,7 @@ impl Lesser {
 fn octal(field: &[u8]) -> Result<u64, NumberFault> {
     let wrong = || NumberFault::NotOctal(printable(field));
     let spaces = field.iter().take_while(|byte| **byte == b' ').count();
-    let digits = field.get(spaces..).unwrap_or_default();
+    let digits = field.split_at(spaces).1;
     let end = digits.iter().position(|byte| matches!(byte, b' ' | 0)).unwrap_or(digits.len());
     let (digits, after) = digits.split_at_checked(end).ok_or_else(wrong)?;
     if digits.is_empty() || after.iter().any(|byte| !matches!(byte, b' ' | 0)) {

@@ -226,18 +226,13 @@ impl PaxRecords {
     /// Takes a record, and gives back why it is to be warned of.
     fn set(&mut self, key: &str, value: &[u8]) -> Result<Option<PaxFaultKind>, PaxFaultKind> {
         let is_sound = match key {
-            "path" => {
-                set_once(&mut self.path, "path", value, |value| Ok(value.to_vec()))?;
-                true
-            }
+            "path" => set_once(&mut self.path, "path", value, |value| Ok(value.to_vec()))?,
             "linkpath" => {
-                set_once(&mut self.link_path, "linkpath", value, |value| Ok(value.to_vec()))?;
-                true
+                set_once(&mut self.link_path, "linkpath", value, |value| Ok(value.to_vec()))?
             }
             "size" => {
                 let read = |value: &_| decimal(value).ok_or(PaxFaultKind::Size);
-                set_once(&mut self.size, "size", value, read)?;
-                true
+                set_once(&mut self.size, "size", value, read)?
             }
             "atime" | "ctime" | "mtime" => is_time(value),
             "uid" | "gid" => decimal(value).is_some_and(|value| u32::try_from(value).is_ok()),
@@ -264,13 +259,13 @@ fn is_time(value: &[u8]) -> bool {
     whole && parts.next().is_none_or(|fraction| fraction.iter().all(u8::is_ascii_digit))
 }
 
-/// Readers disagree on which of two records holds, and on what an empty value undoes.
+/// Takes a value, which is then sound. Readers disagree on which of two records holds, and on what an empty value undoes.
 fn set_once<T>(
     slot: &mut Option<T>,
     key: &'static str,
     value: &[u8],
     read: impl FnOnce(&[u8]) -> Result<T, PaxFaultKind>,
-) -> Result<(), PaxFaultKind> {
+) -> Result<bool, PaxFaultKind> {
     if slot.is_some() {
         return Err(PaxFaultKind::Repeated(key));
     }
@@ -278,7 +273,7 @@ fn set_once<T>(
         return Err(PaxFaultKind::Empty(key));
     }
     *slot = Some(read(value)?);
-    Ok(())
+    Ok(true)
 }
 
 type PaxRecord<'a> = (&'a str, &'a [u8], &'a [u8]);
@@ -292,7 +287,7 @@ fn split_record(bytes: &[u8]) -> Result<PaxRecord<'_>, PaxFaultKind> {
         .split_at_checked(claimed)
         .ok_or(PaxFaultKind::TooLong { claimed, available: bytes.len() })?;
     // A length that ends before its own space leaves nothing to take the body from.
-    let body = record.get(space.saturating_add(1)..).ok_or(PaxFaultKind::End)?;
+    let body = record.get(space + 1..).ok_or(PaxFaultKind::End)?;
     let body = body.strip_suffix(b"\n").ok_or(PaxFaultKind::End)?;
     let equals = body.iter().position(|&byte| byte == b'=').ok_or(PaxFaultKind::Key)?;
     let (key, value) = body.split_at_checked(equals).ok_or(PaxFaultKind::Key)?;

@@ -53,21 +53,9 @@ struct Current {
     left: u64,
 }
 
-/// Why the walk stops.
-enum WalkStop {
-    Io(io::Error),
-    Fault(TarFault),
-}
-
-impl From<io::Error> for WalkStop {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-impl From<TarFault> for WalkStop {
+impl From<TarFault> for io::Error {
     fn from(fault: TarFault) -> Self {
-        Self::Fault(fault)
+        Self::new(io::ErrorKind::UnexpectedEof, fault)
     }
 }
 
@@ -95,19 +83,11 @@ impl<S: Skip> TarReader<S> {
         if self.state != WalkState::Walking {
             return Ok(None);
         }
-        match self.advance() {
-            Ok(entry) => Ok(entry),
-            Err(stop) => {
-                self.state = WalkState::Lost;
-                match stop {
-                    WalkStop::Io(error) => Err(error),
-                    WalkStop::Fault(fault) => {
-                        self.faults.push(fault);
-                        Ok(None)
-                    }
-                }
-            }
-        }
+        self.advance().or_else(|stop| {
+            self.state = WalkState::Lost;
+            self.faults.push(stop.downcast()?);
+            Ok(None)
+        })
     }
 
     /// Bytes that were read or passed over.
@@ -135,7 +115,7 @@ impl<S: Skip> TarReader<S> {
         Ok(self.faults)
     }
 
-    fn advance(&mut self) -> Result<Option<TarEntry>, WalkStop> {
+    fn advance(&mut self) -> io::Result<Option<TarEntry>> {
         self.leave_entry()?;
         let mut extensions = Extensions::default();
         loop {
@@ -170,13 +150,13 @@ impl<S: Skip> TarReader<S> {
     }
 
     /// Passes over what is left of the current entry and checks its padding.
-    fn leave_entry(&mut self) -> Result<(), WalkStop> {
+    fn leave_entry(&mut self) -> io::Result<()> {
         let Current { name, data_offset, size, left } = std::mem::take(&mut self.current);
         let within = |offset, kind| TarFault { offset, member: name, kind };
         let skipped = self.source.skip(left)?;
-        self.position = self.position.saturating_add(skipped);
+        self.position += skipped;
         if skipped < left {
-            let found = size.saturating_sub(left.saturating_sub(skipped));
+            let found = size - (left - skipped);
             return Err(
                 within(data_offset, TarFaultKind::DataCutOff { expected: size, found }).into()
             );
@@ -187,7 +167,7 @@ impl<S: Skip> TarReader<S> {
         let padding = block.split_at_mut(usize::try_from(expected).expect("less than a block")).0;
         let length = read_full(&mut self.source, padding)?;
         let found = length as u64;
-        self.position = offset.saturating_add(found);
+        self.position += found;
         if found < expected {
             return Err(within(offset, TarFaultKind::PaddingCutOff { expected, found }).into());
         }
@@ -205,13 +185,13 @@ impl<S: Skip> TarReader<S> {
     }
 
     /// The next block, or `None` at the end of the source.
-    fn read_block(&mut self) -> Result<Option<[u8; BLOCK]>, WalkStop> {
+    fn read_block(&mut self) -> io::Result<Option<[u8; BLOCK]>> {
         let offset = self.position;
         let mut block = [0; BLOCK];
         match read_full(&mut self.source, &mut block)? {
             0 => Ok(None),
             BLOCK => {
-                self.position = offset.saturating_add(BLOCK_BYTES);
+                self.position += BLOCK_BYTES;
                 Ok(Some(block))
             }
             found => Err(at(offset, TarFaultKind::BlockCutOff { found }).into()),
@@ -219,7 +199,7 @@ impl<S: Skip> TarReader<S> {
     }
 
     /// The first block of zeros, at `offset`, has been read.
-    fn read_end_mark(&mut self, offset: u64) -> Result<(), WalkStop> {
+    fn read_end_mark(&mut self, offset: u64) -> io::Result<()> {
         let second = self.position;
         match self.read_block()? {
             None => self.faults.push(at(offset, TarFaultKind::LoneZeroBlock)),
@@ -231,7 +211,7 @@ impl<S: Skip> TarReader<S> {
     }
 
     /// Reads the payload of the extended header at `offset`.
-    fn read_extension(&mut self, offset: u64, size: u64) -> Result<Vec<u8>, WalkStop> {
+    fn read_extension(&mut self, offset: u64, size: u64) -> io::Result<Vec<u8>> {
         if size > MAX_EXTENSION_BYTES {
             let limit = MAX_EXTENSION_BYTES;
             return Err(at(offset, TarFaultKind::ExtensionTooLong { size, limit }).into());
@@ -240,8 +220,8 @@ impl<S: Skip> TarReader<S> {
         let mut payload = Vec::new();
         let length = (&mut self.source).take(size).read_to_end(&mut payload)?;
         let length = length as u64;
-        self.position = data_offset.saturating_add(length);
-        let left = size.saturating_sub(length);
+        self.position += length;
+        let left = size - length;
         self.current = Current { name: None, data_offset, size, left };
         self.leave_entry()?;
         Ok(payload)
@@ -253,7 +233,7 @@ impl<S: Skip> TarReader<S> {
         header: TarHeader,
         offset: u64,
         extensions: Extensions,
-    ) -> Result<TarEntry, WalkStop> {
+    ) -> io::Result<TarEntry> {
         let entry = extensions
             .resolve(header, offset, self.position)
             .map_err(|(member, kind)| TarFault { member, ..at(offset, kind) })?;
@@ -273,16 +253,14 @@ impl<S: Skip> TarReader<S> {
         let mut chunk = vec![0; 128 * BLOCK];
         loop {
             let found = read_full(&mut self.source, &mut chunk)?;
-            let bytes = chunk.get(..found).unwrap_or_default();
-            for block in bytes.chunks(BLOCK) {
+            for block in chunk.split_at(found).0.chunks(BLOCK) {
                 if !is_zero(block) {
                     let kind = block.try_into().map_or(TarFaultKind::AfterEnd, what_follows);
                     let offset = self.position;
                     self.faults.push(at(offset, kind));
                     return Ok(());
                 }
-                let length = block.len() as u64;
-                self.position = self.position.saturating_add(length);
+                self.position += block.len() as u64;
             }
             if found < chunk.len() {
                 return Ok(());
@@ -305,7 +283,7 @@ impl<S: Skip> BufRead for TarReader<S> {
             let fault = TarFault { offset: data_offset, member: name, kind };
             self.state = WalkState::Lost;
             self.faults.push(fault.clone());
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, fault));
+            return Err(fault.into());
         }
         // They are in a buffer, and to ask for them again reads nothing.
         let ready = self.source.fill_buf()?;

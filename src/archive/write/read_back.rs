@@ -124,7 +124,7 @@ fn check_tar<'s>(
 mod tests {
     use super::*;
     use crate::archive::write::{ArchiveWriter, NewMember};
-    use crate::archive::{AllRecords, Compression, MemberKind, NewContent};
+    use crate::archive::{Compression, MemberKind, NewContent};
     use crate::digest::Algorithm;
     use crate::fs::PendingFile;
 
@@ -159,11 +159,11 @@ mod tests {
             Sampled { name, record: placed.record, size, sha256 }
         });
         let sample: Vec<_> = sample.collect();
-        let records = |range: std::ops::Range<usize>| -> crate::archive::Records<'_, 'static> {
-            let placed = &placed;
-            Box::new(range.map(move |number| (member(number), placed[number].record)))
+        let records = || -> crate::archive::Records<'_, 'static> {
+            let placed = placed.iter().enumerate();
+            Box::new(placed.map(|(number, placed)| (member(number), placed.record)))
         };
-        writer.finish(AllRecords { count: placed.len(), of: &records }, &sample).unwrap();
+        writer.finish(&records, &sample).unwrap();
         (pending, sample)
     }
 

@@ -8,8 +8,8 @@ use super::has_descriptor;
 use super::kind;
 
 use super::record::{
-    CentralHeader, EXTRA_ALIGNMENT, EXTRA_ASI_UNIX, EXTRA_LIBARCHIVE, EXTRA_TIMES,
-    EXTRA_UNICODE_PATH, EXTRA_ZIP64, ExtraFields, Fields, LocalHeader, METHOD_ZSTD,
+    EXTRA_ALIGNMENT, EXTRA_ASI_UNIX, EXTRA_LIBARCHIVE, EXTRA_TIMES, EXTRA_UNICODE_PATH,
+    EXTRA_ZIP64, ExtraFields, Fields, LocalHeader, METHOD_ZSTD,
 };
 use crate::finding::{Code, Finding};
 
@@ -26,18 +26,14 @@ const NEWEST: u16 = 46;
 const NEWEST_ZSTD: u16 = 63;
 
 /// Looks at a record of the directory by itself.
-pub(super) fn check_central(
-    header: &CentralHeader<'_>,
-    entry: &Entry,
-    findings: &mut Vec<Finding>,
-) {
-    let name = &*entry.member.name;
-    let mut found =
-        |code, message: &str| findings.push(Finding::new(code, message).in_member(name));
+pub(super) fn check_central(entry: &Entry<'_>, findings: &mut Vec<Finding>) {
+    let (header, name) = (&entry.header, &*entry.member.name);
+    let about = |code, message: &str| Finding::new(code, message).in_member(name);
     if header.disk == u16::MAX {
-        found(Code::OddContainer, "the number of the member's disk is left to a zip64 field");
+        findings.push(odd(entry, "the number of the member's disk is left to a zip64 field"));
     } else if header.disk != 0 {
-        found(Code::SplitArchive, "the member lies in another file of a split archive");
+        let message = "the member lies in another file of a split archive";
+        findings.push(about(Code::SplitArchive, message));
     }
     let version = header.facts.version_needed;
     let newest = if header.facts.method == METHOD_ZSTD { NEWEST_ZSTD } else { NEWEST };
@@ -51,44 +47,39 @@ pub(super) fn check_central(
     }
     if entry.has_legacy_name() {
         findings.push(
-            Finding::new(Code::LegacyNameEncoding, "the name is not marked as UTF-8")
-                .in_member(name)
+            about(Code::LegacyNameEncoding, "the name is not marked as UTF-8")
                 .hint("make the archive anew; programs disagree about the letters of the name"),
         );
     }
-    let mut found =
-        |code, message: &str| findings.push(Finding::new(code, message).in_member(name));
     if header.comment.windows(2).any(|pair| pair == b"PK") {
-        found(Code::SignatureInComment, "the member's comment looks like a part of a zip");
+        let message = "the member's comment looks like a part of a zip";
+        findings.push(about(Code::SignatureInComment, message));
     } else if !header.comment.is_empty() {
-        found(Code::OddContainer, "the member has a comment, which no manifest covers");
+        findings.push(odd(entry, "the member has a comment, which no manifest covers"));
     }
     let host = header.version_made_by >> 8;
     if MISREAD.contains(&host) && !entry.has_legacy_name() && !name.is_ascii() {
         let message =
             "the member is from DOS, so that `unzip` takes the UTF-8 of its name for code page 437";
-        found(Code::LegacyNameEncoding, message);
+        findings.push(about(Code::LegacyNameEncoding, message));
     }
     if !header.zip64_agrees {
         findings.push(zip64_differs(entry, "directory"));
     }
-    let mut odd_if = |is_odd, message| findings.extend(bool::then(is_odd, || odd(entry, message)));
-    odd_if(
-        header.internal_attributes & !TEXT != 0,
-        "the member has an internal attribute that means nothing",
-    );
-    odd_if(
-        entry.member.kind == MemberKind::File && header.external_attributes & SPECIAL != 0,
-        "the member asks for another user's rights when it is run",
-    );
+    if header.internal_attributes & !TEXT != 0 {
+        findings.push(odd(entry, "the member has an internal attribute that means nothing"));
+    }
+    if entry.member.kind == MemberKind::File && header.external_attributes & SPECIAL != 0 {
+        findings.push(odd(entry, "the member asks for another user's rights when it is run"));
+    }
     check_extra(header.extra, header.name, name, findings);
 }
 
-pub(super) fn odd(entry: &Entry, message: &str) -> Finding {
+pub(super) fn odd(entry: &Entry<'_>, message: &str) -> Finding {
     Finding::new(Code::OddContainer, message).in_member(&*entry.member.name)
 }
 
-fn zip64_differs(entry: &Entry, place: &str) -> Finding {
+fn zip64_differs(entry: &Entry<'_>, place: &str) -> Finding {
     Finding::new(
         Code::Zip64Mismatch,
         format!("the zip64 field in the {place} does not say what the ordinary fields say"),
@@ -99,12 +90,12 @@ fn zip64_differs(entry: &Entry, place: &str) -> Finding {
 
 /// Compares a local header with the directory; says, when it is one, whether it has a zip64 field.
 pub(super) fn check_local(
-    entry: &Entry,
+    entry: &Entry<'_>,
     bytes: &[u8],
     findings: &mut Vec<Finding>,
 ) -> Option<bool> {
     let finding = |code, message: &str| {
-        Finding::new(code, message).in_member(&*entry.member.name).at_byte(entry.local)
+        Finding::new(code, message).in_member(&*entry.member.name).at_byte(entry.header.local)
     };
     let Some(header) = LocalHeader::read(bytes) else {
         findings.push(finding(
@@ -123,8 +114,8 @@ pub(super) fn check_local(
                 .hint("make the archive anew; programs would read different things"),
         );
     };
-    let (central, local) = (&entry.facts, &header.facts);
-    if !entry.is_named(header.name) {
+    let (central, local) = (&entry.header.facts, &header.facts);
+    if entry.header.name != header.name {
         let found = String::from_utf8_lossy(header.name).into_owned();
         disagree("name", entry.member.name.to_string(), found);
     }

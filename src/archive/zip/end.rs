@@ -77,7 +77,7 @@ impl EndOfArchive {
         let mut disks = [end.disk, end.directory_disk].map(u32::from);
         let mut disk_entries = u64::from(end.disk_entries);
         if let Some(locator) = locator {
-            let locator_at = at.saturating_sub(LOCATOR64_LEN as u64);
+            let locator_at = at - LOCATOR64_LEN as u64;
             let end64 = read_end64(file, end, &locator, locator_at)?;
             this.directory_offset = end64.directory_offset;
             this.directory_len = end64.directory_len;
@@ -108,7 +108,7 @@ impl EndOfArchive {
                 "the end record counts more members than the directory can hold",
             ));
         }
-        let comment = comment.get(END_LEN..).unwrap_or_default();
+        let comment = comment.split_at(END_LEN).1;
         if memchr::memmem::find(comment, END_SIGNATURE).is_some() {
             return Err(bad(
                 file,
@@ -124,7 +124,7 @@ impl EndOfArchive {
                     Code::OddContainer,
                     "the archive has a comment, which no manifest covers",
                 )
-                .at_byte(len.saturating_sub(this.comment_len)),
+                .at_byte(len - this.comment_len),
             );
         }
         Ok(this)
@@ -147,29 +147,10 @@ fn read_end64(
         .transpose()?
         .and_then(|()| EndRecord64::read(&record));
     let Some(end64) = end64 else {
-        return Err(lie(
-            file,
-            locator_at,
-            "the zip64 locator does not point to a zip64 end record",
-        ));
+        let message = "the zip64 locator does not point to a zip64 end record";
+        return Err(bad(file, Code::Zip64Mismatch, locator_at, message));
     };
     let record_end = locator.end64_offset.saturating_add(12).saturating_add(end64.record_len);
-    if record_end != locator_at {
-        return Err(lie(
-            file,
-            locator.end64_offset,
-            "the zip64 end record does not end where its locator begins",
-        ));
-    }
-    // Python and others look for the directory just before a record of the usual length.
-    if end64.record_len != END64_LEN as u64 - 12 {
-        return Err(lie(
-            file,
-            locator.end64_offset,
-            "the zip64 end record is longer than usual, so that programs look for the directory in \
-             different places",
-        ));
-    }
     let narrow = |short: u16, long: u64| short == u16::MAX || u64::from(short) == long;
     let wide = |short: u32, long: u64| short == u32::MAX || u64::from(short) == long;
     let agree = narrow(end.entries, end64.entries)
@@ -178,22 +159,22 @@ fn read_end64(
         && narrow(end.disk_entries, end64.disk_entries)
         && wide(end.directory_len, end64.directory_len)
         && wide(end.directory_offset, end64.directory_offset);
-    if !agree {
-        return Err(lie(
-            file,
-            locator.end64_offset,
-            "the end record and the zip64 end record disagree",
-        ));
-    }
-    Ok(end64)
+    let message = if record_end != locator_at {
+        "the zip64 end record does not end where its locator begins"
+    } else if end64.record_len != END64_LEN as u64 - 12 {
+        // Python and others look for the directory just before a record of the usual length.
+        "the zip64 end record is longer than usual, so that programs look for the directory in \
+         different places"
+    } else if !agree {
+        "the end record and the zip64 end record disagree"
+    } else {
+        return Ok(end64);
+    };
+    Err(bad(file, Code::Zip64Mismatch, locator.end64_offset, message))
 }
 
 fn bad(file: &File, code: Code, at: u64, message: &str) -> Error {
     Error::damaged(file.path(), Finding::new(code, message).at_byte(at))
-}
-
-fn lie(file: &File, at: u64, message: &str) -> Error {
-    bad(file, Code::Zip64Mismatch, at, message)
 }
 
 /// Why the directory, which `end` claims, does not end at `directory_end`: the whole archive was moved
@@ -225,7 +206,7 @@ fn prepended(file: &File, claimed: &EndOfArchive, directory_end: u64) -> Result<
     // Enough for a record with the longest name that systems have; a longer one is no loss.
     let mut record = vec![0; CENTRAL_LEN + 4096];
     let filled = file.read_at(&mut record, claimed.directory_offset.saturating_add(moved))?;
-    let record = record.get(..filled).unwrap_or_default();
+    let record = record.split_at(filled).0;
     let Some((header, _)) = CentralHeader::split(record) else { return Ok(None) };
     let mut signature = [0; 4];
     let filled = file.read_at(&mut signature, header.local.saturating_add(moved))?;

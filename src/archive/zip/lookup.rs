@@ -94,24 +94,24 @@ impl ZipArchive {
 
 /// Checks a member that was found by the rules.
 fn check(zip: &ZipArchive, name: &str, found: &FoundRecord<'_>) -> Result<Member> {
-    let entry = Entry::new(&found.record);
+    let entry = Entry::new(found.record);
     if entry.member.kind == MemberKind::File && found.is_above {
         return Err(zip.damaged(file_and_directory(name)));
     }
     let mut findings = Vec::new();
-    check_central(&found.record, &entry, &mut findings);
-    if found.reach > entry.local {
+    check_central(&entry, &mut findings);
+    if found.reach > entry.header.local {
         findings.push(
             Finding::new(Code::Overlap, "another member reaches into this one")
                 .in_member(name)
-                .at_byte(entry.local)
+                .at_byte(entry.header.local)
                 .hint("make the archive anew; the member was not read"),
         );
     }
     let directory = zip.end.directory_offset;
     let end = found.next.min(directory);
     let mut window = Window::new(Arc::clone(&zip.file));
-    window.limit = entry.local.saturating_add(HEADERS).min(directory);
+    window.limit = entry.header.local.saturating_add(HEADERS).min(directory);
     let data = MemberSpan { entry: &entry, end, directory }.check(&mut window, &mut findings)?;
     // Bytes that belong to nothing and follow the member are a fault of the zip, but not of the member.
     if let Some(finding) = findings.into_iter().find(Finding::forbids_reading) {
@@ -119,7 +119,7 @@ fn check(zip: &ZipArchive, name: &str, found: &FoundRecord<'_>) -> Result<Member
     }
     let mut member = entry.member;
     if let Some(data) = data {
-        member.location = Location::Packed { data, crc: entry.facts.crc };
+        member.location = Location::Packed { data, crc: entry.header.facts.crc };
     }
     Ok(member)
 }
@@ -179,7 +179,7 @@ impl DirectoryIndex {
         let first = self.places.partition_point(|place| place.local < record.local);
         let before = first.checked_sub(1).and_then(|last| self.places.get(last));
         // The next one may begin at the same place.
-        let next = self.places.get(first.saturating_add(1));
+        let next = self.places.get(first + 1);
         Ok(Some(FoundRecord {
             record,
             reach: before.map_or(0, |place| place.reach),
@@ -291,13 +291,13 @@ impl<'z> Ordered<'z> {
             let Some(start) = first_record(bytes, false) else { return Ok(None) };
             let (record, _) = bytes.get(start..).and_then(CentralHeader::split).ok_or(())?;
             are_plain &= is_plain(&record);
-            let start = at.saturating_add(start as u64);
+            let start = at + start as u64;
             Ok::<_, ()>(Some(Probe { start, is_before: key(&record) < name.as_bytes() }))
         });
         let from = from.ok().filter(|_| are_plain)?;
         let bytes = read(self.zip, buffer, from, self.end)?;
         let (records, rest) = records_in(bytes);
-        let is_end = from.saturating_add(bytes.len() as u64) >= self.end;
+        let is_end = from + bytes.len() as u64 >= self.end;
         let is_in_place = |one: &CentralHeader<'_>, other: &CentralHeader<'_>| {
             follows(one, other) && one.local < other.local
         };

@@ -65,7 +65,7 @@ impl ZipArchive {
 
     pub(super) fn members(&self) -> Result<Vec<Member>> {
         let members = self.headers()?.map(|header| {
-            let entry = Entry::new(&header?.1);
+            let entry = Entry::new(header?.1);
             Ok((!entry.is_root()).then_some(entry.member))
         });
         members.filter_map(Result::transpose).collect()
@@ -167,20 +167,16 @@ fn has_descriptor(flags: u16) -> bool {
 
 /// What the directory says of one member.
 #[derive(Debug)]
-struct Entry {
+struct Entry<'h> {
     /// Its name decoded, without the slash that ends a directory's and a `./` before it.
     member: Member,
-    /// The name's bytes where they are not the UTF-8 of the member's name and its slash.
-    raw_name: Option<Vec<u8>>,
     /// Whether the name is in the old code page.
     is_cp437: bool,
-    facts: MemberFacts,
-    /// Where the local header begins.
-    local: u64,
+    header: CentralHeader<'h>,
 }
 
-impl Entry {
-    fn new(header: &CentralHeader<'_>) -> Self {
+impl<'h> Entry<'h> {
+    fn new(header: CentralHeader<'h>) -> Self {
         let (name, is_cp437) = decode_name(plain_name(header.name));
         let ends_in_slash = name.ends_with('/');
         let MemberFacts { size, packed_size, .. } = header.facts;
@@ -192,34 +188,17 @@ impl Entry {
             method: method(header.facts.method),
             location: Location::Listed,
         };
-        Self {
-            member,
-            raw_name: (is_cp437 || header.name.starts_with(b"./")).then(|| header.name.to_vec()),
-            is_cp437,
-            facts: header.facts,
-            local: header.local,
-        }
+        Self { member, is_cp437, header }
     }
 
     /// Whether the name was not marked as what it is.
     fn has_legacy_name(&self) -> bool {
-        self.is_cp437 || (!self.member.name.is_ascii() && self.facts.flags & FLAG_UTF8 == 0)
+        self.is_cp437 || (!self.member.name.is_ascii() && self.header.facts.flags & FLAG_UTF8 == 0)
     }
 
     /// Whether it is the directory that was packed itself, which is no member.
     fn is_root(&self) -> bool {
-        self.member.kind == MemberKind::Directory && self.raw_name.as_deref() == Some(b"./")
-    }
-
-    /// Whether the bytes of a local header's name are this member's.
-    fn is_named(&self, raw: &[u8]) -> bool {
-        match &self.raw_name {
-            Some(name) => name == raw,
-            None if self.member.kind == MemberKind::Directory => {
-                raw.strip_suffix(b"/") == Some(self.member.name.as_bytes())
-            }
-            None => raw == self.member.name.as_bytes(),
-        }
+        self.member.kind == MemberKind::Directory && self.header.name == b"./"
     }
 }
 

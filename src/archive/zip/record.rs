@@ -92,18 +92,6 @@ impl<'a> Fields<'a> {
     }
 }
 
-fn put16(out: &mut Vec<u8>, value: u16) {
-    out.extend_from_slice(&value.to_le_bytes());
-}
-
-fn put32(out: &mut Vec<u8>, value: u32) {
-    out.extend_from_slice(&value.to_le_bytes());
-}
-
-fn put64(out: &mut Vec<u8>, value: u64) {
-    out.extend_from_slice(&value.to_le_bytes());
-}
-
 /// A value in its 32-bit field, or the escape when it does not fit or is the escape itself.
 fn narrow32(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(ESCAPE32)
@@ -144,13 +132,13 @@ impl MemberFacts {
     }
 
     fn write(&self, out: &mut Vec<u8>) {
-        put16(out, self.version_needed);
-        put16(out, self.flags);
-        put16(out, self.method);
-        put32(out, self.modified);
-        put32(out, self.crc);
-        put32(out, narrow32(self.packed_size));
-        put32(out, narrow32(self.size));
+        out.extend(self.version_needed.to_le_bytes());
+        out.extend(self.flags.to_le_bytes());
+        out.extend(self.method.to_le_bytes());
+        out.extend(self.modified.to_le_bytes());
+        out.extend(self.crc.to_le_bytes());
+        out.extend(narrow32(self.packed_size).to_le_bytes());
+        out.extend(narrow32(self.size).to_le_bytes());
     }
 }
 
@@ -169,7 +157,7 @@ impl<'a> LocalHeader<'a> {
     pub(super) fn full_len(start: &[u8]) -> Option<usize> {
         let mut lengths = Fields(start.get(26..LOCAL_LEN)?);
         let (name, extra) = (lengths.u16()?, lengths.u16()?);
-        Some(LOCAL_LEN.saturating_add(usize::from(name)).saturating_add(usize::from(extra)))
+        Some(LOCAL_LEN + usize::from(name) + usize::from(extra))
     }
 
     /// Reads a whole header; `None` when the bytes are not one.
@@ -226,10 +214,10 @@ fn alignment_padding(member: &NewHeader<'_>, at: u64, fixed: usize) -> usize {
 
 /// Appends the local header of a member that begins at `at`.
 pub(super) fn write_local(out: &mut Vec<u8>, member: &NewHeader<'_>, at: u64) {
-    let fixed = LOCAL_LEN.saturating_add(member.name.len());
+    let fixed = LOCAL_LEN + member.name.len();
     let zip64: usize = if member.is_wide() { 20 } else { 0 };
-    let padding = alignment_padding(member, at, fixed.saturating_add(zip64));
-    put32(out, LOCAL);
+    let padding = alignment_padding(member, at, fixed + zip64);
+    out.extend(LOCAL.to_le_bytes());
     if member.is_wide() {
         // A local header gives either both sizes in the zip64 field or none (§4.5.3).
         let escaped = u64::from(ESCAPE32);
@@ -237,20 +225,20 @@ pub(super) fn write_local(out: &mut Vec<u8>, member: &NewHeader<'_>, at: u64) {
     } else {
         member.facts.write(out);
     }
-    put16(out, narrow16(member.name.len()));
-    put16(out, narrow16(zip64.saturating_add(padding)));
+    out.extend(narrow16(member.name.len()).to_le_bytes());
+    out.extend(narrow16(zip64 + padding).to_le_bytes());
     out.extend_from_slice(member.name);
     if member.is_wide() {
-        put16(out, EXTRA_ZIP64);
-        put16(out, 16);
-        put64(out, member.facts.size);
-        put64(out, member.facts.packed_size);
+        out.extend(EXTRA_ZIP64.to_le_bytes());
+        out.extend(16_u16.to_le_bytes());
+        out.extend(member.facts.size.to_le_bytes());
+        out.extend(member.facts.packed_size.to_le_bytes());
     }
     if let Some(zeros) = padding.checked_sub(6) {
-        put16(out, EXTRA_ALIGNMENT);
-        put16(out, narrow16(zeros.saturating_add(2)));
-        put16(out, u16::try_from(ALIGNMENT).unwrap_or(0));
-        out.resize(out.len().saturating_add(zeros), 0);
+        out.extend(EXTRA_ALIGNMENT.to_le_bytes());
+        out.extend(narrow16(zeros + 2).to_le_bytes());
+        out.extend(u16::try_from(ALIGNMENT).unwrap_or(0).to_le_bytes());
+        out.resize(out.len() + zeros, 0);
     }
 }
 
@@ -330,23 +318,23 @@ pub(super) fn write_central(out: &mut Vec<u8>, member: &NewHeader<'_>, at: u64) 
     let (size, packed_size) = (member.facts.size, member.facts.packed_size);
     let wide: Vec<u64> =
         [size, packed_size, at].into_iter().filter(|value| is_wide(*value)).collect();
-    put32(out, CENTRAL);
-    put16(out, VERSION_MADE_BY);
+    out.extend(CENTRAL.to_le_bytes());
+    out.extend(VERSION_MADE_BY.to_le_bytes());
     member.facts.write(out);
-    put16(out, narrow16(member.name.len()));
-    let extra = if wide.is_empty() { 0 } else { wide.len().saturating_mul(8).saturating_add(4) };
-    put16(out, narrow16(extra));
-    put16(out, 0); // comment
-    put16(out, 0); // disk
-    put16(out, 0); // internal attributes
-    put32(out, member.external_attributes);
-    put32(out, narrow32(at));
+    out.extend(narrow16(member.name.len()).to_le_bytes());
+    let extra = if wide.is_empty() { 0 } else { wide.len() * 8 + 4 };
+    out.extend(narrow16(extra).to_le_bytes());
+    out.extend(0_u16.to_le_bytes()); // comment
+    out.extend(0_u16.to_le_bytes()); // disk
+    out.extend(0_u16.to_le_bytes()); // internal attributes
+    out.extend(member.external_attributes.to_le_bytes());
+    out.extend(narrow32(at).to_le_bytes());
     out.extend_from_slice(member.name);
     if !wide.is_empty() {
-        put16(out, EXTRA_ZIP64);
-        put16(out, narrow16(wide.len().saturating_mul(8)));
+        out.extend(EXTRA_ZIP64.to_le_bytes());
+        out.extend(narrow16(wide.len() * 8).to_le_bytes());
         for value in wide {
-            put64(out, value);
+            out.extend(value.to_le_bytes());
         }
     }
 }
@@ -428,7 +416,7 @@ macro_rules! record {
             }
 
             fn write(&self, out: &mut Vec<u8>) {
-                put32(out, $signature);
+                out.extend($signature.to_le_bytes());
                 $(out.extend_from_slice(&self.$field.to_le_bytes());)+
             }
         }
@@ -485,7 +473,7 @@ pub(super) fn write_end(out: &mut Vec<u8>, entries: u64, offset: u64, len: u64) 
             directory_offset: offset,
         };
         end.write(out);
-        Locator64 { disk: 0, end64_offset: offset.saturating_add(len), disks: 1 }.write(out);
+        Locator64 { disk: 0, end64_offset: offset + len, disks: 1 }.write(out);
     }
     let entries = u16::try_from(entries).unwrap_or(ESCAPE16);
     let end = EndRecord {

@@ -44,26 +44,26 @@ impl ZipArchive {
         if first > 0 {
             findings.push(before_the_first(zip, first)?);
         }
-        let next = |position: usize| match places.get(position.saturating_add(1)) {
+        let next = |position: usize| match places.get(position + 1) {
             Some(place) => place.local.min(zip.end.directory_offset),
             None => zip.end.directory_offset,
         };
         let mut scanned: Vec<Option<K>> = Vec::new();
         scanned.resize_with(places.len(), || None);
-        let step = places.len().div_ceil(jobs.saturating_mul(TURNS).max(1)).clamp(1, STEP);
+        let step = places.len().div_ceil((jobs * TURNS).max(1)).clamp(1, STEP);
         let found = pipeline::share(
             jobs,
             scanned.chunks_mut(step).zip(pipeline::ranges(places.len(), step)),
             || Window::new(Arc::clone(&zip.file)),
             |window, (scanned, range)| {
-                window.limit = next(range.end.saturating_sub(1)).min(zip.len);
+                window.limit = next(range.end - 1).min(zip.len);
                 let mut findings = Vec::new();
                 for (slot, position) in scanned.iter_mut().zip(range) {
                     let place = places.get(position).expect("there is a slot for each place");
                     let (_, record) = directory.split_at(place.record);
                     let (header, _) = CentralHeader::split(record).expect("it was read before");
-                    let mut entry = Entry::new(&header);
-                    check_central(&header, &entry, &mut findings);
+                    let mut entry = Entry::new(header);
+                    check_central(&entry, &mut findings);
                     let (end, directory) = (next(position), zip.end.directory_offset);
                     let data = MemberSpan { entry: &entry, end, directory }
                         .check(window, &mut findings)?;
@@ -73,7 +73,8 @@ impl ZipArchive {
                     let member = &mut entry.member;
                     *slot = Some(match data {
                         Some(data) => {
-                            member.location = Location::Packed { data, crc: entry.facts.crc };
+                            member.location =
+                                Location::Packed { data, crc: entry.header.facts.crc };
                             window.show(member, |content| visit(member, Some(content)))?
                         }
                         None => visit(member, None),
@@ -109,7 +110,7 @@ struct RecordPlace {
 fn before_the_first(zip: &ZipArchive, length: u64) -> Result<Finding> {
     let mut start = vec![0; usize::try_from(length).unwrap_or(SEARCHED).min(SEARCHED)];
     let filled = zip.file.read_at(&mut start, 0)?;
-    Ok(match hidden_header(start.get(..filled).unwrap_or_default()) {
+    Ok(match hidden_header(start.split_at(filled).0) {
         Some(at) => Finding::new(
             Code::HiddenMember,
             "a member that the directory does not list precedes the first one that it does",
@@ -157,14 +158,16 @@ pub(super) fn other_count(zip: &ZipArchive, counted: usize) -> Finding {
 
 /// The bytes from a member's local header to whatever comes next.
 pub(super) struct MemberSpan<'a> {
-    pub(super) entry: &'a Entry,
+    pub(super) entry: &'a Entry<'a>,
     pub(super) end: u64,
     pub(super) directory: u64,
 }
 
 impl MemberSpan<'_> {
     fn finding(&self, code: Code, message: impl Into<String>) -> Finding {
-        Finding::new(code, message).in_member(&*self.entry.member.name).at_byte(self.entry.local)
+        Finding::new(code, message)
+            .in_member(&*self.entry.member.name)
+            .at_byte(self.entry.header.local)
     }
 
     /// Checks the span; gives where the packed bytes begin when they are those of a file that can be
@@ -175,12 +178,13 @@ impl MemberSpan<'_> {
         findings: &mut Vec<Finding>,
     ) -> Result<Option<u64>> {
         let entry = self.entry;
-        let header_len = match window.get(entry.local, LOCAL_LEN)?.and_then(LocalHeader::full_len) {
-            Some(length) => length,
-            None => LOCAL_LEN,
-        };
-        let header = window.get(entry.local, header_len)?;
-        let Some(bytes) = header.filter(|_| entry.local < self.directory) else {
+        let header_len =
+            match window.get(entry.header.local, LOCAL_LEN)?.and_then(LocalHeader::full_len) {
+                Some(length) => length,
+                None => LOCAL_LEN,
+            };
+        let header = window.get(entry.header.local, header_len)?;
+        let Some(bytes) = header.filter(|_| entry.header.local < self.directory) else {
             findings.push(self.finding(
                 Code::BadDirectory,
                 "the directory points outside of the members' part of the archive",
@@ -188,9 +192,10 @@ impl MemberSpan<'_> {
             return Ok(None);
         };
         let Some(has_zip64) = check_local(entry, bytes, findings) else { return Ok(None) };
-        let data = entry.local.saturating_add(header_len as u64);
-        let Some(after) =
-            data.checked_add(entry.facts.packed_size).and_then(|end| self.end.checked_sub(end))
+        let data = entry.header.local + header_len as u64;
+        let Some(after) = data
+            .checked_add(entry.header.facts.packed_size)
+            .and_then(|end| self.end.checked_sub(end))
         else {
             let other = if self.end == self.directory { "the directory" } else { "another member" };
             findings.push(
@@ -199,21 +204,23 @@ impl MemberSpan<'_> {
             );
             return Ok(None);
         };
-        self.check_gap(self.end.saturating_sub(after), after, has_zip64, window, findings)?;
+        self.check_gap(self.end - after, after, has_zip64, window, findings)?;
         self.check_stored_end(data, window, findings)?;
         let member = &entry.member;
         if entry.member.kind == MemberKind::Directory && !self.is_empty(data, window)? {
             findings.push(self.finding(Code::DirectoryWithData, "the directory has data"));
         }
         // Others give up at a directory too.
-        if let Some(finding) = unsupported(&entry.member.name, entry.facts.flags, member.method) {
+        if let Some(finding) =
+            unsupported(&entry.member.name, entry.header.facts.flags, member.method)
+        {
             findings.push(finding);
             return Ok(None);
         }
         if entry.member.kind != MemberKind::File || !path::is_sound(&entry.member.name) {
             return Ok(None);
         }
-        if entry.facts.flags & (FLAG_MASKED | FLAG_PATCH) != 0 {
+        if entry.header.facts.flags & (FLAG_MASKED | FLAG_PATCH) != 0 {
             findings.push(
                 self.finding(
                     Code::Unsupported,
@@ -222,7 +229,7 @@ impl MemberSpan<'_> {
             );
             return Ok(None);
         }
-        if entry.facts.method == METHOD_STORED && member.size != member.packed_size {
+        if entry.header.facts.method == METHOD_STORED && member.size != member.packed_size {
             findings.push(
                 self.finding(Code::BadDirectory, "the sizes of the stored member differ")
                     .expected(member.size.to_string(), member.packed_size.to_string()),
@@ -235,7 +242,7 @@ impl MemberSpan<'_> {
     /// Whether the member has no bytes; `jar` compresses even those, to the two that say so.
     fn is_empty(&self, data: u64, window: &mut Window) -> Result<bool> {
         const EMPTY_DEFLATE: [u8; 2] = [3, 0];
-        let facts = &self.entry.facts;
+        let facts = &self.entry.header.facts;
         Ok(match (facts.size, facts.packed_size, facts.method) {
             (0, 0, _) => true,
             (0, 2, METHOD_DEFLATE) => window.get(data, 2)? == Some(&EMPTY_DEFLATE[..]),
@@ -254,7 +261,7 @@ impl MemberSpan<'_> {
         findings: &mut Vec<Finding>,
     ) -> Result<()> {
         let mut stray = length;
-        if has_descriptor(self.entry.facts.flags) {
+        if has_descriptor(self.entry.header.facts.flags) {
             let most = usize::try_from(length.min(24)).expect("a few bytes");
             let ready = window.get(start, most)?.unwrap_or_default();
             // With or without its signature, with 32-bit or 64-bit sizes.
@@ -280,13 +287,13 @@ impl MemberSpan<'_> {
             }
         }
         if stray > 0 {
-            let at = self.end.saturating_sub(stray);
+            let at = self.end - stray;
             let searched = usize::try_from(stray).unwrap_or(SEARCHED).min(SEARCHED);
             let hidden = window.get(at, searched)?.and_then(hidden_header);
             let (code, at, message) = match hidden {
                 Some(header) => (
                     Code::HiddenMember,
-                    at.saturating_add(header),
+                    at + header,
                     "a member that the directory does not list follows this one".to_owned(),
                 ),
                 None => (
@@ -313,7 +320,7 @@ impl MemberSpan<'_> {
         window: &mut Window,
         findings: &mut Vec<Finding>,
     ) -> Result<()> {
-        let facts = &self.entry.facts;
+        let facts = &self.entry.header.facts;
         let ends_itself = facts.method != METHOD_STORED && facts.packed_size > 0;
         if ends_itself || !has_descriptor(facts.flags) {
             return Ok(());
@@ -325,7 +332,7 @@ impl MemberSpan<'_> {
         let signature = DESCRIPTOR.to_le_bytes();
         let mut left = facts.packed_size;
         while left >= signature.len() as u64 {
-            let at = data.saturating_add(facts.packed_size).saturating_sub(left);
+            let at = data + facts.packed_size - left;
             let length = usize::try_from(left).unwrap_or(SEARCHED).min(SEARCHED);
             let Some(bytes) = window.get(at, length)? else { break };
             if let Some(found) = memchr::memmem::find(bytes, &signature) {
@@ -335,13 +342,13 @@ impl MemberSpan<'_> {
                         "the stored content holds what ends it for a program that reads from a pipe",
                     )
                     .in_member(&*self.entry.member.name)
-                    .at_byte(at.saturating_add(found as u64))
+                    .at_byte(at + found as u64)
                     .hint("make the archive anew; programs would read different things"),
                 );
                 break;
             }
             // One may begin in the last bytes.
-            left = left.saturating_sub((length - signature.len() + 1) as u64);
+            left -= (length - signature.len() + 1) as u64;
         }
         Ok(())
     }
@@ -357,7 +364,7 @@ impl MemberSpan<'_> {
         } else {
             (fields.u32().map(u64::from), fields.u32().map(u64::from))
         };
-        let facts = &self.entry.facts;
+        let facts = &self.entry.header.facts;
         crc == Some(facts.crc) && sizes == (Some(facts.packed_size), Some(facts.size))
     }
 }

@@ -4,6 +4,7 @@
 //! this: an archive that only its writer can read is lost.
 
 use std::io::{self, Read, Seek, SeekFrom};
+use std::iter;
 use std::sync::Arc;
 
 use zip::read::{ArchiveOffset, Config};
@@ -21,7 +22,6 @@ use super::record::{
 use super::{headers, method_number};
 use crate::error::Result;
 use crate::fs::File;
-use crate::pipeline;
 
 /// What the headers of a member say that is known when it is written.
 #[derive(Debug, Clone, Copy)]
@@ -91,13 +91,14 @@ impl ZipLayout {
 
     /// The blocks of the directory, and how many members each is of. The last one is of those that were added here.
     fn blocks(&self, records: AllRecords<'_, '_>) -> impl Iterator<Item = (Vec<u8>, u64)> {
-        let of_records = pipeline::ranges(records.count, STEP).map(move |range| {
+        let mut records = records();
+        let of_records = iter::from_fn(move || {
             let (mut block, mut entries) = (Vec::new(), 0);
-            for (member, record) in (records.of)(range) {
+            for (member, record) in records.by_ref().take(STEP) {
                 push_record(&mut block, &member, &record);
                 entries += 1;
             }
-            (block, entries)
+            (entries > 0).then_some((block, entries))
         });
         of_records.chain([(self.directory.clone(), self.entries)])
     }
@@ -237,13 +238,13 @@ pub(in crate::archive) fn content(
     file.read_exact_at(&mut header, record.at)?;
     let [.., a, b, c, d] = header;
     let (name_len, extra_len) = (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
-    let name_at = record.at.saturating_add(LOCAL_LEN as u64);
+    let name_at = record.at + LOCAL_LEN as u64;
     let mut found = vec![0; usize::from(name_len)];
     file.read_exact_at(&mut found, name_at)?;
     if found != name.as_bytes() {
         return Ok(None);
     }
-    let data = name_at.saturating_add(u64::from(name_len)).saturating_add(u64::from(extra_len));
+    let data = name_at + u64::from(name_len) + u64::from(extra_len);
     let packed = Stretch::new(Arc::clone(file), data, record.packed_size);
     ZipData::new(packed, None, record.method, size, record.crc).map(Some)
 }
@@ -301,8 +302,6 @@ impl Seek for Windows<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::ops::Range;
-
     use super::*;
     use crate::archive::Records;
     use crate::fs::PendingFile;
@@ -345,8 +344,8 @@ mod tests {
         u64::try_from(number).unwrap()
     }
 
-    fn records(range: Range<usize>) -> Records<'static, 'static> {
-        Box::new(range.map(|number| (named(number), record(number))))
+    fn records() -> Records<'static, 'static> {
+        Box::new((0..COUNT).map(|number| (named(number), record(number))))
     }
 
     #[test]
@@ -359,7 +358,7 @@ mod tests {
             header(&mut bytes, &named(number), &record(number));
         }
         file.write_all_at(&bytes, 0).unwrap();
-        let all = AllRecords { count: COUNT, of: &records };
+        let all: AllRecords<'_, '_> = &records;
         let at = wide(bytes.len());
         let written = ZipLayout::default().finish(file, at, all).unwrap();
         pending.set_len(written.end).unwrap();

@@ -133,17 +133,16 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
     if !fs::is_directory(source)? {
         return Err(Error::Unsupported(format!("`{}` is not a directory", escape_path(source))));
     }
-    let companions = Companions::new(archive);
-    companions.must_not_be_packed(source, options)?;
+    must_not_be_packed(source, archive, options)?;
     if options.sign_with.is_some() && options.no_external_manifest {
         return Err(Error::Unsupported(
             "what is signed is the manifest beside the archive, and none is to be written"
                 .to_owned(),
         ));
     }
-    let pending = Outputs::begin(&companions, options)?;
+    let outputs = Outputs::begin(archive, options)?;
     let own: Vec<_> =
-        pending.temporaries().filter_map(|path| fs::name_below(source, path)).collect();
+        outputs.temporaries().filter_map(|path| fs::name_below(source, path)).collect();
     let jobs = pipeline::jobs(options.jobs);
     let placement = match options.layout {
         Layout::Plain => Placement::plain(),
@@ -151,15 +150,15 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
     };
     let members = PayloadMembers { source, placement: &placement, options, container };
     options.progress.stage("reading", 0, 0);
-    let mut names = survey::names(source, &options.exclude, &own, options.dereference)?;
-    members.mark_implied(&mut names.entries);
-    let archive_file = &pending.archive;
-    let mut writer =
-        ArchiveWriter::new(container, options.compression, archive_file, &algorithms, jobs)?;
+    let (mut entries, findings) =
+        survey::names(source, &options.exclude, &own, options.dereference)?;
+    members.mark_implied(&mut entries);
+    let (compression, file) = (options.compression, &outputs.archive);
+    let mut writer = ArchiveWriter::new(container, compression, file, &algorithms, jobs)?;
     // Descriptions that are made of all arrays are known too late to be written in their order, and nothing is
     // written of what is going to be refused.
-    let is_written = !options.describe && count_errors(&names.findings) == 0;
-    let survey = members.look(names, &mut writer, is_written)?;
+    let is_written = !options.describe && count_errors(&findings) == 0;
+    let survey = members.look(entries, findings, &mut writer, is_written)?;
     let plan = CreatePlan::new(survey, members)?;
     let mut report = CreateReport {
         archive: archive.to_owned(),
@@ -170,19 +169,20 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
         bytes: 0,
         archive_bytes: 0,
         archive_sha256: None,
-        external_manifest: (!options.no_external_manifest).then(|| companions.manifest.clone()),
+        external_manifest: outputs.manifest.as_ref().map(|_| outputs.manifest_path.clone()),
         signature: None,
         described: Vec::new(),
         leftovers: Vec::new(),
         findings: Vec::new(),
     };
-    let external = pending.manifest.as_ref().map(PendingFile::file);
+    let external = outputs.manifest.as_ref().map(PendingFile::file);
     plan.write(writer, external, &algorithms, info, jobs, &mut report)?;
     options.progress.stage("finishing", 0, 0);
-    let turn = finish(&companions, pending, jobs, options, &mut report)?;
+    let turn = finish(outputs, jobs, options, &mut report)?;
     report.leftovers = fs::leftovers(archive);
     if let Some(command) = &options.sign_with {
-        report.signature = Some(manifests::sign(&companions.manifest, command)?);
+        report.signature =
+            Some(manifests::sign(&beside(archive, EXTERNAL_MANIFEST_SUFFIX), command)?);
     }
     drop(turn);
     Ok(report)
@@ -191,8 +191,7 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
 /// Checks a bag, writes the digest of the archive and gives everything its name; the turn that the names were given
 /// in.
 fn finish(
-    companions: &Companions,
-    outputs: Outputs,
+    outputs: Outputs<'_>,
     jobs: usize,
     options: &CreateOptions,
     report: &mut CreateReport,
@@ -203,69 +202,56 @@ fn finish(
     let archive = outputs.archive.file();
     report.archive_bytes = archive.len()?;
     if let Some(file) = &outputs.digest {
-        let path = companions.archive.to_string_lossy();
+        let path = outputs.path.to_string_lossy();
         let digest = manifests::digest_file(archive, &path, &options.progress)?;
-        let name = companions.archive.file_name().unwrap_or_default().to_string_lossy();
+        let name = outputs.path.file_name().unwrap_or_default().to_string_lossy();
         let digests = [(MemberPath::new(name.as_ref())?, digest)];
         let line = Manifest::new(Algorithm::Sha256, digests).to_text(NameEncoding::Gnu);
         file.file().write_all_at(&line, 0)?;
         report.archive_sha256 = Some(digest.to_string());
     }
-    outputs.persist(companions, options.force, &options.progress)
+    outputs.persist(options.force, &options.progress)
 }
 
-/// The files that one run writes.
-struct Companions {
-    archive: PathBuf,
-    manifest: PathBuf,
-    digest: PathBuf,
-}
-
-impl Companions {
-    fn new(archive: &Path) -> Self {
-        Self {
-            archive: archive.to_owned(),
-            manifest: beside(archive, EXTERNAL_MANIFEST_SUFFIX),
-            digest: beside(archive, ARCHIVE_DIGEST_SUFFIX),
-        }
-    }
-
-    /// Refuses files inside of the source that are not left out: the next run would pack them.
-    fn must_not_be_packed(&self, source: &Path, options: &CreateOptions) -> Result<()> {
-        let Some(archive) = fs::name_below(source, &self.archive) else { return Ok(()) };
-        let written = [
-            (true, ""),
-            (!options.no_external_manifest, EXTERNAL_MANIFEST_SUFFIX),
-            (options.archive_digest, ARCHIVE_DIGEST_SUFFIX),
-        ];
-        let mut written = written.into_iter().filter(|(is_written, _)| *is_written);
-        let packed =
-            written.find(|(_, suffix)| !options.exclude.matches(&format!("{archive}{suffix}")));
-        let Some((_, suffix)) = packed else { return Ok(()) };
-        Err(Error::Unsupported(format!(
-            "`{}{suffix}` would be inside of `{}`, and the next run would pack it; write it elsewhere, \
-             or give the option `exclude: '{}*'`",
-            escape_path(&self.archive),
-            escape_path(source),
-            escape(&archive),
-        )))
-    }
+/// Refuses files inside of the source that are not left out: the next run would pack them.
+fn must_not_be_packed(source: &Path, archive: &Path, options: &CreateOptions) -> Result<()> {
+    let Some(name) = fs::name_below(source, archive) else { return Ok(()) };
+    let written = [
+        (true, ""),
+        (!options.no_external_manifest, EXTERNAL_MANIFEST_SUFFIX),
+        (options.archive_digest, ARCHIVE_DIGEST_SUFFIX),
+    ];
+    let mut written = written.into_iter().filter(|(is_written, _)| *is_written);
+    let packed = written.find(|(_, suffix)| !options.exclude.matches(&format!("{name}{suffix}")));
+    let Some((_, suffix)) = packed else { return Ok(()) };
+    Err(Error::Unsupported(format!(
+        "`{}{suffix}` would be inside of `{}`, and the next run would pack it; write it elsewhere, \
+         or give the option `exclude: '{}*'`",
+        escape_path(archive),
+        escape_path(source),
+        escape(&name),
+    )))
 }
 
 /// The files that one run writes, under their temporary names.
-struct Outputs {
+struct Outputs<'a> {
+    path: &'a Path,
+    manifest_path: PathBuf,
+    digest_path: PathBuf,
     archive: PendingFile,
     manifest: Option<PendingFile>,
     digest: Option<PendingFile>,
 }
 
-impl Outputs {
+impl<'a> Outputs<'a> {
     /// Begins them all, so that one that is in the way is noticed before any work is done.
-    fn begin(companions: &Companions, options: &CreateOptions) -> Result<Self> {
+    fn begin(path: &'a Path, options: &CreateOptions) -> Result<Self> {
+        let manifest_path = beside(path, EXTERNAL_MANIFEST_SUFFIX);
+        let digest_path = beside(path, ARCHIVE_DIGEST_SUFFIX);
         let begin = |path: &Path| PendingFile::create(path, options.force);
         let unwritten = [
-            (options.no_external_manifest, &companions.manifest),
-            (!options.archive_digest, &companions.digest),
+            (options.no_external_manifest, &manifest_path),
+            (!options.archive_digest, &digest_path),
         ];
         // `verify` would hold the new archive against what was written for another.
         if let Some((_, stale)) = unwritten.iter().find(|(is, path)| *is && fs::exists(path)) {
@@ -273,22 +259,22 @@ impl Outputs {
                 "`{}` belongs to an earlier archive of this name; delete it, or have it replaced \
                  by the option `force` {}",
                 escape_path(stale),
-                if *stale == &companions.digest {
+                if *stale == &digest_path {
                     "and the option `archive_digest`"
                 } else {
                     "without the option `no_external_manifest`"
                 },
             )));
         }
-        let archive = begin(&companions.archive)?;
-        let mut stale = signatures_of(&companions.manifest).into_iter();
+        let archive = begin(path)?;
+        let mut stale = signatures_of(&manifest_path).into_iter();
         if let Some(path) = stale.next().filter(|_| !options.force) {
             return Err(Error::AlreadyExists { path });
         }
         let manifest =
-            (!options.no_external_manifest).then(|| begin(&companions.manifest)).transpose()?;
-        let digest = options.archive_digest.then(|| begin(&companions.digest)).transpose()?;
-        Ok(Self { archive, manifest, digest })
+            (!options.no_external_manifest).then(|| begin(&manifest_path)).transpose()?;
+        let digest = options.archive_digest.then(|| begin(&digest_path)).transpose()?;
+        Ok(Self { path, manifest_path, digest_path, archive, manifest, digest })
     }
 
     /// The temporary names, which may lie in the source.
@@ -327,24 +313,24 @@ impl Outputs {
     ///
     /// The turn among runs that do the same here goes on until it is dropped: until what vouches for the archive
     /// is complete.
-    fn persist(self, companions: &Companions, replace: bool, progress: &Progress) -> Result<Turn> {
+    fn persist(self, replace: bool, progress: &Progress) -> Result<Turn> {
         let files = [Some(self.archive), self.manifest, self.digest];
         for file in files.iter().flatten() {
             file.sync()?;
         }
-        let turn = Turn::beside(&companions.archive, progress);
+        let turn = Turn::beside(self.path, progress);
         if replace {
             // Another run may have signed its own meanwhile.
-            for signature in signatures_of(&companions.manifest) {
+            for signature in signatures_of(&self.manifest_path) {
                 fs::remove(&signature)?;
             }
-            fs::remove(&companions.digest)?;
-            fs::remove(&companions.manifest)?;
+            fs::remove(&self.digest_path)?;
+            fs::remove(&self.manifest_path)?;
         }
         for file in files.into_iter().flatten() {
             file.persist()?;
         }
-        fs::sync_directory(&companions.archive)?;
+        fs::sync_directory(self.path)?;
         Ok(turn)
     }
 }

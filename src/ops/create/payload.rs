@@ -18,9 +18,10 @@ use crate::archive::{
 };
 use crate::digest::{Algorithm, Hashing, at_once, width};
 use crate::error::{Error, Result};
+use crate::finding::Finding;
 use crate::fs::{self, File, Stamp};
 use crate::ops::manifests::MAX_MANIFEST;
-use crate::ops::survey::{EntrySource, Looker, SourceEntry, SourceNames, Survey, append_all};
+use crate::ops::survey::{EntrySource, Looker, SourceEntry, Survey, append_all};
 use crate::pack::{self, BAG_DECLARATION, Content, Layout, PACK_DOCUMENT, Placement};
 use crate::path::{self, MemberPath};
 use crate::pipeline;
@@ -128,14 +129,14 @@ impl PayloadMembers<'_> {
         Err(Error::Changed { path, what: "it was written to".to_owned() })
     }
 
-    /// Looks at everything in `names`, and writes what is small unless there is no `writer`.
+    /// Looks at all entries, and writes what is small unless there is no `writer`.
     pub(super) fn look(
         self,
-        names: SourceNames,
+        mut entries: Vec<SourceEntry>,
+        findings: Vec<Finding>,
         writer: &mut ArchiveWriter<'_>,
         is_written: bool,
     ) -> Result<Survey> {
-        let SourceNames { mut entries, findings } = names;
         self.options.progress.expect_files(entries.len());
         let runs = entries.chunks_mut(FILES);
         let mode = if is_written { WriteMode::WhileShort } else { WriteMode::Nothing };

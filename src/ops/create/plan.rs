@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
-use std::ops::Range;
 use std::path::Path;
 
 use unicode_normalization::UnicodeNormalization as _;
@@ -11,8 +10,8 @@ use unicode_normalization::UnicodeNormalization as _;
 use super::CreateReport;
 use super::payload::PayloadMembers;
 use crate::archive::{
-    AllRecords, ArchiveWriter, Container, ContentPieces, MemberKind, NewContent, NewMember, Placed,
-    Records, Sampled, are_surely_portable, check_portable,
+    ArchiveWriter, Container, ContentPieces, MemberKind, NewContent, NewMember, Placed, Records,
+    Sampled, are_surely_portable, check_portable,
 };
 use crate::digest::{Algorithm, Digest, Digests};
 use crate::error::{Error, Result};
@@ -214,10 +213,8 @@ impl<'a> CreatePlan<'a> {
             let name = format!("tag{}", pack::manifest_name(algorithm));
             generated.add_text(&name, &manifest.to_text(NameEncoding::Percent))?;
         }
-        let records = |range| payload.records(range);
         let sample = payload.sample(generated.writer.is_stream());
-        let records = AllRecords { count: payload.entries.len(), of: &records };
-        generated.writer.finish(records, &sample)
+        generated.writer.finish(&|| payload.records(), &sample)
     }
 }
 
@@ -278,10 +275,9 @@ impl<'p> Payload<'p> {
         sampled.collect()
     }
 
-    /// What the directory of the archive says of those of a range that are members.
-    fn records(self, range: Range<usize>) -> Records<'p, 'p> {
-        let entries = self.entries.get(range).expect("a range of the entries");
-        Box::new(entries.iter().filter_map(move |entry| {
+    /// What the directory of the archive says of those that are members.
+    fn records(self) -> Records<'p, 'p> {
+        Box::new(self.entries.iter().filter_map(move |entry| {
             Some((self.members.of(entry)?, entry.placed.as_ref()?.record))
         }))
     }
