@@ -592,65 +592,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_range_longer_than_one_read_is_put_together() {
-        let bytes: Vec<u8> = (0..3_000_000).map(|i: u32| u8::try_from(i % 251).unwrap()).collect();
-        let expected = ndarray::ArrayView1::from(&bytes);
-        for step in [-9000, -4096, -3, -1, 1, 2, 1000, 4096, 4097] {
-            let slice = s![17..;step];
-            let plan = SlicePlan::new(&[3_000_000], 1, slice.as_ref()).unwrap();
-            let mut read = vec![0; usize::try_from(plan.data_len()).unwrap()];
-            plan.read_into(&mut read, |offset, buffer| {
-                buffer.copy_from_slice(&bytes[usize::try_from(offset).unwrap()..][..buffer.len()]);
-                Ok(())
-            })
-            .unwrap();
-            assert_eq!(read, expected.slice(slice).to_vec(), "step {step}");
-        }
-    }
-
-    #[test]
-    fn parts_are_indices_ranges_and_one_ellipsis() {
-        let dims = [20, 5, 3];
-        let cases = [
-            ("0:10,:,2", s![0..10, .., 2].as_ref().to_vec()),
-            ("...", s![.., .., ..].as_ref().to_vec()),
-            ("", s![.., .., ..].as_ref().to_vec()),
-            ("-1", s![-1, .., ..].as_ref().to_vec()),
-            ("...,1", s![.., .., 1].as_ref().to_vec()),
-            ("1,...,1", s![1, .., 1].as_ref().to_vec()),
-            ("1,2,...,0", s![1, 2, 0].as_ref().to_vec()),
-            (" -9 : -1 : 3 , ::2 ", s![-9..-1;3, ..;2, ..].as_ref().to_vec()),
-            ("::-1", s![..;-1, .., ..].as_ref().to_vec()),
-            ("10:5:-2", s![6..11;-2, .., ..].as_ref().to_vec()),
-            ("-1:0:-1", s![1..20;-1, .., ..].as_ref().to_vec()),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(parse_slice(text, &dims), Ok(expected), "{text}");
-        }
-        assert_eq!(parse_slice("", &[]), Ok(vec![]));
-        assert_eq!(parse_slice("[]", &[]), Ok(vec![]));
-        assert_eq!(parse_slice("[0, 1:3]", &[4, 3]), parse_slice("0,1:3", &[4, 3]));
-        assert!(parse_slice("[0", &[4]).is_err());
-    }
-
-    #[test]
-    fn errors_name_the_part() {
-        let fault = |text| parse_slice(text, &[20, 5]).unwrap_err().to_string();
-        let expected = "expected an index, `start:stop:step` or `...`, found";
-        assert_eq!(fault("1,x"), format!("{expected} `x`"));
-        assert_eq!(fault("1:2:3:4"), format!("{expected} `1:2:3:4`"));
-        assert_eq!(fault("1,"), format!("{expected} ``"));
-        assert_eq!(fault("99999999999999999999"), format!("{expected} `99999999999999999999`"));
-        assert_eq!(fault("\u{1b}[2J"), format!("{expected} `\\u{{1b}}[2J`"));
-        assert_eq!(fault("1,2,3"), "expected 2 axes in the slice, found 3");
-        assert_eq!(fault("...,..."), "expected `...` at most once");
-        assert_eq!(fault("...,7"), "index 7 is outside axis 1, which has 5 elements");
-        assert_eq!(fault("0:21"), "index 21 is outside axis 0, which has 20 elements");
-        assert_eq!(fault("20:0:-1"), "index 20 is outside axis 0, which has 20 elements");
-        assert_eq!(fault("::0"), "the step of axis 0 is 0");
-    }
-
     proptest! {
         #[test]
         fn a_negative_step_walks_down_as_numpy_does(
