@@ -1,5 +1,7 @@
 //! Slices: as text, as `0:10,:,3`, and which bytes of a data section one needs, so that only those are read.
 
+mod reader;
+
 use std::io;
 use std::ops::Range;
 
@@ -160,57 +162,26 @@ impl SlicePlan {
             let message = format!("expected room for {} bytes, found {}", self.data_len, out.len());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-        // Steps back are taken forwards, and the pieces are put from the end of their place in the result.
-        let (mut start, mut stride) = ([self.first, 0], self.run);
-        let mut loops = Vec::with_capacity(self.loops.len());
-        for Loop { count, step } in &self.loops {
-            let back = if *step < 0 { count - 1 } else { 0 };
-            start = [start[0] + step * back, start[1] + stride * back];
-            let steps = [step.abs(), stride * step.signum()].map(i64::cast_unsigned);
-            loops.push((count.cast_unsigned(), steps));
-            stride *= count;
+        // Steps back are taken forwards, so that offsets rise, and their pieces are turned around afterwards.
+        let mut rising = self.clone();
+        for each in rising.loops.iter_mut().filter(|each| each.step < 0) {
+            rising.first += each.step * (each.count - 1);
+            each.step = -each.step;
         }
-        let (count, steps) = match loops.first() {
-            Some((_, [step, _])) if step.cast_signed() <= MAX_GAP => loops.remove(0),
-            _ => (1, [1, 0]),
-        };
-        let [step, place_step] = steps.map(u64::cast_signed);
-        let count = if self.data_len > 0 { count.cast_signed() } else { 0 };
-        let small = |len: i64| {
-            usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))
-        };
-        let (run, most) = (small(self.run)?, (SPAN / step).max(1));
-        let mut span = Vec::new();
-        for start in Odometer::new(start.map(i64::cast_unsigned), loops) {
-            let ([mut at, mut place], mut left) = (start.map(u64::cast_signed), count);
-            while left > 0 {
-                let here = most.min(left);
-                if here == 1 {
-                    read_at(at.cast_unsigned(), piece(out, small(place)?, run))?;
-                } else {
-                    span.resize(small(step * (here - 1) + self.run)?, 0);
-                    read_at(at.cast_unsigned(), &mut span)?;
-                    for (nth, read) in (0..).zip(span.chunks(small(step)?)) {
-                        let place = small(place + place_step * nth)?;
-                        piece(out, place, run).copy_from_slice(read.split_at(run).0);
-                    }
+        rising.reader().fill(out, &mut read_at)?;
+        let small = |len: i64| usize::try_from(len).map_err(io::Error::other);
+        let mut piece = small(self.run)?;
+        for Loop { count, step } in &self.loops {
+            let whole = piece * small(*count)?;
+            if *step < 0 {
+                for block in out.chunks_mut(whole) {
+                    block.reverse();
+                    block.chunks_mut(piece).for_each(<[u8]>::reverse);
                 }
-                place += place_step * here;
-                left -= here;
-                at += step * here;
             }
+            piece = whole;
         }
         Ok(())
-    }
-
-    /// Reads the result a part at a time.
-    pub(crate) fn reader(&self) -> SliceReader {
-        let (inner, outer) = match self.loops.split_first() {
-            Some((inner, outer)) if inner.step.abs() <= MAX_GAP => (*inner, outer),
-            _ => (Loop { count: 1, step: 1 }, &*self.loops),
-        };
-        let starts = Box::new(self.starts(outer).map(u64::cast_signed));
-        SliceReader { run: self.run, inner, starts, start: 0, done: inner.count, within: 0 }
     }
 
     /// The offsets of the pieces that these loops visit.
@@ -219,69 +190,6 @@ impl SlicePlan {
         let loops = loops.iter().map(step).collect();
         let odometer = Odometer::new([self.first.cast_unsigned()], loops);
         odometer.map(|[at]| at).take(if self.data_len > 0 { usize::MAX } else { 0 })
-    }
-}
-
-fn piece(bytes: &mut [u8], at: usize, len: usize) -> &mut [u8] {
-    bytes.split_at_mut(at).1.split_at_mut(len).0
-}
-
-/// The place up to which the result of a plan was read.
-pub(crate) struct SliceReader {
-    /// Bytes of each run.
-    run: i64,
-    inner: Loop,
-    /// Where the next inner loops begin, and where the current one did.
-    starts: Box<dyn Iterator<Item = i64>>,
-    start: i64,
-    /// Runs of the inner loop that were read, and bytes of the next one.
-    done: i64,
-    within: i64,
-}
-
-impl SliceReader {
-    /// Reads the next bytes of the result into all of `out`, which has whole elements and not more than are left.
-    pub(crate) fn fill(
-        &mut self,
-        mut out: &mut [u8],
-        read_at: &mut dyn FnMut(u64, &mut [u8]) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let small = |len: i64| {
-            usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))
-        };
-        let Loop { count, step } = self.inner;
-        let mut span = Vec::new();
-        while !out.is_empty() {
-            if self.done == count {
-                let ended = || io::Error::from(io::ErrorKind::UnexpectedEof);
-                (self.start, self.done) = (self.starts.next().ok_or_else(ended)?, 0);
-            }
-            let first = self.start + step * self.done;
-            let room = i64::try_from(out.len()).unwrap_or(i64::MAX);
-            let whole = if self.within > 0 { 0 } else { room / self.run };
-            let here = whole.min(count - self.done).min((SPAN / step.abs()).max(1));
-            if here < 2 {
-                let len = room.min(self.run - self.within);
-                let (piece, rest) = out.split_at_mut(small(len)?);
-                read_at((first + self.within).cast_unsigned(), piece)?;
-                self.within = (self.within + len) % self.run;
-                self.done += i64::from(self.within == 0);
-                out = rest;
-                continue;
-            }
-            let low = first.min(first + step * (here - 1));
-            span.resize(small(step.abs() * (here - 1) + self.run)?, 0);
-            read_at(low.cast_unsigned(), &mut span)?;
-            let (pieces, rest) = out.split_at_mut(small(here * self.run)?);
-            let mut at = first - low;
-            for piece in pieces.chunks_mut(small(self.run)?) {
-                piece.copy_from_slice(span.split_at(small(at)?).1.split_at(piece.len()).0);
-                at += step;
-            }
-            self.done += here;
-            out = rest;
-        }
-        Ok(())
     }
 }
 
