@@ -162,45 +162,24 @@ impl SlicePlan {
             let message = format!("expected room for {} bytes, found {}", self.data_len, out.len());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-        // Steps back are taken forwards, and the pieces are put from the end of their place in the result.
-        let (mut start, mut stride) = ([self.first, 0], self.run);
-        let mut loops = Vec::with_capacity(self.loops.len());
-        for Loop { count, step } in &self.loops {
-            let back = if *step < 0 { count - 1 } else { 0 };
-            start = [start[0] + step * back, start[1] + stride * back];
-            let steps = [step.abs(), stride * step.signum()].map(i64::cast_unsigned);
-            loops.push((count.cast_unsigned(), steps));
-            stride *= count;
+        // Steps back are taken forwards, so that offsets rise, and their pieces are turned around afterwards.
+        let mut rising = self.clone();
+        for each in rising.loops.iter_mut().filter(|each| each.step < 0) {
+            rising.first += each.step * (each.count - 1);
+            each.step = -each.step;
         }
-        let (count, steps) = match loops.first() {
-            Some((_, [step, _])) if step.cast_signed() <= MAX_GAP => loops.remove(0),
-            _ => (1, [1, 0]),
-        };
-        let [step, place_step] = steps.map(u64::cast_signed);
-        let count = if self.data_len > 0 { count.cast_signed() } else { 0 };
-        let small = |len: i64| {
-            usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))
-        };
-        let (run, most) = (small(self.run)?, (SPAN / step).max(1));
-        let mut span = Vec::new();
-        for start in Odometer::new(start.map(i64::cast_unsigned), loops) {
-            let ([mut at, mut place], mut left) = (start.map(u64::cast_signed), count);
-            while left > 0 {
-                let here = most.min(left);
-                if here == 1 {
-                    read_at(at.cast_unsigned(), piece(out, small(place)?, run))?;
-                } else {
-                    span.resize(small(step * (here - 1) + self.run)?, 0);
-                    read_at(at.cast_unsigned(), &mut span)?;
-                    for (nth, read) in (0..).zip(span.chunks(small(step)?)) {
-                        let place = small(place + place_step * nth)?;
-                        piece(out, place, run).copy_from_slice(read.split_at(run).0);
-                    }
+        rising.reader().fill(out, &mut read_at)?;
+        let small = |len: i64| usize::try_from(len).map_err(io::Error::other);
+        let mut piece = small(self.run)?;
+        for Loop { count, step } in &self.loops {
+            let whole = piece * small(*count)?;
+            if *step < 0 {
+                for block in out.chunks_mut(whole) {
+                    block.reverse();
+                    block.chunks_mut(piece).for_each(<[u8]>::reverse);
                 }
-                place += place_step * here;
-                left -= here;
-                at += step * here;
             }
+            piece = whole;
         }
         Ok(())
     }
@@ -212,10 +191,6 @@ impl SlicePlan {
         let odometer = Odometer::new([self.first.cast_unsigned()], loops);
         odometer.map(|[at]| at).take(if self.data_len > 0 { usize::MAX } else { 0 })
     }
-}
-
-fn piece(bytes: &mut [u8], at: usize, len: usize) -> &mut [u8] {
-    bytes.split_at_mut(at).1.split_at_mut(len).0
 }
 
 /// That `slice` fits `dims`, and what it takes of each axis.

@@ -1,14 +1,14 @@
-//! The result of a slice, read a part at a time.
+//! Reads the result of a plan whose steps go forwards, one part after the other.
 
 use std::io;
 
 use super::{Loop, MAX_GAP, SPAN, SlicePlan};
 
 impl SlicePlan {
-    /// Reads the result a part at a time.
+    /// Reads the result a part at a time, of a plan without steps back.
     pub(crate) fn reader(&self) -> SliceReader {
         let (inner, outer) = match self.loops.split_first() {
-            Some((inner, outer)) if inner.step.abs() <= MAX_GAP => (*inner, outer),
+            Some((inner, outer)) if inner.step <= MAX_GAP => (*inner, outer),
             _ => (Loop { count: 1, step: 1 }, &*self.loops),
         };
         let starts = Box::new(self.starts(outer).map(u64::cast_signed));
@@ -49,7 +49,7 @@ impl SliceReader {
             let first = self.start + step * self.done;
             let room = i64::try_from(out.len()).unwrap_or(i64::MAX);
             let whole = if self.within > 0 { 0 } else { room / self.run };
-            let here = whole.min(count - self.done).min((SPAN / step.abs()).max(1));
+            let here = whole.min(count - self.done).min((SPAN / step).max(1));
             if here < 2 {
                 let len = room.min(self.run - self.within);
                 let (piece, rest) = out.split_at_mut(small(len)?);
@@ -59,11 +59,10 @@ impl SliceReader {
                 out = rest;
                 continue;
             }
-            let low = first.min(first + step * (here - 1));
-            span.resize(small(step.abs() * (here - 1) + self.run)?, 0);
-            read_at(low.cast_unsigned(), &mut span)?;
+            span.resize(small(step * (here - 1) + self.run)?, 0);
+            read_at(first.cast_unsigned(), &mut span)?;
             let (pieces, rest) = out.split_at_mut(small(here * self.run)?);
-            let mut at = first - low;
+            let mut at = 0;
             for piece in pieces.chunks_mut(small(self.run)?) {
                 piece.copy_from_slice(span.split_at(small(at)?).1.split_at(piece.len()).0);
                 at += step;
