@@ -253,7 +253,7 @@ fn an_inline_value_is_what_the_array_holds() {
         (
             one(COMPLEX64, &[1], &complex, &described("[1]", "complex64", "[[1.0, 3.0]]")),
             "5:13",
-            "[1.0, 2.0]",
+            "[1, 2]",
         ),
     ];
     for (experiment, place, expected) in wrong {

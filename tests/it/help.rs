@@ -192,7 +192,7 @@ fn visit(directory: &Path, look: &mut dyn FnMut(&str)) {
         let path = entry.unwrap().path();
         if path.is_dir() {
             visit(&path, look);
-        } else {
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
             look(&fs::read_to_string(path).unwrap());
         }
     }
