@@ -27,6 +27,9 @@ const JS: &str = include_str!("report.js");
 /// Cards that are made before they are written.
 const BATCH: usize = 128;
 
+/// Arrays of at least so many bytes are made one after the other, each by all threads.
+const LARGE: u64 = 32 << 20;
+
 /// Elements, or bytes of files that have more of them, that are read of an archive of any size.
 const ELEMENTS: u64 = 128 << 20;
 /// And for each byte of the archive so many: numbers that somebody measured cannot be compressed so much.
@@ -241,13 +244,14 @@ fn cards(
             (subject, rest.is_some())
         });
         let with_reach: Vec<_> = with_reach.collect();
-        // Few arrays share the threads.
-        let at_once = if is_stream { 1 } else { jobs.min(batch.len()) };
-        let cards = each(at_once, &with_reach, |(subject, is_within)| {
-            context.card(subject, *is_within, jobs / at_once)
+        let at_once = if is_stream { 1 } else { jobs };
+        let small = each(at_once, &with_reach, |(subject, is_within)| {
+            (subject.member.size < LARGE).then(|| context.card(subject, *is_within, 1))
         });
-        for ((subject, (card, is_readable)), (nth, all)) in batch.iter().zip(cards).zip(&mut places)
-        {
+        let cards = with_reach.iter().zip(small).map(|((subject, is_within), card)| {
+            (subject, card.unwrap_or_else(|| context.card(subject, *is_within, jobs)))
+        });
+        for ((subject, (card, is_readable)), (nth, all)) in cards.zip(&mut places) {
             if !is_readable {
                 unreadable.push(subject.member.name.to_owned());
             }
