@@ -60,6 +60,14 @@ mod system {
 
         /// Makes a file without a name, of which nothing is left whatever ends the process; `None` where there are no
         /// such files.
+        #[cfg_attr(
+            not(target_os = "linux"),
+            expect(
+                clippy::unused_self,
+                clippy::unnecessary_wraps,
+                reason = "only Linux has such files"
+            )
+        )]
         pub(in crate::fs) fn create_unnamed(&self) -> io::Result<Option<File>> {
             #[cfg(target_os = "linux")]
             {
