@@ -28,6 +28,8 @@ pub struct Progress {
     state: Option<Arc<ProgressState>>,
     /// Whether it is a part of something that has its own stages.
     is_part: bool,
+    /// The file that bytes are counted for, if it is one.
+    file: Option<Arc<str>>,
 }
 
 #[derive(Default)]
@@ -62,7 +64,7 @@ pub struct Snapshot {
 impl Progress {
     /// One that is fed by the operation that it is given to.
     pub fn new() -> Self {
-        Self { state: Some(Arc::default()), is_part: false }
+        Self { state: Some(Arc::default()), ..Self::default() }
     }
 
     /// What the operation is at.
@@ -85,7 +87,12 @@ impl Progress {
 
     /// For a part of the work: what it reads counts, and it begins no stage of its own.
     pub(crate) fn part(&self) -> Self {
-        Self { state: self.state.clone(), is_part: true }
+        Self { is_part: true, ..self.clone() }
+    }
+
+    /// For a long file that others are read beside: it is named again by each of its blocks.
+    pub(crate) fn of_file(&self, name: &str) -> Self {
+        Self { file: self.state.is_some().then(|| name.into()), ..self.clone() }
     }
 
     /// Begins to count anew. Numbers that are not known are 0.
@@ -110,6 +117,9 @@ impl Progress {
     pub(crate) fn add(&self, bytes: usize) {
         if let Some(state) = &self.state {
             state.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        }
+        if let Some(name) = &self.file {
+            self.at(name);
         }
     }
 
@@ -162,6 +172,10 @@ mod tests {
         told.add(40);
         let now = progress.snapshot();
         assert_eq!((now.bytes, now.current.as_deref()), (10, Some("b.ra")));
+        let long = told.of_file("long.ra");
+        told.at("c.ra");
+        long.add(1);
+        assert_eq!(progress.snapshot().current.as_deref(), Some("long.ra"));
         told.stage("finishing", 0, 0);
         let now = progress.snapshot();
         assert_eq!((now.bytes, now.bytes_total, now.files_total), (0, None, None));

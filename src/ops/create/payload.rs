@@ -111,7 +111,8 @@ impl PayloadMembers<'_> {
         Ok(match &entry.source {
             EntrySource::File(Some(stamp)) => {
                 let file = File::open(self.source.join(entry.path.as_str()))?;
-                NewContent::File(file.watched(&self.options.progress), *stamp)
+                let progress = self.options.progress.of_file(entry.path.as_str());
+                NewContent::File(file.watched(&progress), *stamp)
             }
             EntrySource::Made(text) => NewContent::Bytes(text),
             _ => NewContent::Bytes(b""),
@@ -218,7 +219,6 @@ impl PayloadMembers<'_> {
                     Some(packed) => writer.append(&member, packed)?,
                     None if writer.is_stored() => writer.reserve(&member)?,
                     None if is_checked => {
-                        self.options.progress.at(entry.path.as_str());
                         self.options.progress.done(1);
                         writer.write(&member, self.content(entry)?)?
                     }
