@@ -42,7 +42,7 @@ use crate::file_kind::FileKind;
 use crate::finding::{Code, Finding};
 pub use crate::fs::MemberKind;
 use crate::fs::{self, File};
-use crate::path::MemberPath;
+use crate::path::{InvalidPath, MemberPath};
 use crate::progress::Progress;
 
 /// The kinds of containers that a pack may lie in.
@@ -429,7 +429,7 @@ impl Archive {
 
     fn check_found(&self, name: &str, found: Option<Member>) -> Result<Option<Member>> {
         match (&found, MemberPath::new(name)) {
-            (Some(_), Err(fault)) => Err(Error::damaged(self.path(), names::invalid(fault))),
+            (Some(_), Err(fault)) => Err(Error::damaged(self.path(), invalid_name(fault))),
             _ => Ok(found),
         }
     }
@@ -523,4 +523,29 @@ impl Archive {
         let offset = member.data_offset();
         Ok(self.file().map(Arc::clone).zip(offset))
     }
+}
+
+/// A name that nobody may be given a file by.
+fn invalid_name(invalid: InvalidPath) -> Finding {
+    Finding::new(Code::InvalidName, format!("the name {}", invalid.kind))
+        .in_member(invalid.path)
+        .hint("make the archive anew with relative names; the member was not looked at")
+}
+
+/// Two members of one name.
+fn twice(name: &str) -> Finding {
+    Finding::new(Code::DuplicateName, "two members have this name")
+        .in_member(name)
+        .hint("make the archive anew; nobody can tell which one is meant")
+}
+
+/// A member that is a file and a directory at once.
+fn file_and_directory(name: &str) -> Finding {
+    Finding::new(
+        Code::FileAndDirectory,
+        "the member is a file, but another member lies in it as in a directory",
+    )
+    .in_member(name)
+    .expected("a directory", "a file")
+    .hint("make the archive anew; only one of them can be unpacked")
 }

@@ -14,9 +14,9 @@ use std::collections::{HashMap, HashSet};
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-use super::{Container, MemberKind};
+use super::{Container, MemberKind, file_and_directory, invalid_name, twice};
 use crate::finding::{Code, Finding, Severity};
-use crate::path::{self, InvalidPath, MemberPath, escape};
+use crate::path::{self, MemberPath, escape};
 
 /// Checks every name by itself and all of them together.
 pub(crate) fn check(names: &NameTable, container: Container, findings: &mut Vec<Finding>) {
@@ -61,7 +61,7 @@ fn check_alone(named: &Named<'_>, findings: &mut Vec<Finding>) {
     if !path::is_sound(named.name)
         && let Err(fault) = MemberPath::new(named.name)
     {
-        findings.push(invalid(fault));
+        findings.push(invalid_name(fault));
     }
     match named.kind {
         MemberKind::Link => findings.push(
@@ -95,31 +95,6 @@ fn check_files_as_directories(names: &NameTable, findings: &mut Vec<Finding>) {
         first.kind == MemberKind::File && below.is_some_and(|below| below.starts_with('/'))
     });
     findings.extend(in_files.map(|(first, _)| file_and_directory(first.name)));
-}
-
-/// A name that nobody may be given a file by.
-pub(super) fn invalid(invalid: InvalidPath) -> Finding {
-    Finding::new(Code::InvalidName, format!("the name {}", invalid.kind))
-        .in_member(invalid.path)
-        .hint("make the archive anew with relative names; the member was not looked at")
-}
-
-/// Two members of one name.
-pub(super) fn twice(name: &str) -> Finding {
-    Finding::new(Code::DuplicateName, "two members have this name")
-        .in_member(name)
-        .hint("make the archive anew; nobody can tell which one is meant")
-}
-
-/// A member that is a file and a directory at once.
-pub(super) fn file_and_directory(name: &str) -> Finding {
-    Finding::new(
-        Code::FileAndDirectory,
-        "the member is a file, but another member lies in it as in a directory",
-    )
-    .in_member(name)
-    .expected("a directory", "a file")
-    .hint("make the archive anew; only one of them can be unpacked")
 }
 
 /// The names of members, sorted by their bytes.

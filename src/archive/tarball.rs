@@ -4,12 +4,13 @@ use std::io::{self, Read as _};
 use std::sync::{Arc, OnceLock};
 
 use super::data::{MemberReader, Stretch, Window, open};
-use super::names;
 use super::revisit::{self, Revisit, Shown, look_at_each};
 use super::stream::{Oddity, StreamCompression, StreamDecoder, StreamFault};
 use super::stream_contents::StreamContents;
 use super::tar::{Skip, Streaming, TarEntry, TarFault, TarFaultKind, TarReader};
-use super::{Container, Location, Member, MemberKind, Method, Scan, Visit};
+use super::{
+    Container, Location, Member, MemberKind, Method, Scan, Visit, file_and_directory, twice,
+};
 use crate::allowance::Allowance;
 use crate::digest::Hashing;
 use crate::error::{Error, Result};
@@ -302,14 +303,14 @@ impl Tarball {
         let mut same = from(name).take_while(|member| &*member.name == name);
         let found = same.next();
         if same.next().is_some() {
-            return Err(Error::damaged(self.file.path(), names::twice(name)));
+            return Err(Error::damaged(self.file.path(), twice(name)));
         }
         let inside = format!("{name}/");
         let is_inside = |member: &&Member| member.name.starts_with(&inside);
         if found.is_some_and(|member| member.kind == MemberKind::File)
             && from(&inside).take_while(is_inside).any(|member| *member.name != *inside)
         {
-            return Err(Error::damaged(self.file.path(), names::file_and_directory(name)));
+            return Err(Error::damaged(self.file.path(), file_and_directory(name)));
         }
         Ok(found.cloned())
     }

@@ -47,7 +47,9 @@ mod system {
 
         /// Opens whatever has the name but a link, for reading and without waiting.
         pub(in crate::fs) fn open_file(&self, name: &str) -> io::Result<File> {
-            let flags = WITHOUT_WAITING | OFlags::NOFOLLOW;
+            let flags = OFlags::from_bits_retain(WITHOUT_WAITING.cast_unsigned())
+                | OFlags::NOFOLLOW
+                | OFlags::CLOEXEC;
             Ok(retry_on_intr(|| openat(&self.0, name, flags, Mode::empty()))?.into())
         }
 

@@ -239,19 +239,15 @@ impl FileMap {
     }
 }
 
-/// How [`without_waiting`] opens a file: a pipe without a writer is there at once, a terminal is not taken over.
+/// Flags of open by which a pipe without a writer is there at once, and a terminal is not taken over.
 #[cfg(unix)]
-pub(super) const WITHOUT_WAITING: rustix::fs::OFlags = rustix::fs::OFlags::RDONLY
-    .union(rustix::fs::OFlags::NONBLOCK)
-    .union(rustix::fs::OFlags::NOCTTY)
-    .union(rustix::fs::OFlags::CLOEXEC);
+pub(super) const WITHOUT_WAITING: i32 = libc::O_NONBLOCK | libc::O_NOCTTY;
 
 /// Opens whatever has the name.
 #[cfg(unix)]
 pub(super) fn without_waiting(path: &Path) -> io::Result<fs::File> {
-    use rustix::fs::{Mode, open};
-    let open = || open(path, WITHOUT_WAITING, Mode::empty());
-    Ok(rustix::io::retry_on_intr(open)?.into())
+    use std::os::unix::fs::OpenOptionsExt as _;
+    fs::File::options().read(true).custom_flags(WITHOUT_WAITING).open(path)
 }
 
 /// Opens whatever has the name.

@@ -1,5 +1,6 @@
 //! The only door to the file system: every message names the path, every new file is whole or absent.
 
+mod below;
 mod directory;
 mod file;
 mod pending;
@@ -10,6 +11,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub(crate) use self::below::Below;
 pub(crate) use self::file::{File, FileMap, Stamp, holds, read_limited, read_once};
 pub(crate) use self::pending::{
     PendingDirectory, PendingFile, TEMPORARY_SUFFIX, leftovers, leftovers_in, replace, rewrite,
@@ -18,7 +20,7 @@ pub(crate) use self::pending::{
 pub use self::pending::{remove_unfinished_and_exit, write_new};
 pub(crate) use self::target::{Target, TargetWriter};
 pub use self::walk::MemberKind;
-pub(crate) use self::walk::{Below, Walked, entries, walk};
+pub(crate) use self::walk::{Walked, entries, walk};
 
 use self::walk::member_path;
 use crate::error::{Error, Result};

@@ -12,7 +12,7 @@ use super::manifests::{
 };
 use super::open::Pack;
 use super::scan::{PackScan, ScanFor};
-use super::single_file;
+use super::single_file::{self, is_array_file};
 use super::verify::is_payload;
 use crate::archive::{Archive, Container, MemberKind};
 use crate::digest::Algorithm;
@@ -347,17 +347,6 @@ impl ArrayInfo {
         }
         self.description = Some(document);
     }
-}
-
-/// Whether `path` is an array file rather than a pack.
-///
-/// # Errors
-///
-/// When there is nothing at `path`.
-pub fn is_array_file(path: &Path) -> Result<bool> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let is_named = crate::path::is_sound(name.as_ref()) && pack::is_array(name.as_ref());
-    Ok(!fs::is_directory(path)? && is_named)
 }
 
 /// Whether `path` is a pack, a directory or an archive by its name or its first bytes, rather than an array

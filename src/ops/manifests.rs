@@ -6,13 +6,13 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::bag::TagRules;
 use crate::archive::{Archive, DataFault, Fault, copy};
 use crate::digest::{Algorithm, Digest, Digests, Hashing};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, File};
 use crate::manifest::{Manifest, ManifestFault, ManifestIndex, NameEncoding};
+use crate::pack::bag::{BagDeclaration, BagVersion, TagEncoding, not_text};
 use crate::pack::{self, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX, Layout, SIGNATURE_EXTENSIONS};
 use crate::path::escape;
 use crate::progress::Progress;
@@ -250,6 +250,57 @@ pub(super) trait RootFiles {
 
     /// An error that is a finding about the pack.
     fn damaged(&self, finding: Finding) -> Error;
+}
+
+/// How the tag files of a pack are encoded, and how its manifests write names.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TagRules {
+    pub(super) names: NameEncoding,
+    /// Nothing when the bag declares an encoding that is not known.
+    encoding: Option<TagEncoding>,
+}
+
+impl TagRules {
+    /// The rules of a pack of this layout, with the text of `bagit.txt` when there is one.
+    pub(super) fn of(layout: Layout, declaration: Option<&[u8]>) -> Self {
+        match layout {
+            Layout::Plain => Self { names: NameEncoding::Gnu, encoding: Some(TagEncoding::Utf8) },
+            Layout::BagIt => {
+                Self::declared(&BagDeclaration::parse(declaration.unwrap_or_default()).0)
+            }
+        }
+    }
+
+    /// The rules that a bag declares; where it declares none, those of BagIt 1.0 in UTF-8.
+    pub(super) fn declared(declaration: &BagDeclaration) -> Self {
+        // Two lines may be at fault in every way; UTF-8 is what nearly every bag is in.
+        let unknown = declaration.encoding.is_none() && declaration.version.is_some();
+        let encoding = declaration.encoding.unwrap_or_default();
+        let names = declaration.version.unwrap_or(BagVersion::V1_0).name_encoding();
+        Self { names, encoding: (!unknown).then_some(encoding) }
+    }
+
+    /// The text of a tag file in UTF-8 with plain line ends. The manifests of a plain pack stay as
+    /// they are, because their names may hold what a bag would encode.
+    ///
+    /// # Errors
+    ///
+    /// A finding when it is no text in the declared encoding, or when that is not known.
+    pub(super) fn decode<'t>(
+        self,
+        name: &str,
+        text: &'t [u8],
+    ) -> Result<Cow<'t, [u8]>, Box<Finding>> {
+        if self.names == NameEncoding::Gnu {
+            return Ok(Cow::Borrowed(text));
+        }
+        let encoding = self.encoding.ok_or_else(|| {
+            const MESSAGE: &str =
+                "the manifests of the bag are in an encoding that is not supported";
+            Finding::new(Code::UnknownTagEncoding, MESSAGE).in_member(BAG_DECLARATION)
+        })?;
+        encoding.decode(text).ok_or_else(|| Box::new(not_text(encoding, name, 1)))
+    }
 }
 
 /// A manifest as it stands, in UTF-8.

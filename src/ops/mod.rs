@@ -64,7 +64,7 @@ pub use self::diff::{
 pub use self::extract::{ExtractOptions, ExtractReport, extract};
 pub use self::get::{GetOptions, GetReport, get, get_to};
 pub use self::info::{
-    ArrayInfo, ManifestInfo, PackInfo, array_file_info, array_info, info, is_array_file, is_pack,
+    ArrayInfo, ManifestInfo, PackInfo, array_file_info, array_info, info, is_pack,
 };
 pub use self::list::{ListOptions, ListOrder, Listed, ListedArray, Listing, list};
 pub use self::make_manifest::{ManifestOptions, ManifestReport, manifest_of, write_manifest};
@@ -72,6 +72,7 @@ pub use self::manifests::check_apart;
 pub use self::open::{Axis, Coordinate, MemberInfo, Pack, PackedArray};
 pub use self::sample::{Column, Grid, Line, Quantity, Sample, SampleOptions, SampledAxis};
 pub use self::select::{InvalidPattern, Patterns};
+pub use self::single_file::is_array_file;
 pub use self::statistics::{
     Category, Histogram, NameStatistics, NumberStatistics, Statistics, StatisticsOptions,
 };

@@ -230,6 +230,17 @@ pub(super) fn description_beside(path: &Path) -> Result<Option<Ndarray>> {
     Ok(described.map(|described| described.entity.array().clone()))
 }
 
+/// Whether `path` is an array file rather than a pack.
+///
+/// # Errors
+///
+/// When there is nothing at `path`.
+pub fn is_array_file(path: &Path) -> Result<bool> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_named = crate::path::is_sound(name.as_ref()) && pack::is_array(name.as_ref());
+    Ok(!fs::is_directory(path)? && is_named)
+}
+
 /// Why what is at `path` is not taken as an array, which is known by its name.
 pub(super) fn not_an_array(path: &Path) -> Error {
     let name = path.to_string_lossy().into_owned();

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::info::is_array_file;
 use super::scan::{PackScan, ScanFor, check_values};
 use super::single_file;
+use super::single_file::is_array_file;
 use crate::archive::{Archive, Container};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};

@@ -12,7 +12,10 @@ const ROOMS: &[(&[&str], &[&str])] = &[
     // Files. `cli/files` has the lists of names and the manual pages, which are not part of any pack.
     (&["std::fs"], &["fs", "cli/files"]),
     (&[".exists()", ".try_exists()", ".canonicalize()", ".read_dir()"], &["fs"]),
-    (&[".symlink_metadata()", "walkdir::", "tempfile::", "memmap2::", "rustix::"], &["fs"]),
+    (
+        &[".symlink_metadata()", "walkdir::", "tempfile::", "memmap2::", "rustix::", "libc::"],
+        &["fs"],
+    ),
     // `Pack::map` hands on to its caller what `File::map` demands; the instructions for SHA-256 demand a processor
     // that has them; the binary links the unwinder, which is declared by an empty block.
     (&["unsafe "], &["fs", "ops/open", "digest/sha256/x86", "main"]),

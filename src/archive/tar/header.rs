@@ -18,16 +18,24 @@ pub(super) struct TarHeader {
 /// Where magic and version are.
 const MAGIC: Range<usize> = 257..265;
 
+/// Where the other fields are that are read.
+const SIZE: Range<usize> = 124..136;
+const CHECKSUM: Range<usize> = 148..156;
+const TYPEFLAG: Range<usize> = 156..157;
+const NAME: Range<usize> = 0..100;
+const LINK: Range<usize> = 157..257;
+const PREFIX: Range<usize> = 345..500;
+
 /// A field that holds text, by what it is called.
 type TextField = (&'static str, Range<usize>);
 
 /// The texts of every header, those that came with the names of owners, and the one that is only ustar's.
 const TEXTS: [TextField; 5] = [
-    ("name", 0..100),
-    ("link name", 157..257),
+    ("name", NAME),
+    ("link name", LINK),
     ("user name", 265..297),
     ("group name", 297..329),
-    ("prefix", 345..500),
+    ("prefix", PREFIX),
 ];
 
 /// What no form of header uses.
@@ -84,15 +92,13 @@ impl HeaderForm {
 impl TarHeader {
     /// Reads `block`, which is not all zeros.
     pub(super) fn decode(block: &[u8; BLOCK]) -> Result<Self, TarFaultKind> {
-        let header = tar::Header::from_byte_slice(block);
-        let fields = header.as_old();
-        check_sum(block, &fields.cksum)?;
         let bytes = |range: &Range<usize>| block.get(range.clone()).expect("a range of a block");
+        check_sum(block, bytes(&CHECKSUM))?;
         let magic = bytes(&MAGIC);
         let Some(form) = HeaderForm::of(magic) else {
             return Err(TarFaultKind::Magic { found: printable(magic) });
         };
-        let [typeflag] = fields.linkflag;
+        let typeflag = bytes(&TYPEFLAG).first().copied().expect("a field of one byte");
         // Which came with ustar and GNU: to readers that go by the magic it is a member.
         if form == HeaderForm::Old && is_extension(typeflag) {
             return Err(TarFaultKind::OldExtension { typeflag: typeflag.into() });
@@ -118,13 +124,16 @@ impl TarHeader {
             let reason = lesser.check(bytes(range)).err()?;
             Some(TarFaultKind::LesserNumber { field, reason })
         });
-        Ok(Self {
-            typeflag,
-            name: header.path_bytes().into_owned(),
-            link: header.link_name_bytes().map(Into::into).unwrap_or_default(),
-            size: number(&fields.size).map_err(TarFaultKind::Size)?,
-            odd,
-        })
+        let text = |range| bytes(range).split(|byte| *byte == 0).next().unwrap_or_default();
+        let name = match text(&PREFIX) {
+            prefix if form == HeaderForm::Ustar && !prefix.is_empty() => {
+                [prefix, b"/", text(&NAME)].concat()
+            }
+            _ => text(&NAME).to_vec(),
+        };
+        let link = text(&LINK).to_vec();
+        let size = number(bytes(&SIZE)).map_err(TarFaultKind::Size)?;
+        Ok(Self { typeflag, name, link, size, odd })
     }
 }
 
@@ -148,9 +157,9 @@ fn check_sum(block: &[u8; BLOCK], field: &[u8]) -> Result<(), TarFaultKind> {
 /// loosest form that a reader accepts.
 pub(crate) fn passes_for_header(block: &[u8]) -> bool {
     let Some(block) = block.first_chunk::<BLOCK>() else { return false };
-    let field @ [.., high, middle, low] = &tar::Header::from_byte_slice(block).as_old().cksum;
+    let Some(field @ [.., high, middle, low]) = block.get(CHECKSUM) else { return false };
     let spaced = block.iter().enumerate().map(|(at, byte)| match at {
-        148..156 => b' ',
+        at if CHECKSUM.contains(&at) => b' ',
         _ => *byte,
     });
     let plain: i32 = spaced.clone().map(i32::from).sum();

@@ -1,8 +1,8 @@
 //! The tar format: entries to bytes and bytes to entries, with every byte accounted for.
 //!
 //! What is written is POSIX ustar, preceded by a PAX header where ustar cannot say it. What is read is
-//! that, the GNU form and the old form without a magic. The `tar` crate is the codec of the header block;
-//! the walk from block to block is our own, because it has to notice what a lenient reader skips.
+//! that, the GNU form and the old form without a magic. The `tar` crate writes the header block, and
+//! reads back what was written; the reader is our own, because it has to notice what a lenient one skips.
 
 mod header;
 mod pax;
@@ -35,6 +35,11 @@ const TIME_END: u64 = 253_402_300_800;
 
 fn is_zero(bytes: &[u8]) -> bool {
     bytes.iter().all(|&byte| byte == 0)
+}
+
+/// How many zeros follow `size` bytes of data, up to the next block.
+fn padding_after(size: u64) -> u64 {
+    size.wrapping_neg() % 512
 }
 
 /// An entry as found: the name is not checked.

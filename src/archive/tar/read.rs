@@ -6,8 +6,7 @@ use std::io::{self, BufRead, Read};
 use super::super::data::read_buffered;
 use super::header::{TarHeader, is_extension};
 use super::pax::Extensions;
-use super::write::padding_after;
-use super::{BLOCK, TarEntry, TarFault, TarFaultKind, is_zero};
+use super::{BLOCK, TarEntry, TarFault, TarFaultKind, is_zero, padding_after};
 use crate::ra::read_full;
 
 /// [`BLOCK`] as an offset.

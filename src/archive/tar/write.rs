@@ -3,7 +3,7 @@
 
 use super::super::{MemberKind, NewMember};
 use super::pax::push_record;
-use super::{BLOCK, OCTAL_END, TIME_END};
+use super::{BLOCK, OCTAL_END, TIME_END, padding_after};
 use crate::path::first_bytes;
 
 /// A time that no tar header can hold so that every reader understands it, in seconds after 1970.
@@ -20,11 +20,6 @@ pub(crate) const END_MARK_LEN: usize = 2 * BLOCK;
 /// What ends a tar.
 pub(crate) fn end_mark() -> [u8; END_MARK_LEN] {
     [0; END_MARK_LEN]
-}
-
-/// How many zeros follow `size` bytes of data, up to the next block.
-pub(crate) fn padding_after(size: u64) -> u64 {
-    size.wrapping_neg() % 512
 }
 
 static ZEROS: [u8; BLOCK] = [0; BLOCK];

@@ -11,8 +11,7 @@ use std::sync::{Arc, OnceLock};
 use memchr::memmem;
 
 use super::super::data::Window;
-use super::super::names::{file_and_directory, twice};
-use super::super::{Location, Member, MemberKind};
+use super::super::{Location, Member, MemberKind, file_and_directory, twice};
 use super::ZipArchive;
 use super::agree::check_central;
 use super::record::{CENTRAL, CENTRAL_LEN, CentralHeader};

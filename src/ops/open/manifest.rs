@@ -7,8 +7,9 @@ use std::io::Read as _;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::super::bag::TagRules;
-use super::super::manifests::{self, BY_PREFERENCE, ManifestText, RootFiles as _, longest, rules};
+use super::super::manifests::{
+    self, BY_PREFERENCE, ManifestText, RootFiles as _, TagRules, longest, rules,
+};
 use super::Pack;
 use crate::archive::Member;
 use crate::digest::{Algorithm, Digest};

@@ -13,9 +13,9 @@ pub use self::array::{Axis, Coordinate, PackedArray};
 pub(super) use self::array::{LONGEST_HEADER, ReadAt, check_decoded, tell};
 
 use self::manifest::PackManifest;
-use super::info::is_array_file;
 use super::manifests::{self, RootFiles};
 use super::single_file;
+use super::single_file::is_array_file;
 use ndarray::ArrayD;
 
 use crate::archive::{Archive, Container, Fault, Member, MemberKind, Method, copy};

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::super::bag::{Bag, BagManifests, TagRules};
+use super::super::bag::{Bag, BagManifests};
 use super::super::manifests::{
-    self, MAX_MANIFEST, ManifestText, NamedManifest, PresentFiles, beside, signatures_of,
+    self, MAX_MANIFEST, ManifestText, NamedManifest, PresentFiles, TagRules, beside, signatures_of,
 };
 use super::visit::Visited;
 use super::{VerifyOptions, VerifyReport};
@@ -423,7 +423,7 @@ pub(in super::super) fn is_payload(placement: &Placement, name: &str) -> bool {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::super::bag::TagRules;
+    use super::super::super::manifests::TagRules;
     use crate::digest::{Algorithm, Digest};
     use crate::manifest::{Manifest, NameEncoding, is_written};
     use crate::pack::Layout;
