@@ -19,7 +19,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // SAFETY: this program alone knows the archive, and does not change it while it is mapped.
     let pack = unsafe { Pack::map(&archive)? };
-    let velocity: ArrayViewD<'_, f32> = pack.array("currents/velocity.ra")?.view()?;
+    let array = pack.array("currents/velocity.ra")?;
+    let velocity: ArrayViewD<'_, f32> = array.view()?;
 
     println!("velocity[component, bin, time]: {:?}", velocity.shape());
     println!("aligned to 64 bytes: {}", velocity.as_ptr().addr().is_multiple_of(64));

@@ -114,7 +114,8 @@ fn map(archive: &Path) -> Pack {
 /// The same part, picked out of a view of the whole.
 fn expected(archive: &Path, part: &str) -> ndarray::ArrayD<f32> {
     let pack = map(archive);
-    let view = pack.array(NAME).unwrap().view::<f32>().unwrap();
+    let array = pack.array(NAME).unwrap();
+    let view = array.view::<f32>().unwrap();
     let at = SIDE / 3;
     match part {
         "row" => view.index_axis(Axis(2), at).index_axis(Axis(1), at).to_owned(),
@@ -128,7 +129,8 @@ fn mapped(archive: &Path, at: usize) {
         // A map of its own for each: the pages of a column are also those of the plane through it.
         let pack = map(archive);
         let start = Instant::now();
-        let view = pack.array(NAME).unwrap().view::<f32>().unwrap();
+        let array = pack.array(NAME).unwrap();
+        let view = array.view::<f32>().unwrap();
         let found = match part {
             "row" => view.slice(s![.., at, at]).to_owned().into_dyn(),
             "column" => view.slice(s![at, at, ..]).to_owned().into_dyn(),

@@ -38,7 +38,7 @@ pub struct Corners {
     pub bytes: Vec<u8>,
 }
 
-impl PackedArray<'_> {
+impl PackedArray {
     /// Reads all elements of a part of the array, or those at the ends of each dimension. Of a stored
     /// array nothing else is read, and so nothing is held against the manifest unless all of it is.
     ///

@@ -145,7 +145,7 @@ fn write(
     if options.unverified {
         array = array.unverified();
     }
-    let mut description = if passes(options) { None } else { pack.description(member)? };
+    let mut description = if passes(options) { None } else { array.description()? };
     // The part has the fastest index first, whatever the file does.
     if options.slice.is_some()
         && let Some(storage) = description.as_mut().and_then(|ndarray| ndarray.storage.as_mut())
@@ -212,7 +212,7 @@ type Written = (bool, Vec<String>);
 /// A slice reads its own bytes only, so the member is checked as a whole beforehand.
 fn slice(
     pack: &Pack,
-    array: PackedArray<'_>,
+    array: PackedArray,
     text: &str,
     unverified: bool,
 ) -> Result<(AnyArray, bool)> {

@@ -288,7 +288,7 @@ pub fn array_info(target: &Path, member: &str) -> Result<ArrayInfo> {
     let pack = Pack::open(target)?;
     let array = pack.array(member)?;
     let header = array.header()?;
-    let mut info = ArrayInfo::new(member.to_owned(), &header, array.file_size());
+    let mut info = ArrayInfo::new(member.to_owned(), header, array.file_size());
     info.method = Some(array.method().to_string());
     let offsets = array.offsets()?;
     info.archive_header_offset = offsets.map(|(header, _)| header);

@@ -142,7 +142,7 @@ impl Column {
     }
 }
 
-impl PackedArray<'_> {
+impl PackedArray {
     /// As much of an array, or of a part of it, as a picture of so many columns and rows can show.
     ///
     /// A line gets the least and the greatest value in each column, so that no spike is lost; every element

@@ -135,7 +135,7 @@ pub struct Histogram {
     pub counts: Vec<u64>,
 }
 
-impl PackedArray<'_> {
+impl PackedArray {
     /// Statistics of the array, or of a part of it.
     ///
     /// Elements are read in blocks, so that memory does not grow with the array, however it is

@@ -14,7 +14,7 @@ use ra_pack::ndl::{Extent, Order};
 use ra_pack::ra::{self, parse_slice};
 use ra_pack::{
     AnyArray, Compression, Container, CreateOptions, Error, ExtractOptions, FileKind, Layout,
-    Method, Pack, RawArray, create, extract,
+    Method, Pack, Progress, RawArray, create, extract,
 };
 use tempfile::TempDir;
 
@@ -127,6 +127,46 @@ fn a_slice_is_what_ndarray_makes_of_the_whole_array() {
 }
 
 #[test]
+fn an_array_outlives_its_pack_and_goes_to_other_threads() {
+    let packs = Packs::of(standard());
+    packs.each(|kind, pack| {
+        let array = pack.clone().array("run1/temperature.ra").unwrap();
+        let other = array.clone();
+        let read = thread::spawn(move || other.read::<f32>().unwrap());
+        assert_eq!(read.join().unwrap(), temperatures(), "{kind}");
+        assert_eq!(array.slice::<f32>(s![.., 3]).unwrap().len(), 3, "{kind}");
+    });
+}
+
+#[test]
+fn the_header_is_read_once() {
+    let packs = Packs::of(standard());
+    let read = |at: &Progress| at.snapshot().bytes;
+    for kind in ["stored.zip", "plain.tar", "extracted"] {
+        let progress = Progress::new();
+        let pack = Pack::open_watched(packs.path(kind), &progress).unwrap();
+        let array = pack.array("run1/temperature.ra").unwrap();
+        let header = array.header().unwrap().clone();
+        let after = read(&progress);
+        assert!(after > 0, "{kind}: reads are counted");
+        // Each of these knows it, the clone, and what is opened again of an archive.
+        assert_eq!(array.clone().header().unwrap(), &header, "{kind}");
+        assert_eq!(array.shape().unwrap(), [3, 5], "{kind}");
+        array.offsets().unwrap();
+        if kind != "extracted" {
+            assert_eq!(pack.array("run1/temperature.ra").unwrap().header().unwrap(), &header);
+        }
+        assert_eq!(read(&progress), after, "{kind}");
+        // Reading has it too.
+        let other = pack.array("run1/image.ra").unwrap();
+        other.read_any().unwrap();
+        let after = read(&progress);
+        other.shape().unwrap();
+        assert_eq!(read(&progress), after, "{kind}");
+    }
+}
+
+#[test]
 fn members_are_listed_with_their_sizes_and_read_whole() {
     let packs = Packs::of(standard());
     let tree = read_tree(packs.experiment.path());
@@ -191,14 +231,15 @@ fn the_offsets_of_a_stored_array_point_to_its_bytes() {
 fn a_description_is_the_document_beside_the_array() {
     let packs = Packs::of(standard());
     packs.each(|kind, pack| {
-        let temperature = pack.description("run1/temperature.ra").unwrap().unwrap();
+        let temperature =
+            pack.array("run1/temperature.ra").unwrap().description().unwrap().unwrap();
         assert_eq!(temperature.name, "temperature", "{kind}");
         let coord = |name: &str| Extent::Coord(name.to_owned());
         assert_eq!(temperature.shape, [coord("depth"), coord("time")]);
         let time = pack.array("time.ra").unwrap().description().unwrap().unwrap();
         assert_eq!(time.shape, [Extent::Fixed(5)], "{kind}");
         assert_eq!(time.attributes.len(), 1);
-        let counts = pack.description("run2/counts.ra").unwrap().unwrap();
+        let counts = pack.array("run2/counts.ra").unwrap().description().unwrap().unwrap();
         assert_eq!(counts.order(), Order::Row, "{kind}");
     });
 }
@@ -211,7 +252,7 @@ fn an_array_that_nothing_describes_beside_it_is_described_by_the_pack() {
     );
     let packs = Packs::of(experiment);
     packs.each(|kind, pack| {
-        let description = pack.description("run1/a.ra").unwrap().unwrap();
+        let description = pack.array("run1/a.ra").unwrap().description().unwrap().unwrap();
         assert_eq!(description.order(), Order::Row, "{kind}");
         let array = pack.array("run1/a.ra").unwrap().in_shape_order().unwrap();
         assert_eq!(array.shape().unwrap(), [3, 2], "{kind}");
@@ -563,22 +604,25 @@ fn a_view_lies_in_the_map_and_is_aligned() {
     for kind in ["stored.zip", "bag.zip"] {
         let path = packs.path(kind);
         let pack = map(&path).unwrap();
-        let first: ArrayViewD<'_, f64> = pack.array("a.ra").unwrap().view().unwrap();
-        let again: ArrayViewD<'_, f64> = pack.array("a.ra").unwrap().view().unwrap();
+        let [a, b, temperature, gain, none] =
+            ["a.ra", "a.ra", "run1/temperature.ra", "run1/gain.ra", "run2/none.ra"]
+                .map(|name| pack.array(name).unwrap());
+        let first: ArrayViewD<'_, f64> = a.view().unwrap();
+        let again: ArrayViewD<'_, f64> = b.view().unwrap();
         assert_eq!(first.as_ptr(), again.as_ptr(), "{kind}: the same memory, so no copy");
         assert_eq!(first.as_ptr().addr() % 64, 0, "{kind}");
         assert_eq!(first.strides(), [1, 3, 12]);
         assert_eq!(first, pack.array("a.ra").unwrap().read::<f64>().unwrap());
         // Two views are as far apart in memory as their arrays in the archive.
-        let other: ArrayViewD<'_, f32> = pack.array("run1/temperature.ra").unwrap().view().unwrap();
+        let other: ArrayViewD<'_, f32> = temperature.view().unwrap();
         let offset = |name| pack.array(name).unwrap().offsets().unwrap().unwrap().1;
         let apart = i128::from(offset("run1/temperature.ra")) - i128::from(offset("a.ra"));
         let addresses =
             [other.as_ptr().addr(), first.as_ptr().addr()].map(|at| i128::try_from(at).unwrap());
         assert_eq!(addresses[0] - addresses[1], apart, "{kind}: inside the map");
-        let scalar: ArrayViewD<'_, i64> = pack.array("run1/gain.ra").unwrap().view().unwrap();
+        let scalar: ArrayViewD<'_, i64> = gain.view().unwrap();
         assert_eq!(scalar[[]], -7);
-        let nothing: ArrayViewD<'_, f32> = pack.array("run2/none.ra").unwrap().view().unwrap();
+        let nothing: ArrayViewD<'_, f32> = none.view().unwrap();
         assert_eq!(nothing.shape(), [4, 0, 2]);
         let counts = pack.array("run2/counts.ra").unwrap().in_shape_order().unwrap();
         let rows = counts.view::<i16>().unwrap();

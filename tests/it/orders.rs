@@ -52,7 +52,7 @@ fn typed<T: ra::Element>(array: &AnyArray) -> ArrayD<T> {
 
 /// Every way to read an array gives these elements.
 fn all_ways_give<T: ra::Element + PartialEq + Debug>(
-    array: &PackedArray<'_>,
+    array: &PackedArray,
     whole: &ArrayD<u8>,
     of: fn(u8) -> T,
     slices: &[&str],

@@ -65,10 +65,10 @@ fn pack(source: &Path, scratch: &Path, way: Way, jobs: usize) -> Result<PathBuf,
 }
 
 /// An element type, and how a program that knows it reads an array.
-type Typed = (Element, fn(&PackedArray<'_>) -> Vec<u8>);
+type Typed = (Element, fn(&PackedArray) -> Vec<u8>);
 
 fn typed<T: ra_pack::ra::Element>(eltype: u64) -> Typed {
-    fn bytes<T: ra_pack::ra::Element>(array: &PackedArray<'_>) -> Vec<u8> {
+    fn bytes<T: ra_pack::ra::Element>(array: &PackedArray) -> Vec<u8> {
         let array: ArrayD<T> = array.read().unwrap();
         bytemuck::cast_slice(&array.into_raw_vec_and_offset().0).to_vec()
     }

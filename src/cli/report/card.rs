@@ -310,7 +310,7 @@ fn of_names(names: &NameStatistics) -> Html {
 fn details(
     pack: &Pack,
     subject: &Subject<'_>,
-    array: Option<&PackedArray<'_>>,
+    array: Option<&PackedArray>,
     description: Option<&Ndarray>,
     axes: &[Axis],
 ) -> Html {

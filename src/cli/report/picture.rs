@@ -54,7 +54,7 @@ fn middle(shape: &[u64]) -> Option<String> {
 
 /// Draws an array, as far as there is a picture of it.
 pub(super) fn draw(
-    array: &PackedArray<'_>,
+    array: &PackedArray,
     shape: &[u64],
     room: Room,
     jobs: usize,

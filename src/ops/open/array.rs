@@ -6,8 +6,8 @@ use std::sync::Arc;
 use ndarray::{ArrayD, ArrayViewD, SliceInfoElem};
 
 use super::super::manifests::RootFiles as _;
-use super::Pack;
-use crate::archive::{Member, MemberReader, Method};
+use super::{FoundMember, Pack};
+use crate::archive::{MemberReader, Method};
 use crate::digest::{Digest, Hasher};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
@@ -46,11 +46,12 @@ pub(in crate::ops) type ReadAt<'r> = dyn FnMut(u64, &mut [u8]) -> io::Result<()>
 /// `row-unreversed`. What is the file itself has the file's order whatever that of the indices:
 /// [`header`](Self::header), [`read_raw`](Self::read_raw), and the memory that
 /// [`read_into`](Self::read_into) fills.
+///
+/// It keeps the pack open, can be stored next to it and given to other threads. The header is read once.
 #[derive(Debug, Clone)]
-pub struct PackedArray<'a> {
-    pack: &'a Pack,
-    name: String,
-    pub(super) member: Member,
+pub struct PackedArray {
+    pack: Pack,
+    found: Arc<FoundMember>,
     verify: bool,
     order: Order,
 }
@@ -78,29 +79,29 @@ pub struct Coordinate {
     pub description: Option<Ndarray>,
 }
 
-impl<'a> PackedArray<'a> {
-    pub(super) fn new(pack: &'a Pack, name: &str, member: Member) -> Self {
-        Self { pack, name: name.to_owned(), member, verify: true, order: Order::Column }
+impl PackedArray {
+    pub(super) fn new(pack: Pack, found: Arc<FoundMember>) -> Self {
+        Self { pack, found, verify: true, order: Order::Column }
     }
 
-    /// What it is an array of.
-    pub(in crate::ops) fn pack(&self) -> &'a Pack {
-        self.pack
+    /// The pack that it is an array of.
+    pub(in crate::ops) fn pack(&self) -> &Pack {
+        &self.pack
     }
 
     /// Whether a part of it can be read without the rest.
     pub(in crate::ops) fn is_placed(&self) -> Result<bool> {
-        Ok(self.stored(&self.header()?)?.is_some())
+        Ok(self.stored(self.header()?)?.is_some())
     }
 
     /// The name that it was asked for by.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.found.name
     }
 
     /// The name of its member in the archive, which in a bag is longer.
     pub fn archive_name(&self) -> &str {
-        &self.member.name
+        &self.found.member.name
     }
 
     /// Reads without holding the content against the manifest. The container's own checksum is still
@@ -118,41 +119,53 @@ impl<'a> PackedArray<'a> {
     ///
     /// When the description is at fault.
     pub fn in_shape_order(mut self) -> Result<Self> {
-        let description = self.pack.description(&self.name)?;
+        let description = self.description()?;
         self.order = description.map_or(Order::Column, |ndarray| ndarray.order());
         Ok(self)
     }
 
-    /// The header; for a stored member nothing else is read.
+    /// The header, which is read once; for a stored member nothing else is read.
     ///
     /// # Errors
     ///
     /// When the member cannot be read, or is no RawArray.
-    pub fn header(&self) -> Result<Header> {
-        self.pack.must_be_alone(&self.member)?;
-        let header = match self.pack.archive.start_of(&self.member, LONGEST_HEADER) {
+    pub fn header(&self) -> Result<&Header> {
+        if let Some(header) = self.found.header.get() {
+            return Ok(header);
+        }
+        self.pack.must_be_alone(&self.found.member)?;
+        let header = match self.pack.state.archive.start_of(&self.found.member, LONGEST_HEADER) {
             Some(mut start) => Header::read(&mut start),
-            None => Header::read(&mut self.pack.archive.read(&self.member)?),
+            None => Header::read(&mut self.pack.state.archive.read(&self.found.member)?),
         };
         let header = header.map_err(|error| self.unreadable(error))?;
-        header.check_file_len(self.member.size).map_err(|error| self.undecodable(error))?;
-        Ok(header)
+        header.check_file_len(self.found.member.size).map_err(|error| self.undecodable(error))?;
+        Ok(self.found.header.get_or_init(|| header))
     }
 
-    /// The description.
+    /// The description: that of the document beside the array, or its entry in the pack's own.
     ///
     /// # Errors
     ///
     /// When it is at fault.
     pub fn description(&self) -> Result<Option<Ndarray>> {
-        self.pack.description(&self.name)
+        let path = MemberPath::new(self.name())?;
+        let contents = self.pack.contents_about(&path, self.header()?)?;
+        let mut findings = Vec::new();
+        let ndarray = contents
+            .description(&path, &mut findings)
+            .map(|described| described.entity.array().clone());
+        match findings.into_iter().find(Finding::is_error) {
+            Some(finding) => Err(self.pack.damaged(finding)),
+            None => Ok(ndarray),
+        }
     }
 
     /// The array as its indices go: a header whose dims have the fastest index first indeed, and whether the
     /// indices count from the other end.
     pub(in crate::ops) fn layout(&self) -> Result<(Header, Order)> {
         let order = if self.is_reversed() { Order::Row } else { Order::Column };
-        Ok((self.laid_out(self.header()?), order))
+        Ok((self.laid_out(self.header()?.clone()), order))
     }
 
     /// The header with the fastest index first, which some files list last.
@@ -176,12 +189,12 @@ impl<'a> PackedArray<'a> {
 
     /// Bytes of the whole array file.
     pub fn file_size(&self) -> u64 {
-        self.member.size
+        self.found.member.size
     }
 
     /// How the container keeps it.
     pub fn method(&self) -> Method {
-        self.member.method
+        self.found.member.method
     }
 
     /// The SHA-256 digest that the manifest gives for it.
@@ -190,7 +203,7 @@ impl<'a> PackedArray<'a> {
     ///
     /// When the manifest is damaged.
     pub fn listed_digest(&self) -> Result<Option<Digest>> {
-        self.pack.listed_digest(&self.member)
+        self.pack.listed_digest(&self.found.member)
     }
 
     /// Where the data begins in the archive file, for a stored member: `offset` of the header, and of
@@ -200,7 +213,7 @@ impl<'a> PackedArray<'a> {
     ///
     /// When the member cannot be read.
     pub fn offsets(&self) -> Result<Option<(u64, u64)>> {
-        let Some(start) = self.member.data_offset() else { return Ok(None) };
+        let Some(start) = self.found.member.data_offset() else { return Ok(None) };
         Ok(Some((start, start + self.header()?.header_len())))
     }
 
@@ -223,7 +236,7 @@ impl<'a> PackedArray<'a> {
     ///
     /// As [`PackedArray::read`].
     pub fn read_raw<T: Element>(&self) -> Result<RawArray<T>> {
-        self.read_with(|reader, len| RawArray::read_after(&Header::read(reader)?, reader, len))
+        self.read_with(|_| Ok(()), RawArray::read_after)
     }
 
     /// The whole array, of whatever type the file says.
@@ -243,22 +256,22 @@ impl<'a> PackedArray<'a> {
     ///
     /// As [`PackedArray::read`], and when `out` has another length than the array.
     pub fn read_into<T: Element>(&self, out: &mut [T]) -> Result<()> {
-        let header = self.header()?;
-        header.check_type::<T>().map_err(|error| self.undecodable(error))?;
-        let expected = header.elements();
-        if out.len() as u64 != expected {
-            let found = out.len();
-            return Err(self.mismatch(format!(
+        let found = out.len();
+        let check = |header: &Header| {
+            header.check_type::<T>().map_err(|error| self.undecodable(error))?;
+            let (expected, found) = (header.elements(), found as u64);
+            if expected == found {
+                return Ok(());
+            }
+            Err(self.mismatch(format!(
                 "the array has {expected} elements, the slice to read into {found}"
-            )));
-        }
-        if header.is_encoded() {
-            let array = self.read_raw::<T>()?;
-            out.copy_from_slice(array.data());
-            return Ok(());
-        }
-        self.read_with(|reader, _| {
-            let header = Header::read(reader)?;
+            )))
+        };
+        self.read_with(check, |header, reader, len| {
+            if header.is_encoded() {
+                out.copy_from_slice(RawArray::read_after(header, reader, len)?.data());
+                return Ok(());
+            }
             let bytes = bytemuck::cast_slice_mut(out);
             reader.read_exact(bytes)?;
             header.swap_to_native(bytes)?;
@@ -275,7 +288,7 @@ impl<'a> PackedArray<'a> {
     pub fn slice<T: Element>(&self, slice: impl AsRef<[SliceInfoElem]>) -> Result<ArrayD<T>> {
         let header = self.header()?;
         header.check_type::<T>().map_err(|error| self.undecodable(error))?;
-        let array = self.part(&header, slice.as_ref(), |header, len, slice, read_at| {
+        let array = self.part(header, slice.as_ref(), |header, len, slice, read_at| {
             ra::read_slice(header, len, slice, read_at)
         })?;
         Ok(self.ordered(array))
@@ -293,7 +306,7 @@ impl<'a> PackedArray<'a> {
 
     /// The part that a slice takes, to be written as a file of its own: with the fastest index first.
     pub(in crate::ops) fn part_for_file(&self, slice: &[SliceInfoElem]) -> Result<AnyArray> {
-        self.part(&self.header()?, slice, |header, len, slice, read_at| {
+        self.part(self.header()?, slice, |header, len, slice, read_at| {
             AnyArray::read_slice(header, len, slice, read_at)
         })
     }
@@ -327,23 +340,22 @@ impl<'a> PackedArray<'a> {
     ///
     /// When the pack is not mapped, the member is compressed, or its elements are not of type `T`, in
     /// this machine's byte order and aligned as `T` has to be.
-    pub fn view<T: Element>(&self) -> Result<ArrayViewD<'a, T>> {
-        let pack: &'a Pack = self.pack;
-        let Some(map) = &pack.map else {
+    pub fn view<T: Element>(&self) -> Result<ArrayViewD<'_, T>> {
+        let Some(map) = &self.pack.state.map else {
             return Err(Error::Unsupported(
                 "a view needs a pack that is opened by `Pack::map`".to_owned(),
             ));
         };
-        let Some(start) = self.member.data_offset() else {
+        let Some(start) = self.found.member.data_offset() else {
             return Err(self.mismatch("a compressed array cannot be viewed; read it".to_owned()));
         };
-        pack.must_be_alone(&self.member)?;
-        let end = start.saturating_add(self.member.size);
+        self.header()?;
+        let end = start.saturating_add(self.found.member.size);
         let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
         let bytes = range.and_then(|(start, end)| map.bytes().get(start..end));
         let bytes = bytes.ok_or_else(|| {
             let finding = Finding::new(Code::BadMemberData, "the archive became shorter");
-            pack.damaged(finding.in_member(self.name.clone()))
+            self.pack.damaged(finding.in_member(self.name().to_owned()))
         })?;
         let view = ra::view(bytes).map_err(|error| self.undecodable(error))?;
         if self.order == Order::RowUnreversed {
@@ -359,10 +371,10 @@ impl<'a> PackedArray<'a> {
         &self,
         read: impl FnOnce(&Header, &mut HashingReader, Option<u64>) -> Result<R, ReadError>,
     ) -> Result<R> {
-        self.read_with(|reader, len| {
-            let header = self.laid_out(Header::read(reader)?);
-            read(&header, reader, len)
-        })
+        self.read_with(
+            |_| Ok(()),
+            |header, reader, len| read(&self.laid_out(header.clone()), reader, len),
+        )
     }
 
     /// The elements of an array with the fastest index first, by their indices: reversing the axes moves none.
@@ -372,7 +384,7 @@ impl<'a> PackedArray<'a> {
 
     /// Whoever watches begins to count the bytes that are read of it.
     pub(in crate::ops) fn begin(&self, bytes: Option<u64>) {
-        self.pack.begin(&self.name, &self.member, bytes);
+        self.pack.begin(&self.found.name, &self.found.member, bytes);
     }
 
     /// Has `look` read elements at rising offsets of the data, and answers whether a manifest vouches for
@@ -385,9 +397,9 @@ impl<'a> PackedArray<'a> {
         look: impl FnOnce(&Header, &mut ReadAt<'_>) -> Result<R, ReadError>,
     ) -> Result<(R, bool)> {
         let header = self.header()?;
-        let stored = if whole { None } else { self.stored(&header)? };
+        let stored = if whole { None } else { self.stored(header)? };
         let is_whole = stored.is_none();
-        let result = self.read_data(&header, stored, look)?;
+        let result = self.read_data(header, stored, look)?;
         Ok((result, is_whole && self.verify && self.pack.has_manifest()?))
     }
 
@@ -403,10 +415,13 @@ impl<'a> PackedArray<'a> {
             return look(header, &mut read_at).map_err(|error| self.unreadable(error));
         }
         let encoding = self.encoding(header)?;
-        self.read_with(|reader, _| {
-            if Header::read(reader)? != *header {
-                return Err(io::Error::other("the header changed while it was read").into());
+        let check = |found: &Header| {
+            if found == header {
+                return Ok(());
             }
+            Err(self.unreadable(io::Error::other("the header changed while it was read").into()))
+        };
+        self.read_with(check, |_, reader, _| {
             let mut passed = 0;
             if let Some(encoding) = encoding {
                 let reader = BufReader::new(reader);
@@ -427,8 +442,8 @@ impl<'a> PackedArray<'a> {
         if !header.is_encoded() {
             return Ok(None);
         }
-        check_decoded(&self.name, header)?;
-        let mut reader = self.pack.archive.read(&self.member)?;
+        check_decoded(&self.found.name, header)?;
+        let mut reader = self.pack.state.archive.read(&self.found.member)?;
         let told = Header::read(&mut reader).and_then(|header| tell(header, &mut reader));
         told.map(|(encoding, _)| Some(encoding)).map_err(|error| self.unreadable(error))
     }
@@ -436,27 +451,27 @@ impl<'a> PackedArray<'a> {
     /// Refuses to keep so many bytes of it in memory at once, if that is more than its archive may make anyone take
     /// and more than [`ALWAYS_KEPT`].
     pub(in crate::ops) fn check_memory(&self, bytes: u64) -> Result<()> {
-        let limit = self.pack.archive.allowance()?.limit().max(ALWAYS_KEPT);
+        let limit = self.pack.state.archive.allowance()?.limit().max(ALWAYS_KEPT);
         if bytes <= limit {
             return Ok(());
         }
         Err(Error::Unsupported(format!(
             "`{}` takes {bytes} bytes of memory in this format, more than the {limit} that an archive of \
              this size may make it take; choose parts by the option `slice`, or get it as it is by `ra-pack extract`",
-            escape(&self.name)
+            escape(&self.found.name)
         )))
     }
 
     /// Refuses to look at so many elements one by one, if that would take far longer than the archive is long.
     pub(in crate::ops) fn check_elements(&self, elements: u64) -> Result<()> {
-        let limit = self.pack.archive.allowance()?.limit().saturating_mul(LOOKED_AT);
+        let limit = self.pack.state.archive.allowance()?.limit().saturating_mul(LOOKED_AT);
         if elements <= limit {
             return Ok(());
         }
         Err(Error::Unsupported(format!(
             "`{}` has {elements} elements to look at, more than the {limit} of an archive of this size; choose \
              fewer by the option `slice`, or unpack it by `ra-pack extract`",
-            escape(&self.name)
+            escape(&self.found.name)
         )))
     }
 
@@ -465,32 +480,36 @@ impl<'a> PackedArray<'a> {
         if header.is_encoded() {
             return Ok(None);
         }
-        let stored = self.pack.archive.stored(&self.member)?;
+        let stored = self.pack.state.archive.stored(&self.found.member)?;
         Ok(stored.map(|(file, start)| (file, start + header.header_len())))
     }
 
-    /// Reads the whole member by `read`, which gets the length of the file where it is more than a
-    /// claim, and holds what passed against the manifest.
+    /// Reads the whole member: `check` looks at its header, `read` takes what follows, with the length of the file
+    /// where that is more than a claim. What passed is compared with the manifest.
     fn read_with<R>(
         &self,
-        read: impl FnOnce(&mut HashingReader, Option<u64>) -> Result<R, ReadError>,
+        check: impl FnOnce(&Header) -> Result<()>,
+        read: impl FnOnce(&Header, &mut HashingReader, Option<u64>) -> Result<R, ReadError>,
     ) -> Result<R> {
         self.begin(None);
-        let inner = self.pack.archive.read(&self.member)?;
-        if !self.verify {
-            self.pack.must_be_alone(&self.member)?;
+        let inner = self.pack.state.archive.read(&self.found.member)?;
+        if !self.verify && self.found.header.get().is_none() {
+            self.pack.must_be_alone(&self.found.member)?;
         }
-        let vouching = self.verify.then(|| self.pack.vouching(&self.member)).transpose()?;
+        let vouching = self.verify.then(|| self.pack.vouching(&self.found.member)).transpose()?;
         let hasher = vouching.as_ref().map(|vouching| Hasher::new(vouching.algorithm));
         let mut reader = HashingReader { inner, hasher };
-        let len = (self.member.method == Method::Stored).then_some(self.member.size);
-        let result = read(&mut reader, len).map_err(|error| self.unreadable(error))?;
+        let len = (self.found.member.method == Method::Stored).then_some(self.found.member.size);
+        let header = Header::read(&mut reader).map_err(|error| self.unreadable(error))?;
+        check(&header)?;
+        let result = read(&header, &mut reader, len).map_err(|error| self.unreadable(error))?;
         // The rest is read too: the container checks its sum at the end.
         io::copy(&mut reader, &mut io::sink())
-            .map_err(|error| self.pack.unreadable(&self.name, error))?;
+            .map_err(|error| self.pack.unreadable(&self.found.name, error))?;
         if let Some((vouching, hasher)) = vouching.zip(reader.hasher) {
-            self.pack.must_vouch(&self.member, vouching, &hasher.finish())?;
+            self.pack.must_vouch(&self.found.member, vouching, &hasher.finish())?;
         }
+        self.found.header.get_or_init(|| header);
         Ok(result)
     }
 
@@ -498,16 +517,16 @@ impl<'a> PackedArray<'a> {
         match error {
             ReadError::Decode(source) => self.undecodable(source),
             ReadError::Slice(error) => self.mismatch(error.to_string()),
-            ReadError::Io(error) => self.pack.unreadable(&self.name, error),
+            ReadError::Io(error) => self.pack.unreadable(&self.found.name, error),
         }
     }
 
     fn undecodable(&self, source: ra::DecodeError) -> Error {
-        Error::array(self.name.clone(), source)
+        Error::array(self.name().to_owned(), source)
     }
 
     fn mismatch(&self, reason: String) -> Error {
-        Error::Mismatch { name: self.name.clone(), reason }
+        Error::Mismatch { name: self.name().to_owned(), reason }
     }
 
     /// The dimensions, in the order of the indices.
@@ -520,8 +539,8 @@ impl<'a> PackedArray<'a> {
     /// When the array or a description cannot be read.
     pub fn axes(&self) -> Result<Vec<Axis>> {
         let header = self.header()?;
-        let path = MemberPath::new(&*self.name)?;
-        let contents = self.pack.contents_about(&self.name)?;
+        let path = MemberPath::new(self.name())?;
+        let contents = self.pack.contents_about(&path, header)?;
         let Some(described) = contents.description(&path, &mut Vec::new()) else {
             let plain = |extent: &u64| Axis { name: None, extent: *extent, coordinate: None };
             return Ok(header.dims().iter().map(plain).collect());

@@ -81,7 +81,7 @@ impl PackManifest {
             return None;
         }
         // What is wrong with it, reading all of it says.
-        let (file, offset) = pack.archive.stored(&self.member).ok().flatten()?;
+        let (file, offset) = pack.state.archive.stored(&self.member).ok().flatten()?;
         let read = |bytes: &mut [u8], at: u64| file.read_exact_at(bytes, offset + at).ok();
         bisect(self.algorithm, self.member.size, read, path)
     }
@@ -90,16 +90,16 @@ impl PackManifest {
 impl Pack {
     /// The manifest, found once.
     pub(super) fn manifest(&self) -> Result<Option<&PackManifest>> {
-        if let Some(manifest) = self.manifest.get() {
+        if let Some(manifest) = self.state.manifest.get() {
             return Ok(manifest.as_ref());
         }
         let found = PackManifest::find(self)?;
-        Ok(self.manifest.get_or_init(|| found).as_ref())
+        Ok(self.state.manifest.get_or_init(|| found).as_ref())
     }
 
     /// Most bytes that are read of a text, which has no more: a part of it would seem to list less than it does.
     fn longest_text(&self, member: &Member, name: &str) -> Result<u64> {
-        let longest = longest(&self.archive)?;
+        let longest = longest(&self.state.archive)?;
         if member.size <= longest {
             return Ok(longest);
         }
@@ -111,14 +111,14 @@ impl Pack {
 
     pub(super) fn text(&self, member: &Member, name: &str) -> Result<Vec<u8>> {
         let (longest, mut text) = (self.longest_text(member, name)?, Vec::new());
-        let read = self.archive.read(member)?.take(longest).read_to_end(&mut text);
+        let read = self.state.archive.read(member)?.take(longest).read_to_end(&mut text);
         read.map_err(|error| self.unreadable(name, error))?;
         Ok(text)
     }
 
     /// The name of a member in the manifest.
     fn listed_name<'m>(&self, member: &'m Member) -> &'m str {
-        let placement = self.placement.get();
+        let placement = self.state.placement.get();
         placement.and_then(|placement| placement.relative(&member.name)).unwrap_or(&member.name)
     }
 

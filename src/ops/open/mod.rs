@@ -4,9 +4,10 @@ mod array;
 mod manifest;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 pub use self::array::{Axis, Coordinate, PackedArray};
 pub(super) use self::array::{LONGEST_HEADER, ReadAt, check_decoded, tell};
@@ -22,7 +23,6 @@ use crate::digest::{Algorithm, Digest, Hashing};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::FileMap;
-use crate::ndl::Ndarray;
 use crate::pack::{
     self, ARRAY_EXTENSION, BAG_DECLARATION, Content, Contents, DESCRIPTION_EXTENSIONS,
     DescriptionFacts, Inspector, Layout, PACK_DOCUMENT, Placement,
@@ -30,7 +30,7 @@ use crate::pack::{
 use crate::path::MemberPath;
 use crate::pipeline;
 use crate::progress::Progress;
-use crate::ra::Element;
+use crate::ra::{Element, Header};
 
 /// A pack opened for reading, in whatever container it lies.
 ///
@@ -42,7 +42,8 @@ use crate::ra::Element;
 /// reads many has both kept in memory with an index, so that each further array is found at once; an index knows of
 /// all that is wrong. A tar is walked once, to index it. One that is compressed as a whole can only be decoded from its
 /// beginning: whoever reads its arrays in about its order has it decoded once, and [`decoded`](Self::decoded)
-/// tells. Reads take `&self` and may come from several threads at once.
+/// tells. A clone costs little and shares everything with the pack that it was made of. Reads take `&self` and may
+/// come from several threads at once.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -60,8 +61,14 @@ use crate::ra::Element;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Pack {
+    state: Arc<PackState>,
+}
+
+/// The opened archive with what is known of it, which all clones of a [`Pack`] share.
+#[derive(Debug)]
+struct PackState {
     archive: Archive,
     map: Option<FileMap>,
     /// Found when it is first needed.
@@ -69,7 +76,23 @@ pub struct Pack {
     manifest: OnceLock<Option<PackManifest>>,
     /// The pack's own document, which describes any number of arrays.
     document: OnceLock<Option<Arc<DescriptionFacts>>>,
+    /// Members of an archive by the names that they were asked for by. A directory may change.
+    found: RwLock<HashMap<Arc<str>, Arc<FoundMember>>>,
 }
+
+/// A member that was found by its name.
+#[derive(Debug)]
+struct FoundMember {
+    /// The name that it was asked for by.
+    name: Arc<str>,
+    member: Member,
+    /// The header of the array, once it was read and no other member has the name or a digest confirmed it.
+    header: OnceLock<Header>,
+}
+
+/// Members that are kept in [`PackState::found`], which take some 300 bytes each. When there are more, all are
+/// forgotten.
+const MOST_FOUND: usize = 1 << 15;
 
 /// Arrays that a thread takes at a time: enough for their costs to be alike, few enough for the last to be shared.
 const MOST: usize = 64;
@@ -113,7 +136,7 @@ impl Pack {
             if archive.is_stream() { archive.bytes_to_read() } else { 0 },
             0,
         );
-        Ok(Self::new(archive, OnceLock::new()))
+        Ok(Self::new(archive, None, OnceLock::new()))
     }
 
     /// Opens the directory around a loose array as a pack, and gives the name of the array in it.
@@ -140,18 +163,19 @@ impl Pack {
         let single_file = single_file::gather(path.as_ref(), None)?;
         let pack = Self::open_watched(&single_file.root, progress)?;
         // Nobody said that the directory is a pack, and it may be a large one.
-        pack.placement.get_or_init(Placement::plain);
-        pack.manifest.get_or_init(|| None);
+        pack.state.placement.get_or_init(Placement::plain);
+        pack.state.manifest.get_or_init(|| None);
         Ok((pack, single_file.subject.as_str().to_owned()))
     }
 
     /// An archive that is open already, of which it is known how the pack in it is laid out.
     pub(super) fn of_archive(archive: Archive, placement: Placement) -> Self {
-        Self::new(archive, OnceLock::from(placement))
+        Self::new(archive, None, OnceLock::from(placement))
     }
 
-    fn new(archive: Archive, placement: OnceLock<Placement>) -> Self {
-        Self { archive, map: None, placement, manifest: OnceLock::new(), document: OnceLock::new() }
+    fn new(archive: Archive, map: Option<FileMap>, placement: OnceLock<Placement>) -> Self {
+        let (manifest, document, found) = Default::default();
+        Self { state: Arc::new(PackState { archive, map, placement, manifest, document, found }) }
     }
 
     /// Opens an archive and maps it into memory, so that arrays can be [viewed](PackedArray::view)
@@ -170,34 +194,34 @@ impl Pack {
         reason = "a map is only as stable as its file, which only the caller knows"
     )]
     pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self> {
-        let mut pack = Self::open(path.as_ref())?;
-        let Some(file) = pack.archive.file() else {
+        let archive = Archive::open_watched(path.as_ref(), &Progress::default())?;
+        let Some(file) = archive.file() else {
             return Err(Error::Unsupported(format!(
                 "`{}` is a directory, which cannot be mapped as a whole",
                 crate::path::escape_path(path.as_ref())
             )));
         };
         // SAFETY: our caller promises what `File::map` asks for, that the file does not change.
-        pack.map = Some(unsafe { file.map() }?);
-        Ok(pack)
+        let map = unsafe { file.map() }?;
+        Ok(Self::new(archive, Some(map), OnceLock::new()))
     }
 
     /// Whoever watches begins to count anew: so many bytes of this member will be read, or else all that the
     /// archive has for it.
     fn begin(&self, name: &str, member: &Member, bytes: Option<u64>) {
-        let all = if self.archive.is_stream() {
-            self.archive.bytes_to_read()
+        let all = if self.state.archive.is_stream() {
+            self.state.archive.bytes_to_read()
         } else {
             member.packed_size
         };
-        let progress = self.archive.progress();
+        let progress = self.state.archive.progress();
         progress.stage("reading", bytes.unwrap_or(all), 0);
         progress.at(name);
     }
 
     /// The kind of container.
     pub fn container(&self) -> Container {
-        self.archive.container()
+        self.state.archive.container()
     }
 
     /// Bytes of the archive file; nothing for a directory.
@@ -206,14 +230,14 @@ impl Pack {
     ///
     /// When the system does not say.
     pub fn file_size(&self) -> Result<Option<u64>> {
-        self.archive.file().map(|file| file.len()).transpose()
+        self.state.archive.file().map(|file| file.len()).transpose()
     }
 
     /// Bytes that have been decoded so far of a tar that is compressed as a whole, to reach the contents that were
     /// asked for. It is decoded again when something is asked for that precedes what was read last, unless that
     /// passed not long before. 0 for all other containers.
     pub fn decoded(&self) -> u64 {
-        self.archive.decoded()
+        self.state.archive.decoded()
     }
 
     /// Every member, in the order of the container.
@@ -222,7 +246,7 @@ impl Pack {
     ///
     /// When the container cannot be walked to its end.
     pub fn members(&self) -> Result<Vec<MemberInfo>> {
-        let members = self.archive.members()?;
+        let members = self.state.archive.members()?;
         Ok(members
             .into_iter()
             .map(|member| MemberInfo {
@@ -240,9 +264,8 @@ impl Pack {
     /// # Errors
     ///
     /// [`Error::NoSuchMember`], and [`Error::Damaged`] when the container cannot be trusted about it.
-    pub fn array(&self, name: &str) -> Result<PackedArray<'_>> {
-        let member = self.find(name)?;
-        Ok(PackedArray::new(self, name, member))
+    pub fn array(&self, name: &str) -> Result<PackedArray> {
+        Ok(PackedArray::new(self.clone(), self.find(name)?))
     }
 
     /// The whole content of one member, checked against the manifest.
@@ -264,10 +287,10 @@ impl Pack {
     ///
     /// As [`Pack::read`]; what was written before damage was noticed is then worthless.
     pub fn copy_to(&self, name: &str, out: &mut dyn Write) -> Result<(u64, bool)> {
-        let member = self.find(name)?;
-        let vouching = self.vouching(&member)?;
-        let (written, digest) = self.copy(&member, name, vouching.algorithm, out)?;
-        let vouched = self.check_digest(&member, vouching, &digest)?;
+        let member = &self.find(name)?.member;
+        let vouching = self.vouching(member)?;
+        let (written, digest) = self.copy(member, name, vouching.algorithm, out)?;
+        let vouched = self.check_digest(member, vouching, &digest)?;
         Ok((written, vouched))
     }
 
@@ -277,9 +300,9 @@ impl Pack {
     ///
     /// [`Error::NoSuchMember`], and [`Error::Damaged`] when it is not what the container says.
     pub fn copy_unverified_to(&self, name: &str, out: &mut dyn Write) -> Result<u64> {
-        let member = self.find(name)?;
-        self.must_be_alone(&member)?;
-        self.copy(&member, name, Algorithm::Sha256, out).map(|(written, _)| written)
+        let member = &self.find(name)?.member;
+        self.must_be_alone(member)?;
+        self.copy(member, name, Algorithm::Sha256, out).map(|(written, _)| written)
     }
 
     fn copy(
@@ -292,11 +315,11 @@ impl Pack {
         /// From this size on a thread of its own that hashes saves more than it costs.
         const WORTH_A_THREAD: u64 = 4 * 1024 * 1024;
         self.begin(name, member, None);
-        let mut reader = self.archive.read(member)?;
+        let mut reader = self.state.archive.read(member)?;
         let mut written = 0;
         let sink = |block: &[u8]| {
             out.write_all(block)
-                .map_err(Error::io("write what was read from", self.archive.path()))?;
+                .map_err(Error::io("write what was read from", self.state.archive.path()))?;
             written += block.len() as u64;
             Ok(())
         };
@@ -309,31 +332,11 @@ impl Pack {
         }
     }
 
-    /// The description of an array: the document beside it, or its entry in the pack's own.
-    ///
-    /// # Errors
-    ///
-    /// When there is no such array, or its description is at fault.
-    pub fn description(&self, name: &str) -> Result<Option<Ndarray>> {
-        let path = MemberPath::new(name)?;
-        let contents = self.contents_about(name)?;
-        let mut findings = Vec::new();
-        let ndarray = contents
-            .description(&path, &mut findings)
-            .map(|described| described.entity.array().clone());
-        match findings.into_iter().find(Finding::is_error) {
-            Some(finding) => Err(self.damaged(finding)),
-            None => Ok(ndarray),
-        }
-    }
-
     /// The header of an array, and the document that describes it.
-    fn contents_about(&self, name: &str) -> Result<Contents> {
-        let path = MemberPath::new(name)?;
+    fn contents_about(&self, path: &MemberPath, header: &Header) -> Result<Contents> {
         let mut contents = Contents::default();
-        let header = self.array(name)?.header()?;
-        let facts =
-            pack::ArrayFacts { header: Ok(header), encoding: None, trailing: 0, data: Ok(()) };
+        let header = Ok(header.clone());
+        let facts = pack::ArrayFacts { header, encoding: None, trailing: 0, data: Ok(()) };
         contents.add(path.clone(), Content::Array(Arc::new(facts)));
         for extension in DESCRIPTION_EXTENSIONS {
             let name = format!("{}.{extension}", path.without_extension());
@@ -349,7 +352,7 @@ impl Pack {
 
     /// The pack's own document, read once: without others it describes every array.
     fn document(&self) -> Result<Option<Arc<DescriptionFacts>>> {
-        if let Some(document) = self.document.get() {
+        if let Some(document) = self.state.document.get() {
             return Ok(document.clone());
         }
         let found = match self.find_tag(PACK_DOCUMENT)? {
@@ -360,14 +363,14 @@ impl Pack {
             Content::Description(facts) => Some(Arc::from(facts)),
             Content::Array(_) | Content::Other => None,
         };
-        Ok(self.document.get_or_init(|| document).clone())
+        Ok(self.state.document.get_or_init(|| document).clone())
     }
 
     /// What a member is found to be.
     fn inspect(&self, name: &str, member: &Member) -> Result<Content> {
         self.must_be_alone(member)?;
-        let mut inspector = Inspector::within(name, &self.archive.allowance()?);
-        let mut reader = self.archive.read(member)?;
+        let mut inspector = Inspector::within(name, &self.state.archive.allowance()?);
+        let mut reader = self.state.archive.read(member)?;
         inspector.read(&mut reader).map_err(|error| self.unreadable(name, error))?;
         Ok(inspector.finish(name, member.size))
     }
@@ -379,26 +382,26 @@ impl Pack {
 
     /// How the pack is laid out, from the names of all members.
     fn placement(&self) -> Result<&Placement> {
-        if let Some(placement) = self.placement.get() {
+        if let Some(placement) = self.state.placement.get() {
             return Ok(placement);
         }
-        let members = self.archive.members()?;
+        let members = self.state.archive.members()?;
         let placement = Placement::detect(&members.iter().map(|member| &*member.name));
-        Ok(self.placement.get_or_init(|| placement))
+        Ok(self.state.placement.get_or_init(|| placement))
     }
 
     /// Finds a member by its place in a pack. Most packs are plain, and need no look at other names.
     fn find_placed(&self, place: impl Fn(&Placement) -> String) -> Result<Option<Member>> {
         let plain = Placement::plain();
         let name = place(&plain);
-        if let Some(member) = self.archive.find_by_order(&name, true)? {
+        if let Some(member) = self.state.archive.find_by_order(&name, true)? {
             return Ok(Some(member));
         }
         let placement = self.placement()?;
         if *placement == plain {
             return Ok(None);
         }
-        self.archive.find(&place(placement))
+        self.state.archive.find(&place(placement))
     }
 
     /// A file beside the payload.
@@ -406,7 +409,26 @@ impl Pack {
         self.find_placed(|placement| placement.place_tag(name))
     }
 
-    fn find(&self, name: &str) -> Result<Member> {
+    /// Finds a file, in an archive once.
+    fn find(&self, name: &str) -> Result<Arc<FoundMember>> {
+        let found = self.state.found.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = found.get(name) {
+            return Ok(Arc::clone(found));
+        }
+        drop(found);
+        let (name, member) = (Arc::<str>::from(name), self.look_for(name)?);
+        let found = Arc::new(FoundMember { name: name.clone(), member, header: OnceLock::new() });
+        if self.container() != Container::Directory {
+            let mut all = self.state.found.write().unwrap_or_else(PoisonError::into_inner);
+            if all.len() >= MOST_FOUND {
+                all.clear();
+            }
+            all.insert(name, Arc::clone(&found));
+        }
+        Ok(found)
+    }
+
+    fn look_for(&self, name: &str) -> Result<Member> {
         let found = match self.find_placed(|placement| placement.place_payload(name))? {
             // The files beside a bag's payload can be read too, by their names in the bag.
             None => self.find_tag(name)?,
@@ -433,9 +455,9 @@ impl Pack {
             let below = placement.payload(&member.name)?.strip_prefix(directory)?;
             (member.kind == MemberKind::File && below.starts_with('/')).then_some(())
         };
-        let members = self.archive.members()?;
+        let members = self.state.archive.members()?;
         let files = members.iter().filter_map(is_in).count();
-        let (archive, member) = (self.archive.path().to_owned(), name.to_owned());
+        let (archive, member) = (self.state.archive.path().to_owned(), name.to_owned());
         if is_directory || files > 0 {
             return Ok(Error::IsDirectory { archive, member, files });
         }
@@ -471,7 +493,7 @@ impl Pack {
         if self.container() != Container::Zip {
             return Ok(());
         }
-        match self.archive.find(&member.name)? {
+        match self.state.archive.find(&member.name)? {
             Some(found) if found == *member => Ok(()),
             _ => Err(self.damaged(
                 Finding::new(Code::BadDirectory, "the directory does not say the same of it twice")
@@ -522,15 +544,15 @@ impl Pack {
         self.read_each_opened(names, PackedArray::in_shape_order, visit)
     }
 
-    fn read_each_opened<'p, T: Element, R: Send>(
-        &'p self,
+    fn read_each_opened<T: Element, R: Send>(
+        &self,
         names: &[impl AsRef<str> + Sync],
-        open: impl Fn(PackedArray<'p>) -> Result<PackedArray<'p>> + Sync,
+        open: impl Fn(PackedArray) -> Result<PackedArray> + Sync,
         visit: impl Fn(&str, ArrayD<T>) -> R + Sync,
     ) -> Result<Vec<R>> {
         // Many are found by an index from the first one on, so that which are read first makes no difference.
         if let Some(name) = names.first().filter(|_| names.len() > MOST) {
-            self.archive.find(name.as_ref())?;
+            self.state.archive.find(name.as_ref())?;
             if let Some(manifest) = self.manifest()? {
                 manifest.index(self)?;
             }
@@ -566,10 +588,10 @@ fn suggestion(members: &[Member], placement: &Placement, name: &str) -> Option<S
 
 impl RootFiles for Pack {
     fn layout(&self) -> Result<Layout> {
-        match self.placement.get() {
+        match self.state.placement.get() {
             Some(placement) => Ok(placement.layout),
             // It was found without a look at all names, at the root, where a bag may be too.
-            None => match self.archive.find_by_order(BAG_DECLARATION, false)? {
+            None => match self.state.archive.find_by_order(BAG_DECLARATION, false)? {
                 Some(_) => Ok(Layout::BagIt),
                 None => Ok(Layout::Plain),
             },
@@ -582,6 +604,6 @@ impl RootFiles for Pack {
     }
 
     fn damaged(&self, finding: Finding) -> Error {
-        Error::damaged(self.archive.path(), finding)
+        Error::damaged(self.state.archive.path(), finding)
     }
 }

@@ -63,7 +63,7 @@ impl Meaning {
 /// A part of an array that is looked at.
 #[derive(Debug)]
 pub(super) struct ArrayPart<'a> {
-    pub(super) array: &'a PackedArray<'a>,
+    pub(super) array: &'a PackedArray,
     pub(super) header: Header,
     pub(super) description: Option<Ndarray>,
     pub(super) order: Order,
@@ -72,7 +72,7 @@ pub(super) struct ArrayPart<'a> {
 
 impl<'a> ArrayPart<'a> {
     /// The part that a slice takes, which is written in the order of the array's indices.
-    pub(super) fn new(array: &'a PackedArray<'a>, slice: Option<&str>) -> Result<Self> {
+    pub(super) fn new(array: &'a PackedArray, slice: Option<&str>) -> Result<Self> {
         let description = array.description()?;
         let (header, order) = array.layout()?;
         let selection = ArraySelection::new(&header, order, slice)?;

@@ -130,7 +130,7 @@ impl ArraySelection {
 /// Has `work` look at each block of elements, in this machine's byte order, on `jobs` threads; `take` gets the results
 /// in the order of the file. Answers whether a manifest vouches for the elements.
 pub(in crate::ops) fn for_each<T: Send>(
-    array: &PackedArray<'_>,
+    array: &PackedArray,
     selection: &ArraySelection,
     jobs: usize,
     work: impl Fn(&[u8]) -> T + Sync,
