@@ -156,7 +156,7 @@ impl Member {
 
     /// Where its bytes begin, by which members are in the order of the archive; the end of all of those without a
     /// place of their own.
-    fn start(&self) -> u64 {
+    pub(crate) fn start(&self) -> u64 {
         match self.location {
             Location::At { data } | Location::Packed { data, .. } | Location::Stream { data } => {
                 data

@@ -1,6 +1,6 @@
 //! The contents of a compressed tar, which pass by in its order, for someone who asks for them in another.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::io::{self, BufReader, Cursor, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,10 +8,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::data::MemberReader;
 use super::tarball::TarEntries;
 
-/// Bytes that are kept of one content from its beginning: all of most descriptions and of many arrays.
+/// The longest content that is kept whole: nearly all descriptions and manifests, and many arrays.
+const WHOLE: u64 = 8 << 20;
+
+/// Bytes that are kept of longer ones from their beginning: more than headers have.
 const START: u64 = 64 << 10;
 
-/// Bytes that are kept of all contents together.
+/// Bytes that are kept of all contents together. The last that passed are kept: `create` writes the manifest last, and
+/// it is asked for first.
 const KEPT: usize = 16 << 20;
 
 /// Memory for a kept content besides its bytes.
@@ -29,8 +33,10 @@ impl fmt::Debug for StreamContents {
 
 struct Passed {
     reader: Option<TarEntries>,
-    /// The starts of contents by where these begin in the tar. When there are too many, all are forgotten.
+    /// The starts of contents by where these begin in the tar.
     starts: HashMap<u64, Arc<[u8]>>,
+    /// Where these begin, in the order in which they passed.
+    order: VecDeque<u64>,
     /// Bytes that these take.
     kept: usize,
     decoded: u64,
@@ -41,8 +47,14 @@ struct Passed {
 impl StreamContents {
     /// Those of a tar that is read by what `begin` gives; nothing is read yet.
     pub(super) fn new(begin: impl Fn() -> TarEntries + Send + 'static) -> Self {
-        let (starts, begin) = (HashMap::new(), Box::new(begin));
-        Self(Arc::new(Mutex::new(Passed { reader: None, starts, kept: 0, decoded: 0, begin })))
+        let (starts, order, begin) = (HashMap::new(), VecDeque::new(), Box::new(begin));
+        let passed = Passed { reader: None, starts, order, kept: 0, decoded: 0, begin };
+        Self(Arc::new(Mutex::new(passed)))
+    }
+
+    /// Keeps the start of a content of `size` bytes that begins at `data`, for whoever passes by.
+    pub(super) fn keep(&self, data: u64, size: u64, content: &mut impl Read) -> io::Result<()> {
+        lock(&self.0).keep(data, size, content).map(drop)
     }
 
     /// The content of `size` bytes that begins at `data`; `None` when nothing begins there.
@@ -69,13 +81,20 @@ impl StreamContents {
 }
 
 impl Passed {
-    fn keep(&mut self, data: u64, start: Arc<[u8]>) {
-        self.kept += start.len() + ENTRY;
-        if self.kept > KEPT {
-            self.starts.clear();
-            self.kept = start.len() + ENTRY;
+    fn keep(&mut self, data: u64, size: u64, content: &mut impl Read) -> io::Result<Arc<[u8]>> {
+        let mut start = Vec::new();
+        content.take(if size > WHOLE { START } else { size }).read_to_end(&mut start)?;
+        let start: Arc<[u8]> = start.into();
+        if self.starts.insert(data, Arc::clone(&start)).is_none() {
+            self.order.push_back(data);
+            self.kept += start.len() + ENTRY;
         }
-        self.starts.insert(data, start);
+        while self.kept > KEPT
+            && let Some(oldest) = self.order.pop_front().and_then(|data| self.starts.remove(&data))
+        {
+            self.kept -= oldest.len() + ENTRY;
+        }
+        Ok(start)
     }
 
     /// Reads on to the start of the content that begins at `data`, from the beginning if it has passed.
@@ -85,10 +104,7 @@ impl Passed {
         let from = reader.position();
         let found = loop {
             let Some(entry) = reader.next_entry()? else { break None };
-            let mut start = Vec::new();
-            (&mut reader).take(entry.size.min(START)).read_to_end(&mut start)?;
-            let start: Arc<[u8]> = start.into();
-            self.keep(entry.data_offset, Arc::clone(&start));
+            let start = self.keep(entry.data_offset, entry.size, &mut reader)?;
             if entry.data_offset >= data {
                 break (entry.data_offset == data).then_some(start);
             }

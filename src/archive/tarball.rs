@@ -326,9 +326,23 @@ impl Tarball {
     /// Looks at every member once. A tar that cannot be walked to its end is an error.
     fn make_index(&self) -> Result<Vec<Member>> {
         let mut members = Vec::new();
-        let findings = self.walk(self.entries().0, |_, entry| {
+        let is_stream = self.compression != StreamCompression::None;
+        let findings = self.walk(self.entries().0, |content, entry| {
             members.extend(self.member(&entry));
-            Ok(())
+            if !is_stream {
+                return Ok(());
+            }
+            match self.contents.keep(entry.data_offset, entry.size, content) {
+                Err(error)
+                    if !error
+                        .get_ref()
+                        .is_some_and(<dyn std::error::Error + Send + Sync>::is::<TarFault>) =>
+                {
+                    Err(Error::damaged(self.file.path(), self.stream_finding(error)?))
+                }
+                // A fault of the tar is among its faults.
+                _ => Ok(()),
+            }
         })?;
         if let Some(finding) = findings.into_iter().find(Finding::is_error) {
             return Err(Error::damaged(self.file.path(), finding));

@@ -78,7 +78,8 @@ pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) ->
     let pack = Pack::open_watched(archive, &options.progress)?;
     let pending = PendingFile::begin(output, options.force)?;
     let mut out = LimitedWriter::new(pending.writer()?, options.max_size);
-    let written = out.judge(|out| write(&pack, member, options, (output, output), out))?;
+    let written = out.judge(|out| write(&pack, member, options, (output, output), out));
+    let written = written.map_err(|error| pack.explain(error))?;
     let mut report = report(archive, member, out.count, written);
     drop(out);
     pending.sync()?;
@@ -108,14 +109,17 @@ pub fn get_to(
     options.check()?;
     let pack = Pack::open_watched(archive, &options.progress)?;
     let names = (STANDARD_OUTPUT.as_ref(), &*std::env::temp_dir().join("get"));
-    let write_to = |out: &mut dyn Write| write(&pack, member, options, names, out);
+    let write_to = |out: &mut dyn Write| {
+        write(&pack, member, options, names, out).map_err(|error| pack.explain(error))
+    };
     let mut out = LimitedWriter::new(out, options.max_size);
     if options.slice.is_none() && !options.unverified {
         let mut sink = LimitedWriter::new(std::io::sink(), options.max_size);
         if passes(options) {
             sink.judge(write_to)?;
         } else {
-            sink.judge(|sink| pack.copy_to(member, sink))?;
+            let copied = sink.judge(|sink| pack.copy_to(member, sink));
+            copied.map_err(|error| pack.explain(error))?;
         }
     }
     let written = out.judge(write_to)?;

@@ -286,7 +286,7 @@ pub fn array_file_info(path: &Path) -> Result<ArrayInfo> {
 /// As [`Pack::array`], and when its description is at fault.
 pub fn array_info(target: &Path, member: &str) -> Result<ArrayInfo> {
     let pack = Pack::open(target)?;
-    let array = pack.array(member)?;
+    let array = pack.array(member).map_err(|error| pack.explain(error))?;
     let header = array.header()?;
     let mut info = ArrayInfo::new(member.to_owned(), header, array.file_size());
     info.method = Some(array.method().to_string());

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use super::open::Pack;
 use super::scan::{PackScan, ScanFor};
 use super::select::Patterns;
-use crate::archive::{Archive, Container, Member, MemberKind};
+use crate::archive::{Container, Member, MemberKind};
 use crate::digest::{Algorithm, Digest};
 use crate::error::Result;
 use crate::finding::{self, Finding};
@@ -148,31 +148,42 @@ pub struct ListedArray<'a> {
 /// # Ok::<(), ra_pack::Error>(())
 /// ```
 pub fn list(target: &Path, options: &ListOptions) -> Result<Listing> {
-    let archive = Archive::open_watched(target, &options.progress)?;
-    let jobs = pipeline::jobs(options.jobs);
-    let PackScan { placement, mut members, contents, mut findings, .. } =
-        PackScan::new(&archive, jobs, ScanFor::Contents)?;
-    finding::cut(&mut findings);
-    let ListOptions { patterns, .. } = options;
-    if !patterns.is_empty() || options.arrays {
-        members.retain(|member| {
-            let payload = placement.payload(&member.name).unwrap_or(&member.name);
-            (!options.arrays || contents.is_array(payload))
-                && (patterns.is_empty()
-                    || patterns.matches(payload)
-                    || patterns.matches(&member.name))
-        });
+    Pack::open_watched(target, &options.progress)?.list(options)
+}
+
+impl Pack {
+    /// Lists the members of an open pack. Reads are reported to the progress that the pack was opened with.
+    ///
+    /// # Errors
+    ///
+    /// When the container cannot be read.
+    pub fn list(&self, options: &ListOptions) -> Result<Listing> {
+        let archive = self.archive();
+        let jobs = pipeline::jobs(options.jobs);
+        let PackScan { placement, mut members, contents, mut findings, .. } =
+            PackScan::new(archive, jobs, ScanFor::Contents)?;
+        finding::cut(&mut findings);
+        let ListOptions { patterns, .. } = options;
+        if !patterns.is_empty() || options.arrays {
+            members.retain(|member| {
+                let payload = placement.payload(&member.name).unwrap_or(&member.name);
+                (!options.arrays || contents.is_array(payload))
+                    && (patterns.is_empty()
+                        || patterns.matches(payload)
+                        || patterns.matches(&member.name))
+            });
+        }
+        let (container, layout) = (archive.container(), placement.layout);
+        let mut members = ListedMembers { members, digests: Vec::new(), placement, contents };
+        members.sort(options.order);
+        if options.reverse {
+            members.members.reverse();
+        }
+        if options.digests {
+            members.look_up_digests(self)?;
+        }
+        Ok(Listing { target: archive.path().to_owned(), container, layout, members, findings })
     }
-    let (container, layout) = (archive.container(), placement.layout);
-    let mut members = ListedMembers { members, digests: Vec::new(), placement, contents };
-    members.sort(options.order);
-    if options.reverse {
-        members.members.reverse();
-    }
-    if options.digests {
-        members.look_up_digests(archive)?;
-    }
-    Ok(Listing { target: target.to_owned(), container, layout, members, findings })
 }
 
 impl Listing {
@@ -222,8 +233,7 @@ impl ListedMembers {
 
     /// Looks up the digest of each member in the manifest. A line of it that cannot be read says nothing; `verify`
     /// reports it.
-    fn look_up_digests(&mut self, archive: Archive) -> Result<()> {
-        let pack = Pack::of_archive(archive, self.placement.clone());
+    fn look_up_digests(&mut self, pack: &Pack) -> Result<()> {
         let digest = |member: &Member| {
             if member.kind != MemberKind::File || !crate::path::is_sound(&member.name) {
                 return Ok(None);

@@ -209,6 +209,30 @@ fn a_compressed_tar_is_decoded_once_for_all_of_its_arrays() {
 }
 
 #[test]
+fn many_arrays_of_a_compressed_tar_are_verified_in_one_pass() {
+    let names = |numbers: Vec<usize>| -> Vec<String> {
+        numbers.into_iter().map(|number| format!("{:04}.ra", number * 7919 % 500)).collect()
+    };
+    let names = names((0..500).collect());
+    let large = raw_array(UINT8, &[100_000], &[7].repeat(100_000));
+    let source = names.iter().fold(Experiment::new(), |source, name| source.file(name, &*large));
+    let place = TempDir::new().unwrap();
+    for name in ["x.tar.gz", "x.tar.zst"] {
+        let path = place.path().join(name);
+        let options = CreateOptions { describe: true, ..CreateOptions::default() };
+        create(source.path(), &path, &options).unwrap();
+        let pack = Pack::open(&path).unwrap();
+        let read = pack.read_each(&names, None, |array| {
+            Ok::<_, ra_pack::Error>((array.name().to_owned(), array.read::<u8>()?.len()))
+        });
+        let expected: Vec<_> = names.iter().map(|name| (name.clone(), 100_000)).collect();
+        assert_eq!(read.unwrap(), expected, "{name}");
+        // The manifest passed when the index was made.
+        assert!(pack.decoded() <= 510 * 102_000, "{name}: {}", pack.decoded());
+    }
+}
+
+#[test]
 fn a_report_reads_no_more_elements_than_are_read_for_an_archive_of_its_size() {
     const LEN: usize = 140 << 20;
     let content = [header(LEN as u64), vec![0; LEN]].concat();

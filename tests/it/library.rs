@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::error::Error as _;
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{fs, io, thread};
 
 use bytemuck::{Pod, Zeroable};
@@ -13,10 +14,12 @@ use num_complex::Complex;
 use ra_pack::archive::{Compression, Method};
 use ra_pack::create::{CreateOptions, Layout};
 use ra_pack::extract::ExtractOptions;
+use ra_pack::list::{ListOptions, Listing};
+use ra_pack::verify::VerifyOptions;
 use ra_pack::files::FileKind;
 use ra_pack::ndl::{Extent, Order};
 use ra_pack::ra::{self, parse_slice};
-use ra_pack::{AnyArray, Container, Error, Pack, Progress, RawArray, create, extract};
+use ra_pack::{AnyArray, Container, Error, Pack, Progress, RawArray, create, extract, list, verify};
 use tempfile::TempDir;
 
 use crate::experiment::{
@@ -527,15 +530,56 @@ fn a_wrong_shape_is_an_error_that_names_both() {
 #[test]
 fn a_member_that_is_not_there_is_an_error_with_what_may_be_meant() {
     Packs::of(standard()).each(|kind, pack| {
-        let said = pack.array("run2/temperature.ra").unwrap_err().to_string();
-        assert!(said.contains("did you mean `run1/temperature.ra`?"), "{kind}: {said}");
-        let error = pack.array("/RUN1/Temperature").unwrap_err();
-        assert!(error.to_string().contains("`run1/temperature.ra`"), "{kind}: {error}");
-        assert!(matches!(error, Error::NoSuchMember { .. }));
+        for name in ["run2/temperature.ra", "/RUN1/Temperature"] {
+            let error = pack.array(name).unwrap_err();
+            assert!(matches!(error, Error::NoSuchMember { suggestion: None, .. }), "{kind}");
+            let said = pack.explain(error).to_string();
+            assert!(said.contains("did you mean `run1/temperature.ra`?"), "{kind}: {said}");
+        }
+        let directory = pack.explain(pack.array("run1").unwrap_err());
+        assert!(matches!(directory, Error::IsDirectory { files: 8.., .. }), "{kind}: {directory}");
+        for (name, is_there) in
+            [("run1/temperature.ra", true), ("README.txt", true), ("run1", false), ("x", false)]
+        {
+            assert_eq!(pack.contains(name).unwrap(), is_there, "{kind}: {name}");
+        }
         assert!(pack.read("../outside").is_err(), "{kind}");
         assert!(pack.array("run1").is_err(), "{kind}: a directory");
         let text = pack.array("README.txt").unwrap();
         assert!(matches!(text.header().unwrap_err(), Error::NotAnArray { .. }), "{kind}");
+    });
+}
+
+#[test]
+fn an_open_pack_lists_and_verifies_itself() {
+    let packs = Packs::of(standard());
+    packs.each(|kind, pack| {
+        let names = |listing: &Listing| -> Vec<String> {
+            listing.names().map(|(name, _)| name.to_owned()).collect()
+        };
+        let path = if kind == packs.paths[0].file_name().unwrap().to_str().unwrap() {
+            packs.paths[0].clone()
+        } else {
+            packs.path(kind)
+        };
+        let options = ListOptions { digests: true, ..ListOptions::default() };
+        let (listed, again) = (pack.list(&options).unwrap(), list(&path, &options).unwrap());
+        assert_eq!(names(&listed), names(&again), "{kind}");
+        let digests = |listing: &Listing| -> Vec<_> {
+            listing.members().map(|member| member.sha256.clone()).collect()
+        };
+        assert_eq!(digests(&listed), digests(&again), "{kind}");
+        let (one, other) =
+            (pack.verify(&VerifyOptions::default()), verify(&path, &VerifyOptions::default()));
+        let (one, other) = (one.unwrap(), other.unwrap());
+        assert_eq!(
+            (one.findings, one.members, one.target),
+            (other.findings, other.members, other.target)
+        );
+        assert_eq!(
+            pack.array("run1/temperature.ra").unwrap().read::<f32>().unwrap(),
+            temperatures()
+        );
     });
 }
 
@@ -574,8 +618,15 @@ fn many_arrays_are_read_at_once_and_come_in_their_order() {
     let packs = Packs::of(experiment);
     packs.each(|kind, pack| {
         let read = |names: &[String]| {
-            pack.read_each(names, |name, array: ArrayD<u8>| (name.to_owned(), array[1]))
+            pack.read_each(names, Some(3), |array| {
+                Ok::<_, Error>((array.name().to_owned(), array.read::<u8>()?[1]))
+            })
         };
+        let mut arrays = pack.arrays().unwrap();
+        arrays.sort();
+        let mut sorted = names.clone();
+        sorted.sort();
+        assert_eq!(arrays, sorted, "{kind}");
         for chosen in [&names[..], &names[7..9], &[]] {
             let expected: Vec<_> = chosen.iter().map(|name| (name.clone(), value(name))).collect();
             assert_eq!(read(chosen).unwrap(), expected, "{kind}");
@@ -583,8 +634,17 @@ fn many_arrays_are_read_at_once_and_come_in_their_order() {
         let with_others = ["many/3.ra", "no such/1.ra", "no such/2.ra"].map(str::to_owned);
         let error = read(&with_others).unwrap_err();
         assert!(matches!(&error, Error::NoSuchMember { member, .. } if member == "no such/1.ra"));
-        let error = pack.read_each(&names, |_, array: ArrayD<f32>| drop(array)).unwrap_err();
-        assert!(error.to_string().contains("many/0.ra"), "{kind}: {error}");
+        let error = pack.read_each(&names, None, |array| array.read::<f32>()).unwrap_err();
+        assert!(error.to_string().contains("many/"), "{kind}: {error}");
+        // An error of the visitor is of its own type, and stops the others.
+        let visited = AtomicUsize::new(0);
+        let refused = pack.read_each(&names, Some(2), |array| {
+            visited.fetch_add(1, Ordering::SeqCst);
+            array.read_any()?;
+            Err::<(), Box<dyn std::error::Error + Send + Sync>>("enough".into())
+        });
+        assert_eq!(refused.unwrap_err().to_string(), "enough", "{kind}");
+        assert!(visited.load(Ordering::SeqCst) <= 2, "{kind}");
     });
 }
 

@@ -148,10 +148,11 @@ fn one_order_for_all<T: ra::Element + PartialEq + Debug + Send>(
                 assert_eq!(raw.dims(), wide(dims), "{context}");
                 assert_eq!(raw.data(), array.read_raw::<T>().unwrap().data(), "{context}");
                 let of_header = [by_header.mapv(of)];
-                let each: Vec<ArrayD<T>> = pack.read_each(&[&name], |_, array| array).unwrap();
+                let each: Vec<ArrayD<T>> =
+                    pack.read_each(&[&name], None, |array| array.read()).unwrap();
                 assert_eq!(each, of_header, "{context}");
                 let of_shape: Vec<ArrayD<T>> =
-                    pack.read_each_in_shape_order(&[&name], |_, array| array).unwrap();
+                    pack.read_each(&[&name], None, |array| array.in_shape_order()?.read()).unwrap();
                 assert_eq!(of_shape, [meant.mapv(of)], "{context}");
             }
         }

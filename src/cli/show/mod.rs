@@ -122,7 +122,8 @@ struct Dimension {
 
 pub(super) fn run(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
     let (pack, member) = array::open(&args.archive, args.member.as_deref(), &output.progress())?;
-    let array = pack.array(&member)?.in_shape_order()?;
+    let array = pack.array(&member).map_err(|error| pack.explain(error))?;
+    let array = array.in_shape_order()?;
     let axes = array.axes()?;
     let edge = (!args.full).then_some(args.edge);
     let options = CornersOptions { slice: args.slice.clone(), edge, threshold: THRESHOLD };

@@ -100,7 +100,7 @@ fn array(path: &Path, member: &str, progress: &Progress) -> Result<OpenArray> {
         return OpenArray::open(path, progress);
     }
     let pack = Pack::open_watched(path, progress)?;
-    let array = pack.array(member)?;
+    let array = pack.array(member).map_err(|error| pack.explain(error))?;
     let order = array.description()?.map(|description| description.order()).unwrap_or_default();
     let blob = if let Some((start, _)) = array.offsets()? {
         pack.copy_to(member, &mut std::io::sink())?;

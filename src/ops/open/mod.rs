@@ -16,7 +16,6 @@ use self::manifest::PackManifest;
 use super::manifests::{self, RootFiles};
 use super::single_file;
 use super::single_file::is_array_file;
-use ndarray::ArrayD;
 
 use crate::archive::{Archive, Container, Fault, Member, MemberKind, Method, copy};
 use crate::digest::{Algorithm, Digest, Hashing};
@@ -30,7 +29,7 @@ use crate::pack::{
 use crate::path::MemberPath;
 use crate::pipeline;
 use crate::progress::Progress;
-use crate::ra::{Element, Header};
+use crate::ra::Header;
 
 /// A pack opened for reading, in whatever container it lies.
 ///
@@ -94,8 +93,9 @@ struct FoundMember {
 /// forgotten.
 const MOST_FOUND: usize = 1 << 15;
 
-/// Arrays that a thread takes at a time: enough for their costs to be alike, few enough for the last to be shared.
-const MOST: usize = 64;
+/// Arrays that a thread takes at a time: enough for their costs to be alike, few enough for the last to be shared and
+/// for an error to stop the others soon.
+const MOST: usize = 16;
 
 /// What a container says of one member.
 #[derive(Debug, Clone)]
@@ -171,6 +171,11 @@ impl Pack {
     /// An archive that is open already, of which it is known how the pack in it is laid out.
     pub(super) fn of_archive(archive: Archive, placement: Placement) -> Self {
         Self::new(archive, None, OnceLock::from(placement))
+    }
+
+    /// The archive that was opened.
+    pub(super) fn archive(&self) -> &Archive {
+        &self.state.archive
     }
 
     fn new(archive: Archive, map: Option<FileMap>, placement: OnceLock<Placement>) -> Self {
@@ -259,11 +264,36 @@ impl Pack {
             .collect())
     }
 
+    /// The names of all arrays, in the order of the container.
+    ///
+    /// # Errors
+    ///
+    /// When the container cannot be walked to its end.
+    pub fn arrays(&self) -> Result<Vec<String>> {
+        let placement = self.placement()?;
+        let members = self.state.archive.members()?;
+        let files = members.iter().filter(|member| member.kind == MemberKind::File);
+        let names = files.filter_map(|member| placement.payload(&member.name));
+        Ok(names.filter(|name| pack::is_array(name)).map(str::to_owned).collect())
+    }
+
+    /// Whether there is a file of that name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] when the container cannot be trusted about it.
+    pub fn contains(&self, name: &str) -> Result<bool> {
+        match self.find(name) {
+            Err(Error::NoSuchMember { .. } | Error::IsDirectory { .. }) => Ok(false),
+            found => found.map(|_| true),
+        }
+    }
+
     /// One array, by its payload name such as `run1/temperature.ra`; its data is not read yet.
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchMember`], and [`Error::Damaged`] when the container cannot be trusted about it.
+    /// [`Error::NoSuchMember`], to which [`explain`](Self::explain) adds what may be meant, and [`Error::Damaged`] when the container cannot be trusted about it.
     pub fn array(&self, name: &str) -> Result<PackedArray> {
         Ok(PackedArray::new(self.clone(), self.find(name)?))
     }
@@ -431,19 +461,33 @@ impl Pack {
     fn look_for(&self, name: &str) -> Result<Member> {
         let found = match self.find_placed(|placement| placement.place_payload(name))? {
             // The files beside a bag's payload can be read too, by their names in the bag.
-            None => self.find_tag(name)?,
+            None if *self.placement()? != Placement::plain() => self.find_tag(name)?,
             found => found,
         };
         match found {
             Some(member) if member.kind == MemberKind::File => Ok(member),
-            None | Some(Member { kind: MemberKind::Directory, .. }) => {
-                Err(self.not_found(name, found.is_some())?)
+            None => {
+                let (archive, member) = (self.state.archive.path().to_owned(), name.to_owned());
+                Err(Error::NoSuchMember { archive, member, suggestion: None })
             }
+            Some(Member { kind: MemberKind::Directory, .. }) => Err(self.not_found(name, true)?),
             Some(member) => Err(Error::Unsupported(format!(
                 "`{}` is {}, not a file",
                 crate::path::escape(name),
                 if member.kind == MemberKind::Link { "a link" } else { "a special file" }
             ))),
+        }
+    }
+
+    /// Adds to [`Error::NoSuchMember`] a name that is there and looks like the one that was asked for, or says that
+    /// it is that of a directory. This looks at all members.
+    #[must_use]
+    pub fn explain(&self, error: Error) -> Error {
+        match error {
+            Error::NoSuchMember { member, .. } => {
+                self.not_found(&member, false).unwrap_or_else(|error| error)
+            }
+            error => error,
         }
     }
 
@@ -503,8 +547,11 @@ impl Pack {
         }
     }
 
-    /// Reads many arrays on all cores, each as [`PackedArray::read`] does, and gives what
-    /// `visit` makes of them, in the order of their names.
+    /// Has `visit` look at many arrays, on `jobs` threads, one for each core when not given, and returns what it makes
+    /// of them, in the order of their names.
+    ///
+    /// The first error stops it, be it one of `visit` itself. A tar that is compressed as a whole is decoded once, in
+    /// its own order, and one thread reads it.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -513,64 +560,52 @@ impl Pack {
     /// # ra_pack::create("examples/experiment".as_ref(), &zip, &Default::default())?;
     /// let pack = ra_pack::Pack::open(&zip)?;
     /// let names = ["thermistors/temperature.ra", "thermistors/depth.ra"];
-    /// let means = pack.read_each(&names, |_, array: ndarray::ArrayD<f32>| array.mean())?;
+    /// let means = pack.read_each(&names, None, |array| Ok::<_, ra_pack::Error>(array.read::<f32>()?.mean()))?;
     /// assert!(means.iter().all(Option::is_some));
+    ///
+    /// // Elements of any type, with the indices of the descriptions.
+    /// let shapes = pack.read_each(&pack.arrays()?, None, |array| {
+    ///     array.in_shape_order()?.read_any().map(|array| array.dims())
+    /// })?;
+    /// assert_eq!(shapes.len(), 10);
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
     ///
-    /// Those of the first array that cannot be read; `visit` may then have seen others behind it.
-    pub fn read_each<T: Element, R: Send>(
+    /// The first one in the order of the names, of a compressed tar in that of the tar; `visit` may have seen some
+    /// arrays after it.
+    pub fn read_each<R: Send, E: From<Error> + Send>(
         &self,
         names: &[impl AsRef<str> + Sync],
-        visit: impl Fn(&str, ArrayD<T>) -> R + Sync,
-    ) -> Result<Vec<R>> {
-        self.read_each_opened(names, Ok, visit)
-    }
-
-    /// The same with the indices of each in the order of its description's shape, as after
-    /// [`PackedArray::in_shape_order`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Pack::read_each`], and those of the first description that is at fault.
-    pub fn read_each_in_shape_order<T: Element, R: Send>(
-        &self,
-        names: &[impl AsRef<str> + Sync],
-        visit: impl Fn(&str, ArrayD<T>) -> R + Sync,
-    ) -> Result<Vec<R>> {
-        self.read_each_opened(names, PackedArray::in_shape_order, visit)
-    }
-
-    fn read_each_opened<T: Element, R: Send>(
-        &self,
-        names: &[impl AsRef<str> + Sync],
-        open: impl Fn(PackedArray) -> Result<PackedArray> + Sync,
-        visit: impl Fn(&str, ArrayD<T>) -> R + Sync,
-    ) -> Result<Vec<R>> {
+        jobs: Option<usize>,
+        visit: impl Fn(PackedArray) -> Result<R, E> + Sync,
+    ) -> Result<Vec<R>, E> {
+        let is_stream = self.state.archive.is_stream();
         // Many are found by an index from the first one on, so that which are read first makes no difference.
-        if let Some(name) = names.first().filter(|_| names.len() > MOST) {
+        if let Some(name) = names.first().filter(|_| names.len() > MOST && !is_stream) {
             self.state.archive.find(name.as_ref())?;
             if let Some(manifest) = self.manifest()? {
                 manifest.index(self)?;
             }
         }
-        let jobs = pipeline::default_jobs();
+        let numbered = |(number, name): (usize, _)| {
+            let name = AsRef::<str>::as_ref(name);
+            Ok((if is_stream { self.find(name)?.member.start() } else { 0 }, number, name))
+        };
+        let mut order = names.iter().enumerate().map(numbered).collect::<Result<Vec<_>>>()?;
+        order.sort_unstable();
+        let jobs = if is_stream { 1 } else { pipeline::jobs(jobs) };
         let step = (names.len() / (jobs * 8)).clamp(1, MOST);
-        let parts = pipeline::share(
-            jobs,
-            names.chunks(step),
-            || (),
-            |(), names| {
-                let names = names.iter().map(AsRef::as_ref);
-                names
-                    .map(|name| Ok(visit(name, open(self.array(name)?)?.read()?)))
-                    .collect::<Result<Vec<R>>>()
-            },
-        )?;
-        Ok(parts.into_iter().flatten().collect())
+        let visit =
+            |(_, number, name): &(u64, usize, &str)| Ok((*number, visit(self.array(name)?)?));
+        let look =
+            |(): &mut (), arrays: &[_]| arrays.iter().map(visit).collect::<Result<Vec<_>, E>>();
+        let seen = pipeline::share(jobs, order.chunks(step), || (), look)?;
+        let mut seen: Vec<(usize, R)> = seen.into_iter().flatten().collect();
+        seen.sort_unstable_by_key(|(number, _)| *number);
+        Ok(seen.into_iter().map(|(_, seen)| seen).collect())
     }
 }
 

@@ -15,6 +15,7 @@ pub(super) use self::proof::is_payload;
 use self::proof::Proof;
 use self::visit::{LargeFiles, Visited, Visitor};
 use super::bag::BagReport;
+use super::open::Pack;
 use super::scan::{check_values, placed};
 use crate::archive::{Archive, Container, Member, MemberKind, NameTable};
 use crate::digest::Algorithm;
@@ -154,15 +155,35 @@ impl Intact {
 /// ```
 pub fn verify(target: &Path, options: &VerifyOptions) -> Result<VerifyReport> {
     let start = Instant::now();
-    let mut report = VerifyReport { target: target.to_owned(), ..VerifyReport::default() };
-    match Archive::open_watched(target, &options.progress) {
-        Ok(archive) => {
-            let jobs = pipeline::jobs(options.jobs);
-            Verification { archive: &archive, options, jobs }.run(&mut report)?;
+    match Pack::open_watched(target, &options.progress) {
+        Ok(pack) => pack.verify(options),
+        Err(Error::Damaged { finding, .. }) => {
+            let mut report = VerifyReport { target: target.to_owned(), ..VerifyReport::default() };
+            report.findings.push(*finding);
+            Ok(finished(report, options, start))
         }
-        Err(Error::Damaged { finding, .. }) => report.findings.push(*finding),
-        Err(error) => return Err(error),
+        Err(error) => Err(error),
     }
+}
+
+impl Pack {
+    /// Verifies an open pack: the file that was opened, whatever has its name now. What is read is reported to the
+    /// progress that the pack was opened with.
+    ///
+    /// # Errors
+    ///
+    /// When the archive, or a manifest that was named, cannot be read.
+    pub fn verify(&self, options: &VerifyOptions) -> Result<VerifyReport> {
+        let (start, archive) = (Instant::now(), self.archive());
+        let target = archive.path().to_owned();
+        let mut report = VerifyReport { target, ..VerifyReport::default() };
+        let jobs = pipeline::jobs(options.jobs);
+        Verification { archive, options, jobs }.run(&mut report)?;
+        Ok(finished(report, options, start))
+    }
+}
+
+fn finished(mut report: VerifyReport, options: &VerifyOptions, start: Instant) -> VerifyReport {
     if options.strict {
         for finding in &mut report.findings {
             finding.severity = Severity::Error;
@@ -171,7 +192,7 @@ pub fn verify(target: &Path, options: &VerifyOptions) -> Result<VerifyReport> {
     finding::sort(&mut report.findings);
     finding::cut(&mut report.findings);
     report.seconds = start.elapsed().as_secs_f64();
-    Ok(report)
+    report
 }
 
 struct Verification<'a> {
@@ -182,7 +203,7 @@ struct Verification<'a> {
 
 impl Verification<'_> {
     fn run(&self, report: &mut VerifyReport) -> Result<()> {
-        let progress = &self.options.progress;
+        let progress = self.archive.progress();
         let bytes = if self.options.fast { 0 } else { self.archive.bytes_to_read() };
         progress.stage("checking", bytes, 0);
         let container = self.archive.container();
@@ -266,7 +287,7 @@ impl Verification<'_> {
                 })
                 .unzip();
             let wanted: Vec<usize> = (0..members.len()).collect();
-            let progress = &self.options.progress;
+            let progress = self.archive.progress();
             let visit = LargeFiles { visitor, members: &members, progress };
             let found = self.archive.revisit_by(&members, &wanted, self.jobs, &visit)?;
             for ((read, content), found) in large.into_iter().zip(found) {

@@ -216,7 +216,7 @@ impl Proof<'_> {
         let Some(entry) = manifest.entries().first() else { return Ok(()) };
         let found = {
             let file = File::open(self.archive.path())?;
-            manifests::digest_file(&file, &file.path().to_string_lossy(), &self.options.progress)?
+            manifests::digest_file(&file, &file.path().to_string_lossy(), self.archive.progress())?
         };
         if found != entry.digest {
             findings.push(
