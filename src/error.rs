@@ -9,6 +9,7 @@ use crate::file_kind::FileKind;
 use crate::finding::{Finding, count_errors};
 use crate::interchange;
 use crate::path::{InvalidPath, escape, extension};
+use crate::progress::Cancelled;
 use crate::ra::{DecodeError, DecodeErrorKind, ReadError};
 
 /// The result of everything that may fail.
@@ -124,7 +125,7 @@ pub enum Error {
     /// What was asked for cannot be done, with the reason and the way out.
     #[error("{0}")]
     Unsupported(String),
-    /// The caller's own check stopped the operation.
+    /// [`Progress::cancel`](crate::Progress::cancel) stopped the operation.
     #[error("interrupted")]
     Interrupted,
 }
@@ -151,12 +152,17 @@ impl Error {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 
-    /// Adds what was tried and on what file.
+    /// Adds what was tried and on what file, unless the operation was stopped.
     pub(crate) fn io(
         action: &'static str,
         path: impl AsRef<Path>,
     ) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::Io { action, path: path.as_ref().to_owned(), source }
+        move |source| {
+            if is_interruption(&source) {
+                return Self::Interrupted;
+            }
+            Self::Io { action, path: path.as_ref().to_owned(), source }
+        }
     }
 
     /// Why the array in the file at `path` cannot be read.
@@ -186,6 +192,24 @@ impl Error {
     }
 }
 
+impl From<Cancelled> for Error {
+    fn from(Cancelled: Cancelled) -> Self {
+        Self::Interrupted
+    }
+}
+
+/// Whether a stopped operation is the reason, however often readers and formats have wrapped it.
+fn is_interruption(error: &io::Error) -> bool {
+    let Some(inner) = error.get_ref() else { return false };
+    match (inner.downcast_ref(), inner.downcast_ref()) {
+        (Some(Error::Interrupted), _) => true,
+        (Some(Error::Io { source, .. }), _) | (_, Some(interchange::Error::Io(source))) => {
+            is_interruption(source)
+        }
+        _ => false,
+    }
+}
+
 /// So that a program whose functions return [`io::Result`] can use `?`.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
@@ -195,13 +219,13 @@ impl From<Error> for io::Error {
             Error::NoSuchMember { .. } => io::ErrorKind::NotFound,
             Error::IsDirectory { .. } => io::ErrorKind::IsADirectory,
             Error::Unsupported(_) => io::ErrorKind::Unsupported,
-            Error::Interrupted => io::ErrorKind::Interrupted,
             Error::Interchange { source, .. } => match source {
                 interchange::FormatError::Io(source) => source.kind(),
                 interchange::FormatError::NoCounterpart { .. } => io::ErrorKind::Unsupported,
                 interchange::FormatError::Malformed { .. } => io::ErrorKind::InvalidData,
             },
-            Error::Changed { .. } => io::ErrorKind::Other,
+            // What is `Interrupted` by its kind is tried again by all who read.
+            Error::Changed { .. } | Error::Interrupted => io::ErrorKind::Other,
             Error::InvalidPath(_)
             | Error::Mismatch { .. }
             | Error::NotAPack { .. }

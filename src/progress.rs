@@ -1,13 +1,13 @@
-//! How far an operation has come, told by those who read to whoever watches from another thread.
+//! How far an operation has come, told by those who read to whoever watches from another thread, who may cancel it.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A look at an operation from outside, while it runs. Give one to its options, keep a clone, and ask that
 /// for a [`snapshot`](Self::snapshot) from another thread, as often as wanted.
 ///
-/// The default watches nothing, and costs nothing.
+/// [`cancel`](Self::cancel) stops the operation. The default watches nothing, costs nothing and cannot be cancelled.
 ///
 /// ```no_run
 /// use ra_pack::{Progress, verify};
@@ -29,6 +29,8 @@ pub struct Progress {
     state: Option<Arc<ProgressState>>,
     /// Whether it is a part of something that has its own stages.
     is_part: bool,
+    /// Whether nothing is told.
+    is_silent: bool,
     /// The file that bytes are counted for, if it is one.
     file: Option<Arc<str>>,
 }
@@ -42,7 +44,12 @@ struct ProgressState {
     files: AtomicU64,
     files_total: AtomicU64,
     current: Mutex<String>,
+    is_cancelled: AtomicBool,
 }
+
+/// The reason why an operation goes no further.
+#[derive(Debug)]
+pub(crate) struct Cancelled;
 
 /// What an operation is at.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -86,6 +93,39 @@ impl Progress {
         }
     }
 
+    /// Stops every operation and every pack that this or a clone of it was given to, for good. Each ends with
+    /// [`Error::Interrupted`](crate::Error::Interrupted) at its next read or write, or after its next block where
+    /// it computes, which is within a tenth of a second. An operation that writes leaves nothing under the names
+    /// that it was to give; [`extract`](crate::extract) leaves the files that were complete.
+    ///
+    /// A block of megabytes that Zstandard compresses at one of its strongest levels is compressed to its end before,
+    /// and so is what the system does by itself, as putting a file on the disk. An operation that has given the
+    /// first name goes on to its end.
+    pub fn cancel(&self) {
+        if let Some(state) = &self.state {
+            state.is_cancelled.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether it was cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.state.as_ref().is_some_and(|state| state.is_cancelled.load(Ordering::Relaxed))
+    }
+
+    /// Refuses to go on when it was cancelled.
+    pub(crate) fn check(&self) -> Result<(), Cancelled> {
+        if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
+    }
+
+    /// For work that is stopped with the rest, and of which nothing is told.
+    pub(crate) fn silent(&self) -> Self {
+        Self { is_silent: true, ..self.clone() }
+    }
+
+    fn told(&self) -> Option<&ProgressState> {
+        self.state.as_deref().filter(|_| !self.is_silent)
+    }
+
     /// For a part of the work: what it reads counts, and it begins no stage of its own.
     pub(crate) fn part(&self) -> Self {
         Self { is_part: true, ..self.clone() }
@@ -98,7 +138,7 @@ impl Progress {
 
     /// Begins to count anew. Numbers that are not known are 0.
     pub(crate) fn stage(&self, name: &'static str, bytes_total: u64, files_total: u64) {
-        let Some(state) = self.state.as_ref().filter(|_| !self.is_part) else { return };
+        let Some(state) = self.told().filter(|_| !self.is_part) else { return };
         *locked(&state.stage) = name;
         state.bytes_total.store(bytes_total, Ordering::Relaxed);
         state.files_total.store(files_total, Ordering::Relaxed);
@@ -109,14 +149,14 @@ impl Progress {
 
     /// Tells how many files there are, as soon as that is known.
     pub(crate) fn expect_files(&self, files: usize) {
-        if let Some(state) = &self.state {
+        if let Some(state) = self.told() {
             state.files_total.store(files as u64, Ordering::Relaxed);
         }
     }
 
     /// Counts bytes that were read.
     pub(crate) fn add(&self, bytes: usize) {
-        if let Some(state) = &self.state {
+        if let Some(state) = self.told() {
             state.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
         }
         if let Some(name) = &self.file {
@@ -126,7 +166,7 @@ impl Progress {
 
     /// Says which file is being read.
     pub(crate) fn at(&self, name: &str) {
-        if let Some(state) = &self.state {
+        if let Some(state) = self.told() {
             let mut current = locked(&state.current);
             current.clear();
             current.push_str(name);
@@ -135,7 +175,7 @@ impl Progress {
 
     /// Counts files that were done.
     pub(crate) fn done(&self, files: usize) {
-        if let Some(state) = &self.state {
+        if let Some(state) = self.told() {
             state.files.fetch_add(files as u64, Ordering::Relaxed);
         }
     }
@@ -183,8 +223,21 @@ mod tests {
     }
 
     #[test]
+    fn a_clone_cancels_and_what_is_silent_counts_nothing() {
+        let progress = Progress::new();
+        let silent = progress.silent();
+        silent.add(3);
+        assert_eq!(progress.snapshot().bytes, 0);
+        assert!(silent.check().is_ok());
+        progress.clone().cancel();
+        assert!(silent.check().is_err() && progress.part().is_cancelled());
+    }
+
+    #[test]
     fn nobody_watches_by_default() {
         let progress = Progress::default();
+        progress.cancel();
+        assert!(!progress.is_cancelled());
         progress.stage("reading", 1, 1);
         progress.at("a.ra");
         assert_eq!((progress.snapshot().stage, progress.snapshot().current), ("", None));

@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use flate2::bufread::DeflateDecoder;
 
@@ -10,6 +11,7 @@ use super::tar::Skip;
 use super::{Location, Member, Method};
 use crate::error::{Error, Result};
 use crate::fs::File;
+use crate::progress::Progress;
 
 /// Bytes that one read of an archive asks for: from 128 KiB on the system call costs nothing.
 pub(super) const BLOCK: usize = 256 * 1024;
@@ -125,8 +127,12 @@ impl Stretch {
 
     /// Reads what is not yet in the block: as much as `out` takes.
     fn fetch(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        /// Bytes that are read at once, however much is asked for: they are hashed while they are in the cache, and
+        /// between them the reading can be stopped.
+        const PIECE: usize = 1 << 20;
         let left = self.end.saturating_sub(self.next);
-        let length = usize::try_from(left).map_or(out.len(), |left| left.min(out.len()));
+        let most = out.len().min(PIECE);
+        let length = usize::try_from(left).map_or(most, |left| left.min(most));
         let count = self.file.read_at(out.split_at_mut(length).0, self.next)?;
         if count == 0 && length > 0 {
             return Err(io::Error::new(
@@ -293,6 +299,8 @@ impl ZipData {
 impl BufRead for ZipData {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         let is_packed = !matches!(self.unpacked, Unpacked::Stored(_));
+        // A block that is read may be decoded to gigabytes.
+        self.unpacked.packed().file.progress().check().map_err(Error::from)?;
         let ready = self.unpacked.bytes().fill_buf().map_err(|error| {
             // An error of the file itself stays what it is; the decoders make the rest.
             let is_from_file = error.raw_os_error().is_some()
@@ -350,15 +358,21 @@ pub(super) struct WindowTurn(());
 
 impl WindowTurn {
     /// Waits for a turn, if the member needs one: a short content fills no window.
-    pub(super) fn of(member: &Member) -> Option<Self> {
+    pub(super) fn of(member: &Member, progress: &Progress) -> Result<Option<Self>> {
         const SHORT: u64 = 1 << 20;
-        (member.method == Method::Zstd && member.size > SHORT).then(|| {
-            let (left, given_back) = &WINDOWS_LEFT;
-            let left = left.lock().unwrap_or_else(PoisonError::into_inner);
-            let left = given_back.wait_while(left, |left| *left == 0);
-            *left.unwrap_or_else(PoisonError::into_inner) -= 1;
-            Self(())
-        })
+        /// Then it is seen whether the operation was cancelled.
+        const WAIT: Duration = Duration::from_millis(20);
+        if member.method != Method::Zstd || member.size <= SHORT {
+            return Ok(None);
+        }
+        let (left, given_back) = &WINDOWS_LEFT;
+        let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
+        while *left == 0 {
+            progress.check()?;
+            left = given_back.wait_timeout(left, WAIT).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        *left -= 1;
+        Ok(Some(Self(())))
     }
 }
 
@@ -437,7 +451,7 @@ impl Window {
         member: &Member,
         visit: impl FnOnce(&mut dyn BufRead) -> T,
     ) -> Result<T> {
-        let _turn = WindowTurn::of(member);
+        let _turn = WindowTurn::of(member, self.file.progress())?;
         let mut packed = self.packed(member)?;
         let Location::Packed { crc, .. } = member.location else { return Ok(visit(&mut packed)) };
         let inflater = self.inflater.take();
@@ -460,7 +474,7 @@ pub(super) mod tests {
     /// A file of these bytes.
     pub(in crate::archive) fn in_file(bytes: &[u8]) -> Stretch {
         thread_local! {
-            static FILE: Arc<File> = Arc::new(scratch_file(&std::env::temp_dir().join("x")).unwrap());
+            static FILE: Arc<File> = Arc::new(scratch_file(&std::env::temp_dir().join("x"), &Progress::default()).unwrap());
         }
         let file = FILE.with(Arc::clone);
         file.write_all_at(bytes, 0).unwrap();

@@ -36,6 +36,7 @@ impl Directory {
     }
 
     pub(super) fn open_file(&self, name: &str) -> Result<File> {
+        self.watch.check()?;
         Ok(File::open(self.root.join(name))?.watched(&self.watch))
     }
 
@@ -48,7 +49,7 @@ impl Directory {
 
     /// Every member; sizes are found when a file is opened.
     fn walk(&self) -> Result<Vec<Member>> {
-        let walked = fs::walk(&self.root, false)?;
+        let walked = fs::walk(&self.root, false, &self.watch)?;
         Ok(walked
             .into_iter()
             .map(|walked| match walked.path {
@@ -105,7 +106,9 @@ impl Directory {
                 Ok(visit(&member, Some(&mut content)))
             }
             // That the system does not let it be read says nothing about the pack.
-            Err(error @ Error::Io { .. }) if !error.is_not_found() => Err(error),
+            Err(error @ (Error::Io { .. } | Error::Interrupted)) if !error.is_not_found() => {
+                Err(error)
+            }
             Err(error) => {
                 let finding =
                     Finding::new(Code::BadMemberData, format!("the file cannot be read: {error}"))

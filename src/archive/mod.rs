@@ -466,6 +466,8 @@ impl Archive {
 
     /// The content of one file from its beginning; reading to the end checks it.
     pub(crate) fn read(&self, member: &Member) -> Result<MemberReader> {
+        // A content may be kept in memory.
+        self.progress().check()?;
         match self {
             Self::Directory(directory) => directory.read(member),
             Self::Zip(zip) => open(member, Stretch::of(zip.file(), member)),

@@ -56,7 +56,13 @@ fn entries(
     }
     let decoder = StreamDecoder::new(source, compression);
     let oddity = decoder.oddity();
-    let source = Streaming::new(pipeline::ahead(AHEAD, decoder.blocks()));
+    let progress = file.progress().clone();
+    let blocks = decoder.blocks().map(move |block| {
+        // A block that is read may be decoded to gigabytes.
+        progress.check().map_err(Error::from)?;
+        block
+    });
+    let source = Streaming::new(pipeline::ahead(AHEAD, blocks));
     (TarReader::new(Box::new(source), None), Some(oddity))
 }
 

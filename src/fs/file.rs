@@ -9,15 +9,15 @@ use crate::error::{Error, Result};
 use crate::file_kind::{FileKind, SNIFFED};
 use crate::progress::Progress;
 
-/// Bytes that are copied from file to file before anybody hears of it.
-const PIECE: u64 = 64 << 20;
+/// Bytes that the system reads or copies at once before anybody hears of it, or can stop it.
+const PIECE: usize = 4 << 20;
 
 /// A file and its path. Reads and writes say where, so that several threads can share it.
 #[derive(Debug)]
 pub(crate) struct File {
     pub(super) inner: fs::File,
     pub(super) path: PathBuf,
-    /// Whoever counts the bytes that are read.
+    /// Whoever counts the bytes that are read, and may stop reads and writes.
     pub(super) watch: Progress,
 }
 
@@ -125,6 +125,8 @@ impl File {
     pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize> {
         let mut filled = 0;
         while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            self.watch.check()?;
+            let rest = rest.split_at_mut(rest.len().min(PIECE)).0;
             let at = offset.saturating_add(filled as u64);
             match positional::read(&self.inner, rest, at) {
                 Ok(0) => break,
@@ -153,6 +155,7 @@ impl File {
     /// Writes all of `buffer` at `offset`.
     pub(crate) fn write_all_at(&self, mut buffer: &[u8], mut offset: u64) -> Result<()> {
         while !buffer.is_empty() {
+            self.watch.check()?;
             match positional::write(&self.inner, buffer, offset) {
                 Ok(0) => {
                     return Err(Error::io("write", &self.path)(io::ErrorKind::WriteZero.into()));
@@ -178,7 +181,8 @@ impl File {
         seek(target, to)?;
         let mut copied = 0;
         while copied < len {
-            let piece = (len - copied).min(PIECE);
+            self.watch.check()?;
+            let piece = (len - copied).min(PIECE as u64);
             // The system copies from file to file without a detour, where it can.
             let now = io::copy(&mut (&self.inner).take(piece), &mut &target.inner)
                 .map_err(Error::io("write", &target.path))?;
@@ -225,7 +229,7 @@ impl File {
     /// A second handle of the same open file.
     pub(crate) fn try_clone(&self) -> Result<Self> {
         let inner = self.inner.try_clone().map_err(Error::io("open", &self.path))?;
-        Ok(Self { inner, path: self.path.clone(), watch: Progress::default() })
+        Ok(Self { inner, path: self.path.clone(), watch: self.watch.clone() })
     }
 }
 
@@ -323,7 +327,8 @@ impl Stamp {
 
 impl Read for File {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.inner.read(buffer)?;
+        self.watch.check().map_err(Error::from)?;
+        let count = self.inner.read(buffer.split_at_mut(buffer.len().min(PIECE)).0)?;
         self.watch.add(count);
         Ok(count)
     }

@@ -10,6 +10,8 @@ mod walk;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 pub(crate) use self::below::Below;
 pub(crate) use self::file::{File, FileMap, Stamp, holds, read_limited, read_once};
@@ -162,25 +164,30 @@ impl Turn {
     /// their names one by one: two runs at once would leave some of the one and some of the other.
     ///
     /// Never taken twice: the second waits for the first.
-    pub(crate) fn beside(target: &Path, progress: &Progress) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// When it is cancelled while it waits.
+    pub(crate) fn beside(target: &Path, progress: &Progress) -> Result<Self> {
         Self::take(parent_of(target), false, progress)
     }
 
     /// Waits until no other run has its turn in `directory`; those that are `shared` have it together.
-    pub(crate) fn take(directory: &Path, shared: bool, progress: &Progress) -> Self {
+    pub(crate) fn take(directory: &Path, shared: bool, progress: &Progress) -> Result<Self> {
+        /// A lock that is waited for by the system could not be cancelled.
+        const BETWEEN_TRIES: Duration = Duration::from_millis(5);
         // Elsewhere a locked file cannot be read by others, and a directory is not opened.
         let opened = if cfg!(unix) { fs::File::open(directory).ok() } else { None };
-        let is_ours = |file: &fs::File| {
-            let at_once = if shared { file.try_lock_shared() } else { file.try_lock() };
-            match at_once {
-                Err(fs::TryLockError::WouldBlock) => {
-                    progress.stage("waiting for another run", 0, 0);
-                    if shared { file.lock_shared() } else { file.lock() }.is_ok()
-                }
-                at_once => at_once.is_ok(),
+        let Some(file) = opened else { return Ok(Self { _directory: None }) };
+        loop {
+            let locked = if shared { file.try_lock_shared() } else { file.try_lock() };
+            if !matches!(locked, Err(fs::TryLockError::WouldBlock)) {
+                return Ok(Self { _directory: Some(file).filter(|_| locked.is_ok()) });
             }
-        };
-        Self { _directory: opened.filter(is_ours) }
+            progress.check()?;
+            progress.stage("waiting for another run", 0, 0);
+            thread::sleep(BETWEEN_TRIES);
+        }
     }
 }
 
@@ -215,10 +222,13 @@ mod tests {
         if !cfg!(unix) || fs::File::open(&path).unwrap().try_lock().is_err() {
             return;
         }
-        let first = Turn::take(&path, false, &progress);
+        let first = Turn::take(&path, false, &progress).unwrap();
+        let cancelled = Progress::new();
+        cancelled.cancel();
+        assert!(matches!(Turn::take(&path, false, &cancelled), Err(Error::Interrupted)));
         let (tell, told) = mpsc::channel();
         let second = thread::spawn(move || {
-            let turn = Turn::beside(&path.join("x"), &Progress::default());
+            let turn = Turn::beside(&path.join("x"), &Progress::default()).unwrap();
             tell.send(()).unwrap();
             drop(turn);
         });
@@ -227,7 +237,7 @@ mod tests {
         told.recv().unwrap();
         second.join().unwrap();
         // Neither waits for the other.
-        let _one = Turn::take(directory.path(), true, &progress);
-        let _other = Turn::take(directory.path(), true, &progress);
+        let _one = Turn::take(directory.path(), true, &progress).unwrap();
+        let _other = Turn::take(directory.path(), true, &progress).unwrap();
     }
 }

@@ -199,6 +199,12 @@ impl PendingFile {
         &self.file
     }
 
+    /// Has its reads and writes stopped with `progress`, which is told of none.
+    pub(crate) fn stopped_by(mut self, progress: &Progress) -> Self {
+        self.file.watch = progress.silent();
+        self
+    }
+
     /// Where it lies until it is complete.
     pub(crate) fn temporary(&self) -> Option<&Path> {
         self.temporary.as_deref()
@@ -300,11 +306,12 @@ fn unwritable(directory: &Path, error: &io::Error) -> Error {
     Error::io("write in", directory)(error)
 }
 
-/// A temporary file without a name in the directory of `target`, gone when it is closed.
-pub(crate) fn scratch_file(target: &Path) -> Result<File> {
+/// A temporary file without a name in the directory of `target`, gone when it is closed. Its reads and writes stop
+/// with `progress`, which is told of none.
+pub(crate) fn scratch_file(target: &Path, progress: &Progress) -> Result<File> {
     let directory = parent_of(target);
     let inner = tempfile::tempfile_in(directory).map_err(|error| unwritable(directory, &error))?;
-    Ok(File { inner, path: directory.to_owned(), watch: Progress::default() })
+    Ok(File { inner, path: directory.to_owned(), watch: progress.silent() })
 }
 
 /// A new directory that has its name only when it is complete; it is removed when this is dropped before.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::path::{InvalidPath, MemberPath};
+use crate::progress::Progress;
 
 /// What a member is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -45,18 +46,19 @@ pub(crate) struct Walked {
 /// Everything below `root`, files and directories, sorted by the bytes of their whole paths.
 ///
 /// Links are reported as links, unless `follow`: then as what they lead to, and a loop is an error.
-pub(crate) fn walk(root: &Path, follow: bool) -> Result<Vec<Walked>> {
-    collect(root, walkdir::WalkDir::new(root).follow_links(follow))
+pub(crate) fn walk(root: &Path, follow: bool, progress: &Progress) -> Result<Vec<Walked>> {
+    collect(root, walkdir::WalkDir::new(root).follow_links(follow), progress)
 }
 
 /// Everything in `root` itself, likewise.
 pub(crate) fn entries(root: &Path) -> Result<Vec<Walked>> {
-    collect(root, walkdir::WalkDir::new(root).max_depth(1))
+    collect(root, walkdir::WalkDir::new(root).max_depth(1), &Progress::default())
 }
 
-fn collect(root: &Path, walk: walkdir::WalkDir) -> Result<Vec<Walked>> {
+fn collect(root: &Path, walk: walkdir::WalkDir, progress: &Progress) -> Result<Vec<Walked>> {
     let mut found = Vec::new();
     for entry in walk.min_depth(1) {
+        progress.check()?;
         let entry = entry.map_err(|error| {
             let path = error.path().unwrap_or(root).to_owned();
             Error::io("read", path)(error.into())
@@ -101,7 +103,7 @@ mod tests {
         }
         let sorted = ["Z", "a", "a-", "a-/x", "a.x", "a/b", "a/c", "a/c.x", "a/c/d", "a/c/d/e"];
         for follow in [false, true] {
-            let names: Vec<_> = walk(directory.path(), follow)
+            let names: Vec<_> = walk(directory.path(), follow, &Progress::default())
                 .unwrap()
                 .into_iter()
                 .map(|walked| walked.path.unwrap().as_str().to_owned())

@@ -270,7 +270,7 @@ fn update(
             Ok(Some((text, edits))) => {
                 let document = root.join(member);
                 let old = first.facts.text();
-                let _turn = Turn::beside(&document, &Progress::default());
+                let _turn = Turn::beside(&document, &Progress::default())?;
                 fs::replace(&document, old.as_bytes(), text.as_bytes())?;
                 report.changes.extend(edits.into_iter().map(|edit| Change {
                     document: document.clone(),
@@ -329,7 +329,7 @@ pub struct ReshapeReport {
 /// system refuses.
 pub fn reshape(path: &Path, shape: &[Option<u64>]) -> Result<ReshapeReport> {
     let place = described_place(path)?;
-    let _turn = Turn::beside(&place, &Progress::default());
+    let _turn = Turn::beside(&place, &Progress::default())?;
     let file = File::open(path)?;
     let stamp = file.stamp()?;
     let SingleFile { root, subject, contents, .. } = single_file::gather(&place, None)?;

@@ -96,7 +96,7 @@ pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Resul
     }
     fs::create_root(target)?;
     // Runs that replace files would leave a mixture of two packs.
-    let _turn = Turn::take(target, !options.force, &options.progress);
+    let _turn = Turn::take(target, !options.force, &options.progress)?;
     if !options.force && !fs::is_empty_directory(target)? {
         let paths = plan.members(&plan.files).map(|member| target.join(&*member.name));
         if let Some(path) = paths.filter(|path| fs::exists(path)).min() {

@@ -77,7 +77,7 @@ pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) ->
     options.check()?;
     let pack = Pack::open_watched(archive, &options.progress)?;
     let pending = PendingFile::begin(output, options.force)?;
-    let mut out = LimitedWriter::new(pending.writer()?, options.max_size);
+    let mut out = LimitedWriter::new(pending.writer()?, options);
     let written = out.judge(|out| write(&pack, member, options, (output, output), out));
     let written = written.map_err(|error| pack.explain(error))?;
     let mut report = report(archive, member, out.count, written);
@@ -112,9 +112,9 @@ pub fn get_to(
     let write_to = |out: &mut dyn Write| {
         write(&pack, member, options, names, out).map_err(|error| pack.explain(error))
     };
-    let mut out = LimitedWriter::new(out, options.max_size);
+    let mut out = LimitedWriter::new(out, options);
     if options.slice.is_none() && !options.unverified {
-        let mut sink = LimitedWriter::new(std::io::sink(), options.max_size);
+        let mut sink = LimitedWriter::new(std::io::sink(), options);
         if passes(options) {
             sink.judge(write_to)?;
         } else {
@@ -165,7 +165,9 @@ fn write(
             Some(format) => {
                 let description = description.take();
                 let names = (output, beside);
-                return write_array(format, (member, header), description, data, out, names);
+                let progress = options.progress.clone();
+                let array = (member, header, description, data);
+                return write_array(format, array, out, names, progress);
             }
         }
         std::io::copy(data, out).map_err(failed)?;
@@ -239,33 +241,35 @@ fn too_large(limit: u64) -> Error {
     ))
 }
 
-/// Counts what is written, and writes no more than is allowed: a size is only a claim.
-struct LimitedWriter<W> {
+/// Counts what is written, and writes no more than is allowed: a size is only a claim. It stops when the operation
+/// is cancelled.
+struct LimitedWriter<'o, W> {
     inner: W,
     count: u64,
-    limit: Option<u64>,
+    options: &'o GetOptions,
     is_full: bool,
 }
 
-impl<W: Write> LimitedWriter<W> {
-    fn new(inner: W, limit: Option<u64>) -> Self {
-        Self { inner, count: 0, limit, is_full: false }
+impl<'o, W: Write> LimitedWriter<'o, W> {
+    fn new(inner: W, options: &'o GetOptions) -> Self {
+        Self { inner, count: 0, options, is_full: false }
     }
 
     /// Writes by `write`; when that failed for the limit, says so.
     fn judge<T>(&mut self, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
         let result = write(self);
-        match self.limit.filter(|_| self.is_full) {
+        match self.options.max_size.filter(|_| self.is_full) {
             Some(limit) => Err(too_large(limit)),
             None => result,
         }
     }
 }
 
-impl<W: Write> Write for LimitedWriter<W> {
+impl<W: Write> Write for LimitedWriter<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.options.progress.check().map_err(Error::from)?;
         let after = self.count.saturating_add(bytes.len() as u64);
-        if self.limit.is_some_and(|limit| after > limit) {
+        if self.options.max_size.is_some_and(|limit| after > limit) {
             self.is_full = true;
             return Err(std::io::ErrorKind::FileTooLarge.into());
         }

@@ -193,7 +193,7 @@ pub fn write_manifest(
         )));
     }
     let path = output.map_or_else(|| target.join(&made.place), Path::to_owned);
-    let _turn = Turn::beside(&path, &options.progress);
+    let _turn = Turn::beside(&path, &options.progress)?;
     let stale = free(&path, options)?;
     made.leftovers = fs::leftovers(&path);
     options.progress.stage("finishing", 0, 0);

@@ -90,6 +90,8 @@ impl PackScan {
             progress.done(1);
             seen
         })?;
+        // What could not be read may have been cancelled.
+        progress.check()?;
         let placement = Placement::detect(&scan.members.iter().map(|(member, _)| &*member.name));
         let ambiguous = ambiguous(&scan.findings);
         let (mut files, mut root_files) = (Vec::new(), HashMap::new());
@@ -307,6 +309,7 @@ pub(super) fn check_values(
         let path = placed(placement, &member.name)?;
         Some(compare_values(wanted.get(path.as_str())?, content))
     })?;
+    archive.progress().check()?;
     let found = scan.members.into_iter().filter_map(|(_, found)| found.flatten());
     findings.extend(found.flatten());
     Ok(findings)

@@ -85,9 +85,10 @@ pub(super) fn names(
     excluded: &Patterns,
     own: &[String],
     follow: bool,
+    progress: &Progress,
 ) -> Result<(Vec<SourceEntry>, Vec<Finding>)> {
     let mut findings = Vec::new();
-    let walked = fs::walk(root, follow)?;
+    let walked = fs::walk(root, follow, progress)?;
     let mut entries = Vec::with_capacity(walked.len());
     for walked in walked {
         let path = match walked.path {
@@ -136,7 +137,7 @@ pub(super) fn names(
 /// Looks at everything below `root`.
 pub(super) fn survey(root: &Path, jobs: usize, progress: &Progress) -> Result<Survey> {
     progress.stage("reading", 0, 0);
-    let (mut entries, findings) = names(root, &Patterns::default(), &[], false)?;
+    let (mut entries, findings) = names(root, &Patterns::default(), &[], false, progress)?;
     progress.expect_files(entries.len());
     let looked = pipeline::share(
         jobs,

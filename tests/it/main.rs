@@ -7,6 +7,7 @@
 mod agreement; // what a pack says twice is the same both times
 mod bag; // BagIt: each rule kept and broken, and what bagit-python says
 mod bytes; // support: archives and digests made by hand
+mod cancel; // an operation that is cancelled ends and leaves nothing
 mod convert; // `ra-pack convert`: every form into every other
 #[cfg(target_os = "linux")] // memory that the shell can limit
 mod cost; // a few kilobytes that stand for gigabytes: bounded memory and output

@@ -6,7 +6,6 @@ mod reserved;
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::ops::Range;
-use std::path::Path;
 
 use libdeflater::{CompressionError, CompressionLvl, Compressor};
 use zstd::bulk;
@@ -233,8 +232,8 @@ impl<'a> ArchiveWriter<'a> {
     /// What makes a packer for each worker.
     pub(crate) fn packers(&self) -> impl Fn() -> Packer<'a> + Sync + use<'a> {
         let (compression, algorithms) = (self.compression, self.algorithms);
-        let path = self.pending.file().path();
-        move || Packer::new(compression, algorithms, path)
+        let file = self.pending.file();
+        move || Packer::new(compression, algorithms, file)
     }
 
     /// How many workers may pack members at a time, so that all of them together have some tens of megabytes: fewer
@@ -499,25 +498,26 @@ impl Batch {
 pub(crate) struct Packer<'a> {
     compression: Compression,
     algorithms: &'a [Algorithm],
-    /// The archive, for messages.
-    path: &'a Path,
+    /// The archive, for messages; who watches it may stop the packing.
+    file: &'a File,
     deflate: Option<Compressor>,
     zstd: Option<bulk::Compressor<'static>>,
     engine: Option<Engine>,
 }
 
 impl<'a> Packer<'a> {
-    fn new(compression: Compression, algorithms: &'a [Algorithm], path: &'a Path) -> Self {
-        Self { compression, algorithms, path, deflate: None, zstd: None, engine: None }
+    fn new(compression: Compression, algorithms: &'a [Algorithm], file: &'a File) -> Self {
+        Self { compression, algorithms, file, deflate: None, zstd: None, engine: None }
     }
 
     /// Appends small members with these contents.
     pub(crate) fn pack(&mut self, contents: &[&[u8]], batch: &mut Batch) -> Result<()> {
         let digests = Digests::of_each(self.algorithms, contents);
         for (content, digests) in contents.iter().zip(digests) {
+            self.file.progress().check()?;
             let start = batch.bytes.len();
             let method = self.compress(content, &mut batch.bytes);
-            let method = method.map_err(Error::io("compress for", self.path))?;
+            let method = method.map_err(Error::io("compress for", self.file.path()))?;
             let copied = Copied { digests, crc: crc32fast::hash(content) };
             batch.members.push((copied, method, batch.bytes.len() - start));
         }
@@ -526,7 +526,7 @@ impl<'a> Packer<'a> {
 
     /// Appends one large member.
     pub(crate) fn pack_large(&mut self, content: NewContent<'_>, batch: &mut Batch) -> Result<()> {
-        let failed = || Error::io("compress for", self.path);
+        let failed = || Error::io("compress for", self.file.path());
         let engine = match self.engine.take() {
             Some(engine) => engine,
             None => self.compression.engine(None).map_err(failed())?,
@@ -603,6 +603,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::fs::scratch_file;
+    use crate::progress::Progress;
 
     const COMPRESSIONS: [Compression; 4] = [
         Compression::Deflate { level: None },
@@ -628,8 +630,9 @@ mod tests {
 
         #[test]
         fn what_was_packed_before_does_not_show(contents in prop::collection::vec(content(), 1..8)) {
+            let file = scratch_file(&std::env::temp_dir().join("x"), &Progress::default()).unwrap();
             for compression in COMPRESSIONS {
-                let packer = || Packer::new(compression, &[], Path::new("x"));
+                let packer = || Packer::new(compression, &[], &file);
                 let mut kept = packer();
                 let mut all = Vec::new();
                 for content in &contents {

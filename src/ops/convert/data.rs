@@ -3,10 +3,13 @@
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
 use std::path::Path;
 
+use super::ConvertOptions;
 use crate::error::{Error, Result};
 use crate::fs::{self, File, Stamp};
 use crate::interchange::{self, BlockReader, read_units};
 use crate::ops::open::tell;
+use crate::pipeline;
+use crate::progress::Progress;
 use crate::ra::{self, Decoder, Encoding, Flags, Header, ReadError, Reversal};
 
 /// Bytes that are moved at once.
@@ -74,7 +77,7 @@ pub(super) struct Arranged<'s> {
     reversal: Option<Reversal>,
     /// The output: elements that have to lie in a file before they can be written do so beside it.
     output: &'s Path,
-    jobs: usize,
+    options: &'s ConvertOptions,
 }
 
 impl<'s> Arranged<'s> {
@@ -84,22 +87,22 @@ impl<'s> Arranged<'s> {
         source: &Header,
         reverse: bool,
         output: &'s Path,
-        jobs: usize,
+        options: &'s ConvertOptions,
     ) -> Self {
         let reversal = reverse.then(|| Reversal::new(source)).filter(|way| !way.is_identity());
-        Self { data, len: source.data_len(), reversal, output, jobs }
+        Self { data, len: source.data_len(), reversal, output, options }
     }
 
     /// Writes them into `target`, from `offset` on.
     pub(super) fn write_at(self, target: &File, offset: u64) -> Result<()> {
-        let Self { data, len, reversal, output, jobs } = self;
+        let Self { data, len, reversal, output, options } = self;
         let placed = match (data, &reversal) {
             (ElementSource::Placed(placed), _) => placed,
             (ElementSource::Passing(mut reader, name), None) => {
                 return pour(&mut reader, len, &name, target, offset);
             }
             (ElementSource::Passing(mut reader, name), Some(_)) => {
-                let scratch = fs::scratch_file(output)?;
+                let scratch = fs::scratch_file(output, &options.progress)?;
                 pour(&mut reader, len, &name, &scratch, 0)?;
                 PlacedElements::scratch(scratch, len)?
             }
@@ -108,7 +111,7 @@ impl<'s> Arranged<'s> {
             None => placed.file.copy_to(placed.at, len, target, offset)?,
             Some(reversal) => reversal
                 .reverse_at(
-                    jobs,
+                    pipeline::jobs(options.jobs),
                     |bytes, at| Ok(placed.file.read_exact_at(bytes, placed.at + at)?),
                     |bytes, at| Ok(target.write_all_at(bytes, offset + at)?),
                 )
@@ -119,9 +122,9 @@ impl<'s> Arranged<'s> {
 
     /// Has `write` read all of them, one after the other.
     pub(super) fn read_by<T>(self, write: impl FnOnce(&mut dyn Read) -> T) -> Result<T> {
-        let len = self.len;
+        let (len, progress) = (self.len, &self.options.progress);
         let data = if self.reversal.is_some() {
-            let scratch = fs::scratch_file(self.output)?;
+            let scratch = fs::scratch_file(self.output, &self.options.progress)?;
             self.write_at(&scratch, 0)?;
             ElementSource::Placed(PlacedElements::scratch(scratch, len)?)
         } else {
@@ -129,19 +132,24 @@ impl<'s> Arranged<'s> {
         };
         Ok(match data {
             ElementSource::Placed(mut placed) => write(&mut placed),
-            ElementSource::Passing(reader, name) => write(&mut NamedReader { reader, name }),
+            ElementSource::Passing(reader, name) => {
+                write(&mut NamedReader { reader, name, progress })
+            }
         })
     }
 }
 
-/// Says of errors which file they are about.
-struct NamedReader<R> {
+/// Says of errors which file they are about, and can be stopped.
+struct NamedReader<'p, R> {
     reader: R,
     name: String,
+    progress: &'p Progress,
 }
 
-impl<R: Read> Read for NamedReader<R> {
+impl<R: Read> Read for NamedReader<'_, R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        // What is read may be in memory.
+        self.progress.check().map_err(Error::from)?;
         self.reader.read(out).map_err(|error| match error.kind() {
             io::ErrorKind::Interrupted => error,
             _ => failed(error, "read", self.name.as_ref()).into(),

@@ -149,8 +149,8 @@ pub(super) fn open_ds(path: &Path, options: &ConvertOptions) -> Result<SourceArr
     Ok(SourceArrays { items, losses, give })
 }
 
-pub(super) fn open_png(path: &Path, _: &ConvertOptions) -> Result<SourceArrays> {
-    let file = BufReader::new(File::open(path)?);
+pub(super) fn open_png(path: &Path, options: &ConvertOptions) -> Result<SourceArrays> {
+    let file = BufReader::new(watched(path, options)?);
     let reader = png::PngReader::open(file, &name_of(path));
     let reader = reader.map_err(|error| failed(error, "read", path))?;
     let item = ArrayItem::foreign(name_of(path), reader.variable().clone());
@@ -255,7 +255,7 @@ pub(super) fn begin_ds<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
     let mask_fill = out.options.masks || out.from == ArrayFormat::Ds;
     let write = ExportOptions { mask_fill, ..out.options.write() };
     let file = PendingFile::create(out.path, out.options.force)?;
-    let writer = ds::DsWriter::new(fs::scratch_file(out.path)?, write);
+    let writer = ds::DsWriter::new(fs::scratch_file(out.path, &out.options.progress)?, write);
     Ok(Box::new(DsSink { file, writer }))
 }
 

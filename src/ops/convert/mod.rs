@@ -28,7 +28,6 @@ use crate::interchange::{self, ExportOptions, ImportOptions};
 use crate::ndl::{Datatype, Extent, Ndarray, Order};
 use crate::pack::{DESCRIPTION_EXTENSIONS, EXTERNAL_MANIFEST_SUFFIX};
 use crate::path::escape;
-use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::Header;
 
@@ -77,14 +76,13 @@ pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<
     // A compressed input has fewer bytes to read.
     let most = fs::file_len(input).unwrap_or(u64::MAX);
     progress.stage("converting", all.min(most), planned.len() as u64);
-    let jobs = pipeline::jobs(options.jobs);
     for PlannedArray { index, reverse, original, mut converted, item, name } in planned {
         if let Some(original) = original {
             progress.at(&name);
             let from = converted.from.clone();
             (source.give)(index, &from, output, &mut |data, metadata, verified| {
                 (converted.verified, converted.trailing) = (verified, metadata.len);
-                let data = Arranged::new(data, &original, reverse, output, jobs);
+                let data = Arranged::new(data, &original, reverse, output, options);
                 if let Some(file) = &kept_metadata {
                     metadata.write_at(file.file(), 0)?;
                 } else if !to.is_rawarray() && !options.drop_metadata && converted.trailing > 0 {
@@ -108,6 +106,7 @@ pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<
     if let Some(file) = kept_metadata {
         settle(file)?;
     }
+    progress.check()?;
     let bytes = sink.finish(&mut losses)?;
     let (input, output) = (input.to_owned(), output.to_owned());
     Ok(ConvertReport { input, from, output, to, arrays, losses, bytes, leftovers: out.leftovers() })
@@ -572,11 +571,10 @@ fn settle(file: PendingFile) -> Result<u64> {
 /// not say. Errors call that `output`, and elements that have to be reordered are written to a file beside `beside`.
 pub(super) fn write_array(
     format: ArrayFormat,
-    (member, header): (&str, &Header),
-    description: Option<Ndarray>,
-    data: &mut dyn Read,
+    (member, header, description, data): (&str, &Header, Option<Ndarray>, &mut dyn Read),
     out: &mut dyn Write,
     (output, beside): (&Path, &Path),
+    progress: Progress,
 ) -> Result<Vec<String>> {
     let mut item =
         ArrayItem::rawarray(plan::member_name(member).to_owned(), header, description, false)?;
@@ -592,10 +590,10 @@ pub(super) fn write_array(
     }
     let before = item.to_variable()?.header;
     let reverse = format.is_row_only() && item.put_in(Order::Row);
+    let options = ConvertOptions { progress, ..ConvertOptions::default() };
     let data = ElementSource::Passing(Box::new(data), member.to_owned());
-    let data = Arranged::new(data, &before, reverse, beside, pipeline::jobs(None));
-    let (variable, options) = (item.to_variable()?, ConvertOptions::default());
-    let write = format.writer();
+    let data = Arranged::new(data, &before, reverse, beside, &options);
+    let (variable, write) = (item.to_variable()?, format.writer());
     let written = data.read_by(|data| write(&variable, data, out, &options))?;
     let written = written.map_err(|source| match source {
         interchange::FormatError::Io(error) => Error::io("write", output)(error),

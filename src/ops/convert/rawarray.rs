@@ -150,7 +150,7 @@ pub(super) fn open_pack(path: &Path, options: &ConvertOptions) -> Result<SourceA
             (File::open(directory.join(&member))?.watched(&progress), false)
         } else {
             // Nothing of a member is used before all of it is known to be what the manifest says.
-            let scratch = fs::scratch_file(beside)?;
+            let scratch = fs::scratch_file(beside, &progress)?;
             (_, verified) = pack.copy_to(&member, &mut scratch.writer())?;
             (scratch, true)
         };
@@ -263,7 +263,7 @@ impl WriteArrays for FileSink {
         let Self { array, description, described_in, is_replaced, bytes, .. } = *self;
         array.sync()?;
         description.sync()?;
-        let _turn = Turn::beside(&described_in, &Progress::default());
+        let _turn = Turn::beside(&described_in, &Progress::default())?;
         description.persist()?;
         if let Err(error) = array.persist() {
             if !is_replaced {
@@ -373,6 +373,7 @@ impl WriteArrays for PackSink<'_> {
             compression: options.compression.unwrap_or_default(),
             force: options.force,
             jobs: options.jobs,
+            progress: options.progress.silent(),
             ..CreateOptions::default()
         };
         let report = create(directory.path(), archive, &options)?;

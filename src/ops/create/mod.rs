@@ -152,7 +152,7 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
     let members = PayloadMembers { source, placement: &placement, options, container };
     options.progress.stage("reading", 0, 0);
     let (mut entries, findings) =
-        survey::names(source, &options.exclude, &own, options.dereference)?;
+        survey::names(source, &options.exclude, &own, options.dereference, &options.progress)?;
     members.mark_implied(&mut entries);
     let (compression, file) = (options.compression, &outputs.archive);
     let mut writer = ArchiveWriter::new(container, compression, file, &algorithms, jobs)?;
@@ -249,7 +249,10 @@ impl<'a> Outputs<'a> {
     fn begin(path: &'a Path, options: &CreateOptions) -> Result<Self> {
         let manifest_path = beside(path, EXTERNAL_MANIFEST_SUFFIX);
         let digest_path = beside(path, ARCHIVE_DIGEST_SUFFIX);
-        let begin = |path: &Path| PendingFile::create(path, options.force);
+        let begin = |path: &Path| {
+            let pending = PendingFile::create(path, options.force);
+            pending.map(|pending| pending.stopped_by(&options.progress))
+        };
         let unwritten = [
             (options.no_external_manifest, &manifest_path),
             (!options.archive_digest, &digest_path),
@@ -317,9 +320,11 @@ impl<'a> Outputs<'a> {
     fn persist(self, replace: bool, progress: &Progress) -> Result<Turn> {
         let files = [Some(self.archive), self.manifest, self.digest];
         for file in files.iter().flatten() {
+            progress.check()?;
             file.sync()?;
         }
-        let turn = Turn::beside(self.path, progress);
+        progress.check()?;
+        let turn = Turn::beside(self.path, progress)?;
         if replace {
             // Another run may have signed its own meanwhile.
             for signature in signatures_of(&self.manifest_path) {

@@ -198,7 +198,8 @@ impl OpenArray {
 
     /// The elements in the other order of dimensions.
     fn reversed(&self) -> Result<ReadNext<'static>> {
-        let (source, target) = (blob::scratch()?, blob::scratch()?);
+        let progress = self.section.file.progress();
+        let (source, target) = (blob::scratch(progress)?, blob::scratch(progress)?);
         let (mut elements, mut block, mut at) = (self.elements(), Vec::new(), 0);
         for len in self.blocks() {
             block.resize(len?, 0);

@@ -8,6 +8,7 @@ use crate::archive::{Fault, Stretch, copy};
 use crate::digest::{Algorithm, Digests, Hashing};
 use crate::error::Result;
 use crate::fs::{self, File};
+use crate::progress::Progress;
 
 /// Bytes that are read at once.
 const BLOCK: usize = 256 * 1024;
@@ -47,8 +48,8 @@ impl Blob {
 }
 
 /// A file without a name, gone when it is closed.
-pub(super) fn scratch() -> Result<File> {
-    fs::scratch_file(&std::env::temp_dir().join("diff"))
+pub(super) fn scratch(progress: &Progress) -> Result<File> {
+    fs::scratch_file(&std::env::temp_dir().join("diff"), progress)
 }
 
 /// Copies a content to a place of a file, hashes it, and gives its length.

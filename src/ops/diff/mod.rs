@@ -107,7 +107,7 @@ fn array(path: &Path, member: &str, progress: &Progress) -> Result<OpenArray> {
         let file = Arc::new(File::open(path)?.watched(progress));
         Blob { file, start, len: array.file_size() }
     } else {
-        let scratch = blob::scratch()?;
+        let scratch = blob::scratch(progress)?;
         pack.copy_to(member, &mut scratch.writer())?;
         Blob::whole(scratch)?
     };

@@ -191,7 +191,7 @@ impl PackSide {
         let bytes = files.iter().map(|file| self.size(*file)).fold(0, u64::saturating_add);
         let progress = self.archive.progress();
         progress.stage("checking", bytes, files.len() as u64);
-        let scratch = if keeps { Some(Arc::new(blob::scratch()?)) } else { None };
+        let scratch = if keeps { Some(Arc::new(blob::scratch(progress)?)) } else { None };
         let algorithm = self.digests.algorithm();
         // The files of a stream are kept one after the other.
         let end = AtomicU64::new(0);
@@ -239,7 +239,7 @@ impl PackSide {
                 Err(Fault::Source(_)) => {}
             }
         }
-        Ok(())
+        Ok(self.archive.progress().check()?)
     }
 
     /// The bytes of a file, or so many of them where they have to be unpacked.
@@ -250,7 +250,7 @@ impl PackSide {
         if let Some((stored, start)) = self.archive.stored(self.member(file))? {
             return Ok(Blob { file: stored, start, len: self.size(file) });
         }
-        let scratch = blob::scratch()?;
+        let scratch = blob::scratch(self.archive.progress())?;
         let keep = |(): &mut (), shown: Shown<'_>| {
             blob::keep(&mut shown.content.take(most), &[], Some((&scratch, 0)))
         };

@@ -216,6 +216,7 @@ impl Verification<'_> {
         if leaves_large {
             self.read_large(&visitor, &mut scan.members)?;
         }
+        progress.check()?;
         progress.stage("finishing", 0, 0);
         report.findings.append(&mut scan.findings);
         report.container = Some(container);
@@ -244,10 +245,12 @@ impl Verification<'_> {
         // The vector had room for contents, too.
         members.shrink_to_fit();
         let members = &members[..];
+        progress.check()?;
         let names = NameTable::new(members.iter().map(|member| (&*member.name, member.kind)));
         let Self { archive, options, jobs } = *self;
         let (placement, names, texts, piped) = (&placement, &names, BTreeMap::new(), None);
         Proof { archive, options, jobs, placement, members, names, texts, piped }.run(report)?;
+        progress.check()?;
         contents.forget_repetition();
         let mut of_contents = contents.findings();
         of_contents.extend(contents.document_of_all(&of_contents));
