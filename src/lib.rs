@@ -36,6 +36,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! [`PackWriter`] makes the same archive of arrays in memory:
+//!
+//! ```
+//! use ndarray::array;
+//! use ra_pack::{PackWriter, WriteOptions};
+//!
+//! # let scratch = tempfile::tempdir()?;
+//! # let archive = scratch.path().join("mooring.zip");
+//! let mut pack = PackWriter::create(&archive, WriteOptions::default())?;
+//! pack.array("temperature", &array![9.5, 9.4]).dims(["time"]).units("degree_Celsius").write()?;
+//! pack.finish()?;
+//! # Ok::<(), ra_pack::Error>(())
+//! ```
+//!
 //! # Verify
 //!
 //! [`verify`] checks every byte of a pack and reports each fault as a [`Finding`] with a code and a place. Damage is no
@@ -60,7 +74,7 @@
 //! | for | look at |
 //! |---|---|
 //! | arrays of a pack: elements, slices, views without a copy, statistics | [`Pack`], [`PackedArray`] |
-//! | whole packs | [`create`], [`verify`], [`extract`], [`list`], [`pack_info`], [`diff_packs`] |
+//! | whole packs | [`PackWriter`], [`create`], [`verify`], [`extract`], [`list`], [`pack_info`], [`diff_packs`] |
 //! | descriptions | [`describe`], [`validate`], [`update_descriptions`], the module [`ndl`] |
 //! | other formats: `.npy`, `.npz`, `.ds`, PNG, CSV, JSON | [`convert`], [`get`], the module [`interchange`] |
 //! | single `.ra` files, readers, bytes | [`RawArray`], [`AnyArray`], the module [`ra`] |
@@ -96,19 +110,20 @@ pub use crate::finding::{
 };
 pub use crate::fs::{remove_unfinished_and_exit, write_new};
 pub use crate::ops::{
-    ArrayChange, ArrayDiff, ArrayFormat, ArrayInfo, Axis, BagReport, Category, Change, Column,
-    ConvertOptions, ConvertReport, Converted, Coordinate, Corners, CornersOptions, CreateOptions,
-    CreateReport, DescribeOptions, DescribeReport, DescriptionDifference, DiffCounts, DiffOptions,
-    DiffPlace, DiffSide, Distance, ElementsDiff, ExtractOptions, ExtractReport, FieldDifference,
-    FileDifference, GetOptions, GetReport, Grid, Histogram, Intact, InvalidPattern, Line,
-    ListOptions, ListOrder, Listed, ListedArray, Listing, ManifestInfo, ManifestOptions,
-    ManifestReport, MemberChange, MemberDiff, MemberInfo, NameStatistics, Number, NumberStatistics,
-    Pack, PackDiff, PackInfo, PackedArray, Patterns, Quantity, Reinterpret, ReshapeReport, Sample,
-    SampleOptions, SampledAxis, Statistics, StatisticsOptions, UnknownFormat, UpdateReport,
-    ValidateOptions, ValidateReport, VerifyOptions, VerifyReport, array_file_info, array_info,
-    check_apart, convert, create, describe_target, diff_arrays, diff_members, diff_packs, extract,
-    get, get_to, is_array_file, is_pack, list, manifest_of, pack_info, reshape,
-    update_descriptions, validate, validate_text, verify, write_descriptions, write_manifest,
+    ArrayChange, ArrayDiff, ArrayFormat, ArrayInfo, ArrayStream, Axis, BagReport, Category, Change,
+    Column, ConvertOptions, ConvertReport, Converted, Coordinate, Corners, CornersOptions,
+    CreateOptions, CreateReport, DescribeOptions, DescribeReport, DescriptionDifference,
+    DiffCounts, DiffOptions, DiffPlace, DiffSide, Distance, ElementsDiff, ExtractOptions,
+    ExtractReport, FieldDifference, FileDifference, GetOptions, GetReport, Grid, Histogram, Intact,
+    InvalidPattern, Line, ListOptions, ListOrder, Listed, ListedArray, Listing, ManifestInfo,
+    ManifestOptions, ManifestReport, MemberChange, MemberDiff, MemberInfo, NameStatistics,
+    NewArray, Number, NumberStatistics, Pack, PackDiff, PackInfo, PackWriter, PackedArray,
+    Patterns, Quantity, Reinterpret, ReshapeReport, Sample, SampleOptions, SampledAxis, Statistics,
+    StatisticsOptions, UnknownFormat, UpdateReport, ValidateOptions, ValidateReport, VerifyOptions,
+    VerifyReport, WriteOptions, array_file_info, array_info, check_apart, convert, create,
+    describe_target, diff_arrays, diff_members, diff_packs, extract, get, get_to, is_array_file,
+    is_pack, list, manifest_of, pack_info, reshape, update_descriptions, validate, validate_text,
+    verify, write_descriptions, write_manifest,
 };
 pub use crate::pack::{CoordinateInfo, Layout, bag, describe, shape_of};
 pub use crate::path::{
