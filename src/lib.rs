@@ -47,7 +47,7 @@
 //! let mut pack = PackWriter::create(&archive, WriteOptions::default())?;
 //! pack.array("temperature", &array![9.5, 9.4]).dims(["time"]).units("degree_Celsius").write()?;
 //! pack.finish()?;
-//! # Ok::<(), ra_pack::Error>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Verify

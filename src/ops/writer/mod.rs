@@ -151,7 +151,7 @@ impl<'w> PackWriter<'w> {
     /// let mut pack = PackWriter::new(&mut archive, WriteOptions::default())?;
     /// let header = Header::new(ElementType::UINT16, vec![512, 1000])?;
     /// let mut frames = pack.array_stream("frames", header).dims(["pixel", "time"]).begin()?;
-    /// for frame in 0..1000 {
+    /// for frame in 0..1000_u16 {
     ///     frames.write_elements(&[frame; 512])?;
     /// }
     /// frames.finish()?;
