@@ -187,6 +187,20 @@ impl Error {
         Self::NotAnArray { name, kind: FileKind::of(start) }
     }
 
+    /// The same about a file at another path.
+    #[must_use]
+    pub(crate) fn with_path(mut self, place: impl Fn(PathBuf) -> PathBuf) -> Self {
+        if let Self::Io { path, .. }
+        | Self::AlreadyExists { path }
+        | Self::Changed { path, .. }
+        | Self::Damaged { archive: path, .. }
+        | Self::Refused { path, .. } = &mut self
+        {
+            *path = place(std::mem::take(path));
+        }
+        self
+    }
+
     pub(crate) fn damaged(archive: &Path, finding: Finding) -> Self {
         Self::Damaged { archive: archive.to_owned(), finding: Box::new(finding) }
     }

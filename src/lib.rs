@@ -37,6 +37,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! [`PackWriter`] makes the same archive of arrays in memory:
+//!
+//! ```
+//! use ndarray::array;
+//! use ra_pack::{PackWriter, WriteOptions};
+//!
+//! # let scratch = tempfile::tempdir()?;
+//! # let archive = scratch.path().join("mooring.zip");
+//! let mut pack = PackWriter::create(&archive, WriteOptions::default())?;
+//! pack.array("temperature", &array![9.5, 9.4]).dims(["time"]).units("degree_Celsius").write()?;
+//! pack.finish()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Verify
 //!
 //! [`verify()`] checks every byte of a pack and reports each fault as a [`Finding`] with a code and a place. Damage is no
@@ -63,7 +77,7 @@
 //! |---|---|
 //! | arrays of a pack: elements, slices, views without a copy | [`Pack`], [`PackedArray`] |
 //! | axes, statistics, samples and corners of an array | [`values`] |
-//! | whole packs | [`create()`], [`verify()`], [`extract()`], [`list()`], [`info()`], [`diff()`] |
+//! | whole packs | [`PackWriter`], [`create()`], [`verify()`], [`extract()`], [`list()`], [`info()`], [`diff()`] |
 //! | one member as a file, also in another format | [`get()`] |
 //! | descriptions | [`describe()`], [`validate()`], the modules [`mod@describe`] and [`ndl`] |
 //! | other formats: `.npy`, `.npz`, `.ds`, PNG, CSV, JSON | [`convert()`], the module [`interchange`] |
@@ -104,7 +118,8 @@ pub use crate::error::{Error, Result};
 #[doc(inline)]
 pub use crate::finding::{Code, Finding, Severity};
 pub use crate::ops::{
-    Pack, PackedArray, convert, create, diff, extract, get, info, list, validate, verify,
+    Pack, PackWriter, PackedArray, WriteOptions, convert, create, diff, extract, get, info, list,
+    validate, verify,
 };
 pub use crate::pack::{bag, describe};
 #[doc(inline)]
@@ -119,10 +134,11 @@ pub mod convert {
     };
 }
 
-/// Archives from directories, and manifests.
+/// Archives from directories or from memory, and manifests.
 pub mod create {
     pub use crate::ops::{
-        CreateOptions, CreateReport, ManifestOptions, ManifestReport, manifest_of, write_manifest,
+        ArrayStream, CreateOptions, CreateReport, ManifestOptions, ManifestReport, NewArray,
+        manifest_of, write_manifest,
     };
     pub use crate::pack::Layout;
 }

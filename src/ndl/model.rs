@@ -238,6 +238,12 @@ impl Value {
     }
 }
 
+impl From<i32> for Value {
+    fn from(number: i32) -> Self {
+        Self::Int(number.into())
+    }
+}
+
 impl From<i64> for Value {
     fn from(number: i64) -> Self {
         Self::Int(number)
@@ -308,6 +314,17 @@ impl Attribute {
             storage: None,
             short: true,
         })
+    }
+
+    /// An attribute with a number, a text, or a list of numbers or texts of one type; `None` for another `value`.
+    pub fn new(name: impl Into<String>, value: impl Into<Value>) -> Option<Self> {
+        let (name, value) = (name.into(), value.into());
+        let Value::List(list) = &value else { return Self::short(name, value) };
+        let datatype = Datatype::of_scalar(list.first()?)?;
+        let is_same = |value| Datatype::of_scalar(value).is_some_and(|other| other == datatype);
+        let shape = vec![list.len() as u64];
+        let is_one_type = list.iter().all(is_same);
+        is_one_type.then_some(Self { name, shape, datatype, value, storage: None, short: false })
     }
 
     /// Whether the short form says everything about the attribute.

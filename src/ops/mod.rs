@@ -3,6 +3,7 @@
 //! | operation | reads | writes |
 //! |---|---|---|
 //! | [`create`] | a directory | an archive and its manifest |
+//! | [`PackWriter`] | arrays in memory, readers | an archive and its manifest |
 //! | [`verify`] | a pack | nothing |
 //! | [`manifest_of`], [`write_manifest`] | a pack or a directory | its manifest |
 //! | [`info`], [`array_info`] | headers and descriptions | nothing |
@@ -42,6 +43,7 @@ mod survey;
 mod validate;
 mod values;
 mod verify;
+mod writer;
 
 #[cfg(test)]
 mod tests;
@@ -79,3 +81,4 @@ pub use self::statistics::{
 pub use self::validate::{ValidateOptions, ValidateReport, validate, validate_text};
 pub use self::values::Number;
 pub use self::verify::{Intact, VerifyOptions, VerifyReport, verify};
+pub use self::writer::{ArrayStream, NewArray, PackWriter, WriteOptions};

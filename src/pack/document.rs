@@ -34,6 +34,15 @@ pub(crate) fn is_generated(start: &[u8]) -> bool {
     HEAD.lines().next().is_some_and(|line| start.starts_with(line.as_bytes()))
 }
 
+/// The document of a pack whose attributes and coordinates are stated in it, to be completed with the arrays.
+pub(crate) fn attributes_document(groups: Vec<Group>) -> String {
+    let document = Document { form: ndl::Form::Grouped, groups };
+    format!(
+        "# The maker of this pack stated attributes or dimensions here.\n{HEAD}{}",
+        document.to_yaml()
+    )
+}
+
 /// Describes every array of a pack in one document, as [`PackDocument`].
 pub(crate) fn pack_document(contents: &Contents, convention: Option<&Convention<'_>>) -> String {
     let mut text = String::new();

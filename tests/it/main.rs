@@ -65,3 +65,4 @@ mod skips; // support: tests that could not be made, summed up at the end
 mod validate; // `validate`, and packs that one hand-written document describes
 #[cfg(unix)] // links, pipes, signals
 mod verify; // `ra-pack verify`: every kind of damage is found and named
+mod writer; // packs written from memory

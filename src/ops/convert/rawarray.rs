@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::super::create::{CreateOptions, create};
+use super::super::create::{CreateOptions, create_staged};
 use super::super::open::{Pack, check_decoded};
 use super::super::scan::{PackScan, ScanFor};
 use super::super::single_file::{self, SingleFile};
@@ -376,7 +376,7 @@ impl WriteArrays for PackSink<'_> {
             progress: options.progress.silent(),
             ..CreateOptions::default()
         };
-        let report = create(directory.path(), archive, &options)?;
+        let report = create_staged(&directory, archive, &options)?;
         losses.extend(report.findings.iter().map(ToString::to_string));
         Ok(report.archive_bytes)
     }

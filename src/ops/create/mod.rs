@@ -17,7 +17,7 @@ use crate::archive::{ArchiveWriter, Compression, Container};
 use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::finding::{Finding, count_errors};
-use crate::fs::{self, PendingFile, Turn};
+use crate::fs::{self, PendingDirectory, PendingFile, Turn};
 use crate::manifest::{Manifest, NameEncoding};
 use crate::pack::bag::{BAGGING_DATE, BagInfo, date_of};
 use crate::pack::{ARCHIVE_DIGEST_SUFFIX, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement};
@@ -187,6 +187,50 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
     }
     drop(turn);
     Ok(report)
+}
+
+/// Packs a directory that was staged for `archive`. What is said of a file of it names the archive instead.
+pub(super) fn create_staged(
+    staged: &PendingDirectory,
+    archive: &Path,
+    options: &CreateOptions,
+) -> Result<CreateReport> {
+    // A command that names a staged file would find nothing.
+    let home = staged.path().to_string_lossy();
+    let forget = |findings: &mut Vec<Finding>| {
+        for finding in findings {
+            finding.hint.take_if(|hint| hint.contains(&*home));
+        }
+    };
+    match create(staged.path(), archive, options) {
+        Ok(mut report) => {
+            forget(&mut report.findings);
+            Ok(report)
+        }
+        Err(mut error) => {
+            if let Error::Refused { findings, .. } = &mut error {
+                forget(findings);
+            }
+            Err(error.with_path(|path| in_archive(staged, archive, path)))
+        }
+    }
+}
+
+/// The path of a staged file, as a file in the archive.
+pub(super) fn in_archive(staged: &PendingDirectory, archive: &Path, path: PathBuf) -> PathBuf {
+    match path.strip_prefix(staged.path()) {
+        Ok(below) if below.as_os_str().is_empty() => archive.to_owned(),
+        Ok(below) => archive.join(below),
+        Err(_) => path,
+    }
+}
+
+/// Refuses an archive that could not be made, whatever is in it.
+pub(super) fn check(archive: &Path, options: &CreateOptions) -> Result<()> {
+    container(archive, options)?;
+    algorithms(options)?;
+    bag_info(options)?;
+    Outputs::begin(archive, options).map(drop)
 }
 
 /// Checks a bag, writes the digest of the archive and gives everything its name; the turn that the names were given

@@ -1,0 +1,292 @@
+//! One array on its way into a pack: its description, and its elements at once or in pieces.
+
+use std::io::{self, Write};
+
+use ndarray::ArrayViewD;
+
+use super::{PackWriter, set_attribute};
+use crate::error::{Error, Result};
+use crate::fs::File;
+use crate::ndl::{Datatype, Document, Extent, Order, Storage, Value};
+use crate::pack::{self, ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, group_of, shape_of};
+use crate::path::MemberPath;
+use crate::pipeline;
+use crate::ra::{Element, Encoding, Header, Reversal};
+
+/// Bytes of elements that are put in order at once.
+const BLOCK: usize = 1 << 20;
+
+/// An array that is added to a pack, with what describes it. `C` is its content: a view of all elements,
+/// or the header of those that come in pieces.
+#[derive(Debug)]
+#[must_use = "nothing is written before `write` or `begin`"]
+pub struct NewArray<'p, 'w, C> {
+    pack: &'p mut PackWriter<'w>,
+    name: String,
+    content: C,
+    dims: Option<Vec<String>>,
+    order: Order,
+    datatype: Option<Datatype>,
+    attributes: Vec<(String, Value)>,
+}
+
+impl<'p, 'w, C> NewArray<'p, 'w, C> {
+    pub(super) fn new(pack: &'p mut PackWriter<'w>, name: String, content: C) -> Self {
+        let (dims, order, datatype, attributes) = <_>::default();
+        Self { pack, name, content, dims, order, datatype, attributes }
+    }
+
+    /// Names its dimensions, in the order of its shape.
+    ///
+    /// A name is that of a 1-D array of the pack, its coordinate: in the same directory or the nearest one above, or
+    /// anywhere if the name is a path that begins with `/`. If there is no such array, the pack's description states
+    /// the name and its length. A 1-D array with its own name here is a coordinate itself. A dimension of
+    /// length 0 stays without a name.
+    pub fn dims<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.dims = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets the attribute `units`.
+    pub fn units(self, units: impl Into<String>) -> Self {
+        self.attribute("units", units.into())
+    }
+
+    /// Sets the attribute `long_name`.
+    pub fn long_name(self, name: impl Into<String>) -> Self {
+        self.attribute("long_name", name.into())
+    }
+
+    /// Sets an attribute: a number, a text, or a list of either.
+    pub fn attribute(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.attributes.push((name.into(), value.into()));
+        self
+    }
+
+    /// Describes the elements by another datatype than that of their Rust type, such as an enum or a compound.
+    pub fn datatype(mut self, datatype: Datatype) -> Self {
+        self.datatype = Some(datatype);
+        self
+    }
+
+    /// Sets the order of the elements in the file: [`Order::Column`], the default, or [`Order::Row`], for which
+    /// the description lists the dims of the header in reverse. The elements of an [`ArrayViewD`] in row-major layout
+    /// are then written as they are.
+    pub fn order(mut self, order: Order) -> Self {
+        self.order = order;
+        self
+    }
+
+    /// The error of an array that cannot be added.
+    fn mismatch(&self, reason: impl Into<String>) -> Error {
+        Error::Mismatch { name: self.name.clone(), reason: reason.into() }
+    }
+
+    /// Stages the description and the header.
+    fn stage(self, header: Header) -> Result<ArrayStream<'p, 'w>> {
+        if self.order == Order::RowUnreversed || header.is_encoded() {
+            return Err(self.mismatch("such an array is described, but not written"));
+        }
+        let suffix = format!(".{ARRAY_EXTENSION}");
+        let stem = self.name.strip_suffix(&suffix).unwrap_or(&self.name);
+        let path = MemberPath::new(format!("{stem}{suffix}"))?;
+        let mut array = pack::describe(path.stem(), &header, Encoding::Raw);
+        let shape = shape_of(header.dims(), self.order);
+        array.shape = shape.iter().copied().map(Extent::Fixed).collect();
+        if self.order == Order::Row {
+            array.storage.get_or_insert_with(Storage::default).order = Order::Row;
+        }
+        let mut is_coordinate = false;
+        if let Some(names) = &self.dims {
+            if names.len() != shape.len() {
+                let reason = format!("{} dims are named, it has {}", names.len(), shape.len());
+                return Err(self.mismatch(reason));
+            }
+            is_coordinate = **names == [path.stem()];
+            if !is_coordinate {
+                // The language has no coordinate without elements.
+                let named = array
+                    .shape
+                    .iter_mut()
+                    .zip(names)
+                    .filter(|(extent, _)| **extent != Extent::Fixed(0));
+                named.for_each(|(extent, name)| *extent = Extent::Coord(name.clone()));
+            }
+        }
+        array.datatype = self.datatype.unwrap_or(array.datatype);
+        for (name, value) in self.attributes {
+            set_attribute(&mut array.attributes, &name, value)?;
+        }
+        let mut document = Document::flat();
+        let group = document.groups.first_mut().expect("a flat document has one group");
+        if is_coordinate {
+            group.dimcoords.push(pack::as_coordinate(array));
+        } else {
+            group.ndarrays.push(array);
+        }
+        let file = self.pack.stage(&path)?;
+        let description = format!("{}.{}", path.without_extension(), DESCRIPTION_EXTENSIONS[0]);
+        self.pack.file(description, document.to_yaml().as_bytes())?;
+        if !is_coordinate {
+            let home = group_of(&path);
+            for (name, length) in
+                self.dims.into_iter().flatten().zip(shape).filter(|(_, length)| *length > 0)
+            {
+                self.pack.dims.entry((home.clone(), name)).or_insert(length);
+            }
+        }
+        self.pack.incomplete = Some(path.as_str().to_owned());
+        let stream = ArrayStream { pack: self.pack, path, file, header, written: 0 };
+        let encoded = stream.header.encode();
+        stream.put(0, &encoded)?;
+        Ok(stream)
+    }
+}
+
+impl<T: Element> NewArray<'_, '_, ArrayViewD<'_, T>> {
+    /// Writes the array and its description.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidPath`] for a name that no member may have; [`Error::Refused`] for one that is taken;
+    /// [`Error::Mismatch`] for dims that are not as many as the array's, and for [`Order::RowUnreversed`];
+    /// [`Error::Unsupported`] for an attribute without a form in the description; [`Error::Io`].
+    pub fn write(self) -> Result<()> {
+        let shape: Vec<_> = self.content.shape().iter().map(|length| *length as u64).collect();
+        let header = Header::new(T::ELEMENT_TYPE, shape_of(&shape, self.order));
+        let header = header.map_err(|error| self.mismatch(error.to_string()))?;
+        let (view, order) = (self.content.clone(), self.order);
+        let in_order =
+            if order == Order::Row { view.clone() } else { view.clone().reversed_axes() };
+        let jobs = pipeline::jobs(self.pack.options.jobs);
+        let mut stream = self.stage(header)?;
+        if let Some(elements) = in_order.as_slice() {
+            stream.write_elements(elements)?;
+        } else if let (Some(elements), true) = (view.as_slice(), stream.header.is_native()) {
+            stream.write_reversed(bytemuck::cast_slice(elements), jobs)?;
+        } else {
+            let mut elements = in_order.iter().copied();
+            let mut block = Vec::new();
+            loop {
+                block.extend(elements.by_ref().take((BLOCK / size_of::<T>().max(1)).max(1)));
+                if block.is_empty() {
+                    break;
+                }
+                stream.write_elements(&block)?;
+                block.clear();
+            }
+        }
+        stream.finish()
+    }
+}
+
+impl<'p, 'w> NewArray<'p, 'w, Header> {
+    /// Writes the description, and begins the array.
+    ///
+    /// # Errors
+    ///
+    /// As [`NewArray::write`]; [`Error::Mismatch`] also for a header that is flagged as encoded.
+    pub fn begin(self) -> Result<ArrayStream<'p, 'w>> {
+        let header = self.content.clone();
+        self.stage(header)
+    }
+}
+
+/// An array that is written piece by piece, by [`write_elements`](Self::write_elements) or, as the bytes of the file's
+/// data section, by [`Write`]. [`finish`](Self::finish) ends it; without that the pack cannot be finished.
+#[derive(Debug)]
+pub struct ArrayStream<'p, 'w> {
+    pack: &'p mut PackWriter<'w>,
+    path: MemberPath,
+    file: File,
+    header: Header,
+    /// Bytes of the data that were written.
+    written: u64,
+}
+
+impl ArrayStream<'_, '_> {
+    /// Writes the next elements.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Array`] when the array has another element type; [`Error::Mismatch`] when it has fewer elements;
+    /// [`Error::Io`].
+    pub fn write_elements<T: Element>(&mut self, elements: &[T]) -> Result<()> {
+        let failed = |source| Error::array(self.path.as_str().to_owned(), source);
+        self.header.check_type::<T>().map_err(failed)?;
+        let bytes: &[u8] = bytemuck::cast_slice(elements);
+        if self.header.is_native() {
+            return self.append(bytes);
+        }
+        for block in bytes.chunks(BLOCK / size_of::<T>().max(1) * size_of::<T>().max(1)) {
+            let mut block = block.to_vec();
+            let swapped = self.header.swap_to_native(&mut block);
+            let failed = |source| Error::array(self.path.as_str().to_owned(), source);
+            swapped.map_err(failed)?;
+            self.append(&block)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the array.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Mismatch`] when elements are missing.
+    pub fn finish(self) -> Result<()> {
+        let (expected, found) = (self.header.data_len(), self.written);
+        if found != expected {
+            return Err(self.mismatch(format!("expected {expected} bytes of data, found {found}")));
+        }
+        self.pack.incomplete = None;
+        Ok(())
+    }
+
+    fn mismatch(&self, reason: String) -> Error {
+        Error::Mismatch { name: self.path.as_str().to_owned(), reason }
+    }
+
+    /// Writes bytes of the data behind the others.
+    fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        let (at, left) = (self.written, self.header.data_len() - self.written);
+        if bytes.len() as u64 > left {
+            let reason = format!("expected {left} more bytes of data, found {}", bytes.len());
+            return Err(self.mismatch(reason));
+        }
+        self.put(self.header.header_len() + at, bytes)?;
+        self.written += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Writes all elements, which are in row-major order.
+    fn write_reversed(&mut self, elements: &[u8], jobs: usize) -> Result<()> {
+        let read = |block: &mut [u8], at: u64| {
+            let at = usize::try_from(at).expect("they are in memory");
+            let found = elements.get(at..).and_then(|rest| rest.get(..block.len()));
+            block.copy_from_slice(found.expect("the header counts them"));
+            Ok(())
+        };
+        let start = self.header.header_len();
+        let write = |block: &[u8], at: u64| Ok(self.file.write_all_at(block, start + at)?);
+        let reversed = Reversal::new(&self.header.reversed()).reverse_at(jobs, read, write);
+        let reversed = reversed.map_err(Error::io("write", self.file.path()));
+        reversed.map_err(|error| self.pack.in_words(error))?;
+        self.written = elements.len() as u64;
+        Ok(())
+    }
+
+    fn put(&self, at: u64, bytes: &[u8]) -> Result<()> {
+        self.file.write_all_at(bytes, at).map_err(|error| self.pack.in_words(error))
+    }
+}
+
+impl Write for ArrayStream<'_, '_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.append(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,312 @@
+//! Packs written from memory: arrays and files are staged as files, and packed as a directory of them is.
+
+mod array;
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use ndarray::{ArrayBase, ArrayViewD, Data, Dimension};
+
+pub use self::array::{ArrayStream, NewArray};
+use super::create::{self, CreateOptions, CreateReport, create_staged};
+use crate::archive::Container;
+use crate::error::{Error, Result};
+use crate::finding::{Code, Finding};
+use crate::fs::{self, File, PendingDirectory};
+use crate::ndl::{Attribute, Datatype, Extent, Group, Ndarray, Value, candidates, split_path};
+use crate::pack::{self, ARRAY_EXTENSION, BAG_DECLARATION, PACK_DOCUMENT};
+use crate::path::{MemberPath, escape};
+use crate::ra::{Element, Header};
+
+/// Bytes that are written at once.
+const BLOCK: usize = 256 * 1024;
+
+/// How [`PackWriter`] packs: as [`create`](crate::create) does.
+pub type WriteOptions = CreateOptions;
+
+/// A pack that is written from memory: arrays, files and attributes in any order.
+///
+/// It makes the archive that [`create`](crate::create) makes of a directory with the same content, byte for byte, with
+/// the same checks. The content waits in a hidden directory next to the archive until [`finish`](Self::finish), so
+/// that twice its room is needed on that disk, and little memory. If the writer is dropped, fails or
+/// the process is [ended](crate::remove_unfinished_and_exit), nothing is left.
+///
+/// ```
+/// use ndarray::array;
+/// use ra_pack::{Pack, PackWriter, WriteOptions};
+///
+/// # let scratch = tempfile::tempdir()?;
+/// # let path = scratch.path().join("mooring.zip");
+/// let temperature = array![[9.5_f32, 9.1], [9.4, 9.0], [9.6, 9.2]];
+///
+/// let mut pack = PackWriter::create(&path, WriteOptions::default())?;
+/// pack.attribute("title", "Mooring 7, June 2024")?;
+/// pack.array("depth", &array![5.0, 20.0]).units("m").write()?;
+/// pack.array("temperature", &temperature).dims(["time", "depth"]).units("degree_Celsius").write()?;
+/// pack.file("notes.txt", "calibrated in May".as_bytes())?;
+/// let report = pack.finish()?;
+///
+/// assert_eq!(report.arrays, 2);
+/// assert_eq!(Pack::open(&path)?.array("temperature.ra")?.read::<f32>()?, temperature.into_dyn());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct PackWriter<'w> {
+    archive: PathBuf,
+    options: CreateOptions,
+    /// The files of the pack.
+    staged: PendingDirectory,
+    names: HashSet<MemberPath>,
+    /// Attributes of the pack.
+    attributes: Vec<Attribute>,
+    /// Lengths of the coordinates that shapes name, by the group of the array and the name in it.
+    dims: BTreeMap<(String, String), u64>,
+    /// The member that is being written, which stays here when that fails.
+    incomplete: Option<String>,
+    /// The directory of the archive and the writer that takes it, if there is one.
+    sink: Option<(PendingDirectory, Box<dyn Write + Send + 'w>)>,
+}
+
+impl fmt::Debug for PackWriter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PackWriter").field("archive", &self.archive).finish_non_exhaustive()
+    }
+}
+
+impl PackWriter<'static> {
+    /// Begins the archive at the path `archive`. Its extension says which kind it is, unless the options do.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AlreadyExists`] without the option `force`; [`Error::Unsupported`] for options that contradict each
+    /// other; [`Error::Io`].
+    pub fn create(archive: impl AsRef<Path>, options: WriteOptions) -> Result<Self> {
+        let archive = archive.as_ref();
+        create::check(archive, &options)?;
+        let staged = PendingDirectory::beside(archive)?;
+        Ok(Self::begin(archive.to_owned(), options, staged))
+    }
+}
+
+impl<'w> PackWriter<'w> {
+    /// Begins an archive for a writer, such as a `&mut Vec<u8>`. It is a zip, unless the options say otherwise.
+    ///
+    /// The archive is made in the system's directory for temporary files and copied when it is complete. It
+    /// has the name `pack`, with the extension of its kind, in reports, messages and as the top directory of a
+    /// bag. There is no manifest beside it.
+    ///
+    /// # Errors
+    ///
+    /// As [`PackWriter::create`].
+    pub fn new(sink: impl Write + Send + 'w, options: WriteOptions) -> Result<Self> {
+        let options = CreateOptions { no_external_manifest: true, ..options };
+        let container = options.container.unwrap_or(Container::Zip);
+        let directory = PendingDirectory::beside(&std::env::temp_dir().join("pack"))?;
+        // One below it: a directory that is marked as pending gives no turns.
+        let home = directory.path().join("archive");
+        fs::create_root(&home)?;
+        let archive = home.join(format!("pack{}", container.extension()));
+        create::check(&archive, &options)?;
+        let mut this = Self::begin(archive.clone(), options, PendingDirectory::beside(&archive)?);
+        this.sink = Some((directory, Box::new(sink)));
+        Ok(this)
+    }
+
+    fn begin(archive: PathBuf, options: CreateOptions, staged: PendingDirectory) -> Self {
+        let (names, attributes, dims) = <_>::default();
+        Self { archive, options, staged, names, attributes, dims, incomplete: None, sink: None }
+    }
+
+    /// Sets an attribute of the pack, such as its title: a number, a text, or a list of either.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for another value.
+    pub fn attribute(&mut self, name: impl Into<String>, value: impl Into<Value>) -> Result<()> {
+        set_attribute(&mut self.attributes, &name.into(), value.into())
+    }
+
+    /// An array to be added as the file `name`, which gets the extension `.ra` if it has none, together with its
+    /// description.
+    ///
+    /// The array may have any layout in memory. The same index gives the same element in the pack.
+    /// Nothing is written before [`NewArray::write`].
+    pub fn array<'p, 'a, T: Element, S: Data<Elem = T>, D: Dimension>(
+        &'p mut self,
+        name: impl Into<String>,
+        array: &'a ArrayBase<S, D>,
+    ) -> NewArray<'p, 'w, ArrayViewD<'a, T>> {
+        NewArray::new(self, name.into(), array.view().into_dyn())
+    }
+
+    /// An array whose elements come in pieces, in the order of the file: the first of the header's dims varies
+    /// fastest. Nothing is written before [`NewArray::begin`].
+    ///
+    /// ```
+    /// use ra_pack::ra::{ElementType, Header};
+    /// use ra_pack::{PackWriter, WriteOptions};
+    ///
+    /// let mut archive = Vec::new();
+    /// let mut pack = PackWriter::new(&mut archive, WriteOptions::default())?;
+    /// let header = Header::new(ElementType::UINT16, vec![512, 1000])?;
+    /// let mut frames = pack.array_stream("frames", header).dims(["pixel", "time"]).begin()?;
+    /// for frame in 0..1000_u16 {
+    ///     frames.write_elements(&[frame; 512])?;
+    /// }
+    /// frames.finish()?;
+    /// pack.finish()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn array_stream(
+        &mut self,
+        name: impl Into<String>,
+        header: Header,
+    ) -> NewArray<'_, 'w, Header> {
+        NewArray::new(self, name.into(), header)
+    }
+
+    /// Adds a file with all that `content` gives: of any kind, an array or a description too.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidPath`] for a name that no member may have; [`Error::Refused`] for one that is taken;
+    /// [`Error::Io`] when the content cannot be read or written.
+    pub fn file(&mut self, name: impl AsRef<str>, content: impl Read) -> Result<()> {
+        let mut content = content;
+        let mut file = self.stage(&MemberPath::new(name.as_ref())?)?;
+        let path = file.path().to_owned();
+        let mut buffered = io::BufWriter::with_capacity(BLOCK, &mut file);
+        let copied = io::copy(&mut content, &mut buffered).and_then(|_| buffered.flush());
+        copied.map_err(Error::io("write", path)).map_err(|error| self.in_words(error))?;
+        self.incomplete = None;
+        Ok(())
+    }
+
+    /// Checks everything, writes the archive and its manifests, and gives them their names.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](crate::create); [`Error::Mismatch`] for a member that was not written to its end.
+    pub fn finish(mut self) -> Result<CreateReport> {
+        if let Some(name) = self.incomplete.take() {
+            return Err(Error::Mismatch {
+                name,
+                reason: "it was not written to its end".to_owned(),
+            });
+        }
+        self.add_document()?;
+        let Self { archive, options, staged, sink, .. } = self;
+        let made = create_staged(&staged, &archive, &options);
+        let Some((_directory, mut sink)) = sink else { return made };
+        let copied = made.and_then(|report| {
+            let mut copy = |mut file| io::copy(&mut file, &mut sink).and_then(|_| sink.flush());
+            copy(File::open(&archive)?).map_err(Error::io("write", &archive))?;
+            Ok(CreateReport { archive: file_name(&archive, archive.clone()), ..report })
+        });
+        copied.map_err(|error| error.with_path(|path| file_name(&archive, path)))
+    }
+
+    /// Begins a file of the pack under a name that is not taken.
+    fn stage(&mut self, path: &MemberPath) -> Result<File> {
+        let name = path.as_str();
+        let is_generated = name == BAG_DECLARATION
+            || pack::is_signature(name)
+            || pack::manifest_algorithm(name).is_some();
+        if is_generated {
+            let name = escape(name);
+            return Err(Error::Unsupported(format!("`{name}` is made with the archive")));
+        }
+        if !self.names.insert(path.clone()) {
+            let finding = Finding::new(Code::DuplicateName, "the name was given before");
+            let finding = finding.in_member(name).hint("give each member a name of its own");
+            return Err(self
+                .in_words(Error::Refused { path: self.archive.clone(), findings: vec![finding] }));
+        }
+        let file = self.staged.begin(path).map_err(|error| self.in_words(error))?;
+        self.incomplete = Some(name.to_owned());
+        Ok(file)
+    }
+
+    /// The error with the archive in place of the directories that it is made in.
+    fn in_words(&self, error: Error) -> Error {
+        let error = error.with_path(|path| create::in_archive(&self.staged, &self.archive, path));
+        match &self.sink {
+            Some(_) => error.with_path(|path| file_name(&self.archive, path)),
+            None => error,
+        }
+    }
+
+    /// Stages the document of the pack where there is something to say: attributes, and coordinates that shapes name
+    /// and no array gives.
+    fn add_document(&mut self) -> Result<()> {
+        let mut root = Group::new("/");
+        root.attributes = std::mem::take(&mut self.attributes);
+        let mut groups = BTreeMap::from([("/".to_owned(), root)]);
+        for ((home, name), length) in std::mem::take(&mut self.dims) {
+            let paths = candidates(&home, &name);
+            let array =
+                |path: &String| format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/'));
+            if paths.iter().any(|path| self.names.contains(array(path).as_str())) {
+                continue;
+            }
+            let Some((group, name)) = paths.first().and_then(|path| split_path(path)) else {
+                continue;
+            };
+            let group = groups.entry(group.to_owned()).or_insert_with(|| Group::new(group));
+            if group.dimcoords.iter().all(|coordinate| coordinate.name != name) {
+                group.dimcoords.push(coordinate(name, length));
+            }
+        }
+        groups.retain(|_, group| !group.attributes.is_empty() || !group.dimcoords.is_empty());
+        if groups.is_empty() {
+            return Ok(());
+        }
+        if self.names.contains(PACK_DOCUMENT) {
+            // It is the caller's own, and says whatever there is to say.
+            let attribute = groups.get("/").and_then(|root| root.attributes.first());
+            return match attribute {
+                None => Ok(()),
+                Some(attribute) => Err(Error::Unsupported(format!(
+                    "`{PACK_DOCUMENT}` was given as a file, so add the attribute `{}` to that file",
+                    escape(&attribute.name)
+                ))),
+            };
+        }
+        let text = pack::attributes_document(groups.into_values().collect());
+        self.file(PACK_DOCUMENT, text.as_bytes())
+    }
+}
+
+/// The path of a file in the directory of `archive`, below that directory.
+fn file_name(archive: &Path, path: PathBuf) -> PathBuf {
+    let below = archive.parent().and_then(|directory| path.strip_prefix(directory).ok());
+    below.map(Path::to_owned).unwrap_or(path)
+}
+
+/// A coordinate without values.
+fn coordinate(name: &str, length: u64) -> Ndarray {
+    Ndarray {
+        name: name.to_owned(),
+        shape: vec![Extent::Fixed(length)],
+        datatype: Datatype::Int64,
+        value: None,
+        attributes: Vec::new(),
+        storage: None,
+    }
+}
+
+/// Adds an attribute, or changes the one of that name.
+fn set_attribute(attributes: &mut Vec<Attribute>, name: &str, value: Value) -> Result<()> {
+    let Some(attribute) = Attribute::new(name, value) else {
+        return Err(Error::Unsupported(format!(
+            "the attribute `{}` is no number, text, or list of either",
+            escape(name)
+        )));
+    };
+    match attributes.iter_mut().find(|known| known.name == name) {
+        Some(known) => *known = attribute,
+        None => attributes.push(attribute),
+    }
+    Ok(())
+}

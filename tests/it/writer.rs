@@ -1,0 +1,385 @@
+//! Packs written from memory, by the public interface alone.
+
+use std::fs;
+use std::io::{self, Read, Write as _};
+use std::path::Path;
+
+use ndarray::{Array, Array2, ArrayD, IxDyn, ShapeBuilder as _, array, s};
+use proptest::prelude::*;
+use ra_pack::ndl::{Attribute, Document, Extent, Order};
+use ra_pack::ra::{Element, ElementType, Encoding, Header};
+use ra_pack::{
+    Code, Compression, CreateOptions, CreateReport, Error, Layout, Pack, PackWriter, RawArray,
+    VerifyOptions, WriteOptions, create, describe, verify,
+};
+use tempfile::TempDir;
+
+use crate::run::names_in;
+
+/// A pack in a directory of its own, by what `fill` puts into it.
+fn written(
+    name: &str,
+    options: WriteOptions,
+    fill: impl FnOnce(&mut PackWriter<'static>) -> Result<(), Error>,
+) -> (TempDir, Result<CreateReport, Error>) {
+    let scratch = TempDir::new().unwrap();
+    let mut pack = PackWriter::create(scratch.path().join(name), options).unwrap();
+    let filled = fill(&mut pack);
+    (scratch, filled.and_then(|()| pack.finish()))
+}
+
+/// A pack that has to be made, and in which nothing may be wrong.
+fn opened(
+    fill: impl FnOnce(&mut PackWriter<'static>) -> Result<(), Error>,
+) -> (TempDir, Pack, CreateReport) {
+    let (scratch, report) = written("x.zip", WriteOptions::default(), fill);
+    let report = report.unwrap_or_else(|error| match error {
+        Error::Refused { findings, .. } => panic!("{findings:?}"),
+        other => panic!("{other}"),
+    });
+    assert_eq!(report.findings.len(), 0, "{:?}", report.findings);
+    let verified = verify(&report.archive, &VerifyOptions::default()).unwrap();
+    assert_eq!(verified.findings.len(), 0, "{:?}", verified.findings);
+    let pack = Pack::open(&report.archive).unwrap();
+    (scratch, pack, report)
+}
+
+/// What is given to a writer, and what a directory has for it.
+#[derive(Debug, Clone)]
+enum Given {
+    Array { name: String, shape: Vec<usize>, is_wide: bool },
+    File { name: String, content: Vec<u8> },
+}
+
+fn elements(shape: &[usize]) -> ArrayD<f32> {
+    let mut next = 0.0;
+    Array::from_shape_simple_fn(IxDyn(shape), || {
+        next += 0.5;
+        next
+    })
+}
+
+impl Given {
+    fn write(&self, pack: &mut PackWriter<'_>) {
+        match self {
+            Self::Array { name, shape, is_wide: false } => {
+                pack.array(name, &elements(shape)).units("m").write().unwrap();
+            }
+            Self::Array { name, shape, is_wide: true } => {
+                let wide = elements(shape).mapv(f64::from);
+                pack.array(format!("{name}.ra"), &wide.t()).units("m").write().unwrap();
+            }
+            Self::File { name, content } => pack.file(name, content.as_slice()).unwrap(),
+        }
+    }
+
+    fn lay_down(&self, root: &Path) {
+        let put = |name: &str, bytes: &[u8]| {
+            let path = root.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        };
+        match self {
+            Self::Array { name, shape, is_wide } => {
+                let elements = elements(shape);
+                let mut bytes = Vec::new();
+                let header = if *is_wide {
+                    let array = RawArray::from(&elements.mapv(f64::from).t());
+                    array.write_to(&mut bytes).unwrap();
+                    array.header().clone()
+                } else {
+                    let array = RawArray::from(&elements);
+                    array.write_to(&mut bytes).unwrap();
+                    array.header().clone()
+                };
+                let stem = name.rsplit('/').next().unwrap();
+                let mut described = describe(stem, &header, Encoding::Raw);
+                described.attributes.extend(Attribute::short("units", "m"));
+                let mut document = Document::flat();
+                document.groups[0].ndarrays.push(described);
+                put(&format!("{name}.ra"), &bytes);
+                put(&format!("{name}.yaml"), document.to_yaml().as_bytes());
+            }
+            Self::File { name, content } => put(name, content),
+        }
+    }
+}
+
+fn given() -> impl Strategy<Value = Vec<Given>> {
+    let one = (prop::collection::vec(0_usize..5, 0..4), any::<bool>(), 0_usize..40_000);
+    let all = prop::collection::vec(one, 0..8).prop_map(|all| {
+        let each = all.into_iter().enumerate().map(|(number, (shape, is_wide, length))| {
+            let name = format!("{}{number}", ["", "b/", "a/c/", "Größe "][number % 4]);
+            if number % 3 == 2 {
+                let content = (0..=250).cycle().take(length * 10).collect();
+                Given::File { name: format!("{name}.txt"), content }
+            } else {
+                Given::Array { name, shape, is_wide }
+            }
+        });
+        each.collect()
+    });
+    all.prop_shuffle()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn in_any_order_it_makes_the_archive_that_create_makes_of_a_directory(all in given()) {
+        let scratch = TempDir::new().unwrap();
+        let source = scratch.path().join("source");
+        fs::create_dir(&source).unwrap();
+        for given in &all {
+            given.lay_down(&source);
+        }
+        let zstd = Compression::Zstd { level: None };
+        for (name, layout, compression) in [
+            ("x.zip", Layout::Plain, Compression::Stored),
+            ("z.zip", Layout::Plain, zstd),
+            ("x.tar", Layout::Plain, Compression::Stored),
+            ("x.tar.zst", Layout::Plain, Compression::Stored),
+            ("bag.zip", Layout::BagIt, Compression::Stored),
+        ] {
+            let options = CreateOptions { layout, compression, ..CreateOptions::default() };
+            let [one, other] = ["one", "other"].map(|way| scratch.path().join(way).join(name));
+            fs::create_dir_all(one.parent().unwrap()).unwrap();
+            fs::create_dir_all(other.parent().unwrap()).unwrap();
+            create(&source, &one, &options).unwrap();
+            let mut pack = PackWriter::create(&other, options).unwrap();
+            for given in &all {
+                given.write(&mut pack);
+            }
+            pack.finish().unwrap();
+            prop_assert!(fs::read(&one).unwrap() == fs::read(&other).unwrap(), "{}", name);
+        }
+        let [one, other] = ["one", "other"].map(|way| names_in(&scratch.path().join(way)));
+        prop_assert_eq!(one, other);
+    }
+}
+
+/// Holds an array that was written against its elements.
+#[track_caller]
+fn comes_back<T: Element + PartialEq + std::fmt::Debug>(
+    view: &ndarray::ArrayRef<T, ndarray::Ix3>,
+    order: Order,
+) {
+    let (_scratch, pack, _) = opened(|pack| pack.array("a", &view.view()).order(order).write());
+    let array = pack.array("a.ra").unwrap();
+    assert_eq!(array.description().unwrap().unwrap().order(), order);
+    let read = array.in_shape_order().unwrap().read::<T>().unwrap();
+    assert_eq!(read, view.to_owned().into_dyn());
+}
+
+#[test]
+fn arrays_of_any_layout_keep_each_element_under_its_indices() {
+    // More than one block of the slowest way.
+    let big = Array::from_shape_fn((70, 80, 50), |(i, j, k)| i * 100_000 + j * 100 + k);
+    let column = Array::from_shape_fn((7, 8, 5).f(), |(i, j, k)| i * 100 + j * 10 + k);
+    for order in [Order::Column, Order::Row] {
+        comes_back(&big, order);
+        comes_back(&big.slice(s![..;-1, 3..;2, ..]), order);
+        comes_back(&big.view().permuted_axes([1, 0, 2]), order);
+        comes_back(&column, order);
+        comes_back(&column.slice(s![2..2, .., ..]), order);
+        comes_back(&column.broadcast((7, 8, 5)).unwrap(), order);
+    }
+    // The bytes of a row-major array stay as they are.
+    let rows = array![[1_u8, 2, 3], [4, 5, 6]];
+    let (_scratch, pack, _) = opened(|pack| pack.array("a", &rows).order(Order::Row).write());
+    assert_eq!(pack.read("a.ra").unwrap()[64..], [1, 2, 3, 4, 5, 6]);
+}
+
+#[test]
+fn dims_are_arrays_of_the_pack_or_stated_with_their_lengths() {
+    let values = Array2::<f32>::zeros((3, 2));
+    let (_scratch, pack, report) = opened(|pack| {
+        pack.array("run1/speed", &values).dims(["/time", "depth"]).units("m/s").write()?;
+        pack.array("run1/heat", &values).dims(["time", "depth"]).write()?;
+        pack.array("run1/none", &Array2::<f32>::zeros((0, 2))).dims(["event", "depth"]).write()?;
+        pack.array("time", &array![0_i64, 1, 2]).dims(["time"]).units("s").write()?;
+        pack.attribute("title", "Nothing")?;
+        pack.attribute("title", "Mooring 7")?;
+        pack.attribute("position", vec![54.5, 7.25])
+    });
+    assert_eq!(report.arrays, 4);
+    let document = String::from_utf8(pack.read("manifest.yaml").unwrap()).unwrap();
+    let parsed = ra_pack::ndl::parse(document.as_bytes()).document.unwrap();
+    let root = parsed.group("/").unwrap();
+    assert_eq!(root.attributes.len(), 2);
+    assert_eq!(root.attributes[0].value.as_str(), Some("Mooring 7"));
+    let dimcoords: Vec<_> =
+        parsed.dimcoords().map(|(group, one)| (&*group.path, &*one.name)).collect();
+    assert_eq!(dimcoords, [("/", "time"), ("/run1", "depth")], "{document}");
+    let heat = pack.array("run1/heat.ra").unwrap().description().unwrap().unwrap();
+    let coord = |name: &str| Extent::Coord(name.to_owned());
+    assert_eq!(heat.shape, [coord("time"), coord("depth")]);
+    assert!(document.contains("The first index of dims varies fastest"), "{document}");
+}
+
+#[test]
+fn users_of_one_name_who_disagree_are_refused() {
+    let (_scratch, refused) = written("x.zip", WriteOptions::default(), |pack| {
+        pack.array("a", &array![1_u8, 2]).dims(["time"]).write()?;
+        pack.array("b", &array![1_u8, 2, 3]).dims(["time"]).write()
+    });
+    let Err(Error::Refused { path, findings }) = refused else { panic!("{refused:?}") };
+    assert!(path.ends_with("x.zip"), "{path:?}");
+    assert!(findings.iter().any(|finding| finding.code == Code::ShapeMismatch), "{findings:?}");
+}
+
+#[test]
+fn a_writer_in_memory_gets_the_whole_archive() {
+    let mut bytes = Vec::new();
+    let mut pack = PackWriter::new(&mut bytes, WriteOptions::default()).unwrap();
+    pack.array("a", &array![1.5_f64]).write().unwrap();
+    let report = pack.finish().unwrap();
+    assert_eq!(
+        (report.archive.as_path(), report.archive_bytes),
+        (Path::new("pack.zip"), bytes.len() as u64)
+    );
+    let scratch = TempDir::new().unwrap();
+    let path = scratch.path().join("again.zip");
+    fs::write(&path, bytes).unwrap();
+    assert!(verify(&path, &VerifyOptions::default()).unwrap().is_sound());
+    assert_eq!(
+        Pack::open(&path).unwrap().array("a.ra").unwrap().read::<f64>().unwrap(),
+        array![1.5].into_dyn()
+    );
+    // A bag has the name of the archive as its top directory.
+    let options = WriteOptions { layout: Layout::BagIt, ..WriteOptions::default() };
+    let mut sink = Vec::new();
+    let mut pack = PackWriter::new(&mut sink, options).unwrap();
+    pack.file("a.txt", "a".as_bytes()).unwrap();
+    pack.finish().unwrap();
+    assert!(sink.windows(15).any(|bytes| bytes == b"pack/data/a.txt"));
+}
+
+#[test]
+fn elements_that_come_in_pieces_are_counted() {
+    let header = Header::new(ElementType::UINT16, vec![4, 3]).unwrap();
+    let stream = |fill: &dyn Fn(&mut ra_pack::ArrayStream<'_, '_>) -> Result<(), Error>| {
+        written("x.zip", WriteOptions::default(), |pack| {
+            let mut stream = pack.array_stream("a", header.clone()).begin()?;
+            fill(&mut stream)?;
+            stream.finish()
+        })
+    };
+    let (scratch, report) = stream(&|stream| {
+        stream.write_elements(&[0_u16, 1, 2, 3])?;
+        stream.write_all(&[4, 0, 5, 0, 6]).unwrap();
+        stream.write_all(&[0, 7, 0]).unwrap();
+        stream.write_elements(&[8_u16, 9, 10, 11])
+    });
+    report.unwrap();
+    let pack = Pack::open(scratch.path().join("x.zip")).unwrap();
+    let read = pack.array("a.ra").unwrap().read::<u16>().unwrap();
+    assert_eq!(
+        read,
+        Array::from_shape_fn((4, 3), |(i, j)| u16::try_from(4 * j + i).unwrap()).into_dyn()
+    );
+
+    let few = stream(&|stream| stream.write_elements(&[0_u16; 11]));
+    let many = stream(&|stream| stream.write_elements(&[0_u16; 13]));
+    let other = stream(&|stream| stream.write_elements(&[0_i16; 12]));
+    for ((scratch, result), words) in [
+        (few, "`a.ra`: expected 24 bytes of data, found 22"),
+        (many, "`a.ra`: expected 24 more bytes of data, found 26"),
+        (other, "`a.ra`"),
+    ] {
+        let error = result.unwrap_err();
+        assert!(error.to_string().starts_with(words), "{error}");
+        assert_eq!(names_in(scratch.path()), [""; 0]);
+    }
+}
+
+/// Gives a few bytes, then an error.
+struct Failing;
+
+impl Read for Failing {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other("the instrument is off"))
+    }
+}
+
+#[test]
+fn of_a_writer_that_fails_or_is_dropped_nothing_is_left() {
+    let scratch = TempDir::new().unwrap();
+    let path = scratch.path().join("x.zip");
+    let begin = || PackWriter::create(&path, WriteOptions::default()).unwrap();
+    let mut pack = begin();
+    pack.array("a", &array![1_u8]).write().unwrap();
+    assert_eq!(names_in(scratch.path()).len(), 1, "it waits beside the archive");
+    drop(pack);
+    assert_eq!(names_in(scratch.path()), [""; 0]);
+
+    let mut pack = begin();
+    let error = pack.file("b.txt", Failing).unwrap_err();
+    assert!(error.to_string().contains("x.zip/b.txt"), "{error}");
+    // Not even by a program that goes on.
+    let error = pack.finish().unwrap_err();
+    assert!(error.to_string().contains("`b.txt`"), "{error}");
+    assert_eq!(names_in(scratch.path()), [""; 0]);
+
+    let mut pack = begin();
+    let header = Header::new(ElementType::UINT8, vec![2]).unwrap();
+    drop(pack.array_stream("c", header).begin().unwrap());
+    assert!(matches!(pack.finish(), Err(Error::Mismatch { .. })));
+    assert_eq!(names_in(scratch.path()), [""; 0]);
+
+    fs::write(&path, "mine").unwrap();
+    let refused = PackWriter::create(&path, WriteOptions::default());
+    assert!(matches!(refused, Err(Error::AlreadyExists { .. })));
+    assert_eq!(fs::read(&path).unwrap(), b"mine");
+}
+
+#[test]
+fn names_are_taken_once_and_refusals_name_the_archive() {
+    let scratch = TempDir::new().unwrap();
+    let path = scratch.path().join("x.zip");
+    let mut pack = PackWriter::create(&path, WriteOptions::default()).unwrap();
+    pack.array("a", &array![1_u8]).write().unwrap();
+    let codes = |result: Result<(), Error>| match result {
+        Err(Error::Refused { path: of, findings }) => {
+            assert_eq!(of, path);
+            findings.iter().map(|finding| finding.code).collect::<Vec<_>>()
+        }
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(codes(pack.array("a.ra", &array![2_u8]).write()), [Code::DuplicateName]);
+    assert_eq!(codes(pack.file("a.yaml", "".as_bytes())), [Code::DuplicateName]);
+    let below = pack.file("a.ra/b", "".as_bytes()).unwrap_err().to_string();
+    assert!(below.contains("x.zip/a.ra") && !below.contains("unfinished"), "{below}");
+    for name in ["../a", "/a", "a//b", ""] {
+        assert!(matches!(pack.file(name, "".as_bytes()), Err(Error::InvalidPath(_))), "{name}");
+    }
+    for name in ["manifest-sha256.txt", "bagit.txt"] {
+        assert!(matches!(pack.file(name, "".as_bytes()), Err(Error::Unsupported(_))), "{name}");
+    }
+    assert!(pack.array("b", &array![1_u8]).dims(["x", "y"]).write().is_err());
+    assert!(pack.array("b", &array![1_u8]).attribute("x", vec![vec![1]; 2]).write().is_err());
+    assert!(pack.array("b", &array![1_u8]).order(Order::RowUnreversed).write().is_err());
+    // What was refused at once keeps nothing from being finished.
+    pack.file("c.npy", "".as_bytes()).unwrap();
+    pack.file("b.ra", "no array".as_bytes()).unwrap();
+    let Err(Error::Refused { path: of, findings }) = pack.finish() else { panic!() };
+    assert_eq!(of, path);
+    assert!(!format!("{findings:?}").contains("unfinished"), "{findings:?}");
+    assert_eq!(names_in(scratch.path()), [""; 0]);
+}
+
+#[test]
+fn a_document_of_ones_own_is_the_document_of_the_pack() {
+    let text = "# mine\nattributes: {title: A}\n";
+    let (_scratch, pack, _) = opened(|pack| {
+        pack.file("manifest.yaml", text.as_bytes())?;
+        pack.array("a", &array![1_u8]).write()
+    });
+    let document = String::from_utf8(pack.read("manifest.yaml").unwrap()).unwrap();
+    assert!(document.starts_with("# mine\n") && document.contains("uint8"), "{document}");
+    let (_scratch, refused) = written("x.zip", WriteOptions::default(), |pack| {
+        pack.file("manifest.yaml", text.as_bytes())?;
+        pack.attribute("institution", "B")
+    });
+    assert!(matches!(refused, Err(Error::Unsupported(_))));
+}
