@@ -7,7 +7,10 @@ use std::error::Error;
 use std::path::Path;
 
 use ndarray::{ArrayD, s};
-use ra_pack::{CreateOptions, ListOptions, Pack, VerifyOptions, create, list, verify};
+use ra_pack::create::CreateOptions;
+use ra_pack::list::ListOptions;
+use ra_pack::verify::VerifyOptions;
+use ra_pack::{Pack, create, list, verify};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/experiment");

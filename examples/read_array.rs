@@ -7,7 +7,8 @@ use std::error::Error;
 use std::path::Path;
 
 use ndarray::{ArrayD, s};
-use ra_pack::{CreateOptions, Pack, create};
+use ra_pack::create::CreateOptions;
+use ra_pack::{Pack, create};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/experiment");

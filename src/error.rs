@@ -1,6 +1,6 @@
 //! Why an operation could not be done.
 //!
-//! Damage that an operation was asked to look for is a [`Finding`](crate::Finding), not an error.
+//! Damage that an operation was asked to look for is a [`Finding`], not an error.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -108,7 +108,7 @@ pub enum Error {
         /// The file, member or array.
         name: String,
         /// Where and why.
-        source: interchange::Error,
+        source: interchange::FormatError,
     },
     /// An array is not what the caller asked for.
     #[error("`{}`: {reason}", escape(name))]
@@ -135,7 +135,7 @@ impl Error {
         match self {
             Self::Damaged { .. } | Self::Refused { .. } | Self::Array { .. } => true,
             Self::Interchange { source, .. } => {
-                matches!(source, interchange::Error::Malformed { .. })
+                matches!(source, interchange::FormatError::Malformed { .. })
             }
             _ => false,
         }
@@ -197,9 +197,9 @@ impl From<Error> for io::Error {
             Error::Unsupported(_) => io::ErrorKind::Unsupported,
             Error::Interrupted => io::ErrorKind::Interrupted,
             Error::Interchange { source, .. } => match source {
-                interchange::Error::Io(source) => source.kind(),
-                interchange::Error::NoCounterpart { .. } => io::ErrorKind::Unsupported,
-                interchange::Error::Malformed { .. } => io::ErrorKind::InvalidData,
+                interchange::FormatError::Io(source) => source.kind(),
+                interchange::FormatError::NoCounterpart { .. } => io::ErrorKind::Unsupported,
+                interchange::FormatError::Malformed { .. } => io::ErrorKind::InvalidData,
             },
             Error::Changed { .. } => io::ErrorKind::Other,
             Error::InvalidPath(_)

@@ -23,11 +23,12 @@
 //!
 //! # Write
 //!
-//! [`create`] packs a directory. It compares every description with the header of its array, and gives the archive
+//! [`create()`] packs a directory. It compares every description with the header of its array, and gives the archive
 //! its name when everything is on the disk:
 //!
 //! ```
-//! use ra_pack::{CreateOptions, create};
+//! use ra_pack::create;
+//! use ra_pack::create::CreateOptions;
 //!
 //! # let scratch = tempfile::tempdir()?;
 //! # let archive = scratch.path().join("mooring.zip");
@@ -38,11 +39,12 @@
 //!
 //! # Verify
 //!
-//! [`verify`] checks every byte of a pack and reports each fault as a [`Finding`] with a code and a place. Damage is no
+//! [`verify()`] checks every byte of a pack and reports each fault as a [`Finding`] with a code and a place. Damage is no
 //! [`Error`]: an error says that something could not be done.
 //!
 //! ```
-//! use ra_pack::{VerifyOptions, verify};
+//! use ra_pack::verify;
+//! use ra_pack::verify::VerifyOptions;
 //!
 //! # let scratch = tempfile::tempdir()?;
 //! # let archive = scratch.path().join("mooring.zip");
@@ -59,63 +61,138 @@
 //!
 //! | for | look at |
 //! |---|---|
-//! | arrays of a pack: elements, slices, views without a copy, statistics | [`Pack`], [`PackedArray`] |
-//! | whole packs | [`create`], [`verify`], [`extract`], [`list`], [`pack_info`], [`diff_packs`] |
-//! | descriptions | [`describe`], [`validate`], [`update_descriptions`], the module [`ndl`] |
-//! | other formats: `.npy`, `.npz`, `.ds`, PNG, CSV, JSON | [`convert`], [`get`], the module [`interchange`] |
+//! | arrays of a pack: elements, slices, views without a copy | [`Pack`], [`PackedArray`] |
+//! | axes, statistics, samples and corners of an array | [`values`] |
+//! | whole packs | [`create()`], [`verify()`], [`extract()`], [`list()`], [`info()`], [`diff()`] |
+//! | one member as a file, also in another format | [`get()`] |
+//! | descriptions | [`describe()`], [`validate()`], the modules [`mod@describe`] and [`ndl`] |
+//! | other formats: `.npy`, `.npz`, `.ds`, PNG, CSV, JSON | [`convert()`], the module [`interchange`] |
 //! | single `.ra` files, readers, bytes | [`RawArray`], [`AnyArray`], the module [`ra`] |
-//! | manifests and bags | [`write_manifest`], the modules [`manifest`] and [`bag`] |
+//! | manifests and bags | [`create::write_manifest`], the modules [`manifest`] and [`bag`] |
+//! | faults: their codes, places and explanations | [`Finding`], the module [`finding`] |
 //! | the progress of a long operation | [`Progress`], in the options of each |
+//!
+//! The options and the report of an operation are in the module of its name. The crates whose types are in the
+//! interface are here too: [`ndarray`], [`half`], [`num_complex`], [`bytemuck`].
 //!
 //! The guide in `docs/library.md` has longer programs.
 
 mod allowance;
-mod archive;
+pub mod archive;
 mod bisect;
-mod digest;
-mod error;
+pub mod digest;
+pub mod error;
 mod file_kind;
-mod finding;
+pub mod finding;
 mod fs;
 pub mod interchange;
 pub mod manifest;
 pub mod ndl;
 mod ops;
 mod pack;
-mod path;
+pub mod path;
 mod pipeline;
-mod progress;
+pub mod progress;
 pub mod ra;
 
-pub use crate::archive::{Compression, Container, MemberKind, Method};
-pub use crate::digest::{Algorithm, Digest, Hasher, UnknownAlgorithm};
+pub use {bytemuck, half, ndarray, num_complex};
+
+#[doc(inline)]
+pub use crate::archive::Container;
+#[doc(inline)]
 pub use crate::error::{Error, Result};
-pub use crate::file_kind::FileKind;
-pub use crate::finding::{
-    Code, Example, Excerpt, Explanation, Finding, Place, Severity, Span, UnknownCode, count_errors,
-};
-pub use crate::fs::{remove_unfinished_and_exit, write_new};
+#[doc(inline)]
+pub use crate::finding::{Code, Finding, Severity};
 pub use crate::ops::{
-    ArrayChange, ArrayDiff, ArrayFormat, ArrayInfo, Axis, BagReport, Category, Change, Column,
-    ConvertOptions, ConvertReport, Converted, Coordinate, Corners, CornersOptions, CreateOptions,
-    CreateReport, DescribeOptions, DescribeReport, DescriptionDifference, DiffCounts, DiffOptions,
-    DiffPlace, DiffSide, Distance, ElementsDiff, ExtractOptions, ExtractReport, FieldDifference,
-    FileDifference, GetOptions, GetReport, Grid, Histogram, Intact, InvalidPattern, Line,
-    ListOptions, ListOrder, Listed, ListedArray, Listing, ManifestInfo, ManifestOptions,
-    ManifestReport, MemberChange, MemberDiff, MemberInfo, NameStatistics, Number, NumberStatistics,
-    Pack, PackDiff, PackInfo, PackedArray, Patterns, Quantity, Reinterpret, ReshapeReport, Sample,
-    SampleOptions, SampledAxis, Statistics, StatisticsOptions, UnknownFormat, UpdateReport,
-    ValidateOptions, ValidateReport, VerifyOptions, VerifyReport, array_file_info, array_info,
-    check_apart, convert, create, describe_target, diff_arrays, diff_members, diff_packs, extract,
-    get, get_to, is_array_file, is_pack, list, manifest_of, pack_info, reshape,
-    update_descriptions, validate, validate_text, verify, write_descriptions, write_manifest,
+    Pack, PackedArray, convert, create, diff, extract, get, info, list, validate, verify,
 };
-pub use crate::pack::{CoordinateInfo, Layout, bag, describe, shape_of};
-pub use crate::path::{
-    InvalidPath, MAX_PATH_BYTES, MemberPath, PathFault, escape, escape_path, is_unsafe,
-};
-pub use crate::progress::{Progress, Snapshot};
-pub use crate::ra::{AnyArray, DecodeError, ElementType, RawArray};
+pub use crate::pack::{bag, describe};
+#[doc(inline)]
+pub use crate::progress::Progress;
+#[doc(inline)]
+pub use crate::ra::{AnyArray, ElementType, RawArray};
+
+/// Conversion between RawArray and the formats of other programs.
+pub mod convert {
+    pub use crate::ops::{
+        ArrayFormat, ConvertOptions, ConvertReport, Converted, Reinterpret, UnknownFormat,
+    };
+}
+
+/// Archives from directories, and manifests.
+pub mod create {
+    pub use crate::ops::{
+        CreateOptions, CreateReport, ManifestOptions, ManifestReport, manifest_of, write_manifest,
+    };
+    pub use crate::pack::Layout;
+}
+
+/// Descriptions from headers, and changes to them.
+pub mod describe {
+    pub use crate::ops::{
+        Change, DescribeOptions, DescribeReport, ReshapeReport, UpdateReport, describe_target,
+        reshape, update_descriptions, write_descriptions,
+    };
+    pub use crate::pack::shape_of;
+}
+
+/// Comparison of packs and of arrays.
+pub mod diff {
+    pub use crate::ops::{
+        ArrayChange, ArrayDiff, DescriptionDifference, DiffCounts, DiffOptions, DiffPlace,
+        DiffSide, Distance, ElementsDiff, FieldDifference, FileDifference, MemberChange,
+        MemberDiff, PackDiff, diff_arrays, diff_members,
+    };
+}
+
+/// Extraction of a pack into a directory.
+pub mod extract {
+    pub use crate::ops::{ExtractOptions, ExtractReport};
+}
+
+/// Files at paths: their kinds, and new ones that appear when they are complete.
+pub mod files {
+    pub use crate::file_kind::FileKind;
+    pub use crate::fs::{remove_unfinished_and_exit, write_new};
+    pub use crate::ops::{check_apart, is_array_file, is_pack};
+}
+
+/// One array or file out of a pack, in its own format or another.
+pub mod get {
+    pub use crate::ops::{GetOptions, GetReport, get_to};
+}
+
+/// Facts about a pack or an array, from headers, descriptions and manifests.
+pub mod info {
+    pub use crate::ops::{ArrayInfo, ManifestInfo, PackInfo, array_file_info, array_info};
+    pub use crate::pack::CoordinateInfo;
+}
+
+/// Members of a pack, and patterns that choose among them.
+pub mod list {
+    pub use crate::ops::{
+        InvalidPattern, ListOptions, ListOrder, Listed, ListedArray, Listing, MemberInfo, Patterns,
+    };
+}
+
+/// Checks of descriptions against their arrays.
+pub mod validate {
+    pub use crate::ops::{ValidateOptions, ValidateReport, validate_text};
+}
+
+/// The values of an array at a glance: axes, statistics, samples and corners.
+pub mod values {
+    pub use crate::ops::{
+        Axis, Category, Column, Coordinate, Corners, CornersOptions, Grid, Histogram, Line,
+        NameStatistics, Number, NumberStatistics, Quantity, Sample, SampleOptions, SampledAxis,
+        Statistics, StatisticsOptions,
+    };
+}
+
+/// Checks of every byte of a pack.
+pub mod verify {
+    pub use crate::ops::{BagReport, Intact, VerifyOptions, VerifyReport};
+}
 
 /// The program of the README, compiled and run by the tests.
 #[cfg(doctest)]

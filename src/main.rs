@@ -65,5 +65,5 @@ fn stop_on_signals() {
 /// Cleans up and ends with this status.
 fn stop(status: i32) {
     cli::erase_progress();
-    ra_pack::remove_unfinished_and_exit(status)
+    ra_pack::files::remove_unfinished_and_exit(status)
 }

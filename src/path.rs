@@ -13,14 +13,14 @@ use std::sync::Arc;
 /// several places.
 ///
 /// ```
-/// use ra_pack::MemberPath;
+/// use ra_pack::path::MemberPath;
 ///
 /// let path = MemberPath::new("run1/temperature.ra")?;
 /// assert_eq!(path.parent(), Some("run1"));
 /// assert_eq!(path.file_name(), "temperature.ra");
 /// assert_eq!(path.stem(), "temperature");
 /// assert!(MemberPath::new("../secret").is_err());
-/// # Ok::<(), ra_pack::InvalidPath>(())
+/// # Ok::<(), ra_pack::path::InvalidPath>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MemberPath(Arc<str>);

@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The default watches nothing, and costs nothing.
 ///
 /// ```no_run
-/// use ra_pack::{Progress, VerifyOptions, verify};
+/// use ra_pack::{Progress, verify};
+/// use ra_pack::verify::VerifyOptions;
 ///
 /// let progress = Progress::new();
 /// let options = VerifyOptions { progress: progress.clone(), ..VerifyOptions::default() };

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
-use ra_pack::Algorithm;
+use ra_pack::digest::Algorithm;
 use ra_pack::manifest::{Manifest, NameEncoding};
 
 use super::{SIZES, TOGETHER};

@@ -7,7 +7,9 @@ use std::path::Path;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use ra_pack::{Digest, VerifyOptions, verify};
+use ra_pack::digest::Digest;
+use ra_pack::verify;
+use ra_pack::verify::VerifyOptions;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 

@@ -6,8 +6,10 @@ use ra_pack::bag::{
     BagDeclaration, BagInfo, BagVersion, FetchEntry, PayloadOxum, TagEncoding, manifest_notes,
     parse_fetch_list,
 };
+use ra_pack::finding::Place;
 use ra_pack::manifest::NameEncoding;
-use ra_pack::{Finding, Place, VerifyOptions, verify};
+use ra_pack::verify::VerifyOptions;
+use ra_pack::{Finding, verify};
 
 use crate::verified::scratch;
 use crate::zips;

@@ -1,8 +1,10 @@
 //! Bytes in memory: an array, a description, a manifest.
 
+use ra_pack::digest::Algorithm;
+use ra_pack::finding::Place;
 use ra_pack::manifest::{Manifest, NameEncoding};
 use ra_pack::ra::{Header, ReadError, decode};
-use ra_pack::{Algorithm, AnyArray, Place, RawArray};
+use ra_pack::{AnyArray, RawArray};
 
 /// Any bytes as a manifest: what is read, written and read again is the same.
 pub fn manifest(text: &[u8]) {

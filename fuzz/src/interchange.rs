@@ -3,7 +3,7 @@
 use std::io::{Cursor, Read};
 
 use ra_pack::interchange::ds::{Array, DsReader, DsWriter};
-use ra_pack::interchange::{Error, ReadOptions, WriteOptions, png as pictures};
+use ra_pack::interchange::{ExportOptions, FormatError, ImportOptions, png as pictures};
 use ra_pack::ndl::{Attribute, Datatype, Extent};
 
 /// Any bytes as a file of ds-format: what is read, written and read again is the same.
@@ -12,7 +12,7 @@ pub fn ds(file: &[u8]) {
     for masks in [false, true] {
         let body = Cursor::new(Vec::new());
         let mut writer =
-            DsWriter::new(body, WriteOptions { mask_fill: masks, ..WriteOptions::default() });
+            DsWriter::new(body, ExportOptions { mask_fill: masks, ..ExportOptions::default() });
         writer.attributes(&first.attributes, "x");
         let arrays: Vec<_> = first.arrays.iter().filter(|(array, _)| writable(array)).collect();
         for (array, data) in &arrays {
@@ -45,7 +45,11 @@ fn has_fill(array: &Array) -> bool {
     array.description.storage.as_ref().is_some_and(|storage| storage.fillvalue.is_some())
 }
 
-fn add(writer: &mut DsWriter<Cursor<Vec<u8>>>, array: &Array, data: &[u8]) -> Result<(), Error> {
+fn add(
+    writer: &mut DsWriter<Cursor<Vec<u8>>>,
+    array: &Array,
+    data: &[u8],
+) -> Result<(), FormatError> {
     match array.variable() {
         Some(variable) => writer.array(&variable, array.is_coordinate, data),
         None => writer.inline(&array.description, array.is_coordinate),
@@ -96,17 +100,19 @@ struct Whole {
 }
 
 /// Everything that can be read of a file.
-fn read(file: &[u8]) -> Result<Whole, Error> {
-    let _ =
-        DsReader::open(Cursor::new(file), ReadOptions { masks: true, ..ReadOptions::default() })
-            .map(|mut reader| {
-                for index in 0..reader.names().count() {
-                    if let Ok(array) = reader.array(index) {
-                        drain(&mut reader, &array);
-                    }
-                }
-            });
-    let mut reader = DsReader::open(Cursor::new(file), ReadOptions::default())?;
+fn read(file: &[u8]) -> Result<Whole, FormatError> {
+    let _ = DsReader::open(
+        Cursor::new(file),
+        ImportOptions { masks: true, ..ImportOptions::default() },
+    )
+    .map(|mut reader| {
+        for index in 0..reader.names().count() {
+            if let Ok(array) = reader.array(index) {
+                drain(&mut reader, &array);
+            }
+        }
+    });
+    let mut reader = DsReader::open(Cursor::new(file), ImportOptions::default())?;
     let mut arrays = Vec::new();
     for index in 0..reader.names().count() {
         if let Ok(array) = reader.array(index) {
@@ -138,7 +144,7 @@ pub fn png(file: &[u8]) {
         if len < 1 << 20 {
             assert_eq!(u64::try_from(data.len()).unwrap(), len);
         }
-        Ok::<_, Error>((reader.variable().clone(), data, len <= 1 << 20))
+        Ok::<_, FormatError>((reader.variable().clone(), data, len <= 1 << 20))
     };
     let Ok((variable, data, true)) = read(file) else { return };
     let mut written = Vec::new();

@@ -3,15 +3,15 @@
 use std::io::Read;
 
 use ra_pack::interchange::npy::{NpyReader, write};
-use ra_pack::interchange::{Error, ReadOptions, Variable, WriteOptions};
+use ra_pack::interchange::{ExportOptions, FormatError, ImportOptions, Variable};
 use ra_pack::ndl::Document;
 
 /// Any bytes as an `.npy` file: what it implies is a description without faults, and written again it is
 /// read the same.
 pub fn npy(file: &[u8]) {
     for options in [
-        ReadOptions::default(),
-        ReadOptions { keep_endian: true, bfloat16: true, ..ReadOptions::default() },
+        ImportOptions::default(),
+        ImportOptions { keep_endian: true, bfloat16: true, ..ImportOptions::default() },
     ] {
         let Ok((variable, data)) = read_npy(file, options) else { continue };
         let len = u64::try_from(data.len()).unwrap();
@@ -19,7 +19,7 @@ pub fn npy(file: &[u8]) {
         assert_sound(&variable);
 
         let mut written = Vec::new();
-        let plan = write(&mut written, &variable, &*data, WriteOptions::default()).unwrap();
+        let plan = write(&mut written, &variable, &*data, ExportOptions::default()).unwrap();
         assert_eq!(plan.losses, [""; 0]);
         assert_eq!(plan.file_len(), u64::try_from(written.len()).unwrap());
         let (again, data_again) = read_npy(&written, options).unwrap();
@@ -30,12 +30,12 @@ pub fn npy(file: &[u8]) {
         assert_eq!(again.losses, [""; 0]);
         assert_eq!(data_again, data);
         let mut same = Vec::new();
-        write(&mut same, &again, &*data, WriteOptions::default()).unwrap();
+        write(&mut same, &again, &*data, ExportOptions::default()).unwrap();
         assert_eq!(same, written);
     }
 }
 
-fn read_npy(file: &[u8], options: ReadOptions) -> Result<(Variable, Vec<u8>), Error> {
+fn read_npy(file: &[u8], options: ImportOptions) -> Result<(Variable, Vec<u8>), FormatError> {
     let mut reader = NpyReader::new(file, options)?;
     let variable = reader.variable("x")?;
     let mut data = Vec::new();

@@ -6,7 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use ra_pack::{Container, ExtractOptions, MemberKind, Pack, VerifyOptions, extract, verify};
+use ra_pack::archive::MemberKind;
+use ra_pack::extract::ExtractOptions;
+use ra_pack::verify::VerifyOptions;
+use ra_pack::{Container, Pack, extract, verify};
 use tempfile::TempDir;
 
 use crate::script::Script;

@@ -232,8 +232,8 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
     number.checked_mul(1 << shift).ok_or_else(expected)
 }
 
-pub(super) fn compression(text: &str) -> Result<ra_pack::Compression, String> {
-    use ra_pack::Compression;
+pub(super) fn compression(text: &str) -> Result<ra_pack::archive::Compression, String> {
+    use ra_pack::archive::Compression;
     let (method, level) = match text.split_once(':') {
         Some((method, level)) => (method, Some(level)),
         None => (text, None),
@@ -308,8 +308,11 @@ mod tests {
         assert_eq!(size("2T"), Ok(2 << 40));
         assert!(size("99999999999T").is_err());
         assert!(size("M").is_err());
-        assert_eq!(compression("deflate:9"), Ok(ra_pack::Compression::Deflate { level: Some(9) }));
-        assert_eq!(compression("zstd"), Ok(ra_pack::Compression::Zstd { level: None }));
+        assert_eq!(
+            compression("deflate:9"),
+            Ok(ra_pack::archive::Compression::Deflate { level: Some(9) })
+        );
+        assert_eq!(compression("zstd"), Ok(ra_pack::archive::Compression::Zstd { level: None }));
         assert!(compression("deflate:1").is_err());
         assert!(compression("stored:3").is_err());
         assert!(compression("lzma").is_err());

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use ra_pack::ndl::Ndarray;
-use ra_pack::{Corners, Pack, Progress, Result};
+use ra_pack::values::Corners;
+use ra_pack::{Pack, Progress, Result};
 
 use super::shell;
 use super::show::values;
@@ -17,12 +18,12 @@ pub(super) fn open(
 ) -> Result<(Pack, String)> {
     match member {
         Some(member) => Ok((Pack::open_watched(target, progress)?, member.to_owned())),
-        None if ra_pack::is_pack(target)? => {
+        None if ra_pack::files::is_pack(target)? => {
             // A file that only looks like a pack has nothing to list.
             Pack::open(target)?;
             Err(ra_pack::Error::Unsupported(format!(
                 "`{}` is a pack; name one of the arrays that `ra-pack list --arrays {}` shows",
-                ra_pack::escape_path(target),
+                ra_pack::path::escape_path(target),
                 shell::path(target),
             )))
         }
@@ -37,7 +38,7 @@ pub(super) fn attribute_text<'d>(description: Option<&'d Ndarray>, name: &str) -
 
 /// The same, safe to print.
 pub(super) fn attribute(description: Option<&Ndarray>, name: &str) -> Option<String> {
-    attribute_text(description, name).map(|text| ra_pack::escape(text).to_string())
+    attribute_text(description, name).map(|text| ra_pack::path::escape(text).to_string())
 }
 
 /// `long_name [units]`, as far as a description has them.
@@ -53,7 +54,7 @@ pub(super) fn extents<'n>(
     order: &str,
 ) -> String {
     let axes = axes.map(|(name, length)| match name {
-        Some(name) => format!("{} {length}", ra_pack::escape(name)),
+        Some(name) => format!("{} {length}", ra_pack::path::escape(name)),
         None => length.to_string(),
     });
     let order = if order == "column" { "" } else { order };

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use ra_pack::{ConvertOptions, ConvertReport, Converted, Reinterpret, escape, ndl};
+use ra_pack::convert::{ConvertOptions, ConvertReport, Converted, Reinterpret};
+use ra_pack::ndl;
+use ra_pack::path::escape;
 
 use super::args::{Choices, Common, compression, words};
 use super::output::Output;
@@ -34,11 +36,11 @@ pub(crate) struct ConvertArgs {
 
     /// The form of IN: ra, npy, npz, ds, png, directory, zip, tar, tar.gz or tar.zst.
     #[arg(long, value_name = "FORM")]
-    from: Option<ra_pack::ArrayFormat>,
+    from: Option<ra_pack::convert::ArrayFormat>,
 
     /// The form of OUT: as for IN, or raw, csv or json.
     #[arg(long, value_name = "FORM")]
-    to: Option<ra_pack::ArrayFormat>,
+    to: Option<ra_pack::convert::ArrayFormat>,
 
     /// The one array to convert, such as run1/temperature.
     #[arg(long, value_name = "NAME")]
@@ -73,7 +75,7 @@ pub(crate) struct ConvertArgs {
     /// How members of an .npz or a zip are compressed: stored, deflate[:LEVEL]; of a zip also
     /// zstd[:LEVEL].
     #[arg(long, value_name = "METHOD", value_parser = compression)]
-    compression: Option<ra_pack::Compression>,
+    compression: Option<ra_pack::archive::Compression>,
 
     /// Replace what is there already, but never a directory with something in it.
     #[arg(short, long)]
@@ -127,7 +129,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> Result<Ending, Failure
     output.note(&format!(
         "wrote {} to {} ({}, {})",
         counted(report.arrays.len() as u64, "array"),
-        ra_pack::escape_path(&report.output),
+        ra_pack::path::escape_path(&report.output),
         report.to,
         human_bytes(report.bytes),
     ));

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use ra_pack::{CreateOptions, Layout, Patterns, escape_path};
+use ra_pack::create::{CreateOptions, Layout};
+use ra_pack::list::Patterns;
+use ra_pack::path::escape_path;
 
 use super::args::{Choices, Common, compression, words};
 use super::output::Output;
@@ -40,12 +42,12 @@ pub(crate) struct CreateArgs {
 
     /// The digests of the manifests, sha256 among them: sha256, sha512.
     #[arg(long, value_name = "ALGORITHMS", value_delimiter = ',', default_value = "sha256")]
-    digest: Vec<ra_pack::Algorithm>,
+    digest: Vec<ra_pack::digest::Algorithm>,
 
     /// Compress members of a zip, or set the level of a compressed tar: stored, deflate[:LEVEL]
     /// (2-9), zstd[:LEVEL] (1-19).
     #[arg(long, value_name = "METHOD", default_value = "stored", value_parser = compression)]
-    compression: ra_pack::Compression,
+    compression: ra_pack::archive::Compression,
 
     /// Describe arrays without a description by their headers, in the archive only.
     #[arg(long)]

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use ra_pack::{DescribeOptions, escape, escape_path, ndl};
+use ra_pack::describe::DescribeOptions;
+use ra_pack::ndl;
+use ra_pack::path::{escape, escape_path};
 
 use super::output::Output;
 use super::text::counted;
@@ -48,7 +50,7 @@ pub(super) fn run(args: &DescribeArgs, output: &Output) -> Result<Ending, Failur
         return update(args, &options, output);
     }
     if !args.write {
-        let text = ra_pack::describe_target(&args.target, &options)?;
+        let text = ra_pack::describe::describe_target(&args.target, &options)?;
         if args.json {
             output.json(&ndl::parse(text.as_bytes()).document)?;
         } else {
@@ -56,7 +58,7 @@ pub(super) fn run(args: &DescribeArgs, output: &Output) -> Result<Ending, Failur
         }
         return Ok(Ending::Clean);
     }
-    let mut report = ra_pack::write_descriptions(&args.target, &options)?;
+    let mut report = ra_pack::describe::write_descriptions(&args.target, &options)?;
     diagnostics::show(&args.target, &mut report.findings, &report.leftovers, output);
     if args.json {
         output.json(&report)?;
@@ -72,7 +74,7 @@ pub(super) fn run(args: &DescribeArgs, output: &Output) -> Result<Ending, Failur
 }
 
 fn update(args: &DescribeArgs, with: &DescribeOptions, output: &Output) -> Result<Ending, Failure> {
-    let mut report = ra_pack::update_descriptions(&args.target, with)?;
+    let mut report = ra_pack::describe::update_descriptions(&args.target, with)?;
     diagnostics::show(&args.target, &mut report.findings, &[], output);
     if args.json {
         output.json(&report)?;
@@ -124,7 +126,7 @@ fn extent(text: &str) -> Result<Option<u64>, String> {
 }
 
 pub(super) fn reshape(args: &ReshapeArgs, output: &Output) -> Result<Ending, Failure> {
-    let report = ra_pack::reshape(&args.file, &args.shape)?;
+    let report = ra_pack::describe::reshape(&args.file, &args.shape)?;
     if args.json {
         output.json(&report)?;
         return Ok(Ending::Clean);

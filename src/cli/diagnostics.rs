@@ -6,7 +6,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use ra_pack::{ArrayFormat, Error, Excerpt, Finding, Place, Severity, escape};
+use ra_pack::convert::ArrayFormat;
+use ra_pack::finding::{Excerpt, Place};
+use ra_pack::path::escape;
+use ra_pack::{Error, Finding, Severity};
 
 use super::output::Output;
 use super::shell;
@@ -49,7 +52,7 @@ pub(crate) fn finding(target: &Path, finding: &Finding, color: bool) -> String {
 /// The target, the member in it, and the place in the member. A snippet adds line and column itself.
 /// A file of a directory is named by its path, which editors can follow.
 fn place_name(target: &Path, finding: &Finding) -> String {
-    let mut name = ra_pack::escape_path(target).to_string();
+    let mut name = ra_pack::path::escape_path(target).to_string();
     if let Some(member) = &finding.member
         && *member != target.to_string_lossy()
     {
@@ -126,7 +129,7 @@ pub(crate) fn show(
         output.message(&finding(target, one, output.color_err));
     }
     for path in leftovers {
-        let path = ra_pack::escape_path(path).to_string();
+        let path = ra_pack::path::escape_path(path).to_string();
         output.message(&format!("ra-pack: `{path}` was left by an interrupted run; delete it"));
     }
 }
@@ -170,7 +173,7 @@ pub(crate) fn verdict(findings: &[Finding], sound: &str) -> String {
 
 /// That no `noun` of the target matches any of the patterns, or that it has none at all.
 pub(crate) fn nothing_matches(target: &Path, noun: &str, patterns: &[String]) -> String {
-    let shown = ra_pack::escape_path(target).to_string();
+    let shown = ra_pack::path::escape_path(target).to_string();
     let target = shell::path(target);
     let next = format!("`ra-pack list {target}` shows what is there");
     if patterns.is_empty() {

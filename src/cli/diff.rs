@@ -4,12 +4,15 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
-use ra_pack::ndl::Value;
-use ra_pack::{
-    ArrayDiff, Axis, Container, CornersOptions, DescriptionDifference, DiffOptions, DiffPlace,
-    Distance, ElementsDiff, FieldDifference, MemberChange, MemberDiff, Pack, PackDiff, PackedArray,
-    Patterns, escape, escape_path,
+use ra_pack::diff::{
+    ArrayDiff, DescriptionDifference, DiffOptions, DiffPlace, Distance, ElementsDiff,
+    FieldDifference, MemberChange, MemberDiff, PackDiff,
 };
+use ra_pack::list::Patterns;
+use ra_pack::ndl::Value;
+use ra_pack::path::{escape, escape_path};
+use ra_pack::values::{Axis, CornersOptions};
+use ra_pack::{Container, Pack, PackedArray};
 
 use super::args::Common;
 use super::output::Output;
@@ -101,18 +104,18 @@ pub(super) fn run(args: &DiffArgs, output: &Output) -> Result<Ending, Failure> {
         progress: output.progress(),
     };
     if let Some(member) = &args.member {
-        let diff = ra_pack::diff_members(&args.a, &args.b, member, &options)?;
+        let diff = ra_pack::diff::diff_members(&args.a, &args.b, member, &options)?;
         return two_arrays(args, output, &diff);
     }
-    match (ra_pack::is_pack(&args.a)?, ra_pack::is_pack(&args.b)?) {
+    match (ra_pack::files::is_pack(&args.a)?, ra_pack::files::is_pack(&args.b)?) {
         (true, true) => two_packs(args, output, &options),
         (false, false) => {
             refuse_options_of_packs(args)?;
-            two_arrays(args, output, &ra_pack::diff_arrays(&args.a, &args.b, &options)?)
+            two_arrays(args, output, &ra_pack::diff::diff_arrays(&args.a, &args.b, &options)?)
         }
         (a_is_pack, _) => {
             let (pack, array) = if a_is_pack { (&args.a, &args.b) } else { (&args.b, &args.a) };
-            if !ra_pack::is_array_file(array)? {
+            if !ra_pack::files::is_array_file(array)? {
                 // Which says what it is instead.
                 Pack::open(array)?;
             }
@@ -144,7 +147,7 @@ fn two_packs(args: &DiffArgs, output: &Output, options: &DiffOptions) -> Result<
             "packs have no distance: --member NAME names an array of both that has",
         ));
     }
-    let mut diff = ra_pack::diff_packs(&args.a, &args.b, options)?;
+    let mut diff = ra_pack::diff(&args.a, &args.b, options)?;
     for side in [&mut diff.a, &mut diff.b] {
         diagnostics::show(&side.target, &mut side.findings, &[], output);
     }
@@ -561,7 +564,7 @@ impl IndexPlaces {
     /// Those of a pack, or of an array in it or by itself.
     fn of(target: &Path, member: Option<&str>) -> Self {
         // An index is a place too, so that what cannot be read here is no error.
-        let opened = match ra_pack::is_array_file(target) {
+        let opened = match ra_pack::files::is_array_file(target) {
             Ok(true) => Pack::of_array(target).ok().map(|(pack, member)| (pack, Some(member))),
             _ => Pack::open(target).ok().map(|pack| (pack, member.map(str::to_owned))),
         };

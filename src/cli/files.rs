@@ -62,7 +62,7 @@ fn next_name(reader: &mut dyn BufRead, end: u8, path: &Path) -> ra_pack::Result<
         }
         let ends = name.pop_if(|last| *last == end).is_some();
         if !ends && name.len() as u64 == MAX_NAME {
-            let shown = ra_pack::escape_path(path);
+            let shown = ra_pack::path::escape_path(path);
             let why = format!("a name in `{shown}` has more than {MAX_NAME} bytes");
             return Err(Error::Unsupported(why));
         }
@@ -90,7 +90,7 @@ fn path_of(name: Vec<u8>) -> ra_pack::Result<PathBuf> {
 /// Writes a text to a directory, which is made when it is not there, and replaces an older one in one step.
 pub(crate) fn write(directory: &Path, name: &str, text: &str) -> ra_pack::Result<()> {
     fs::create_dir_all(directory).map_err(refused("make", directory))?;
-    ra_pack::write_new(&directory.join(name), true, |out| out.write_all(text.as_bytes()))
+    ra_pack::files::write_new(&directory.join(name), true, |out| out.write_all(text.as_bytes()))
 }
 
 /// Bytes of a file.

@@ -3,7 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use ra_pack::{ArrayFormat, ExtractOptions, GetOptions, Patterns, escape_path};
+use ra_pack::convert::ArrayFormat;
+use ra_pack::extract::ExtractOptions;
+use ra_pack::get::GetOptions;
+use ra_pack::list::Patterns;
+use ra_pack::path::escape_path;
 
 use super::args::{Choices, Common, size, words};
 use super::files::FilesFrom;
@@ -99,7 +103,7 @@ pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
     let to_file = args.output.as_ref().filter(|path| path.as_os_str() != "-");
     let format = match (args.format, to_file) {
         (None, Some(path)) => {
-            ra_pack::check_apart(&args.archive, path)?;
+            ra_pack::files::check_apart(&args.archive, path)?;
             args.format_by_name(path)?
         }
         (given, _) => given,
@@ -122,12 +126,12 @@ pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
                     "an array is not shown on a terminal; give --output FILE, or pipe it on",
                 ));
             }
-            ra_pack::get_to(&args.archive, &args.member, &mut output.bytes(), &options)?
+            ra_pack::get::get_to(&args.archive, &args.member, &mut output.bytes(), &options)?
         }
     };
     diagnostics::show(&args.archive, &mut [], &report.leftovers, output);
     for loss in &report.losses {
-        output.message(&format!("warning: {}", ra_pack::escape(loss)));
+        output.message(&format!("warning: {}", ra_pack::path::escape(loss)));
     }
     if args.json {
         output.json(&report)?;

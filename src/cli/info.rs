@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::styling::Style;
+use ra_pack::Container;
+use ra_pack::convert::ArrayFormat;
+use ra_pack::create::Layout;
+use ra_pack::info::{ArrayInfo, CoordinateInfo, ManifestInfo, PackInfo};
 use ra_pack::ndl::{Extent, Ndarray, Order};
+use ra_pack::path::escape;
 use ra_pack::ra::ElementKind;
-use ra_pack::{
-    ArrayFormat, ArrayInfo, Container, CoordinateInfo, Layout, ManifestInfo, PackInfo, escape,
-};
 use serde::Serialize;
 
 use super::array::{extents, label};
@@ -49,15 +51,15 @@ pub(super) fn run(args: &InfoArgs, output: &Output) -> Result<Ending, Failure> {
     let target = args.target.as_path();
     let color = output.color_out;
     if let Some(member) = &args.member {
-        let info = ra_pack::array_info(target, member)?;
+        let info = ra_pack::info::array_info(target, member)?;
         return show(args, output, &info, || array_text(&info, Some((target, member)), color));
     }
-    if ra_pack::is_array_file(target)? {
-        let info = ra_pack::array_file_info(target)?;
+    if ra_pack::files::is_array_file(target)? {
+        let info = ra_pack::info::array_file_info(target)?;
         return show(args, output, &info, || array_text(&info, None, color));
     }
     refuse_npz(target)?;
-    let mut info = ra_pack::pack_info(target, &output.progress())?;
+    let mut info = ra_pack::info(target, &output.progress())?;
     diagnostics::say(&mut info.findings);
     if args.field.is_none() && !args.json {
         let shown = info.findings.len().min(MOST_FINDINGS);
@@ -102,7 +104,7 @@ fn refuse_npz(target: &Path) -> Result<(), ra_pack::Error> {
     }
     Err(ra_pack::Error::Unsupported(format!(
         "`{}` holds arrays of NumPy, which info does not read; see them as RawArray: `ra-pack convert {} {}`",
-        ra_pack::escape_path(target),
+        ra_pack::path::escape_path(target),
         shell::path(target),
         shell::path(&target.with_extension("zip")),
     )))
@@ -219,7 +221,7 @@ fn array_text(info: &ArrayInfo, member: Option<(&Path, &str)>, color: bool) -> S
     let mut page = Page { text: String::new(), color };
     let ndarray = info.description.as_ref().and_then(|all| Some(all.ndarrays().next()?.1));
     let within = member
-        .map(|(target, _)| format!("in {}", ra_pack::escape_path(target)))
+        .map(|(target, _)| format!("in {}", ra_pack::path::escape_path(target)))
         .unwrap_or_default();
     page.title(&info.name, format!(" {within}").trim_end());
     page.line(&summary(info, ndarray));

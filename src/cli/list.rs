@@ -9,7 +9,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::styling::{AnsiColor, Style};
-use ra_pack::{ListOptions, ListOrder, Listed, Listing, MemberKind, Patterns, escape};
+use ra_pack::archive::MemberKind;
+use ra_pack::list::{ListOptions, ListOrder, Listed, Listing, Patterns};
+use ra_pack::path::escape;
 
 use super::args::{Choices, Common, words};
 use super::array::extents;
@@ -203,7 +205,7 @@ fn each_row(
         let size = if kind == MemberKind::Directory { 0 } else { member.size };
         Leaf { index, name, size, kind, is_array: member.array.is_some() }
     });
-    let root = ra_pack::escape_path(&args.target).to_string();
+    let root = ra_pack::path::escape_path(&args.target).to_string();
     walk(root, &leaves.collect::<Vec<_>>(), &mut |name, branch| match branch {
         Branch::Group(leaves) => take(&group_row(name, leaves), None),
         Branch::Member(leaf) => {

@@ -76,8 +76,8 @@ impl From<io::Error> for Failure {
     }
 }
 
-impl From<ra_pack::InvalidPattern> for Failure {
-    fn from(error: ra_pack::InvalidPattern) -> Self {
+impl From<ra_pack::list::InvalidPattern> for Failure {
+    fn from(error: ra_pack::list::InvalidPattern) -> Self {
         Self::unsupported(error.to_string())
     }
 }
@@ -89,10 +89,12 @@ impl From<ra_pack::InvalidPattern> for Failure {
 /// How that ended.
 pub(crate) fn parse() -> Result<Cli, Ending> {
     Cli::try_parse().map_err(|error| {
-        if std::env::args_os().any(|typed| typed.to_string_lossy().contains(ra_pack::is_unsafe)) {
+        if std::env::args_os()
+            .any(|typed| typed.to_string_lossy().contains(ra_pack::path::is_unsafe))
+        {
             let text = error.render().to_string();
             let lines: Vec<_> =
-                text.lines().map(|line| ra_pack::escape(line).to_string()).collect();
+                text.lines().map(|line| ra_pack::path::escape(line).to_string()).collect();
             output::to_stderr(&(lines.join("\n") + "\n"));
         } else {
             // Help and version are results; a closed pipe does not matter for either.
@@ -163,7 +165,8 @@ fn complain(failure: Failure, output: &Output) -> Ending {
         }
         Error::Damaged { archive, finding } => {
             diagnostics::show(archive, std::slice::from_mut(&mut **finding), &[], output);
-            output.message(&format!("ra-pack: `{}` is damaged", ra_pack::escape_path(archive)));
+            output
+                .message(&format!("ra-pack: `{}` is damaged", ra_pack::path::escape_path(archive)));
         }
         _ => output.message(&diagnostics::error(&error)),
     }

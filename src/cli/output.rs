@@ -4,7 +4,8 @@ use std::cell::Cell;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::sync::{Arc, MutexGuard};
 
-use ra_pack::{Progress, escape, is_unsafe};
+use ra_pack::Progress;
+use ra_pack::path::{escape, is_unsafe};
 use serde::Serialize;
 
 use super::args::Color;

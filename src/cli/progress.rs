@@ -8,7 +8,9 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
-use ra_pack::{Progress, Snapshot, escape};
+use ra_pack::Progress;
+use ra_pack::path::escape;
+use ra_pack::progress::Snapshot;
 use serde::Serialize;
 
 use super::output::{columns, json_text, to_stderr};

@@ -9,7 +9,8 @@ use clap::{Args, Command, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man as Page;
 use clap_mangen::roff::{Roff, bold, roman};
-use ra_pack::{Code, Example, Explanation};
+use ra_pack::Code;
+use ra_pack::finding::{Example, Explanation};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -191,7 +192,7 @@ pub(super) fn man(args: &ManArgs, output: &Output) -> Result<Ending, Failure> {
         Some(wanted) => pages.retain(|command| command.get_name() == wanted),
     }
     if pages.is_empty() {
-        let wanted = ra_pack::escape(args.command.as_deref().unwrap_or_default()).to_string();
+        let wanted = ra_pack::path::escape(args.command.as_deref().unwrap_or_default()).to_string();
         return Err(Failure::unsupported(format!("there is no command `{wanted}`")));
     }
     let Some(directory) = &args.output else {
@@ -204,7 +205,7 @@ pub(super) fn man(args: &ManArgs, output: &Output) -> Result<Ending, Failure> {
         files::write(directory, &format!("{}.1", page_name(command)), &page(command)?)?;
     }
     let count = counted(pages.len() as u64, "page");
-    output.note(&format!("wrote {count} to {}", ra_pack::escape_path(directory)));
+    output.note(&format!("wrote {count} to {}", ra_pack::path::escape_path(directory)));
     Ok(Ending::Clean)
 }
 

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use ra_pack::info::ArrayInfo;
+use ra_pack::path::escape;
 use ra_pack::ra::{ElementKind, ElementType, Flags};
-use ra_pack::{ArrayInfo, escape};
 
 /// Bytes that `od` is asked to show.
 const SHOWN: u64 = 64;

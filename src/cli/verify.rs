@@ -4,10 +4,12 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use ra_pack::{
-    Algorithm, Code, Container, Finding, ManifestOptions, ValidateOptions, ValidateReport,
-    VerifyOptions, VerifyReport, escape, ndl,
-};
+use ra_pack::create::ManifestOptions;
+use ra_pack::digest::Algorithm;
+use ra_pack::path::escape;
+use ra_pack::validate::{ValidateOptions, ValidateReport};
+use ra_pack::verify::{VerifyOptions, VerifyReport};
+use ra_pack::{Code, Container, Finding, ndl};
 
 use super::args::Common;
 use super::files::FilesFrom;
@@ -155,7 +157,7 @@ fn summary(report: &VerifyReport, sound: &str) -> String {
     };
     let mut text = format!(
         "{}: {verdict} ({}, {}, {}{}{}, {:.1} s)\n",
-        ra_pack::escape_path(&report.target),
+        ra_pack::path::escape_path(&report.target),
         counted(report.arrays, "array"),
         counted(report.members, "file"),
         human_bytes(report.bytes),
@@ -288,16 +290,16 @@ pub(super) fn manifest(args: &ManifestArgs, output: &Output) -> Result<Ending, F
     };
     let is_written = args.write || args.output.is_some();
     let mut made = if is_written {
-        ra_pack::write_manifest(&args.target, args.output.as_deref(), &options)?
+        ra_pack::create::write_manifest(&args.target, args.output.as_deref(), &options)?
     } else {
-        ra_pack::manifest_of(&args.target, &options)?
+        ra_pack::create::manifest_of(&args.target, &options)?
     };
     diagnostics::show(&args.target, &mut made.findings, &made.leftovers, output);
     if args.common.json {
         output.json(&made)?;
     } else if let Some(path) = &made.output {
         let files = counted(made.manifest.entries().len(), "file");
-        let (path, bytes) = (ra_pack::escape_path(path), human_bytes(made.bytes));
+        let (path, bytes) = (ra_pack::path::escape_path(path), human_bytes(made.bytes));
         output.note(&format!("wrote {path} ({files}, {bytes})"));
     } else {
         output.file(&made.text())?;
@@ -379,7 +381,7 @@ pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, F
         } else {
             output.result(&format!(
                 "{}: {} ({}, {})\n",
-                ra_pack::escape_path(&report.target),
+                ra_pack::path::escape_path(&report.target),
                 diagnostics::verdict(&report.findings, "valid"),
                 counted(report.documents, "document"),
                 counted(report.arrays, "array"),
@@ -402,5 +404,5 @@ fn validated(path: &Path, options: &ValidateOptions) -> ra_pack::Result<Validate
         path: "<stdin>".into(),
         source,
     })?;
-    Ok(ra_pack::validate_text(&text, options))
+    Ok(ra_pack::validate::validate_text(&text, options))
 }

@@ -27,7 +27,7 @@ fn unfinished() -> MutexGuard<'static, Unfinished> {
 
 /// Removes the temporary files and directories of every unfinished write of this process, and ends the process.
 ///
-/// For a program that stops at once, such as on Ctrl-C: [`create`](crate::create) and [`extract`](crate::extract)
+/// For a program that stops at once, such as on Ctrl-C: [`create`](crate::create()) and [`extract`](crate::extract())
 /// remove theirs themselves when they return. No other thread begins or ends such a write in the meantime.
 #[expect(
     clippy::exit,

@@ -9,7 +9,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use super::Error;
+use super::FormatError;
 use crate::ndl::Value;
 
 /// How deep lists may nest: deeper, hostile text could overflow the stack.
@@ -57,11 +57,11 @@ pub(super) enum LiteralKind {
 
 impl Literal {
     /// The error that something else was expected.
-    pub(super) fn unexpected(&self, expected: &str) -> Error {
-        Error::malformed(self.offset, format!("expected {expected}, found {self}"))
+    pub(super) fn unexpected(&self, expected: &str) -> FormatError {
+        FormatError::malformed(self.offset, format!("expected {expected}, found {self}"))
     }
 
-    pub(super) fn text(&self, expected: &str) -> Result<&str, Error> {
+    pub(super) fn text(&self, expected: &str) -> Result<&str, FormatError> {
         match &self.kind {
             LiteralKind::Text(text) => Ok(text),
             _ => Err(self.unexpected(expected)),
@@ -69,7 +69,7 @@ impl Literal {
     }
 
     /// Whether it is true.
-    pub(super) fn truth(&self, expected: &str) -> Result<bool, Error> {
+    pub(super) fn truth(&self, expected: &str) -> Result<bool, FormatError> {
         match self.kind {
             LiteralKind::Bool(truth) => Ok(truth),
             _ => Err(self.unexpected(expected)),
@@ -77,14 +77,14 @@ impl Literal {
     }
 
     /// An integer of at least 0.
-    pub(super) fn count(&self, expected: &str) -> Result<u64, Error> {
+    pub(super) fn count(&self, expected: &str) -> Result<u64, FormatError> {
         let LiteralKind::Number(number) = &self.kind else { return Err(self.unexpected(expected)) };
         let count = number.as_integer().and_then(|number| u64::try_from(number).ok());
         count.ok_or_else(|| self.unexpected(expected))
     }
 
     /// The keys and values of a map.
-    pub(super) fn entries(&self, expected: &str) -> Result<&[(Self, Self)], Error> {
+    pub(super) fn entries(&self, expected: &str) -> Result<&[(Self, Self)], FormatError> {
         match &self.kind {
             LiteralKind::Map(entries) => Ok(entries),
             _ => Err(self.unexpected(expected)),
@@ -109,7 +109,7 @@ impl fmt::Display for Literal {
 }
 
 /// Reads the one literal that `text` is, which begins at byte `base` of the file.
-pub(super) fn parse(text: &[u8], base: u64, language: Language) -> Result<Literal, Error> {
+pub(super) fn parse(text: &[u8], base: u64, language: Language) -> Result<Literal, FormatError> {
     let mut header = HeaderText { text, at: 0, base, depth: 0, values: 0, language };
     let is_utf8 = language != Language::PythonLatin1;
     if let (true, Err(error)) = (is_utf8, str::from_utf8(text)) {
@@ -118,7 +118,7 @@ pub(super) fn parse(text: &[u8], base: u64, language: Language) -> Result<Litera
             Language::Json => "expected UTF-8 in the header",
             _ => "expected UTF-8, which a header of version 3.0 is in",
         };
-        return Err(Error::malformed(header.offset(), reason));
+        return Err(FormatError::malformed(header.offset(), reason));
     }
     let literal = header.value()?;
     header.blanks();
@@ -210,7 +210,7 @@ impl<'t> HeaderText<'t> {
     }
 
     /// The complaint that something else is here.
-    fn expected(&self, what: &str) -> Error {
+    fn expected(&self, what: &str) -> FormatError {
         let letter = match self.language {
             Language::PythonLatin1 => self.peek().map(char::from),
             _ => String::from_utf8_lossy(self.rest()).chars().next(),
@@ -220,16 +220,16 @@ impl<'t> HeaderText<'t> {
             Some(plain @ ' '..='~') => format!("`{plain}`"),
             Some(letter) => format!("`{}`", letter.escape_default()),
         };
-        Error::malformed(self.offset(), format!("expected {what}, found {found}"))
+        FormatError::malformed(self.offset(), format!("expected {what}, found {found}"))
     }
 
-    fn value(&mut self) -> Result<Literal, Error> {
+    fn value(&mut self) -> Result<Literal, FormatError> {
         self.blanks();
         let offset = self.offset();
         self.values += 1;
         if self.values > MAX_VALUES {
             let reason = format!("expected a header of at most {MAX_VALUES} values, found more");
-            return Err(Error::malformed(offset, reason));
+            return Err(FormatError::malformed(offset, reason));
         }
         let is_json = self.is_json();
         // The letter before a text of Python 2 says nothing.
@@ -262,7 +262,7 @@ impl<'t> HeaderText<'t> {
                     "None" => LiteralKind::Null,
                     word => {
                         let reason = format!("expected a value, found the word {}", quoted(word));
-                        return Err(Error::malformed(offset, reason));
+                        return Err(FormatError::malformed(offset, reason));
                     }
                 }
             }
@@ -276,12 +276,12 @@ impl<'t> HeaderText<'t> {
     fn items(
         &mut self,
         close: &str,
-        mut item: impl FnMut(&mut Self) -> Result<(), Error>,
-    ) -> Result<bool, Error> {
+        mut item: impl FnMut(&mut Self) -> Result<(), FormatError>,
+    ) -> Result<bool, FormatError> {
         if self.depth == MAX_DEPTH {
             let nesting = if self.is_json() { "values" } else { "lists" };
             let reason = format!("expected {nesting} nested at most {MAX_DEPTH} deep, found more");
-            return Err(Error::malformed(self.offset(), reason));
+            return Err(FormatError::malformed(self.offset(), reason));
         }
         self.depth += 1;
         self.next();
@@ -306,7 +306,7 @@ impl<'t> HeaderText<'t> {
     }
 
     /// The items up to `close`, and whether a comma follows the last.
-    fn list(&mut self, close: &str) -> Result<(Vec<Literal>, bool), Error> {
+    fn list(&mut self, close: &str) -> Result<(Vec<Literal>, bool), FormatError> {
         let mut items = Vec::new();
         let comma = self.items(close, |text| {
             items.push(text.value()?);
@@ -315,7 +315,7 @@ impl<'t> HeaderText<'t> {
         Ok((items, comma))
     }
 
-    fn map(&mut self) -> Result<LiteralKind, Error> {
+    fn map(&mut self) -> Result<LiteralKind, FormatError> {
         let (mut map, mut keys) = (Vec::new(), HashSet::new());
         self.items("}", |text| {
             if text.is_json() && text.peek() != Some(b'"') {
@@ -327,7 +327,7 @@ impl<'t> HeaderText<'t> {
                 && !keys.insert(name.clone())
             {
                 let reason = format!("expected each key once, found {name:?} again");
-                return Err(Error::malformed(key.offset, reason));
+                return Err(FormatError::malformed(key.offset, reason));
             }
             text.blanks();
             if !text.take(":") {
@@ -339,12 +339,12 @@ impl<'t> HeaderText<'t> {
         Ok(LiteralKind::Map(map))
     }
 
-    fn digits(&mut self) -> Result<String, Error> {
+    fn digits(&mut self) -> Result<String, FormatError> {
         let digits = self.take_while(|byte| byte.is_ascii_digit());
         if digits.is_empty() { Err(self.expected("a digit")) } else { Ok(digits) }
     }
 
-    fn number(&mut self) -> Result<LiteralKind, Error> {
+    fn number(&mut self) -> Result<LiteralKind, FormatError> {
         let (offset, is_json) = (self.offset(), self.is_json());
         let mut number = if self.take("-") { "-".to_owned() } else { String::new() };
         if number.is_empty() && !is_json {
@@ -378,12 +378,12 @@ impl<'t> HeaderText<'t> {
             Err(_) if is_json => Ok(LiteralKind::Huge),
             Err(_) => {
                 let reason = "expected an integer of 64 bits, found a larger one";
-                Err(Error::malformed(offset, reason))
+                Err(FormatError::malformed(offset, reason))
             }
         }
     }
 
-    fn string(&mut self, quote: u8) -> Result<String, Error> {
+    fn string(&mut self, quote: u8) -> Result<String, FormatError> {
         let is_json = self.is_json();
         self.next();
         let mut string = String::new();
@@ -411,7 +411,7 @@ impl<'t> HeaderText<'t> {
         radix: u32,
         [least, most]: [usize; 2],
         expected: &str,
-    ) -> Result<u32, Error> {
+    ) -> Result<u32, FormatError> {
         let mut number = 0_u32;
         for index in 0..most {
             match self.peek().and_then(|byte| char::from(byte).to_digit(radix)) {
@@ -425,7 +425,7 @@ impl<'t> HeaderText<'t> {
     }
 
     /// The character that an escape stands for; at the end of a line of Python there is none.
-    fn escape(&mut self) -> Result<Option<char>, Error> {
+    fn escape(&mut self) -> Result<Option<char>, FormatError> {
         let (at, is_json) = (self.offset(), self.is_json());
         self.next();
         let offset = self.offset();
@@ -447,7 +447,7 @@ impl<'t> HeaderText<'t> {
             }
             (_, true) => {
                 let reason = "expected one of the escapes \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u";
-                return Err(Error::malformed(at, reason));
+                return Err(FormatError::malformed(at, reason));
             }
             (Some(letter @ (b'x' | b'u' | b'U' | b'0'..=b'7')), false) => {
                 let (radix, digits) = match letter {
@@ -462,7 +462,7 @@ impl<'t> HeaderText<'t> {
                 let code = self.code(radix, digits, "a digit of an escape")?;
                 let reason = || format!("expected the code of a character, found {code:#x}");
                 let found = char::from_u32(code);
-                return found.map(Some).ok_or_else(|| Error::malformed(offset, reason()));
+                return found.map(Some).ok_or_else(|| FormatError::malformed(offset, reason()));
             }
             (None, false) => return Err(self.expected("the quote that ends a text")),
             (Some(_), false) => return Err(self.expected("an escape that Python writes")),
@@ -472,10 +472,10 @@ impl<'t> HeaderText<'t> {
     }
 
     /// The character of one unit of UTF-16 or two, after the `\u` of an escape that begins at byte `at`.
-    fn surrogates(&mut self, at: u64) -> Result<char, Error> {
+    fn surrogates(&mut self, at: u64) -> Result<char, FormatError> {
         let unit = |text: &mut Self| {
             let code = text.code(16, [4, 4], "four hexadecimal digits")?;
-            Ok::<_, Error>(u16::try_from(code).expect("four digits are 16 bits"))
+            Ok::<_, FormatError>(u16::try_from(code).expect("four digits are 16 bits"))
         };
         let mut units = vec![unit(self)?];
         if matches!(units[..], [0xD800..0xDC00]) && self.take("\\u") {
@@ -483,7 +483,7 @@ impl<'t> HeaderText<'t> {
         }
         let decoded = char::decode_utf16(units).next().and_then(Result::ok);
         let reason = "expected a character, found half of a surrogate pair";
-        decoded.ok_or_else(|| Error::malformed(at, reason))
+        decoded.ok_or_else(|| FormatError::malformed(at, reason))
     }
 }
 
@@ -493,7 +493,7 @@ mod tests {
 
     use super::*;
 
-    fn latin(text: &[u8]) -> Result<Literal, Error> {
+    fn latin(text: &[u8]) -> Result<Literal, FormatError> {
         parse(text, 0, Language::PythonLatin1)
     }
 

@@ -35,7 +35,7 @@ pub struct Variable {
 
 /// How to read. Each format takes the options that mean something for it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ReadOptions {
+pub struct ImportOptions {
     /// `.npy`: leave big-endian numbers as they are, and say so in header and description. Structures and text are
     /// swapped all the same.
     pub keep_endian: bool,
@@ -48,7 +48,7 @@ pub struct ReadOptions {
 
 /// How to write. Each format takes the options that mean something for it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct WriteOptions {
+pub struct ExportOptions {
     /// `.npy`: write elements that numpy has no dtype for, such as integers of 16 bytes, as bytes without a type:
     /// `|V16`. Otherwise they are refused.
     pub as_void: bool,
@@ -59,7 +59,7 @@ pub struct WriteOptions {
 /// Why a file of another format cannot be read, or an array not be written in it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {
+pub enum FormatError {
     /// The system refused to read or write.
     #[error(transparent)]
     Io(io::Error),
@@ -82,13 +82,13 @@ pub enum Error {
 }
 
 /// A reader of this module gives what is wrong with a file as an [`io::Error`]; here it is itself again.
-impl From<io::Error> for Error {
+impl From<io::Error> for FormatError {
     fn from(error: io::Error) -> Self {
         error.downcast::<Self>().unwrap_or_else(Self::Io)
     }
 }
 
-impl Error {
+impl FormatError {
     /// A fault of the file at `offset`.
     pub fn malformed(offset: u64, reason: impl Into<String>) -> Self {
         Self::Malformed { offset, reason: reason.into() }
@@ -140,12 +140,15 @@ fn is_truth(datatype: &Datatype, masked: Option<i128>) -> bool {
 }
 
 /// The extents of an array whose last index runs fastest, which `format` demands, in the order of indices.
-pub(crate) fn row_order_extents(variable: &Variable, format: &str) -> Result<Vec<u64>, Error> {
+pub(crate) fn row_order_extents(
+    variable: &Variable,
+    format: &str,
+) -> Result<Vec<u64>, FormatError> {
     let Variable { header, description, .. } = variable;
     let name = &description.name;
     if header.is_encoded() {
         let reason = format!("the data of {name:?} are encoded");
-        return Err(Error::no_counterpart(reason, "decode them first"));
+        return Err(FormatError::no_counterpart(reason, "decode them first"));
     }
     let mut extents = header.dims().to_vec();
     match description.order() {
@@ -153,7 +156,7 @@ pub(crate) fn row_order_extents(variable: &Variable, format: &str) -> Result<Vec
         Order::Column if extents.len() > 1 => {
             let reason =
                 format!("the first index of {name:?} runs fastest, and in {format} the last does");
-            return Err(Error::no_counterpart(reason, "reorder its data first"));
+            return Err(FormatError::no_counterpart(reason, "reorder its data first"));
         }
         Order::Column | Order::RowUnreversed => {}
     }
@@ -217,7 +220,7 @@ pub(crate) fn read_units(
         return Ok(());
     }
     let reason = format!("big-endian numbers are in elements of over {MAX_UNIT} bytes");
-    let error = Error::no_counterpart(reason, "swap them with numpy's `astype`");
+    let error = FormatError::no_counterpart(reason, "swap them with numpy's `astype`");
     Err(io::Error::new(io::ErrorKind::Unsupported, error))
 }
 
@@ -227,9 +230,9 @@ fn read_all(
     mut data: impl Read,
     len: u64,
     piece: usize,
-    mut each: impl FnMut(&mut [u8]) -> Result<(), Error>,
-    wrong: impl Fn(Option<u64>) -> Error,
-) -> Result<(), Error> {
+    mut each: impl FnMut(&mut [u8]) -> Result<(), FormatError>,
+    wrong: impl Fn(Option<u64>) -> FormatError,
+) -> Result<(), FormatError> {
     let mut buffer = Vec::new();
     let mut left = len;
     while left > 0 {
@@ -249,7 +252,7 @@ fn read_all(
 }
 
 /// The error of data of another length than the header of the array `name` says, for [`read_all`].
-pub(crate) fn wrong_length(name: &str, len: u64) -> impl Fn(Option<u64>) -> Error {
+pub(crate) fn wrong_length(name: &str, len: u64) -> impl Fn(Option<u64>) -> FormatError {
     let name = name.to_owned();
     move |found| {
         let (kind, fault) = match found {

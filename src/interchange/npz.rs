@@ -1,6 +1,6 @@
 //! numpy's `.npz` files: zips of [`.npy`](super::npy) files.
 //!
-//! The member `a/b/x.npy` is the array with the key `a/b/x`; [`convert`](crate::convert) finds names of files for
+//! The member `a/b/x.npy` is the array with the key `a/b/x`; [`convert`](crate::convert()) finds names of files for
 //! keys that no file can have. The container is read by the crate zip, and every member to its end,
 //! where its checksum is.
 
@@ -16,7 +16,7 @@ use zip::unstable::read::ZipIterable;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, System, ZipReadOptions, ZipWriter};
 
-use super::{Error, ReadOptions, Variable, WriteOptions, npy};
+use super::{ExportOptions, FormatError, ImportOptions, Variable, npy};
 use crate::path::{MAX_PATH_BYTES, escape};
 
 /// What follows the key in the name of a member.
@@ -30,19 +30,19 @@ const SUFFIX: &str = ".npy";
 ///
 /// ```
 /// use std::io::{Cursor, Read};
-/// use ra_pack::interchange::{ReadOptions, Variable, WriteOptions, npz};
+/// use ra_pack::interchange::{ImportOptions, Variable, ExportOptions, npz};
 /// use ra_pack::{describe, ra};
 ///
 /// let header = ra::Header::new(ra::ElementType::UINT8, vec![3])?;
 /// let description = describe("x", &header, ra::Encoding::Raw);
 /// let x = Variable { header, description, losses: Vec::new() };
 /// let mut writer = npz::NpzWriter::new(Cursor::new(Vec::new()), true);
-/// writer.add("run/x", &x, &[1, 2, 3][..], WriteOptions::default())?;
+/// writer.add("run/x", &x, &[1, 2, 3][..], ExportOptions::default())?;
 /// let file = writer.finish()?;
 ///
 /// let mut reader = npz::NpzReader::new(file)?;
 /// assert_eq!(reader.members()[0].key(), Some("run/x"));
-/// let mut array = reader.open(0, ReadOptions::default())?;
+/// let mut array = reader.open(0, ImportOptions::default())?;
 /// assert_eq!(array.variable("x")?, x);
 /// let mut data = Vec::new();
 /// array.read_to_end(&mut data)?; // to the end, where the checksum is
@@ -86,7 +86,7 @@ impl<R: Read + Seek> NpzReader<R> {
     ///
     /// When the reader fails; when it gives no zip; when the headers of a member contradict each other or a
     /// name is there twice.
-    pub fn new(mut input: R) -> Result<Self, Error> {
+    pub fn new(mut input: R) -> Result<Self, FormatError> {
         let len = input.seek(SeekFrom::End(0))?;
         let config = Config { archive_offset: ArchiveOffset::Known(0) };
         let zip = ZipIterable::try_new(input, config)
@@ -112,7 +112,7 @@ impl<R: Read + Seek> NpzReader<R> {
                     "expected each name once, found the member `{}` again, which is at byte {first} already",
                     escape(&name)
                 );
-                return Err(Error::malformed(offset, reason));
+                return Err(FormatError::malformed(offset, reason));
             }
             members.push(NpzMember { name, offset, size: entry.size() });
             entries.push(OwnedZipFileEntry::from(entry));
@@ -137,25 +137,25 @@ impl<R: Read + Seek> NpzReader<R> {
     pub fn open(
         &mut self,
         index: usize,
-        options: ReadOptions,
-    ) -> Result<npy::NpyReader<Opened<'_, R>>, Error> {
+        options: ImportOptions,
+    ) -> Result<npy::NpyReader<Opened<'_, R>>, FormatError> {
         let (Some(member), Some(entry)) = (self.members.get(index), self.entries.get(index)) else {
             let count = self.members.len();
-            return Err(Error::no_counterpart(
+            return Err(FormatError::no_counterpart(
                 format!("there is no member {index}, counted from 0"),
                 format!("there are {count}"),
             ));
         };
         let name = escape(&member.name);
         if entry.as_ref().encrypted() {
-            return Err(Error::no_counterpart(
+            return Err(FormatError::no_counterpart(
                 format!("the member `{name}` is encrypted"),
                 "decrypt the file with the tool that made it",
             ));
         }
         let method = entry.as_ref().compression();
         if !matches!(method, CompressionMethod::Stored | CompressionMethod::Deflated) {
-            return Err(Error::no_counterpart(
+            return Err(FormatError::no_counterpart(
                 format!("the member `{name}` is compressed by the method {method}"),
                 "unpack the file and zip it with deflate, which is what numpy writes",
             ));
@@ -178,35 +178,35 @@ impl<R: Read + Seek> NpzReader<R> {
 const IN_MEMBER: &str = "in the member ";
 
 /// The error with the member that it is about.
-fn in_member(name: &str, error: Error) -> Error {
+fn in_member(name: &str, error: FormatError) -> FormatError {
     match error {
-        Error::Malformed { offset, reason } if !reason.starts_with(IN_MEMBER) => {
-            Error::malformed(offset, format!("{IN_MEMBER}`{name}`: {reason}"))
+        FormatError::Malformed { offset, reason } if !reason.starts_with(IN_MEMBER) => {
+            FormatError::malformed(offset, format!("{IN_MEMBER}`{name}`: {reason}"))
         }
-        Error::NoCounterpart { reason, instead } => {
-            Error::no_counterpart(format!("{IN_MEMBER}`{name}`: {reason}"), instead)
+        FormatError::NoCounterpart { reason, instead } => {
+            FormatError::no_counterpart(format!("{IN_MEMBER}`{name}`: {reason}"), instead)
         }
         error => error,
     }
 }
 
 /// What the zip crate says, at a place that it does not tell.
-fn fault(offset: u64, expected: &str, error: ZipError) -> Error {
+fn fault(offset: u64, expected: &str, error: ZipError) -> FormatError {
     match error {
         ZipError::Io(error) => damage(offset, expected, error),
-        error => Error::malformed(offset, format!("{expected}, found: {error}")),
+        error => FormatError::malformed(offset, format!("{expected}, found: {error}")),
     }
 }
 
 /// An error that the system has no number for is one of the file: a wrong checksum, an end too early.
-fn damage(offset: u64, expected: &str, error: io::Error) -> Error {
+fn damage(offset: u64, expected: &str, error: io::Error) -> FormatError {
     let is_of_file = matches!(
         error.kind(),
         io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::UnexpectedEof
     ) || (error.kind() == io::ErrorKind::Other && error.get_ref().is_some());
     match error.raw_os_error() {
-        None if is_of_file => Error::malformed(offset, format!("{expected}, found: {error}")),
-        _ => Error::Io(error),
+        None if is_of_file => FormatError::malformed(offset, format!("{expected}, found: {error}")),
+        _ => FormatError::Io(error),
     }
 }
 
@@ -232,7 +232,7 @@ impl<R: Read> Read for Opened<'_, R> {
             let expected =
                 format!("{IN_MEMBER}`{}`, whose header is here: expected its data", self.name);
             match damage(self.offset, &expected, error) {
-                Error::Io(error) => error,
+                FormatError::Io(error) => error,
                 error => io::Error::new(io::ErrorKind::InvalidData, error),
             }
         })
@@ -282,13 +282,13 @@ impl<W: Write + Seek> NpzWriter<W> {
         key: &str,
         variable: &Variable,
         data: impl Read,
-        options: WriteOptions,
-    ) -> Result<npy::NpyPlan, Error> {
+        options: ExportOptions,
+    ) -> Result<npy::NpyPlan, FormatError> {
         let plan = npy::NpyPlan::new(variable, options)?;
         let name = format!("{key}{SUFFIX}");
         let refuse = |why: &str| {
             let reason = format!("the key `{}` {why}", escape(key));
-            Err(Error::no_counterpart(reason, "give the array another name"))
+            Err(FormatError::no_counterpart(reason, "give the array another name"))
         };
         if name.len() > MAX_PATH_BYTES {
             return refuse("is too long for a zip");
@@ -322,17 +322,17 @@ impl<W: Write + Seek> NpzWriter<W> {
     /// # Errors
     ///
     /// When writing fails.
-    pub fn finish(self) -> Result<W, Error> {
+    pub fn finish(self) -> Result<W, FormatError> {
         let out = self.zip.finish().map_err(failed)?;
         out.check()?;
         Ok(out.inner)
     }
 }
 
-fn failed(error: ZipError) -> Error {
+fn failed(error: ZipError) -> FormatError {
     match error {
-        ZipError::Io(error) => Error::from(error),
-        error => Error::Io(io::Error::other(error)),
+        ZipError::Io(error) => FormatError::from(error),
+        error => FormatError::Io(io::Error::other(error)),
     }
 }
 
@@ -425,15 +425,15 @@ mod tests {
         let written = npy::NpyReader::new(
             &b"\x93NUMPY\x01\x00\x37\x00{'descr': '|u1', 'fortran_order': False, 'shape': (3,)}abc"
                 [..],
-            ReadOptions::default(),
+            ImportOptions::default(),
         );
         let variable: Variable = written.unwrap().variable("x").unwrap();
         let mut write = |is_deflated, limit| {
             let mut writer = NpzWriter::new(Full(io::Cursor::new(Vec::new()), limit), is_deflated);
-            let options = WriteOptions::default();
+            let options = ExportOptions::default();
             writer.add("x", &variable, &b"abc"[..], options)?;
             file = writer.finish()?.0.into_inner();
-            Ok::<_, Error>(file.len())
+            Ok::<_, FormatError>(file.len())
         };
         for is_deflated in [false, true] {
             let whole = write(is_deflated, usize::MAX).unwrap();

@@ -7,7 +7,7 @@
 //! let parsed = ndl::parse(b"ndarrays:\n  z:\n    shape: [10, 20]\n    type: flaot64\n");
 //! let finding = &parsed.findings[0];
 //! assert_eq!(finding.code.id(), "NDL040");
-//! assert!(matches!(finding.place, Some(ra_pack::Place::Text { line: 4, column: 11, .. })));
+//! assert!(matches!(finding.place, Some(ra_pack::finding::Place::Text { line: 4, column: 11, .. })));
 //! assert_eq!(finding.hint.as_deref(), Some("did you mean `float64`?"));
 //! ```
 //!

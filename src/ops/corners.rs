@@ -44,7 +44,8 @@ impl PackedArray<'_> {
     ///
     /// ```
     /// # fn main() -> ra_pack::Result<()> {
-    /// use ra_pack::{CornersOptions, Pack};
+    /// use ra_pack::Pack;
+    /// use ra_pack::values::CornersOptions;
     ///
     /// let pack = Pack::open("examples/experiment")?;
     /// let temperature = pack.array("thermistors/temperature.ra")?;

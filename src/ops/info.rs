@@ -84,7 +84,7 @@ pub struct ManifestInfo {
 /// # Errors
 ///
 /// When it cannot be read, or is no archive.
-pub fn pack_info(target: &Path, progress: &Progress) -> Result<PackInfo> {
+pub fn info(target: &Path, progress: &Progress) -> Result<PackInfo> {
     let archive = Archive::open_watched(target, progress)?;
     let container = archive.container();
     let PackScan { placement, members, mut contents, findings, .. } =

@@ -139,7 +139,8 @@ pub struct ListedArray<'a> {
 /// When the target cannot be read, or is no archive.
 ///
 /// ```no_run
-/// use ra_pack::{ListOptions, list};
+/// use ra_pack::list;
+/// use ra_pack::list::ListOptions;
 ///
 /// for member in list("exp.zip".as_ref(), &ListOptions::default())?.members() {
 ///     println!("{} has {} bytes", member.name, member.size);

@@ -93,7 +93,7 @@ impl ManifestReport {
 /// only read.
 ///
 /// ```
-/// use ra_pack::{ManifestOptions, manifest_of};
+/// use ra_pack::create::{ManifestOptions, manifest_of};
 ///
 /// let made = manifest_of("examples/experiment".as_ref(), &ManifestOptions::default())?;
 /// assert!(made.manifest.get("time.ra").is_some());

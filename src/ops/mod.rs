@@ -5,7 +5,7 @@
 //! | [`create`] | a directory | an archive and its manifest |
 //! | [`verify`] | a pack | nothing |
 //! | [`manifest_of`], [`write_manifest`] | a pack or a directory | its manifest |
-//! | [`pack_info`], [`array_info`] | headers and descriptions | nothing |
+//! | [`info`], [`array_info`] | headers and descriptions | nothing |
 //! | [`list`] | headers and descriptions | nothing |
 //! | [`extract`] | a pack | a directory |
 //! | [`convert`] | arrays of any form | arrays of another |
@@ -15,7 +15,7 @@
 //! | [`get`] | one member | a file |
 //! | [`diff_arrays`] | two arrays | nothing |
 //! | [`Pack`]'s arrays: `statistics`, `sample` | one array in blocks | nothing |
-//! | [`diff_packs`] | what differs of two packs | nothing |
+//! | [`diff`] | what differs of two packs | nothing |
 //! | [`reshape`] | an array and its description | both, with another shape |
 //! | [`Pack`] | one member at a time | nothing |
 
@@ -59,13 +59,12 @@ pub use self::describe::{
 pub use self::diff::{
     ArrayChange, ArrayDiff, DescriptionDifference, DiffCounts, DiffOptions, DiffPlace, DiffSide,
     Distance, ElementsDiff, FieldDifference, FileDifference, MemberChange, MemberDiff, PackDiff,
-    diff_arrays, diff_members, diff_packs,
+    diff, diff_arrays, diff_members,
 };
 pub use self::extract::{ExtractOptions, ExtractReport, extract};
 pub use self::get::{GetOptions, GetReport, get, get_to};
 pub use self::info::{
-    ArrayInfo, ManifestInfo, PackInfo, array_file_info, array_info, is_array_file, is_pack,
-    pack_info,
+    ArrayInfo, ManifestInfo, PackInfo, array_file_info, array_info, info, is_array_file, is_pack,
 };
 pub use self::list::{ListOptions, ListOrder, Listed, ListedArray, Listing, list};
 pub use self::make_manifest::{ManifestOptions, ManifestReport, manifest_of, write_manifest};

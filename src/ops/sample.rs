@@ -153,7 +153,8 @@ impl PackedArray<'_> {
     ///
     /// ```
     /// # fn main() -> ra_pack::Result<()> {
-    /// use ra_pack::{Pack, Sample};
+    /// use ra_pack::Pack;
+    /// use ra_pack::values::Sample;
     ///
     /// let pack = Pack::open("examples/experiment")?;
     /// let temperature = pack.array("thermistors/temperature.ra")?;

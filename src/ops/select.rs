@@ -18,11 +18,11 @@ const MATCHING: MatchOptions = MatchOptions {
 /// with the name from its beginning, and matches what lies below it as well.
 ///
 /// ```
-/// let patterns = ra_pack::Patterns::new(["*.tmp", "run1/raw"])?;
+/// let patterns = ra_pack::list::Patterns::new(["*.tmp", "run1/raw"])?;
 /// assert!(patterns.matches("run2/a.tmp"));
 /// assert!(patterns.matches("run1/raw/b.ra"));
 /// assert!(!patterns.matches("run2/raw/b.ra"));
-/// # Ok::<(), ra_pack::InvalidPattern>(())
+/// # Ok::<(), ra_pack::list::InvalidPattern>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Patterns {
@@ -67,7 +67,7 @@ impl Patterns {
     /// below that. No name at all matches nothing, and still is not the same as no pattern.
     ///
     /// ```
-    /// let patterns = ra_pack::Patterns::default().and_names(["a*.ra", "run1"]);
+    /// let patterns = ra_pack::list::Patterns::default().and_names(["a*.ra", "run1"]);
     /// assert!(patterns.matches("a*.ra") && patterns.matches("run1/b.ra"));
     /// assert!(!patterns.matches("ab.ra") && !patterns.matches("run2/a*.ra"));
     /// ```

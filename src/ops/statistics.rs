@@ -145,7 +145,8 @@ impl PackedArray<'_> {
     ///
     /// ```
     /// # fn main() -> ra_pack::Result<()> {
-    /// use ra_pack::{Pack, Statistics};
+    /// use ra_pack::Pack;
+    /// use ra_pack::values::Statistics;
     ///
     /// let pack = Pack::open("examples/experiment")?;
     /// let temperature = pack.array("thermistors/temperature.ra")?;

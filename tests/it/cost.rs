@@ -8,9 +8,11 @@ use std::process::Output;
 use std::time::Duration;
 
 use assert_cmd::Command;
-use ra_pack::{
-    Compression, CreateOptions, ExtractOptions, Pack, VerifyOptions, create, extract, verify,
-};
+use ra_pack::archive::Compression;
+use ra_pack::create::CreateOptions;
+use ra_pack::extract::ExtractOptions;
+use ra_pack::verify::VerifyOptions;
+use ra_pack::{Pack, create, extract, verify};
 use tempfile::TempDir;
 
 use crate::experiment::{Experiment, UINT8, raw_array};

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
-use ra_pack::{DescribeOptions, ValidateOptions, ndl, update_descriptions, validate};
+use ra_pack::describe::{DescribeOptions, update_descriptions};
+use ra_pack::validate::ValidateOptions;
+use ra_pack::{ndl, validate};
 use tempfile::TempDir;
 
 use crate::experiment::{Element, Experiment, FLOAT32, FLOAT64, INT16, UINT8, ra_pack, raw_array};
@@ -210,11 +212,11 @@ fn header() -> impl Strategy<Value = Vec<u8>> {
 
 fn describe_and_pack(directory: &Path, file: &[u8]) {
     fs::write(directory.join("a.ra"), file).unwrap();
-    ra_pack::write_descriptions(directory, &DescribeOptions::default()).unwrap();
+    ra_pack::describe::write_descriptions(directory, &DescribeOptions::default()).unwrap();
     let zip = directory.with_extension("zip");
-    let options = ra_pack::CreateOptions { force: true, ..Default::default() };
+    let options = ra_pack::create::CreateOptions { force: true, ..Default::default() };
     ra_pack::create(directory, &zip, &options).unwrap();
-    let report = ra_pack::verify(&zip, &ra_pack::VerifyOptions::default()).unwrap();
+    let report = ra_pack::verify(&zip, &ra_pack::verify::VerifyOptions::default()).unwrap();
     assert!(report.is_sound(), "{:?}", report.findings);
     fs::remove_file(&zip).unwrap();
 }

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use ra_pack::{
-    CreateOptions, DiffOptions, Layout, MemberChange, Pack, PackDiff, create, diff_packs,
-};
+use ra_pack::create::{CreateOptions, Layout};
+use ra_pack::diff::{DiffOptions, MemberChange, PackDiff};
+use ra_pack::{Pack, create};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -428,16 +428,16 @@ proptest! {
         let archive = scratch.path().join(name);
         let options = CreateOptions { layout, ..CreateOptions::default() };
         create(a.path(), &archive, &options).unwrap();
-        let by_directory = diff_packs(a.path(), b.path(), &DiffOptions::default()).unwrap();
+        let by_directory = ra_pack::diff(a.path(), b.path(), &DiffOptions::default()).unwrap();
         prop_assert_eq!(by_directory.members.is_empty(), ours == theirs);
         prop_assert_eq!(names_after(&by_directory, &ours), theirs.keys().cloned().collect::<Vec<_>>());
-        let both_ways = diff_packs(b.path(), a.path(), &DiffOptions::default()).unwrap();
+        let both_ways = ra_pack::diff(b.path(), a.path(), &DiffOptions::default()).unwrap();
         prop_assert_eq!(both_ways.counts.added, by_directory.counts.removed);
         prop_assert_eq!(both_ways.counts.renamed, by_directory.counts.renamed);
         // What is generated does not make a pack another than its source.
-        prop_assert!(diff_packs(a.path(), &archive, &DiffOptions::default()).unwrap().is_same());
+        prop_assert!(ra_pack::diff(a.path(), &archive, &DiffOptions::default()).unwrap().is_same());
         let read = DiffOptions { read_all: true, ..DiffOptions::default() };
-        prop_assert_eq!(diff_packs(&archive, b.path(), &read).unwrap().counts.changed, by_directory.counts.changed);
+        prop_assert_eq!(ra_pack::diff(&archive, b.path(), &read).unwrap().counts.changed, by_directory.counts.changed);
     }
 }
 

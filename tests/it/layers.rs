@@ -182,6 +182,20 @@ fn every_kind_of_violation_is_seen() {
 }
 
 #[test]
+fn the_root_of_the_library_has_at_most_25_names() {
+    let text =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
+    let uses = text.split("\npub use crate::").skip(1).map(|rest| rest.split_once(';').unwrap().0);
+    let names: Vec<_> = uses
+        .flat_map(|list| list.rsplit("::").next().unwrap().split(','))
+        .map(|name| name.trim_matches(['{', '}', ' ', '\n']))
+        .filter(|name| !name.is_empty())
+        .collect();
+    assert!(names.contains(&"Pack") && names.contains(&"verify"), "{names:?}");
+    assert!(names.len() <= 25, "{} names: {names:?}", names.len());
+}
+
+#[test]
 fn the_page_names_files_that_are_there() {
     let page = crate::page::read("docs/architecture.md");
     let files: Vec<_> = page.split('`').filter(|word| word.starts_with("src/")).collect();

@@ -10,12 +10,13 @@ use bytemuck::{Pod, Zeroable};
 use half::{bf16, f16};
 use ndarray::{ArrayD, ArrayViewD, s};
 use num_complex::Complex;
+use ra_pack::archive::{Compression, Method};
+use ra_pack::create::{CreateOptions, Layout};
+use ra_pack::extract::ExtractOptions;
+use ra_pack::files::FileKind;
 use ra_pack::ndl::{Extent, Order};
 use ra_pack::ra::{self, parse_slice};
-use ra_pack::{
-    AnyArray, Compression, Container, CreateOptions, Error, ExtractOptions, FileKind, Layout,
-    Method, Pack, RawArray, create, extract,
-};
+use ra_pack::{AnyArray, Container, Error, Pack, RawArray, create, extract};
 use tempfile::TempDir;
 
 use crate::experiment::{

@@ -271,7 +271,7 @@ fn the_long_form_says_where_the_data_is_and_what_it_hashes_to() {
         let mut looked_at = 0;
         for member in json["members"].as_array().unwrap() {
             let Some(content) = tree.get(member["name"].as_str().unwrap()) else { continue };
-            let digest = ra_pack::Digest::sha256(content).to_string();
+            let digest = ra_pack::digest::Digest::sha256(content).to_string();
             assert_eq!(member["sha256"], digest.as_str());
             let dims = member["array"]["shape"].as_array();
             let header = dims.map_or(0, |dims| 48 + 8 * dims.len());
@@ -281,7 +281,7 @@ fn the_long_form_says_where_the_data_is_and_what_it_hashes_to() {
         }
         assert!(looked_at > 10, "{name}: {json}");
         let table = String::from_utf8(ra("list", &[&archive], &["-l"]).exits(0).out).unwrap();
-        let digest = ra_pack::Digest::sha256(&tree["run1/gain.ra"]).to_string();
+        let digest = ra_pack::digest::Digest::sha256(&tree["run1/gain.ra"]).to_string();
         assert!(table.contains(&digest), "a digest is whole in a pipe:\n{table}");
     }
     let deflated = pack(&experiment, scratch.path(), "d.zip", &["--compression", "deflate"]);

@@ -54,7 +54,10 @@ pub(crate) fn check_tables(page: &str, tables: &str) {
 
 /// What is wrong with a document, one finding on each line.
 fn findings(text: &str) -> String {
-    let report = ra_pack::validate_text(text.as_bytes(), &ra_pack::ValidateOptions::default());
+    let report = ra_pack::validate::validate_text(
+        text.as_bytes(),
+        &ra_pack::validate::ValidateOptions::default(),
+    );
     let findings = report.findings.into_iter();
     findings
         .map(|finding| ra_pack::Finding { member: None, ..finding }.to_string() + "\n")

@@ -1,7 +1,9 @@
 use std::fs;
 use std::path::Path;
 
-use ra_pack::{CreateOptions, NumberStatistics, Pack, Statistics, StatisticsOptions, create};
+use ra_pack::create::CreateOptions;
+use ra_pack::values::{NumberStatistics, Statistics, StatisticsOptions};
+use ra_pack::{Pack, create};
 use serde_json::Value;
 
 use crate::experiment::{COMPLEX64, Element, Experiment, FLOAT32, FLOAT64, le, ra_pack, raw_array};
@@ -63,7 +65,7 @@ fn statistics_and_text_are_those_of_numpy_in_every_container_by_any_jobs() {
     for name in ["a.zip", "a.tar", "a.tar.gz", "deflated.zip"] {
         let mut options = CreateOptions { describe: true, ..CreateOptions::default() };
         if name.starts_with("deflated") {
-            options.compression = ra_pack::Compression::Deflate { level: None };
+            options.compression = ra_pack::archive::Compression::Deflate { level: None };
         }
         create(&source, &home.path().join(name), &options).unwrap();
         packs.push(Pack::open(home.path().join(name)).unwrap());

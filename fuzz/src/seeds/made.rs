@@ -3,7 +3,9 @@
 use std::error::Error;
 use std::fs;
 
-use ra_pack::{Compression, CreateOptions, RawArray, create};
+use ra_pack::archive::Compression;
+use ra_pack::create::CreateOptions;
+use ra_pack::{RawArray, create};
 
 use super::Seed;
 

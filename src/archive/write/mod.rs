@@ -105,7 +105,7 @@ const ZSTD_LEVEL: i32 = 3;
 /// A member to be written.
 #[derive(Debug, Clone)]
 pub(crate) struct NewMember<'a> {
-    /// Its name, which has the form of a [`MemberPath`](crate::MemberPath).
+    /// Its name, which has the form of a [`MemberPath`](crate::path::MemberPath).
     pub(crate) path: Cow<'a, str>,
     /// A file or a directory.
     pub(crate) kind: MemberKind,

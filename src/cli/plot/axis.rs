@@ -1,6 +1,6 @@
 //! Axes: where a value or a cell is between 0 and 1, and good numbers and dates along them.
 
-use ra_pack::SampledAxis;
+use ra_pack::values::SampledAxis;
 
 use super::super::array::{self, Dates, attribute_text, civil, date, days};
 use super::super::text::{self, float, floor, stepped};
@@ -147,7 +147,7 @@ impl<'s> Along<'s> {
     }
 
     pub(crate) fn label(&self) -> String {
-        let name = self.axis.name.as_deref().map(|name| ra_pack::escape(name).to_string());
+        let name = self.axis.name.as_deref().map(|name| ra_pack::path::escape(name).to_string());
         let attribute = |name| {
             array::attribute(self.axis.coordinate.as_ref(), name).filter(|_| self.has_positions)
         };

@@ -1,6 +1,6 @@
 //! A sample as a drawing: a line or an image, with axes, ticks and a legend of its colours.
 
-use ra_pack::{Grid, Line, Quantity, Sample};
+use ra_pack::values::{Grid, Line, Quantity, Sample};
 
 use super::super::array;
 use super::super::text::fit;
@@ -27,7 +27,7 @@ pub(crate) struct Chart {
 pub(crate) fn quantity_label(quantity: &Quantity) -> String {
     let description = quantity.description.as_ref();
     let name = array::attribute(description, "long_name")
-        .unwrap_or_else(|| ra_pack::escape(&quantity.name).to_string());
+        .unwrap_or_else(|| ra_pack::path::escape(&quantity.name).to_string());
     let name = if quantity.is_magnitude { format!("magnitude of {name}") } else { name };
     match array::attribute(description, "units") {
         Some(units) => format!("{name} [{units}]"),
@@ -297,7 +297,8 @@ fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Chart) {
     }
     let has_names = palette.has_names();
     let bar: Vec<Tick> = if has_names {
-        let names = grid.quantity.names.iter().map(|(name, _)| ra_pack::escape(name).to_string());
+        let names =
+            grid.quantity.names.iter().map(|(name, _)| ra_pack::path::escape(name).to_string());
         names.map(|name| (0.0, fit(&name, 24))).collect()
     } else {
         palette.scale.ticks(fitting(high - 120.0, 40.0))

@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use ra_pack::{Grid, Line, Sample, SampleOptions, escape_path};
+use ra_pack::path::escape_path;
+use ra_pack::values::{Grid, Line, Sample, SampleOptions};
 
 use self::axis::Along;
 pub(super) use self::chart::{Chart, Palette, extremes, line_extremes, line_scale, pieces};
@@ -105,7 +106,7 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
         )),
     }?;
     if let Some(path) = &args.output {
-        ra_pack::check_apart(&args.archive, path)?;
+        ra_pack::files::check_apart(&args.archive, path)?;
     }
     if args.log && args.range.is_some_and(|(low, _)| low <= 0.0) {
         return Err(Failure::unsupported("--log needs a --range above 0"));
@@ -131,7 +132,7 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
         map: args.cmap,
         range: args.range,
         is_log: args.log,
-        title: format!("{}{}", ra_pack::escape(&member), ra_pack::escape(&slice)),
+        title: format!("{}{}", ra_pack::path::escape(&member), ra_pack::path::escape(&slice)),
     };
     let Some(path) = &args.output else {
         output.result(&preview(&sample, &style, output))?;
@@ -142,7 +143,7 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
         Some("svg") => scene.to_svg()?.into_bytes(),
         _ => scene.to_png()?,
     };
-    ra_pack::write_new(path, args.force, |out| out.write_all(&bytes))?;
+    ra_pack::files::write_new(path, args.force, |out| out.write_all(&bytes))?;
     output.note(&format!("wrote {} ({})", escape_path(path), human_bytes(bytes.len() as u64)));
     Ok(Ending::Clean)
 }
@@ -200,7 +201,7 @@ fn of_grid(
     writeln!(text, "across: {}; down: {}", label(&grid.columns), label(&grid.rows))?;
     if palette.has_names() {
         let names = grid.quantity.names.iter().enumerate().map(|(nth, (name, _))| {
-            let name = ra_pack::escape(name);
+            let name = ra_pack::path::escape(name);
             if is_painted {
                 format!("\x1b[{}m█\x1b[0m {name}", paint(38, of_name(nth)))
             } else {

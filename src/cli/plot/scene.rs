@@ -234,10 +234,10 @@ impl<T: fmt::Display> fmt::Display for Markup<T> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.0.to_string();
         let is_markup = |letter| matches!(letter, '&' | '<' | '>' | '"' | '\'');
-        if !text.contains(|letter| is_markup(letter) || ra_pack::is_unsafe(letter)) {
+        if !text.contains(|letter| is_markup(letter) || ra_pack::path::is_unsafe(letter)) {
             return out.write_str(&text);
         }
-        for letter in ra_pack::escape(&text).to_string().chars() {
+        for letter in ra_pack::path::escape(&text).to_string().chars() {
             match letter {
                 '&' => out.write_str("&amp;")?,
                 '<' => out.write_str("&lt;")?,

@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use ra_pack::list::{Listed, ListedArray};
 use ra_pack::ndl::{Attribute, Datatype, Ndarray, Value};
-use ra_pack::{
-    Axis, Category, Coordinate, Error, Finding, Histogram, Listed, ListedArray, NameStatistics,
-    Number, NumberStatistics, Pack, PackedArray, Statistics, StatisticsOptions,
+use ra_pack::values::{
+    Axis, Category, Coordinate, Histogram, NameStatistics, Number, NumberStatistics, Statistics,
+    StatisticsOptions,
 };
+use ra_pack::{Error, Finding, Pack, PackedArray};
 
 use super::super::array::attribute_text;
 use super::super::diagnostics::in_own_words;

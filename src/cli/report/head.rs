@@ -3,7 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use ra_pack::{Container, Finding, Layout, Listed, MemberKind, Place, VerifyReport};
+use ra_pack::archive::MemberKind;
+use ra_pack::create::Layout;
+use ra_pack::finding::Place;
+use ra_pack::list::Listed;
+use ra_pack::verify::VerifyReport;
+use ra_pack::{Container, Finding};
 
 use super::super::diagnostics;
 use super::super::shell;

@@ -12,7 +12,10 @@ use std::path::PathBuf;
 use std::thread;
 
 use clap::Args;
-use ra_pack::{Finding, VerifyOptions, count_errors, escape_path};
+use ra_pack::Finding;
+use ra_pack::finding::count_errors;
+use ra_pack::path::escape_path;
+use ra_pack::verify::VerifyOptions;
 use serde::Serialize;
 
 use super::args::Common;
@@ -86,7 +89,7 @@ pub(super) fn run(args: &ReportArgs, output: &Output) -> Result<Ending, Failure>
         ));
     }
     if to_file {
-        ra_pack::check_apart(&args.archive, &args.output)?;
+        ra_pack::files::check_apart(&args.archive, &args.output)?;
     }
     if let Some(extension) = args.output.extension().filter(|_| to_file)
         && !["html", "htm"].iter().any(|html| extension.eq_ignore_ascii_case(html))
@@ -105,7 +108,7 @@ pub(super) fn run(args: &ReportArgs, output: &Output) -> Result<Ending, Failure>
         if made.is_err() { Err(io::ErrorKind::Other.into()) } else { Ok(()) }
     };
     let written = if to_file {
-        ra_pack::write_new(&args.output, args.force, put).map_err(Failure::from)
+        ra_pack::files::write_new(&args.output, args.force, put).map_err(Failure::from)
     } else {
         put(&mut output.bytes()).map_err(Failure::from)
     };
@@ -141,7 +144,7 @@ fn tell(page: &mut WrittenPage, to_file: bool, output: &Output) {
     let errors = count_errors(&page.findings);
     if errors == 0 {
         for name in &page.unreadable {
-            output.message(&format!("ra-pack: `{}` cannot be read", ra_pack::escape(name)));
+            output.message(&format!("ra-pack: `{}` cannot be read", ra_pack::path::escape(name)));
         }
     }
     if to_file {

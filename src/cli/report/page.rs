@@ -9,9 +9,11 @@ use std::thread;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use ra_pack::{
-    Container, Digest, Finding, ListOptions, Listed, Listing, MemberKind, Pack, VerifyReport,
-};
+use ra_pack::archive::MemberKind;
+use ra_pack::digest::Digest;
+use ra_pack::list::{ListOptions, Listed, Listing};
+use ra_pack::verify::VerifyReport;
+use ra_pack::{Container, Finding, Pack};
 
 use super::super::array::date;
 use super::super::text::{float, grouped};

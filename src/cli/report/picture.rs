@@ -1,8 +1,7 @@
 //! A picture of an array, as small as it can be and still tell what the array looks like.
 
-use ra_pack::{
-    Column, Error, Grid, Line, PackedArray, Quantity, Sample, SampleOptions, SampledAxis,
-};
+use ra_pack::values::{Column, Grid, Line, Quantity, Sample, SampleOptions, SampledAxis};
+use ra_pack::{Error, PackedArray};
 
 use super::super::plot::{
     Chart, MAX_NAMED, Palette, RD_BU, Rgb, color, data_uri, extremes, line_extremes, line_scale,

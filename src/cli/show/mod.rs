@@ -5,10 +5,11 @@ pub(super) mod values;
 use std::path::PathBuf;
 
 use clap::Args;
+use ra_pack::Pack;
 use ra_pack::ndl::{Attribute, Document, Ndarray, Value};
 use ra_pack::ra::split_slice;
-use ra_pack::{
-    Axis, Category, Corners, CornersOptions, NameStatistics, NumberStatistics, Pack, Statistics,
+use ra_pack::values::{
+    Axis, Category, Corners, CornersOptions, NameStatistics, NumberStatistics, Statistics,
     StatisticsOptions,
 };
 use serde::Serialize;
@@ -184,11 +185,12 @@ fn head(member: &str, corners: &Corners, dimensions: &[Dimension], slice: Option
     };
     let extents: Vec<String> = dimensions.iter().map(extent).collect();
     let kind = values::type_name(description, corners.element);
-    let mut lines = vec![format!("{} ({}) {kind}", ra_pack::escape(member), extents.join(", "))];
+    let mut lines =
+        vec![format!("{} ({}) {kind}", ra_pack::path::escape(member), extents.join(", "))];
     lines.extend(array::label(description));
     if let Some(slice) = slice {
         let extents: Vec<String> = corners.shape.iter().map(u64::to_string).collect();
-        lines.push(format!("slice {} ({})", ra_pack::escape(slice), extents.join(", ")));
+        lines.push(format!("slice {} ({})", ra_pack::path::escape(slice), extents.join(", ")));
     }
     let names =
         || dimensions.iter().filter_map(|dimension| Some((dimension.name.as_ref()?, dimension)));
@@ -212,7 +214,7 @@ const WHOLE: &str = ":";
 
 /// The facts of a dimension, with the coordinates of the part that is shown.
 fn dimension(pack: &Pack, axis: &Axis, part: &str) -> Result<Dimension, Failure> {
-    let name = axis.name.as_ref().map(|name| ra_pack::escape(name).to_string());
+    let name = axis.name.as_ref().map(|name| ra_pack::path::escape(name).to_string());
     let mut found = Dimension { name, extent: axis.extent, ..Dimension::default() };
     let Some(coordinate) = &axis.coordinate else { return Ok(found) };
     let description = coordinate.description.as_ref();
@@ -237,7 +239,7 @@ fn dimension(pack: &Pack, axis: &Axis, part: &str) -> Result<Dimension, Failure>
 fn attributes(description: Option<&Ndarray>) -> String {
     let attributes = description.map(|description| &description.attributes[..]).unwrap_or_default();
     let row = |attribute: &Attribute| {
-        [ra_pack::escape(&attribute.name).to_string(), flow(&attribute.value, 20)]
+        [ra_pack::path::escape(&attribute.name).to_string(), flow(&attribute.value, 20)]
     };
     let rows: Vec<_> = attributes.iter().map(row).collect();
     if rows.is_empty() {
@@ -254,7 +256,7 @@ pub(super) fn flow(value: &Value, most: u64) -> String {
         Value::Int(number) => number.to_string(),
         Value::UInt(number) => number.to_string(),
         Value::Float(number) => format!("{number:?}"),
-        Value::String(text) => ra_pack::escape(text).to_string(),
+        Value::String(text) => ra_pack::path::escape(text).to_string(),
         Value::List(list) => {
             let limit = count(float(most));
             let shown = list.iter().take(limit).map(|value| flow(value, most));
@@ -264,7 +266,7 @@ pub(super) fn flow(value: &Value, most: u64) -> String {
         }
         Value::Map(map) => {
             let part = |(name, value): &(String, Value)| {
-                format!("{}: {}", ra_pack::escape(name), flow(value, most))
+                format!("{}: {}", ra_pack::path::escape(name), flow(value, most))
             };
             format!("{{{}}}", map.iter().map(part).collect::<Vec<_>>().join(", "))
         }
@@ -332,7 +334,8 @@ fn of_numbers(
 }
 
 fn of_names(names: &NameStatistics, width: usize, unicode: bool) -> String {
-    let row = |category: &Category| (ra_pack::escape(&category.name).to_string(), category.count);
+    let row =
+        |category: &Category| (ra_pack::path::escape(&category.name).to_string(), category.count);
     let unnamed = (names.unnamed > 0).then(|| ("(no name)".to_owned(), names.unnamed));
     let rows: Vec<_> = names.categories.iter().map(row).chain(unnamed).collect();
     let bars = bars(&rows, false, width, unicode);

@@ -3,10 +3,11 @@
 use std::str::FromStr;
 
 use half::{bf16, f16};
+use ra_pack::ElementType;
 use ra_pack::interchange::element_of_word;
 use ra_pack::ndl::{Datatype, Ndarray};
 use ra_pack::ra::ElementKind;
-use ra_pack::{Corners, ElementType};
+use ra_pack::values::Corners;
 
 /// Letters of a line.
 const LINE: usize = 75;
@@ -32,7 +33,8 @@ fn written(corners: &Corners) -> Option<String> {
         return None;
     }
     let text = std::str::from_utf8(&corners.bytes).ok()?;
-    let lines: Vec<String> = text.lines().map(|line| ra_pack::escape(line).to_string()).collect();
+    let lines: Vec<String> =
+        text.lines().map(|line| ra_pack::path::escape(line).to_string()).collect();
     Some(lines.join("\n"))
 }
 
@@ -101,7 +103,7 @@ fn of_datatype(datatype: &Datatype, bytes: &[u8], precision: usize) -> Vec<Strin
                 let member = members.iter().find(|(_, value)| *value == number);
                 member.map_or_else(
                     || number.to_string(),
-                    |(name, _)| ra_pack::escape(name).to_string(),
+                    |(name, _)| ra_pack::path::escape(name).to_string(),
                 )
             };
             align(bytes.chunks_exact(size).map(name).collect(), true)
@@ -306,7 +308,7 @@ pub(super) fn type_name(description: Option<&Ndarray>, element: ElementType) -> 
         }
         Some(Datatype::Compound(members)) if element.kind() != ElementKind::Complex => {
             let member = |(name, datatype): &(String, Datatype)| {
-                format!("{}: {datatype}", ra_pack::escape(name))
+                format!("{}: {datatype}", ra_pack::path::escape(name))
             };
             format!("({})", members.iter().map(member).collect::<Vec<_>>().join(", "))
         }

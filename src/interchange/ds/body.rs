@@ -3,7 +3,7 @@
 use std::io::{self, Read, Seek, SeekFrom};
 
 use super::header::{DsElement, VariableEntry};
-use crate::interchange::Error;
+use crate::interchange::FormatError;
 use crate::ndl::Endian;
 use crate::ra::reverse_each;
 
@@ -45,7 +45,7 @@ impl<R: Read + Seek> DsBody<R> {
         at: u64,
         len: u64,
         mut each: impl FnMut(&[u8]),
-    ) -> Result<(), Error> {
+    ) -> Result<(), FormatError> {
         self.inner.seek(SeekFrom::Start(self.start + at))?;
         let mut left = len;
         let mut buffer = Vec::new();
@@ -59,7 +59,7 @@ impl<R: Read + Seek> DsBody<R> {
     }
 
     /// The fault of a variable that needs `len` bytes when there are fewer.
-    fn check(&self, entry: &VariableEntry, len: Option<u64>) -> Result<u64, Error> {
+    fn check(&self, entry: &VariableEntry, len: Option<u64>) -> Result<u64, FormatError> {
         let at = entry.offset.min(self.len);
         let found = self.len - at;
         let expected = match len {
@@ -68,11 +68,11 @@ impl<R: Read + Seek> DsBody<R> {
             None => "more bytes than 64 bits can count".to_owned(),
         };
         let reason = format!("expected {expected} of {:?}, found {found}", entry.name);
-        Err(Error::malformed(self.start + at, reason))
+        Err(FormatError::malformed(self.start + at, reason))
     }
 
     /// Elements of a variable that are there.
-    pub(super) fn present(&mut self, entry: &VariableEntry) -> Result<u64, Error> {
+    pub(super) fn present(&mut self, entry: &VariableEntry) -> Result<u64, FormatError> {
         let elements = entry.count();
         if !entry.missing {
             return Ok(elements);
@@ -92,7 +92,7 @@ impl<R: Read + Seek> DsBody<R> {
     }
 
     /// Bytes that a variable really takes: all of them are there.
-    pub(super) fn real_len(&mut self, entry: &VariableEntry) -> Result<u64, Error> {
+    pub(super) fn real_len(&mut self, entry: &VariableEntry) -> Result<u64, FormatError> {
         if entry.count() == 0 {
             return Ok(0);
         }
@@ -117,7 +117,7 @@ impl<R: Read + Seek> DsBody<R> {
     ///
     /// The reference implementation writes wrong lengths, and hence wrong offsets, for some texts: where the
     /// lengths do not add up to the body the variables are measured, one after the other.
-    pub(super) fn place(&mut self, entries: &mut [VariableEntry]) -> Result<u64, Error> {
+    pub(super) fn place(&mut self, entries: &mut [VariableEntry]) -> Result<u64, FormatError> {
         // A variable without elements needs no length.
         let len = |entry: &VariableEntry| if entry.count() == 0 { Some(0) } else { entry.len };
         let has_lengths = entries.iter().all(|entry| len(entry).is_some());
@@ -134,11 +134,11 @@ impl<R: Read + Seek> DsBody<R> {
                 let reason = format!(
                     "expected variables that do not overlap, found {name:?} where another one lies"
                 );
-                return Err(Error::malformed(entry.at, reason));
+                return Err(FormatError::malformed(entry.at, reason));
             }
             if let Some(len) = entry.len.filter(|len| *len != real) {
                 let reason = format!("expected {real} for `.len` of {name:?}, found {len}");
-                return Err(Error::malformed(entry.at, reason));
+                return Err(FormatError::malformed(entry.at, reason));
             }
         }
         // Lengths of empty variables may be more than there is.
@@ -146,14 +146,14 @@ impl<R: Read + Seek> DsBody<R> {
     }
 
     /// Places the variables one after the other, if so they fill the body.
-    fn place_in_order(&mut self, entries: &mut [VariableEntry]) -> Result<bool, Error> {
+    fn place_in_order(&mut self, entries: &mut [VariableEntry]) -> Result<bool, FormatError> {
         let mut placed = entries.to_vec();
         let mut at = 0;
         for entry in &mut placed {
             entry.offset = at;
             match self.real_len(entry) {
                 Ok(len) => at += len,
-                Err(Error::Io(error)) => return Err(Error::Io(error)),
+                Err(FormatError::Io(error)) => return Err(FormatError::Io(error)),
                 Err(_) => return Ok(false),
             }
         }
@@ -165,7 +165,7 @@ impl<R: Read + Seek> DsBody<R> {
     }
 
     /// Reads all texts of a variable, which lies within the body as a whole.
-    pub(super) fn texts(&mut self, entry: &VariableEntry) -> Result<Texts, Error> {
+    pub(super) fn texts(&mut self, entry: &VariableEntry) -> Result<Texts, FormatError> {
         let (name, elements) = (&entry.name, entry.count());
         if elements == 0 {
             return Ok(Vec::new());
@@ -175,7 +175,7 @@ impl<R: Read + Seek> DsBody<R> {
         let len = self.real_len(entry)?;
         let bytes = len - before;
         if elements > MAX_TEXTS || bytes > MAX_BYTES {
-            return Err(Error::no_counterpart(
+            return Err(FormatError::no_counterpart(
                 format!(
                     "{name:?} has {elements} texts of {bytes} bytes together, and a description holds at most \
                      {MAX_TEXTS} texts of {MAX_BYTES} bytes"
@@ -208,9 +208,9 @@ impl<R: Read + Seek> DsBody<R> {
     }
 
     /// The fault of a `unicode` that is none, at `at`.
-    pub(super) fn not_utf8(&self, at: u64, entry: &VariableEntry) -> Error {
+    pub(super) fn not_utf8(&self, at: u64, entry: &VariableEntry) -> FormatError {
         let reason = format!("expected UTF-8 in {:?}, found other bytes", entry.name);
-        Error::malformed(self.start + at, reason)
+        FormatError::malformed(self.start + at, reason)
     }
 }
 

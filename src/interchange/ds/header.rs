@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::body::packed_len;
 use super::values::{self, is_number};
-use crate::interchange::Error;
+use crate::interchange::FormatError;
 use crate::interchange::literal::{self, Language, Literal, LiteralKind};
 use crate::ndl::{Attribute, Datatype, Endian};
 
@@ -119,7 +119,7 @@ pub(super) fn product(size: &[u64]) -> Option<u64> {
 }
 
 /// The name without the escape before its dot or backslash, which is not among the `names` so far.
-fn unescape(key: &Literal, names: &mut HashSet<String>, kind: &str) -> Result<String, Error> {
+fn unescape(key: &Literal, names: &mut HashSet<String>, kind: &str) -> Result<String, FormatError> {
     let name = match key.text("a key")? {
         escaped if escaped.starts_with("\\.") || escaped.starts_with("\\\\") => &escaped[1..],
         name => name,
@@ -128,7 +128,7 @@ fn unescape(key: &Literal, names: &mut HashSet<String>, kind: &str) -> Result<St
         return Ok(name.to_owned());
     }
     let reason = format!("expected each {kind} once, found {name:?} again");
-    Err(Error::malformed(key.offset, reason))
+    Err(FormatError::malformed(key.offset, reason))
 }
 
 /// A name with the escape that its dot or backslash needs.
@@ -138,7 +138,7 @@ pub(super) fn escape(name: &str) -> String {
 }
 
 /// Reads the header line, which begins at byte `base`.
-pub(super) fn parse(line: &[u8], base: u64) -> Result<DsHeader, Error> {
+pub(super) fn parse(line: &[u8], base: u64) -> Result<DsHeader, FormatError> {
     let root = literal::parse(line, base, Language::Json)?;
     let mut header = HeaderReader { line, base, losses: Vec::new() };
     let (mut variables, mut attributes) = (Vec::new(), Vec::new());
@@ -162,7 +162,7 @@ pub(super) fn parse(line: &[u8], base: u64) -> Result<DsHeader, Error> {
 }
 
 /// That each dimension has one length.
-fn check_dims(variables: &[VariableEntry]) -> Result<(), Error> {
+fn check_dims(variables: &[VariableEntry]) -> Result<(), FormatError> {
     let mut lengths: HashMap<&str, (u64, &str)> = HashMap::new();
     for entry in variables {
         let (Some(dims), Some(size)) = (&entry.dims, &entry.size) else { continue };
@@ -174,7 +174,7 @@ fn check_dims(variables: &[VariableEntry]) -> Result<(), Error> {
                     "expected the dimension {dim:?} of {name:?} to have the {known} elements that it \
                      has in {first:?}, found {length}"
                 );
-                return Err(Error::malformed(entry.at, reason));
+                return Err(FormatError::malformed(entry.at, reason));
             }
         }
     }
@@ -194,7 +194,7 @@ impl HeaderReader<'_> {
         members: impl Iterator<Item = &'m (Literal, Literal)>,
         of: &str,
         losses: &mut Vec<String>,
-    ) -> Result<Vec<Attribute>, Error> {
+    ) -> Result<Vec<Attribute>, FormatError> {
         let mut names = HashSet::new();
         let mut attributes = Vec::new();
         for (key, json) in members {
@@ -218,7 +218,7 @@ impl HeaderReader<'_> {
         name: String,
         at: u64,
         members: impl Iterator<Item = &'m (Literal, Literal)>,
-    ) -> Result<VariableEntry, Error> {
+    ) -> Result<VariableEntry, FormatError> {
         let mut entry = VariableEntry {
             name,
             at,
@@ -266,12 +266,12 @@ impl HeaderReader<'_> {
             if product(size).and_then(|count| count.checked_mul(width)).is_none() {
                 let reason =
                     format!("expected extents whose data 64 bits can count, found {size:?}");
-                return Err(Error::malformed(size_at, reason));
+                return Err(FormatError::malformed(size_at, reason));
             }
             if let Some(dims) = entry.dims.as_ref().filter(|dims| dims.len() != size.len()) {
                 let (wanted, found) = (size.len(), dims.len());
                 let reason = format!("expected {wanted} names in `.dims`, found {found}");
-                return Err(Error::malformed(dims_at, reason));
+                return Err(FormatError::malformed(dims_at, reason));
             }
         }
         let of = format!("{:?}", entry.name);
@@ -283,8 +283,8 @@ impl HeaderReader<'_> {
 fn list<T>(
     json: &Literal,
     expected: &str,
-    item: impl Fn(&Literal) -> Result<T, Error>,
-) -> Result<Option<Vec<T>>, Error> {
+    item: impl Fn(&Literal) -> Result<T, FormatError>,
+) -> Result<Option<Vec<T>>, FormatError> {
     match &json.kind {
         LiteralKind::Null => Ok(None),
         LiteralKind::List(list) => list.iter().map(item).collect::<Result<_, _>>().map(Some),
@@ -292,7 +292,7 @@ fn list<T>(
     }
 }
 
-fn dims(json: &Literal) -> Result<Option<Vec<String>>, Error> {
+fn dims(json: &Literal) -> Result<Option<Vec<String>>, FormatError> {
     match &json.kind {
         // A name alone is taken for a list of one.
         LiteralKind::Text(name) => Ok(Some(vec![name.clone()])),
@@ -302,13 +302,13 @@ fn dims(json: &Literal) -> Result<Option<Vec<String>>, Error> {
     }
 }
 
-fn element(json: &Literal) -> Result<DsElement, Error> {
+fn element(json: &Literal) -> Result<DsElement, FormatError> {
     let expected =
         "int8 to int64, uint8 to uint64, float32, float64, bool, str or unicode for `.type`";
     DsElement::from_word(json.text(expected)?).ok_or_else(|| json.unexpected(expected))
 }
 
-fn endian(json: &Literal) -> Result<Endian, Error> {
+fn endian(json: &Literal) -> Result<Endian, FormatError> {
     let expected = "`l` or `b` for `.endian`";
     match json.text(expected)? {
         "l" => Ok(Endian::Little),

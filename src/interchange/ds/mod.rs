@@ -12,14 +12,14 @@
 //! | `str` that is no UTF-8 | an `opaque` with the tag `text`, filled up with zero bytes |
 //! | a variable that has the name of its one dimension | a coordinate, to which other shapes refer by name |
 //! | another named dimension | an integer extent, and all names in the attribute `_dims` |
-//! | a mask | an element that the data do not have, `storage.fillvalue`; with [`ReadOptions::masks`] also the mask |
+//! | a mask | an element that the data do not have, `storage.fillvalue`; with [`ImportOptions::masks`] also the mask |
 //! | a mask of `bool` | a third member of the enum, `missing` |
 //! | an attribute: number, text, lists of one kind | the same |
 //! | another attribute | the text of its JSON, and a loss |
 //!
 //! [`DsWriter`] goes the other way. Any enum other than the truth values is written as its base, with the attributes
 //! `flag_values` and `flag_meanings`; `storage.fillvalue` becomes the attribute `_FillValue`, and with
-//! [`WriteOptions::mask_fill`](super::WriteOptions::mask_fill) a mask.
+//! [`ExportOptions::mask_fill`](super::ExportOptions::mask_fill) a mask.
 //!
 //! What the reference implementation writes wrongly is read as it is meant: lengths of texts that do
 //! not add up to the file, and booleans without byte order or of a number that 8 does not divide.
@@ -46,7 +46,7 @@ pub use self::write::DsWriter;
 use self::body::{DsBody, ElementReader, MAX_TEXTS, StoredAs, Texts, Utf8Check};
 use self::header::{DsElement, VERSION_LINE, VariableEntry};
 use self::values::{DIMS, FILL_VALUE, to_json};
-use super::{BlockReader, Error, ReadOptions, Variable, element_of_word};
+use super::{BlockReader, FormatError, ImportOptions, Variable, element_of_word};
 use crate::ndl::{Attribute, Datatype, Endian, Extent, Ndarray, Order, Storage, Value};
 use crate::ra::{ElementType, Header, MAX_NDIMS};
 
@@ -64,11 +64,11 @@ const MISSING_BOOL: u8 = 2;
 ///
 /// ```
 /// use std::io::{Cursor, Read};
-/// use ra_pack::interchange::{ReadOptions, ds::DsReader};
+/// use ra_pack::interchange::{ImportOptions, ds::DsReader};
 ///
 /// let file = b"ds-1.0\n{\"x\": {\".size\": [2], \".offset\": 0, \".len\": 2, \".type\": \"int8\", \
 ///              \".endian\": \"b\", \"units\": \"m\"}, \".\": {}}\n\x01\xFF";
-/// let mut reader = DsReader::open(Cursor::new(file), ReadOptions::default())?;
+/// let mut reader = DsReader::open(Cursor::new(file), ImportOptions::default())?;
 /// assert_eq!(reader.names().collect::<Vec<_>>(), ["x"]);
 /// let array = reader.array(0)?;
 /// assert_eq!(array.header.as_ref().map(|header| header.dims()), Some(&[2][..]));
@@ -76,7 +76,7 @@ const MISSING_BOOL: u8 = 2;
 /// let mut data = Vec::new();
 /// reader.data(&array).read_to_end(&mut data)?;
 /// assert_eq!(data, [1, 0xFF]);
-/// # Ok::<(), ra_pack::interchange::Error>(())
+/// # Ok::<(), ra_pack::interchange::FormatError>(())
 /// ```
 #[derive(Debug)]
 pub struct DsReader<R> {
@@ -134,7 +134,7 @@ impl<R: Read + Seek> DsReader<R> {
     ///
     /// When it is no file of version 1.0, the header is not what the format demands, variables lie
     /// outside of the file, or reading fails.
-    pub fn open(mut reader: R, options: ReadOptions) -> Result<Self, Error> {
+    pub fn open(mut reader: R, options: ImportOptions) -> Result<Self, FormatError> {
         let file_len = reader.seek(SeekFrom::End(0))?;
         reader.seek(SeekFrom::Start(0))?;
         let mut lines = BufReader::new(&mut reader);
@@ -148,7 +148,7 @@ impl<R: Read + Seek> DsReader<R> {
             } else {
                 "expected a line end behind the header, found the end of the file".to_owned()
             };
-            return Err(Error::malformed(base + len, reason));
+            return Err(FormatError::malformed(base + len, reason));
         }
         let header::DsHeader { variables: mut entries, attributes, mut losses } =
             header::parse(&line, base)?;
@@ -186,7 +186,7 @@ impl<R: Read + Seek> DsReader<R> {
     /// # Errors
     ///
     /// When the array has no counterpart, texts are no UTF-8, there is none at `index`, or reading fails.
-    pub fn array(&mut self, index: usize) -> Result<Array, Error> {
+    pub fn array(&mut self, index: usize) -> Result<Array, FormatError> {
         let Self { body, entries, arrays, coordinates, .. } = self;
         let Some(ArrayName { name, entry: number, is_mask }) = arrays.get(index) else {
             let reason = format!("there are {} arrays, and none at index {index}", arrays.len());
@@ -224,7 +224,7 @@ impl<R: Read + Seek> DsReader<R> {
     }
 }
 
-fn version(lines: &mut impl BufRead) -> Result<(), Error> {
+fn version(lines: &mut impl BufRead) -> Result<(), FormatError> {
     let mut line = Vec::new();
     lines.take(64).read_until(b'\n', &mut line)?;
     if line == VERSION_LINE {
@@ -233,14 +233,14 @@ fn version(lines: &mut impl BufRead) -> Result<(), Error> {
     let at = line.iter().zip(VERSION_LINE).take_while(|(found, known)| found == known).count();
     let shown = line[..line.len().min(16)].escape_ascii();
     let reason = format!("expected `ds-1.0` and a line end, found `{shown}`");
-    Err(Error::malformed(at as u64, reason))
+    Err(FormatError::malformed(at as u64, reason))
 }
 
 fn array_names(
     entries: &[VariableEntry],
-    options: ReadOptions,
+    options: ImportOptions,
     losses: &mut Vec<String>,
-) -> Result<Vec<ArrayName>, Error> {
+) -> Result<Vec<ArrayName>, FormatError> {
     let names: HashSet<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
     let mut arrays = Vec::new();
     for (index, VariableEntry { name, size, missing, attributes, .. }) in entries.iter().enumerate()
@@ -257,7 +257,7 @@ fn array_names(
         if options.masks && *missing {
             let mask = format!("{name}.mask");
             if names.contains(mask.as_str()) {
-                return Err(Error::no_counterpart(
+                return Err(FormatError::no_counterpart(
                     format!("the mask of {name:?} would be {mask:?}, which is another variable"),
                     "rename that, or read without masks",
                 ));
@@ -323,8 +323,8 @@ fn opaque(size: u64) -> (Datatype, ElementType) {
 }
 
 /// The refusal of a shape that no header of a RawArray has.
-fn no_header(name: &str, reason: &str) -> Error {
-    Error::no_counterpart(format!("{name:?}: {reason}"), "reshape it to fewer dimensions")
+fn no_header(name: &str, reason: &str) -> FormatError {
+    FormatError::no_counterpart(format!("{name:?}: {reason}"), "reshape it to fewer dimensions")
 }
 
 /// An array whose datatype is to be found.
@@ -341,7 +341,7 @@ impl<R: Read + Seek> ArrayMaker<'_, R> {
         (datatype, element): (Datatype, ElementType),
         dims: Option<Vec<u64>>,
         origin: Origin,
-    ) -> Result<(), Error> {
+    ) -> Result<(), FormatError> {
         let own = || self.entry.size.iter().flatten().rev().copied().collect();
         let header = Header::new(element, dims.unwrap_or_else(own))
             .map_err(|error| no_header(&self.entry.name, &error.to_string()))?;
@@ -362,7 +362,7 @@ impl<R: Read + Seek> ArrayMaker<'_, R> {
     }
 
     /// Numbers, truth values or a mask.
-    fn elements(&mut self, is_mask: bool) -> Result<(), Error> {
+    fn elements(&mut self, is_mask: bool) -> Result<(), FormatError> {
         let entry = self.entry;
         let (stored, base) = match &entry.element {
             DsElement::Number(datatype, width) if !is_mask => {
@@ -393,7 +393,7 @@ impl<R: Read + Seek> ArrayMaker<'_, R> {
         &mut self,
         datatype: &Datatype,
         elements: &ElementReader,
-    ) -> Result<u64, Error> {
+    ) -> Result<u64, FormatError> {
         let name = &self.entry.name;
         let wanted = self.wanted_fill();
         let bits = wanted.as_ref().and_then(|wanted| values::to_bits(wanted, datatype));
@@ -407,7 +407,7 @@ impl<R: Read + Seek> ArrayMaker<'_, R> {
             Ok(())
         })?;
         let Some(unused) = unused else {
-            return Err(Error::no_counterpart(
+            return Err(FormatError::no_counterpart(
                 format!(
                     "{name:?} has missing elements and every number of `{datatype}`, so that none is left to \
                      stand for them"
@@ -425,7 +425,7 @@ impl<R: Read + Seek> ArrayMaker<'_, R> {
     }
 
     /// A text alone: its bytes are an array.
-    fn text(&mut self) -> Result<(), Error> {
+    fn text(&mut self) -> Result<(), FormatError> {
         let entry = self.entry;
         let before = entry.mask_len() + 8;
         let len = match self.body.present(entry)? {
@@ -451,7 +451,7 @@ impl<R: Read + Seek> ArrayMaker<'_, R> {
     }
 
     /// Texts: their values stand in the description, or when they are no UTF-8 each has the same room.
-    fn texts(&mut self) -> Result<(), Error> {
+    fn texts(&mut self) -> Result<(), FormatError> {
         let name = &self.entry.name;
         let texts = self.body.texts(self.entry)?;
         let text = |text: &Option<Vec<u8>>| match text {
@@ -484,12 +484,12 @@ impl<R: Read + Seek> ArrayMaker<'_, R> {
         Ok(())
     }
 
-    fn padded(&mut self, texts: &Texts) -> Result<(), Error> {
+    fn padded(&mut self, texts: &Texts) -> Result<(), FormatError> {
         let name = &self.entry.name;
         let is_masked = self.entry.missing;
         let refuse = |reason: &str| {
             let reason = format!("{name:?} has texts that are not UTF-8, and {reason}");
-            Err(Error::no_counterpart(reason, "store them as `unicode`, or as numbers"))
+            Err(FormatError::no_counterpart(reason, "store them as `unicode`, or as numbers"))
         };
         let mut present = texts.iter().flatten();
         let width = present.clone().map(Vec::len).max().expect("one of them is not UTF-8");

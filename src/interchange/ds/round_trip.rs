@@ -5,7 +5,7 @@ use std::io::{Cursor, Read as _};
 use proptest::prelude::*;
 
 use super::{DsReader, DsWriter};
-use crate::interchange::{Error, ReadOptions, Variable, WriteOptions};
+use crate::interchange::{ExportOptions, FormatError, ImportOptions, Variable};
 use crate::ndl::{Attribute, Datatype, Extent, Integer, Ndarray, Order, Storage, Value};
 use crate::ra::{ElementType, Header};
 
@@ -33,12 +33,12 @@ fn text(name: &str, text: &str) -> Variable {
     variable
 }
 
-fn new_writer(options: WriteOptions) -> DsWriter<Cursor<Vec<u8>>> {
+fn new_writer(options: ExportOptions) -> DsWriter<Cursor<Vec<u8>>> {
     DsWriter::new(Cursor::new(Vec::new()), options)
 }
 
-fn written(variable: &Variable, data: &[u8], mask_fill: bool) -> Result<String, Error> {
-    let mut writer = new_writer(WriteOptions { mask_fill, ..WriteOptions::default() });
+fn written(variable: &Variable, data: &[u8], mask_fill: bool) -> Result<String, FormatError> {
+    let mut writer = new_writer(ExportOptions { mask_fill, ..ExportOptions::default() });
     writer.array(variable, false, data)?;
     let mut file = Vec::new();
     writer.write_to(&mut file)?;
@@ -49,7 +49,7 @@ fn written(variable: &Variable, data: &[u8], mask_fill: bool) -> Result<String, 
 fn the_file_is_what_the_format_says() {
     let truth = super::truth(false);
     let variable = array(".b", &[10], truth, ElementType::UINT8);
-    let mut writer = new_writer(WriteOptions::default());
+    let mut writer = new_writer(ExportOptions::default());
     writer.array(&variable, false, &[1, 0, 1, 1, 0, 0, 0, 0, 0, 1][..]).unwrap();
     writer.attributes(&[Attribute::short("title", "é").unwrap()], ".b");
     let mut file = Vec::new();
@@ -61,7 +61,7 @@ fn the_file_is_what_the_format_says() {
 
 #[test]
 fn dimensions_have_names() {
-    let mut writer = new_writer(WriteOptions::default());
+    let mut writer = new_writer(ExportOptions::default());
     let int8 = |name: &str, size: &[u64]| array(name, size, Datatype::Int8, ElementType::INT8);
     writer.array(&int8("time", &[3]), true, &[1, 2, 3][..]).unwrap();
     let mut x = int8("x", &[3, 2, 2, 3]);
@@ -91,7 +91,7 @@ fn enums_become_flags() {
     let mut variable = array("x", &[1], datatype, ElementType::INT16);
     variable.description.storage =
         Some(Storage { fillvalue: Some(Value::from("on air")), ..Storage::default() });
-    let mut writer = new_writer(WriteOptions::default());
+    let mut writer = new_writer(ExportOptions::default());
     writer.array(&variable, false, &[7, 0][..]).unwrap();
     assert_eq!(writer.losses(), ["blanks in the members of \"x\" are written as `_`"]);
     let text = written(&variable, &[7, 0], false).unwrap();
@@ -181,7 +181,7 @@ fn what_has_no_counterpart_is_refused_with_a_way_out() {
 
 #[test]
 fn names_and_dimensions_must_agree() {
-    let mut writer = new_writer(WriteOptions::default());
+    let mut writer = new_writer(ExportOptions::default());
     let int8 = |name: &str, size: &[u64]| array(name, size, Datatype::Int8, ElementType::INT8);
     writer.array(&int8("n", &[3]), true, &[1, 2, 3][..]).unwrap();
     let again = writer.array(&int8("n", &[3]), true, &[1, 2, 3][..]).unwrap_err();
@@ -207,7 +207,7 @@ fn names_and_dimensions_must_agree() {
 
 #[test]
 fn values_in_the_description_are_written_too() {
-    let mut writer = new_writer(WriteOptions { mask_fill: true, ..WriteOptions::default() });
+    let mut writer = new_writer(ExportOptions { mask_fill: true, ..ExportOptions::default() });
     let mut texts = array("t", &[2, 2], Datatype::String, ElementType::UINT8).description;
     texts.value = Some(vec![vec!["a", "?"], vec!["", "é"]].into());
     texts.storage.as_mut().unwrap().fillvalue = Some("?".into());
@@ -223,9 +223,11 @@ fn values_in_the_description_are_written_too() {
     let mut file = Vec::new();
     writer.write_to(&mut file).unwrap();
 
-    let mut reader =
-        DsReader::open(Cursor::new(file), ReadOptions { masks: true, ..ReadOptions::default() })
-            .unwrap();
+    let mut reader = DsReader::open(
+        Cursor::new(file),
+        ImportOptions { masks: true, ..ImportOptions::default() },
+    )
+    .unwrap();
     let array = reader.array(0).unwrap();
     assert_eq!(array.description.value, texts.value);
     assert_eq!(array.description.storage, texts.storage);
@@ -297,14 +299,14 @@ proptest! {
     #[test]
     fn every_array_comes_back((variable, data, must_mask) in arrays(), mask_fill: bool) {
         let mask_fill = mask_fill || must_mask;
-        let mut writer = new_writer(WriteOptions { mask_fill, ..WriteOptions::default() });
+        let mut writer = new_writer(ExportOptions { mask_fill, ..ExportOptions::default() });
         writer.array(&variable, false, &*data).unwrap();
         let mut file = Vec::new();
         writer.write_to(&mut file).unwrap();
         for len in [file.len() / 3, file.len().saturating_sub(1)] {
-            prop_assert!(DsReader::open(Cursor::new(&file[..len]), ReadOptions::default()).is_err());
+            prop_assert!(DsReader::open(Cursor::new(&file[..len]), ImportOptions::default()).is_err());
         }
-        let mut reader = DsReader::open(Cursor::new(&file), ReadOptions { masks: true, ..ReadOptions::default() }).unwrap();
+        let mut reader = DsReader::open(Cursor::new(&file), ImportOptions { masks: true, ..ImportOptions::default() }).unwrap();
         prop_assert_eq!(reader.losses(), [""; 0]);
         let array = reader.array(0).unwrap();
         let found = &array.variable().unwrap();

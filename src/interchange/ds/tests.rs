@@ -3,18 +3,18 @@
 use std::io::{Cursor, Read as _};
 
 use super::{Array, DsReader, unused_text};
-use crate::interchange::{Error, ReadOptions, Variable};
+use crate::interchange::{FormatError, ImportOptions, Variable};
 use crate::ndl::{Attribute, Datatype, Extent, Order, Value};
 
 fn file(header: &str, body: &[u8]) -> Vec<u8> {
     [b"ds-1.0\n", header.as_bytes(), b"\n", body].concat()
 }
 
-fn open(file: &[u8]) -> Result<DsReader<Cursor<&[u8]>>, Error> {
-    DsReader::open(Cursor::new(file), ReadOptions { masks: true, ..ReadOptions::default() })
+fn open(file: &[u8]) -> Result<DsReader<Cursor<&[u8]>>, FormatError> {
+    DsReader::open(Cursor::new(file), ImportOptions { masks: true, ..ImportOptions::default() })
 }
 
-fn read(file: &[u8]) -> Result<Vec<(Array, Vec<u8>)>, Error> {
+fn read(file: &[u8]) -> Result<Vec<(Array, Vec<u8>)>, FormatError> {
     let mut reader = open(file)?;
     let mut arrays = Vec::new();
     for index in 0..reader.names().count() {
@@ -322,7 +322,7 @@ fn the_mask_must_have_a_name() {
     let file = file(header, &[0x80, 1, 2, 3, 4, 5, 6, 7]);
     let message = open(&file).unwrap_err().to_string();
     assert!(message.starts_with("the mask of \"x\" would be \"x.mask\""), "{message}");
-    assert!(DsReader::open(Cursor::new(&*file), ReadOptions::default()).is_ok());
+    assert!(DsReader::open(Cursor::new(&*file), ImportOptions::default()).is_ok());
 }
 
 #[test]
@@ -388,7 +388,7 @@ fn no_truncation_is_read() {
     let file = file(header, &body);
     assert_eq!(read(&file).unwrap().len(), 4);
     for len in 0..file.len() {
-        let Err(Error::Malformed { offset, .. }) = open(&file[..len]).map(drop) else {
+        let Err(FormatError::Malformed { offset, .. }) = open(&file[..len]).map(drop) else {
             panic!("{len} bytes are read")
         };
         assert!(offset <= u64::try_from(len).unwrap());

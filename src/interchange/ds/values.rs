@@ -7,7 +7,7 @@
 )]
 
 use crate::interchange::literal::{Literal, LiteralKind};
-use crate::interchange::{Error, element_of_word};
+use crate::interchange::{FormatError, element_of_word};
 use crate::ndl::{Attribute, Datatype, Ndarray, Value};
 use crate::ra::ElementType;
 
@@ -287,8 +287,8 @@ pub(super) fn choose_unused(
     datatype: &Datatype,
     width: usize,
     wanted: Option<u64>,
-    mut pass: impl FnMut(&mut dyn FnMut(u64)) -> Result<(), Error>,
-) -> Result<Option<u64>, Error> {
+    mut pass: impl FnMut(&mut dyn FnMut(u64)) -> Result<(), FormatError>,
+) -> Result<Option<u64>, FormatError> {
     let mut candidates: Vec<u64> = wanted.into_iter().chain(usual(datatype)).collect();
     // Of each half of the range, of a quarter of that and so on the part with the fewest numbers: in
     // the end there is one that none is, unless there are as many numbers as the type has.
@@ -351,7 +351,7 @@ impl<'d> NumberType<'d> {
     pub(super) fn of(
         description: &'d Ndarray,
         element: Option<ElementType>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FormatError> {
         let name = &description.name;
         let (mut datatype, mut named) = (description.datatype.clone(), None);
         if let Datatype::Enum { members, .. } = &description.datatype {
@@ -393,7 +393,7 @@ impl<'d> NumberType<'d> {
 }
 
 /// Why elements are no numbers of the format, and the nearest way out.
-fn no_number(name: &str, datatype: &Datatype) -> Error {
+fn no_number(name: &str, datatype: &Datatype) -> FormatError {
     let instead = match datatype {
         Datatype::Float16 | Datatype::BFloat16 => "convert its elements to `float32`",
         Datatype::Float128 => "convert its elements to `float64`",
@@ -409,12 +409,12 @@ fn no_number(name: &str, datatype: &Datatype) -> Error {
         _ => "leave it out",
     };
     let reason = format!("ds has no elements of `{datatype}`, which {name:?} has");
-    Error::no_counterpart(reason, instead)
+    FormatError::no_counterpart(reason, instead)
 }
 
 /// The refusal of a description that does not fit.
-pub(super) fn disagree(name: &str) -> Error {
-    Error::no_counterpart(
+pub(super) fn disagree(name: &str) -> FormatError {
+    FormatError::no_counterpart(
         format!("the description of {name:?} does not fit its header or value"),
         "make shape and datatype those of the data",
     )

@@ -9,7 +9,8 @@ use super::body::{BitPacker, Utf8Check, numbers, packed_len};
 use super::header::{VERSION_LINE, escape, product};
 use super::values::{self, DIMS, FILL_VALUE, NumberType, disagree, is_same, to_json, to_value};
 use crate::interchange::{
-    Error, Variable, WriteOptions, fillvalue, is_truth, read_all, row_order_extents, wrong_length,
+    ExportOptions, FormatError, Variable, fillvalue, is_truth, read_all, row_order_extents,
+    wrong_length,
 };
 use crate::ndl::{Attribute, Datatype, Endian, Extent, Ndarray, Value};
 use crate::path;
@@ -22,7 +23,7 @@ const PIECE: usize = 1 << 16;
 ///
 /// ```
 /// use std::io::Cursor;
-/// use ra_pack::interchange::{Variable, WriteOptions, ds};
+/// use ra_pack::interchange::{Variable, ExportOptions, ds};
 /// use ra_pack::ndl::{Datatype, Extent, Ndarray};
 /// use ra_pack::ra::{ElementType, Header};
 ///
@@ -39,17 +40,17 @@ const PIECE: usize = 1 << 16;
 ///     losses: Vec::new(),
 /// };
 /// let data = [1, 0, 2, 0];
-/// let mut writer = ds::DsWriter::new(Cursor::new(Vec::new()), WriteOptions::default());
+/// let mut writer = ds::DsWriter::new(Cursor::new(Vec::new()), ExportOptions::default());
 /// writer.array(&variable, false, data.as_slice())?;
 /// let mut file = Vec::new();
 /// writer.write_to(&mut file)?;
 /// assert!(file.starts_with(b"ds-1.0\n{\"x\": {\".dims\": [\"d0\"], \".size\": [2], "));
 /// assert!(file.ends_with(&data));
-/// # Ok::<(), ra_pack::interchange::Error>(())
+/// # Ok::<(), ra_pack::interchange::FormatError>(())
 /// ```
 #[derive(Debug)]
 pub struct DsWriter<S> {
-    options: WriteOptions,
+    options: ExportOptions,
     /// What is known about the whole.
     attributes: Vec<(String, Value)>,
     arrays: Vec<WrittenArray>,
@@ -80,7 +81,7 @@ struct WrittenArray {
 
 impl<S: Read + Write + Seek> DsWriter<S> {
     /// A file without arrays. Their data are kept in `body`, which is empty, until all of them are known.
-    pub fn new(body: S, options: WriteOptions) -> Self {
+    pub fn new(body: S, options: ExportOptions) -> Self {
         let (arrays, attributes, losses) = (Vec::new(), Vec::new(), Vec::new());
         let (names, lengths) = (HashSet::new(), HashMap::new());
         Self { options, attributes, arrays, names, lengths, losses, body, end: 0 }
@@ -122,7 +123,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
         variable: &Variable,
         is_coordinate: bool,
         data: impl Read,
-    ) -> Result<(), Error> {
+    ) -> Result<(), FormatError> {
         let Variable { header, description, .. } = variable;
         let mut size = row_order_extents(variable, "this format")?;
         let is_text = description.datatype == Datatype::String && description.shape.is_empty();
@@ -148,11 +149,15 @@ impl<S: Read + Write + Seek> DsWriter<S> {
     /// # Errors
     ///
     /// As [`array`](Self::array), and when the value does not fit the shape or the datatype.
-    pub fn inline(&mut self, description: &Ndarray, is_coordinate: bool) -> Result<(), Error> {
+    pub fn inline(
+        &mut self,
+        description: &Ndarray,
+        is_coordinate: bool,
+    ) -> Result<(), FormatError> {
         let name = &description.name;
         let Some(value) = &description.value else {
             let reason = format!("{name:?} has neither data nor a value");
-            return Err(Error::no_counterpart(reason, "give its values, or leave it out"));
+            return Err(FormatError::no_counterpart(reason, "give its values, or leave it out"));
         };
         let mut size = values::extents(value);
         // Of no lists the shape alone tells how long they are.
@@ -183,7 +188,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
     /// # Errors
     ///
     /// When reading or writing fails.
-    pub fn write_to(mut self, out: &mut impl Write) -> Result<(), Error> {
+    pub fn write_to(mut self, out: &mut impl Write) -> Result<(), FormatError> {
         out.write_all(VERSION_LINE)?;
         out.write_all(self.header().as_bytes())?;
         for WrittenArray { at, len, .. } in self.arrays {
@@ -194,7 +199,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
     }
 
     /// Writes a part of the body, and gives where it ends.
-    fn put(&mut self, at: u64, bytes: &[u8]) -> Result<u64, Error> {
+    fn put(&mut self, at: u64, bytes: &[u8]) -> Result<u64, FormatError> {
         self.body.seek(SeekFrom::Start(at))?;
         self.body.write_all(bytes)?;
         Ok(at + bytes.len() as u64)
@@ -251,7 +256,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
         description: &Ndarray,
         size: Vec<u64>,
         is_coordinate: bool,
-    ) -> Result<WrittenArray, Error> {
+    ) -> Result<WrittenArray, FormatError> {
         let name = description.name.clone();
         let fits = |(extent, length): (&Extent, &u64)| match extent {
             Extent::Fixed(fixed) => fixed == length,
@@ -262,7 +267,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
         }
         if self.names.contains(&name) {
             let reason = format!("two arrays are called {name:?}");
-            return Err(Error::no_counterpart(reason, "rename one of them"));
+            return Err(FormatError::no_counterpart(reason, "rename one of them"));
         }
         let mut attributes = description.attributes.iter();
         let attribute = attributes.find(|attribute| attribute.name == DIMS);
@@ -285,7 +290,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
             if let Some(dim) = &dim {
                 let known = self.lengths.entry(dim.clone()).or_insert((length, name.clone()));
                 if known.0 != length {
-                    return Err(Error::no_counterpart(
+                    return Err(FormatError::no_counterpart(
                         format!(
                             "the dimension {dim:?} has {} elements in {:?} and {length} in {name:?}",
                             known.0, known.1
@@ -301,7 +306,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
         for attribute in kept.filter(|attribute| !(uses_names && attribute.name == DIMS)) {
             if !known.insert(&attribute.name) {
                 let reason = format!("{name:?} has two attributes of one name");
-                return Err(Error::no_counterpart(reason, "rename one of them"));
+                return Err(FormatError::no_counterpart(reason, "rename one of them"));
             }
             let value = values::write(attribute, &format!("{name:?}"), &mut self.losses);
             attributes.push((attribute.name.clone(), value));
@@ -327,7 +332,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
         description: &Ndarray,
         (element, endian): (Option<ElementType>, Endian),
         data: impl Read,
-    ) -> Result<(), Error> {
+    ) -> Result<(), FormatError> {
         let name = &description.name;
         let number = NumberType::of(description, element)?;
         let (datatype, width) = (&number.datatype, number.width);
@@ -382,7 +387,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
                 } else if bits <= 1 {
                     truth_bits.push(bits == 1, &mut kept);
                 } else {
-                    return Err(Error::no_counterpart(
+                    return Err(FormatError::no_counterpart(
                         format!("element {element} of {name:?} is {bits}, neither false nor true"),
                         "describe it as `uint8`, or make it 0 or 1",
                     ));
@@ -423,7 +428,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
         description: &Ndarray,
         len: u64,
         data: impl Read,
-    ) -> Result<(), Error> {
+    ) -> Result<(), FormatError> {
         let (mut utf8, mut at) = (Utf8Check::default(), self.put(self.end, &len.to_le_bytes())?);
         let write = |bytes: &mut [u8]| {
             utf8.push(bytes);
@@ -451,7 +456,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
         mut written: WrittenArray,
         description: &Ndarray,
         leaves: &[&Value],
-    ) -> Result<(), Error> {
+    ) -> Result<(), FormatError> {
         let texts: Option<Vec<&str>> = leaves.iter().map(|leaf| leaf.as_str()).collect();
         let texts = texts.ok_or_else(|| disagree(&written.name))?;
         let fill = fillvalue(description);

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use crate::interchange::Error;
+use crate::interchange::FormatError;
 use crate::interchange::literal::{Literal, LiteralKind, quoted};
 
 /// How deep structures and subarrays may nest: deeper, a description of them could not be read.
@@ -135,10 +135,10 @@ impl DtypeScalar {
         reversed(self.size)
     }
 
-    fn parse(text: &str, offset: u64) -> Result<Self, Error> {
+    fn parse(text: &str, offset: u64) -> Result<Self, FormatError> {
         let wrong = |expected: &str| {
             let found = quoted(text);
-            Error::malformed(offset, format!("expected {expected}, found the dtype {found}"))
+            FormatError::malformed(offset, format!("expected {expected}, found the dtype {found}"))
         };
         let (order, rest) = match text.split_at_checked(1) {
             Some(("<" | "=", rest)) => (ByteOrder::Little, rest),
@@ -253,14 +253,14 @@ impl Descr {
     }
 
     /// Reads the value of the key `descr`.
-    pub(super) fn parse(literal: &Literal) -> Result<Self, Error> {
+    pub(super) fn parse(literal: &Literal) -> Result<Self, FormatError> {
         Self::nested(literal, MAX_DEPTH)
     }
 
-    fn nested(literal: &Literal, depth: usize) -> Result<Self, Error> {
+    fn nested(literal: &Literal, depth: usize) -> Result<Self, FormatError> {
         let Some(depth) = depth.checked_sub(1) else {
             let reason = format!("expected a dtype nested at most {MAX_DEPTH} deep, found more");
-            return Err(Error::malformed(literal.offset, reason));
+            return Err(FormatError::malformed(literal.offset, reason));
         };
         let descr = match &literal.kind {
             LiteralKind::Text(text) => Self::Scalar(DtypeScalar::parse(text, literal.offset)?),
@@ -276,12 +276,12 @@ impl Descr {
         if descr.size().is_none_or(|size| size > MAX_ITEM) {
             let reason =
                 format!("expected elements of at most {MAX_ITEM} bytes, found larger ones");
-            return Err(Error::malformed(literal.offset, reason));
+            return Err(FormatError::malformed(literal.offset, reason));
         }
         Ok(descr)
     }
 
-    fn subarray(base: Self, shape: &Literal) -> Result<Self, Error> {
+    fn subarray(base: Self, shape: &Literal) -> Result<Self, FormatError> {
         let shape = match &shape.kind {
             LiteralKind::Number(_) => vec![extent(shape)?],
             _ => extents(shape)?,
@@ -289,7 +289,7 @@ impl Descr {
         Ok(if shape.is_empty() { base } else { Self::Subarray { base: Box::new(base), shape } })
     }
 
-    fn structure(literals: &[Literal], depth: usize) -> Result<Self, Error> {
+    fn structure(literals: &[Literal], depth: usize) -> Result<Self, FormatError> {
         let mut names = HashSet::new();
         let mut fields = Vec::with_capacity(literals.len());
         for literal in literals {
@@ -297,14 +297,14 @@ impl Descr {
             if !field.is_padding() && !names.insert(field.name.clone()) {
                 let name = quoted(&field.name);
                 let reason = format!("expected a name for each field, found {name} twice");
-                return Err(Error::malformed(literal.offset, reason));
+                return Err(FormatError::malformed(literal.offset, reason));
             }
             fields.push(field);
         }
         Ok(Self::Struct(fields))
     }
 
-    fn field(literal: &Literal, depth: usize) -> Result<Field, Error> {
+    fn field(literal: &Literal, depth: usize) -> Result<Field, FormatError> {
         let LiteralKind::Tuple(parts) = &literal.kind else {
             return Err(literal.unexpected("a field: a tuple of name and dtype"));
         };
@@ -327,7 +327,7 @@ impl Descr {
 }
 
 /// A tuple of extents.
-pub(super) fn extents(literal: &Literal) -> Result<Vec<u64>, Error> {
+pub(super) fn extents(literal: &Literal) -> Result<Vec<u64>, FormatError> {
     match &literal.kind {
         LiteralKind::Tuple(extents) => extents.iter().map(extent).collect(),
         _ => Err(literal.unexpected("a tuple of integers")),
@@ -335,7 +335,7 @@ pub(super) fn extents(literal: &Literal) -> Result<Vec<u64>, Error> {
 }
 
 /// An extent. `True` is 1 in Python, and numpy takes it for that.
-fn extent(literal: &Literal) -> Result<u64, Error> {
+fn extent(literal: &Literal) -> Result<u64, FormatError> {
     if let LiteralKind::Bool(truth) = literal.kind {
         return Ok(u64::from(truth));
     }
@@ -502,7 +502,7 @@ mod tests {
     use super::*;
     use crate::interchange::literal::{Language, parse};
 
-    fn descr(text: &str) -> Result<Descr, Error> {
+    fn descr(text: &str) -> Result<Descr, FormatError> {
         Descr::parse(&parse(text.as_bytes(), 0, Language::PythonUtf8).unwrap())
     }
 
@@ -586,7 +586,7 @@ mod tests {
             "('<f8',)",
         ] {
             let error = descr(text).unwrap_err();
-            assert!(matches!(error, Error::Malformed { .. }), "{text}: {error}");
+            assert!(matches!(error, FormatError::Malformed { .. }), "{text}: {error}");
         }
         let deep = format!("{}'<f8'{}", "[('a', ".repeat(20), ")]".repeat(20));
         assert!(descr(&deep).unwrap_err().to_string().contains("nested at most 16 deep"));

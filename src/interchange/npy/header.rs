@@ -5,7 +5,7 @@
 use std::io::Read;
 
 use super::dtype::{Descr, extents, tuple};
-use crate::interchange::Error;
+use crate::interchange::FormatError;
 use crate::interchange::literal::{self, Language, Literal};
 
 /// The first six bytes of every file.
@@ -29,7 +29,7 @@ const GROWTH_DIGITS: usize = 21;
 /// let header = NpyHeader::read(&mut &bytes[..])?;
 /// assert_eq!((header.version, &*header.shape), ((1, 0), &[2, 3][..]));
 /// assert_eq!(header.descr.to_string(), "'<f8'");
-/// # Ok::<(), ra_pack::interchange::Error>(())
+/// # Ok::<(), ra_pack::interchange::FormatError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NpyHeader {
@@ -63,7 +63,7 @@ impl NpyHeader {
     /// When the reader fails, or what it gives is no header that numpy would read: cut off, of another
     /// version, not a dict with the three keys and nothing else. A dict of more than [`MAX_HEADER`] bytes
     /// is refused.
-    pub fn read(reader: &mut impl Read) -> Result<Self, Error> {
+    pub fn read(reader: &mut impl Read) -> Result<Self, FormatError> {
         let mut at = 0;
         // As many bytes are allocated as are there.
         let mut take = |len: u32, what: &str| {
@@ -75,14 +75,14 @@ impl NpyHeader {
             }
             let reason =
                 format!("expected {what}, {len} bytes, found the end of the file after {found}");
-            Err(Error::malformed(at, reason))
+            Err(FormatError::malformed(at, reason))
         };
         let (prefix, _) = take(8, "the magic and the version")?;
         let (magic, version) = prefix.split_at(MAGIC.len());
         if magic != MAGIC {
             let found = magic.escape_ascii();
             let reason = format!("expected the magic `\\x93NUMPY`, found `{found}`");
-            return Err(Error::malformed(0, reason));
+            return Err(FormatError::malformed(0, reason));
         }
         let (language, width) = match *version {
             [1, 0] => (Language::PythonLatin1, 2),
@@ -91,21 +91,21 @@ impl NpyHeader {
             _ => {
                 let found = format!("{}.{}", version[0], version[1]);
                 let reason = format!("expected version 1.0, 2.0 or 3.0, found {found}");
-                return Err(Error::malformed(6, reason));
+                return Err(FormatError::malformed(6, reason));
             }
         };
         let (len, begin) = take(width, "the length of the header")?;
         let len = len.iter().rev().fold(0, |len, byte| (len << 8) | u32::from(*byte));
         if len > MAX_HEADER {
             let reason = format!("expected a header of at most {MAX_HEADER} bytes, found {len}");
-            return Err(Error::malformed(8, reason));
+            return Err(FormatError::malformed(8, reason));
         }
         let (text, end) = take(len, "the header")?;
         let dict = literal::parse(&text, begin, language)?;
         Self::from_dict(&dict, (version[0], version[1]), end)
     }
 
-    fn from_dict(dict: &Literal, version: (u8, u8), len: u64) -> Result<Self, Error> {
+    fn from_dict(dict: &Literal, version: (u8, u8), len: u64) -> Result<Self, FormatError> {
         const KEYS: [&str; 3] = ["descr", "fortran_order", "shape"];
         let mut values = [None; 3];
         for (key, value) in dict.entries("a dict")? {
@@ -115,14 +115,14 @@ impl NpyHeader {
             let place = place.ok_or_else(|| key.unexpected(expected))?;
             if values[place].replace(value).is_some() {
                 let reason = format!("expected each key once, found {key} again");
-                return Err(Error::malformed(key.offset, reason));
+                return Err(FormatError::malformed(key.offset, reason));
             }
         }
         let value = |place: usize| {
             values[place].ok_or_else(|| {
                 let key = KEYS[place];
                 let reason = format!("expected the key `{key}`, found a dict without it");
-                Error::malformed(dict.offset, reason)
+                FormatError::malformed(dict.offset, reason)
             })
         };
         let (descr, order, shape) = (value(0)?, value(1)?, value(2)?);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::dtype::{ByteOrder, Descr, DtypeKind, DtypeScalar, Field, MAX_ITEM, TimeUnit};
 use crate::interchange::literal::quoted;
-use crate::interchange::{Error, Variable, element_of_word, fillvalue, is_truth, truth};
+use crate::interchange::{FormatError, Variable, element_of_word, fillvalue, is_truth, truth};
 use crate::ndl::{Attribute, Datatype, Integer, Ndarray, Value};
 use crate::ra::{ElementKind, ElementType, Flags};
 
@@ -52,9 +52,9 @@ fn element_kind(kind: DtypeKind) -> ElementKind {
 pub(super) fn from_dtype(
     descr: &Descr,
     bfloat16: bool,
-) -> Result<(ElementType, Datatype, FromDtype), Error> {
+) -> Result<(ElementType, Datatype, FromDtype), FormatError> {
     if descr.any(|scalar| scalar.kind == DtypeKind::Object) {
-        return Err(Error::no_counterpart(
+        return Err(FormatError::no_counterpart(
             "the array holds Python objects, as a pickle: reading one can run any program",
             "load the file with numpy, if you trust it, and save an array of numbers or text",
         ));
@@ -73,7 +73,7 @@ pub(super) fn from_dtype(
         Descr::Struct(fields) => (ElementKind::User, mapper.compound(fields, "")?),
         // Not in a file that numpy wrote.
         Descr::Subarray { .. } => {
-            return Err(Error::no_counterpart(
+            return Err(FormatError::no_counterpart(
                 format!("the dtype is the subarray `{descr}`, which belongs into the shape"),
                 "load the file with numpy and save it again",
             ));
@@ -84,8 +84,8 @@ pub(super) fn from_dtype(
     Ok((element, datatype, mapper))
 }
 
-fn empty(what: &str, descr: &Descr) -> Error {
-    Error::no_counterpart(
+fn empty(what: &str, descr: &Descr) -> FormatError {
+    FormatError::no_counterpart(
         format!("{what} is `{descr}`, elements of no bytes"),
         "give it a width of at least 1 with `astype`, or leave it out",
     )
@@ -119,7 +119,7 @@ pub(super) struct FromDtype {
 }
 
 impl FromDtype {
-    fn scalar(&mut self, scalar: DtypeScalar, path: &str) -> Result<Datatype, Error> {
+    fn scalar(&mut self, scalar: DtypeScalar, path: &str) -> Result<Datatype, FormatError> {
         let DtypeScalar { kind, size, .. } = scalar;
         let descr = Descr::Scalar(scalar);
         let subject = match path {
@@ -167,10 +167,10 @@ impl FromDtype {
             ),
             DtypeKind::Object => ("a Python object", "save numbers or text"),
         };
-        Err(Error::no_counterpart(format!("{subject} is `{descr}`, {why}"), instead))
+        Err(FormatError::no_counterpart(format!("{subject} is `{descr}`, {why}"), instead))
     }
 
-    fn nested(&mut self, descr: &Descr, path: &str) -> Result<Datatype, Error> {
+    fn nested(&mut self, descr: &Descr, path: &str) -> Result<Datatype, FormatError> {
         match descr {
             Descr::Scalar(scalar) => self.scalar(*scalar, path),
             Descr::Struct(fields) => self.compound(fields, path),
@@ -184,7 +184,7 @@ impl FromDtype {
         }
     }
 
-    fn compound(&mut self, fields: &[Field], path: &str) -> Result<Datatype, Error> {
+    fn compound(&mut self, fields: &[Field], path: &str) -> Result<Datatype, FormatError> {
         if fields.is_empty() {
             let subject = if path.is_empty() { "the dtype" } else { path };
             return Err(empty(subject, &Descr::Struct(Vec::new())));
@@ -240,10 +240,13 @@ fn free_name(taken: &mut HashSet<String>, word: &str, from: &mut usize) -> Strin
 }
 
 /// The dtype of an array, and what it does not say. With `as_void`, what numpy has no dtype for is its bytes.
-pub(super) fn to_dtype(variable: &Variable, as_void: bool) -> Result<(Descr, Vec<String>), Error> {
+pub(super) fn to_dtype(
+    variable: &Variable,
+    as_void: bool,
+) -> Result<(Descr, Vec<String>), FormatError> {
     let Variable { header, description, .. } = variable;
     if header.is_encoded() || header.element() == ElementType::BITS {
-        return Err(Error::no_counterpart(
+        return Err(FormatError::no_counterpart(
             "the data is encoded, as the flags of its header say",
             "decode it first",
         ));
@@ -252,7 +255,7 @@ pub(super) fn to_dtype(variable: &Variable, as_void: bool) -> Result<(Descr, Vec
     let mut descr = mapper.element(header.element())?;
     if descr.size().is_none_or(|size| size > MAX_ITEM) {
         let size = header.element().elbyte();
-        return Err(Error::no_counterpart(
+        return Err(FormatError::no_counterpart(
             format!("an element has {size} bytes, numpy counts to {MAX_ITEM}"),
             "make it an array of smaller elements with one more dimension",
         ));
@@ -272,7 +275,7 @@ pub(super) fn to_dtype(variable: &Variable, as_void: bool) -> Result<(Descr, Vec
 }
 
 /// The same dtype for bytes in the other order.
-fn big_endian(descr: Descr) -> Result<Descr, Error> {
+fn big_endian(descr: Descr) -> Result<Descr, FormatError> {
     match descr {
         Descr::Scalar(DtypeScalar { size: 1, .. } | DtypeScalar { kind: DtypeKind::Bytes, .. }) => {
             Ok(descr)
@@ -283,7 +286,7 @@ fn big_endian(descr: Descr) -> Result<Descr, Error> {
         {
             Ok(Descr::Scalar(DtypeScalar { order: ByteOrder::Big, ..scalar }))
         }
-        _ => Err(Error::no_counterpart(
+        _ => Err(FormatError::no_counterpart(
             format!(
                 "elements of the dtype `{descr}` are flagged as big-endian, and numpy swaps none"
             ),
@@ -326,11 +329,11 @@ struct ToDtype<'a> {
 }
 
 impl ToDtype<'_> {
-    fn element(&mut self, element: ElementType) -> Result<Descr, Error> {
+    fn element(&mut self, element: ElementType) -> Result<Descr, FormatError> {
         let datatype = &self.description.datatype;
         let size = element.elbyte();
         let contradicts = || {
-            Error::no_counterpart(
+            FormatError::no_counterpart(
                 format!("the description says `{datatype}`, the header {element}"),
                 "make both say the same",
             )
@@ -383,11 +386,11 @@ impl ToDtype<'_> {
     }
 
     /// What has no dtype: its bytes, or a refusal.
-    fn nothing(&self, size: u64, reason: &str, instead: &str) -> Result<Descr, Error> {
+    fn nothing(&self, size: u64, reason: &str, instead: &str) -> Result<Descr, FormatError> {
         if self.as_void {
             return Ok(Descr::scalar(DtypeKind::Void, size));
         }
-        Err(Error::no_counterpart(
+        Err(FormatError::no_counterpart(
             format!("{reason}, for which numpy has no dtype"),
             format!(
                 "{instead}, or ask for the bytes as `|V{size}`, by `convert` with the option `reinterpret: void`"
@@ -413,7 +416,11 @@ impl ToDtype<'_> {
         Some(Descr::scalar(kind, 8))
     }
 
-    fn compound(&mut self, members: &[(String, Datatype)], path: &str) -> Result<Descr, Error> {
+    fn compound(
+        &mut self,
+        members: &[(String, Datatype)],
+        path: &str,
+    ) -> Result<Descr, FormatError> {
         let mut fields = Vec::with_capacity(members.len());
         for (name, datatype) in members {
             let is_padding =
@@ -425,9 +432,9 @@ impl ToDtype<'_> {
         Ok(Descr::Struct(fields))
     }
 
-    fn member(&mut self, datatype: &Datatype, path: &str) -> Result<Descr, Error> {
+    fn member(&mut self, datatype: &Datatype, path: &str) -> Result<Descr, FormatError> {
         let Some(size) = datatype.packed_size().filter(|size| *size > 0) else {
-            return Err(Error::no_counterpart(
+            return Err(FormatError::no_counterpart(
                 format!("the member {} is `{datatype}`, which has no fixed width", quoted(path)),
                 "leave it out, or store it as an array of its own",
             ));

@@ -31,7 +31,7 @@ pub use self::dtype::{ByteOrder, Descr, DtypeKind, DtypeScalar, Field, TimeUnit}
 pub use self::header::{MAGIC, MAX_HEADER, NpyHeader};
 
 use self::mapping::{FromDtype, from_dtype, to_dtype};
-use super::{Block, Error, ReadOptions, Variable, WriteOptions, read_all, read_units};
+use super::{Block, ExportOptions, FormatError, ImportOptions, Variable, read_all, read_units};
 use crate::ndl::{Datatype, Endian, Extent, Ndarray, Order, Storage};
 use crate::ra::{self, ElementType, reverse_each};
 
@@ -50,11 +50,11 @@ const PIECE: usize = 256 * 1024;
 ///
 /// ```
 /// use std::io::Read;
-/// use ra_pack::interchange::{ReadOptions, npy::NpyReader};
+/// use ra_pack::interchange::{ImportOptions, npy::NpyReader};
 ///
 /// let text = b"\x93NUMPY\x01\x00\x3c\0{'descr': '>i2', 'fortran_order': False, 'shape': (2, 2), }\n";
 /// let file = [&text[..], &[0, 1, 0, 2, 0, 3, 0, 4]].concat();
-/// let mut reader = NpyReader::new(&file[..], ReadOptions::default())?;
+/// let mut reader = NpyReader::new(&file[..], ImportOptions::default())?;
 /// let variable = reader.variable("x")?;
 /// assert_eq!(variable.header.dims(), [2, 2]);
 /// assert_eq!(variable.description.datatype.word(), Some("int16"));
@@ -62,7 +62,7 @@ const PIECE: usize = 256 * 1024;
 /// reader.read_to_end(&mut data)?;
 /// assert_eq!(data, [1, 0, 2, 0, 3, 0, 4, 0]);
 /// assert_eq!(reader.finish()?, 0); // bytes after the data
-/// # Ok::<(), ra_pack::interchange::Error>(())
+/// # Ok::<(), ra_pack::interchange::FormatError>(())
 /// ```
 #[derive(Debug)]
 pub struct NpyReader<R> {
@@ -83,7 +83,7 @@ impl<R: Read> NpyReader<R> {
     ///
     /// As [`NpyHeader::read`], and when the array has no counterpart: Python objects, long doubles, elements of
     /// no bytes. A pickle is never loaded.
-    pub fn new(mut input: R, options: ReadOptions) -> Result<Self, Error> {
+    pub fn new(mut input: R, options: ImportOptions) -> Result<Self, FormatError> {
         let header = NpyHeader::read(&mut input)?;
         let is_row = !header.fortran_order && header.shape.len() > 1;
         let mut dims = header.shape.clone();
@@ -94,7 +94,7 @@ impl<R: Read> NpyReader<R> {
             ra::Header::new(element, dims).map_err(|error| {
                 let reason =
                     format!("expected a shape that can be counted in bytes, found: {error}");
-                Error::malformed(header.shape_at, reason)
+                FormatError::malformed(header.shape_at, reason)
             })
         };
         let (element, mut datatype, FromDtype { attributes, fillvalue, losses }) =
@@ -162,9 +162,9 @@ impl<R: Read> NpyReader<R> {
     /// # Errors
     ///
     /// When no array can have the name: it is empty or has a slash.
-    pub fn variable(&self, name: &str) -> Result<Variable, Error> {
+    pub fn variable(&self, name: &str) -> Result<Variable, FormatError> {
         if name.is_empty() || name.contains('/') {
-            return Err(Error::no_counterpart(
+            return Err(FormatError::no_counterpart(
                 format!("no array in a description can be called `{}`", name.escape_debug()),
                 "give it a name without slashes",
             ));
@@ -180,7 +180,7 @@ impl<R: Read> NpyReader<R> {
     /// # Errors
     ///
     /// When the data is cut off, or the reader fails.
-    pub fn finish(mut self) -> Result<u64, Error> {
+    pub fn finish(mut self) -> Result<u64, FormatError> {
         io::copy(&mut self, &mut io::sink())?;
         Ok(io::copy(&mut self.data.input, &mut io::sink())?)
     }
@@ -235,7 +235,7 @@ impl<R: Read> Read for ExactReader<R> {
             let (len, found) = (self.len, self.len - self.left);
             let reason =
                 format!("expected {len} bytes of data, found the end of the file after {found}");
-            let error = Error::malformed(self.at, reason);
+            let error = FormatError::malformed(self.at, reason);
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, error));
         }
         self.left -= found as u64;
@@ -266,14 +266,14 @@ impl NpyPlan {
     /// # Errors
     ///
     /// When the array has no counterpart: integers of 16 bytes, `complex32`, `float128`, odd widths (unless
-    /// [`WriteOptions::as_void`]); members of variable width; encoded data, which is to be decoded first;
+    /// [`ExportOptions::as_void`]); members of variable width; encoded data, which is to be decoded first;
     /// a description that is not one of the header.
-    pub fn new(variable: &Variable, options: WriteOptions) -> Result<Self, Error> {
+    pub fn new(variable: &Variable, options: ExportOptions) -> Result<Self, FormatError> {
         let (mut descr, losses) = to_dtype(variable, options.as_void)?;
         let (dims, data_len) = (variable.header.dims(), variable.header.data_len());
         if variable.description.datatype == Datatype::String {
             let (Descr::Scalar(text), [length @ ..=dtype::MAX_ITEM]) = (&mut descr, dims) else {
-                return Err(Error::no_counterpart(
+                return Err(FormatError::no_counterpart(
                     format!("a string with the dims {dims:?} is not one text that numpy can hold"),
                     "make it an array of opaque elements with the tag `text`",
                 ));
@@ -294,13 +294,13 @@ impl NpyPlan {
         }
         let (described, stored) = (variable.description.shape.len(), shape.len());
         if described != stored {
-            return Err(Error::no_counterpart(
+            return Err(FormatError::no_counterpart(
                 format!("the description has {described} dimensions, the header {stored}"),
                 "make both say the same",
             ));
         }
         if shape.iter().any(|extent| i64::try_from(*extent).is_err()) {
-            return Err(Error::no_counterpart(
+            return Err(FormatError::no_counterpart(
                 "an extent is larger than numpy can count",
                 "leave the array out: it has no elements",
             ));
@@ -323,14 +323,14 @@ impl NpyPlan {
     /// # Errors
     ///
     /// As [`write()`].
-    pub fn write(&self, out: &mut impl Write, data: impl Read) -> Result<(), Error> {
+    pub fn write(&self, out: &mut impl Write, data: impl Read) -> Result<(), FormatError> {
         out.write_all(&self.header.encode())?;
         let write = |part: &mut [u8]| Ok(out.write_all(part)?);
         read_all(data, self.data_len, PIECE, write, |found| {
             let at = found.unwrap_or(self.data_len);
             let found = found.map_or("more".to_owned(), |found| found.to_string());
             let reason = format!("expected {} bytes of data, found {found}", self.data_len);
-            Error::malformed(at, reason)
+            FormatError::malformed(at, reason)
         })?;
         io::copy(&mut io::repeat(0).take(self.filler), out)?;
         Ok(())
@@ -344,14 +344,14 @@ impl NpyPlan {
 /// `True`. The same array gives the same file.
 ///
 /// ```
-/// use ra_pack::interchange::{Variable, WriteOptions, npy};
+/// use ra_pack::interchange::{Variable, ExportOptions, npy};
 /// use ra_pack::{describe, ra};
 ///
 /// let header = ra::Header::new(ra::ElementType::FLOAT32, vec![2, 3])?;
 /// let description = describe("x", &header, ra::Encoding::Raw);
 /// let variable = Variable { header, description, losses: Vec::new() };
 /// let mut file = Vec::new();
-/// let plan = npy::write(&mut file, &variable, &[0; 24][..], WriteOptions::default())?;
+/// let plan = npy::write(&mut file, &variable, &[0; 24][..], ExportOptions::default())?;
 /// assert!(plan.header.fortran_order);
 /// assert_eq!(file.len(), 128 + 24);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -365,8 +365,8 @@ pub fn write(
     mut out: impl Write,
     variable: &Variable,
     data: impl Read,
-    options: WriteOptions,
-) -> Result<NpyPlan, Error> {
+    options: ExportOptions,
+) -> Result<NpyPlan, FormatError> {
     let plan = NpyPlan::new(variable, options)?;
     plan.write(&mut out, data)?;
     Ok(plan)
@@ -474,8 +474,8 @@ mod swap_tests {
     fn a_structure_that_is_too_long_to_be_swapped_is_refused() {
         let read = |unit| read_units(&mut io::repeat(0), unit, &mut Vec::new());
         assert!(read(1 << 20).is_ok());
-        let error = Error::from(read(1 << 30).unwrap_err());
-        assert!(matches!(error, Error::NoCounterpart { .. }), "{error}");
+        let error = FormatError::from(read(1 << 30).unwrap_err());
+        assert!(matches!(error, FormatError::NoCounterpart { .. }), "{error}");
     }
 
     proptest! {

@@ -10,7 +10,7 @@ use proptest::sample::select;
 use super::{
     ByteOrder, Descr, DtypeKind, DtypeScalar, Field, NpyHeader, NpyPlan, NpyReader, TimeUnit, write,
 };
-use crate::interchange::{Error, ReadOptions, Variable, WriteOptions};
+use crate::interchange::{ExportOptions, FormatError, ImportOptions, Variable};
 use crate::ndl::{Attribute, Datatype, Endian, Extent, Integer, Ndarray, Order, Storage, Value};
 use crate::ra::{self, ElementType};
 
@@ -72,16 +72,16 @@ fn file(descr: &str, shape: &str) -> Vec<u8> {
     bytes
 }
 
-fn read(descr: &str, options: ReadOptions) -> Result<Variable, Error> {
+fn read(descr: &str, options: ImportOptions) -> Result<Variable, FormatError> {
     NpyReader::new(&*file(descr, "(2,)"), options)?.variable("x")
 }
 
 fn plain(descr: &str) -> Variable {
-    read(descr, ReadOptions::default()).unwrap_or_else(|error| panic!("{descr}: {error}"))
+    read(descr, ImportOptions::default()).unwrap_or_else(|error| panic!("{descr}: {error}"))
 }
 
 fn back(variable: &Variable) -> String {
-    let plan = NpyPlan::new(variable, WriteOptions::default()).unwrap();
+    let plan = NpyPlan::new(variable, ExportOptions::default()).unwrap();
     assert_eq!(plan.losses, [""; 0]);
     plan.header.descr.to_string()
 }
@@ -233,7 +233,7 @@ fn numbers_with_a_unit_are_no_durations() {
         variable.description.attributes.extend(Attribute::short("units", units));
         let fillvalue = fillvalue.map(Value::Int);
         variable.description.storage = Some(Storage { fillvalue, ..Storage::default() });
-        let plan = NpyPlan::new(&variable, WriteOptions::default()).unwrap();
+        let plan = NpyPlan::new(&variable, ExportOptions::default()).unwrap();
         (plan.header.descr.to_string(), plan.losses.len())
     };
     assert_eq!(with("seconds", None), ("'<i8'".to_owned(), 1));
@@ -250,7 +250,7 @@ fn one_text_is_a_string_and_empty_text_has_a_nul() {
         let mut file = file("'|S4'", "()");
         file.truncate(file.len() - 4096);
         file.extend(bytes);
-        let mut reader = NpyReader::new(&*file, ReadOptions::default()).unwrap();
+        let mut reader = NpyReader::new(&*file, ImportOptions::default()).unwrap();
         let mut data = Vec::new();
         reader.read_to_end(&mut data).unwrap();
         assert_eq!(data, bytes);
@@ -260,7 +260,7 @@ fn one_text_is_a_string_and_empty_text_has_a_nul() {
     assert_eq!(text.description.datatype, Datatype::String);
     assert_eq!(text.description.shape, []);
     assert_eq!(text.header, ra::Header::new(ElementType::UINT8, vec![4]).unwrap());
-    let plan = NpyPlan::new(&text, WriteOptions::default()).unwrap();
+    let plan = NpyPlan::new(&text, ExportOptions::default()).unwrap();
     assert_eq!((back(&text).as_str(), &*plan.header.shape), ("'|S4'", &[][..]));
     let bytes = read(b"ab\xff\xff");
     assert_eq!(flow(&bytes), "{opaque: {size: 4, tag: text}}");
@@ -269,18 +269,18 @@ fn one_text_is_a_string_and_empty_text_has_a_nul() {
     let mut empty = variable(ElementType::UINT8, &[0], Datatype::String);
     empty.description.shape = Vec::new();
     let mut written = Vec::new();
-    let plan = NpyPlan::new(&empty, WriteOptions::default()).unwrap();
+    let plan = NpyPlan::new(&empty, ExportOptions::default()).unwrap();
     plan.write(&mut written, std::io::empty()).unwrap();
     assert_eq!(plan.header.descr.to_string(), "'|S1'");
     assert_eq!(written.len(), usize::try_from(plan.file_len()).unwrap());
-    assert_eq!(NpyReader::new(&*written, ReadOptions::default()).unwrap().finish().unwrap(), 0);
+    assert_eq!(NpyReader::new(&*written, ImportOptions::default()).unwrap().finish().unwrap(), 0);
 }
 
 #[test]
 fn brain_floats_are_read_when_asked_for() {
     for descr in ["'<V2'", "'|V2'", "'>V2'"] {
         let variable =
-            read(descr, ReadOptions { bfloat16: true, ..ReadOptions::default() }).unwrap();
+            read(descr, ImportOptions { bfloat16: true, ..ImportOptions::default() }).unwrap();
         assert_eq!(variable.header.element(), ElementType::BFLOAT16);
         assert_eq!(back(&variable), "'<V2'");
         assert_eq!(plain(descr).header.element(), ElementType::new(0, 2).unwrap());
@@ -289,20 +289,22 @@ fn brain_floats_are_read_when_asked_for() {
     let end = big.len() - 4096;
     big[end] = 0x3f;
     for (keep, descr, bytes) in [(false, "'<V2'", [0, 0x3f]), (true, "'>V2'", [0x3f, 0])] {
-        let options = ReadOptions { keep_endian: keep, bfloat16: true, ..ReadOptions::default() };
+        let options =
+            ImportOptions { keep_endian: keep, bfloat16: true, ..ImportOptions::default() };
         let mut reader = NpyReader::new(&*big, options).unwrap();
         let mut data = Vec::new();
         reader.read_to_end(&mut data).unwrap();
         assert_eq!(data, bytes);
         assert_eq!(back(&reader.variable("x").unwrap()), descr);
     }
-    let other = read("'<i2'", ReadOptions { bfloat16: true, ..ReadOptions::default() }).unwrap();
+    let other =
+        read("'<i2'", ImportOptions { bfloat16: true, ..ImportOptions::default() }).unwrap();
     assert_eq!(other.header.element(), ElementType::INT16);
 }
 
 #[test]
 fn big_endian_is_swapped_or_kept() {
-    let keep = ReadOptions { keep_endian: true, ..ReadOptions::default() };
+    let keep = ImportOptions { keep_endian: true, ..ImportOptions::default() };
     for descr in ["'>i2'", "'>u4'", "'>f2'", "'>f8'", "'>c8'", "'>M8[s]'", "'>m8[s]'"] {
         let swapped = plain(descr);
         assert_eq!(swapped.header.flags(), ra::Flags::NONE);
@@ -341,18 +343,20 @@ fn what_has_no_counterpart_is_refused_with_a_way_out() {
         ("[('a', '<f16')]", "the dtype of the field `a` is `'<f16'`"),
         ("('<f4', (2,))", "subarray"),
     ] {
-        let error = read(descr, ReadOptions::default()).unwrap_err();
-        let Error::NoCounterpart { reason: found, .. } = error else { panic!("{descr}: {error}") };
+        let error = read(descr, ImportOptions::default()).unwrap_err();
+        let FormatError::NoCounterpart { reason: found, .. } = error else {
+            panic!("{descr}: {error}")
+        };
         assert!(found.contains(reason), "{descr}: {found}");
     }
     assert!(
-        NpyReader::new(&*file("'<f8'", "()"), ReadOptions::default())
+        NpyReader::new(&*file("'<f8'", "()"), ImportOptions::default())
             .unwrap()
             .variable("a/b")
             .is_err()
     );
     assert!(
-        NpyReader::new(&*file("'<f8'", "()"), ReadOptions::default())
+        NpyReader::new(&*file("'<f8'", "()"), ImportOptions::default())
             .unwrap()
             .variable("")
             .is_err()
@@ -373,18 +377,18 @@ fn what_numpy_has_no_dtype_for_is_bytes_only_when_asked_for() {
     ] {
         let element = ElementType::new(eltype, elbyte).unwrap();
         let variable = variable(element, &[2], datatype);
-        let error = NpyPlan::new(&variable, WriteOptions::default()).unwrap_err().to_string();
+        let error = NpyPlan::new(&variable, ExportOptions::default()).unwrap_err().to_string();
         assert!(error.contains("numpy has no dtype"), "{error}");
         let plan =
-            NpyPlan::new(&variable, WriteOptions { as_void: true, ..WriteOptions::default() })
+            NpyPlan::new(&variable, ExportOptions { as_void: true, ..ExportOptions::default() })
                 .unwrap();
         assert_eq!(plan.header.descr.to_string(), format!("'|V{elbyte}'"));
     }
     let nested = Datatype::Compound(vec![("a".to_owned(), Datatype::Int128)]);
     let nested = variable(ElementType::new(0, 16).unwrap(), &[2], nested);
-    assert!(NpyPlan::new(&nested, WriteOptions::default()).is_err());
+    assert!(NpyPlan::new(&nested, ExportOptions::default()).is_err());
     let plan =
-        NpyPlan::new(&nested, WriteOptions { as_void: true, ..WriteOptions::default() }).unwrap();
+        NpyPlan::new(&nested, ExportOptions { as_void: true, ..ExportOptions::default() }).unwrap();
     assert_eq!(plan.header.descr.to_string(), "[('a', '|V16')]");
 }
 
@@ -423,15 +427,15 @@ fn descriptions_that_contradict_the_header_are_refused() {
         (ElementType::new(0, 5).unwrap(), Datatype::Opaque { size: 4, tag: None }),
         (ElementType::UINT8, Datatype::String),
     ] {
-        let error = NpyPlan::new(&variable(element, &[2], datatype), WriteOptions::default());
+        let error = NpyPlan::new(&variable(element, &[2], datatype), ExportOptions::default());
         assert!(error.unwrap_err().to_string().contains("make both say the same"));
     }
     let mut other = variable(ElementType::INT8, &[2], Datatype::Int8);
     other.description.shape.clear();
-    assert!(NpyPlan::new(&other, WriteOptions::default()).is_err());
+    assert!(NpyPlan::new(&other, ExportOptions::default()).is_err());
     let text = Datatype::Compound(vec![("a".to_owned(), Datatype::String)]);
     let text = variable(ElementType::new(0, 4).unwrap(), &[2], text);
-    assert!(NpyPlan::new(&text, WriteOptions::default()).is_err());
+    assert!(NpyPlan::new(&text, ExportOptions::default()).is_err());
 }
 
 #[test]
@@ -440,12 +444,12 @@ fn encoded_and_swapped_data_is_not_taken_for_plain() {
     bytes[8] = 2;
     let mut encoded = variable(ElementType::INT32, &[2], Datatype::Int32);
     encoded.header = ra::Header::parse(&bytes).unwrap();
-    let error = NpyPlan::new(&encoded, WriteOptions::default()).unwrap_err().to_string();
+    let error = NpyPlan::new(&encoded, ExportOptions::default()).unwrap_err().to_string();
     assert!(error.ends_with("decode it first"), "{error}");
     let compound = Datatype::Compound(vec![("a".to_owned(), Datatype::Int32)]);
     let mut swapped = variable(ElementType::new(0, 4).unwrap(), &[2], compound);
     swapped.header = swapped.header.big_endian();
-    let error = NpyPlan::new(&swapped, WriteOptions::default()).unwrap_err().to_string();
+    let error = NpyPlan::new(&swapped, ExportOptions::default()).unwrap_err().to_string();
     assert!(error.ends_with("make the data little-endian first"), "{error}");
 }
 
@@ -457,7 +461,7 @@ fn what_a_file_cannot_say_is_told() {
     variable.description.attributes.extend(Attribute::short("units", "m"));
     let fillvalue = Some(Value::Int(0));
     variable.description.storage = Some(Storage { fillvalue, ..Storage::default() });
-    let plan = NpyPlan::new(&variable, WriteOptions::default()).unwrap();
+    let plan = NpyPlan::new(&variable, ExportOptions::default()).unwrap();
     assert_eq!(plan.header.descr.to_string(), "'|u1'");
     assert_eq!(
         plan.losses,
@@ -477,8 +481,8 @@ fn orders_become_fortran_order_as_numpy_has_it() {
         bytes.extend(u16::try_from(text.len()).unwrap().to_le_bytes());
         bytes.extend(text.as_bytes());
         let variable =
-            NpyReader::new(&*bytes, ReadOptions::default()).unwrap().variable("x").unwrap();
-        let plan = NpyPlan::new(&variable, WriteOptions::default()).unwrap();
+            NpyReader::new(&*bytes, ImportOptions::default()).unwrap().variable("x").unwrap();
+        let plan = NpyPlan::new(&variable, ExportOptions::default()).unwrap();
         let written = NpyHeader::read(&mut &*plan.header.encode()).unwrap();
         assert_eq!(written.shape, NpyHeader::read(&mut &*bytes).unwrap().shape);
         let dims = variable.header.dims().to_vec();
@@ -495,8 +499,8 @@ fn orders_become_fortran_order_as_numpy_has_it() {
     }
 }
 
-fn read_whole(file: &[u8]) -> Result<(Variable, Vec<u8>), Error> {
-    let mut reader = NpyReader::new(file, ReadOptions::default())?;
+fn read_whole(file: &[u8]) -> Result<(Variable, Vec<u8>), FormatError> {
+    let mut reader = NpyReader::new(file, ImportOptions::default())?;
     let variable = reader.variable("x")?;
     let mut data = Vec::new();
     reader.read_to_end(&mut data)?;
@@ -519,7 +523,7 @@ proptest! {
         let first = filled_file(descr, fortran_order, &shape);
         let (variable, data) = read_whole(&first).unwrap();
         let mut second = Vec::new();
-        write(&mut second, &variable, &*data, WriteOptions::default()).unwrap();
+        write(&mut second, &variable, &*data, ExportOptions::default()).unwrap();
         let (mut again, data_again) = read_whole(&second).unwrap();
         // Titles are lost on the first way.
         again.losses.clone_from(&variable.losses);
@@ -539,7 +543,7 @@ proptest! {
         let whole = filled_file(descr, false, &shape);
         for len in 0..whole.len() {
             match read_whole(&whole[..len]) {
-                Err(Error::Malformed { offset, .. }) => prop_assert_eq!(offset, u64::try_from(len).unwrap()),
+                Err(FormatError::Malformed { offset, .. }) => prop_assert_eq!(offset, u64::try_from(len).unwrap()),
                 other => prop_assert!(false, "{} bytes: {:?}", len, other),
             }
         }
@@ -555,7 +559,7 @@ proptest! {
         }
         if let Ok((variable, data)) = read_whole(&bytes) {
             let mut again = Vec::new();
-            if write(&mut again, &variable, &*data, WriteOptions::default()).is_ok() {
+            if write(&mut again, &variable, &*data, ExportOptions::default()).is_ok() {
                 prop_assert_eq!(read_whole(&again).unwrap().1, data);
             }
         }
@@ -565,14 +569,14 @@ proptest! {
 #[test]
 fn bytes_after_the_data_are_counted() {
     let mut bytes = filled_file(Descr::scalar(DtypeKind::Int, 4), false, &[3]);
-    assert_eq!(NpyReader::new(&*bytes, ReadOptions::default()).unwrap().finish().unwrap(), 0);
+    assert_eq!(NpyReader::new(&*bytes, ImportOptions::default()).unwrap().finish().unwrap(), 0);
     bytes.extend([0; 7]);
-    assert_eq!(NpyReader::new(&*bytes, ReadOptions::default()).unwrap().finish().unwrap(), 7);
-    let mut reader = NpyReader::new(&*bytes, ReadOptions::default()).unwrap();
+    assert_eq!(NpyReader::new(&*bytes, ImportOptions::default()).unwrap().finish().unwrap(), 7);
+    let mut reader = NpyReader::new(&*bytes, ImportOptions::default()).unwrap();
     reader.read_to_end(&mut Vec::new()).unwrap();
     assert_eq!(reader.into_inner(), [0; 7]);
     bytes.truncate(bytes.len() - 8);
-    let error = NpyReader::new(&*bytes, ReadOptions::default()).unwrap().finish().unwrap_err();
+    let error = NpyReader::new(&*bytes, ImportOptions::default()).unwrap().finish().unwrap_err();
     assert_eq!(
         error.to_string(),
         "byte 139: expected 12 bytes of data, found the end of the file after 11"
@@ -584,8 +588,8 @@ fn data_of_another_length_is_not_written() {
     let bytes = filled_file(Descr::scalar(DtypeKind::Int, 4), false, &[3]);
     let (variable, data) = read_whole(&bytes).unwrap();
     for wrong in [&data[..11], &[&*data, b"x"].concat()] {
-        let error = write(Vec::new(), &variable, wrong, WriteOptions::default()).unwrap_err();
-        assert!(matches!(error, Error::Malformed { .. }), "{error}");
+        let error = write(Vec::new(), &variable, wrong, ExportOptions::default()).unwrap_err();
+        assert!(matches!(error, FormatError::Malformed { .. }), "{error}");
     }
 }
 

@@ -27,7 +27,7 @@ use png::{
     Transformations,
 };
 
-use super::{Block, Error, Variable, read_all, row_order_extents, wrong_length};
+use super::{Block, FormatError, Variable, read_all, row_order_extents, wrong_length};
 use crate::ndl::{Datatype, Extent, Ndarray, Order, Storage};
 use crate::ra::{ElementType, Flags, Header, reverse_each};
 
@@ -37,7 +37,7 @@ pub const MAX_WHOLE: usize = 256 << 20;
 /// A picture; what is read from it are its pixels, little-endian, the channels fastest and then the columns.
 ///
 /// The checksums of a file are read with its pixels: an error of reading that comes from the file has an
-/// [`Error::Malformed`] in it, which `Error::from` takes out again.
+/// [`FormatError::Malformed`] in it, which `FormatError::from` takes out again.
 ///
 /// ```
 /// use std::io::{Cursor, Read};
@@ -66,7 +66,7 @@ pub const MAX_WHOLE: usize = 256 << 20;
 /// let mut read = Vec::new();
 /// picture.read_to_end(&mut read)?;
 /// assert_eq!(read, pixels);
-/// # Ok::<(), ra_pack::interchange::Error>(())
+/// # Ok::<(), ra_pack::interchange::FormatError>(())
 /// ```
 pub struct PngReader<R: Read + Seek> {
     decoder: png::Reader<CountedReader<R>>,
@@ -94,7 +94,7 @@ impl<R: Read + Seek> PngReader<R> {
     ///
     /// When it is no PNG, is cut off or broken before its pixels, is interlaced and larger than [`MAX_WHOLE`],
     /// or reading fails.
-    pub fn open(mut reader: R, name: &str) -> Result<Self, Error> {
+    pub fn open(mut reader: R, name: &str) -> Result<Self, FormatError> {
         let chunks = ChunkList::scan(&mut reader)?;
         let at = Arc::new(AtomicU64::new(0));
         let counted = CountedReader { inner: BufReader::new(reader), at: Arc::clone(&at) };
@@ -141,7 +141,7 @@ impl<R: Read + Seek> PngReader<R> {
     }
 
     /// Decodes the next row, or all of an interlaced picture. After the last one the end of the file is checked.
-    fn fill(&mut self, pixels: &mut Vec<u8>) -> Result<(), Error> {
+    fn fill(&mut self, pixels: &mut Vec<u8>) -> Result<(), FormatError> {
         let fault = |error| refuse(error, self.at.load(Ordering::Relaxed));
         let mut is_last = false;
         if self.is_interlaced {
@@ -154,7 +154,7 @@ impl<R: Read + Seek> PngReader<R> {
             if pixels.len() != self.row {
                 let (expected, found) = (self.row, pixels.len());
                 let reason = format!("expected {expected} bytes of a row, found {found}");
-                return Err(Error::malformed(self.at.load(Ordering::Relaxed), reason));
+                return Err(FormatError::malformed(self.at.load(Ordering::Relaxed), reason));
             }
         }
         if is_last || pixels.is_empty() {
@@ -174,7 +174,7 @@ impl<R: Read + Seek> Read for PngReader<R> {
         let read = pixels.read(out, |pixels| {
             let filled = if self.is_done { Ok(()) } else { self.fill(pixels) };
             filled.map_err(|error| match error {
-                Error::Io(error) => error,
+                FormatError::Io(error) => error,
                 error => io::Error::new(io::ErrorKind::InvalidData, error),
             })
         });
@@ -189,7 +189,7 @@ fn describe(
     color: ColorType,
     depth: BitDepth,
     losses: Vec<String>,
-) -> Result<Variable, Error> {
+) -> Result<Variable, FormatError> {
     let (datatype, element) = match depth {
         BitDepth::Sixteen => (Datatype::UInt16, ElementType::UINT16),
         _ => (Datatype::UInt8, ElementType::UINT8),
@@ -208,24 +208,25 @@ fn describe(
         storage: Some(Storage { order: Order::Row, ..Storage::default() }),
     };
     let header = Header::new(element, size.into_iter().rev().collect());
-    let header = header.map_err(|error| Error::no_counterpart(error.to_string(), "crop it"))?;
+    let header =
+        header.map_err(|error| FormatError::no_counterpart(error.to_string(), "crop it"))?;
     Ok(Variable { header, description, losses })
 }
 
 /// The error of the decoder, after it took `at` bytes.
-fn refuse(error: DecodingError, at: u64) -> Error {
+fn refuse(error: DecodingError, at: u64) -> FormatError {
     match error {
         DecodingError::IoError(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-            Error::malformed(at, "expected more of the picture, found the end of the file")
+            FormatError::malformed(at, "expected more of the picture, found the end of the file")
         }
-        DecodingError::IoError(error) => Error::Io(error),
-        DecodingError::Format(error) => Error::malformed(at, error.to_string()),
-        DecodingError::LimitsExceeded => Error::no_counterpart(
+        DecodingError::IoError(error) => FormatError::Io(error),
+        DecodingError::Format(error) => FormatError::malformed(at, error.to_string()),
+        DecodingError::LimitsExceeded => FormatError::no_counterpart(
             format!("an interlaced picture or a row takes more than {MAX_WHOLE} bytes"),
             "write it again without interlacing, or in parts",
         ),
         // The decoder was asked wrongly, which only a strange file brings about.
-        DecodingError::Parameter(error) => Error::malformed(at, error.to_string()),
+        DecodingError::Parameter(error) => FormatError::malformed(at, error.to_string()),
     }
 }
 
@@ -285,7 +286,7 @@ struct ChunkList {
 
 impl ChunkList {
     /// Goes over the whole file, and leaves the reader at its beginning.
-    fn scan(reader: &mut (impl Read + Seek)) -> Result<Self, Error> {
+    fn scan(reader: &mut (impl Read + Seek)) -> Result<Self, FormatError> {
         let len = reader.seek(SeekFrom::End(0))?;
         reader.seek(SeekFrom::Start(0))?;
         let mut buffered = BufReader::new(&mut *reader);
@@ -295,7 +296,7 @@ impl ChunkList {
             let same = signature.iter().zip(&SIGNATURE).take_while(|(a, b)| a == b).count();
             let found = signature.escape_ascii();
             let reason = format!("expected the signature of PNG, found `{found}`");
-            return Err(Error::malformed(same as u64, reason));
+            return Err(FormatError::malformed(same as u64, reason));
         }
         let mut chunks = Self { compressed: 0, counts: BTreeMap::new(), trailing: 0 };
         let mut at = 8_u64;
@@ -303,7 +304,7 @@ impl ChunkList {
             let left = len.saturating_sub(at); // nothing of a file that grew meanwhile
             if left < BESIDE {
                 let reason = format!("expected another chunk, found {left} bytes");
-                return Err(Error::malformed(len, reason));
+                return Err(FormatError::malformed(len, reason));
             }
             let (mut size, mut name) = ([0; 4], [0; 4]);
             buffered.read_exact(&mut size)?;
@@ -313,13 +314,13 @@ impl ChunkList {
             if whole > left {
                 let name = name.escape_ascii();
                 let reason = format!("expected {whole} bytes of the chunk `{name}`, found {left}");
-                return Err(Error::malformed(at, reason));
+                return Err(FormatError::malformed(at, reason));
             }
             *chunks.counts.entry(name).or_default() += 1;
             // The decoder takes any length, and panics over a colour of less than three bytes.
             if name == *b"PLTE" && !(size.is_multiple_of(3) && (3..=768).contains(&size)) {
                 let reason = format!("expected a palette of 1 to 256 colours, found {size} bytes");
-                return Err(Error::malformed(at, reason));
+                return Err(FormatError::malformed(at, reason));
             }
             if name == *b"IDAT" {
                 chunks.compressed += u64::from(size);
@@ -335,7 +336,7 @@ impl ChunkList {
     }
 
     /// That the compressed pixels can be so many bytes.
-    fn check(&self, pixels: u64) -> Result<(), Error> {
+    fn check(&self, pixels: u64) -> Result<(), FormatError> {
         let most = (self.compressed + 16).saturating_mul(MAX_RATIO);
         if pixels <= most {
             return Ok(());
@@ -344,7 +345,7 @@ impl ChunkList {
         let reason =
             format!("expected {pixels} bytes of pixels, found only {compressed} compressed");
         // The extents stand there.
-        Err(Error::malformed(16, reason))
+        Err(FormatError::malformed(16, reason))
     }
 
     /// What is in the file besides the pixels, one sentence each.
@@ -398,7 +399,7 @@ const PIECE: usize = 1 << 16;
 /// than the header says, or reading or writing fails.
 ///
 /// ```
-/// use ra_pack::interchange::{Error, Variable, png};
+/// use ra_pack::interchange::{FormatError, Variable, png};
 /// use ra_pack::ndl::{Datatype, Extent, Ndarray};
 /// use ra_pack::ra::{ElementType, Header};
 ///
@@ -415,9 +416,13 @@ const PIECE: usize = 1 << 16;
 ///     losses: Vec::new(),
 /// };
 /// let refused = png::write(&line, [1, 2].as_slice(), std::io::sink());
-/// assert!(matches!(refused, Err(Error::NoCounterpart { .. })));
+/// assert!(matches!(refused, Err(FormatError::NoCounterpart { .. })));
 /// ```
-pub fn write(variable: &Variable, data: impl Read, out: impl Write) -> Result<Vec<String>, Error> {
+pub fn write(
+    variable: &Variable,
+    data: impl Read,
+    out: impl Write,
+) -> Result<Vec<String>, FormatError> {
     let Variable { header, description, .. } = variable;
     let name = &description.name;
     let depth = match (&description.datatype, header.element()) {
@@ -426,7 +431,7 @@ pub fn write(variable: &Variable, data: impl Read, out: impl Write) -> Result<Ve
         (datatype, _) => {
             let reason =
                 format!("a picture has samples of `uint8` or `uint16`, {name:?} has `{datatype}`");
-            return Err(Error::no_counterpart(
+            return Err(FormatError::no_counterpart(
                 reason,
                 "scale the values to uint8 or uint16, or have `ra-pack plot` draw them",
             ));
@@ -439,7 +444,7 @@ pub fn write(variable: &Variable, data: impl Read, out: impl Write) -> Result<Ve
         [height, width, 3] => (height, width, ColorType::Rgb),
         [height, width, 4] => (height, width, ColorType::Rgba),
         _ => {
-            return Err(Error::no_counterpart(
+            return Err(FormatError::no_counterpart(
                 format!(
                     "a picture has the shape [height, width] or [height, width, 2 to 4 channels], {name:?} has \
                      {size:?}"
@@ -451,7 +456,7 @@ pub fn write(variable: &Variable, data: impl Read, out: impl Write) -> Result<Ve
     let extent = |length: u64| u32::try_from(i32::try_from(length).ok()?).ok();
     let (Some(height @ 1..), Some(width @ 1..)) = (extent(height), extent(width)) else {
         let most = i32::MAX;
-        return Err(Error::no_counterpart(
+        return Err(FormatError::no_counterpart(
             format!(
                 "a picture has 1 to {most} rows and columns, {name:?} has {height} and {width}"
             ),
@@ -461,7 +466,7 @@ pub fn write(variable: &Variable, data: impl Read, out: impl Write) -> Result<Ve
     let row = header.data_len() / u64::from(height);
     if row > MAX_WHOLE as u64 {
         let reason = format!("a row of {name:?} has {row} bytes, and {MAX_WHOLE} are the most");
-        return Err(Error::no_counterpart(reason, "write it in parts"));
+        return Err(FormatError::no_counterpart(reason, "write it in parts"));
     }
     let swaps = depth == BitDepth::Sixteen && !header.flags().contains(Flags::BIG_ENDIAN);
     let mut encoder = Encoder::new(out, width, height);
@@ -484,9 +489,9 @@ pub fn write(variable: &Variable, data: impl Read, out: impl Write) -> Result<Ve
         .collect())
 }
 
-fn unwritable(error: EncodingError) -> Error {
+fn unwritable(error: EncodingError) -> FormatError {
     match error {
-        EncodingError::IoError(error) => Error::Io(error),
-        error => Error::Io(io::Error::other(error.to_string())),
+        EncodingError::IoError(error) => FormatError::Io(error),
+        error => FormatError::Io(io::Error::other(error.to_string())),
     }
 }

@@ -7,7 +7,7 @@ use flate2::write::ZlibEncoder;
 use proptest::prelude::*;
 
 use super::{PngReader, write};
-use crate::interchange::{Error, Variable};
+use crate::interchange::{FormatError, Variable};
 use crate::ndl::{Attribute, Datatype, Extent, Ndarray, Order, Storage};
 use crate::ra::{ElementType, Header};
 
@@ -34,7 +34,7 @@ fn picture(width: u32, height: u32, kind: [u8; 3], others: &[Vec<u8>], raw: &[u8
     file
 }
 
-fn read(file: &[u8]) -> Result<(Variable, Vec<u8>), Error> {
+fn read(file: &[u8]) -> Result<(Variable, Vec<u8>), FormatError> {
     let mut reader = PngReader::open(Cursor::new(file), "x")?;
     let mut data = Vec::new();
     reader.read_to_end(&mut data)?;
@@ -137,16 +137,19 @@ fn too_large_is_refused_and_what_cannot_be_is_broken() {
         .take(300_000)
         .collect();
     let refused = read(&picture(1 << 14, 1 << 15, [4, 0, 1], &[], &many)).unwrap_err();
-    assert!(matches!(refused, Error::NoCounterpart { .. }), "{refused}");
+    assert!(matches!(refused, FormatError::NoCounterpart { .. }), "{refused}");
     let text = read(&picture(u32::MAX >> 1, 1 << 20, [16, 6, 0], &[], &[])).unwrap_err();
-    assert!(matches!(text, Error::NoCounterpart { .. } | Error::Malformed { .. }), "{text}");
+    assert!(
+        matches!(text, FormatError::NoCounterpart { .. } | FormatError::Malformed { .. }),
+        "{text}"
+    );
 }
 
 #[test]
 fn every_fault_has_its_place() {
     let file = picture(2, 2, [8, 0, 0], &[chunk(*b"tEXt", b"a\0b")], &[0, 1, 2, 0, 3, 4]);
     for len in 0..file.len() {
-        let Err(Error::Malformed { offset, .. }) = read(&file[..len]) else {
+        let Err(FormatError::Malformed { offset, .. }) = read(&file[..len]) else {
             panic!("{len} bytes are read")
         };
         assert!(offset <= u64::try_from(len).unwrap());
@@ -173,7 +176,7 @@ fn every_fault_has_its_place() {
         assert_eq!(text, format!("byte 33: {reason}"));
     }
     let short = picture(2, 2, [8, 0, 0], &[], &[0, 1, 2]);
-    assert!(matches!(read(&short), Err(Error::Malformed { .. })));
+    assert!(matches!(read(&short), Err(FormatError::Malformed { .. })));
 }
 
 #[test]

@@ -168,16 +168,16 @@ fn pour(reader: &mut dyn Read, len: u64, name: &str, target: &File, offset: u64)
 
 /// The error behind an error of a format or of reading and writing, which says more than that it failed.
 pub(super) fn failed(
-    error: impl Into<interchange::Error>,
+    error: impl Into<interchange::FormatError>,
     action: &'static str,
     path: &Path,
 ) -> Error {
     let error = match error.into() {
-        interchange::Error::Io(error) => interchange::Error::from(error),
+        interchange::FormatError::Io(error) => interchange::FormatError::from(error),
         error => error,
     };
     match error {
-        interchange::Error::Io(error) => match error.downcast::<Error>() {
+        interchange::FormatError::Io(error) => match error.downcast::<Error>() {
             Ok(ours) => ours,
             Err(error) => Error::io(action, path)(error),
         },

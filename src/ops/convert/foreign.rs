@@ -13,7 +13,7 @@ use super::{
 use crate::archive::Compression;
 use crate::error::{Error, Result};
 use crate::fs::{self, File, PendingFile};
-use crate::interchange::{self, Variable, WriteOptions, ds, npy, npz, png};
+use crate::interchange::{self, ExportOptions, Variable, ds, npy, npz, png};
 use crate::path::escape;
 
 /// Bytes that are read at once.
@@ -103,12 +103,12 @@ pub(super) fn open_npz(path: &Path, options: &ConvertOptions) -> Result<SourceAr
 }
 
 /// The error with the way to the other arrays, which one that has no counterpart keeps back.
-fn way_round(error: interchange::Error, is_one_of_many: bool) -> interchange::Error {
+fn way_round(error: interchange::FormatError, is_one_of_many: bool) -> interchange::FormatError {
     match error {
-        interchange::Error::NoCounterpart { reason, instead } if is_one_of_many => {
+        interchange::FormatError::NoCounterpart { reason, instead } if is_one_of_many => {
             let others =
                 "the other arrays can be converted one by one with the option `member: NAME`";
-            interchange::Error::no_counterpart(reason, format!("{instead}; {others}"))
+            interchange::FormatError::no_counterpart(reason, format!("{instead}; {others}"))
         }
         error => error,
     }
@@ -159,15 +159,15 @@ pub(super) fn open_png(path: &Path, _: &ConvertOptions) -> Result<SourceArrays> 
 }
 
 /// Why an array cannot be written in another format, or not to the file at `path`.
-fn unwritable(item: &ArrayItem, path: &Path, error: interchange::Error) -> Error {
-    let is_io = matches!(error, interchange::Error::Io(_));
+fn unwritable(item: &ArrayItem, path: &Path, error: interchange::FormatError) -> Error {
+    let is_io = matches!(error, interchange::FormatError::Io(_));
     failed(error, "write", if is_io { path } else { item.name.as_ref() })
 }
 
 /// Writes the elements of an array after one another, and answers what the output does not say.
 pub(super) type WriteOne = fn(&Variable, &mut dyn Read, &mut dyn Write, &ConvertOptions) -> Losses;
 
-type Losses = Result<Vec<String>, interchange::Error>;
+type Losses = Result<Vec<String>, interchange::FormatError>;
 
 /// A file for a single array.
 struct SingleSink<'o> {
@@ -213,7 +213,7 @@ pub(super) const WRITE_JSON: WriteOne =
 struct NpzSink {
     file: PendingFile,
     writer: npz::NpzWriter<BufWriter<File>>,
-    options: WriteOptions,
+    options: ExportOptions,
 }
 
 pub(super) fn begin_npz<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
@@ -253,7 +253,7 @@ struct DsSink {
 pub(super) fn begin_ds<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
     // Elements that are missing in such a file stay missing: the fill was made up on the way.
     let mask_fill = out.options.masks || out.from == ArrayFormat::Ds;
-    let write = WriteOptions { mask_fill, ..out.options.write() };
+    let write = ExportOptions { mask_fill, ..out.options.write() };
     let file = PendingFile::create(out.path, out.options.force)?;
     let writer = ds::DsWriter::new(fs::scratch_file(out.path)?, write);
     Ok(Box::new(DsSink { file, writer }))

@@ -24,7 +24,7 @@ use crate::archive::{Compression, Container};
 use crate::error::{Error, Result};
 use crate::file_kind::FileKind;
 use crate::fs::{self, PendingFile};
-use crate::interchange::{self, ReadOptions, WriteOptions};
+use crate::interchange::{self, ExportOptions, ImportOptions};
 use crate::ndl::{Datatype, Extent, Ndarray, Order};
 use crate::pack::{DESCRIPTION_EXTENSIONS, EXTERNAL_MANIFEST_SUFFIX};
 use crate::path::escape;
@@ -41,7 +41,8 @@ use crate::ra::Header;
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use ra_pack::{ConvertOptions, convert};
+/// use ra_pack::convert;
+/// use ra_pack::convert::ConvertOptions;
 ///
 /// # let directory = tempfile::tempdir()?;
 /// # let out = directory.path().join("velocity");
@@ -156,14 +157,14 @@ pub enum Reinterpret {
 }
 
 impl ConvertOptions {
-    fn read(&self) -> ReadOptions {
+    fn read(&self) -> ImportOptions {
         let bfloat16 = self.reinterpret == Some(Reinterpret::BFloat16);
-        ReadOptions { keep_endian: self.keep_endian, bfloat16, masks: self.masks }
+        ImportOptions { keep_endian: self.keep_endian, bfloat16, masks: self.masks }
     }
 
-    fn write(&self) -> WriteOptions {
+    fn write(&self) -> ExportOptions {
         let as_void = self.reinterpret == Some(Reinterpret::Void);
-        WriteOptions { as_void, mask_fill: self.masks }
+        ExportOptions { as_void, mask_fill: self.masks }
     }
 
     /// That each option means something for these formats.
@@ -597,7 +598,7 @@ pub(super) fn write_array(
     let write = format.writer();
     let written = data.read_by(|data| write(&variable, data, out, &options))?;
     let written = written.map_err(|source| match source {
-        interchange::Error::Io(error) => Error::io("write", output)(error),
+        interchange::FormatError::Io(error) => Error::io("write", output)(error),
         source => Error::Interchange { name: member.to_owned(), source },
     })?;
     Ok(losses.into_iter().chain(written).collect())

@@ -115,7 +115,7 @@ impl ArrayItem {
     /// As a format takes it.
     pub(super) fn to_variable(&self) -> Result<Variable> {
         let Some(header) = self.header.clone() else {
-            let source = interchange::Error::no_counterpart(
+            let source = interchange::FormatError::no_counterpart(
                 "its elements are texts of different lengths, which stand in its description",
                 "convert it to .ds or to a directory, or leave it out",
             );

@@ -38,7 +38,8 @@ pub(super) fn open_file(path: &Path, options: &ConvertOptions) -> Result<SourceA
         let name = path.to_string_lossy().into_owned();
         match error {
             ReadError::Decode(error) => {
-                let source = interchange::Error::malformed(error.offset, error.kind.to_string());
+                let source =
+                    interchange::FormatError::malformed(error.offset, error.kind.to_string());
                 Error::Interchange { name, source }
             }
             ReadError::Io(error) => failed(error, "read", path),

@@ -10,7 +10,7 @@
 use std::fmt::Write as _;
 use std::io::{BufReader, Read, Write};
 
-use crate::interchange::{Error, Variable, row_order_extents, wrong_length};
+use crate::interchange::{FormatError, Variable, row_order_extents, wrong_length};
 use crate::ndl::Datatype;
 use crate::ops::values::{Number, ReadNumber, read_number};
 use crate::ra::Header;
@@ -31,14 +31,14 @@ pub(super) fn write_csv(
     variable: &Variable,
     data: impl Read,
     out: impl Write,
-) -> Result<(), Error> {
+) -> Result<(), FormatError> {
     let mut text = TextWriter::new(variable, data, out, false)?;
     let (rows, columns) = match *text.shape {
         [] => (1, 1),
         [rows] => (rows, 1),
         [rows, columns] => (rows, columns),
         ref more => {
-            return Err(Error::no_counterpart(
+            return Err(FormatError::no_counterpart(
                 format!("a table has two dimensions, and the array {}", more.len()),
                 "choose two by the option `slice`, or write it as json",
             ));
@@ -67,7 +67,7 @@ pub(super) fn write_json(
     variable: &Variable,
     mut data: impl Read,
     mut out: impl Write,
-) -> Result<(), Error> {
+) -> Result<(), FormatError> {
     let description = &variable.description;
     let mut bytes = Vec::new();
     if description.datatype == Datatype::String && description.shape.is_empty() {
@@ -95,18 +95,18 @@ struct TextWriter<R, W> {
 }
 
 impl<R: Read, W: Write> TextWriter<R, W> {
-    fn new(variable: &Variable, data: R, out: W, is_json: bool) -> Result<Self, Error> {
+    fn new(variable: &Variable, data: R, out: W, is_json: bool) -> Result<Self, FormatError> {
         let element = variable.header.element();
         let Some(number) = read_number(element) else {
             let reason = format!("elements of `{element}` have no form as text");
-            return Err(Error::no_counterpart(reason, "write them as npy, ra or raw"));
+            return Err(FormatError::no_counterpart(reason, "write them as npy, ra or raw"));
         };
         let shape = row_order_extents(variable, "text")?;
         let before = shape.iter().take_while(|extent| **extent > 0);
         let lists = before.fold(1, |product: u64, extent| product.saturating_mul(*extent)); // only compared
         if variable.header.data_len() == 0 && lists > MAX_EMPTY {
             let reason = format!("an array without elements would make {lists} empty lists");
-            return Err(Error::no_counterpart(reason, "leave it out"));
+            return Err(FormatError::no_counterpart(reason, "leave it out"));
         }
         let data = BufReader::with_capacity(BLOCK, data);
         let header = variable.header.clone();
@@ -114,7 +114,7 @@ impl<R: Read, W: Write> TextWriter<R, W> {
     }
 
     /// The next lists of this shape. Arrays have few dimensions.
-    fn nest(&mut self, shape: &[u64]) -> Result<(), Error> {
+    fn nest(&mut self, shape: &[u64]) -> Result<(), FormatError> {
         let Some((extent, inner)) = shape.split_first() else { return self.number() };
         self.buffer.push('[');
         for at in 0..*extent {
@@ -128,7 +128,7 @@ impl<R: Read, W: Write> TextWriter<R, W> {
     }
 
     /// The next element.
-    fn number(&mut self) -> Result<(), Error> {
+    fn number(&mut self) -> Result<(), FormatError> {
         let mut bytes = [0; 16];
         let width = self.header.element().elbyte();
         let bytes = &mut bytes[..usize::try_from(width).expect("no number has more bytes")];
@@ -157,7 +157,7 @@ impl<R: Read, W: Write> TextWriter<R, W> {
         self.flush(BLOCK)
     }
 
-    fn flush(&mut self, from: usize) -> Result<(), Error> {
+    fn flush(&mut self, from: usize) -> Result<(), FormatError> {
         if self.buffer.len() >= from {
             self.out.write_all(self.buffer.as_bytes())?;
             self.buffer.clear();
@@ -166,7 +166,7 @@ impl<R: Read, W: Write> TextWriter<R, W> {
     }
 
     /// Writes what is left, and checks that no data are.
-    fn finish(mut self, variable: &Variable) -> Result<(), Error> {
+    fn finish(mut self, variable: &Variable) -> Result<(), FormatError> {
         self.flush(0)?;
         match self.data.read(&mut [0])? {
             0 => Ok(()),
@@ -211,13 +211,13 @@ mod tests {
         Variable { header, description, losses: Vec::new() }
     }
 
-    fn csv(element: ElementType, shape: &[u64], data: &[u8]) -> Result<String, Error> {
+    fn csv(element: ElementType, shape: &[u64], data: &[u8]) -> Result<String, FormatError> {
         let mut out = Vec::new();
         write_csv(&variable(element, shape), data, &mut out)?;
         Ok(String::from_utf8(out).unwrap())
     }
 
-    fn json(element: ElementType, shape: &[u64], data: &[u8]) -> Result<String, Error> {
+    fn json(element: ElementType, shape: &[u64], data: &[u8]) -> Result<String, FormatError> {
         let mut out = Vec::new();
         write_json(&variable(element, shape), data, &mut out)?;
         Ok(String::from_utf8(out).unwrap())

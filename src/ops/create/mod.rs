@@ -121,7 +121,8 @@ pub struct CreateReport {
 /// [`Error::Changed`] when a file changes while it is read; what the system says.
 ///
 /// ```no_run
-/// use ra_pack::{CreateOptions, create};
+/// use ra_pack::create;
+/// use ra_pack::create::CreateOptions;
 ///
 /// let report = create("exp".as_ref(), "exp.zip".as_ref(), &CreateOptions::default())?;
 /// println!("{} arrays in {} bytes", report.arrays, report.archive_bytes);

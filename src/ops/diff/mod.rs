@@ -89,7 +89,7 @@ fn diff_opened(
 ///
 /// # Errors
 ///
-/// As [`diff_packs`]; [`Error::NoSuchMember`], and when the array cannot be read.
+/// As [`diff`]; [`Error::NoSuchMember`], and when the array cannot be read.
 pub fn diff_members(a: &Path, b: &Path, member: &str, options: &DiffOptions) -> Result<ArrayDiff> {
     diff_opened(a, b, member, options, |path, progress| array(path, member, progress))
 }
@@ -129,12 +129,13 @@ fn array(path: &Path, member: &str, progress: &Progress) -> Result<OpenArray> {
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use ra_pack::{DiffOptions, diff_packs};
+/// use ra_pack::diff;
+/// use ra_pack::diff::DiffOptions;
 ///
 /// # let directory = tempfile::tempdir()?;
 /// # let zip = directory.path().join("mooring.zip");
 /// # ra_pack::create("examples/experiment".as_ref(), &zip, &Default::default())?;
-/// let diff = diff_packs("examples/experiment".as_ref(), &zip, &DiffOptions::default())?;
+/// let diff = diff("examples/experiment".as_ref(), &zip, &DiffOptions::default())?;
 /// for member in &diff.members {
 ///     println!("{}: {:?}", member.name, member.change);
 /// }
@@ -142,7 +143,7 @@ fn array(path: &Path, member: &str, progress: &Progress) -> Result<OpenArray> {
 /// # Ok(())
 /// # }
 /// ```
-pub fn diff_packs(a: &Path, b: &Path, options: &DiffOptions) -> Result<PackDiff> {
+pub fn diff(a: &Path, b: &Path, options: &DiffOptions) -> Result<PackDiff> {
     let jobs = pipeline::jobs(options.jobs);
     let progress = &options.progress;
     // One after the other: both at once would take the room for two manifests.

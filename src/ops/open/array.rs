@@ -512,7 +512,7 @@ impl<'a> PackedArray<'a> {
 
     /// The dimensions, in the order of the indices.
     ///
-    /// A coordinate is looked for as [`validate`](crate::validate) does: in the same document, then in
+    /// A coordinate is looked for as [`validate`](crate::validate()) does: in the same document, then in
     /// the same group of the pack and those above it. One of another length than the dimension is left out.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ use crate::ra::Element;
 /// Opening a zip reads its end and nothing else; reading a stored array then finds the member in the directory
 /// and its line in the manifest, and touches that member. Where both are large and in the order in which `create`
 /// writes them, little of them is read: what is given out is what its line in the manifest says, and what is
-/// wrong elsewhere, such as a second member of the name far away, [`verify`](crate::verify) tells. Where no line
+/// wrong elsewhere, such as a second member of the name far away, [`verify`](crate::verify()) tells. Where no line
 /// vouches for what is given out, as for slices, views and descriptions, all of the directory is looked at. Whoever
 /// reads many has both kept in memory with an index, so that each further array is found at once; an index knows of
 /// all that is wrong. A tar is walked once, to index it. One that is compressed as a whole can only be decoded from its
@@ -119,7 +119,7 @@ impl Pack {
     /// Opens the directory around a loose array as a pack, and gives the name of the array in it.
     ///
     /// The directory is the nearest one above from which everything is found that the description of
-    /// the array refers to, as for [`validate`](crate::validate); no manifest is looked for in it.
+    /// the array refers to, as for [`validate`](crate::validate()); no manifest is looked for in it.
     ///
     /// # Errors
     ///

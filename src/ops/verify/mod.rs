@@ -142,7 +142,8 @@ impl Intact {
 /// When the target, or a manifest that was named, cannot be read at all or never was one: [`Error::NotAPack`].
 ///
 /// ```no_run
-/// use ra_pack::{VerifyOptions, verify};
+/// use ra_pack::verify;
+/// use ra_pack::verify::VerifyOptions;
 ///
 /// let report = verify("exp.zip".as_ref(), &VerifyOptions::default())?;
 /// for finding in &report.findings {

@@ -5,7 +5,8 @@ use std::fs;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use ra_pack::{ConvertOptions, ndl};
+use ra_pack::convert::ConvertOptions;
+use ra_pack::ndl;
 use tempfile::TempDir;
 
 use crate::experiment::{Element, Experiment, raw_array, read_tree};
@@ -107,7 +108,7 @@ proptest! {
         let home = TempDir::new().unwrap();
         let path = |name: &str| home.path().join(name);
         ra_pack::convert(experiment.path(), &path("a.zip"), &keep()).unwrap();
-        let compression = deflate.then_some(ra_pack::Compression::Deflate { level: None });
+        let compression = deflate.then_some(ra_pack::archive::Compression::Deflate { level: None });
         let packed = ConvertOptions { compression, ..keep() };
         ra_pack::convert(&path("a.zip"), &path("a.npz"), &packed).unwrap();
         ra_pack::convert(&path("a.npz"), &path("b.zip"), &keep()).unwrap();

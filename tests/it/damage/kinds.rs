@@ -3,7 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use ra_pack::{Compression, CreateOptions, ExtractOptions, Layout, create, extract};
+use ra_pack::archive::Compression;
+use ra_pack::create::{CreateOptions, Layout};
+use ra_pack::extract::ExtractOptions;
+use ra_pack::{create, extract};
 use tempfile::TempDir;
 
 use crate::experiment::{Experiment, FLOAT32, INT16, le};

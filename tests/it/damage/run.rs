@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::thread;
 
-use ra_pack::{VerifyOptions, verify};
+use ra_pack::verify;
+use ra_pack::verify::VerifyOptions;
 use tempfile::TempDir;
 
 use super::changes::Change;

@@ -6,7 +6,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use ra_pack::{VerifyOptions, verify};
+use ra_pack::verify;
+use ra_pack::verify::VerifyOptions;
 use tempfile::TempDir;
 
 use super::{Readers, Unpacked, difference, ours};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ra_pack::VerifyOptions;
+use ra_pack::verify::VerifyOptions;
 use tempfile::TempDir;
 
 use super::{is_unfinished, noise};

@@ -5,7 +5,7 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 
 use ra_pack::interchange::ds::{DsReader, DsWriter};
-use ra_pack::interchange::{ReadOptions, Variable, WriteOptions};
+use ra_pack::interchange::{ExportOptions, ImportOptions, Variable};
 use ra_pack::ndl::{Attribute, Datatype, Extent, Integer, Ndarray, Order, Storage, Value};
 use ra_pack::ra::{ElementType, Header};
 use serde_json::{Value as Json, json};
@@ -56,7 +56,7 @@ fn every_bit_that_both_versions_write_is_read() {
 fn compare(path: &Path, expected: &Json) {
     let mut reader = DsReader::open(
         File::open(path).unwrap(),
-        ReadOptions { masks: true, ..ReadOptions::default() },
+        ImportOptions { masks: true, ..ImportOptions::default() },
     )
     .unwrap();
     assert_eq!(reader.losses(), [""; 0]);
@@ -131,7 +131,7 @@ fn no_truncation_is_read(file: &[u8]) {
         // Some thousand lengths: all of the last and first, and every 13th between.
         if len % 13 == 0 || len < 100 || len + 100 > file.len() {
             assert!(
-                DsReader::open(Cursor::new(&file[..len]), ReadOptions::default()).is_err(),
+                DsReader::open(Cursor::new(&file[..len]), ImportOptions::default()).is_err(),
                 "{len}"
             );
         }
@@ -156,7 +156,7 @@ fn variable(name: &str, size: &[u64], datatype: Datatype, element: ElementType) 
 
 #[test]
 fn both_versions_read_every_bit_that_is_written() {
-    let options = WriteOptions { mask_fill: true, ..WriteOptions::default() };
+    let options = ExportOptions { mask_fill: true, ..ExportOptions::default() };
     let mut writer = DsWriter::new(Cursor::new(Vec::new()), options);
     let mut expected = serde_json::Map::new();
     let mut add = |writer: &mut DsWriter<Cursor<Vec<u8>>>,

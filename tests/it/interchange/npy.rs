@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use ra_pack::interchange::{ReadOptions, npy::NpyHeader};
+use ra_pack::interchange::{ImportOptions, npy::NpyHeader};
 use tempfile::TempDir;
 
 use super::pair::{assert_valid, read, save, written};
@@ -98,7 +98,7 @@ fn every_dtype_order_and_shape_of_numpy_there_and_back() {
         let bytes =
             |ending: &str| fs::read(scratch.path().join(format!("{number}.{ending}"))).unwrap();
         let (file, raw) = (bytes("npy"), bytes("raw"));
-        let (variable, data) = read(&file, ReadOptions::default());
+        let (variable, data) = read(&file, ImportOptions::default());
         assert!(data == raw, "{line}");
         assert_eq!(variable.losses, [""; 0], "{line}");
         let back = written(&variable, &data);
@@ -108,7 +108,7 @@ fn every_dtype_order_and_shape_of_numpy_there_and_back() {
         } else {
             // Plain numbers can stay big-endian.
             let (kept, data) =
-                read(&file, ReadOptions { keep_endian: true, ..ReadOptions::default() });
+                read(&file, ImportOptions { keep_endian: true, ..ImportOptions::default() });
             if !kept.header.flags().is_empty() {
                 assert!(written(&kept, &data) == file, "{line}");
                 save(pairs.path(), &format!("kept{number}"), &kept, &data);
@@ -145,13 +145,13 @@ np.save(sys.argv[1] + '/empty.npy', np.zeros(2, 'V0'))
 ";
     run(&python, script, scratch.path());
     let file = |name: &str| fs::read(scratch.path().join(name)).unwrap();
-    let (first, data) = read(&file("1.npy"), ReadOptions::default());
+    let (first, data) = read(&file("1.npy"), ImportOptions::default());
     for version in [1, 2, 3] {
         let bytes = file(&format!("{version}.npy"));
         assert_eq!(NpyHeader::read(&mut &*bytes).unwrap().version, (version, 0));
-        assert_eq!(read(&bytes, ReadOptions::default()), (first.clone(), data.clone()));
+        assert_eq!(read(&bytes, ImportOptions::default()), (first.clone(), data.clone()));
     }
-    let (titled, _) = read(&file("titled.npy"), ReadOptions::default());
+    let (titled, _) = read(&file("titled.npy"), ImportOptions::default());
     assert_eq!(titled.losses, ["the title `A title` of the field `a` is not kept"]);
     for (name, reason) in [
         ("object.npy", "pickle"),
@@ -160,9 +160,10 @@ np.save(sys.argv[1] + '/empty.npy', np.zeros(2, 'V0'))
         ("longs.npy", "long double"),
         ("empty.npy", "no bytes"),
     ] {
-        let error = ra_pack::interchange::npy::NpyReader::new(&*file(name), ReadOptions::default())
-            .unwrap_err()
-            .to_string();
+        let error =
+            ra_pack::interchange::npy::NpyReader::new(&*file(name), ImportOptions::default())
+                .unwrap_err()
+                .to_string();
         assert!(error.contains(reason), "{name}: {error}");
     }
 }
@@ -181,11 +182,12 @@ np.save(sys.argv[1] + '/x.npy', bits.view(ml_dtypes.bfloat16))
     run(&python, script, scratch.path());
     let path = scratch.path().join("x.npy");
     let file = fs::read(&path).unwrap();
-    let (variable, data) = read(&file, ReadOptions { bfloat16: true, ..ReadOptions::default() });
+    let (variable, data) =
+        read(&file, ImportOptions { bfloat16: true, ..ImportOptions::default() });
     assert_eq!(variable.header.element(), ra_pack::ElementType::BFLOAT16);
     assert_eq!(data[..4], [0x80, 0x3f, 0xc1, 0x7f]);
     assert_eq!(written(&variable, &data), file);
-    let (bytes, _) = read(&file, ReadOptions::default());
+    let (bytes, _) = read(&file, ImportOptions::default());
     assert_eq!(bytes.description.datatype.to_flow(), "{opaque: {size: 2}}");
     let pairs = TempDir::new().unwrap();
     save(pairs.path(), "brain", &variable, &data);

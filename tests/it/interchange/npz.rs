@@ -5,7 +5,7 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 
 use ra_pack::interchange::npz::{NpzReader, NpzWriter};
-use ra_pack::interchange::{Error, ReadOptions, Variable, WriteOptions};
+use ra_pack::interchange::{ExportOptions, FormatError, ImportOptions, Variable};
 use ra_pack::{describe, ra};
 use tempfile::TempDir;
 
@@ -17,12 +17,12 @@ fn run(python: &Python, script: &str, directory: &Path) {
 }
 
 /// Every array of a file: key, variable, data.
-fn read_all(file: &[u8]) -> Result<Vec<(String, Variable, Vec<u8>)>, Error> {
+fn read_all(file: &[u8]) -> Result<Vec<(String, Variable, Vec<u8>)>, FormatError> {
     let mut reader = NpzReader::new(Cursor::new(file))?;
     let mut arrays = Vec::new();
     for index in 0..reader.members().len() {
         let Some(key) = reader.members()[index].key().map(str::to_owned) else { continue };
-        let mut array = reader.open(index, ReadOptions::default())?;
+        let mut array = reader.open(index, ImportOptions::default())?;
         let variable = array.variable("x")?;
         let mut data = Vec::new();
         array.read_to_end(&mut data)?;
@@ -46,7 +46,7 @@ fn written(is_deflated: bool) -> Vec<u8> {
         ("žluť", &[], &data[..2]),
         ("", &[0, 3], &[]),
     ] {
-        writer.add(key, &variable(dims), data, WriteOptions::default()).unwrap();
+        writer.add(key, &variable(dims), data, ExportOptions::default()).unwrap();
     }
     writer.finish().unwrap().into_inner()
 }
@@ -116,11 +116,11 @@ with zipfile.ZipFile(sys.argv[1] + '/bzip2.npz', 'w', zipfile.ZIP_BZIP2) as z:
     assert_eq!(read_all(&file("none.npz")).unwrap(), []);
     // One member that cannot be read does not hide the others.
     let mut reader = NpzReader::new(Cursor::new(file("object.npz"))).unwrap();
-    assert!(reader.open(0, ReadOptions::default()).is_ok());
-    let error = reader.open(1, ReadOptions::default()).unwrap_err();
+    assert!(reader.open(0, ImportOptions::default()).is_ok());
+    let error = reader.open(1, ImportOptions::default()).unwrap_err();
     let said = error.to_string();
     assert!(said.starts_with("in the member `o.npy`: ") && said.contains("pickle"), "{said}");
-    assert!(reader.open(0, ReadOptions::default()).unwrap().finish().is_ok());
+    assert!(reader.open(0, ImportOptions::default()).unwrap().finish().is_ok());
     let error = read_all(&file("bzip2.npz")).unwrap_err().to_string();
     assert!(error.starts_with("the member `x.npy` is compressed by the method"), "{error}");
 }
@@ -134,7 +134,7 @@ fn find(file: &[u8], wanted: &[u8]) -> Vec<usize> {
 fn a_name_that_is_there_twice_is_an_error_with_both_places() {
     let mut writer = NpzWriter::new(Cursor::new(Vec::new()), false);
     for key in ["a", "b"] {
-        writer.add(key, &variable(&[1]), &[1, 2][..], WriteOptions::default()).unwrap();
+        writer.add(key, &variable(&[1]), &[1, 2][..], ExportOptions::default()).unwrap();
     }
     let mut file = writer.finish().unwrap().into_inner();
     for at in find(&file, b"b.npy") {
@@ -152,10 +152,10 @@ fn a_name_that_is_there_twice_is_an_error_with_both_places() {
 fn a_key_is_added_once() {
     let mut writer = NpzWriter::new(Cursor::new(Vec::new()), false);
     let mut add =
-        |key: &str| writer.add(key, &variable(&[1]), &[1, 2][..], WriteOptions::default());
+        |key: &str| writer.add(key, &variable(&[1]), &[1, 2][..], ExportOptions::default());
     add("a").unwrap();
     for key in ["a", "nul\0", &"a".repeat(65_532)] {
-        assert!(matches!(add(key), Err(Error::NoCounterpart { .. })), "{key:.9}");
+        assert!(matches!(add(key), Err(FormatError::NoCounterpart { .. })), "{key:.9}");
     }
     add("b").unwrap();
     let file = writer.finish().unwrap().into_inner();
@@ -167,7 +167,7 @@ fn every_flipped_bit_of_the_data_is_found_by_its_checksum() {
     for is_deflated in [false, true] {
         let mut writer = NpzWriter::new(Cursor::new(Vec::new()), is_deflated);
         let data = [1, 2, 3, 4, 5, 6, 7, 8];
-        writer.add("a", &variable(&[4]), &data[..], WriteOptions::default()).unwrap();
+        writer.add("a", &variable(&[4]), &data[..], ExportOptions::default()).unwrap();
         let file = writer.finish().unwrap().into_inner();
         let sound = read_all(&file).unwrap();
         for at in 0..file.len() {
@@ -186,14 +186,17 @@ fn every_flipped_bit_of_the_data_is_found_by_its_checksum() {
             let mut bytes = file.clone();
             bytes[at] ^= 1;
             match read_all(&bytes) {
-                Err(Error::Malformed { .. } | Error::NoCounterpart { .. }) => {}
+                Err(FormatError::Malformed { .. } | FormatError::NoCounterpart { .. }) => {}
                 // Bits that fill up the last byte of a deflate stream mean nothing.
                 Ok(arrays) if is_deflated => assert_eq!(arrays, sound),
                 other => panic!("byte {at}: {other:?}"),
             }
         }
         for len in 0..file.len() {
-            assert!(matches!(read_all(&file[..len]), Err(Error::Malformed { .. })), "{len} bytes");
+            assert!(
+                matches!(read_all(&file[..len]), Err(FormatError::Malformed { .. })),
+                "{len} bytes"
+            );
         }
     }
 }
@@ -204,9 +207,9 @@ fn the_data_is_not_given_before_its_checksum_is_right() {
     let at = find(&file, b"PK\x03\x04")[1] - 1;
     file[at] ^= 1;
     let mut reader = NpzReader::new(Cursor::new(&*file)).unwrap();
-    let mut array = reader.open(0, ReadOptions::default()).unwrap();
+    let mut array = reader.open(0, ImportOptions::default()).unwrap();
     let mut data = vec![0; 80_000];
-    let error = Error::from(array.read_exact(&mut data).unwrap_err()).to_string();
+    let error = FormatError::from(array.read_exact(&mut data).unwrap_err()).to_string();
     assert!(
         error.starts_with("byte 0: in the member `z.npy`, whose header is here: expected its data"),
         "{error}"

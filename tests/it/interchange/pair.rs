@@ -4,13 +4,14 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use ra_pack::interchange::{ReadOptions, Variable, WriteOptions, npy};
+use ra_pack::interchange::{ExportOptions, ImportOptions, Variable, npy};
 use ra_pack::ndl::Document;
-use ra_pack::{Code, ValidateOptions, validate};
+use ra_pack::validate::ValidateOptions;
+use ra_pack::{Code, validate};
 
 /// The variable and the data of a whole `.npy` file without anything after the data.
 #[track_caller]
-pub(crate) fn read(file: &[u8], options: ReadOptions) -> (Variable, Vec<u8>) {
+pub(crate) fn read(file: &[u8], options: ImportOptions) -> (Variable, Vec<u8>) {
     let mut reader = npy::NpyReader::new(file, options).unwrap();
     let variable = reader.variable("x").unwrap();
     let mut data = Vec::new();
@@ -23,7 +24,7 @@ pub(crate) fn read(file: &[u8], options: ReadOptions) -> (Variable, Vec<u8>) {
 #[track_caller]
 pub(crate) fn written(variable: &Variable, data: &[u8]) -> Vec<u8> {
     let mut file = Vec::new();
-    npy::write(&mut file, variable, data, WriteOptions::default()).unwrap();
+    npy::write(&mut file, variable, data, ExportOptions::default()).unwrap();
     file
 }
 

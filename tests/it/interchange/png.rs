@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Read};
 
-use ra_pack::interchange::{Error, Variable, png};
+use ra_pack::interchange::{FormatError, Variable, png};
 use ra_pack::ndl::{Datatype, Extent, Ndarray, Order, Storage};
 use ra_pack::ra::{ElementType, Header};
 use tempfile::TempDir;
@@ -77,7 +77,7 @@ fn variable(size: &[u64], wide: bool) -> Variable {
     }
 }
 
-fn read(file: &[u8]) -> Result<(Variable, Vec<u8>), Error> {
+fn read(file: &[u8]) -> Result<(Variable, Vec<u8>), FormatError> {
     let mut reader = png::PngReader::open(Cursor::new(file), "x")?;
     let mut data = Vec::new();
     reader.read_to_end(&mut data)?;
@@ -116,7 +116,10 @@ fn pictures_go_to_and_come_from_another_implementation() {
             let file = std::fs::read(&path).unwrap();
             assert_eq!(read(&file).unwrap(), (variable, data));
             for len in 0..file.len() {
-                assert!(matches!(read(&file[..len]), Err(Error::Malformed { .. })), "{len} bytes");
+                assert!(
+                    matches!(read(&file[..len]), Err(FormatError::Malformed { .. })),
+                    "{len} bytes"
+                );
             }
         }
     }
