@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let listing = list(&archive, &ListOptions::default())?;
     for member in listing.members() {
         if let Some(array) = &member.array {
-            println!("  {:28} {:10} {:?}", member.name, array.element, array.shape);
+            println!("  {:28} {:10} {:?}", member.name, array.type_name(), array.shape);
         }
     }
 

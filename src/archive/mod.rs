@@ -12,11 +12,12 @@ mod tarball;
 mod write;
 mod zip;
 
-use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, BufRead};
 use std::path::Path;
 use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
 
 pub(crate) use self::copy::{Copying, Fault, Sink, copy, wait_for};
 pub(crate) use self::data::{DataFault, MemberReader, Stretch};
@@ -100,6 +101,7 @@ impl fmt::Display for Container {
 /// How a member's bytes are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename_all = "kebab-case"))]
+#[non_exhaustive]
 pub enum Method {
     /// As they are.
     Stored,
@@ -115,21 +117,28 @@ pub enum Method {
 }
 
 impl Method {
-    /// The word for it.
-    pub(crate) fn word(self) -> Cow<'static, str> {
-        match self {
-            Self::Stored => "stored".into(),
-            Self::Deflate => "deflate".into(),
-            Self::Zstd => "zstd".into(),
-            Self::Solid => "solid".into(),
-            Self::Other(number) => format!("method {number}").into(),
-        }
+    /// Whether the member is compressed by itself, so that its packed size is its own.
+    pub fn is_compressed(self) -> bool {
+        !matches!(self, Self::Stored | Self::Solid)
     }
 }
 
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.word())
+        f.write_str(match self {
+            Self::Stored => "stored",
+            Self::Deflate => "deflate",
+            Self::Zstd => "zstd",
+            Self::Solid => "solid",
+            Self::Other(number) => return write!(f, "method {number}"),
+        })
+    }
+}
+
+/// Written as it is displayed.
+impl Serialize for Method {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ra_pack::ndl::Ndarray;
+use ra_pack::ndl::{Ndarray, Order};
 use ra_pack::values::Corners;
 use ra_pack::{Pack, Progress, Result};
 
@@ -51,13 +51,13 @@ pub(super) fn label(description: Option<&Ndarray>) -> Option<String> {
 /// Extents with the names of their dimensions, and the order where it is not the usual one: `[depth 10, time 149] row`.
 pub(super) fn extents<'n>(
     axes: impl Iterator<Item = (Option<&'n str>, &'n u64)>,
-    order: &str,
+    order: Order,
 ) -> String {
     let axes = axes.map(|(name, length)| match name {
         Some(name) => format!("{} {length}", ra_pack::path::escape(name)),
         None => length.to_string(),
     });
-    let order = if order == "column" { "" } else { order };
+    let order = if order == Order::Column { "" } else { order.word() };
     format!("[{}] {order}", axes.collect::<Vec<_>>().join(", ")).trim_end().to_owned()
 }
 

@@ -142,9 +142,9 @@ fn line(array: &Converted) -> String {
         "{} -> {}: {} {:?}, {}{}{}",
         escape(&array.from),
         escape(&array.to),
-        array.element,
+        array.type_name(),
         array.shape,
-        array.order,
+        array.order.word(),
         if array.reordered { ", reordered" } else { "" },
         if array.renamed { ", renamed" } else { "" },
     )

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::styling::Style;
 use ra_pack::Container;
+use ra_pack::archive::Method;
 use ra_pack::convert::ArrayFormat;
 use ra_pack::create::Layout;
 use ra_pack::info::{ArrayInfo, CoordinateInfo, ManifestInfo, PackInfo};
@@ -148,8 +149,11 @@ fn pack_text(info: &PackInfo, color: bool) -> String {
 
     if !info.types.is_empty() {
         page.head("types");
-        let types = info.types.iter();
-        let types: Vec<_> = types.map(|(name, count)| [name.clone(), count.to_string()]).collect();
+        let types = info.types.iter().map(|(element, count)| {
+            let name = element.map_or("unreadable".to_owned(), |element| element.to_string());
+            [name, count.to_string()]
+        });
+        let types: Vec<_> = types.collect();
         page.table([false, true], &types);
     }
     if !info.coordinates.is_empty() {
@@ -211,7 +215,7 @@ fn manifest(manifest: &ManifestInfo) -> [String; 3] {
     let entries = if manifest.entries == 1 { "entry" } else { "entries" };
     [
         escape(&manifest.name).to_string(),
-        format!("{} of {} {entries}", manifest.algorithm, manifest.entries),
+        format!("{} of {} {entries}", manifest.algorithm.name(), manifest.entries),
         agreement.to_owned(),
     ]
 }
@@ -231,9 +235,9 @@ fn array_text(info: &ArrayInfo, member: Option<(&Path, &str)>, color: bool) -> S
 
     page.head("places");
     page.table([false, true, true], &places(info, within));
-    match info.method.as_deref() {
-        Some("stored") | None => {}
-        Some("solid") => page.line("the archive is compressed as a whole"),
+    match info.method {
+        Some(Method::Stored) | None => {}
+        Some(Method::Solid) => page.line("the archive is compressed as a whole"),
         Some(method) => page.line(&format!("compressed in the archive by {method}")),
     }
 
@@ -265,7 +269,7 @@ fn array_text(info: &ArrayInfo, member: Option<(&Path, &str)>, color: bool) -> S
 fn summary(info: &ArrayInfo, ndarray: Option<&Ndarray>) -> String {
     let lengths = info.shape.as_ref().unwrap_or(&info.dims);
     let names = (0..).map(|axis| axis_name(ndarray, axis));
-    let shape = extents(names.zip(lengths), info.order.unwrap_or("column"));
+    let shape = extents(names.zip(lengths), info.order.unwrap_or_default());
     let title = label(ndarray).map_or_else(String::new, |label| format!(": {label}"));
     format!("{} {shape}, {}{title}", info.element, human_bytes(info.header.data_len()))
 }

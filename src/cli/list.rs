@@ -237,11 +237,10 @@ fn member_row(branch: String, member: &Listed<'_>, long: bool, short: bool) -> C
     if let Some(array) = &member.array {
         name.style = ARRAY;
         element.style = TYPE;
-        if let Some(why) = array.element.strip_prefix("unreadable: ") {
-            element.text.push_str("unreadable");
-            *title = Cell { text: escape(why).to_string(), style: WARNING };
+        element.text = array.type_name();
+        if let Err(why) = array.element {
+            *title = Cell { text: escape(&why.to_string()).to_string(), style: WARNING };
         } else {
-            element.text.clone_from(&array.element);
             shape.text = extents(array.dimensions.iter().copied().zip(&array.shape), array.order);
             match &array.title {
                 Some(text) => title.text = escape(text).to_string(),
@@ -250,7 +249,7 @@ fn member_row(branch: String, member: &Listed<'_>, long: bool, short: bool) -> C
             }
         }
     }
-    if !matches!(&*member.method, "stored" | "solid") {
+    if member.method.is_compressed() {
         let percent = (u128::from(member.packed_size) * 100).checked_div(member.size.into());
         let percent = percent.map_or(String::new(), |percent| format!(" {percent}%"));
         *method = Cell { text: format!("{}{percent}", member.method), style: DIM };
@@ -260,8 +259,8 @@ fn member_row(branch: String, member: &Listed<'_>, long: bool, short: bool) -> C
         let offset = member.archive_data_offset.map(|offset| offset.to_string());
         *at = Cell { text: offset.unwrap_or_default(), style: DIM };
         let len = if short { DIGITS } else { usize::MAX };
-        let digits = member.sha256.iter().flat_map(|text| text.chars()).take(len);
-        *digest = Cell { text: digits.collect(), style: DIM };
+        let digits = member.sha256.map_or(String::new(), |digest| digest.to_string());
+        *digest = Cell { text: digits.chars().take(len).collect(), style: DIM };
     }
     cells
 }

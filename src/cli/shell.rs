@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use ra_pack::archive::Method;
 use ra_pack::info::ArrayInfo;
 use ra_pack::path::escape;
 use ra_pack::ra::{ElementKind, ElementType, Flags};
@@ -138,9 +139,11 @@ fn packed(info: &ArrayInfo, (target, _): (&Path, &str), get: &str) -> Vec<String
     let is_plain = !name.starts_with('-') && !name.contains(['*', '?', '[', ']', '\\', '^', '!']);
     let file = path(target);
     let member = word(name.as_bytes());
-    let unpack = match (info.method.as_deref(), target.extension().and_then(|end| end.to_str())) {
-        (Some("deflate"), _) if is_plain => format!("unzip -p {file} {member}"),
-        (Some("solid"), Some("gz" | "tgz")) if is_plain => format!("tar -xzOf {file} {member}"),
+    let unpack = match (info.method, target.extension().and_then(|end| end.to_str())) {
+        (Some(Method::Deflate), _) if is_plain => format!("unzip -p {file} {member}"),
+        (Some(Method::Solid), Some("gz" | "tgz")) if is_plain => {
+            format!("tar -xzOf {file} {member}")
+        }
         _ => return vec!["# the data alone".to_owned(), format!("{get} > data.raw")],
     };
     let mut lines = Vec::new();

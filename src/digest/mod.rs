@@ -7,6 +7,7 @@ use std::fmt;
 use std::io::{self, Read};
 use std::str::FromStr;
 
+use serde::{Serialize, Serializer};
 use sha2::Digest as _;
 
 pub(crate) use self::blocks::{Blocks, Hashing, Lane, hash, hash_side_by_side};
@@ -47,8 +48,10 @@ pub(crate) fn sha256_alone(content: &mut dyn Read) -> io::Result<Digest> {
 }
 
 /// A digest algorithm that a manifest may be made with (RFC 8493 §2.4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename_all = "lowercase"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub enum Algorithm {
     /// MD5: read in older packs, with a warning when nothing stronger is there.
     Md5,
@@ -171,6 +174,13 @@ fn hex_digit(nibble: u8) -> u8 {
 
 fn nibble(digit: u8) -> Option<u8> {
     u8::try_from(char::from(digit).to_digit(16)?).ok()
+}
+
+/// Written as it is displayed.
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 impl fmt::Display for Digest {

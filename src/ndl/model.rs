@@ -110,7 +110,9 @@ pub struct Storage {
 }
 
 /// The order of bytes in a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Endian {
     /// The least byte first.
     Little,
@@ -129,8 +131,9 @@ impl Endian {
 }
 
 /// Extension `storage.order`: how the extents of a shape stand to the dims of a `RawArray` header.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename_all = "kebab-case"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Order {
     /// The first index runs fastest: shape and dims are equal. What holds when nothing is said.
     #[default]

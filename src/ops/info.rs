@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::manifests::{
     self, MAX_MANIFEST, ManifestText, NamedManifest, PresentFiles, RootFiles, rules,
@@ -14,16 +14,16 @@ use super::open::Pack;
 use super::scan::{PackScan, ScanFor};
 use super::single_file::{self, is_array_file};
 use super::verify::is_payload;
-use crate::archive::{Archive, Container, MemberKind};
-use crate::digest::Algorithm;
+use crate::archive::{Archive, Container, MemberKind, Method};
+use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding};
 use crate::fs::{self, File};
-use crate::ndl::{Document, Ndarray};
+use crate::ndl::{Document, Endian, Ndarray, Order};
 use crate::pack::{self, CoordinateInfo, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement, shape_of};
 use crate::pipeline;
 use crate::progress::Progress;
-use crate::ra::{Flags, Header};
+use crate::ra::{ElementType, Flags, Header};
 
 /// The contents of a pack.
 #[derive(Debug, Clone, Serialize)]
@@ -47,8 +47,11 @@ pub struct PackInfo {
     pub array_bytes: u64,
     /// The number of directories with arrays; each is a group of the pack's description.
     pub groups: u64,
-    /// The number of arrays by the type of their elements; under `unreadable`, those whose header cannot be read.
-    pub types: BTreeMap<String, u64>,
+    /// The number of arrays by the type of their elements, sorted by its name; under `unreadable`, which is `None`, those
+    /// whose header cannot be read.
+    #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, u64>"))]
+    #[serde(serialize_with = "by_name")]
+    pub types: Vec<(Option<ElementType>, u64)>,
     /// Arrays without a description.
     pub undescribed: u64,
     /// The coordinates that dimensions of arrays are named by, sorted by name.
@@ -68,8 +71,7 @@ pub struct ManifestInfo {
     /// Its name in the pack, or its path when it lies beside the archive.
     pub name: String,
     /// The algorithm of its digests.
-    #[cfg_attr(test, schemars(with = "Algorithm"))]
-    pub algorithm: &'static str,
+    pub algorithm: Algorithm,
     /// The number of files that it lists.
     pub entries: u64,
     /// Whether it lies beside the archive.
@@ -92,9 +94,10 @@ pub fn info(target: &Path, progress: &Progress) -> Result<PackInfo> {
     let files = || members.iter().filter(|member| member.kind == MemberKind::File);
     let mut types = BTreeMap::<_, u64>::new();
     for facts in contents.arrays.values() {
-        let element = facts.header.as_ref().map(|header| header.element().to_string());
-        *types.entry(element.unwrap_or("unreadable".to_owned())).or_default() += 1;
+        *types.entry(facts.header.as_ref().ok().map(Header::element)).or_default() += 1;
     }
+    let mut types: Vec<_> = types.into_iter().collect();
+    types.sort_by_cached_key(|(element, _)| type_name(*element));
     let groups: BTreeSet<_> = contents.arrays.keys().map(|path| path.parent()).collect();
     let is_array = |name: &str| placement.payload(name).is_some_and(|name| contents.is_array(name));
     let arrays = files().filter(|member| is_array(&member.name));
@@ -125,6 +128,17 @@ pub fn info(target: &Path, progress: &Progress) -> Result<PackInfo> {
     info.manifests = check_manifests(target, &pack, &placement, &files, &mut info.findings)?;
     finding::cut(&mut info.findings);
     Ok(info)
+}
+
+fn type_name(element: Option<ElementType>) -> String {
+    element.map_or("unreadable".to_owned(), |element| element.to_string())
+}
+
+fn by_name<S: Serializer>(
+    types: &[(Option<ElementType>, u64)],
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_map(types.iter().map(|(element, count)| (type_name(*element), count)))
 }
 
 /// Compares every manifest with the names of the files, and the manifest beside the archive with the one inside.
@@ -169,7 +183,7 @@ fn check_manifests(
     }
     let info = |named: &NamedManifest, outside, agrees| ManifestInfo {
         name: named.name.clone(),
-        algorithm: named.manifest.algorithm().name(),
+        algorithm: named.manifest.algorithm(),
         entries: named.manifest.entries().len() as u64,
         outside,
         agrees,
@@ -202,11 +216,11 @@ pub struct ArrayInfo {
     /// The file or member.
     pub name: String,
     /// The order of the bytes of a number: the least first, or the greatest.
-    #[cfg_attr(test, schemars(extend("enum" = ["little", "big"])))]
-    pub endian: &'static str,
+    pub endian: Endian,
     /// The type of its elements, such as `complex64`.
+    #[cfg_attr(test, schemars(with = "String"))]
     #[serde(rename = "type")]
-    pub element: String,
+    pub element: ElementType,
     /// The header's flags as one number.
     pub flags: u64,
     /// The code of the element type.
@@ -224,9 +238,8 @@ pub struct ArrayInfo {
     /// Bytes of the whole file.
     pub file_size: u64,
     /// The compression of the array in the archive; absent for a single file.
-    #[cfg_attr(test, schemars(with = "Option<crate::archive::Method>"))]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub method: Option<String>,
+    pub method: Option<Method>,
     /// The byte of the archive at which the header begins, when the member is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archive_header_offset: Option<u64>,
@@ -237,16 +250,15 @@ pub struct ArrayInfo {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shape: Option<Vec<u64>>,
     /// The index that is the fastest in the file, when there is a description.
-    #[cfg_attr(test, schemars(with = "Option<crate::ndl::Order>"))]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub order: Option<&'static str>,
+    pub order: Option<Order>,
     /// The description, as an NDL document of its own: the schema `ndl` describes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<Document>,
     /// The SHA-256 digest of the file that the manifest lists.
-    #[cfg_attr(test, schemars(regex(pattern = "^[0-9a-f]{64}$")))]
+    #[cfg_attr(test, schemars(with = "Option<String>", regex(pattern = "^[0-9a-f]{64}$")))]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sha256: Option<String>,
+    pub sha256: Option<Digest>,
     /// The header as it was read.
     #[serde(skip)]
     pub header: Header,
@@ -289,7 +301,7 @@ pub fn array_info(target: &Path, member: &str) -> Result<ArrayInfo> {
     let array = pack.array(member).map_err(|error| pack.explain(error))?;
     let header = array.header()?;
     let mut info = ArrayInfo::new(member.to_owned(), header, array.file_size());
-    info.method = Some(array.method().to_string());
+    info.method = Some(array.method());
     let offsets = array.offsets()?;
     info.archive_header_offset = offsets.map(|(header, _)| header);
     info.archive_data_offset = offsets.map(|(_, data)| data);
@@ -299,9 +311,7 @@ pub fn array_info(target: &Path, member: &str) -> Result<ArrayInfo> {
         _ => offsets.map(|(header, _)| (target.to_owned(), header)),
     };
     let listed = array.listed_digest()?;
-    info.sha256 = listed
-        .filter(|digest| digest.algorithm() == Algorithm::Sha256)
-        .map(|digest| digest.to_string());
+    info.sha256 = listed.filter(|digest| digest.algorithm() == Algorithm::Sha256);
     if let Some(ndarray) = array.description()? {
         info.describe(ndarray);
     }
@@ -314,8 +324,8 @@ impl ArrayInfo {
         let is_big = header.flags().contains(Flags::BIG_ENDIAN);
         Self {
             name,
-            endian: if is_big { "big" } else { "little" },
-            element: element.to_string(),
+            endian: if is_big { Endian::Big } else { Endian::Little },
+            element,
             flags: header.flags().bits(),
             eltype: element.eltype(),
             elbyte: element.elbyte(),
@@ -340,7 +350,7 @@ impl ArrayInfo {
     fn describe(&mut self, ndarray: Ndarray) {
         let order = ndarray.order();
         self.shape = Some(shape_of(&self.dims, order));
-        self.order = Some(order.word());
+        self.order = Some(order);
         let mut document = Document::flat();
         if let Some(root) = document.groups.first_mut() {
             root.ndarrays.push(ndarray);

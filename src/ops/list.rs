@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use super::open::Pack;
 use super::scan::{PackScan, ScanFor};
 use super::select::Patterns;
-use crate::archive::{Container, Member, MemberKind};
+use crate::archive::{Container, Member, MemberKind, Method};
 use crate::digest::{Algorithm, Digest};
 use crate::error::Result;
 use crate::finding::{self, Finding};
@@ -17,6 +17,7 @@ use crate::ndl::{Extent, Order};
 use crate::pack::{self, Contents, Entity, Layout, Placement, shape_of};
 use crate::pipeline;
 use crate::progress::Progress;
+use crate::ra::{DecodeError, ElementType};
 
 /// What to list, and how.
 #[derive(Debug, Clone, Default)]
@@ -93,35 +94,35 @@ pub struct Listed<'a> {
     /// Bytes that it takes in the archive.
     pub packed_size: u64,
     /// The compression of its content in the archive.
-    #[cfg_attr(test, schemars(with = "crate::archive::Method"))]
-    pub method: Cow<'static, str>,
+    pub method: Method,
     /// The byte of the archive at which its data begins, when it is stored in one: the elements of an
     /// array, the content of another file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archive_data_offset: Option<u64>,
     /// The SHA-256 digest that the manifest lists, when it was asked for.
-    #[cfg_attr(test, schemars(regex(pattern = "^[0-9a-f]{64}$")))]
+    #[cfg_attr(test, schemars(with = "Option<String>", regex(pattern = "^[0-9a-f]{64}$")))]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sha256: Option<String>,
+    pub sha256: Option<Digest>,
     /// The facts of the array, when it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ListedArray<'a>>,
 }
 
 /// The facts of an array, from its header and description.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListedArray<'a> {
     /// The type of its elements, such as `float32`; what is wrong when the header cannot be read.
-    pub element: String,
+    #[cfg_attr(test, schemars(with = "String"))]
+    #[serde(serialize_with = "element_or_fault")]
+    pub element: std::result::Result<ElementType, &'a DecodeError>,
     /// The extent of each dimension, in the order of its description's shape.
     pub shape: Vec<u64>,
     /// For each dimension the dimcoord that the description names for it, by name or path; nothing where it gives a
     /// number.
     pub dimensions: Vec<Option<&'a str>>,
     /// The index that is the fastest in the file.
-    #[cfg_attr(test, schemars(with = "Order"))]
-    pub order: &'static str,
+    pub order: Order,
     /// Whether it is described.
     pub described: bool,
     /// The description's `long_name` with its `units`, where it has them.
@@ -214,19 +215,18 @@ impl ListedMembers {
         let payload = self.placement.payload(&member.name);
         let array = payload.and_then(|name| array(&self.contents, name));
         let header = array.as_ref().map_or(Some(0), |array| array.header_len);
-        let digest = self.digests.get(number).and_then(Option::as_ref);
         Listed {
             name: self.placement.shown(&member.name),
             kind: member.kind,
             size: member.size,
             packed_size: member.packed_size,
-            method: member.method.word(),
+            method: member.method,
             archive_data_offset: member
                 .data_offset()
                 .zip(header)
                 .filter(|_| member.kind == MemberKind::File)
                 .map(|(offset, header)| offset.saturating_add(header)),
-            sha256: digest.map(Digest::to_string),
+            sha256: self.digests.get(number).copied().flatten(),
             array,
         }
     }
@@ -276,6 +276,23 @@ impl Serialize for ListedMembers {
     }
 }
 
+impl ListedArray<'_> {
+    /// The name of the type of its elements; `unreadable` when the header cannot be read.
+    pub fn type_name(&self) -> String {
+        self.element.map_or("unreadable".to_owned(), |element| element.to_string())
+    }
+}
+
+fn element_or_fault<S: Serializer>(
+    element: &std::result::Result<ElementType, &DecodeError>,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    match element {
+        Ok(element) => element.serialize(serializer),
+        Err(fault) => serializer.collect_str(&format_args!("unreadable: {fault}")),
+    }
+}
+
 fn array<'a>(contents: &'a Contents, name: &str) -> Option<ListedArray<'a>> {
     if !pack::is_array(name) {
         return None;
@@ -292,10 +309,13 @@ fn array<'a>(contents: &'a Contents, name: &str) -> Option<ListedArray<'a>> {
         Ok(header) => header,
         Err(error) => {
             return Some(ListedArray {
-                element: format!("unreadable: {error}"),
-                order: Order::Column.word(),
+                element: Err(error),
+                shape: Vec::new(),
+                dimensions: Vec::new(),
+                order: Order::Column,
                 described,
-                ..ListedArray::default()
+                title: None,
+                header_len: None,
             });
         }
     };
@@ -323,10 +343,10 @@ fn array<'a>(contents: &'a Contents, name: &str) -> Option<ListedArray<'a>> {
         (None, units) => units.map(|units| format!("[{units}]").into()),
     };
     Some(ListedArray {
-        element: header.element().to_string(),
+        element: Ok(header.element()),
         shape,
         dimensions,
-        order: order.word(),
+        order,
         described,
         title,
         header_len: Some(header.header_len()),
@@ -338,7 +358,7 @@ mod tests {
     use super::*;
     use crate::pack::{Content, DescriptionFacts};
     use crate::path::MemberPath;
-    use crate::ra::{ElementType, Encoding, Header};
+    use crate::ra::{Encoding, Header};
 
     #[test]
     fn a_plain_description_is_listed_as_by_its_model() {

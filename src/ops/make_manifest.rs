@@ -10,7 +10,7 @@ use super::manifests::{self, check_apart, rules, signatures_of};
 use super::open::Pack;
 use super::verify::is_payload;
 use crate::archive::{Archive, Container};
-use crate::digest::Algorithm;
+use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding, count_errors};
 use crate::fs::{self, Turn};
@@ -62,8 +62,8 @@ pub struct ManifestReport {
     /// Files that interrupted runs left where it was written; they can be deleted.
     pub leftovers: Vec<PathBuf>,
     /// The algorithm of the digests.
-    #[cfg_attr(test, schemars(extend("enum" = ["sha256", "sha512"])))]
-    pub algorithm: &'static str,
+    #[cfg_attr(test, schemars(with = "String", extend("enum" = ["sha256", "sha512"])))]
+    pub algorithm: Algorithm,
     /// Files that it lists.
     pub members: usize,
     /// Its lines, in their order.
@@ -150,7 +150,7 @@ pub fn manifest_of(target: &Path, options: &ManifestOptions) -> Result<ManifestR
         seconds: start.elapsed().as_secs_f64(),
         findings,
         leftovers: Vec::new(),
-        algorithm: algorithm.name(),
+        algorithm,
         members: digests.len(),
         manifest: Manifest::new(algorithm, digests),
         place: placement.place_tag(&pack::manifest_name(algorithm)),
@@ -229,15 +229,15 @@ struct ListedFile<'a> {
     /// The name of the file, as the manifest has it, but without the escapes of lines.
     name: &'a str,
     /// Its digest, in lower-case hexadecimal digits.
-    #[cfg_attr(test, schemars(regex(pattern = "^([0-9a-f]{64}|[0-9a-f]{128})$")))]
-    digest: String,
+    #[cfg_attr(test, schemars(with = "String", regex(pattern = "^([0-9a-f]{64}|[0-9a-f]{128})$")))]
+    digest: Digest,
 }
 
 fn listed<S: Serializer>(manifest: &Manifest, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(
-        manifest.entries().iter().map(|entry| ListedFile {
-            name: entry.path.as_str(),
-            digest: entry.digest.to_string(),
-        }),
+        manifest
+            .entries()
+            .iter()
+            .map(|entry| ListedFile { name: entry.path.as_str(), digest: entry.digest }),
     )
 }

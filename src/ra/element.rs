@@ -5,6 +5,7 @@ use std::fmt;
 use bytemuck::Pod;
 use half::{bf16, f16};
 use num_complex::Complex;
+use serde::{Serialize, Serializer};
 
 /// The `eltype` field: what the bits of an element mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -334,6 +335,13 @@ where
     Self: Pod,
 {
     const ELEMENT_TYPE: ElementType = ElementType::user::<Self>();
+}
+
+/// Written as it is displayed.
+impl Serialize for ElementType {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 impl fmt::Display for ElementType {

@@ -258,7 +258,7 @@ fn a_writer_in_memory_gets_the_whole_archive() {
 #[test]
 fn elements_that_come_in_pieces_are_counted() {
     let header = Header::new(ElementType::UINT16, vec![4, 3]).unwrap();
-    let stream = |fill: &dyn Fn(&mut ra_pack::ArrayStream<'_, '_>) -> Result<(), Error>| {
+    let stream = |fill: &dyn Fn(&mut ra_pack::create::ArrayStream<'_, '_>) -> Result<(), Error>| {
         written("x.zip", WriteOptions::default(), |pack| {
             let mut stream = pack.array_stream("a", header.clone()).begin()?;
             fill(&mut stream)?;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use ra_pack::list::{Listed, ListedArray};
-use ra_pack::ndl::{Attribute, Datatype, Ndarray, Value};
+use ra_pack::ndl::{Attribute, Datatype, Ndarray, Order, Value};
 use ra_pack::values::{
     Axis, Category, Coordinate, Histogram, NameStatistics, Number, NumberStatistics, Statistics,
     StatisticsOptions,
@@ -181,7 +181,7 @@ fn title(description: Option<&Ndarray>) -> Option<Html> {
 fn kind(subject: &Subject<'_>, description: Option<&Ndarray>, axes: &[Axis]) -> Html {
     let Subject { member, array, .. } = subject;
     let size = human_bytes(member.size);
-    if array.element.starts_with("unreadable") {
+    if array.element.is_err() {
         return html!("<p class=\"k\"><b>unreadable</b> <span>{}</span></p>", size);
     }
     let is_enum = description.is_some_and(|it| matches!(it.datatype, Datatype::Enum { .. }));
@@ -196,10 +196,10 @@ fn kind(subject: &Subject<'_>, description: Option<&Ndarray>, axes: &[Axis]) -> 
         });
         html!("{}{}{}", if nth == 0 { "" } else { " × " }, name, grouped(*extent))
     };
-    let is_packed = !matches!(&*member.method, "stored" | "solid");
+    let is_packed = member.method.is_compressed();
     html!(
         "<p class=\"k\"><b>{}</b>{} <span>{}{}</span> <span>{}</span>{}{}</p>",
-        array.element,
+        array.type_name(),
         is_enum.then(|| html!(" <b>enum</b>")),
         array.shape.is_empty().then_some("scalar"),
         array.shape.iter().enumerate().map(extent).collect::<Vec<_>>(),
@@ -322,9 +322,9 @@ fn details(
     let size = html!("{} bytes, {}{}", grouped(member.size), member.method, packed);
     let data = array.and_then(|array| array.offsets().ok()?);
     let order = array.map(|_| match listed.order {
-        "column" => "column: the first index runs fastest",
-        "row" => "row: the last index runs fastest",
-        _ => "row-unreversed: the last index runs fastest, dims as the shape",
+        Order::Column => "column: the first index runs fastest",
+        Order::Row => "row: the last index runs fastest",
+        Order::RowUnreversed => "row-unreversed: the last index runs fastest, dims as the shape",
     });
     let digest = |name| digest(pack, name, "in no manifest");
     let described = subject.description.map(|Listed { name, size, .. }| {

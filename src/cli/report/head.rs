@@ -52,12 +52,12 @@ pub(super) fn facts(facts: &PackFacts<'_>) -> Html {
         ("Layout", layout.to_owned()),
     ];
     let rows = rows.map(|(name, value)| html!("<div><dt>{}</dt><dd>{}</dd></div>", name, value));
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for Subject { array, .. } in facts.arrays {
-        *counts.entry(array.element.split(':').next().unwrap_or_default()).or_default() += 1;
+        *counts.entry(array.type_name()).or_default() += 1;
     }
-    let count = |(name, count): (&&str, &usize)| {
-        html!(" <span>{} <i>{}</i></span>", *name, grouped(*count))
+    let count = |(name, count): (&String, &usize)| {
+        html!(" <span>{} <i>{}</i></span>", name, grouped(*count))
     };
     let undescribed = facts.arrays.iter().filter(|subject| !subject.array.described).count();
     let undescribed = (undescribed > 0)

@@ -13,6 +13,7 @@ use std::thread;
 
 use clap::Args;
 use ra_pack::Finding;
+use ra_pack::archive::Method;
 use ra_pack::finding::count_errors;
 use ra_pack::path::escape_path;
 use ra_pack::verify::VerifyOptions;
@@ -225,7 +226,7 @@ macro_rules! texts {
     };
 }
 
-texts! { str String Cow<'_, str> u64 u128 i128 usize Id<'_> }
+texts! { str String Cow<'_, str> Method u64 u128 i128 usize Id<'_> }
 
 /// Text whose lines stay lines.
 fn lines(text: &str) -> Vec<Html> {

@@ -29,7 +29,7 @@ use crate::ndl::{Datatype, Extent, Ndarray, Order};
 use crate::pack::{DESCRIPTION_EXTENSIONS, EXTERNAL_MANIFEST_SUFFIX};
 use crate::path::escape;
 use crate::progress::Progress;
-use crate::ra::Header;
+use crate::ra::{ElementType, Header};
 
 /// Converts the arrays at `input` to what `output` is to be. The output gets its name when it is complete,
 /// and takes the place of what is there only with [`force`](ConvertOptions::force).
@@ -229,14 +229,14 @@ pub struct Converted {
     pub to: String,
     /// Whether it has another name than it would have had: no file may have that, or something has it already.
     pub renamed: bool,
-    /// The type of its elements, such as `float32`.
-    #[serde(rename = "type")]
-    pub element: String,
+    /// The type of its elements, such as `float32`; for text, which has none, `string`.
+    #[cfg_attr(test, schemars(with = "String"))]
+    #[serde(rename = "type", serialize_with = "element_or_string")]
+    pub element: Option<ElementType>,
     /// Extents in the order of indices.
     pub shape: Vec<u64>,
     /// The index that is the fastest in the output.
-    #[cfg_attr(test, schemars(with = "crate::ndl::Order"))]
-    pub order: &'static str,
+    pub order: Order,
     /// Whether its elements were reordered.
     pub reordered: bool,
     /// Whether the manifest of the input vouches for it.
@@ -245,6 +245,24 @@ pub struct Converted {
     pub trailing: u64,
     /// The facts of the array that the output does not have, one sentence each.
     pub losses: Vec<String>,
+}
+
+#[expect(clippy::ref_option, reason = "serde gives a reference to the field")]
+fn element_or_string<S: Serializer>(
+    element: &Option<ElementType>,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    match element {
+        Some(element) => element.serialize(serializer),
+        None => serializer.serialize_str("string"),
+    }
+}
+
+impl Converted {
+    /// The name of the type of its elements.
+    pub fn type_name(&self) -> String {
+        self.element.map_or("string".to_owned(), |element| element.to_string())
+    }
 }
 
 /// A form that arrays come in.

@@ -337,14 +337,13 @@ fn plan_one(index: usize, source: &ArrayItem, name: String, out: &Destination<'_
         to if to.holds_many() => name.clone(),
         _ => out.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
     };
-    let element = item.header.as_ref().map(|header| header.element().to_string());
     let converted = Converted {
         from: source.name.clone(),
         renamed: to.holds_many() && name != source.name,
         to: to_name,
-        element: element.unwrap_or_else(|| "string".to_owned()),
+        element: item.header.as_ref().map(Header::element),
         shape: item.extents(),
-        order: item.description.order().word(),
+        order: item.description.order(),
         reordered: reverse,
         verified: false,
         trailing: 0,

@@ -14,7 +14,7 @@ use super::select::Patterns;
 use super::survey;
 use super::verify::{VerifyOptions, verify};
 use crate::archive::{ArchiveWriter, Compression, Container};
-use crate::digest::Algorithm;
+use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
 use crate::finding::{Finding, count_errors};
 use crate::fs::{self, PendingDirectory, PendingFile, Turn};
@@ -90,9 +90,9 @@ pub struct CreateReport {
     /// Bytes of the archive.
     pub archive_bytes: u64,
     /// The SHA-256 digest of the archive file, when it was asked for.
-    #[cfg_attr(test, schemars(regex(pattern = "^[0-9a-f]{64}$")))]
+    #[cfg_attr(test, schemars(with = "Option<String>", regex(pattern = "^[0-9a-f]{64}$")))]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub archive_sha256: Option<String>,
+    pub archive_sha256: Option<Digest>,
     /// The path of the manifest beside the archive, unless it was left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub external_manifest: Option<PathBuf>,
@@ -253,7 +253,7 @@ fn finish(
         let digests = [(MemberPath::new(name.as_ref())?, digest)];
         let line = Manifest::new(Algorithm::Sha256, digests).to_text(NameEncoding::Gnu);
         file.file().write_all_at(&line, 0)?;
-        report.archive_sha256 = Some(digest.to_string());
+        report.archive_sha256 = Some(digest);
     }
     outputs.persist(options.force, &options.progress)
 }

@@ -123,8 +123,7 @@ impl Details<'_> {
         };
         let change = || {
             let (ours, theirs) = (open(self.a, a, orders.0)?, open(self.b, b, orders.1)?);
-            let (element, shape) = (theirs.element().to_string(), theirs.shape());
-            let mut array = ArrayChange { element, shape, ..ArrayChange::default() };
+            let mut array = ArrayChange::new(theirs.element(), theirs.shape());
             if !is_same_file {
                 (array.header, array.elements) = compare(&ours, &theirs, self.options)?;
             }
@@ -157,8 +156,7 @@ fn alone(side: &PackSide, unit: &Unit, change: MemberChange) -> MemberDiff {
     };
     let array = is_array(&name).then(header).flatten().map(|header| {
         let order = said(side, unit).map_or(Order::Column, |said| order(&said));
-        let (element, shape) = (header.element().to_string(), shape_of(header.dims(), order));
-        ArrayChange { element, shape, ..ArrayChange::default() }
+        ArrayChange::new(header.element(), shape_of(header.dims(), order))
     });
     let generated = unit.generated;
     MemberDiff { name, change, generated, size_a, size_b, array, ..MemberDiff::default() }

@@ -79,7 +79,7 @@ fn diff_opened(
     let (first, second) = (open(a, progress)?, open(b, progress)?);
     progress.stage("comparing", first.data_len().saturating_add(second.data_len()), 0);
     progress.at(name);
-    let (element, shape) = (first.element().to_string(), first.shape());
+    let (element, shape) = (first.element(), first.shape());
     let (header, elements) = compare(&first, &second, options)?;
     Ok(ArrayDiff { a: a.to_owned(), b: b.to_owned(), element, shape, header, elements })
 }

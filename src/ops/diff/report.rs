@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::archive::Container;
 use crate::finding::Finding;
 use crate::pack::Layout;
+use crate::ra::ElementType;
 
 /// The differences of two arrays.
 #[derive(Debug, Clone, Serialize)]
@@ -17,8 +18,9 @@ pub struct ArrayDiff {
     /// The second, by its path as given.
     pub b: PathBuf,
     /// The type of the elements of the first.
+    #[cfg_attr(test, schemars(with = "String"))]
     #[serde(rename = "type")]
-    pub element: String,
+    pub element: ElementType,
     /// The shape of the first, in the order of its description.
     pub shape: Vec<u64>,
     /// The differences of the headers, and of the bytes after the data.
@@ -219,12 +221,13 @@ pub struct MemberDiff {
 }
 
 /// An array and its differences.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ArrayChange {
     /// The type of its elements, in the second pack where it is there.
+    #[cfg_attr(test, schemars(with = "String"))]
     #[serde(rename = "type")]
-    pub element: String,
+    pub element: ElementType,
     /// Its extents, likewise, in the order of its description's shape.
     pub shape: Vec<u64>,
     /// The differences of the headers, and of the bytes after the data.
@@ -266,6 +269,13 @@ pub struct FileDifference {
     /// The number of lines of the second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines_b: Option<u64>,
+}
+
+impl ArrayChange {
+    pub(super) fn new(element: ElementType, shape: Vec<u64>) -> Self {
+        let (header, stored) = (Vec::new(), Vec::new());
+        Self { element, shape, header, stored, elements: None }
+    }
 }
 
 impl DescriptionDifference {
