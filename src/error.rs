@@ -217,7 +217,7 @@ fn is_interruption(error: &io::Error) -> bool {
     let Some(inner) = error.get_ref() else { return false };
     match (inner.downcast_ref(), inner.downcast_ref()) {
         (Some(Error::Interrupted), _) => true,
-        (Some(Error::Io { source, .. }), _) | (_, Some(interchange::Error::Io(source))) => {
+        (Some(Error::Io { source, .. }), _) | (_, Some(interchange::FormatError::Io(source))) => {
             is_interruption(source)
         }
         _ => false,

@@ -7,13 +7,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ndarray::ArrayD;
+use ra_pack::archive::Compression;
+use ra_pack::convert::{ArrayFormat, ConvertOptions};
+use ra_pack::create::{CreateOptions, ManifestOptions, manifest_of};
+use ra_pack::describe::{DescribeOptions, describe_target};
+use ra_pack::diff::{DiffOptions, diff_arrays, diff_members};
+use ra_pack::extract::ExtractOptions;
+use ra_pack::get::{GetOptions, get_to};
+use ra_pack::list::ListOptions;
+use ra_pack::validate::ValidateOptions;
+use ra_pack::values::StatisticsOptions;
+use ra_pack::verify::VerifyOptions;
 use ra_pack::{
-    ArrayFormat, Compression, ConvertOptions, CreateOptions, DescribeOptions, DiffOptions, Error,
-    ExtractOptions, GetOptions, ListOptions, ManifestOptions, Pack, Progress, Result,
-    StatisticsOptions, ValidateOptions, VerifyOptions, convert, create, describe_target,
-    diff_arrays, diff_members, diff_packs, extract, get, get_to, list, manifest_of, pack_info,
-    validate, verify,
+    Error, Pack, Progress, Result, convert, create, diff, extract, get, info, list, validate,
+    verify,
 };
 use tempfile::TempDir;
 
@@ -179,7 +186,7 @@ fn what_reads_is_cancelled() {
         });
         is_cancelled("diff of packs", |progress| {
             let options = DiffOptions { progress: progress.clone(), ..Default::default() };
-            diff_packs(b, target, &options)
+            diff(b, target, &options)
         });
     }
     for (name, list) in [
@@ -194,7 +201,7 @@ fn what_reads_is_cancelled() {
             let options = ValidateOptions { progress: progress.clone(), ..Default::default() };
             validate(target, &options).map(drop)
         }),
-        ("info", |target, progress| pack_info(target, progress).map(drop)),
+        ("info", |target, progress| info(target, progress).map(drop)),
         ("describe", |target, progress| {
             let options = DescribeOptions { progress: progress.clone(), ..Default::default() };
             describe_target(target, &options).map(drop)
@@ -219,7 +226,7 @@ fn many_arrays_are_cancelled_and_so_is_what_waits_for_none() {
         create(source.path(), &archive, &CreateOptions::default()).unwrap();
         is_cancelled(name, |progress| {
             let pack = Pack::open_watched(&archive, progress)?;
-            pack.read_each(&names, |_, array: ArrayD<f32>| array.len())
+            pack.read_each(&names, None, |array| Ok::<_, Error>(array.read::<f32>()?.len()))
         });
         // It was cancelled before it began.
         let progress = Progress::new();

@@ -14,12 +14,14 @@ use num_complex::Complex;
 use ra_pack::archive::{Compression, Method};
 use ra_pack::create::{CreateOptions, Layout};
 use ra_pack::extract::ExtractOptions;
-use ra_pack::list::{ListOptions, Listing};
-use ra_pack::verify::VerifyOptions;
 use ra_pack::files::FileKind;
+use ra_pack::list::{ListOptions, Listing};
 use ra_pack::ndl::{Extent, Order};
 use ra_pack::ra::{self, parse_slice};
-use ra_pack::{AnyArray, Container, Error, Pack, Progress, RawArray, create, extract, list, verify};
+use ra_pack::verify::VerifyOptions;
+use ra_pack::{
+    AnyArray, Container, Error, Pack, Progress, RawArray, create, extract, list, verify,
+};
 use tempfile::TempDir;
 
 use crate::experiment::{

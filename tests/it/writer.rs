@@ -6,12 +6,12 @@ use std::path::Path;
 
 use ndarray::{Array, Array2, ArrayD, IxDyn, ShapeBuilder as _, array, s};
 use proptest::prelude::*;
+use ra_pack::archive::Compression;
+use ra_pack::create::{ArrayStream, CreateOptions, CreateReport, Layout};
 use ra_pack::ndl::{Attribute, Document, Extent, Order};
 use ra_pack::ra::{Element, ElementType, Encoding, Header};
-use ra_pack::{
-    Code, Compression, CreateOptions, CreateReport, Error, Layout, Pack, PackWriter, RawArray,
-    VerifyOptions, WriteOptions, create, describe, verify,
-};
+use ra_pack::verify::VerifyOptions;
+use ra_pack::{Code, Error, Pack, PackWriter, RawArray, WriteOptions, create, describe, verify};
 use tempfile::TempDir;
 
 use crate::run::names_in;
@@ -258,7 +258,7 @@ fn a_writer_in_memory_gets_the_whole_archive() {
 #[test]
 fn elements_that_come_in_pieces_are_counted() {
     let header = Header::new(ElementType::UINT16, vec![4, 3]).unwrap();
-    let stream = |fill: &dyn Fn(&mut ra_pack::create::ArrayStream<'_, '_>) -> Result<(), Error>| {
+    let stream = |fill: &dyn Fn(&mut ArrayStream<'_, '_>) -> Result<(), Error>| {
         written("x.zip", WriteOptions::default(), |pack| {
             let mut stream = pack.array_stream("a", header.clone()).begin()?;
             fill(&mut stream)?;
