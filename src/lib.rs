@@ -89,7 +89,26 @@
 //! The options and the report of an operation are in the module of its name. The crates whose types are in the
 //! interface are here too: [`ndarray`], [`half`], [`num_complex`], [`bytemuck`].
 //!
+//! # Features
+//!
+//! With `default-features = false`, the library reads arrays: `.ra` files, and packs in directories, zips, tars and
+//! `.tar.gz`, compared with their manifests. It builds 44 packages. The features add the rest:
+//!
+//! | feature | adds | includes |
+//! |---|---|---|
+//! | `zstd` | reading `.tar.zst` and zip members compressed with Zstandard | |
+//! | `inspect` | `verify`, `validate`, `list`, `info`, and the statistics of an array | |
+//! | `write` | [`PackWriter`], `create`, `extract`, `describe`, `diff`, manifests, [`RawArray::write`] | `inspect`, `zstd` |
+//! | `convert` | `convert` and `get`, for `.npy`, `.npz`, `.ds`, CSV and JSON | `write` |
+//! | `png` | PNG pictures for `convert` and `get` | `convert` |
+//! | `cli` (default) | the command `ra-pack` | all |
+//!
 //! The guide in `docs/library.md` has longer programs.
+
+#![cfg_attr(
+    not(feature = "png"),
+    allow(dead_code, unused_imports, unreachable_pub, reason = "what another feature uses")
+)]
 
 mod allowance;
 pub mod archive;
@@ -117,10 +136,13 @@ pub use crate::archive::Container;
 pub use crate::error::{Error, Result};
 #[doc(inline)]
 pub use crate::finding::{Code, Finding, Severity};
-pub use crate::ops::{
-    Pack, PackWriter, PackedArray, WriteOptions, convert, create, diff, extract, get, info, list,
-    validate, verify,
-};
+pub use crate::ops::{Pack, PackedArray};
+#[cfg(feature = "write")]
+pub use crate::ops::{PackWriter, WriteOptions, create, diff, extract};
+#[cfg(feature = "convert")]
+pub use crate::ops::{convert, get};
+#[cfg(feature = "inspect")]
+pub use crate::ops::{info, list, validate, verify};
 pub use crate::pack::{bag, describe};
 #[doc(inline)]
 pub use crate::progress::Progress;
@@ -128,6 +150,7 @@ pub use crate::progress::Progress;
 pub use crate::ra::{AnyArray, ElementType, RawArray};
 
 /// Conversion between RawArray and the formats of other programs.
+#[cfg(feature = "convert")]
 pub mod convert {
     pub use crate::ops::{
         ArrayFormat, ConvertOptions, ConvertReport, Converted, Reinterpret, UnknownFormat,
@@ -135,6 +158,7 @@ pub mod convert {
 }
 
 /// Archives from directories or from memory, and manifests.
+#[cfg(feature = "write")]
 pub mod create {
     pub use crate::ops::{
         ArrayStream, CreateOptions, CreateReport, ManifestOptions, ManifestReport, NewArray,
@@ -145,6 +169,7 @@ pub mod create {
 
 /// Descriptions from headers, and changes to them.
 pub mod describe {
+    #[cfg(feature = "write")]
     pub use crate::ops::{
         Change, DescribeOptions, DescribeReport, ReshapeReport, UpdateReport, describe_target,
         reshape, update_descriptions, write_descriptions,
@@ -153,6 +178,7 @@ pub mod describe {
 }
 
 /// Comparison of packs and of arrays.
+#[cfg(feature = "write")]
 pub mod diff {
     pub use crate::ops::{
         ArrayChange, ArrayDiff, DescriptionDifference, DiffCounts, DiffOptions, DiffPlace,
@@ -162,6 +188,7 @@ pub mod diff {
 }
 
 /// Extraction of a pack into a directory.
+#[cfg(feature = "write")]
 pub mod extract {
     pub use crate::ops::{ExtractOptions, ExtractReport};
 }
@@ -169,16 +196,22 @@ pub mod extract {
 /// Files at paths: their kinds, and new ones that appear when they are complete.
 pub mod files {
     pub use crate::file_kind::FileKind;
-    pub use crate::fs::{remove_unfinished_and_exit, write_new};
-    pub use crate::ops::{check_apart, is_array_file, is_pack};
+    pub use crate::ops::{is_array_file, is_pack};
+    #[cfg(feature = "write")]
+    pub use crate::{
+        fs::{remove_unfinished_and_exit, write_new},
+        ops::check_apart,
+    };
 }
 
 /// One array or file out of a pack, in its own format or another.
+#[cfg(feature = "convert")]
 pub mod get {
     pub use crate::ops::{GetOptions, GetReport, get_to};
 }
 
 /// Facts about a pack or an array, from headers, descriptions and manifests.
+#[cfg(feature = "inspect")]
 pub mod info {
     pub use crate::ops::{ArrayInfo, ManifestInfo, PackInfo, array_file_info, array_info};
     pub use crate::pack::CoordinateInfo;
@@ -186,26 +219,32 @@ pub mod info {
 
 /// Members of a pack, and patterns that choose among them.
 pub mod list {
+    pub use crate::ops::MemberInfo;
+    #[cfg(feature = "inspect")]
     pub use crate::ops::{
-        InvalidPattern, ListOptions, ListOrder, Listed, ListedArray, Listing, MemberInfo, Patterns,
+        InvalidPattern, ListOptions, ListOrder, Listed, ListedArray, Listing, Patterns,
     };
 }
 
 /// Checks of descriptions against their arrays.
+#[cfg(feature = "inspect")]
 pub mod validate {
     pub use crate::ops::{ValidateOptions, ValidateReport, validate_text};
 }
 
 /// The values of an array at a glance: axes, statistics, samples and corners.
 pub mod values {
+    pub use crate::ops::{Axis, Coordinate};
+    #[cfg(feature = "inspect")]
     pub use crate::ops::{
-        Axis, Category, Column, Coordinate, Corners, CornersOptions, Grid, Histogram, Line,
-        NameStatistics, Number, NumberStatistics, Quantity, Sample, SampleOptions, SampledAxis,
-        Statistics, StatisticsOptions,
+        Category, Column, Corners, CornersOptions, Grid, Histogram, Line, NameStatistics, Number,
+        NumberStatistics, Quantity, Sample, SampleOptions, SampledAxis, Statistics,
+        StatisticsOptions,
     };
 }
 
 /// Checks of every byte of a pack.
+#[cfg(feature = "inspect")]
 pub mod verify {
     pub use crate::ops::{BagReport, Intact, VerifyOptions, VerifyReport};
 }

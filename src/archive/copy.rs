@@ -5,7 +5,6 @@ use std::io::{self, BufRead, BufReader, Read as _, Take};
 use std::iter;
 use std::sync::{Mutex, PoisonError};
 
-use super::write::NewContent;
 use crate::digest::{Algorithm, Blocks, Digests, Hashers, Hashing, hash};
 use crate::error::{Error, Result};
 use crate::fs::{File, Stamp};
@@ -128,11 +127,13 @@ pub(super) struct Copied {
 
 /// Reads all of `content` and gives its bytes to `sink` in order. A file must be as its stamp says
 /// from beginning to end.
+#[cfg(feature = "write")]
 pub(super) fn copy_content(
-    content: NewContent<'_>,
+    content: super::write::NewContent<'_>,
     algorithms: &[Algorithm],
     mut sink: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<Copied> {
+    use super::write::NewContent;
     let mut crc = crc32fast::Hasher::new();
     let mut put = |block: &[u8]| {
         crc.update(block);

@@ -8,6 +8,7 @@ use flate2::bufread::DeflateDecoder;
 
 use super::revisit::LARGE;
 use super::tar::Skip;
+use super::zstd_frame::{self, ZstdDecoder};
 use super::{Location, Member, Method};
 use crate::error::{Error, Result};
 use crate::fs::File;
@@ -192,6 +193,10 @@ pub(super) fn read_buffered(reader: &mut impl BufRead, out: &mut [u8]) -> io::Re
     Ok(count)
 }
 
+/// The widest zstd window of a member of a zip: 8 MiB, which levels up to 19 stay within. Each job decodes a member of its own,
+/// and many that are read side by side several.
+const WINDOW_LOG_MAX: u32 = 23;
+
 /// Decodes deflate. One made anew for each of many small members leaves a gap in memory after each, which what is
 /// kept of the member then makes too small for the next.
 type Inflater = DeflateDecoder<Stretch>;
@@ -200,7 +205,7 @@ type Inflater = DeflateDecoder<Stretch>;
 enum Unpacked {
     Stored(Stretch),
     Deflate(BufReader<Inflater>),
-    Zstd(BufReader<zstd::stream::read::Decoder<'static, Stretch>>),
+    Zstd(BufReader<ZstdDecoder<Stretch>>),
 }
 
 impl Unpacked {
@@ -256,11 +261,7 @@ impl ZipData {
                 },
             )),
             Method::Zstd => {
-                let mut decoder =
-                    zstd::stream::read::Decoder::with_buffer(packed).map_err(unsupported)?;
-                decoder
-                    .window_log_max(super::stream::ZSTD_MEMBER_WINDOW_LOG_MAX)
-                    .map_err(unsupported)?;
+                let decoder = zstd_frame::decoder(packed, WINDOW_LOG_MAX).map_err(unsupported)?;
                 Unpacked::Zstd(BufReader::with_capacity(room, decoder))
             }
             Method::Solid | Method::Other(_) => {
@@ -307,7 +308,7 @@ impl BufRead for ZipData {
                 || error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Error>);
             if is_from_file || !is_packed {
                 error
-            } else if super::stream::is_wide_window(&error) {
+            } else if zstd_frame::is_wide_window(&error) {
                 DataFault::Window.into()
             } else {
                 DataFault::Undecodable(error.to_string()).into()

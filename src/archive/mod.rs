@@ -3,14 +3,18 @@
 mod copy;
 mod data;
 mod directory;
+#[cfg(feature = "inspect")]
 mod names;
 mod revisit;
 mod stream;
 mod stream_contents;
 mod tar;
 mod tarball;
+#[cfg(feature = "write")]
 mod write;
 mod zip;
+#[cfg_attr(not(feature = "zstd"), path = "no_zstd_frame.rs")]
+mod zstd_frame;
 
 use std::fmt;
 use std::io::{self, BufRead};
@@ -21,11 +25,14 @@ use serde::{Serialize, Serializer};
 
 pub(crate) use self::copy::{Copying, Fault, Sink, copy, wait_for};
 pub(crate) use self::data::{DataFault, MemberReader, Stretch};
+#[cfg(feature = "inspect")]
 pub(crate) use self::names::{
     NameTable, are_surely_portable, check as check_names, check_portable,
 };
 pub(crate) use self::revisit::{LARGE, OpenContents, Revisit, Shown};
+#[cfg(feature = "write")]
 pub use self::write::Compression;
+#[cfg(feature = "write")]
 pub(crate) use self::write::{
     ArchiveWriter, Batch, ContentPieces, NewContent, NewMember, Packer, Placed, Records,
     ReservedFile, SMALL, Sampled,
@@ -335,6 +342,7 @@ impl Archive {
     /// Shows the content of every file to `visit`, on `jobs` threads where the container allows it,
     /// and checks the container on the way, its names too. Content that `visit` does not read is not
     /// checked.
+    #[cfg(feature = "inspect")]
     pub(crate) fn scan<T: Send>(
         &self,
         jobs: usize,

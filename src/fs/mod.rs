@@ -1,9 +1,13 @@
 //! The only door to the file system: every message names the path, every new file is whole or absent.
 
+#[cfg(feature = "write")]
 mod below;
+#[cfg(feature = "write")]
 mod directory;
 mod file;
+#[cfg(feature = "write")]
 mod pending;
+#[cfg(feature = "write")]
 mod target;
 mod walk;
 
@@ -13,16 +17,20 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-pub(crate) use self::below::Below;
 pub(crate) use self::file::{File, FileMap, Stamp, holds, read_limited, read_once};
-pub(crate) use self::pending::{
-    PendingDirectory, PendingFile, TEMPORARY_SUFFIX, leftovers, leftovers_in, replace, rewrite,
-    scratch_file,
-};
+#[cfg(feature = "write")]
 pub use self::pending::{remove_unfinished_and_exit, write_new};
-pub(crate) use self::target::{Target, TargetWriter};
 pub use self::walk::MemberKind;
 pub(crate) use self::walk::{Walked, entries, walk};
+#[cfg(feature = "write")]
+pub(crate) use self::{
+    below::Below,
+    pending::{
+        PendingDirectory, PendingFile, TEMPORARY_SUFFIX, leftovers, leftovers_in, replace, rewrite,
+        scratch_file,
+    },
+    target::{Target, TargetWriter},
+};
 
 use self::walk::member_path;
 use crate::error::{Error, Result};

@@ -7,10 +7,15 @@
 //! dims of the header are the shape reversed. A caller that needs the other order asks for it where bytes can be
 //! read and written anywhere.
 
+#[cfg(feature = "convert")]
 pub mod ds;
+#[cfg(feature = "convert")]
 mod literal;
+#[cfg(feature = "convert")]
 pub mod npy;
+#[cfg(feature = "convert")]
 pub mod npz;
+#[cfg(feature = "png")]
 pub mod png;
 
 use std::io::{self, Read};

@@ -12,7 +12,7 @@ use super::manifests::{
 };
 use super::open::Pack;
 use super::scan::{PackScan, ScanFor};
-use super::single_file::{self, is_array_file};
+use super::single_file;
 use super::verify::is_payload;
 use crate::archive::{Archive, Container, MemberKind, Method};
 use crate::digest::{Algorithm, Digest};
@@ -357,14 +357,4 @@ impl ArrayInfo {
         }
         self.description = Some(document);
     }
-}
-
-/// Whether `path` is a pack, a directory or an archive by its name or its first bytes, rather than an array
-/// file.
-///
-/// # Errors
-///
-/// When there is nothing at `path`.
-pub fn is_pack(path: &Path) -> Result<bool> {
-    Ok(fs::is_directory(path)? || (!is_array_file(path)? && Archive::is_archive(path)?))
 }

@@ -20,65 +20,93 @@
 //! | [`reshape`] | an array and its description | both, with another shape |
 //! | [`Pack`] | one member at a time | nothing |
 
+#[cfg(feature = "inspect")]
 mod bag;
+#[cfg(feature = "convert")]
 mod convert;
+#[cfg(feature = "inspect")]
 mod corners;
+#[cfg(feature = "write")]
 mod create;
+#[cfg(feature = "write")]
 mod describe;
+#[cfg(feature = "write")]
 mod diff;
+#[cfg(feature = "write")]
 mod extract;
+#[cfg(feature = "convert")]
 mod get;
+#[cfg(feature = "inspect")]
 mod info;
+#[cfg(feature = "inspect")]
 mod inlined;
+#[cfg(feature = "inspect")]
 mod list;
+#[cfg(feature = "write")]
 mod make_manifest;
 mod manifests;
 mod open;
+#[cfg(feature = "inspect")]
 mod sample;
+#[cfg(feature = "inspect")]
 mod scan;
+#[cfg(feature = "inspect")]
 mod select;
 mod single_file;
+#[cfg(feature = "inspect")]
 mod statistics;
+#[cfg(feature = "write")]
 mod survey;
+#[cfg(feature = "inspect")]
 mod validate;
+#[cfg(feature = "inspect")]
 mod values;
+#[cfg(feature = "inspect")]
 mod verify;
+#[cfg(feature = "write")]
 mod writer;
 
 #[cfg(test)]
 mod tests;
 
-pub use self::bag::BagReport;
-pub use self::convert::{
-    ArrayFormat, ConvertOptions, ConvertReport, Converted, Reinterpret, UnknownFormat, convert,
-};
-pub use self::corners::{Corners, CornersOptions};
-pub use self::create::{CreateOptions, CreateReport, create};
-pub use self::describe::{
-    Change, DescribeOptions, DescribeReport, ReshapeReport, UpdateReport, describe_target, reshape,
-    update_descriptions, write_descriptions,
-};
-pub use self::diff::{
-    ArrayChange, ArrayDiff, DescriptionDifference, DiffCounts, DiffOptions, DiffPlace, DiffSide,
-    Distance, ElementsDiff, FieldDifference, FileDifference, MemberChange, MemberDiff, PackDiff,
-    diff, diff_arrays, diff_members,
-};
-pub use self::extract::{ExtractOptions, ExtractReport, extract};
-pub use self::get::{GetOptions, GetReport, get, get_to};
-pub use self::info::{
-    ArrayInfo, ManifestInfo, PackInfo, array_file_info, array_info, info, is_pack,
-};
-pub use self::list::{ListOptions, ListOrder, Listed, ListedArray, Listing, list};
-pub use self::make_manifest::{ManifestOptions, ManifestReport, manifest_of, write_manifest};
-pub use self::manifests::check_apart;
 pub use self::open::{Axis, Coordinate, MemberInfo, Pack, PackedArray};
-pub use self::sample::{Column, Grid, Line, Quantity, Sample, SampleOptions, SampledAxis};
-pub use self::select::{InvalidPattern, Patterns};
-pub use self::single_file::is_array_file;
-pub use self::statistics::{
-    Category, Histogram, NameStatistics, NumberStatistics, Statistics, StatisticsOptions,
+pub use self::single_file::{is_array_file, is_pack};
+#[cfg(feature = "inspect")]
+pub use self::{
+    bag::BagReport,
+    corners::{Corners, CornersOptions},
+    info::{ArrayInfo, ManifestInfo, PackInfo, array_file_info, array_info, info},
+    list::{ListOptions, ListOrder, Listed, ListedArray, Listing, list},
+    sample::{Column, Grid, Line, Quantity, Sample, SampleOptions, SampledAxis},
+    select::{InvalidPattern, Patterns},
+    statistics::{
+        Category, Histogram, NameStatistics, NumberStatistics, Statistics, StatisticsOptions,
+    },
+    validate::{ValidateOptions, ValidateReport, validate, validate_text},
+    values::Number,
+    verify::{Intact, VerifyOptions, VerifyReport, verify},
 };
-pub use self::validate::{ValidateOptions, ValidateReport, validate, validate_text};
-pub use self::values::Number;
-pub use self::verify::{Intact, VerifyOptions, VerifyReport, verify};
-pub use self::writer::{ArrayStream, NewArray, PackWriter, WriteOptions};
+#[cfg(feature = "convert")]
+pub use self::{
+    convert::{
+        ArrayFormat, ConvertOptions, ConvertReport, Converted, Reinterpret, UnknownFormat, convert,
+    },
+    get::{GetOptions, GetReport, get, get_to},
+};
+#[cfg(feature = "write")]
+pub use self::{
+    create::{CreateOptions, CreateReport, create},
+    describe::{
+        Change, DescribeOptions, DescribeReport, ReshapeReport, UpdateReport, describe_target,
+        reshape, update_descriptions, write_descriptions,
+    },
+    diff::{
+        ArrayChange, ArrayDiff, DescriptionDifference, DiffCounts, DiffOptions, DiffPlace,
+        DiffSide, Distance, ElementsDiff, FieldDifference, FileDifference, MemberChange,
+        MemberDiff, PackDiff, diff, diff_arrays, diff_members,
+    },
+    extract::{ExtractOptions, ExtractReport, extract},
+    make_manifest::{ManifestOptions, ManifestReport, manifest_of, write_manifest},
+    manifests::check_apart,
+    writer::{ArrayStream, NewArray, PackWriter, WriteOptions},
+};

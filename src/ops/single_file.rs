@@ -8,11 +8,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::scan::check_values_below;
+use crate::archive::Archive;
 use crate::error::{Error, Result};
 use crate::file_kind::FileKind;
 use crate::finding::{Code, Finding};
-use crate::fs::{self, File, PendingFile};
+use crate::fs::{self, File};
 use crate::ndl::{Extent, Ndarray};
 use crate::pack::{
     self, ARRAY_EXTENSION, Content, Contents, DESCRIPTION_EXTENSIONS, DescriptionFacts, Inspector,
@@ -197,8 +197,9 @@ impl SingleFile {
     }
 
     /// Elements that the subject repeats and its array does not hold.
+    #[cfg(feature = "inspect")]
     pub(super) fn inline_findings(&self) -> Result<Vec<Finding>> {
-        let mut findings = check_values_below(&self.root, &self.contents)?;
+        let mut findings = super::scan::check_values_below(&self.root, &self.contents)?;
         let stem = self.subject.without_extension();
         let is_own = |member: &str| {
             self.is_pack_document()
@@ -239,6 +240,16 @@ pub fn is_array_file(path: &Path) -> Result<bool> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_named = crate::path::is_sound(name.as_ref()) && pack::is_array(name.as_ref());
     Ok(!fs::is_directory(path)? && is_named)
+}
+
+/// Whether `path` is a pack, a directory or an archive by its name or its first bytes, rather than an array
+/// file.
+///
+/// # Errors
+///
+/// When there is nothing at `path`.
+pub fn is_pack(path: &Path) -> Result<bool> {
+    Ok(fs::is_directory(path)? || (!is_array_file(path)? && Archive::is_archive(path)?))
 }
 
 /// Why what is at `path` is not taken as an array, which is known by its name.
@@ -300,9 +311,10 @@ impl<T: Element> RawArray<T> {
     /// # Errors
     ///
     /// When it cannot be written.
+    #[cfg(feature = "write")]
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        let pending = PendingFile::create(path, true)?;
+        let pending = fs::PendingFile::create(path, true)?;
         let mut writer = io::BufWriter::new(pending.writer()?);
         self.write_to(&mut writer).map_err(Error::io("write", path))?;
         writer.into_inner().map_err(|error| Error::io("write", path)(error.into_error()))?;

@@ -1,5 +1,6 @@
 //! Compressed streams: bytes to gzip or zstd and back, whatever they mean.
 
+#[cfg(feature = "write")]
 mod encoder;
 #[cfg(test)]
 mod tests;
@@ -9,9 +10,11 @@ use std::iter;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
+use super::zstd_frame::{self, ZstdDecoder};
 use crate::error::Error;
 use crate::file_kind::FileKind;
 
+#[cfg(feature = "write")]
 pub(crate) use self::encoder::{Deflater, Encoder, Engine, SMALL_ZSTD_JOB};
 
 /// How a stream is compressed.
@@ -75,10 +78,6 @@ impl StreamCompression {
 /// and every level of it stays within. It bounds the memory that a frame can claim.
 pub(crate) const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 
-/// The widest of a member of a zip: 8 MiB, which levels up to 19 stay within. Each job decodes a member of its own,
-/// and many that are read side by side several.
-pub(crate) const ZSTD_MEMBER_WINDOW_LOG_MAX: u32 = 23;
-
 /// How much compressed data is fetched at once.
 const READ_AHEAD: usize = 64 << 10;
 
@@ -123,7 +122,7 @@ enum DecoderState<R: Read> {
         first: bool,
     },
     Gzip(Box<flate2::bufread::GzDecoder<Input<R>>>),
-    Zstd(Box<zstd::stream::read::Decoder<'static, Input<R>>>),
+    Zstd(Box<ZstdDecoder<Input<R>>>),
     End,
     Failed,
 }
@@ -187,8 +186,7 @@ impl<R: Read> StreamDecoder<R> {
                 Ok(DecoderState::Gzip(Box::new(flate2::bufread::GzDecoder::new(input))))
             }
             Some(_) => {
-                let mut frame = zstd::stream::read::Decoder::with_buffer(input)?.single_frame();
-                frame.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
+                let frame = zstd_frame::decoder(input, ZSTD_WINDOW_LOG_MAX)?.single_frame();
                 Ok(DecoderState::Zstd(Box::new(frame)))
             }
         }
@@ -199,7 +197,7 @@ impl<R: Read> StreamDecoder<R> {
             return error;
         }
         let (format, offset) = (self.format.name(), offset(input));
-        if is_wide_window(&error) {
+        if zstd_frame::is_wide_window(&error) {
             return io::Error::other(Error::Unsupported(format!(
                 "the zstd frame that begins before byte {offset} needs a window above {} MiB to be decoded; \
                  decode it with `zstd -d --long=31 ARCHIVE`, and verify the tar or compress it again",
@@ -255,13 +253,6 @@ impl<R: Read> Read for StreamDecoder<R> {
             };
         }
     }
-}
-
-/// Whether a zstd decoder refuses a frame for the window that it needs, for which it takes no memory.
-pub(crate) fn is_wide_window(error: &io::Error) -> bool {
-    /// `ZSTD_error_frameParameter_windowTooLarge`, as the functions of zstd return it.
-    const WINDOW_TOO_LARGE: usize = 0_usize.wrapping_sub(16);
-    error.to_string() == zstd::zstd_safe::get_error_name(WINDOW_TOO_LARGE)
 }
 
 /// What is uncommon about the header of a gzip member (RFC 1952 §2.3) or a zstd frame (RFC 8878 §3.1).

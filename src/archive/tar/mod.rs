@@ -9,14 +9,15 @@ mod pax;
 mod read;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "write")]
 mod write;
 
 use std::fmt;
-use std::io::{self, Read};
 
 pub(crate) use self::header::passes_for_header;
 pub(crate) use self::read::{Skip, Streaming, TarReader};
-pub(crate) use self::write::{end_mark, entry_header, padding};
+#[cfg(feature = "write")]
+pub(crate) use self::write::{each_entry, end_mark, entry_header, padding};
 
 use self::header::NumberFault;
 use self::pax::PaxFault;
@@ -177,19 +178,4 @@ pub(crate) enum TarFaultKind {
 /// `bytes` as text that can be printed.
 fn printable(bytes: &[u8]) -> String {
     escape(&String::from_utf8_lossy(bytes)).to_string()
-}
-
-/// Shows each entry as the crate tar reads it, an implementation that is not ours: its name, size and content, until `look` has seen enough.
-pub(crate) fn each_entry(
-    tar: impl Read,
-    mut look: impl FnMut(&[u8], u64, &mut dyn Read) -> bool,
-) -> io::Result<()> {
-    for entry in tar::Archive::new(tar).entries()? {
-        let mut entry = entry?;
-        let (name, size) = (entry.path_bytes().into_owned(), entry.size());
-        if !look(&name, size, &mut entry) {
-            break;
-        }
-    }
-    Ok(())
 }

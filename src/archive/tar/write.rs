@@ -1,6 +1,8 @@
 //! Entries to bytes: the same entry always gives the same header, whose length is known before any
 //! data is read, so that members can be written at their final places from several threads.
 
+use std::io::{self, Read};
+
 use super::super::{MemberKind, NewMember};
 use super::pax::push_record;
 use super::{BLOCK, OCTAL_END, TIME_END, padding_after};
@@ -126,6 +128,21 @@ fn copy_into(field: &mut [u8], text: &str) {
     for (slot, byte) in field.iter_mut().zip(text.bytes()) {
         *slot = byte;
     }
+}
+
+/// Shows each entry as the crate tar reads it, an implementation that is not ours: its name, size and content, until `look` has seen enough.
+pub(crate) fn each_entry(
+    tar: impl Read,
+    mut look: impl FnMut(&[u8], u64, &mut dyn Read) -> bool,
+) -> io::Result<()> {
+    for entry in tar::Archive::new(tar).entries()? {
+        let mut entry = entry?;
+        let (name, size) = (entry.path_bytes().into_owned(), entry.size());
+        if !look(&name, size, &mut entry) {
+            break;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -13,7 +13,9 @@ use super::{
 use crate::archive::Compression;
 use crate::error::{Error, Result};
 use crate::fs::{self, File, PendingFile};
-use crate::interchange::{self, ExportOptions, Variable, ds, npy, npz, png};
+#[cfg(feature = "png")]
+use crate::interchange::png;
+use crate::interchange::{self, ExportOptions, Variable, ds, npy, npz};
 use crate::path::escape;
 
 /// Bytes that are read at once.
@@ -149,6 +151,13 @@ pub(super) fn open_ds(path: &Path, options: &ConvertOptions) -> Result<SourceArr
     Ok(SourceArrays { items, losses, give })
 }
 
+#[cfg(not(feature = "png"))]
+pub(super) fn open_png(path: &Path, _: &ConvertOptions) -> Result<SourceArrays> {
+    let path = escape(&path.to_string_lossy()).to_string();
+    Err(Error::Unsupported(format!("`{path}` is a PNG picture, {WITHOUT_PNG}")))
+}
+
+#[cfg(feature = "png")]
 pub(super) fn open_png(path: &Path, options: &ConvertOptions) -> Result<SourceArrays> {
     let file = BufReader::new(watched(path, options)?);
     let reader = png::PngReader::open(file, &name_of(path));
@@ -157,6 +166,10 @@ pub(super) fn open_png(path: &Path, options: &ConvertOptions) -> Result<SourceAr
     let path = path.to_owned();
     Ok(SourceArrays::single(item, move || Ok((passing(&path, reader), Metadata::default()))))
 }
+
+/// Why no picture is read or written.
+#[cfg(not(feature = "png"))]
+const WITHOUT_PNG: &str = "which needs the feature `png` of the crate ra-pack";
 
 /// Why an array cannot be written in another format, or not to the file at `path`.
 fn unwritable(item: &ArrayItem, path: &Path, error: interchange::FormatError) -> Error {
@@ -201,6 +214,11 @@ impl WriteArrays for SingleSink<'_> {
 
 pub(super) const WRITE_NPY: WriteOne =
     |variable, data, out, options| Ok(npy::write(out, variable, data, options.write())?.losses);
+#[cfg(not(feature = "png"))]
+pub(super) const WRITE_PNG: WriteOne = |_, _, _, _| {
+    Err(interchange::FormatError::no_counterpart("a PNG picture is wanted", WITHOUT_PNG))
+};
+#[cfg(feature = "png")]
 pub(super) const WRITE_PNG: WriteOne = |variable, data, out, _| png::write(variable, data, out);
 pub(super) const WRITE_RAW: WriteOne =
     |_, data, out, _| Ok(std::io::copy(data, out).map(|_| Vec::new())?);
