@@ -92,7 +92,7 @@
 //! # Features
 //!
 //! With `default-features = false`, the library reads arrays: `.ra` files, and packs in directories, zips, tars and
-//! `.tar.gz`, compared with their manifests. It builds 44 packages. The features add the rest:
+//! `.tar.gz`, compared with their manifests. The features add the rest:
 //!
 //! | feature | adds | includes |
 //! |---|---|---|
