@@ -78,6 +78,7 @@
 //! | arrays of a pack: elements, slices, views without a copy | [`Pack`], [`PackedArray`] |
 //! | axes, statistics, samples and corners of an array | [`values`] |
 //! | whole packs | [`PackWriter`], [`create()`], [`verify()`], [`extract()`], [`list()`], [`info()`], [`diff()`] |
+//! | packs in memory, or in a store of your own | [`Pack::open_source`], the module [`open`] |
 //! | one member as a file, also in another format | [`get()`] |
 //! | descriptions | [`describe()`], [`validate()`], the modules [`mod@describe`] and [`ndl`] |
 //! | other formats: `.npy`, `.npz`, `.ds`, PNG, CSV, JSON | [`convert()`], the module [`interchange`] |
@@ -189,6 +190,11 @@ pub mod list {
     pub use crate::ops::{
         InvalidPattern, ListOptions, ListOrder, Listed, ListedArray, Listing, MemberInfo, Patterns,
     };
+}
+
+/// Packs in memory or in stores of a program's own.
+pub mod open {
+    pub use crate::fs::{ReadAt, Seekable};
 }
 
 /// Checks of descriptions against their arrays.

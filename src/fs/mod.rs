@@ -4,6 +4,7 @@ mod below;
 mod directory;
 mod file;
 mod pending;
+mod source;
 mod target;
 mod walk;
 
@@ -20,6 +21,7 @@ pub(crate) use self::pending::{
     scratch_file,
 };
 pub use self::pending::{remove_unfinished_and_exit, write_new};
+pub use self::source::{ReadAt, Seekable};
 pub(crate) use self::target::{Target, TargetWriter};
 pub use self::walk::MemberKind;
 pub(crate) use self::walk::{Walked, entries, walk};

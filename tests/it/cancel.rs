@@ -15,6 +15,7 @@ use ra_pack::diff::{DiffOptions, diff_arrays, diff_members};
 use ra_pack::extract::ExtractOptions;
 use ra_pack::get::{GetOptions, get_to};
 use ra_pack::list::ListOptions;
+use ra_pack::progress::Snapshot;
 use ra_pack::validate::ValidateOptions;
 use ra_pack::values::StatisticsOptions;
 use ra_pack::verify::VerifyOptions;
@@ -82,7 +83,8 @@ fn is_cancelled<T>(name: &str, run: impl FnOnce(&Progress) -> Result<T>) {
     let (progress, has_ended) = (Progress::new(), AtomicBool::new(false));
     let (result, took) = thread::scope(|scope| {
         let watcher = scope.spawn(|| {
-            while progress.snapshot().bytes == 0 && !has_ended.load(Ordering::Relaxed) {
+            let is_at_work = |now: Snapshot| now.bytes > 0 || now.current.is_some();
+            while !is_at_work(progress.snapshot()) && !has_ended.load(Ordering::Relaxed) {
                 thread::sleep(Duration::from_millis(2));
             }
             thread::sleep(Duration::from_millis(20));

@@ -32,7 +32,7 @@ const LOOKED_AT: u64 = 16;
 const ALWAYS_KEPT: u64 = 192 << 20;
 
 /// Fills a buffer from an offset of the data section. Offsets rise from call to call.
-pub(in crate::ops) type ReadAt<'r> = dyn FnMut(u64, &mut [u8]) -> io::Result<()> + 'r;
+pub(in crate::ops) type ReadElements<'r> = dyn FnMut(u64, &mut [u8]) -> io::Result<()> + 'r;
 
 /// One array of a pack.
 ///
@@ -316,7 +316,7 @@ impl PackedArray {
         &self,
         header: &Header,
         slice: &[SliceInfoElem],
-        read: impl FnOnce(&Header, u64, &[SliceInfoElem], &mut ReadAt<'_>) -> Result<R, ReadError>,
+        read: impl FnOnce(&Header, u64, &[SliceInfoElem], &mut ReadElements<'_>) -> Result<R, ReadError>,
     ) -> Result<R> {
         let mut slice = slice.to_vec();
         if self.is_reversed() {
@@ -394,7 +394,7 @@ impl PackedArray {
     pub(in crate::ops) fn with_data<R>(
         &self,
         whole: bool,
-        look: impl FnOnce(&Header, &mut ReadAt<'_>) -> Result<R, ReadError>,
+        look: impl FnOnce(&Header, &mut ReadElements<'_>) -> Result<R, ReadError>,
     ) -> Result<(R, bool)> {
         let header = self.header()?;
         let stored = if whole { None } else { self.stored(header)? };
@@ -408,7 +408,7 @@ impl PackedArray {
         &self,
         header: &Header,
         stored: Option<(Arc<File>, u64)>,
-        look: impl FnOnce(&Header, &mut ReadAt<'_>) -> Result<R, ReadError>,
+        look: impl FnOnce(&Header, &mut ReadElements<'_>) -> Result<R, ReadError>,
     ) -> Result<R> {
         if let Some((file, data)) = stored {
             let mut read_at = |at: u64, out: &mut [u8]| Ok(file.read_exact_at(out, data + at)?);
