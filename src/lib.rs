@@ -78,6 +78,7 @@
 //! | arrays of a pack: elements, slices, views without a copy | [`Pack`], [`PackedArray`] |
 //! | axes, statistics, samples and corners of an array | [`values`] |
 //! | whole packs | [`PackWriter`], [`create()`], [`verify()`], [`extract()`], [`list()`], [`info()`], [`diff()`] |
+//! | more than memory holds | [`PackedArray::blocks`], [`Pack::reader`] |
 //! | packs in memory, or in a store of your own | [`Pack::open_source`], the module [`open`] |
 //! | one member as a file, also in another format | [`get()`] |
 //! | descriptions | [`describe()`], [`validate()`], the modules [`mod@describe`] and [`ndl`] |
@@ -192,9 +193,10 @@ pub mod list {
     };
 }
 
-/// Packs in memory or in stores of a program's own.
+/// Packs in memory or in stores of a program's own, and streams out of packs.
 pub mod open {
     pub use crate::fs::{ReadAt, Seekable};
+    pub use crate::ops::{Block, Blocks, FileReader};
 }
 
 /// Checks of descriptions against their arrays.

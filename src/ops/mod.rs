@@ -71,7 +71,7 @@ pub use self::info::{
 pub use self::list::{ListOptions, ListOrder, Listed, ListedArray, Listing, list};
 pub use self::make_manifest::{ManifestOptions, ManifestReport, manifest_of, write_manifest};
 pub use self::manifests::check_apart;
-pub use self::open::{Axis, Coordinate, MemberInfo, Pack, PackedArray};
+pub use self::open::{Axis, Block, Blocks, Coordinate, FileReader, MemberInfo, Pack, PackedArray};
 pub use self::sample::{Column, Grid, Line, Quantity, Sample, SampleOptions, SampledAxis};
 pub use self::select::{InvalidPattern, Patterns};
 pub use self::single_file::is_array_file;

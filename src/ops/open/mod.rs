@@ -2,6 +2,7 @@
 
 mod array;
 mod manifest;
+mod stream;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,6 +12,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 pub use self::array::{Axis, Coordinate, PackedArray};
 pub(super) use self::array::{LONGEST_HEADER, ReadElements, check_decoded, tell};
+pub use self::stream::{Block, Blocks, FileReader};
 
 use self::manifest::PackManifest;
 use super::manifests::{self, RootFiles};
@@ -630,6 +632,7 @@ impl Pack {
             }
         }
         let numbered = |(number, name): (usize, _)| {
+            self.state.archive.progress().check()?;
             let name = AsRef::<str>::as_ref(name);
             Ok((if is_stream { self.find(name)?.member.start() } else { 0 }, number, name))
         };
