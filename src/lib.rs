@@ -78,6 +78,8 @@
 //! | arrays of a pack: elements, slices, views without a copy | [`Pack`], [`PackedArray`] |
 //! | axes, statistics, samples and corners of an array | [`values`] |
 //! | whole packs | [`PackWriter`], [`create()`], [`verify()`], [`extract()`], [`list()`], [`info()`], [`diff()`] |
+//! | more than memory holds | [`PackedArray::blocks`], [`Pack::reader`] |
+//! | packs in memory, or in a store of your own | [`Pack::open_source`], the module [`open`] |
 //! | one member as a file, also in another format | [`get()`] |
 //! | descriptions | [`describe()`], [`validate()`], the modules [`mod@describe`] and [`ndl`] |
 //! | other formats: `.npy`, `.npz`, `.ds`, PNG, CSV, JSON | [`convert()`], the module [`interchange`] |
@@ -224,6 +226,12 @@ pub mod list {
     pub use crate::ops::{
         InvalidPattern, ListOptions, ListOrder, Listed, ListedArray, Listing, Patterns,
     };
+}
+
+/// Packs in memory or in stores of a program's own, and streams out of packs.
+pub mod open {
+    pub use crate::fs::{ReadAt, Seekable};
+    pub use crate::ops::{Block, Blocks, FileReader};
 }
 
 /// Checks of descriptions against their arrays.

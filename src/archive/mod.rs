@@ -239,11 +239,20 @@ impl Archive {
         if fs::is_directory(path)? {
             return Ok(Self::Directory(Directory::new(path, progress)));
         }
-        let file = File::open(path)?.watched(progress);
-        let start = file.start()?;
-        let archive = Self::open_as(FileKind::of(&start), path, file)?;
+        Self::open_file(File::open(path)?.watched(progress))
+    }
+
+    /// Opens the archive in a file or a source.
+    pub(crate) fn open_file(file: File) -> Result<Self> {
+        let (start, path) = (file.start()?, file.path().to_owned());
+        let archive = Self::open_as(FileKind::of(&start), &path, file)?;
         archive.check_that_it_is_no_other(&start)?;
         Ok(archive)
+    }
+
+    /// Whether its path leads to it, so that a manifest may be beside it.
+    pub(crate) fn is_at_path(&self) -> bool {
+        self.file().is_none_or(|file| file.is_at_path())
     }
 
     fn open_as(kind: FileKind, path: &Path, file: File) -> Result<Self> {

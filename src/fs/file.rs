@@ -1,10 +1,13 @@
 //! One open file, read and written by position, and what it looked like.
 
+use std::fmt;
 use std::fs;
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::source::{Place, ReadAt};
 use crate::error::{Error, Result};
 use crate::file_kind::{FileKind, SNIFFED};
 use crate::progress::Progress;
@@ -12,16 +15,43 @@ use crate::progress::Progress;
 /// Bytes that the system reads or copies at once before anybody hears of it, or can stop it.
 const PIECE: usize = 4 << 20;
 
-/// A file and its path. Reads and writes say where, so that several threads can share it.
-#[derive(Debug)]
+/// A file and its path, or a source and what it is called. Reads and writes say where, so that several threads can share
+/// it. A source is read by position; whatever else is tried with it is an error.
 pub(crate) struct File {
-    pub(super) inner: fs::File,
-    pub(super) path: PathBuf,
+    place: Place,
+    path: PathBuf,
     /// Whoever counts the bytes that are read, and may stop reads and writes.
     pub(super) watch: Progress,
 }
 
+impl fmt::Debug for File {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("File").field(&self.path).finish()
+    }
+}
+
 impl File {
+    /// A file of the system whose path is known.
+    pub(super) fn of_system(file: fs::File, path: PathBuf) -> Self {
+        Self { place: Place::System(file), path, watch: Progress::default() }
+    }
+
+    /// The bytes of a program, under a name for messages.
+    pub(crate) fn of_source(source: Arc<dyn ReadAt>, path: PathBuf) -> Result<Self> {
+        let len = source.len().map_err(Error::io("look at", &path))?;
+        Ok(Self { place: Place::Source { source, len }, path, watch: Progress::default() })
+    }
+
+    /// Whether its path leads to it, so that there may be others beside it.
+    pub(crate) fn is_at_path(&self) -> bool {
+        matches!(self.place, Place::System(_))
+    }
+
+    /// The file of the system, for what can be done with nothing else.
+    pub(super) fn system(&self) -> io::Result<&fs::File> {
+        self.place.system()
+    }
+
     /// Has the bytes counted that are read from here on.
     pub(crate) fn watched(mut self, progress: &Progress) -> Self {
         self.watch = progress.clone();
@@ -56,8 +86,8 @@ impl File {
             )),
             None => opened,
         };
-        let inner = opened.map_err(Error::io("open", &path))?;
-        Ok(Self { inner, path, watch: Progress::default() })
+        let file = opened.map_err(Error::io("open", &path))?;
+        Ok(Self::of_system(file, path))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -79,12 +109,19 @@ impl File {
 
     /// Its length in bytes at this moment.
     pub(crate) fn len(&self) -> Result<u64> {
-        Ok(self.inner.metadata().map_err(Error::io("look at", &self.path))?.len())
+        match &self.place {
+            Place::Source { len, .. } => Ok(*len),
+            Place::System(_) => Ok(self.metadata()?.len()),
+        }
+    }
+
+    fn metadata(&self) -> Result<fs::Metadata> {
+        self.system().and_then(fs::File::metadata).map_err(Error::io("look at", &self.path))
     }
 
     /// What the file looks like at this moment.
     pub(crate) fn stamp(&self) -> Result<Stamp> {
-        let metadata = self.inner.metadata().map_err(Error::io("look at", &self.path))?;
+        let metadata = self.metadata()?;
         Ok(Stamp {
             len: metadata.len(),
             modified: metadata.modified().ok(),
@@ -128,7 +165,7 @@ impl File {
             self.watch.check()?;
             let rest = rest.split_at_mut(rest.len().min(PIECE)).0;
             let at = offset.saturating_add(filled as u64);
-            match positional::read(&self.inner, rest, at) {
+            match self.place.read_at(rest, at) {
                 Ok(0) => break,
                 Ok(count) => {
                     self.watch.add(count);
@@ -156,7 +193,8 @@ impl File {
     pub(crate) fn write_all_at(&self, mut buffer: &[u8], mut offset: u64) -> Result<()> {
         while !buffer.is_empty() {
             self.watch.check()?;
-            match positional::write(&self.inner, buffer, offset) {
+            let written = self.system().and_then(|file| positional::write(file, buffer, offset));
+            match written {
                 Ok(0) => {
                     return Err(Error::io("write", &self.path)(io::ErrorKind::WriteZero.into()));
                 }
@@ -175,7 +213,8 @@ impl File {
     /// before that is an error. The positions of both files move.
     pub(crate) fn copy_to(&self, offset: u64, len: u64, target: &Self, to: u64) -> Result<()> {
         let seek = |file: &Self, at: u64| {
-            (&file.inner).seek(io::SeekFrom::Start(at)).map_err(Error::io("read", &file.path))
+            let moved = file.system().and_then(|mut system| system.seek(io::SeekFrom::Start(at)));
+            moved.map_err(Error::io("read", &file.path))
         };
         seek(self, offset)?;
         seek(target, to)?;
@@ -184,8 +223,8 @@ impl File {
             self.watch.check()?;
             let piece = (len - copied).min(PIECE as u64);
             // The system copies from file to file without a detour, where it can.
-            let now = io::copy(&mut (&self.inner).take(piece), &mut &target.inner)
-                .map_err(Error::io("write", &target.path))?;
+            let copy = || io::copy(&mut self.system()?.take(piece), &mut target.system()?);
+            let now = copy().map_err(Error::io("write", &target.path))?;
             self.watch.add(usize::try_from(now).expect("a piece at most"));
             copied += now;
             if now < piece {
@@ -197,17 +236,12 @@ impl File {
 
     /// Writes everything to the disk.
     pub(crate) fn sync(&self) -> Result<()> {
-        self.inner.sync_all().map_err(Error::io("write", &self.path))
+        self.system().and_then(fs::File::sync_all).map_err(Error::io("write", &self.path))
     }
 
     /// Goes back to the beginning, from where [`Read`] reads and [`writer`](Self::writer) writes.
     pub(crate) fn rewind(&self) -> Result<()> {
-        (&self.inner).rewind().map_err(Error::io("read", &self.path))
-    }
-
-    /// Writes from where the file is.
-    pub(crate) fn writer(&self) -> impl io::Write + '_ {
-        &self.inner
+        self.system().and_then(|mut file| file.rewind()).map_err(Error::io("read", &self.path))
     }
 
     /// Maps the file into memory.
@@ -222,14 +256,15 @@ impl File {
     )]
     pub(crate) unsafe fn map(&self) -> Result<FileMap> {
         // SAFETY: the caller promises what `Mmap::map` asks for, that the file does not change.
-        let map = unsafe { memmap2::Mmap::map(&self.inner) };
+        let map = self.system().and_then(|file| unsafe { memmap2::Mmap::map(file) });
         map.map(FileMap).map_err(Error::io("map", &self.path))
     }
 
     /// A second handle of the same open file.
     pub(crate) fn try_clone(&self) -> Result<Self> {
-        let inner = self.inner.try_clone().map_err(Error::io("open", &self.path))?;
-        Ok(Self { inner, path: self.path.clone(), watch: self.watch.clone() })
+        let file = self.system().and_then(fs::File::try_clone);
+        let file = file.map_err(Error::io("open", &self.path))?;
+        Ok(Self::of_system(file, self.path.clone()).watched(&self.watch))
     }
 }
 
@@ -328,31 +363,43 @@ impl Stamp {
 impl Read for File {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.watch.check().map_err(Error::from)?;
-        let count = self.inner.read(buffer.split_at_mut(buffer.len().min(PIECE)).0)?;
+        let count = self.system()?.read(buffer.split_at_mut(buffer.len().min(PIECE)).0)?;
         self.watch.add(count);
         Ok(count)
     }
 }
 
 /// Writes from where the file is.
-impl io::Write for File {
+impl io::Write for &File {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        self.inner.write(buffer)
+        self.watch.check().map_err(Error::from)?;
+        self.system()?.write(buffer)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
+        Ok(())
+    }
+}
+
+/// Likewise.
+impl io::Write for File {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        (&*self).write(buffer)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
 impl Seek for File {
     fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
-        self.inner.seek(to)
+        self.system()?.seek(to)
     }
 }
 
 /// Reads and writes at an offset; a position that moves with it is not used by anybody.
-mod positional {
+pub(super) mod positional {
     use std::fs::File;
     use std::io;
     #[cfg(unix)]
@@ -360,7 +407,7 @@ mod positional {
     #[cfg(windows)]
     use std::os::windows::fs::FileExt;
 
-    pub(super) fn read(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    pub(in crate::fs) fn read(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         #[cfg(unix)]
         return file.read_at(buffer, offset);
         #[cfg(windows)]
@@ -395,7 +442,8 @@ pub(crate) fn holds(path: &Path, bytes: &[u8]) -> Result<bool> {
 
 /// Reads a whole file that may not be longer than `limit` bytes.
 pub(crate) fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>> {
-    read_all(&File::open(path)?.inner, path, limit)
+    let file = File::open(path)?;
+    read_all(file.system().map_err(Error::io("read", path))?, path, limit)
 }
 
 /// Reads what a user named to its end, when it is not a file but a pipe or a device, which can be read only once.

@@ -7,6 +7,7 @@ mod directory;
 mod file;
 #[cfg(feature = "write")]
 mod pending;
+mod source;
 #[cfg(feature = "write")]
 mod target;
 mod walk;
@@ -20,6 +21,7 @@ use std::time::Duration;
 pub(crate) use self::file::{File, FileMap, Stamp, holds, read_limited, read_once};
 #[cfg(feature = "write")]
 pub use self::pending::{remove_unfinished_and_exit, write_new};
+pub use self::source::{ReadAt, Seekable};
 pub use self::walk::MemberKind;
 pub(crate) use self::walk::{Walked, entries, walk};
 #[cfg(feature = "write")]

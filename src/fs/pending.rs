@@ -58,7 +58,7 @@ pub fn write_new(
     write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
 ) -> Result<()> {
     let pending = PendingFile::create(path, replace)?;
-    write(&mut pending.writer()?).map_err(Error::io("write", path))?;
+    write(&mut pending.file()).map_err(Error::io("write", path))?;
     pending.sync()?;
     pending.persist()
 }
@@ -83,7 +83,8 @@ pub(crate) fn rewrite(path: &Path, write: impl FnOnce(&Path, &File) -> Result<()
     let permissions = fs::metadata(&target).map_err(Error::io("look at", path))?.permissions();
     let pending = PendingFile::create(&target, true)?;
     write(&target, pending.file())?;
-    pending.file().inner.set_permissions(permissions).map_err(Error::io("write", path))?;
+    let file = pending.file().system();
+    file.and_then(|file| file.set_permissions(permissions)).map_err(Error::io("write", path))?;
     pending.sync()?;
     pending.persist()?;
     sync_directory(&target)
@@ -190,7 +191,7 @@ impl PendingFile {
         target: &Path,
         replace: bool,
     ) -> Self {
-        let file = File { inner, path: target.to_owned(), watch: Progress::default() };
+        let file = File::of_system(inner, target.to_owned());
         let (directory, target) = (Arc::clone(directory), target.to_owned());
         Self { file, directory, temporary, target, replace }
     }
@@ -210,19 +211,15 @@ impl PendingFile {
         self.temporary.as_deref()
     }
 
-    /// Writes the file from its beginning on.
-    pub(crate) fn writer(&self) -> Result<impl io::Write + '_> {
-        self.file.inner.try_clone().map_err(Error::io("write", &self.target))
-    }
-
     /// Takes back everything from `len` on.
     pub(crate) fn set_len(&self, len: u64) -> Result<()> {
-        self.file.inner.set_len(len).map_err(Error::io("write", &self.target))
+        let set = self.file.system().and_then(|file| file.set_len(len));
+        set.map_err(Error::io("write", &self.target))
     }
 
     /// Writes everything to the disk before the file gets its name.
     pub(crate) fn sync(&self) -> Result<()> {
-        self.file.inner.sync_all().map_err(Error::io("write", &self.target))
+        self.file.sync()
     }
 
     /// Gives the file its name, in one step.
@@ -238,7 +235,7 @@ impl PendingFile {
         match self.temporary.as_ref().and_then(|temporary| temporary.file_name()) {
             Some(temporary) if self.replace => return self.directory.replace(temporary, name),
             Some(temporary) => return self.directory.rename(temporary, name),
-            None => match self.directory.link(&self.file.inner, name) {
+            None => match self.directory.link(self.file.system()?, name) {
                 Ok(true) => return Ok(()),
                 Err(error) if !self.replace || error.kind() != io::ErrorKind::AlreadyExists => {
                     return Err(error);
@@ -248,8 +245,7 @@ impl PendingFile {
             },
         }
         let copy = Self::named_in(&self.directory, &self.target, self.replace)?;
-        io::Seek::rewind(&mut &self.file.inner)?;
-        io::copy(&mut &self.file.inner, &mut &copy.file.inner)?;
+        self.file.copy_to(0, self.file.len()?, &copy.file, 0)?;
         copy.sync()?;
         copy.give_name()
     }
@@ -311,7 +307,7 @@ fn unwritable(directory: &Path, error: &io::Error) -> Error {
 pub(crate) fn scratch_file(target: &Path, progress: &Progress) -> Result<File> {
     let directory = parent_of(target);
     let inner = tempfile::tempfile_in(directory).map_err(|error| unwritable(directory, &error))?;
-    Ok(File { inner, path: directory.to_owned(), watch: progress.silent() })
+    Ok(File::of_system(inner, directory.to_owned()).watched(&progress.silent()))
 }
 
 /// A new directory that has its name only when it is complete; it is removed when this is dropped before.
@@ -357,11 +353,7 @@ impl PendingDirectory {
         create_root(parent_of(&path))?;
         let mut options = fs::OpenOptions::new();
         let inner = options.read(true).write(true).create_new(true).open(&path);
-        Ok(File {
-            inner: inner.map_err(Error::io("write", &target))?,
-            path: target,
-            watch: Progress::default(),
-        })
+        Ok(File::of_system(inner.map_err(Error::io("write", &target))?, target))
     }
 
     /// Gives the directory its name, in one step.

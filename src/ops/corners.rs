@@ -1,6 +1,6 @@
 //! The elements at the corners of an array, which is what a summary of it shows.
 
-use super::open::{PackedArray, ReadAt};
+use super::open::{PackedArray, ReadElements};
 use super::values::{ArrayPart, Taken};
 use crate::error::{Error, Result};
 use crate::ndl::{Ndarray, Order};
@@ -100,7 +100,7 @@ fn read(
     header: &Header,
     in_file: &[(u64, usize)],
     bytes: &mut Vec<u8>,
-    read_at: &mut ReadAt<'_>,
+    read_at: &mut ReadElements<'_>,
 ) -> Result<(), ReadError> {
     let width = header.element().elbyte();
     let elbyte = usize::try_from(width).map_err(|_| SliceError::TooLarge)?;

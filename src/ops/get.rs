@@ -77,11 +77,10 @@ pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) ->
     options.check()?;
     let pack = Pack::open_watched(archive, &options.progress)?;
     let pending = PendingFile::begin(output, options.force)?;
-    let mut out = LimitedWriter::new(pending.writer()?, options);
+    let mut out = LimitedWriter::new(pending.file(), options);
     let written = out.judge(|out| write(&pack, member, options, (output, output), out));
     let written = written.map_err(|error| pack.explain(error))?;
     let mut report = report(archive, member, out.count, written);
-    drop(out);
     pending.sync()?;
     pending.persist()?;
     report.leftovers = fs::leftovers(output);

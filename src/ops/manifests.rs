@@ -54,6 +54,11 @@ pub(super) fn digest_reader(
     })
 }
 
+/// The path beside an archive with this suffix; none beside a source.
+pub(super) fn beside_archive(archive: &Archive, suffix: &str) -> Option<PathBuf> {
+    archive.is_at_path().then(|| beside(archive.path(), suffix))
+}
+
 /// A line at fault.
 pub(super) fn fault_finding(manifest: &str, fault: &ManifestFault) -> Finding {
     let finding = Finding::new(Code::BadManifestLine, fault.message.as_str())

@@ -69,7 +69,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use self::open::{Axis, Coordinate, MemberInfo, Pack, PackedArray};
+pub use self::open::{Axis, Block, Blocks, Coordinate, FileReader, MemberInfo, Pack, PackedArray};
 pub use self::single_file::{is_array_file, is_pack};
 #[cfg(feature = "inspect")]
 pub use self::{

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::inlined::Inlined;
-use super::manifests::{self, ManifestText, NamedManifest, RootFiles, beside};
+use super::manifests::{self, ManifestText, NamedManifest, RootFiles, beside_archive};
 use crate::archive::{Archive, Member, MemberKind};
 use crate::digest::{Algorithm, DigestTable};
 use crate::error::{Error, Result};
@@ -28,6 +28,8 @@ const START: u64 = 256;
 #[derive(Debug)]
 pub(super) struct PackScan {
     path: PathBuf,
+    /// Where a manifest beside the archive would be.
+    outside: Option<PathBuf>,
     pub(super) placement: Placement,
     /// Every member, in the order of the container.
     pub(super) members: Vec<Member>,
@@ -69,11 +71,12 @@ impl PackScan {
         // Only of a stream is it known beforehand how much is read.
         progress.stage("reading", if archive.is_stream() { archive.bytes_to_read() } else { 0 }, 0);
         let (interner, allowance) = (Interner::default(), archive.allowance()?);
+        let outside = beside_archive(archive, EXTERNAL_MANIFEST_SUFFIX);
         let texts = RootTexts {
             longest: manifests::longest(archive)?,
             read: AtomicU64::new(0),
             // The manifest beside the archive comes first; those in it are then of no use.
-            are_kept: !fs::exists(&beside(&path, EXTERNAL_MANIFEST_SUFFIX)),
+            are_kept: !outside.as_ref().is_some_and(|outside| fs::exists(outside)),
         };
         let mut scan = archive.scan(jobs, |member, content| {
             progress.at(&member.name);
@@ -130,6 +133,7 @@ impl PackScan {
         let findings = scan.findings;
         Ok(Self {
             path,
+            outside,
             placement,
             members,
             files,
@@ -144,10 +148,11 @@ impl PackScan {
     /// manifest counts as none and becomes a finding: the files can be read all the same, unchecked.
     pub(super) fn listed(&mut self) -> Result<Option<ListedDigests>> {
         let mut findings = std::mem::take(&mut self.findings);
-        let outside = beside(&self.path, EXTERNAL_MANIFEST_SUFFIX);
-        let text = match manifests::read_beside(&outside)? {
+        let outside = self.outside.take();
+        let beside = outside.as_deref().map(manifests::read_beside).transpose()?.flatten();
+        let text = match outside.zip(beside) {
             None => manifests::preferred(self),
-            Some(text) => manifests::rules(self).map(|rules| {
+            Some((outside, text)) => manifests::rules(self).map(|rules| {
                 let name = outside.to_string_lossy();
                 Some(ManifestText::outside(name, Algorithm::Sha256, rules.names, text))
             }),

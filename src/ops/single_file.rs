@@ -315,7 +315,7 @@ impl<T: Element> RawArray<T> {
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let pending = fs::PendingFile::create(path, true)?;
-        let mut writer = io::BufWriter::new(pending.writer()?);
+        let mut writer = io::BufWriter::new(pending.file());
         self.write_to(&mut writer).map_err(Error::io("write", path))?;
         writer.into_inner().map_err(|error| Error::io("write", path)(error.into_error()))?;
         pending.sync()?;

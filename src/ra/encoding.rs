@@ -181,6 +181,11 @@ impl<R: BufRead> Decoder<R> {
         }
     }
 
+    /// The section, of which no more than the data is decoded.
+    pub(crate) fn section_mut(&mut self) -> &mut R {
+        &mut self.section
+    }
+
     /// Brings whole elements that were read to this machine's byte order.
     pub(crate) fn swap_to_native(&self, elements: &mut [u8]) -> Result<(), DecodeError> {
         match self.encoding {

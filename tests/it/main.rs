@@ -62,6 +62,8 @@ mod scripts; // exit status, lists of names
 mod shells; // completions and manual pages, taken by what they are for
 mod show; // `ra-pack show`: numbers and layout as numpy has them
 mod skips; // support: tests that could not be made, summed up at the end
+mod sources; // packs in memory, in readers, in stores of a program's own
+mod streams; // blocks of elements, readers of files
 mod validate; // `validate`, and packs that one hand-written document describes
 #[cfg(unix)] // links, pipes, signals
 mod verify; // `ra-pack verify`: every kind of damage is found and named

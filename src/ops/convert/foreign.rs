@@ -200,7 +200,7 @@ impl WriteArrays for SingleSink<'_> {
         let (out, item, options) = (self.file.file(), array.item, self.options);
         let variable = item.to_variable()?;
         let unwritable = |error| unwritable(item, out.path(), error);
-        let mut buffered = BufWriter::with_capacity(WRITTEN, out.writer());
+        let mut buffered = BufWriter::with_capacity(WRITTEN, out);
         let write = |data: &mut dyn Read| (self.write)(&variable, data, &mut buffered, options);
         let written = array.data.read_by(write)?;
         buffered.flush().map_err(Error::io("write", out.path()))?;
@@ -297,7 +297,7 @@ impl WriteArrays for DsSink {
         let Self { file, writer } = *self;
         let path = file.file().path();
         losses.extend_from_slice(writer.losses());
-        let mut out = BufWriter::with_capacity(WRITTEN, file.file().writer());
+        let mut out = BufWriter::with_capacity(WRITTEN, file.file());
         writer.write_to(&mut out).map_err(|error| failed(error, "write", path))?;
         out.flush().map_err(Error::io("write", path))?;
         drop(out);

@@ -151,7 +151,7 @@ pub(super) fn open_pack(path: &Path, options: &ConvertOptions) -> Result<SourceA
         } else {
             // Nothing of a member is used before all of it is known to be what the manifest says.
             let scratch = fs::scratch_file(beside, &progress)?;
-            (_, verified) = pack.copy_to(&member, &mut scratch.writer())?;
+            (_, verified) = pack.copy_to(&member, &mut &scratch)?;
             (scratch, true)
         };
         let file = RawArrayFile::open(file).map_err(damaged)?;

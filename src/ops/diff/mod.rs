@@ -108,7 +108,7 @@ fn array(path: &Path, member: &str, progress: &Progress) -> Result<OpenArray> {
         Blob { file, start, len: array.file_size() }
     } else {
         let scratch = blob::scratch(progress)?;
-        pack.copy_to(member, &mut scratch.writer())?;
+        pack.copy_to(member, &mut &scratch)?;
         Blob::whole(scratch)?
     };
     OpenArray::new(member, &blob, order)

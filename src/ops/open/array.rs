@@ -6,9 +6,10 @@ use std::sync::Arc;
 use ndarray::{ArrayD, ArrayViewD, SliceInfoElem};
 
 use super::super::manifests::RootFiles as _;
+use super::stream::{Blocks, CheckedReader};
 use super::{FoundMember, Pack};
-use crate::archive::{MemberReader, Method};
-use crate::digest::{Digest, Hasher};
+use crate::archive::Method;
+use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
@@ -32,7 +33,7 @@ const LOOKED_AT: u64 = 16;
 const ALWAYS_KEPT: u64 = 192 << 20;
 
 /// Fills a buffer from an offset of the data section. Offsets rise from call to call.
-pub(in crate::ops) type ReadAt<'r> = dyn FnMut(u64, &mut [u8]) -> io::Result<()> + 'r;
+pub(in crate::ops) type ReadElements<'r> = dyn FnMut(u64, &mut [u8]) -> io::Result<()> + 'r;
 
 /// One array of a pack.
 ///
@@ -279,6 +280,42 @@ impl PackedArray {
         })
     }
 
+    /// The elements in blocks of so many and a last one of fewer, one after the other as they stand in the file, as of
+    /// [`read_into`](Self::read_into). Memory does not grow with the array, however it is compressed.
+    ///
+    /// The slowest index is the last one; in shape order, of an array of the order `row` or `row-unreversed`, the first
+    /// one. With a multiple of the product of all other extents, each block is a part of the array along it.
+    ///
+    /// ```
+    /// # fn main() -> ra_pack::Result<()> {
+    /// use ra_pack::Pack;
+    ///
+    /// let array = Pack::open("examples/experiment")?.array("thermistors/temperature.ra")?;
+    /// let mut blocks = array.blocks::<f32>(1000)?;
+    /// let mut warmest = f32::MIN;
+    /// for block in &mut blocks {
+    ///     let warm = block?.elements.into_iter().filter(|value| value.is_finite());
+    ///     warmest = warm.fold(warmest, f32::max);
+    /// }
+    /// assert!(warmest > 10.0);
+    /// assert!(!blocks.is_verified()); // the sample has no manifest
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the elements are not of type `T`, the member cannot be read, or a block takes more memory than an archive
+    /// of this size may make it take.
+    pub fn blocks<T: Element>(&self, elements: usize) -> Result<Blocks<T>> {
+        let header = self.header()?;
+        header.check_type::<T>().map_err(|error| self.undecodable(error))?;
+        let most = header.elements().min(elements as u64);
+        self.check_memory(most.saturating_mul(header.element().elbyte()))?;
+        let encoding = self.encoding(header)?.unwrap_or(Encoding::Raw);
+        Blocks::new(self.clone(), header.clone(), encoding, elements)
+    }
+
     /// A part of the array, by [`ndarray::s!`] or [`parse_slice`](ra::parse_slice). Of a stored member
     /// only the bytes of the slice are read, so they are not held against the manifest.
     ///
@@ -316,7 +353,7 @@ impl PackedArray {
         &self,
         header: &Header,
         slice: &[SliceInfoElem],
-        read: impl FnOnce(&Header, u64, &[SliceInfoElem], &mut ReadAt<'_>) -> Result<R, ReadError>,
+        read: impl FnOnce(&Header, u64, &[SliceInfoElem], &mut ReadElements<'_>) -> Result<R, ReadError>,
     ) -> Result<R> {
         let mut slice = slice.to_vec();
         if self.is_reversed() {
@@ -369,7 +406,7 @@ impl PackedArray {
     /// What `read` makes of the whole file, with the fastest index first.
     fn read_laid_out<R>(
         &self,
-        read: impl FnOnce(&Header, &mut HashingReader, Option<u64>) -> Result<R, ReadError>,
+        read: impl FnOnce(&Header, &mut CheckedReader, Option<u64>) -> Result<R, ReadError>,
     ) -> Result<R> {
         self.read_with(
             |_| Ok(()),
@@ -394,7 +431,7 @@ impl PackedArray {
     pub(in crate::ops) fn with_data<R>(
         &self,
         whole: bool,
-        look: impl FnOnce(&Header, &mut ReadAt<'_>) -> Result<R, ReadError>,
+        look: impl FnOnce(&Header, &mut ReadElements<'_>) -> Result<R, ReadError>,
     ) -> Result<(R, bool)> {
         let header = self.header()?;
         let stored = if whole { None } else { self.stored(header)? };
@@ -408,19 +445,14 @@ impl PackedArray {
         &self,
         header: &Header,
         stored: Option<(Arc<File>, u64)>,
-        look: impl FnOnce(&Header, &mut ReadAt<'_>) -> Result<R, ReadError>,
+        look: impl FnOnce(&Header, &mut ReadElements<'_>) -> Result<R, ReadError>,
     ) -> Result<R> {
         if let Some((file, data)) = stored {
             let mut read_at = |at: u64, out: &mut [u8]| Ok(file.read_exact_at(out, data + at)?);
             return look(header, &mut read_at).map_err(|error| self.unreadable(error));
         }
         let encoding = self.encoding(header)?;
-        let check = |found: &Header| {
-            if found == header {
-                return Ok(());
-            }
-            Err(self.unreadable(io::Error::other("the header changed while it was read").into()))
-        };
+        let check = |found: &Header| self.must_be_header(header, found);
         self.read_with(check, |_, reader, _| {
             let mut passed = 0;
             if let Some(encoding) = encoding {
@@ -489,31 +521,46 @@ impl PackedArray {
     fn read_with<R>(
         &self,
         check: impl FnOnce(&Header) -> Result<()>,
-        read: impl FnOnce(&Header, &mut HashingReader, Option<u64>) -> Result<R, ReadError>,
+        read: impl FnOnce(&Header, &mut CheckedReader, Option<u64>) -> Result<R, ReadError>,
     ) -> Result<R> {
-        self.begin(None);
-        let inner = self.pack.state.archive.read(&self.found.member)?;
-        if !self.verify && self.found.header.get().is_none() {
-            self.pack.must_be_alone(&self.found.member)?;
-        }
-        let vouching = self.verify.then(|| self.pack.vouching(&self.found.member)).transpose()?;
-        let hasher = vouching.as_ref().map(|vouching| Hasher::new(vouching.algorithm));
-        let mut reader = HashingReader { inner, hasher };
+        let mut reader = self.checked_reader()?;
         let len = (self.found.member.method == Method::Stored).then_some(self.found.member.size);
         let header = Header::read(&mut reader).map_err(|error| self.unreadable(error))?;
         check(&header)?;
         let result = read(&header, &mut reader, len).map_err(|error| self.unreadable(error))?;
-        // The rest is read too: the container checks its sum at the end.
-        io::copy(&mut reader, &mut io::sink())
-            .map_err(|error| self.pack.unreadable(&self.found.name, error))?;
-        if let Some((vouching, hasher)) = vouching.zip(reader.hasher) {
-            self.pack.must_vouch(&self.found.member, vouching, &hasher.finish())?;
-        }
+        let is_listed = reader.finish()?;
+        self.must_be_listed(is_listed)?;
         self.found.header.get_or_init(|| header);
         Ok(result)
     }
 
-    fn unreadable(&self, error: ReadError) -> Error {
+    /// Reads the whole file from its beginning, and compares it with the manifest at its end.
+    pub(super) fn checked_reader(&self) -> Result<CheckedReader> {
+        if !self.verify && self.found.header.get().is_none() {
+            self.pack.must_be_alone(&self.found.member)?;
+        }
+        CheckedReader::new(&self.pack, &self.found, self.verify)
+    }
+
+    /// Refuses an array that the manifest does not list, unless it is not asked.
+    pub(super) fn must_be_listed(&self, is_listed: bool) -> Result<()> {
+        if self.verify { self.pack.must_be_listed(&self.found.member, is_listed) } else { Ok(()) }
+    }
+
+    /// Reads the header, which has to be the one that was read before.
+    pub(super) fn must_begin_with(&self, header: &Header, reader: &mut impl Read) -> Result<()> {
+        let found = Header::read(reader).map_err(|error| self.unreadable(error))?;
+        self.must_be_header(header, &found)
+    }
+
+    fn must_be_header(&self, header: &Header, found: &Header) -> Result<()> {
+        if found == header {
+            return Ok(());
+        }
+        Err(self.unreadable(io::Error::other("the header changed while it was read").into()))
+    }
+
+    pub(super) fn unreadable(&self, error: ReadError) -> Error {
         match error {
             ReadError::Decode(source) => self.undecodable(source),
             ReadError::Slice(error) => self.mismatch(error.to_string()),
@@ -583,22 +630,6 @@ impl PackedArray {
             found.reverse();
         }
         Ok(found)
-    }
-}
-
-/// Hashes what is read through it.
-struct HashingReader {
-    inner: MemberReader,
-    hasher: Option<Hasher>,
-}
-
-impl Read for HashingReader {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let count = self.inner.read(out)?;
-        if let Some(hasher) = &mut self.hasher {
-            hasher.update(out.split_at(count).0);
-        }
-        Ok(count)
     }
 }
 

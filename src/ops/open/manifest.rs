@@ -125,7 +125,7 @@ impl Pack {
 
     /// What the manifest says of a member; looked up before the content is read, since it says by what
     /// algorithm to digest that.
-    pub(super) fn vouching(&self, member: &Member) -> Result<Vouching<'_>> {
+    pub(super) fn vouching(&self, member: &Member) -> Result<Vouching> {
         let manifest = self.manifest()?;
         let listing = match manifest {
             Some(manifest) => {
@@ -134,13 +134,13 @@ impl Pack {
             None => Ok(None),
         };
         let algorithm = manifest.map_or(Algorithm::Sha256, |manifest| manifest.algorithm);
-        Ok(Vouching { manifest, algorithm, listing })
+        Ok(Vouching { algorithm, listing })
     }
 
     /// The digest that the manifest gives for a member.
     pub(super) fn listed_digest(&self, member: &Member) -> Result<Option<Digest>> {
-        let Vouching { manifest, listing, .. } = self.vouching(member)?;
-        self.listed_in(manifest, listing)
+        let listing = self.vouching(member)?.listing;
+        self.listed_in(self.manifest()?, listing)
     }
 
     /// The same; a line that is at fault gives none.
@@ -157,19 +157,13 @@ impl Pack {
         listing.map_err(|fault| self.damaged(manifests::fault_finding(name, &fault)))
     }
 
-    /// Checks a member's digest against the manifest; one that lists others but not this is an error.
-    pub(super) fn must_vouch(
-        &self,
-        member: &Member,
-        vouching: Vouching<'_>,
-        found: &Digest,
-    ) -> Result<()> {
-        let manifest = vouching.manifest;
-        match (self.check_digest(member, vouching, found)?, manifest) {
-            (true, _) | (false, None) => Ok(()),
-            (false, Some(manifest)) => {
+    /// Refuses a member that the manifest does not list.
+    pub(super) fn must_be_listed(&self, member: &Member, is_listed: bool) -> Result<()> {
+        match self.manifest()? {
+            Some(manifest) if !is_listed => {
                 Err(self.damaged(manifests::unlisted(self.listed_name(member), &manifest.name)))
             }
+            _ => Ok(()),
         }
     }
 
@@ -177,9 +171,10 @@ impl Pack {
     pub(super) fn check_digest(
         &self,
         member: &Member,
-        Vouching { manifest, listing, .. }: Vouching<'_>,
+        Vouching { listing, .. }: Vouching,
         found: &Digest,
     ) -> Result<bool> {
+        let manifest = self.manifest()?;
         let expected = self.listed_in(manifest, listing)?;
         if expected == Some(*found) {
             return Ok(true);
@@ -196,8 +191,7 @@ impl Pack {
 
 /// What is known of a member's digest before its content is read.
 #[derive(Debug)]
-pub(super) struct Vouching<'p> {
-    manifest: Option<&'p PackManifest>,
+pub(super) struct Vouching {
     /// What makes the digests of the manifest.
     pub(super) algorithm: Algorithm,
     listing: ListedDigest,

@@ -2,15 +2,17 @@
 
 mod array;
 mod manifest;
+mod stream;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 pub use self::array::{Axis, Coordinate, PackedArray};
-pub(super) use self::array::{LONGEST_HEADER, ReadAt, check_decoded, tell};
+pub(super) use self::array::{LONGEST_HEADER, ReadElements, check_decoded, tell};
+pub use self::stream::{Block, Blocks, FileReader};
 
 use self::manifest::PackManifest;
 use super::manifests::{self, RootFiles};
@@ -21,7 +23,7 @@ use crate::archive::{Archive, Container, Fault, Member, MemberKind, Method, copy
 use crate::digest::{Algorithm, Digest, Hashing};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
-use crate::fs::FileMap;
+use crate::fs::{File, FileMap, ReadAt};
 use crate::pack::{
     self, ARRAY_EXTENSION, BAG_DECLARATION, Content, Contents, DESCRIPTION_EXTENSIONS,
     DescriptionFacts, Inspector, Layout, PACK_DOCUMENT, Placement,
@@ -129,14 +131,53 @@ impl Pack {
     ///
     /// As [`Pack::open`].
     pub fn open_watched(path: impl AsRef<Path>, progress: &Progress) -> Result<Self> {
-        let archive = Archive::open_watched(path.as_ref(), progress)?;
-        // What is asked for is looked for first, which in a stream takes as long as reading it.
-        progress.stage(
-            "searching",
-            if archive.is_stream() { archive.bytes_to_read() } else { 0 },
-            0,
-        );
-        Ok(Self::new(archive, None, OnceLock::new()))
+        Ok(Self::searching(Archive::open_watched(path.as_ref(), progress)?))
+    }
+
+    /// What is asked for is looked for first, which in a stream takes as long as reading it.
+    fn searching(archive: Archive) -> Self {
+        let bytes = if archive.is_stream() { archive.bytes_to_read() } else { 0 };
+        archive.progress().stage("searching", bytes, 0);
+        Self::new(archive, None, OnceLock::new())
+    }
+
+    /// Opens the archive in a source, such as bytes in memory, and calls it `memory` in messages.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use ra_pack::Pack;
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let zip = directory.path().join("mooring.zip");
+    /// # ra_pack::create("examples/experiment".as_ref(), &zip, &Default::default())?;
+    /// let bytes: Vec<u8> = std::fs::read(&zip)?; // or as they came over the network
+    /// let pack = Pack::open_source(bytes)?;
+    /// let temperature = pack.array("thermistors/temperature.ra")?.read::<f32>()?;
+    /// assert_eq!(temperature.shape(), [10, 149]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Pack::open`], and those of the source.
+    pub fn open_source(source: impl ReadAt + 'static) -> Result<Self> {
+        Self::open_source_watched(source, "memory", &Progress::default())
+    }
+
+    /// As [`Pack::open_source`], with a name for messages, by whose extension a tar without a magic number or one that
+    /// is damaged is known. Tells `progress` how far the reading of its arrays and files is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pack::open_source`].
+    pub fn open_source_watched(
+        source: impl ReadAt + 'static,
+        name: impl Into<PathBuf>,
+        progress: &Progress,
+    ) -> Result<Self> {
+        let file = File::of_source(Arc::new(source), name.into())?.watched(progress);
+        Ok(Self::searching(Archive::open_file(file)?))
     }
 
     /// Opens the directory around a loose array as a pack, and gives the name of the array in it.
@@ -591,6 +632,7 @@ impl Pack {
             }
         }
         let numbered = |(number, name): (usize, _)| {
+            self.state.archive.progress().check()?;
             let name = AsRef::<str>::as_ref(name);
             Ok((if is_stream { self.find(name)?.member.start() } else { 0 }, number, name))
         };

@@ -8,7 +8,7 @@ use std::iter;
 
 use crate::error::{Error, Result};
 use crate::ndl::Order;
-use crate::ops::open::{PackedArray, ReadAt};
+use crate::ops::open::{PackedArray, ReadElements};
 use crate::pack::shape_of;
 use crate::pipeline;
 use crate::ra::{Header, Picked, ReadError, SliceError, SlicePlan, parse_slice, resolve_slice};
@@ -162,7 +162,7 @@ pub(in crate::ops) fn for_each<T: Send>(
 fn blocks(
     header: &Header,
     selection: &ArraySelection,
-    read_at: &mut ReadAt<'_>,
+    read_at: &mut ReadElements<'_>,
     size: usize,
 ) -> Result<impl Iterator<Item = Result<Vec<u8>, ReadError>>, ReadError> {
     let plan = selection.plan()?;

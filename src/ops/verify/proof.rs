@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::super::bag::{Bag, BagManifests};
 use super::super::manifests::{
-    self, MAX_MANIFEST, ManifestText, NamedManifest, PresentFiles, TagRules, beside, signatures_of,
+    self, MAX_MANIFEST, ManifestText, NamedManifest, PresentFiles, TagRules, beside_archive,
+    signatures_of,
 };
 use super::visit::Visited;
 use super::{VerifyOptions, VerifyReport};
@@ -152,7 +153,7 @@ impl Proof<'_> {
 
     /// The manifest outside, if there is one: at the given path, or beside the archive.
     fn outside_manifest(&self) -> Option<(PathBuf, Algorithm)> {
-        let path = self.manifest_path();
+        let path = self.manifest_path()?;
         if self.options.manifest.is_none() && !fs::exists(&path) {
             return None;
         }
@@ -173,9 +174,9 @@ impl Proof<'_> {
         }
     }
 
-    fn manifest_path(&self) -> PathBuf {
-        let beside = || beside(self.archive.path(), EXTERNAL_MANIFEST_SUFFIX);
-        self.options.manifest.clone().unwrap_or_else(beside)
+    fn manifest_path(&self) -> Option<PathBuf> {
+        let beside = || beside_archive(self.archive, EXTERNAL_MANIFEST_SUFFIX);
+        self.options.manifest.clone().or_else(beside)
     }
 
     /// The signatures in the pack, of whose files these are the names, and outside. One of a file that is not there
@@ -186,9 +187,12 @@ impl Proof<'_> {
         findings: &mut Vec<Finding>,
     ) -> Vec<String> {
         let manifest = self.manifest_path();
-        let is_there = fs::exists(&manifest);
-        let outside = signatures_of(&manifest).into_iter();
-        let outside = outside.map(|path| (path.to_string_lossy().into_owned(), is_there));
+        let outside = manifest.iter().flat_map(|manifest| {
+            let is_there = fs::exists(manifest);
+            signatures_of(manifest).into_iter().map(move |path| (path, is_there))
+        });
+        let outside =
+            outside.map(|(path, is_there)| (path.to_string_lossy().into_owned(), is_there));
         let inside = names.clone().filter_map(|name| {
             let signed = pack::signed_by(name)?;
             Some((name.to_owned(), names.clone().any(|name| name == signed)))
@@ -208,7 +212,7 @@ impl Proof<'_> {
         if self.archive.container() == Container::Directory || self.options.fast {
             return Ok(());
         }
-        let path = beside(self.archive.path(), ARCHIVE_DIGEST_SUFFIX);
+        let Some(path) = beside_archive(self.archive, ARCHIVE_DIGEST_SUFFIX) else { return Ok(()) };
         let Some(text) = manifests::read_beside(&path)? else { return Ok(()) };
         let name = path.to_string_lossy();
         let (manifest, faults) = Manifest::parse(Algorithm::Sha256, NameEncoding::Gnu, &text);

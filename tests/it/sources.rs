@@ -1,0 +1,169 @@
+//! Packs in memory, in readers and in stores of a program's own: the same as in a file.
+
+use std::io::{self, Cursor};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use ra_pack::create::CreateOptions;
+use ra_pack::open::{ReadAt, Seekable};
+use ra_pack::{Error, Pack, Progress, create};
+use tempfile::TempDir;
+
+const CONTAINERS: [&str; 4] = ["a.zip", "a.tar", "a.tar.gz", "a.tar.zst"];
+
+/// The sample experiment in an archive.
+fn packed(name: &str) -> Vec<u8> {
+    let place = TempDir::new().unwrap();
+    let archive = place.path().join(name);
+    create(Path::new("examples/experiment"), &archive, &CreateOptions::default()).unwrap();
+    std::fs::read(archive).unwrap()
+}
+
+/// The name of a file, its content, and its shape where it is an array.
+type File = (String, Vec<u8>, Vec<u64>);
+
+/// What a pack gives of each of its files, and of its arrays as such.
+fn contents(pack: &Pack) -> ra_pack::Result<Vec<File>> {
+    let members = pack.members()?.into_iter().map(|member| member.name);
+    let mut names: Vec<_> = members.filter(|name| name.contains('.')).collect();
+    names.sort();
+    let content = |name: String| {
+        let array = pack.array(&name)?;
+        let shape = if Path::new(&name).extension().is_some_and(|extension| extension == "ra") {
+            array.read_any()?;
+            array.shape()?
+        } else {
+            Vec::new()
+        };
+        Ok((name.clone(), pack.read(&name)?, shape))
+    };
+    names.into_iter().map(content).collect()
+}
+
+/// A store that answers as it likes.
+struct Store<F> {
+    len: u64,
+    read: F,
+}
+
+impl<F: Fn(u64, &mut [u8]) -> io::Result<usize> + Send + Sync> ReadAt for Store<F> {
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        (self.read)(offset, buffer)
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.len)
+    }
+}
+
+#[test]
+fn a_source_gives_the_same_as_a_file() {
+    for name in CONTAINERS {
+        let bytes = packed(name);
+        let place = TempDir::new().unwrap();
+        let path = place.path().join(name);
+        std::fs::write(&path, &bytes).unwrap();
+        let expected = contents(&Pack::open(&path).unwrap()).unwrap();
+        assert!(expected.len() >= 20, "{name}");
+
+        let by_one = bytes.clone();
+        let one_byte = Store {
+            len: by_one.len() as u64,
+            read: move |offset, buffer: &mut [u8]| {
+                let few = buffer.len().min(1);
+                by_one.read_at(offset, &mut buffer[..few])
+            },
+        };
+        let leaked: &'static [u8] = bytes.clone().leak();
+        let cut = Cursor::new([&bytes[..], b"no more of it"].concat());
+        let packs = [
+            Pack::open_source(bytes.clone()),
+            Pack::open_source(leaked),
+            Pack::open_source(Arc::<[u8]>::from(bytes.clone())),
+            Pack::open_source(Seekable::new(Cursor::new(bytes.clone()))),
+            Pack::open_source(std::fs::File::open(&path).unwrap()),
+            Pack::open_source(Store {
+                len: bytes.len() as u64,
+                read: move |offset, buffer: &mut [u8]| cut.get_ref().read_at(offset, buffer),
+            }),
+            Pack::open_source(one_byte),
+        ];
+        for (nth, pack) in packs.into_iter().enumerate() {
+            let pack = pack.unwrap();
+            assert_eq!(contents(&pack).unwrap(), expected, "{name}, {nth}");
+            assert_eq!(pack.file_size().unwrap(), Some(bytes.len() as u64));
+        }
+    }
+}
+
+#[test]
+fn what_a_source_cannot_read_is_an_error_by_its_name() {
+    for name in CONTAINERS {
+        let bytes = packed(name);
+        let len = bytes.len() as u64;
+        // Whatever read fails, from the first one on.
+        let mut calls = 0;
+        for fails in 0.. {
+            let (bytes, nth) = (bytes.clone(), Arc::new(AtomicU64::new(0)));
+            let count = Arc::clone(&nth);
+            let read = move |offset, buffer: &mut [u8]| match count.fetch_add(1, Ordering::Relaxed)
+            {
+                now if now == fails => Err(io::Error::other("the store is away")),
+                _ => bytes.read_at(offset, buffer),
+            };
+            let store = Store { len, read };
+            let pack = Pack::open_source_watched(store, "s3://bucket/a", &Progress::default());
+            let result = pack.and_then(|pack| contents(&pack));
+            calls = nth.load(Ordering::Relaxed);
+            match result {
+                Err(Error::Io { path, source, .. }) => {
+                    assert_eq!(path, Path::new("s3://bucket/a"));
+                    assert_eq!(source.to_string(), "the store is away");
+                }
+                Err(error) => panic!("{name}, {fails}: {error:?}"),
+                Ok(_) if fails >= calls => break,
+                // A line of a manifest is then searched for in all of it.
+                Ok(_) => {}
+            }
+            assert!(fails < 2000, "{name}: {calls}");
+        }
+        assert!(calls > 2, "{name}");
+    }
+}
+
+#[test]
+fn a_source_that_lies_is_an_error() {
+    for name in CONTAINERS {
+        let bytes = packed(name);
+        let len = bytes.len() as u64;
+        let whole = contents(&Pack::open_source(bytes.clone()).unwrap()).unwrap();
+        for wrong in [0, 1, 100, len / 2, len - 1, len + 1, len + 1000, 1 << 40, u64::MAX] {
+            let bytes = bytes.clone();
+            let read = move |offset, buffer: &mut [u8]| bytes.read_at(offset, buffer);
+            let pack =
+                Pack::open_source_watched(Store { len: wrong, read }, name, &Progress::default());
+            // What follows the end of a tar is not asked for; one that is cut off between members has fewer.
+            let result = pack.and_then(|pack| contents(&pack));
+            assert!(result.is_err() || wrong > len || name == "a.tar", "{name}: {wrong}");
+            assert!(!result.is_ok_and(|found| found == whole) || wrong > len, "{name}: {wrong}");
+        }
+        let bytes = bytes.clone();
+        let read = move |offset, buffer: &mut [u8]| {
+            bytes.read_at(offset, buffer)?;
+            Ok(buffer.len() + 1)
+        };
+        let error = Pack::open_source(Store { len, read }).unwrap_err();
+        let Error::Io { source, .. } = error else { panic!("{error:?}") };
+        assert!(source.to_string().contains("were asked for"), "{source}");
+    }
+}
+
+#[test]
+fn a_source_is_cancelled() {
+    let progress = Progress::new();
+    let pack = Pack::open_source_watched(packed("a.zip"), "a", &progress).unwrap();
+    assert!(pack.read("time.ra").is_ok());
+    progress.cancel();
+    assert!(matches!(pack.read("time.ra"), Err(Error::Interrupted)));
+}
