@@ -26,7 +26,7 @@ use super::file::positional;
 ///     }
 ///
 ///     fn len(&self) -> io::Result<u64> {
-///         self.0.len()
+///         ReadAt::len(&self.0)
 ///     }
 /// }
 /// ```
