@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -99,6 +100,24 @@ impl Contents {
             }
             Content::Other => {}
         }
+    }
+
+    /// Adds what another pack has.
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.arrays.extend(other.arrays);
+        self.descriptions.extend(other.descriptions);
+        self.has_yml |= other.has_yml;
+    }
+
+    /// Forgets the files that are not wanted.
+    pub(crate) fn retain(&mut self, is_wanted: impl Fn(&MemberPath) -> bool) {
+        self.arrays.retain(|path, _| is_wanted(path));
+        self.descriptions.retain(|path, _| is_wanted(path));
+    }
+
+    /// The length of the header of an array, when it can be read.
+    pub(crate) fn header_len(&self, path: &MemberPath) -> Option<NonZeroU64> {
+        NonZeroU64::new(self.arrays.get(path)?.header.as_ref().ok()?.header_len())
     }
 
     /// Whether a payload file is an array.

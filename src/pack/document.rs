@@ -34,13 +34,18 @@ pub(crate) fn is_generated(start: &[u8]) -> bool {
     HEAD.lines().next().is_some_and(|line| start.starts_with(line.as_bytes()))
 }
 
+/// The first line of a document that states attributes of the pack.
+const STATED: &str = "# The maker of this pack stated attributes or dimensions here.\n";
+
 /// The document of a pack whose attributes and coordinates are stated in it, to be completed with the arrays.
 pub(crate) fn attributes_document(groups: Vec<Group>) -> String {
     let document = Document { form: ndl::Form::Grouped, groups };
-    format!(
-        "# The maker of this pack stated attributes or dimensions here.\n{HEAD}{}",
-        document.to_yaml()
-    )
+    format!("{STATED}{HEAD}{}", document.to_yaml())
+}
+
+/// Whether a document of a pack is such a one.
+pub(crate) fn is_attributes_document(text: &str) -> bool {
+    text.strip_prefix(STATED).is_some_and(|rest| rest.starts_with(HEAD))
 }
 
 /// Describes every array of a pack in one document, as [`PackDocument`].
