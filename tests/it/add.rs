@@ -174,6 +174,17 @@ fn an_archive_that_nothing_vouches_for_is_refused() {
     add(&archive, new.path(), &["new.txt"]).exits(1);
     assert!(fs::read(&archive).unwrap() == bytes);
     add(source.path(), new.path(), &["new.txt"]).exits(2).says(&["is a directory"]);
+    // A member that the manifest does not list stays only if it is replaced.
+    let tar = pack(&source, scratch.path(), "x.tar", &[]);
+    let append = |name: &str| {
+        let mut command = Command::new("tar");
+        complaint(command.arg("-rf").arg(&tar).arg("-C").arg(new.path()).arg(name)).unwrap();
+    };
+    append("new.txt");
+    let later = Experiment::new().file("later.txt", "later");
+    add(&tar, later.path(), &["later.txt"]).exits(1).says(&["MAN", "new.txt", "not listed"]);
+    add(&tar, new.path(), &["new.txt", "--force"]).exits(0);
+    ra("verify", &[&tar], &[]).exits(0);
     let plain = scratch.path().join("plain.tar");
     complaint(Command::new("tar").arg("-cf").arg(&plain).arg("-C").arg(new.path()).arg("new.txt"))
         .unwrap();

@@ -11,7 +11,9 @@ use ra_pack::create::{ArrayStream, CreateOptions, CreateReport, Layout};
 use ra_pack::ndl::{Attribute, Document, Extent, Order};
 use ra_pack::ra::{Element, ElementType, Encoding, Header};
 use ra_pack::verify::VerifyOptions;
-use ra_pack::{Code, Error, Pack, PackWriter, RawArray, WriteOptions, create, describe, verify};
+use ra_pack::{
+    Code, Error, Pack, PackWriter, Progress, RawArray, WriteOptions, create, describe, verify,
+};
 use tempfile::TempDir;
 
 use crate::run::names_in;
@@ -325,6 +327,19 @@ fn of_a_writer_that_fails_or_is_dropped_nothing_is_left() {
     let header = Header::new(ElementType::UINT8, vec![2]).unwrap();
     drop(pack.array_stream("c", header).begin().unwrap());
     assert!(matches!(pack.finish(), Err(Error::Mismatch { .. })));
+    assert_eq!(names_in(scratch.path()), [""; 0]);
+
+    let progress = Progress::new();
+    let options = WriteOptions { progress: progress.clone(), ..WriteOptions::default() };
+    let mut pack = PackWriter::create(&path, options).unwrap();
+    progress.cancel();
+    assert!(matches!(pack.file("endless.bin", io::repeat(0)), Err(Error::Interrupted)));
+    let wide = Array2::<f32>::zeros((300, 300));
+    for array in [wide.view(), wide.slice(s![.., ..;2]), wide.t()] {
+        let name = format!("{:?}", array.strides());
+        assert!(matches!(pack.array(name, &array).write(), Err(Error::Interrupted)));
+    }
+    drop(pack);
     assert_eq!(names_in(scratch.path()), [""; 0]);
 
     fs::write(&path, "mine").unwrap();
