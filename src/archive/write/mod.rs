@@ -1,5 +1,6 @@
 //! Writing archives: deterministic, each byte read once and hashed as it is written.
 
+mod kept;
 pub(super) mod read_back;
 mod reserved;
 
@@ -19,7 +20,7 @@ use super::tar;
 pub(crate) use super::zip::write::Record;
 use super::zip::write::ZipLayout;
 use super::zip::{self};
-use super::{Container, Location, Member, MemberKind, Method};
+use super::{Container, MemberKind, Method};
 use crate::digest::{Algorithm, Digests};
 use crate::error::{Error, Result};
 use crate::fs::{File, PendingFile, Stamp};
@@ -287,40 +288,6 @@ impl<'a> ArchiveWriter<'a> {
     /// Writes members at the places that were left for them.
     pub(crate) fn reserved(&self) -> Reserved<'_> {
         Reserved::new(self.pending.file(), self.container, self.algorithms)
-    }
-
-    /// Writes a member as an older archive of the same container has it packed.
-    pub(crate) fn copy(
-        &mut self,
-        member: &NewMember<'_>,
-        old: &Member,
-        file: &File,
-        digests: Digests,
-    ) -> Result<Placed> {
-        let crc = match old.location {
-            Location::Packed { crc, .. } => crc,
-            _ => 0,
-        };
-        let (at, packed_size, method) = (self.at(), old.packed_size, old.method);
-        let record = Record { at, crc, packed_size, method };
-        push_header(self.container, &mut self.image, member, &record)?;
-        let start = self.image.len();
-        match usize::try_from(packed_size) {
-            Ok(length) if packed_size <= SMALL => {
-                self.image.resize(start + length, 0);
-                file.read_exact_at(self.image.split_at_mut(start).1, old.start())?;
-            }
-            _ => {
-                self.flush()?;
-                file.copy_to(old.start(), packed_size, self.pending.file(), self.start)?;
-                self.start += packed_size;
-            }
-        }
-        self.image.extend_from_slice(padding(self.container, member));
-        if self.image.len() >= BLOCK {
-            self.flush()?;
-        }
-        Ok(Placed { digests, record })
     }
 
     /// Writes one member. Its content has to be as long as `member` says.
