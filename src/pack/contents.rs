@@ -13,8 +13,8 @@ use super::{
 };
 use crate::finding::{Code, Finding, Severity};
 use crate::ndl::{
-    self, Document, Entity, Group, MAX_FINDINGS, Ndarray, Order, PlainDescription, Referrer,
-    entity_path,
+    self, Attribute, Document, Entity, Group, MAX_FINDINGS, Ndarray, Order, PlainDescription,
+    Referrer, entity_path,
 };
 use crate::path::MemberPath;
 
@@ -28,6 +28,8 @@ pub(crate) struct Contents {
     pub(crate) descriptions: BTreeMap<MemberPath, Box<DescriptionFacts>>,
     /// The description of the whole pack.
     pub(crate) pack_document: Option<Arc<DescriptionFacts>>,
+    /// Attributes of the pack, once the document that states them is forgotten.
+    pub(crate) attributes: Vec<Attribute>,
     /// Whether any description has the other extension, so that it is worth looking for one.
     has_yml: bool,
 }

@@ -8,11 +8,13 @@ use ndarray::{Array, Array2, ArrayD, IxDyn, ShapeBuilder as _, array, s};
 use proptest::prelude::*;
 use ra_pack::archive::Compression;
 use ra_pack::create::{ArrayStream, CreateOptions, CreateReport, Layout};
+use ra_pack::extract::ExtractOptions;
 use ra_pack::ndl::{Attribute, Document, Extent, Order};
 use ra_pack::ra::{Element, ElementType, Encoding, Header};
 use ra_pack::verify::VerifyOptions;
 use ra_pack::{
-    Code, Error, Pack, PackWriter, Progress, RawArray, WriteOptions, create, describe, verify,
+    Code, Error, Pack, PackWriter, Progress, RawArray, WriteOptions, create, describe, extract,
+    verify,
 };
 use tempfile::TempDir;
 
@@ -217,6 +219,31 @@ fn dims_are_arrays_of_the_pack_or_stated_with_their_lengths() {
     let coord = |name: &str| Extent::Coord(name.to_owned());
     assert_eq!(heat.shape, [coord("time"), coord("depth")]);
     assert!(document.contains("The first index of dims varies fastest"), "{document}");
+}
+
+#[test]
+fn attributes_of_a_pack_outlast_its_unpacking() {
+    let (scratch, _, report) = opened(|pack| {
+        pack.attribute("title", "Mooring 7:\n\nJune")?;
+        pack.attribute("year", 2024)?;
+        pack.array("a", &array![1_u8]).units("m").write()?;
+        pack.array("b/c", &array![1_u8]).write()
+    });
+    let (directory, again) = (scratch.path().join("out"), scratch.path().join("again.zip"));
+    extract(&report.archive, &directory, &ExtractOptions::default()).unwrap();
+    fs::remove_file(directory.join("manifest-sha256.txt")).unwrap();
+    create(&directory, &again, &CreateOptions::default()).unwrap();
+    assert!(fs::read(&report.archive).unwrap() == fs::read(&again).unwrap());
+
+    let path = directory.join("manifest.yaml");
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.contains("year: 2024") && text.contains("units: m"), "{text}");
+    fs::write(path, text.replace("year: 2024", "year: 2025")).unwrap();
+    let options = CreateOptions { force: true, ..CreateOptions::default() };
+    let report = create(&directory, &again, &options).unwrap();
+    assert_eq!(report.findings.len(), 0, "{:?}", report.findings);
+    let text = Pack::open(&again).unwrap().read("manifest.yaml").unwrap();
+    assert!(String::from_utf8(text).unwrap().contains("year: 2025"));
 }
 
 #[test]

@@ -97,6 +97,7 @@ impl<'a> CreatePlan<'a> {
             entries.sort_by(|one, other| one.path.as_str().cmp(other.path.as_str()));
         }
         contents.forget_repetition();
+        contents.forget_statement();
         findings.extend(contents.forget_own_document());
         // What is made anew needs nothing of what is there.
         let pack_document = pack_document.filter(|_| contents.pack_document.is_some());

@@ -128,7 +128,7 @@ impl OldPack {
     /// Attributes that were stated, and coordinates that no array gives.
     pub(super) fn attributes(&self) -> Vec<Attribute> {
         let root = self.stated.as_ref().and_then(|document| document.group("/"));
-        root.map(|root| root.attributes.clone()).unwrap_or_default()
+        root.map_or(&self.contents.attributes, |root| &root.attributes).clone()
     }
 
     /// Makes room for a new file. One that is there is replaced if `force` says so.
