@@ -3,6 +3,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::add::AddArgs;
 use super::convert::ConvertArgs;
 use super::create::CreateArgs;
 use super::describe::{DescribeArgs, ReshapeArgs};
@@ -33,7 +34,7 @@ Environment:
   LC_ALL              show, plot: blocks and other signs of Unicode in text, if it, or else
                       LC_CTYPE, or else LANG, says UTF-8
   COLORTERM           plot: 24-bit colours in the terminal, if it is truecolor or 24bit
-  SOURCE_DATE_EPOCH   create: the time of every member, in seconds since 1970 UTC
+  SOURCE_DATE_EPOCH   create, add: the time of every member, in seconds since 1970 UTC
   TMPDIR              diff: where an array that is encoded goes meanwhile
 
 There are no configuration files.";
@@ -88,6 +89,13 @@ pub(crate) enum Command {
     ///
     /// The same content gives the same bytes, whatever the number of jobs.
     Create(CreateArgs),
+    /// Add files to an archive, replace or remove some, and check and describe it again.
+    ///
+    /// Files and directories are added under their names below the working directory, or below -C DIR. The archive
+    /// is written again next to the old one and checked as `create` does. Members that stay are copied as they are
+    /// packed, with the digests of the manifest; those of a .tar.gz or .tar.zst are packed again. The old archive
+    /// stays until the new one takes its place.
+    Add(AddArgs),
     /// Convert arrays from one form into another: .ra, .npy, .npz, .ds, .png, directories and archives.
     ///
     /// The forms are what the names of both files say: OUT is a directory when it ends in a slash or has no

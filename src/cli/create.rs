@@ -1,9 +1,9 @@
 //! `ra-pack create`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use ra_pack::create::{CreateOptions, Layout};
+use ra_pack::create::{CreateOptions, CreateReport, Layout};
 use ra_pack::list::Patterns;
 use ra_pack::path::escape_path;
 
@@ -124,9 +124,19 @@ pub(super) fn run(args: &CreateArgs, output: &Output) -> Result<Ending, Failure>
         timestamp: timestamp()?,
         progress: output.progress(),
     };
-    let mut report = ra_pack::create(&args.source, &args.output, &options)?;
-    diagnostics::show(&args.source, &mut report.findings, &report.leftovers, output);
-    if args.common.json {
+    let report = ra_pack::create(&args.source, &args.output, &options)?;
+    show(&args.source, report, args.common.json, output)
+}
+
+/// Shows what was packed from `source`.
+pub(super) fn show(
+    source: &Path,
+    mut report: CreateReport,
+    json: bool,
+    output: &Output,
+) -> Result<Ending, Failure> {
+    diagnostics::show(source, &mut report.findings, &report.leftovers, output);
+    if json {
         output.json(&report)?;
         return Ok(Ending::Clean);
     }
@@ -138,7 +148,7 @@ pub(super) fn run(args: &CreateArgs, output: &Output) -> Result<Ending, Failure>
         "packed {} and {} into {} ({}, {})",
         counted(report.arrays, "array"),
         counted(report.members - report.arrays, "other file"),
-        escape_path(&args.output),
+        escape_path(&report.archive),
         report.container,
         human_bytes(report.archive_bytes),
     ));
@@ -155,7 +165,7 @@ pub(super) fn run(args: &CreateArgs, output: &Output) -> Result<Ending, Failure>
 }
 
 /// The time that the environment asks for, by the convention of reproducible builds.
-fn timestamp() -> Result<Option<u64>, Failure> {
+pub(super) fn timestamp() -> Result<Option<u64>, Failure> {
     let Some(value) = std::env::var_os("SOURCE_DATE_EPOCH") else { return Ok(None) };
     let seconds = value.to_str().and_then(|value| value.parse().ok());
     seconds.map(Some).ok_or_else(|| {

@@ -1,5 +1,6 @@
 //! The command line: arguments become options, reports become text and an exit status.
 
+mod add;
 mod args;
 mod array;
 mod convert;
@@ -112,6 +113,7 @@ pub(crate) fn run(cli: &Cli) -> Ending {
     let output = Output::new(cli.shared.color, cli.shared.quiet, cli.shared.progress);
     let result = match &cli.command {
         Command::Create(args) => create::run(args, &output),
+        Command::Add(args) => add::run(args, &output),
         Command::Verify(args) => verify::run(args, &output),
         Command::List(args) => list::run(args, &output),
         Command::Info(args) => info::run(args, &output),

@@ -356,6 +356,12 @@ impl PendingDirectory {
         Ok(File::of_system(inner.map_err(Error::io("write", &target))?, target))
     }
 
+    /// Makes a directory in it, and those above that.
+    pub(crate) fn make_directory(&self, name: &MemberPath) -> Result<()> {
+        let _unfinished = unfinished();
+        create_root(&self.temporary.join(name.as_str()))
+    }
+
     /// Gives the directory its name, in one step.
     pub(crate) fn persist(mut self, replace: bool) -> Result<()> {
         check_directory(&self.target, replace)?;

@@ -4,17 +4,17 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, BufRead, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::inlined::Inlined;
 use super::manifests::{self, ManifestText, NamedManifest, RootFiles, beside_archive};
-use crate::archive::{Archive, Member, MemberKind};
+use crate::archive::{Archive, Member, MemberKind, MemberReader};
 use crate::digest::{Algorithm, DigestTable};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
-use crate::fs::{self, File};
+use crate::fs;
 use crate::pack::{
     self, BAG_DECLARATION, Content, Contents, EXTERNAL_MANIFEST_SUFFIX, Inspector, Interner,
     Layout, PACK_DOCUMENT, Placement,
@@ -320,12 +320,14 @@ pub(super) fn check_values(
     Ok(findings)
 }
 
-/// The same for the arrays of a directory.
-pub(super) fn check_values_below(root: &Path, contents: &Contents) -> Result<Vec<Finding>> {
+/// The same for arrays that `open` opens one by one.
+pub(super) fn check_values_of(
+    contents: &Contents,
+    open: impl Fn(&str) -> Result<MemberReader>,
+) -> Result<Vec<Finding>> {
     let (wanted, mut findings) = repeated_values(contents);
     for (path, wanted) in wanted {
-        let mut file = File::open(root.join(path))?;
-        findings.extend(compare_values(&wanted, &mut io::BufReader::new(&mut file)));
+        findings.extend(compare_values(&wanted, &mut open(path)?));
     }
     Ok(findings)
 }

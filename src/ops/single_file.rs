@@ -5,10 +5,10 @@
 //! everything is found that the document refers to; the search ends at the working directory, or at the
 //! document's own directory when that lies elsewhere.
 
-use std::io;
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-use crate::archive::Archive;
+use crate::archive::{Archive, MemberReader};
 use crate::error::{Error, Result};
 use crate::file_kind::FileKind;
 use crate::finding::{Code, Finding};
@@ -199,7 +199,11 @@ impl SingleFile {
     /// Elements that the subject repeats and its array does not hold.
     #[cfg(feature = "inspect")]
     pub(super) fn inline_findings(&self) -> Result<Vec<Finding>> {
-        let mut findings = super::scan::check_values_below(&self.root, &self.contents)?;
+        let open = |path: &str| {
+            let file = File::open(self.root.join(path))?;
+            Ok::<MemberReader, _>(Box::new(BufReader::new(file)))
+        };
+        let mut findings = super::scan::check_values_of(&self.contents, open)?;
         let stem = self.subject.without_extension();
         let is_own = |member: &str| {
             self.is_pack_document()
@@ -271,7 +275,7 @@ pub(super) fn not_an_array(path: &Path) -> Error {
 pub(super) fn look(path: &Path, member: &MemberPath) -> Result<Content> {
     let mut file = File::open(path)?;
     let mut inspector = Inspector::new(member.as_str());
-    let mut content = io::BufReader::with_capacity(BLOCK, &mut file);
+    let mut content = BufReader::with_capacity(BLOCK, &mut file);
     inspector.read(&mut content).map_err(Error::io("read", path))?;
     Ok(inspector.finish(member.as_str(), file.len()?))
 }

@@ -8,7 +8,8 @@ use std::num::NonZeroU64;
 use std::path::Path;
 
 use super::select::Patterns;
-use crate::archive::{MemberKind, Placed};
+use crate::archive::{Member, MemberKind, Placed};
+use crate::digest::Digests;
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, Below, File, Stamp, TEMPORARY_SUFFIX};
@@ -54,6 +55,16 @@ pub(super) enum EntrySource {
     File(Option<Stamp>),
     /// A text that was made for the archive.
     Made(Box<[u8]>),
+    /// A member of an older archive.
+    Kept(Box<KeptMember>),
+}
+
+/// A file that is taken over from an older archive as it is packed there.
+#[derive(Debug)]
+pub(super) struct KeptMember {
+    pub(super) member: Member,
+    /// The digests that its manifests list.
+    pub(super) digests: Digests,
 }
 
 impl SourceEntry {
@@ -73,6 +84,7 @@ impl SourceEntry {
     pub(super) fn size(&self) -> u64 {
         match &self.source {
             EntrySource::Made(text) => text.len() as u64,
+            EntrySource::Kept(kept) => kept.member.size,
             _ => self.stamp().map_or(0, Stamp::len),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -12,8 +13,8 @@ use super::{
 };
 use crate::finding::{Code, Finding, Severity};
 use crate::ndl::{
-    self, Document, Entity, Group, MAX_FINDINGS, Ndarray, Order, PlainDescription, Referrer,
-    entity_path,
+    self, Attribute, Document, Entity, Group, MAX_FINDINGS, Ndarray, Order, PlainDescription,
+    Referrer, entity_path,
 };
 use crate::path::MemberPath;
 
@@ -27,6 +28,8 @@ pub(crate) struct Contents {
     pub(crate) descriptions: BTreeMap<MemberPath, Box<DescriptionFacts>>,
     /// The description of the whole pack.
     pub(crate) pack_document: Option<Arc<DescriptionFacts>>,
+    /// Attributes of the pack, once the document that states them is forgotten.
+    pub(crate) attributes: Vec<Attribute>,
     /// Whether any description has the other extension, so that it is worth looking for one.
     has_yml: bool,
 }
@@ -99,6 +102,24 @@ impl Contents {
             }
             Content::Other => {}
         }
+    }
+
+    /// Adds what another pack has.
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.arrays.extend(other.arrays);
+        self.descriptions.extend(other.descriptions);
+        self.has_yml |= other.has_yml;
+    }
+
+    /// Forgets the files that are not wanted.
+    pub(crate) fn retain(&mut self, is_wanted: impl Fn(&MemberPath) -> bool) {
+        self.arrays.retain(|path, _| is_wanted(path));
+        self.descriptions.retain(|path, _| is_wanted(path));
+    }
+
+    /// The length of the header of an array, when it can be read.
+    pub(crate) fn header_len(&self, path: &MemberPath) -> Option<NonZeroU64> {
+        NonZeroU64::new(self.arrays.get(path)?.header.as_ref().ok()?.header_len())
     }
 
     /// Whether a payload file is an array.

@@ -34,13 +34,29 @@ pub(crate) fn is_generated(start: &[u8]) -> bool {
     HEAD.lines().next().is_some_and(|line| start.starts_with(line.as_bytes()))
 }
 
+/// The first line of a document that states attributes of the pack.
+const STATED: &str = "# The maker of this pack stated attributes or dimensions here.\n";
+
 /// The document of a pack whose attributes and coordinates are stated in it, to be completed with the arrays.
 pub(crate) fn attributes_document(groups: Vec<Group>) -> String {
     let document = Document { form: ndl::Form::Grouped, groups };
-    format!(
-        "# The maker of this pack stated attributes or dimensions here.\n{HEAD}{}",
-        document.to_yaml()
-    )
+    format!("{STATED}{HEAD}{}", document.to_yaml())
+}
+
+/// The attributes of the pack in such a document that states nothing else, as far as it is as ra-pack writes it. Its
+/// arrays, which may be many, are not read.
+fn stated_attributes(text: &str) -> Option<Vec<Attribute>> {
+    let groups = text.strip_prefix(STATED)?.strip_prefix(HEAD)?;
+    let rest = groups.strip_prefix("/:\n  attributes:\n")?;
+    let lines = rest.split_inclusive('\n').take_while(|line| line.starts_with("    "));
+    let (attributes, _) = rest.split_at_checked(lines.map(str::len).sum())?;
+    let document = ndl::parse(format!("attributes:\n{attributes}").as_bytes()).document?;
+    Some(document.groups.into_iter().next()?.attributes)
+}
+
+/// Whether a document of a pack is such a one.
+pub(crate) fn is_attributes_document(text: &str) -> bool {
+    text.strip_prefix(STATED).is_some_and(|rest| rest.starts_with(HEAD))
 }
 
 /// Describes every array of a pack in one document, as [`PackDocument`].
@@ -57,6 +73,8 @@ pub(crate) fn pack_document(contents: &Contents, convention: Option<&Convention<
 /// One document that describes every array of a pack: a directory is a group, a file's stem a name. Its text
 /// is made block by block: for hundreds of thousands of arrays it is long.
 pub(crate) struct PackDocument<'a> {
+    /// Whether it states attributes of the pack.
+    is_stated: bool,
     groups: BTreeMap<String, Parts<'a>>,
 }
 
@@ -65,12 +83,23 @@ impl<'a> PackDocument<'a> {
     /// are dimension coordinates here, so that the document stands by itself. With a `convention`, so are
     /// those that have no description and the name of a coordinate.
     pub(crate) fn new(contents: &'a Contents, convention: Option<&Convention<'_>>) -> Self {
-        Self { groups: Builder::groups(contents, convention, None) }
+        Self::stating(&contents.attributes, contents, convention)
+    }
+
+    /// The same with attributes of the pack.
+    fn stating(
+        attributes: &[Attribute],
+        contents: &'a Contents,
+        convention: Option<&Convention<'_>>,
+    ) -> Self {
+        let is_stated = !attributes.is_empty();
+        let groups = Builder::groups(contents, convention, Err(attributes));
+        Self { is_stated, groups }
     }
 
     /// The groups of all arrays, and of coordinates that they refer to, which `document` does not have.
     fn missing(contents: &'a Contents, document: &Document) -> Vec<Group> {
-        let groups = Builder::groups(contents, None, Some(document)).into_iter();
+        let groups = Builder::groups(contents, None, Ok(document)).into_iter();
         let groups = groups.map(|(path, Parts { attributes, dimcoords, ndarrays })| {
             let is_new = |part: &DocumentPart<'_>| {
                 !contents.is_in_pack_document(&entity_path(&path, part.name()))
@@ -90,7 +119,7 @@ impl<'a> PackDocument<'a> {
         mut sink: impl FnMut(&str) -> Result<(), E>,
     ) -> Result<(), E> {
         const BLOCK: usize = 64 * 1024;
-        let mut block = HEAD.to_owned();
+        let mut block = format!("{}{HEAD}", if self.is_stated { STATED } else { "" });
         if self.groups.is_empty() {
             block.push_str("{}\n");
         }
@@ -118,8 +147,21 @@ impl Contents {
     /// descriptions: it says nothing that they do not say, so nothing in it has to be checked.
     pub(crate) fn forget_repetition(&mut self) {
         let Some(document) = self.pack_document.take() else { return };
-        if !self.makes(document.text()) {
+        if self.makes(document.text()) {
+            self.attributes = stated_attributes(document.text()).unwrap_or_default();
+        } else {
             self.pack_document = Some(document);
+        }
+    }
+
+    /// Forgets the document of the pack when it states attributes and nothing else, not even an array: these become
+    /// a part of the one that is made.
+    pub(crate) fn forget_statement(&mut self) {
+        let Some(facts) = &self.pack_document else { return };
+        let Some(attributes) = stated_attributes(facts.text()) else { return };
+        let root = Group { attributes, ..Group::new("/") };
+        if attributes_document(vec![root.clone()]) == facts.text() {
+            (self.attributes, self.pack_document) = (root.attributes, None);
         }
     }
 
@@ -182,7 +224,9 @@ impl Contents {
             Ok::<_, ()>(())
         };
         self.undescribed().next().is_none()
-            && PackDocument::new(self, None).each_block(is_made) == Ok(())
+            && PackDocument::stating(&stated_attributes(document).unwrap_or_default(), self, None)
+                .each_block(is_made)
+                == Ok(())
             && rest.is_empty()
     }
 
@@ -285,14 +329,19 @@ struct Builder<'a, 'c> {
 }
 
 impl<'a, 'c> Builder<'a, 'c> {
-    /// The groups of all arrays, or of those that are not in the `given` document.
+    /// The groups of all arrays, or of those that are not in the `given` document. Of a document that is new,
+    /// the attributes of the pack are given instead.
     fn groups(
         contents: &'a Contents,
         convention: Option<&'c Convention<'c>>,
-        given: Option<&'c Document>,
+        given: Result<&'c Document, &[Attribute]>,
     ) -> BTreeMap<String, Parts<'a>> {
         let (groups, referred) = <_>::default();
-        let mut builder = Self { contents, convention, given, groups, referred };
+        let mut builder = Self { contents, convention, given: given.ok(), groups, referred };
+        if let Some(attributes) = given.err().filter(|attributes| !attributes.is_empty()) {
+            builder.group("/").attributes = attributes.to_vec();
+        }
+        let given = given.ok();
         for (path, facts) in &contents.arrays {
             if let Ok(header) = &facts.header
                 && (given.is_none() || contents.in_pack_document(path).is_none())
@@ -485,7 +534,7 @@ mod tests {
                 .enumerate()
                 .map(|(number, counts)| (format!("/g{number}"), group(*counts)))
                 .collect();
-            let document = PackDocument { groups };
+            let document = PackDocument { is_stated: false, groups };
             let mut text = String::new();
             let Ok(()) = document.each_block(|block| {
                 text.push_str(block);

@@ -25,7 +25,8 @@ pub use self::describe::shape_of;
 pub(crate) use self::contents::{Contents, Described};
 pub(crate) use self::coordinates::{Convention, group_in_pack};
 pub(crate) use self::document::{
-    PackDocument, as_coordinate, attributes_document, is_generated, pack_document,
+    PackDocument, as_coordinate, attributes_document, is_attributes_document, is_generated,
+    pack_document,
 };
 pub(crate) use self::facts::{DescriptionFacts, Interner, Sources};
 pub(crate) use self::inspect::{ArrayFacts, Content, Inspector};

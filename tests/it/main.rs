@@ -4,6 +4,8 @@
 
 #![cfg(test)] // says to clippy that nothing here is anything but tests
 
+#[cfg(unix)] // signals
+mod add; // `ra-pack add`: the next archive from the last one
 mod agreement; // what a pack says twice is the same both times
 mod bag; // BagIt: each rule kept and broken, and what bagit-python says
 mod bytes; // support: archives and digests made by hand

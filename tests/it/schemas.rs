@@ -280,6 +280,11 @@ fn every_result_on_the_sample_is_described_key_by_key() {
         written.arg("manifest").arg(&whole).arg("-o").arg(home.path().join(format!("{at}.txt")));
         outputs.check("manifest", 0, &mut written);
         outputs.check("list", 0, ra_pack().arg("list").arg("--long").arg(&whole));
+        let next = home.path().join(format!("next-{}", whole.file_name().unwrap().display()));
+        fs::copy(&whole, &next).unwrap();
+        let mut add = ra_pack();
+        add.arg("add").arg(&next).args(["--remove", "README.md"]);
+        outputs.check("create", 0, &mut add);
         let mut report = ra_pack();
         report.arg("report").arg(&damaged).arg("-o").arg(home.path().join(format!("{at}.html")));
         let report = &outputs.check("report", 1, &mut report)[0];

@@ -13,6 +13,12 @@ use crate::run::{Ran, create, run};
 /// kind, there is none. `{}` is the directory that [`place`] makes.
 const ENDINGS: &[(&str, &str, &str, &str)] = &[
     ("create", "{}/exp -o {}/new.zip", "{}/broken -o {}/bad.zip", "{}/exp -o {}/exp.zip"),
+    (
+        "add",
+        "{}/exp.zip -C {}/exp a.ra --force",
+        "{}/exp.zip -C {}/broken a.yaml --force",
+        "{}/exp.zip -C {}/exp a.ra",
+    ),
     ("convert", "{}/exp/a.ra {}/a.npy", "{}/cut.ra {}/d.npy", "{}/none.ra {}/none.npy"),
     ("verify", "{}/exp.zip", "{}/damaged.zip", "{}/damaged.zip {}/none.zip"),
     ("manifest", "{}/exp.zip", "{}/damaged.zip", "{}/none.zip"),

@@ -8,10 +8,14 @@ use ndarray::{Array, Array2, ArrayD, IxDyn, ShapeBuilder as _, array, s};
 use proptest::prelude::*;
 use ra_pack::archive::Compression;
 use ra_pack::create::{ArrayStream, CreateOptions, CreateReport, Layout};
+use ra_pack::extract::ExtractOptions;
 use ra_pack::ndl::{Attribute, Document, Extent, Order};
 use ra_pack::ra::{Element, ElementType, Encoding, Header};
 use ra_pack::verify::VerifyOptions;
-use ra_pack::{Code, Error, Pack, PackWriter, RawArray, WriteOptions, create, describe, verify};
+use ra_pack::{
+    Code, Error, Pack, PackWriter, Progress, RawArray, WriteOptions, create, describe, extract,
+    verify,
+};
 use tempfile::TempDir;
 
 use crate::run::names_in;
@@ -218,6 +222,31 @@ fn dims_are_arrays_of_the_pack_or_stated_with_their_lengths() {
 }
 
 #[test]
+fn attributes_of_a_pack_outlast_its_unpacking() {
+    let (scratch, _, report) = opened(|pack| {
+        pack.attribute("title", "Mooring 7:\n\nJune")?;
+        pack.attribute("year", 2024)?;
+        pack.array("a", &array![1_u8]).units("m").write()?;
+        pack.array("b/c", &array![1_u8]).write()
+    });
+    let (directory, again) = (scratch.path().join("out"), scratch.path().join("again.zip"));
+    extract(&report.archive, &directory, &ExtractOptions::default()).unwrap();
+    fs::remove_file(directory.join("manifest-sha256.txt")).unwrap();
+    create(&directory, &again, &CreateOptions::default()).unwrap();
+    assert!(fs::read(&report.archive).unwrap() == fs::read(&again).unwrap());
+
+    let path = directory.join("manifest.yaml");
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.contains("year: 2024") && text.contains("units: m"), "{text}");
+    fs::write(path, text.replace("year: 2024", "year: 2025")).unwrap();
+    let options = CreateOptions { force: true, ..CreateOptions::default() };
+    let report = create(&directory, &again, &options).unwrap();
+    assert_eq!(report.findings.len(), 0, "{:?}", report.findings);
+    let text = Pack::open(&again).unwrap().read("manifest.yaml").unwrap();
+    assert!(String::from_utf8(text).unwrap().contains("year: 2025"));
+}
+
+#[test]
 fn users_of_one_name_who_disagree_are_refused() {
     let (_scratch, refused) = written("x.zip", WriteOptions::default(), |pack| {
         pack.array("a", &array![1_u8, 2]).dims(["time"]).write()?;
@@ -325,6 +354,19 @@ fn of_a_writer_that_fails_or_is_dropped_nothing_is_left() {
     let header = Header::new(ElementType::UINT8, vec![2]).unwrap();
     drop(pack.array_stream("c", header).begin().unwrap());
     assert!(matches!(pack.finish(), Err(Error::Mismatch { .. })));
+    assert_eq!(names_in(scratch.path()), [""; 0]);
+
+    let progress = Progress::new();
+    let options = WriteOptions { progress: progress.clone(), ..WriteOptions::default() };
+    let mut pack = PackWriter::create(&path, options).unwrap();
+    progress.cancel();
+    assert!(matches!(pack.file("endless.bin", io::repeat(0)), Err(Error::Interrupted)));
+    let wide = Array2::<f32>::zeros((300, 300));
+    for array in [wide.view(), wide.slice(s![.., ..;2]), wide.t()] {
+        let name = format!("{:?}", array.strides());
+        assert!(matches!(pack.array(name, &array).write(), Err(Error::Interrupted)));
+    }
+    drop(pack);
     assert_eq!(names_in(scratch.path()), [""; 0]);
 
     fs::write(&path, "mine").unwrap();

@@ -1,5 +1,6 @@
 //! Writing archives: deterministic, each byte read once and hashed as it is written.
 
+mod kept;
 pub(super) mod read_back;
 mod reserved;
 

@@ -376,7 +376,7 @@ impl WriteArrays for PackSink<'_> {
             progress: options.progress.silent(),
             ..CreateOptions::default()
         };
-        let report = create_staged(&directory, archive, &options)?;
+        let report = create_staged(&directory, archive, &options, None)?;
         losses.extend(report.findings.iter().map(ToString::to_string));
         Ok(report.archive_bytes)
     }

@@ -11,16 +11,16 @@ use self::payload::PayloadMembers;
 use self::plan::CreatePlan;
 use super::manifests::{self, beside, signatures_of};
 use super::select::Patterns;
-use super::survey;
+use super::survey::{self, SourceEntry};
 use super::verify::{VerifyOptions, verify};
-use crate::archive::{ArchiveWriter, Compression, Container};
+use crate::archive::{Archive, ArchiveWriter, Compression, Container};
 use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
 use crate::finding::{Finding, count_errors};
-use crate::fs::{self, PendingDirectory, PendingFile, Turn};
+use crate::fs::{self, File, PendingDirectory, PendingFile, Stamp, Turn};
 use crate::manifest::{Manifest, NameEncoding};
 use crate::pack::bag::{BAGGING_DATE, BagInfo, date_of};
-use crate::pack::{ARCHIVE_DIGEST_SUFFIX, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement};
+use crate::pack::{ARCHIVE_DIGEST_SUFFIX, Contents, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement};
 use crate::path::{MemberPath, escape, escape_path};
 use crate::pipeline;
 use crate::progress::Progress;
@@ -129,6 +129,33 @@ pub struct CreateReport {
 /// # Ok::<(), ra_pack::Error>(())
 /// ```
 pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<CreateReport> {
+    create_from(source, archive, options, None)
+}
+
+/// What an archive takes over from an older one of the same name and container.
+pub(super) struct OldMembers<'a> {
+    pub(super) archive: &'a Archive,
+    /// What the file of the archive looked like before it was read.
+    pub(super) stamp: Stamp,
+    /// Its members that stay, in the order of their names.
+    pub(super) entries: Vec<SourceEntry>,
+    /// What they say.
+    pub(super) contents: Contents,
+}
+
+impl OldMembers<'_> {
+    /// An error when another file has the name, or the file was changed.
+    fn check_unchanged(&self) -> Result<()> {
+        File::open(self.archive.path())?.check_unchanged(&self.stamp)
+    }
+}
+
+fn create_from(
+    source: &Path,
+    archive: &Path,
+    options: &CreateOptions,
+    mut old: Option<OldMembers<'_>>,
+) -> Result<CreateReport> {
     let container = container(archive, options)?;
     let (algorithms, info) = (algorithms(options)?, bag_info(options)?);
     if !fs::is_directory(source)? {
@@ -149,17 +176,28 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
         Layout::Plain => Placement::plain(),
         Layout::BagIt => Placement::bag(&top_directory(archive)?),
     };
-    let members = PayloadMembers { source, placement: &placement, options, container };
+    let placement = &placement;
+    let old_archive = old.as_ref().map(|old| old.archive);
+    let members = PayloadMembers { source, placement, options, container, old: old_archive };
     options.progress.stage("reading", 0, 0);
     let (mut entries, findings) =
         survey::names(source, &options.exclude, &own, options.dereference, &options.progress)?;
+    if let Some(old) = &mut old {
+        entries.append(&mut old.entries);
+        entries.sort_by(|one, other| one.path.cmp(&other.path));
+        // A directory may be in both.
+        entries.dedup_by(|one, other| one.path == other.path);
+    }
     members.mark_implied(&mut entries);
     let (compression, file) = (options.compression, &outputs.archive);
     let mut writer = ArchiveWriter::new(container, compression, file, &algorithms, jobs)?;
     // Descriptions that are made of all arrays are known too late to be written in their order, and nothing is
     // written of what is going to be refused.
     let is_written = !options.describe && count_errors(&findings) == 0;
-    let survey = members.look(entries, findings, &mut writer, is_written)?;
+    let mut survey = members.look(entries, findings, &mut writer, is_written)?;
+    if let Some(old) = &mut old {
+        survey.contents.extend(std::mem::take(&mut old.contents));
+    }
     let plan = CreatePlan::new(survey, members)?;
     let mut report = CreateReport {
         archive: archive.to_owned(),
@@ -179,7 +217,7 @@ pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<
     let external = outputs.manifest.as_ref().map(PendingFile::file);
     plan.write(writer, external, &algorithms, info, jobs, &mut report)?;
     options.progress.stage("finishing", 0, 0);
-    let turn = finish(outputs, jobs, options, &mut report)?;
+    let turn = finish(outputs, jobs, options, old.as_ref(), &mut report)?;
     report.leftovers = fs::leftovers(archive);
     if let Some(command) = &options.sign_with {
         report.signature =
@@ -194,6 +232,7 @@ pub(super) fn create_staged(
     staged: &PendingDirectory,
     archive: &Path,
     options: &CreateOptions,
+    old: Option<OldMembers<'_>>,
 ) -> Result<CreateReport> {
     // A command that names a staged file would find nothing.
     let home = staged.path().to_string_lossy();
@@ -202,7 +241,7 @@ pub(super) fn create_staged(
             finding.hint.take_if(|hint| hint.contains(&*home));
         }
     };
-    match create(staged.path(), archive, options) {
+    match create_from(staged.path(), archive, options, old) {
         Ok(mut report) => {
             forget(&mut report.findings);
             Ok(report)
@@ -239,6 +278,7 @@ fn finish(
     outputs: Outputs<'_>,
     jobs: usize,
     options: &CreateOptions,
+    old: Option<&OldMembers<'_>>,
     report: &mut CreateReport,
 ) -> Result<Turn> {
     if options.layout == Layout::BagIt {
@@ -255,7 +295,7 @@ fn finish(
         file.file().write_all_at(&line, 0)?;
         report.archive_sha256 = Some(digest);
     }
-    outputs.persist(options.force, &options.progress)
+    outputs.persist(options.force, old, &options.progress)
 }
 
 /// Refuses files inside of the source that are not left out: the next run would pack them.
@@ -361,7 +401,12 @@ impl<'a> Outputs<'a> {
     ///
     /// The turn among runs that do the same here goes on until it is dropped: until what vouches for the archive
     /// is complete.
-    fn persist(self, replace: bool, progress: &Progress) -> Result<Turn> {
+    fn persist(
+        self,
+        replace: bool,
+        old: Option<&OldMembers<'_>>,
+        progress: &Progress,
+    ) -> Result<Turn> {
         let files = [Some(self.archive), self.manifest, self.digest];
         for file in files.iter().flatten() {
             progress.check()?;
@@ -369,6 +414,7 @@ impl<'a> Outputs<'a> {
         }
         progress.check()?;
         let turn = Turn::beside(self.path, progress)?;
+        old.map_or(Ok(()), OldMembers::check_unchanged)?;
         if replace {
             // Another run may have signed its own meanwhile.
             for signature in signatures_of(&self.manifest_path) {

@@ -7,6 +7,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
+use std::io::BufReader;
 use std::iter;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +15,8 @@ use std::sync::{Mutex, PoisonError};
 
 use super::{CreateOptions, FIXED_TIME};
 use crate::archive::{
-    ArchiveWriter, Batch, Container, MemberKind, NewContent, NewMember, Packer, ReservedFile, SMALL,
+    Archive, ArchiveWriter, Batch, Container, MemberKind, MemberReader, NewContent, NewMember,
+    Packer, ReservedFile, SMALL,
 };
 use crate::digest::{Algorithm, Hashing, at_once, width};
 use crate::error::{Error, Result};
@@ -42,6 +44,8 @@ pub(super) struct PayloadMembers<'a> {
     pub(super) placement: &'a Placement,
     pub(super) options: &'a CreateOptions,
     pub(super) container: Container,
+    /// The archive that members are taken over from.
+    pub(super) old: Option<&'a Archive>,
 }
 
 /// Whether a file of the source is no member of the payload: it is made for the archive, or goes elsewhere.
@@ -97,7 +101,9 @@ impl PayloadMembers<'_> {
             path: self.placement.placed(entry.path.as_str()),
             kind: match entry.source {
                 EntrySource::Directory => MemberKind::Directory,
-                EntrySource::File(Some(_)) | EntrySource::Made(_) => MemberKind::File,
+                EntrySource::File(Some(_)) | EntrySource::Made(_) | EntrySource::Kept(_) => {
+                    MemberKind::File
+                }
                 EntrySource::Implied | EntrySource::File(None) => return None,
             },
             size: entry.size(),
@@ -117,6 +123,15 @@ impl PayloadMembers<'_> {
             EntrySource::Made(text) => NewContent::Bytes(text),
             _ => NewContent::Bytes(b""),
         })
+    }
+
+    /// A file of the source or of the older archive, from its beginning.
+    pub(super) fn open(self, entries: &[SourceEntry], name: &str) -> Result<MemberReader> {
+        let at = entries.binary_search_by(|entry| entry.path.as_str().cmp(name)).ok();
+        match (at.and_then(|at| entries.get(at)).map(|entry| &entry.source), self.old) {
+            (Some(EntrySource::Kept(kept)), Some(old)) => old.read(&kept.member),
+            _ => Ok(Box::new(BufReader::new(File::open(self.source.join(name))?))),
+        }
     }
 
     /// Reads a small file of the source whole.
@@ -217,6 +232,11 @@ impl PayloadMembers<'_> {
                 }
                 let placed = match packed {
                     Some(packed) => writer.append(&member, packed)?,
+                    None if let EntrySource::Kept(kept) = &entry.source => {
+                        let file = self.old.and_then(Archive::file).expect("it has an archive");
+                        self.options.progress.done(usize::from(is_checked));
+                        writer.copy(&member, &kept.member, file, kept.digests.clone())?
+                    }
                     None if writer.is_stored() => writer.reserve(&member)?,
                     None if is_checked => {
                         self.options.progress.done(1);
@@ -357,7 +377,7 @@ impl Worker<'_, '_> {
             looked.push(self.looker.look(entry, most, &mut self.room)?);
             let is_held = is_packed
                 && match &entry.source {
-                    EntrySource::Implied => false,
+                    EntrySource::Implied | EntrySource::Kept(_) => false,
                     _ if entry.size() > self.largest => false,
                     _ if entry.size() > self.most => {
                         self.progress(entry);

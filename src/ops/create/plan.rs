@@ -20,7 +20,7 @@ use crate::fs::{self, File};
 use crate::manifest::{Manifest, NameEncoding, push_line};
 use crate::ops::describe::describe_missing;
 use crate::ops::manifests;
-use crate::ops::scan::check_values_below;
+use crate::ops::scan::check_values_of;
 use crate::ops::survey::{EntrySource, SourceEntry, Survey};
 use crate::pack::bag::{BAG_INFO, BagInfo, DECLARATION, PayloadOxum};
 use crate::pack::{
@@ -48,7 +48,7 @@ pub(super) struct CreatePlan<'a> {
 impl<'a> CreatePlan<'a> {
     /// Decides what goes in, and refuses what is not sound.
     pub(super) fn new(survey: Survey, members: PayloadMembers<'a>) -> Result<Self> {
-        let PayloadMembers { source, placement, options, container } = members;
+        let PayloadMembers { source, placement, options, container, .. } = members;
         let Survey { mut entries, mut contents, mut findings } = survey;
         entries.retain(|entry| {
             let is_signature = pack::is_signature(entry.path.as_str());
@@ -97,6 +97,7 @@ impl<'a> CreatePlan<'a> {
             entries.sort_by(|one, other| one.path.as_str().cmp(other.path.as_str()));
         }
         contents.forget_repetition();
+        contents.forget_statement();
         findings.extend(contents.forget_own_document());
         // What is made anew needs nothing of what is there.
         let pack_document = pack_document.filter(|_| contents.pack_document.is_some());
@@ -105,7 +106,7 @@ impl<'a> CreatePlan<'a> {
             of_names.extend(unfit_names(entries.iter().map(|entry| &entry.path)));
         }
         findings.extend(contents.findings());
-        findings.extend(check_values_below(source, &contents)?);
+        findings.extend(check_values_of(&contents, |name| members.open(&entries, name))?);
         findings.extend(of_names);
         let completed = contents.complete_document().transpose();
         let completed = completed.unwrap_or_else(|finding| {
@@ -229,7 +230,7 @@ impl<'p> Payload<'p> {
     /// The files that were written.
     fn written(self) -> impl Iterator<Item = (&'p SourceEntry, &'p Placed)> {
         self.entries.iter().filter_map(|entry| {
-            let is_file = matches!(entry.source, EntrySource::File(_) | EntrySource::Made(_));
+            let is_file = !matches!(entry.source, EntrySource::Directory | EntrySource::Implied);
             Some((entry, entry.placed.as_ref().filter(|_| is_file)?))
         })
     }

@@ -127,6 +127,8 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
         let file = self.pack.stage(&path)?;
         let description = format!("{}.{}", path.without_extension(), DESCRIPTION_EXTENSIONS[0]);
         self.pack.file(description, document.to_yaml().as_bytes())?;
+        let other = format!("{}.{}", path.without_extension(), DESCRIPTION_EXTENSIONS[1]);
+        self.pack.old.as_mut().map(|old| old.remove(&other));
         if !is_coordinate {
             let home = group_of(&path);
             for (name, length) in
@@ -266,9 +268,13 @@ impl ArrayStream<'_, '_> {
             block.copy_from_slice(found.expect("the header counts them"));
             Ok(())
         };
-        let start = self.header.header_len();
-        let write = |block: &[u8], at: u64| Ok(self.file.write_all_at(block, start + at)?);
+        let (start, progress) = (self.header.header_len(), &self.pack.options.progress);
+        let write = |block: &[u8], at: u64| {
+            progress.check().map_err(Error::from)?;
+            Ok(self.file.write_all_at(block, start + at)?)
+        };
         let reversed = Reversal::new(&self.header.reversed()).reverse_at(jobs, read, write);
+        progress.check()?;
         let reversed = reversed.map_err(Error::io("write", self.file.path()));
         reversed.map_err(|error| self.pack.in_words(error))?;
         self.written = elements.len() as u64;
@@ -276,6 +282,7 @@ impl ArrayStream<'_, '_> {
     }
 
     fn put(&self, at: u64, bytes: &[u8]) -> Result<()> {
+        self.pack.options.progress.check()?;
         self.file.write_all_at(bytes, at).map_err(|error| self.pack.in_words(error))
     }
 }

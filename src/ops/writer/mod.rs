@@ -1,6 +1,7 @@
 //! Packs written from memory: arrays and files are staged as files, and packed as a directory of them is.
 
 mod array;
+mod update;
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -10,15 +11,20 @@ use std::path::{Path, PathBuf};
 use ndarray::{ArrayBase, ArrayViewD, Data, Dimension};
 
 pub use self::array::{ArrayStream, NewArray};
+use self::update::OldPack;
 use super::create::{self, CreateOptions, CreateReport, create_staged};
+use super::survey::{self, EntrySource};
 use crate::archive::Container;
 use crate::error::{Error, Result};
-use crate::finding::{Code, Finding};
+use crate::finding::{Code, Finding, count_errors};
 use crate::fs::{self, File, PendingDirectory};
 use crate::ndl::{Attribute, Datatype, Extent, Group, Ndarray, Value, candidates, split_path};
-use crate::pack::{self, ARRAY_EXTENSION, BAG_DECLARATION, PACK_DOCUMENT};
+use crate::pack::{
+    self, ARCHIVE_DIGEST_SUFFIX, ARRAY_EXTENSION, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX,
+    PACK_DOCUMENT,
+};
 use crate::path::{MemberPath, escape};
-use crate::ra::{Element, Header};
+use crate::ra::{Element, Header, read_full};
 
 /// Bytes that are written at once.
 const BLOCK: usize = 256 * 1024;
@@ -64,6 +70,11 @@ pub struct PackWriter<'w> {
     dims: BTreeMap<(String, String), u64>,
     /// The member that is being written, which stays here when that fails.
     incomplete: Option<String>,
+    /// The archive that is updated.
+    old: Option<OldPack>,
+    /// Whether files of that archive may be replaced.
+    replaces: bool,
+    warnings: Vec<Finding>,
     /// The directory of the archive and the writer that takes it, if there is one.
     sink: Option<(PendingDirectory, Box<dyn Write + Send + 'w>)>,
 }
@@ -86,6 +97,44 @@ impl PackWriter<'static> {
         create::check(archive, &options)?;
         let staged = PendingDirectory::beside(archive)?;
         Ok(Self::begin(archive.to_owned(), options, staged))
+    }
+
+    /// Begins the next version of the archive at the path `archive`, with all that is in it. Members are added and,
+    /// with the option `force`, replaced; [`remove`](Self::remove) removes them.
+    ///
+    /// Members that stay are copied as they are packed, without being decoded or hashed: their digests are
+    /// those of the manifests. If they have to be confirmed, call [`verify`](crate::verify()) first. The members of a
+    /// compressed tar are decoded, checked and packed again. The new archive has the container, the layout, the
+    /// algorithms and the files next to it of the old one, whatever the options say, and the times of all members
+    /// are those of the options. The old archive stays until the new one takes its place.
+    ///
+    /// ```
+    /// # use ndarray::array;
+    /// # use ra_pack::{PackWriter, WriteOptions};
+    /// # let scratch = tempfile::tempdir()?;
+    /// # let path = scratch.path().join("mooring.zip");
+    /// # PackWriter::create(&path, WriteOptions::default())?.finish()?;
+    /// let mut pack = PackWriter::update(&path, WriteOptions::default())?;
+    /// pack.array("salinity", &array![35.1, 35.2]).dims(["time"]).write()?;
+    /// pack.finish()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] for an archive with errors; [`Error::Unsupported`] for a directory, and for an archive
+    /// without a manifest by SHA-256 or with files that no new archive would have; [`Error::NotAPack`];
+    /// [`Error::Io`]. [`PackWriter::finish`] returns [`Error::Damaged`] if the manifest does not list a member that
+    /// stays, and [`Error::Changed`] if the archive was changed in the meantime.
+    pub fn update(archive: impl AsRef<Path>, options: WriteOptions) -> Result<Self> {
+        let (archive, mut options) = (archive.as_ref(), options);
+        let replaces = std::mem::replace(&mut options.force, true);
+        let old = OldPack::open(archive, &mut options)?;
+        create::check(archive, &options)?;
+        let staged = PendingDirectory::beside(archive)?;
+        let attributes = old.attributes();
+        let this = Self::begin(archive.to_owned(), options, staged);
+        Ok(Self { old: Some(old), attributes, replaces, ..this })
     }
 }
 
@@ -114,8 +163,21 @@ impl<'w> PackWriter<'w> {
     }
 
     fn begin(archive: PathBuf, options: CreateOptions, staged: PendingDirectory) -> Self {
-        let (names, attributes, dims) = <_>::default();
-        Self { archive, options, staged, names, attributes, dims, incomplete: None, sink: None }
+        let (names, attributes, dims, incomplete, warnings) = <_>::default();
+        let (replaces, old, sink) = (options.force, None, None);
+        Self {
+            archive,
+            options,
+            staged,
+            names,
+            attributes,
+            dims,
+            incomplete,
+            old,
+            replaces,
+            warnings,
+            sink,
+        }
     }
 
     /// Sets an attribute of the pack, such as its title: a number, a text, or a list of either.
@@ -174,13 +236,89 @@ impl<'w> PackWriter<'w> {
     /// [`Error::Io`] when the content cannot be read or written.
     pub fn file(&mut self, name: impl AsRef<str>, content: impl Read) -> Result<()> {
         let mut content = content;
-        let mut file = self.stage(&MemberPath::new(name.as_ref())?)?;
-        let path = file.path().to_owned();
-        let mut buffered = io::BufWriter::with_capacity(BLOCK, &mut file);
-        let copied = io::copy(&mut content, &mut buffered).and_then(|_| buffered.flush());
-        copied.map_err(Error::io("write", path)).map_err(|error| self.in_words(error))?;
+        let file = self.stage(&MemberPath::new(name.as_ref())?)?;
+        let (mut block, mut at) = (vec![0; BLOCK], 0);
+        loop {
+            self.options.progress.check()?;
+            let count = read_full(&mut content, &mut block).map_err(Error::io("read", file.path()));
+            let block = block.split_at(count.map_err(|error| self.in_words(error))?).0;
+            file.write_all_at(block, at).map_err(|error| self.in_words(error))?;
+            at += block.len() as u64;
+            if block.len() < BLOCK {
+                self.incomplete = None;
+                return Ok(());
+            }
+        }
+    }
+
+    /// Adds the file or directory `name` of `directory` under that name, a directory with everything in it;
+    /// `.` is everything in `directory`. Links and special files are treated as by [`create`](crate::create()),
+    /// and the archive itself is left out.
+    ///
+    /// # Errors
+    ///
+    /// As [`PackWriter::file`]; [`Error::Refused`] also for links and special files; [`Error::Changed`] when a
+    /// file changes while it is read.
+    pub fn add(&mut self, directory: impl AsRef<Path>, name: impl AsRef<str>) -> Result<()> {
+        let (directory, name) = (directory.as_ref(), name.as_ref());
+        let root = directory.join(name);
+        if !fs::is_directory(&root)? {
+            return self.copy(&root, &MemberPath::new(name)?);
+        }
+        let archive = fs::name_below(&root, &self.archive);
+        let own = archive.into_iter().flat_map(|name| {
+            ["", EXTERNAL_MANIFEST_SUFFIX, ARCHIVE_DIGEST_SUFFIX].map(|end| format!("{name}{end}"))
+        });
+        let own: Vec<_> = own.collect();
+        let staged = fs::name_below(&root, self.staged.path()).map(PathBuf::from);
+        let follow = self.options.dereference;
+        let (entries, findings) =
+            survey::names(&root, &self.options.exclude, &own, follow, &self.options.progress)?;
+        if count_errors(&findings) > 0 {
+            return Err(Error::Refused { path: root, findings });
+        }
+        self.warnings.extend(findings);
+        let is_own = |path: &MemberPath| {
+            staged.as_ref().is_some_and(|staged| Path::new(path.as_str()).starts_with(staged))
+        };
+        for entry in entries.into_iter().filter(|entry| !is_own(&entry.path)) {
+            let below = entry.path.as_str();
+            let path = if name == "." { below.to_owned() } else { format!("{name}/{below}") };
+            let path = MemberPath::new(path)?;
+            match entry.source {
+                EntrySource::Directory => self.staged.make_directory(&path)?,
+                _ => self.copy(&root.join(below), &path)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Stages a copy of a file.
+    fn copy(&mut self, from: &Path, path: &MemberPath) -> Result<()> {
+        let source = File::open(from)?.watched(&self.options.progress);
+        let stamp = source.stamp()?;
+        let file = self.stage(path)?;
+        let copied = source.copy_to(0, stamp.len(), &file, 0);
+        copied
+            .and_then(|()| source.check_unchanged(&stamp))
+            .map_err(|error| self.in_words(error))?;
         self.incomplete = None;
         Ok(())
+    }
+
+    /// Removes a member of the archive that is updated: a file, an array with its description, or a directory with
+    /// everything in it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchMember`].
+    pub fn remove(&mut self, name: impl AsRef<str>) -> Result<()> {
+        let name = name.as_ref().trim_end_matches('/');
+        if self.old.as_mut().is_some_and(|old| old.remove(name)) {
+            return Ok(());
+        }
+        let (archive, member) = (self.archive.clone(), name.to_owned());
+        Err(Error::NoSuchMember { archive, member, suggestion: None })
     }
 
     /// Checks everything, writes the archive and its manifests, and gives them their names.
@@ -196,8 +334,12 @@ impl<'w> PackWriter<'w> {
             });
         }
         self.add_document()?;
-        let Self { archive, options, staged, sink, .. } = self;
-        let made = create_staged(&staged, &archive, &options);
+        let Self { archive, options, staged, sink, mut old, mut warnings, .. } = self;
+        let old = old.as_mut().map(|old| old.members(&staged, &options)).transpose()?;
+        let made = create_staged(&staged, &archive, &options, old).map(|mut report| {
+            warnings.append(&mut report.findings);
+            CreateReport { findings: warnings, ..report }
+        });
         let Some((_directory, mut sink)) = sink else { return made };
         let copied = made.and_then(|report| {
             let mut copy = |mut file| io::copy(&mut file, &mut sink).and_then(|_| sink.flush());
@@ -223,9 +365,20 @@ impl<'w> PackWriter<'w> {
             return Err(self
                 .in_words(Error::Refused { path: self.archive.clone(), findings: vec![finding] }));
         }
+        if let Some(old) = &mut self.old
+            && let Err(error) = old.make_room(path, self.replaces)
+        {
+            self.names.remove(path);
+            return Err(error);
+        }
         let file = self.staged.begin(path).map_err(|error| self.in_words(error))?;
         self.incomplete = Some(name.to_owned());
         Ok(file)
+    }
+
+    /// Whether the pack has a file of this name.
+    fn has(&self, name: &str) -> bool {
+        self.names.contains(name) || self.old.as_ref().is_some_and(|old| old.has(name))
     }
 
     /// The error with the archive in place of the directories that it is made in.
@@ -243,11 +396,19 @@ impl<'w> PackWriter<'w> {
         let mut root = Group::new("/");
         root.attributes = std::mem::take(&mut self.attributes);
         let mut groups = BTreeMap::from([("/".to_owned(), root)]);
-        for ((home, name), length) in std::mem::take(&mut self.dims) {
+        let mut dims = std::mem::take(&mut self.dims);
+        let stated = self.old.as_ref().and_then(|old| old.stated.as_ref());
+        for (group, coordinate) in stated.iter().flat_map(|document| document.dimcoords()) {
+            if let Some(length) = coordinate.known_size() {
+                dims.entry((group.path.clone(), coordinate.name.clone())).or_insert(length);
+            }
+        }
+        for ((home, name), length) in dims {
             let paths = candidates(&home, &name);
-            let array =
-                |path: &String| format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/'));
-            if paths.iter().any(|path| self.names.contains(array(path).as_str())) {
+            let is_array = |path: &String| {
+                self.has(&format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/')))
+            };
+            if paths.iter().any(is_array) {
                 continue;
             }
             let Some((group, name)) = paths.first().and_then(|path| split_path(path)) else {
@@ -258,17 +419,21 @@ impl<'w> PackWriter<'w> {
                 group.dimcoords.push(coordinate(name, length));
             }
         }
+        let document = self.old.as_mut().and_then(|old| old.document.take());
+        if let Some(text) = document.filter(|_| !self.names.contains(PACK_DOCUMENT)) {
+            self.file(PACK_DOCUMENT, text.as_slice())?;
+        }
         groups.retain(|_, group| !group.attributes.is_empty() || !group.dimcoords.is_empty());
         if groups.is_empty() {
             return Ok(());
         }
         if self.names.contains(PACK_DOCUMENT) {
-            // It is the caller's own, and says whatever there is to say.
+            // Somebody wrote it, and it says whatever there is to say.
             let attribute = groups.get("/").and_then(|root| root.attributes.first());
             return match attribute {
                 None => Ok(()),
                 Some(attribute) => Err(Error::Unsupported(format!(
-                    "`{PACK_DOCUMENT}` was given as a file, so add the attribute `{}` to that file",
+                    "the pack has a `{PACK_DOCUMENT}` of its own; add the attribute `{}` to that file",
                     escape(&attribute.name)
                 ))),
             };

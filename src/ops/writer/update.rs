@@ -1,0 +1,272 @@
+//! The archive that an update begins with: what of it stays, as it is packed there.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::archive::{Archive, Fault, Member, MemberKind, copy};
+use crate::digest::{Algorithm, Digests};
+use crate::error::{Error, Result};
+use crate::finding::{self, Code, Finding, count_errors};
+use crate::fs::{self, PendingDirectory, Stamp};
+use crate::ndl::{Attribute, Document};
+use crate::ops::create::{CreateOptions, OldMembers};
+use crate::ops::manifests::{self, ManifestText, NamedManifest, RootFiles, beside, rules};
+use crate::ops::open::Pack;
+use crate::ops::scan::{PackScan, ScanFor};
+use crate::ops::survey::{EntrySource, KeptMember, SourceEntry};
+use crate::pack::bag::{BAG_INFO, BagInfo, BagVersion, PAYLOAD_OXUM};
+use crate::pack::{
+    self, ARCHIVE_DIGEST_SUFFIX, ARRAY_EXTENSION, BAG_DECLARATION, Contents,
+    DESCRIPTION_EXTENSIONS, EXTERNAL_MANIFEST_SUFFIX, Layout, PACK_DOCUMENT, Placement,
+};
+use crate::path::{MemberPath, escape_path};
+use crate::pipeline;
+
+/// An archive whose next version is being written.
+#[derive(Debug)]
+pub(super) struct OldPack {
+    pack: Pack,
+    stamp: Stamp,
+    placement: Placement,
+    members: Vec<Member>,
+    /// The numbers of the members that stay, by their names in the payload.
+    kept: BTreeMap<MemberPath, usize>,
+    contents: Contents,
+    /// Those in the archive, of all of its algorithms.
+    manifests: Vec<NamedManifest>,
+    /// The text of a document of the pack that is not made of descriptions.
+    pub(super) document: Option<Vec<u8>>,
+    /// Attributes of the pack, and lengths of coordinates without arrays, that a [`PackWriter`](super::PackWriter)
+    /// wrote.
+    pub(super) stated: Option<Document>,
+}
+
+impl OldPack {
+    /// Opens the archive at `path`, and sets the options that follow from it.
+    pub(super) fn open(path: &Path, options: &mut CreateOptions) -> Result<Self> {
+        let refuse = |why: &str| Err(Error::Unsupported(format!("`{}` {why}", escape_path(path))));
+        let archive = Archive::open_watched(path, &options.progress)?;
+        let Some(file) = archive.file() else {
+            return refuse("is a directory, whose files can be changed as they are");
+        };
+        let stamp = file.stamp()?;
+        let jobs = pipeline::jobs(options.jobs);
+        let scan = PackScan::new(&archive, jobs, ScanFor::Contents)?;
+        let PackScan { placement, members, mut contents, mut findings, .. } = scan;
+        options.container = Some(archive.container());
+        let pack = Pack::of_archive(archive, placement.clone());
+        let mut manifests = Vec::new();
+        for algorithm in Algorithm::ALL.into_iter().filter(|algorithm| algorithm.is_written()) {
+            let name = pack::manifest_name(algorithm);
+            if let Some(text) = RootFiles::read(&pack, &name)? {
+                let text = ManifestText::decode(name, algorithm, rules(&pack)?, text);
+                let text = text.map_err(|finding| pack.damaged(*finding))?;
+                manifests.push(text.parse(&mut findings));
+            }
+        }
+        let is_sha256 = |named: &&NamedManifest| named.manifest.algorithm() == Algorithm::Sha256;
+        let Some(manifest) = manifests.iter().find(is_sha256) else {
+            return refuse("has no manifest by SHA-256 that says what its members have to be");
+        };
+        let outside = beside(path, EXTERNAL_MANIFEST_SUFFIX);
+        let text = manifests::read_beside(&outside)?;
+        options.no_external_manifest = text.is_none();
+        if let Some(text) = text {
+            let name = outside.to_string_lossy();
+            let outside = ManifestText::outside(name, Algorithm::Sha256, rules(&pack)?.names, text);
+            manifest.compare(&outside.parse(&mut findings), &mut findings);
+        }
+        options.archive_digest = fs::exists(&beside(path, ARCHIVE_DIGEST_SUFFIX));
+        options.digests = manifests.iter().map(|named| named.manifest.algorithm()).collect();
+        options.layout = placement.layout;
+        if placement.layout == Layout::BagIt {
+            let text = RootFiles::read(&pack, BAG_INFO)?.unwrap_or_default();
+            let text =
+                rules(&pack)?.decode(BAG_INFO, &text).map_err(|found| pack.damaged(*found))?;
+            let (info, found) = BagInfo::parse(BagVersion::V1_0, &text);
+            findings.extend(found);
+            let given = info.fields().iter().filter(|field| field.label != PAYLOAD_OXUM);
+            let given = given.map(|field| (field.label.clone(), field.value.clone()));
+            options.bag_info = given.chain(std::mem::take(&mut options.bag_info)).collect();
+        }
+        if count_errors(&findings) > 0 {
+            finding::cut(&mut findings);
+            return Err(Error::Refused { path: path.to_owned(), findings });
+        }
+        let mut kept = BTreeMap::new();
+        for (number, member) in members.iter().enumerate() {
+            if placement.is_top(&member.name) || is_made(&placement, &member.name) {
+                continue;
+            }
+            let Some(name) = placement.payload(&member.name) else {
+                return refuse(&format!(
+                    "has the file `{}` beside the payload, which would be lost",
+                    member.name
+                ));
+            };
+            kept.insert(MemberPath::new(name)?, number);
+        }
+        // One that is made of the other descriptions is made anew.
+        contents.forget_repetition();
+        let document = contents.pack_document.take();
+        let stated = document.as_ref().filter(|facts| pack::is_attributes_document(facts.text()));
+        let stated = stated.and_then(|facts| facts.document().cloned());
+        let document = document.filter(|_| stated.is_none());
+        let document = document.map(|facts| facts.text().as_bytes().to_vec());
+        Ok(Self { pack, stamp, placement, members, kept, contents, manifests, document, stated })
+    }
+
+    fn is_directory(&self, number: usize) -> bool {
+        self.members.get(number).is_some_and(|member| member.kind == MemberKind::Directory)
+    }
+
+    /// Whether a file of this name stays.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.kept.get(name).is_some_and(|number| !self.is_directory(*number))
+    }
+
+    /// Attributes that were stated, and coordinates that no array gives.
+    pub(super) fn attributes(&self) -> Vec<Attribute> {
+        let root = self.stated.as_ref().and_then(|document| document.group("/"));
+        root.map_or(&self.contents.attributes, |root| &root.attributes).clone()
+    }
+
+    /// Makes room for a new file. One that is there is replaced if `force` says so.
+    pub(super) fn make_room(&mut self, path: &MemberPath, force: bool) -> Result<()> {
+        let name = path.as_str();
+        if self.has(name) && !force {
+            return Err(Error::AlreadyExists { path: self.pack.archive().path().join(name) });
+        }
+        let mut above = path
+            .parent()
+            .map(|parent| parent.match_indices('/').map(|(at, _)| at).chain([parent.len()]));
+        let above =
+            above.as_mut().and_then(|ends| ends.find(|end| self.has(name.split_at(*end).0)));
+        let below = self.below(name).find(|path| self.has(path.as_str()));
+        if let Some(other) = above.map(|end| name.split_at(end).0).or(below.map(MemberPath::as_str))
+        {
+            let message = format!("the file cannot be added: `{other}` is there");
+            let finding = Finding::new(Code::FileAndDirectory, message).in_member(name);
+            let findings = vec![finding.hint("give it another name, or remove the other")];
+            return Err(Error::Refused { path: self.pack.archive().path().to_owned(), findings });
+        }
+        self.kept.remove(name);
+        Ok(())
+    }
+
+    /// Forgets a file; an array with its description; a directory with all that is below it. Whether it was there.
+    pub(super) fn remove(&mut self, name: &str) -> bool {
+        let is_there = self.has(name);
+        let mut gone: Vec<_> = self.below(name).cloned().collect();
+        gone.extend(self.kept.get_key_value(name).map(|(path, _)| path.clone()));
+        if let Some(stem) = name.strip_suffix(&format!(".{ARRAY_EXTENSION}")).filter(|_| is_there) {
+            let names = DESCRIPTION_EXTENSIONS.map(|extension| format!("{stem}.{extension}"));
+            gone.extend(
+                names
+                    .iter()
+                    .filter_map(|name| Some(self.kept.get_key_value(name.as_str())?.0.clone())),
+            );
+        }
+        for path in &gone {
+            self.kept.remove(path);
+        }
+        !gone.is_empty()
+    }
+
+    /// What stays below a directory.
+    fn below(&self, name: &str) -> impl Iterator<Item = &MemberPath> {
+        let directory = format!("{name}/");
+        let from = (std::ops::Bound::Excluded(name), std::ops::Bound::Unbounded);
+        // Between the directory and what is below it come names that only begin alike.
+        let all = self.kept.range::<str, _>(from).map(|(path, _)| path);
+        let first = directory.clone();
+        all.skip_while(move |path| path.as_str() < first.as_str())
+            .take_while(move |path| path.as_str().starts_with(&directory))
+    }
+
+    /// The members that stay, to be copied as they are packed. Of a compressed tar they are staged instead:
+    /// it is one stream, in which none of them is by itself.
+    pub(super) fn members(
+        &mut self,
+        staged: &PendingDirectory,
+        options: &CreateOptions,
+    ) -> Result<OldMembers<'_>> {
+        let kept = &self.kept;
+        self.contents.retain(|path| kept.contains_key(path));
+        let is_stream = self.pack.archive().is_stream();
+        let mut entries = Vec::with_capacity(if is_stream { 0 } else { self.kept.len() });
+        let mut files = Vec::new();
+        for (path, number) in &self.kept {
+            let member = self.members.get(*number).expect("it is the number of a member");
+            if member.kind == MemberKind::Directory {
+                entries.push(SourceEntry::new(path.clone(), EntrySource::Directory));
+                continue;
+            }
+            let name = self.placement.relative(&member.name).expect("it is in the pack");
+            let mut digests = Vec::new();
+            for named in &self.manifests {
+                let Some(entry) = named.manifest.get(name) else {
+                    return Err(self.pack.damaged(manifests::unlisted(path.as_str(), &named.name)));
+                };
+                digests.push(entry.digest);
+            }
+            let digests: Digests = digests.into_iter().collect();
+            if is_stream {
+                files.push((*number, path, digests));
+                continue;
+            }
+            let kept = Box::new(KeptMember { member: member.clone(), digests });
+            let mut entry = SourceEntry::new(path.clone(), EntrySource::Kept(kept));
+            entry.header_len = self.contents.header_len(path);
+            entries.push(entry);
+        }
+        files.sort_unstable_by_key(|(number, ..)| *number);
+        let numbers: Vec<_> = files.iter().map(|(number, ..)| *number).collect();
+        let archive = self.pack.archive();
+        let jobs = pipeline::jobs(options.jobs);
+        options.progress.stage("unpacking", archive.bytes_to_read(), numbers.len() as u64);
+        let write = |(): &mut (), shown: crate::archive::Shown<'_>| {
+            let (_, path, listed) = files.get(shown.position).expect("it is one of the files");
+            let (file, mut at) = (staged.begin(path)?, 0);
+            let sink = |block: &[u8]| {
+                file.write_all_at(block, at)?;
+                at += block.len() as u64;
+                Ok(())
+            };
+            let algorithm = Algorithm::Sha256;
+            match copy(shown.content, &[algorithm], shown.hashing, sink) {
+                Ok(found) if found.by(algorithm) == listed.by(algorithm) => Ok(()),
+                Ok(found) => Err(self.pack.damaged(manifests::mismatch(
+                    path.as_str(),
+                    &pack::manifest_name(algorithm),
+                    &listed.made_by(algorithm),
+                    &found.made_by(algorithm),
+                ))),
+                Err(Fault::Sink(error)) => Err(error),
+                Err(Fault::Source(error)) => {
+                    Err(self.pack.damaged(manifests::unreadable(path.as_str(), error)?))
+                }
+            }
+        };
+        if is_stream {
+            let written = archive.revisit(&self.members, &numbers, jobs, || (), write)?;
+            written.into_iter().collect::<Result<()>>()?;
+        }
+        let contents =
+            if is_stream { Contents::default() } else { std::mem::take(&mut self.contents) };
+        Ok(OldMembers { archive, stamp: self.stamp, entries, contents })
+    }
+}
+
+/// Whether a file is made with each archive.
+fn is_made(placement: &Placement, name: &str) -> bool {
+    let Some(name) = placement.relative(name) else { return false };
+    let is_tag = match placement.layout {
+        Layout::Plain => false,
+        Layout::BagIt => {
+            matches!(name, "data" | BAG_DECLARATION | BAG_INFO)
+                || pack::tag_manifest_algorithm(name).is_some()
+        }
+    };
+    is_tag || name == PACK_DOCUMENT || pack::manifest_algorithm(name).is_some()
+}
