@@ -10,7 +10,7 @@ use crate::finding::{Finding, count_errors};
 use crate::interchange;
 use crate::path::{InvalidPath, escape, extension};
 use crate::progress::Cancelled;
-use crate::ra::{DecodeError, DecodeErrorKind, ReadError};
+use crate::ra::{DecodeError, DecodeErrorKind, Flags, ReadError, SliceError};
 
 /// The result of everything that may fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -119,6 +119,48 @@ pub enum Error {
         /// What was asked for, and what it is.
         reason: String,
     },
+    /// A slice does not fit the array.
+    #[error("`{}`: {source}", escape(name))]
+    Slice {
+        /// The file or member.
+        name: String,
+        /// Why it does not fit.
+        source: SliceError,
+    },
+    /// The memory to read into has another length than the array.
+    #[error(
+        "`{}`: the array has {expected} elements, the slice to read into {found}",
+        escape(name)
+    )]
+    Length {
+        /// The member.
+        name: String,
+        /// Elements of the array.
+        expected: u64,
+        /// Elements of the memory.
+        found: u64,
+    },
+    /// The elements cannot be viewed where they are stored. They can be read.
+    #[error("`{}` cannot be viewed in place, only read: {reason}", escape(name))]
+    NotViewable {
+        /// The member.
+        name: String,
+        /// Why they cannot be viewed.
+        reason: NotViewable,
+    },
+    /// A read takes more memory than it may.
+    #[error(
+        "`{}` takes {bytes} bytes of memory, more than the {limit} that a read may take",
+        escape(name)
+    )]
+    TooLarge {
+        /// The member.
+        name: String,
+        /// Bytes that the read takes.
+        bytes: u64,
+        /// The most bytes that it may take.
+        limit: u64,
+    },
     /// A name that no member may have.
     #[error(transparent)]
     InvalidPath(#[from] InvalidPath),
@@ -128,6 +170,24 @@ pub enum Error {
     /// [`Progress::cancel`](crate::Progress::cancel) stopped the operation.
     #[error("interrupted")]
     Interrupted,
+}
+
+/// The reason why elements cannot be viewed where they are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotViewable {
+    /// The pack was opened without [`Pack::map`](crate::Pack::map).
+    #[error("the pack was not opened by `Pack::map`")]
+    NotMapped,
+    /// The container keeps the member compressed.
+    #[error("the archive keeps it compressed")]
+    Compressed,
+    /// The elements are encoded, or in the byte order of another machine.
+    #[error("its elements are stored with flags {0}")]
+    Flags(Flags),
+    /// The elements begin at no multiple of so many bytes, as their type has to.
+    #[error("its elements are not aligned to {0} bytes")]
+    Misaligned(usize),
 }
 
 impl Error {
@@ -171,7 +231,7 @@ impl Error {
         match error {
             ReadError::Decode(source) => Self::array(name, source),
             ReadError::Io(source) => Self::io("read", path)(source),
-            ReadError::Slice(error) => Self::Mismatch { name, reason: error.to_string() },
+            ReadError::Slice(source) => Self::Slice { name, source },
         }
     }
 
@@ -232,7 +292,8 @@ impl From<Error> for io::Error {
             Error::AlreadyExists { .. } => io::ErrorKind::AlreadyExists,
             Error::NoSuchMember { .. } => io::ErrorKind::NotFound,
             Error::IsDirectory { .. } => io::ErrorKind::IsADirectory,
-            Error::Unsupported(_) => io::ErrorKind::Unsupported,
+            Error::Unsupported(_) | Error::NotViewable { .. } => io::ErrorKind::Unsupported,
+            Error::TooLarge { .. } => io::ErrorKind::FileTooLarge,
             Error::Interchange { source, .. } => match source {
                 interchange::FormatError::Io(source) => source.kind(),
                 interchange::FormatError::NoCounterpart { .. } => io::ErrorKind::Unsupported,
@@ -242,6 +303,8 @@ impl From<Error> for io::Error {
             Error::Changed { .. } | Error::Interrupted => io::ErrorKind::Other,
             Error::InvalidPath(_)
             | Error::Mismatch { .. }
+            | Error::Slice { .. }
+            | Error::Length { .. }
             | Error::NotAPack { .. }
             | Error::NotAnArray { .. } => io::ErrorKind::InvalidInput,
             Error::Damaged { .. } | Error::Refused { .. } | Error::Array { .. } => {

@@ -170,6 +170,13 @@ pub enum DecodeErrorKind {
     },
 }
 
+impl DecodeErrorKind {
+    fn wrong_type<T: Element>(found: ElementType) -> Self {
+        let (rust, expected) = (std::any::type_name::<T>(), ElementType::of::<T>());
+        Self::WrongType { rust, expected, found }
+    }
+}
+
 /// Dimensions that do not fit their elements, or that no array can have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

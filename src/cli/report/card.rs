@@ -163,6 +163,7 @@ fn reason(error: &Error) -> String {
         Error::Damaged { finding, .. } => format!("{}: {}", finding.code.id(), finding.message),
         Error::Array { source, .. } => source.to_string(),
         Error::Mismatch { reason, .. } => reason.clone(),
+        Error::Slice { source, .. } => source.to_string(),
         other => in_own_words(&other.to_string()),
     }
 }

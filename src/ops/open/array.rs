@@ -9,13 +9,16 @@ use super::super::manifests::RootFiles as _;
 use super::{FoundMember, Pack};
 use crate::archive::{MemberReader, Method};
 use crate::digest::{Digest, Hasher};
-use crate::error::{Error, Result};
+use crate::error::{Error, NotViewable, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
 use crate::ndl::{Extent, Ndarray, Order};
 use crate::pack::{self, Entity};
 use crate::path::{MemberPath, escape};
-use crate::ra::{self, AnyArray, Element, Encoding, EncodingProbe, Header, RawArray, ReadError};
+use crate::ra::{
+    self, AnyArray, DecodeErrorKind, Element, Encoding, EncodingProbe, Header, RawArray, ReadError,
+    SlicePlan,
+};
 
 /// Bytes that hold every header there is.
 pub(in crate::ops) const LONGEST_HEADER: u64 = 1024;
@@ -109,6 +112,13 @@ impl PackedArray {
     #[must_use]
     pub fn unverified(mut self) -> Self {
         self.verify = false;
+        self
+    }
+
+    /// Limits the memory that one read may take for elements; see [`Pack::max_bytes`].
+    #[must_use]
+    pub fn max_bytes(mut self, limit: u64) -> Self {
+        self.pack.max_bytes = limit;
         self
     }
 
@@ -222,7 +232,22 @@ impl PackedArray {
     ///
     /// # Errors
     ///
-    /// When the elements are not of type `T`, the member is damaged, or the manifest says otherwise.
+    /// When the elements are not of type `T`, the member is damaged, or the manifest says otherwise;
+    /// [`Error::TooLarge`].
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use ndarray::{Array2, ArrayD, Ix2};
+    /// use ra_pack::Pack;
+    ///
+    /// let array = Pack::open("examples/experiment")?.array("thermistors/temperature.ra")?;
+    /// let all: ArrayD<f32> = array.read()?;
+    /// // With a fixed number of dimensions; another number is an error of ndarray.
+    /// let matrix: Array2<f32> = all.into_dimensionality::<Ix2>()?;
+    /// assert_eq!(matrix.dim(), (10, 149));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn read<T: Element>(&self) -> Result<ArrayD<T>> {
         let array = ArrayD::try_from(self.read_laid_out(RawArray::<T>::read_after)?)
             .map_err(|error| self.mismatch(error.to_string()))?;
@@ -236,7 +261,7 @@ impl PackedArray {
     ///
     /// As [`PackedArray::read`].
     pub fn read_raw<T: Element>(&self) -> Result<RawArray<T>> {
-        self.read_with(|_| Ok(()), RawArray::read_after)
+        self.read_with(|header| self.check_room(header), RawArray::read_after)
     }
 
     /// The whole array, of whatever type the file says.
@@ -261,11 +286,9 @@ impl PackedArray {
             header.check_type::<T>().map_err(|error| self.undecodable(error))?;
             let (expected, found) = (header.elements(), found as u64);
             if expected == found {
-                return Ok(());
+                return if header.is_encoded() { self.check_room(header) } else { Ok(()) };
             }
-            Err(self.mismatch(format!(
-                "the array has {expected} elements, the slice to read into {found}"
-            )))
+            Err(Error::Length { name: self.name().to_owned(), expected, found })
         };
         self.read_with(check, |header, reader, len| {
             if header.is_encoded() {
@@ -322,6 +345,10 @@ impl PackedArray {
         if self.is_reversed() {
             slice.reverse();
         }
+        let decoded = self.laid_out(header.decoded());
+        let plan = SlicePlan::new(decoded.dims(), decoded.element().elbyte(), &slice);
+        let bytes = plan.map_err(|error| self.unreadable(error.into()))?.data_len();
+        self.pack.check_room(self.name(), bytes)?;
         self.read_data(header, self.stored(header)?, |header, read_at| {
             let header = self.laid_out(header.clone());
             read(&header, header.header_len() + header.data_len(), &slice, read_at)
@@ -338,16 +365,30 @@ impl PackedArray {
     ///
     /// # Errors
     ///
-    /// When the pack is not mapped, the member is compressed, or its elements are not of type `T`, in
-    /// this machine's byte order and aligned as `T` has to be.
+    /// [`Error::NotViewable`] when the pack is not mapped, the member is compressed, or its elements are not in this
+    /// machine's byte order and aligned as `T` has to be: [`read`](Self::read) reads them. [`Error::Array`] when they
+    /// are not of type `T`.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use ndarray::CowArray;
+    /// use ra_pack::{Error, Pack};
+    ///
+    /// let array = Pack::open("examples/experiment")?.array("thermistors/depth.ra")?;
+    /// let depths: CowArray<'_, f32, _> = match array.view() {
+    ///     Err(Error::NotViewable { .. }) => array.read()?.into(),
+    ///     view => view?.into(),
+    /// };
+    /// assert_eq!(depths.len(), 10);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn view<T: Element>(&self) -> Result<ArrayViewD<'_, T>> {
         let Some(map) = &self.pack.state.map else {
-            return Err(Error::Unsupported(
-                "a view needs a pack that is opened by `Pack::map`".to_owned(),
-            ));
+            return Err(self.not_viewable(NotViewable::NotMapped));
         };
         let Some(start) = self.found.member.data_offset() else {
-            return Err(self.mismatch("a compressed array cannot be viewed; read it".to_owned()));
+            return Err(self.not_viewable(NotViewable::Compressed));
         };
         self.header()?;
         let end = start.saturating_add(self.found.member.size);
@@ -357,7 +398,13 @@ impl PackedArray {
             let finding = Finding::new(Code::BadMemberData, "the archive became shorter");
             self.pack.damaged(finding.in_member(self.name().to_owned()))
         })?;
-        let view = ra::view(bytes).map_err(|error| self.undecodable(error))?;
+        let view = ra::view(bytes).map_err(|error| match error.kind {
+            DecodeErrorKind::NotInPlace { flags } => self.not_viewable(NotViewable::Flags(flags)),
+            DecodeErrorKind::Misaligned { expected } => {
+                self.not_viewable(NotViewable::Misaligned(expected))
+            }
+            _ => self.undecodable(error),
+        })?;
         if self.order == Order::RowUnreversed {
             let shape = view.raw_dim();
             let rows = view.reversed_axes().into_shape_with_order(shape);
@@ -372,7 +419,7 @@ impl PackedArray {
         read: impl FnOnce(&Header, &mut HashingReader, Option<u64>) -> Result<R, ReadError>,
     ) -> Result<R> {
         self.read_with(
-            |_| Ok(()),
+            |header| self.check_room(header),
             |header, reader, len| read(&self.laid_out(header.clone()), reader, len),
         )
     }
@@ -516,9 +563,21 @@ impl PackedArray {
     fn unreadable(&self, error: ReadError) -> Error {
         match error {
             ReadError::Decode(source) => self.undecodable(source),
-            ReadError::Slice(error) => self.mismatch(error.to_string()),
+            ReadError::Slice(source) => Error::Slice { name: self.name().to_owned(), source },
             ReadError::Io(error) => self.pack.unreadable(&self.found.name, error),
         }
+    }
+
+    fn not_viewable(&self, reason: NotViewable) -> Error {
+        Error::NotViewable { name: self.name().to_owned(), reason }
+    }
+
+    /// Refuses to read the whole array when that takes more memory than it may: that of the elements and of what
+    /// follows them, and of encoded ones what they are decoded from.
+    fn check_room(&self, header: &Header) -> Result<()> {
+        let stored = self.found.member.size.saturating_sub(header.header_len());
+        let decoded = if header.is_encoded() { header.data_len() } else { 0 };
+        self.pack.check_room(self.name(), stored.saturating_add(decoded))
     }
 
     fn undecodable(&self, source: ra::DecodeError) -> Error {
