@@ -610,7 +610,7 @@ fn an_open_pack_lists_and_verifies_itself() {
         let (listed, again) = (pack.list(&options).unwrap(), list(&path, &options).unwrap());
         assert_eq!(names(&listed), names(&again), "{kind}");
         let digests = |listing: &Listing| -> Vec<_> {
-            listing.members().map(|member| member.sha256.clone()).collect()
+            listing.members().map(|member| member.sha256).collect()
         };
         assert_eq!(digests(&listed), digests(&again), "{kind}");
         let (one, other) =
