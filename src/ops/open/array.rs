@@ -236,7 +236,6 @@ impl PackedArray {
     /// [`Error::TooLarge`].
     ///
     /// ```
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// use ndarray::{Array2, ArrayD, Ix2};
     /// use ra_pack::Pack;
     ///
@@ -245,8 +244,7 @@ impl PackedArray {
     /// // With a fixed number of dimensions; another number is an error of ndarray.
     /// let matrix: Array2<f32> = all.into_dimensionality::<Ix2>()?;
     /// assert_eq!(matrix.dim(), (10, 149));
-    /// # Ok(())
-    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn read<T: Element>(&self) -> Result<ArrayD<T>> {
         let array = ArrayD::try_from(self.read_laid_out(RawArray::<T>::read_after)?)
@@ -309,9 +307,8 @@ impl PackedArray {
     ///
     /// When the slice does not fit, the elements are not of type `T`, or the member is damaged.
     pub fn slice<T: Element>(&self, slice: impl AsRef<[SliceInfoElem]>) -> Result<ArrayD<T>> {
-        let header = self.header()?;
-        header.check_type::<T>().map_err(|error| self.undecodable(error))?;
-        let array = self.part(header, slice.as_ref(), |header, len, slice, read_at| {
+        self.header()?.check_type::<T>().map_err(|error| self.undecodable(error))?;
+        let array = self.part(slice.as_ref(), |header, len, slice, read_at| {
             ra::read_slice(header, len, slice, read_at)
         })?;
         Ok(self.ordered(array))
@@ -329,7 +326,7 @@ impl PackedArray {
 
     /// The part that a slice takes, to be written as a file of its own: with the fastest index first.
     pub(in crate::ops) fn part_for_file(&self, slice: &[SliceInfoElem]) -> Result<AnyArray> {
-        self.part(self.header()?, slice, |header, len, slice, read_at| {
+        self.part(slice, |header, len, slice, read_at| {
             AnyArray::read_slice(header, len, slice, read_at)
         })
     }
@@ -337,11 +334,10 @@ impl PackedArray {
     /// The part that a slice takes, with the fastest index first.
     fn part<R>(
         &self,
-        header: &Header,
         slice: &[SliceInfoElem],
         read: impl FnOnce(&Header, u64, &[SliceInfoElem], &mut ReadAt<'_>) -> Result<R, ReadError>,
     ) -> Result<R> {
-        let mut slice = slice.to_vec();
+        let (header, mut slice) = (self.header()?, slice.to_vec());
         if self.is_reversed() {
             slice.reverse();
         }
@@ -370,7 +366,6 @@ impl PackedArray {
     /// are not of type `T`.
     ///
     /// ```
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// use ndarray::CowArray;
     /// use ra_pack::{Error, Pack};
     ///
@@ -380,8 +375,7 @@ impl PackedArray {
     ///     view => view?.into(),
     /// };
     /// assert_eq!(depths.len(), 10);
-    /// # Ok(())
-    /// # }
+    /// # Ok::<(), Error>(())
     /// ```
     pub fn view<T: Element>(&self) -> Result<ArrayViewD<'_, T>> {
         let Some(map) = &self.pack.state.map else {
