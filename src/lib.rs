@@ -86,8 +86,9 @@
 //! | faults: their codes, places and explanations | [`Finding`], the module [`finding`] |
 //! | the progress of a long operation | [`Progress`], in the options of each |
 //!
-//! The options and the report of an operation are in the module of its name. The crates whose types are in the
-//! interface are here too: [`ndarray`], [`half`], [`num_complex`], [`bytemuck`].
+//! The options and the report of an operation are in the module of its name. Options are made by `default()`, and
+//! their fields are set one by one, since later versions may add some. The crates whose types are in the interface
+//! are here too: [`ndarray`], [`half`], [`num_complex`], [`bytemuck`].
 //!
 //! The guide in `docs/library.md` has longer programs.
 

@@ -26,6 +26,7 @@ pub struct Manifest {
 
 /// One line of a manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ManifestEntry {
     /// The file that the digest is of.
     pub path: MemberPath,

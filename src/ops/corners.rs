@@ -11,6 +11,7 @@ const MOST: u64 = 1 << 24;
 
 /// What to read.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct CornersOptions {
     /// The part of the array, as in `0:10,:,3`, in the order of its indices.
     pub slice: Option<String>,
@@ -49,7 +50,9 @@ impl PackedArray {
     ///
     /// let pack = Pack::open("examples/experiment")?;
     /// let temperature = pack.array("thermistors/temperature.ra")?;
-    /// let corners = temperature.corners(&CornersOptions { edge: Some(3), ..Default::default() })?;
+    /// let mut options = CornersOptions::default();
+    /// options.edge = Some(3);
+    /// let corners = temperature.corners(&options)?;
     /// assert_eq!((corners.shape, corners.leading), (vec![10, 149], vec![3, 3]));
     /// assert_eq!(corners.bytes.len(), 6 * 6 * 4);
     /// # Ok(())

@@ -22,6 +22,7 @@ use crate::ra::{Encoding, Header};
 
 /// How to describe.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct DescribeOptions {
     /// Turn 1-D arrays that have no description and the name of a coordinate, such as `time` or `lat`,
     /// into dimension coordinates, and name the extents of other arrays that are as long.
@@ -77,6 +78,7 @@ fn refuse_bad_headers(target: &Path, contents: &Contents) -> Result<()> {
 /// The descriptions that were written.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct DescribeReport {
     /// The directory.
     pub target: PathBuf,
@@ -171,6 +173,7 @@ pub(super) fn describe_missing(
 /// The descriptions that were brought in line with changed headers.
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct UpdateReport {
     /// The directory, document or array.
     pub target: PathBuf,
@@ -185,6 +188,7 @@ pub struct UpdateReport {
 /// One value of one description.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Change {
     /// The path of the document.
     pub document: PathBuf,
@@ -305,6 +309,7 @@ const BLOCK: usize = 1 << 20;
 /// The array that was reshaped.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ReshapeReport {
     /// The array, by its path as given.
     pub array: PathBuf,

@@ -25,6 +25,7 @@ use crate::progress::Progress;
 
 /// How to unpack.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct ExtractOptions {
     /// What to unpack; everything when there are none.
     pub patterns: Patterns,
@@ -41,6 +42,7 @@ pub struct ExtractOptions {
 /// The files that were unpacked.
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ExtractReport {
     /// The archive, by its path as given.
     pub archive: PathBuf,

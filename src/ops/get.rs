@@ -23,6 +23,7 @@ const BLOCK: u64 = 64 * 1024;
 
 /// What to get, and how.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct GetOptions {
     /// The part of an array, as in `0:10,:,3`, in the order of its description's shape.
     pub slice: Option<String>,
@@ -50,6 +51,7 @@ impl GetOptions {
 /// The member that was got.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct GetReport {
     /// The archive or directory, by its path as given.
     pub archive: PathBuf,

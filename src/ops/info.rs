@@ -28,6 +28,7 @@ use crate::ra::{ElementType, Flags, Header};
 /// The contents of a pack.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct PackInfo {
     /// The archive or directory, by its path as given.
     pub name: String,
@@ -67,6 +68,7 @@ pub struct PackInfo {
 /// A list of digests.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ManifestInfo {
     /// Its name in the pack, or its path when it lies beside the archive.
     pub name: String,
@@ -212,6 +214,7 @@ fn check_manifests(
 /// Everything about one array. The fields from `flags` to `dims` are those of the RawArray header.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ArrayInfo {
     /// The file or member.
     pub name: String,

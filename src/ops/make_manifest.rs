@@ -22,6 +22,7 @@ use crate::progress::Progress;
 
 /// How to make a manifest.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ManifestOptions {
     /// The digests: by SHA-256 or SHA-512.
     pub algorithm: Algorithm,
@@ -43,6 +44,7 @@ impl Default for ManifestOptions {
 /// The manifest that was made.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ManifestReport {
     /// The archive or directory, by its path as given.
     pub target: PathBuf,

@@ -14,6 +14,7 @@ const WHOLE: u64 = 1 << 30;
 
 /// What to take.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct SampleOptions {
     /// The part of the array, as in `0:10,:,3`, in the order of its indices.
     pub slice: Option<String>,

@@ -27,6 +27,7 @@ const LANES: usize = 8;
 
 /// What to compute.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct StatisticsOptions {
     /// The part of the array, as in `0:10,:,3`, in the order of its indices.
     pub slice: Option<String>,

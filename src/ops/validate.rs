@@ -24,6 +24,7 @@ const UNNAMED: &str = "<stdin>";
 
 /// How to validate.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct ValidateOptions {
     /// Count warnings and extension words as errors.
     pub strict: bool,
@@ -42,6 +43,7 @@ pub struct ValidateOptions {
 /// The findings about one path.
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ValidateReport {
     /// The file, archive or directory, by its path as given; `-` for standard input.
     pub target: PathBuf,

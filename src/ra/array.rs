@@ -20,6 +20,7 @@ use super::{DecodeError, DecodeErrorKind, ReadError, ShapeError};
 
 /// A decoded file. Nothing is copied when the file holds plain elements in this machine's byte order.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Decoded<'a> {
     /// The header as stored; [`Header::decoded`] is that of the decoded data.
     pub header: Header,

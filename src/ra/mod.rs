@@ -44,6 +44,7 @@ pub(crate) use slice::{Picked, resolve as resolve_slice};
 /// A file that is not a RawArray, or not a whole or consistent one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} (at byte {offset})")]
+#[non_exhaustive]
 pub struct DecodeError {
     /// Where in the file, in bytes from its beginning.
     pub offset: u64,

@@ -57,8 +57,10 @@ impl Packs {
         let mut paths = vec![experiment.path().to_owned()];
         for (name, layout, compression) in ways() {
             let archive = scratch.path().join(name);
-            let options =
-                CreateOptions { layout, compression, describe: true, ..CreateOptions::default() };
+            let mut options = CreateOptions::default();
+            options.layout = layout;
+            options.compression = compression;
+            options.describe = true;
             create(experiment.path(), &archive, &options).unwrap();
             paths.push(archive);
         }
@@ -606,7 +608,8 @@ fn an_open_pack_lists_and_verifies_itself() {
         } else {
             packs.path(kind)
         };
-        let options = ListOptions { digests: true, ..ListOptions::default() };
+        let mut options = ListOptions::default();
+        options.digests = true;
         let (listed, again) = (pack.list(&options).unwrap(), list(&path, &options).unwrap());
         assert_eq!(names(&listed), names(&again), "{kind}");
         let digests = |listing: &Listing| -> Vec<_> {
@@ -978,7 +981,9 @@ fn an_open_pack_stays_the_archive_that_was_opened() {
     let scratch = TempDir::new().unwrap();
     for name in ["exp.zip", "exp.tar"] {
         let path = scratch.path().join(name);
-        let options = CreateOptions { describe: true, force: true, ..CreateOptions::default() };
+        let mut options = CreateOptions::default();
+        options.describe = true;
+        options.force = true;
         create(before.path(), &path, &options).unwrap();
         let pack = Pack::open(&path).unwrap();
         create(after.path(), &path, &options).unwrap();

@@ -85,7 +85,9 @@ impl CardContext<'_> {
             axes = array.axes().unwrap_or_default();
             if self.reads_data && is_within {
                 let bins = Some(self.room.bins);
-                let options = StatisticsOptions { slice: None, bins, jobs: Some(jobs) };
+                let mut options = StatisticsOptions::default();
+                options.bins = bins;
+                options.jobs = Some(jobs);
                 match array.statistics(&options) {
                     Ok(found) => {
                         numbers = Some(found);

@@ -63,7 +63,11 @@ pub(super) fn draw(
     }
     let slice = middle(shape);
     let Room { columns, rows, .. } = room;
-    let options = SampleOptions { slice: slice.clone(), columns, rows, jobs: Some(jobs) };
+    let mut options = SampleOptions::default();
+    options.slice.clone_from(&slice);
+    options.columns = columns;
+    options.rows = rows;
+    options.jobs = Some(jobs);
     let html = match array.sample(&options) {
         Ok(Sample::Line(line)) if line.axis.is_some() => sparkline(&line),
         Ok(Sample::Line(line)) => scalar(&line),

@@ -38,6 +38,7 @@ use crate::progress::Progress;
 
 /// How to compare.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct DiffOptions {
     /// Elements whose distance is no more than this count as equal.
     pub tolerance: f64,

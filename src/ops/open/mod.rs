@@ -101,6 +101,7 @@ const MOST: usize = 16;
 
 /// What a container says of one member.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct MemberInfo {
     /// The name in the container.
     pub name: String,
