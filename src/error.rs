@@ -20,7 +20,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused.
-    #[error("cannot {action} `{}`", show(path))]
+    #[error("cannot {action} `{}`: {source}", show(path))]
     Io {
         /// What was tried, as a verb.
         action: &'static str,
@@ -96,7 +96,7 @@ pub enum Error {
         files: usize,
     },
     /// An array cannot be decoded.
-    #[error("`{}`", escape(name))]
+    #[error("`{}`: {source}", escape(name))]
     Array {
         /// The file or member.
         name: String,
@@ -104,7 +104,7 @@ pub enum Error {
         source: DecodeError,
     },
     /// A file of another format cannot be read, or an array not be written in it.
-    #[error("`{}`", escape(name))]
+    #[error("`{}`: {source}", escape(name))]
     Interchange {
         /// The file, member or array.
         name: String,
@@ -127,6 +127,17 @@ pub enum Error {
         /// Why it does not fit.
         source: SliceError,
     },
+    /// A text is no slice, or one that does not fit the array.
+    #[error("the slice `{}`: {source}", escape(slice))]
+    SliceText {
+        /// The text.
+        slice: String,
+        /// Where and why.
+        source: SliceError,
+    },
+    /// A limit forbids it: of the options, or of what an archive of that size may take.
+    #[error("{0}")]
+    Limit(String),
     /// The memory to read into has another length than the array.
     #[error(
         "`{}`: the array has {expected} elements, the slice to read into {found}",
@@ -235,6 +246,15 @@ impl Error {
         }
     }
 
+    pub(crate) fn mismatch(name: impl Into<String>, reason: impl ToString) -> Self {
+        Self::Mismatch { name: name.into(), reason: reason.to_string() }
+    }
+
+    /// Why the slice of this text cannot be taken.
+    pub(crate) fn slice_text(text: &str) -> impl Fn(SliceError) -> Self {
+        move |source| Self::SliceText { slice: text.to_owned(), source }
+    }
+
     /// Why the bytes of `name` cannot be read as an array. A file that neither is called an array nor begins as one
     /// is not damaged.
     pub(crate) fn array(name: String, source: DecodeError) -> Self {
@@ -293,7 +313,7 @@ impl From<Error> for io::Error {
             Error::NoSuchMember { .. } => io::ErrorKind::NotFound,
             Error::IsDirectory { .. } => io::ErrorKind::IsADirectory,
             Error::Unsupported(_) | Error::NotViewable { .. } => io::ErrorKind::Unsupported,
-            Error::TooLarge { .. } => io::ErrorKind::FileTooLarge,
+            Error::TooLarge { .. } | Error::Limit(_) => io::ErrorKind::FileTooLarge,
             Error::Interchange { source, .. } => match source {
                 interchange::FormatError::Io(source) => source.kind(),
                 interchange::FormatError::NoCounterpart { .. } => io::ErrorKind::Unsupported,
@@ -304,6 +324,7 @@ impl From<Error> for io::Error {
             Error::InvalidPath(_)
             | Error::Mismatch { .. }
             | Error::Slice { .. }
+            | Error::SliceText { .. }
             | Error::Length { .. }
             | Error::NotAPack { .. }
             | Error::NotAnArray { .. } => io::ErrorKind::InvalidInput,

@@ -77,7 +77,7 @@ impl PackedArray {
             .try_fold(u64::from(!is_empty), |product, axis| product.checked_mul(shown(axis)));
         let Some(count) = count.filter(|count| *count <= MOST) else {
             let few = "these are too many elements to show; choose a part by the option `slice`";
-            return Err(Error::Unsupported(few.to_owned()));
+            return Err(Error::Limit(few.to_owned()));
         };
         let mut kept: Vec<&Taken> = axes.iter().filter(|axis| !axis.is_index).collect();
         if part.order == Order::Row {

@@ -356,10 +356,9 @@ pub fn reshape(path: &Path, shape: &[Option<u64>]) -> Result<ReshapeReport> {
     let described = contents.description(subject, &mut findings);
     let order = described.map_or(Order::Column, |described| described.order());
     let to = complete(path, header, shape)?;
-    let new = header.with_dims(shape_of(&to, order)).map_err(|error| Error::Mismatch {
-        name: path.to_string_lossy().into_owned(),
-        reason: error.to_string(),
-    })?;
+    let new = header
+        .with_dims(shape_of(&to, order))
+        .map_err(|error| Error::mismatch(path.to_string_lossy(), error))?;
     let refused = |mut findings| {
         finding::cut(&mut findings);
         Error::Refused { path: path.to_owned(), findings }
@@ -407,10 +406,7 @@ fn described_place(path: &Path) -> Result<PathBuf> {
 
 /// The shape with the extent that follows from the others.
 fn complete(path: &Path, header: &Header, shape: &[Option<u64>]) -> Result<Vec<u64>> {
-    let refuse = |reason: String| {
-        let name = path.to_string_lossy().into_owned();
-        Err(Error::Mismatch { name, reason })
-    };
+    let refuse = |reason: String| Err(Error::mismatch(path.to_string_lossy(), reason));
     if shape.iter().filter(|extent| extent.is_none()).count() > 1 {
         return refuse("only one extent can follow from the others".to_owned());
     }

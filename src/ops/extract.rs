@@ -190,7 +190,7 @@ impl<'o> Extraction<'o> {
             let sizes = wanted(MemberKind::File).map(|(_, member)| member.size);
             let bytes = sizes.fold(0_u64, u64::saturating_add);
             if bytes > limit {
-                return Err(Error::Unsupported(format!(
+                return Err(Error::Limit(format!(
                     "the archive unpacks to {bytes} bytes, more than the {limit} that the option \
                      `max_size` allows"
                 )));
@@ -241,7 +241,7 @@ impl<'o> Extraction<'o> {
         let bytes = bytes as u64;
         let before = self.written.fetch_add(bytes, Ordering::Relaxed);
         if before.saturating_add(bytes) > limit {
-            return Err(Error::Unsupported(format!(
+            return Err(Error::Limit(format!(
                 "the archive unpacks to more than the {limit} bytes that the option `max_size` allows"
             )));
         }

@@ -227,10 +227,9 @@ fn slice(
     let verified = !unverified && pack.copy_to(array.name(), &mut std::io::sink())?.1;
     let array = array.in_shape_order()?;
     let (header, shape) = (array.header()?, array.shape()?);
-    let elements = parse_slice(text, &shape)
-        .map_err(|error| Error::Unsupported(format!("the slice `{text}`: {error}")))?;
-    let taken = resolve_slice(&shape, &elements);
-    let taken = taken.map_err(|error| Error::Unsupported(error.to_string()))?;
+    let refused = Error::slice_text(text);
+    let elements = parse_slice(text, &shape).map_err(&refused)?;
+    let taken = resolve_slice(&shape, &elements).map_err(refused)?;
     let width = header.decoded().element().elbyte();
     let counts = taken.iter().map(|axis| u64::try_from(axis.count).unwrap_or(u64::MAX));
     array.check_memory(counts.fold(width, u64::saturating_mul))?;
@@ -238,9 +237,7 @@ fn slice(
 }
 
 fn too_large(limit: u64) -> Error {
-    Error::Unsupported(format!(
-        "that is more than the {limit} bytes that the option `max_size` allows"
-    ))
+    Error::Limit(format!("that is more than the {limit} bytes that the option `max_size` allows"))
 }
 
 /// Counts what is written, and writes no more than is allowed: a size is only a claim. It stops when the operation

@@ -245,12 +245,10 @@ pub fn is_array_file(path: &Path) -> Result<bool> {
 pub(super) fn not_an_array(path: &Path) -> Error {
     let name = path.to_string_lossy().into_owned();
     match fs::kind_of(path) {
-        Ok(FileKind::RawArray) => Error::Mismatch {
+        Ok(FileKind::RawArray) => Error::mismatch(
             name,
-            reason: format!(
-                "a RawArray file by itself needs a name that ends in .{ARRAY_EXTENSION}"
-            ),
-        },
+            format!("a RawArray file by itself needs a name that ends in .{ARRAY_EXTENSION}"),
+        ),
         Ok(kind) => Error::NotAnArray { name, kind },
         Err(error) => error,
     }

@@ -16,9 +16,10 @@ use ra_pack::create::{CreateOptions, Layout};
 use ra_pack::error::NotViewable;
 use ra_pack::extract::ExtractOptions;
 use ra_pack::files::FileKind;
+use ra_pack::get::{GetOptions, get_to};
 use ra_pack::list::{ListOptions, Listing};
 use ra_pack::ndl::{Extent, Order};
-use ra_pack::ra::{self, parse_slice};
+use ra_pack::ra::{self, DecodeError, SliceError, parse_slice};
 use ra_pack::verify::VerifyOptions;
 use ra_pack::{
     AnyArray, Container, Error, Pack, Progress, RawArray, create, extract, list, verify,
@@ -446,7 +447,10 @@ fn a_structure_of_the_program_is_an_element() {
         let AnyArray::Opaque(opaque) = array.read_any().unwrap() else { panic!("{kind}") };
         assert_eq!(opaque.bytes(), bytemuck::cast_slice::<_, u8>(&fixes), "{kind}");
         let error = array.read::<[f32; 4]>().unwrap_err();
-        assert!(cause(&error).contains("user16") && cause(&error).contains("user12"), "{error}");
+        assert!(
+            error.to_string().contains("user16") && error.to_string().contains("user12"),
+            "{error}"
+        );
     });
 }
 
@@ -519,17 +523,6 @@ fn an_array_lies_in_memory_as_in_the_file() {
     });
 }
 
-/// An error and what caused it, as one text.
-fn cause(error: &Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(source) = next {
-        text = format!("{text}: {source}");
-        next = source.source();
-    }
-    text
-}
-
 #[test]
 fn a_wrong_type_is_an_error_that_names_both() {
     Packs::of(standard()).each(|kind, pack| {
@@ -541,7 +534,7 @@ fn a_wrong_type_is_an_error_that_names_both() {
             array.read_into(&mut out).unwrap_err(),
             array.slice::<i32>(s![0, 0]).unwrap_err(),
         ] {
-            let said = cause(&error);
+            let said = error.to_string();
             for part in ["run1/temperature.ra", "i32", "int32", "float32"] {
                 assert!(said.contains(part), "{kind}: {said}");
             }
@@ -559,13 +552,13 @@ fn a_wrong_shape_is_an_error_that_names_both() {
             matches!(error, Error::Length { expected: 15, found: 14, .. }),
             "{kind}: {error:?}"
         );
-        let said = cause(&array.slice::<f32>(s![0, 5]).unwrap_err());
+        let said = array.slice::<f32>(s![0, 5]).unwrap_err().to_string();
         assert!(said.contains("index 5") && said.contains("axis 1"), "{kind}: {said}");
         for error in [
             array.slice::<f32>(s![0, 0, 0]).unwrap_err(),
             array.slice_any(s![0, 0, 0]).unwrap_err(),
         ] {
-            let said = cause(&error);
+            let said = error.to_string();
             assert!(said.contains("2 axes") && said.contains("found 3"), "{kind}: {said}");
             let Error::Slice { source, .. } = &error else { panic!("{kind}: {error:?}") };
             assert_eq!(*source, ra::SliceError::Axes { expected: 2, found: 3 });
@@ -786,7 +779,7 @@ fn a_view_is_refused_where_elements_do_not_lie_as_in_memory() {
         assert_eq!(reason(array.view::<f32>().unwrap_err()), NotViewable::Compressed, "{kind}");
     }
     let pack = map(&packs.path("stored.zip")).unwrap();
-    let said = cause(&pack.array("run1/gain.ra").unwrap().view::<f32>().unwrap_err());
+    let said = pack.array("run1/gain.ra").unwrap().view::<f32>().unwrap_err().to_string();
     assert!(said.contains("f32") && said.contains("int64"), "{said}");
     let big = pack.array("big.ra").unwrap().view::<f32>().unwrap_err();
     assert_eq!(reason(big), NotViewable::Flags(ra::Flags::BIG_ENDIAN));
@@ -1042,8 +1035,39 @@ fn a_raw_file_is_written_and_read_by_its_path() {
         &[1],
         &0.5_f32.to_le_bytes()
     )));
-    let said = cause(&RawArray::<f64>::read(&path).unwrap_err());
+    let said = RawArray::<f64>::read(&path).unwrap_err().to_string();
     assert!(said.contains("f64") && said.contains("float32") && said.contains("a.ra"), "{said}");
     assert!(RawArray::<f64>::read(scratch.path().join("nowhere.ra")).is_err());
     assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1, "nothing is left beside it");
+}
+
+#[test]
+fn an_error_is_a_whole_message_and_has_its_cause_for_programs() {
+    let pack = Pack::open("examples/experiment").unwrap();
+    let depth = pack.array("thermistors/depth.ra").unwrap();
+    let error = depth.read::<f64>().unwrap_err();
+    let source = error.source().unwrap().downcast_ref::<DecodeError>().unwrap();
+    assert_eq!(error.to_string(), format!("`thermistors/depth.ra`: {source}"));
+    let short = depth.read_into(&mut [0.0_f32; 3]).unwrap_err();
+    assert!(short.to_string().ends_with("the array has 10 elements, the slice to read into 3"));
+    assert!(matches!(short, Error::Length { expected: 10, found: 3, .. }));
+
+    let get = |options: &GetOptions| {
+        let target = "examples/experiment".as_ref();
+        get_to(target, "thermistors/depth.ra", &mut io::sink(), options).unwrap_err()
+    };
+    let mut options = GetOptions::default();
+    options.max_size = Some(10);
+    assert!(matches!(get(&options), Error::Limit(_)));
+    options = GetOptions::default();
+    options.slice = Some("10".to_owned());
+    let error = get(&options);
+    let outside = SliceError::Outside { axis: 0, index: 10, extent: 10 };
+    assert_eq!(error.to_string(), format!("the slice `10`: {outside}"));
+    assert!(matches!(error, Error::SliceText { source, .. } if source == outside));
+
+    let nothing = Pack::open("no such pack.zip").unwrap_err();
+    let Error::Io { source, .. } = &nothing else { panic!("{nothing:?}") };
+    assert_eq!(source.kind(), io::ErrorKind::NotFound);
+    assert!(nothing.to_string().ends_with(&format!("`no such pack.zip`: {source}")), "{nothing}");
 }

@@ -73,7 +73,7 @@ pub(super) fn draw(
         Ok(Sample::Line(line)) => scalar(&line),
         Ok(Sample::Grid(grid)) => image(&grid, room)?,
         // Text, compounds and the like.
-        Ok(_) | Err(Error::Unsupported(_)) => return Ok(None),
+        Ok(_) | Err(Error::Unsupported(_) | Error::Limit(_)) => return Ok(None),
         Err(error) => return Err(error),
     };
     let slice = slice.map(|slice| html!("<p class=\"n\">middle slice [{}]</p>", slice));

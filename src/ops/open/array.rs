@@ -496,7 +496,7 @@ impl PackedArray {
         if bytes <= limit {
             return Ok(());
         }
-        Err(Error::Unsupported(format!(
+        Err(Error::Limit(format!(
             "`{}` takes {bytes} bytes of memory in this format, more than the {limit} that an archive of \
              this size may make it take; choose parts by the option `slice`, or get it as it is by `ra-pack extract`",
             escape(&self.found.name)
@@ -509,7 +509,7 @@ impl PackedArray {
         if elements <= limit {
             return Ok(());
         }
-        Err(Error::Unsupported(format!(
+        Err(Error::Limit(format!(
             "`{}` has {elements} elements to look at, more than the {limit} of an archive of this size; choose \
              fewer by the option `slice`, or unpack it by `ra-pack extract`",
             escape(&self.found.name)
@@ -578,8 +578,8 @@ impl PackedArray {
         Error::array(self.name().to_owned(), source)
     }
 
-    fn mismatch(&self, reason: String) -> Error {
-        Error::Mismatch { name: self.name().to_owned(), reason }
+    fn mismatch(&self, reason: impl ToString) -> Error {
+        Error::mismatch(self.name(), reason)
     }
 
     /// The dimensions, in the order of the indices.
@@ -661,7 +661,7 @@ pub(in crate::ops) fn check_decoded(name: &str, header: &Header) -> Result<()> {
     if !header.is_encoded() || decoded <= MAX_DECODED {
         return Ok(());
     }
-    Err(Error::Unsupported(format!(
+    Err(Error::Limit(format!(
         "`{}` decodes to {decoded} bytes, more than the {MAX_DECODED} that are decoded here; \
          store it plainly by `ra-pack convert`, after `ra-pack extract` if it is in an archive",
         escape(name)

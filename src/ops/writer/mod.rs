@@ -190,10 +190,7 @@ impl<'w> PackWriter<'w> {
     /// As [`create`](crate::create()); [`Error::Mismatch`] for a member that was not written to its end.
     pub fn finish(mut self) -> Result<CreateReport> {
         if let Some(name) = self.incomplete.take() {
-            return Err(Error::Mismatch {
-                name,
-                reason: "it was not written to its end".to_owned(),
-            });
+            return Err(Error::mismatch(name, "it was not written to its end".to_owned()));
         }
         self.add_document()?;
         let Self { archive, options, staged, sink, .. } = self;
