@@ -170,7 +170,7 @@ pub struct InvalidPath {
     pub kind: PathFault,
 }
 
-/// What is wrong with a name.
+/// The fault of a name that no member may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathFault {

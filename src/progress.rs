@@ -52,7 +52,7 @@ struct ProgressState {
 #[derive(Debug)]
 pub(crate) struct Cancelled;
 
-/// What an operation is at.
+/// The state of a running operation: its stage, and the bytes and files that are done.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Snapshot {

@@ -66,6 +66,12 @@ pub enum Container {
 
 impl Container {
     /// The container that a file name asks for by its extension.
+    ///
+    /// ```
+    /// use ra_pack::Container;
+    ///
+    /// assert_eq!(Container::from_extension("exp.tar.zst".as_ref()), Some(Container::TarZst));
+    /// ```
     pub fn from_extension(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
         [
@@ -99,7 +105,7 @@ impl fmt::Display for Container {
     }
 }
 
-/// How a member's bytes are kept.
+/// The compression of a member in its container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename_all = "kebab-case"))]
 #[non_exhaustive]

@@ -27,8 +27,25 @@ pub enum Severity {
 }
 
 /// One thing that is wrong: where, what was expected, what was found, and what to do.
+///
+/// ```
+/// use ra_pack::validate::{ValidateOptions, validate_text};
+/// use ra_pack::{Code, Severity};
+///
+/// let text = b"ndarrays: {t: {shape: [3], type: floot32}}";
+/// let report = validate_text(text, &ValidateOptions::default());
+/// let finding = report.findings.first().expect("no type is called so");
+/// assert_eq!((finding.code, finding.severity), (Code::UnknownDatatype, Severity::Error));
+/// println!("{finding}: {}", finding.code.explanation().text);
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(
+    test,
+    derive(schemars::JsonSchema),
+    schemars(
+        description = "One thing that is wrong: where, what was expected, what was found, and what to do."
+    )
+)]
 #[non_exhaustive]
 pub struct Finding {
     /// The kind of the finding. Codes are stable: a code keeps its meaning for ever.

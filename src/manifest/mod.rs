@@ -24,7 +24,7 @@ pub struct Manifest {
     entries: Vec<ManifestEntry>,
 }
 
-/// One line of a manifest.
+/// One line of a manifest: a path and its digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ManifestEntry {

@@ -9,7 +9,7 @@ use crate::ra::{ElementType, Header, ReadError, SliceError};
 /// Most elements of the corners.
 const MOST: u64 = 1 << 24;
 
-/// What to read.
+/// Options of [`PackedArray::corners`]: the part of the array, and how much of its ends.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct CornersOptions {

@@ -20,7 +20,7 @@ use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::{Encoding, Header};
 
-/// How to describe.
+/// Options of [`describe_target`] and [`write_descriptions`].
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct DescribeOptions {

@@ -23,7 +23,7 @@ use crate::path;
 use crate::pipeline;
 use crate::progress::Progress;
 
-/// How to unpack.
+/// Options of [`extract`]: the members, the limit of their size, and whether files are replaced.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ExtractOptions {
@@ -82,6 +82,19 @@ impl ExtractReport {
 ///
 /// When a file is there already, and `force` is not given; when the archive is larger than `max_size`;
 /// when the system refuses.
+///
+/// ```no_run
+/// use ra_pack::extract;
+/// use ra_pack::extract::ExtractOptions;
+///
+/// let mut options = ExtractOptions::default();
+/// options.max_size = Some(1 << 30);
+/// let report = extract("exp.zip".as_ref(), "exp".as_ref(), &options)?;
+/// for finding in &report.findings {
+///     println!("{finding}");
+/// }
+/// # Ok::<(), ra_pack::Error>(())
+/// ```
 pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Result<ExtractReport> {
     let mut opened = Archive::open_watched(archive, &options.progress)?;
     let whole = if opened.is_stream() { Some(opened.bytes_to_read()) } else { None };

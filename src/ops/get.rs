@@ -21,7 +21,7 @@ const STANDARD_OUTPUT: &str = "standard output";
 /// Bytes of elements that pass at a time: a multiple of every width that has a byte order.
 const BLOCK: u64 = 64 * 1024;
 
-/// What to get, and how.
+/// Options of [`get`] and [`get_to`]: the part of an array, the format, and the checks.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct GetOptions {
@@ -74,6 +74,19 @@ pub struct GetReport {
 /// # Errors
 ///
 /// When there is no such member, it is damaged, or the file is there already.
+///
+/// ```no_run
+/// use ra_pack::convert::ArrayFormat;
+/// use ra_pack::get;
+/// use ra_pack::get::GetOptions;
+///
+/// let mut options = GetOptions::default();
+/// options.slice = Some("0:10, :".to_owned());
+/// options.format = Some(ArrayFormat::Npy);
+/// let report = get("exp.zip".as_ref(), "run1/t.ra", "t.npy".as_ref(), &options)?;
+/// println!("{} bytes, lost: {:?}", report.bytes, report.losses);
+/// # Ok::<(), ra_pack::Error>(())
+/// ```
 pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) -> Result<GetReport> {
     check_apart(archive, output)?;
     options.check()?;

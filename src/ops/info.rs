@@ -83,11 +83,19 @@ pub struct ManifestInfo {
     pub agrees: Option<bool>,
 }
 
-/// What a pack holds; `progress` is told how far the reading is.
+/// Reads what a pack holds; `progress` is told how far the reading is.
 ///
 /// # Errors
 ///
 /// When it cannot be read, or is no archive.
+///
+/// ```
+/// use ra_pack::{Progress, info};
+///
+/// let pack = info("examples/experiment".as_ref(), &Progress::default())?;
+/// assert_eq!((pack.arrays, pack.undescribed), (10, 0));
+/// # Ok::<(), ra_pack::Error>(())
+/// ```
 pub fn info(target: &Path, progress: &Progress) -> Result<PackInfo> {
     let archive = Archive::open_watched(target, progress)?;
     let container = archive.container();

@@ -19,7 +19,7 @@ use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::{DecodeError, ElementType};
 
-/// What to list, and how.
+/// Options of [`list`]: the members, their order, and whether digests are looked up.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ListOptions {
@@ -84,7 +84,7 @@ struct ListedMembers {
     contents: Contents,
 }
 
-/// One file or directory.
+/// One member of a pack: its name, its sizes, and the facts of an array.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]

@@ -20,7 +20,7 @@ use crate::path::{MemberPath, escape};
 use crate::pipeline;
 use crate::progress::Progress;
 
-/// How to make a manifest.
+/// Options of [`manifest_of`] and [`write_manifest`]: the algorithm, and whether a file is replaced.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ManifestOptions {

@@ -292,8 +292,9 @@ impl<T: Element> RawArray<T> {
         Self::read_sized(file, len).map_err(|error| Error::array_file(path, error))
     }
 
-    /// Writes the file at `path`, in the place of what may be there: the new file is complete before
-    /// it gets the name.
+    /// Writes the file at `path`, in the place of what may be there. The new file is complete and on the disk before
+    /// it gets the name, which can take milliseconds; [`write_to`](Self::write_to) writes to a file of the program's
+    /// own, and waits for no disk.
     ///
     /// # Errors
     ///

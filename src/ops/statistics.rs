@@ -25,7 +25,7 @@ const MAX_BINS: usize = 1 << 16;
 /// of the result: it decides in what order numbers are added.
 const LANES: usize = 8;
 
-/// What to compute.
+/// Options of [`PackedArray::statistics`]: the part of the array, and the histogram.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct StatisticsOptions {

@@ -22,7 +22,7 @@ use crate::progress::Progress;
 /// What a document that comes without a file is called.
 const UNNAMED: &str = "<stdin>";
 
-/// How to validate.
+/// Options of [`validate`]: the rules that count, and the root of the pack.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ValidateOptions {

@@ -460,6 +460,17 @@ macro_rules! any_array {
     ($($variant:ident($rust:ty) = $($element:ident)|+, $doc:literal;)+) => {
         /// An array of any element type that a file can have. All arrays are as ndarray holds them, with
         /// the indices of the file unless its reader says otherwise.
+        ///
+        /// ```
+        /// use ra_pack::{AnyArray, Pack};
+        ///
+        /// let time = Pack::open("examples/experiment")?.array("time.ra")?.read_any()?;
+        /// match &time {
+        ///     AnyArray::F64(seconds) => println!("{} times from {}", seconds.len(), seconds[[0]]),
+        ///     other => println!("times of type {}", other.element()),
+        /// }
+        /// # Ok::<(), ra_pack::Error>(())
+        /// ```
         #[derive(Debug, Clone, PartialEq)]
         #[non_exhaustive]
         pub enum AnyArray {

@@ -112,7 +112,7 @@ pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<
     Ok(ConvertReport { input, from, output, to, arrays, losses, bytes, leftovers: out.leftovers() })
 }
 
-/// How to convert.
+/// Options of [`convert`]: formats, the order of elements, and the treatment of what a format cannot hold.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ConvertOptions {
@@ -147,7 +147,7 @@ pub struct ConvertOptions {
     pub progress: Progress,
 }
 
-/// What elements are taken for.
+/// Another meaning for elements that a format has no type for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reinterpret {

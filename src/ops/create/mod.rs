@@ -29,7 +29,7 @@ use crate::progress::Progress;
 /// of every member unless another is asked for.
 const FIXED_TIME: u64 = 315_532_800;
 
-/// How to pack.
+/// Options of [`create`]: container, layout, compression, manifests and checks.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct CreateOptions {

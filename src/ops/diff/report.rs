@@ -172,7 +172,7 @@ impl DiffCounts {
     }
 }
 
-/// What became of a member.
+/// The kind of difference between a member of one pack and that of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

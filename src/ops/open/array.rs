@@ -37,7 +37,19 @@ const ALWAYS_KEPT: u64 = 192 << 20;
 /// Fills a buffer from an offset of the data section. Offsets rise from call to call.
 pub(in crate::ops) type ReadAt<'r> = dyn FnMut(u64, &mut [u8]) -> io::Result<()> + 'r;
 
-/// One array of a pack.
+/// One array of a pack: its elements, slices, views, description and statistics.
+///
+/// ```
+/// use ndarray::{ArrayD, s};
+/// use ra_pack::Pack;
+///
+/// let depth = Pack::open("examples/experiment")?.array("thermistors/depth.ra")?;
+/// assert_eq!(depth.shape()?, [10]);
+/// let all: ArrayD<f32> = depth.read()?;
+/// let last: ArrayD<f32> = depth.slice(s![-1..])?;
+/// assert_eq!(last[[0]], all[[9]]);
+/// # Ok::<(), ra_pack::Error>(())
+/// ```
 ///
 /// Whole arrays are held against the manifest of the pack, if it has one, and one that
 /// such a manifest does not list is an error; [`unverified`](Self::unverified) reads it all the same.
@@ -59,7 +71,7 @@ pub struct PackedArray {
     order: Order,
 }
 
-/// One dimension of an array.
+/// One dimension of an array: its name, length and coordinates.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Axis {

@@ -99,7 +99,7 @@ const MOST_FOUND: usize = 1 << 15;
 /// for an error to stop the others soon.
 const MOST: usize = 16;
 
-/// What a container says of one member.
+/// One member as its container has it: name, kind and sizes.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct MemberInfo {

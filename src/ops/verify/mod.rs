@@ -25,7 +25,7 @@ use crate::pack::{self, Content, Contents, Layout, Placement};
 use crate::pipeline;
 use crate::progress::Progress;
 
-/// How to verify.
+/// Options of [`verify`]: how much is read, and where the manifest is.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct VerifyOptions {
