@@ -15,7 +15,21 @@ use crate::ra::{DecodeError, DecodeErrorKind, Flags, ReadError, SliceError};
 /// The result of everything that may fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why an operation could not be done.
+/// Why an operation could not be done. It displays as a whole message; its cause is also its source.
+///
+/// ```
+/// use ra_pack::error::MismatchKind::{Compressed, NotMapped};
+/// use ra_pack::{Error, Pack};
+///
+/// let depth = Pack::open("examples/experiment")?.array("thermistors/depth.ra")?;
+/// let values = match depth.view::<f32>() {
+///     Ok(view) => view.to_owned(),
+///     Err(Error::Mismatch { reason: NotMapped | Compressed, .. }) => depth.read()?,
+///     Err(error) => return Err(error),
+/// };
+/// assert_eq!(values[[0]], 1.0);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -84,6 +84,7 @@
 //! | single `.ra` files, readers, bytes | [`RawArray`], [`AnyArray`], the module [`ra`] |
 //! | manifests and bags | [`create::write_manifest`], the modules [`manifest`] and [`bag`] |
 //! | faults: their codes, places and explanations | [`Finding`], the module [`finding`] |
+//! | causes of errors, to match on | [`Error`], the module [`error`] |
 //! | the progress of a long operation | [`Progress`], in the options of each |
 //!
 //! The options and the report of an operation are in the module of its name. Options are made by `default()`, and
