@@ -18,13 +18,12 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// Why an operation could not be done. It displays as a whole message; its cause is also its source.
 ///
 /// ```
-/// use ra_pack::error::MismatchKind::{Compressed, NotMapped};
 /// use ra_pack::{Error, Pack};
 ///
 /// let depth = Pack::open("examples/experiment")?.array("thermistors/depth.ra")?;
 /// let values = match depth.view::<f32>() {
 ///     Ok(view) => view.to_owned(),
-///     Err(Error::Mismatch { reason: NotMapped | Compressed, .. }) => depth.read()?,
+///     Err(Error::NotViewable { .. }) => depth.read()?,
 ///     Err(error) => return Err(error),
 /// };
 /// assert_eq!(values[[0]], 1.0);
@@ -260,6 +259,7 @@ impl Error {
         }
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "errors and texts are given away")]
     pub(crate) fn mismatch(name: impl Into<String>, reason: impl ToString) -> Self {
         Self::Mismatch { name: name.into(), reason: reason.to_string() }
     }

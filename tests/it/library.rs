@@ -561,7 +561,7 @@ fn a_wrong_shape_is_an_error_that_names_both() {
             let said = error.to_string();
             assert!(said.contains("2 axes") && said.contains("found 3"), "{kind}: {said}");
             let Error::Slice { source, .. } = &error else { panic!("{kind}: {error:?}") };
-            assert_eq!(*source, ra::SliceError::Axes { expected: 2, found: 3 });
+            assert_eq!(*source, SliceError::Axes { expected: 2, found: 3 });
         }
     });
 }
