@@ -3,14 +3,13 @@
 //! `cargo run --example read_array`
 #![allow(clippy::print_stdout, reason = "an example tells what it does")]
 
-use std::error::Error;
 use std::path::Path;
 
 use ndarray::{ArrayD, s};
 use ra_pack::create::CreateOptions;
 use ra_pack::{Pack, create};
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/experiment");
     let scratch = tempfile::tempdir()?;
     let archive = scratch.path().join("experiment.zip");
@@ -37,8 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // Another type than the file's is an error that names both.
     if let Err(error) = pack.array("time.ra")?.read::<f32>() {
-        let cause = error.source().map(ToString::to_string).unwrap_or_default();
-        println!("as f32: {error}: {cause}");
+        println!("as f32: {error}");
     }
     Ok(())
 }

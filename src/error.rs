@@ -10,17 +10,30 @@ use crate::finding::{Finding, count_errors};
 use crate::interchange;
 use crate::path::{InvalidPath, escape, extension};
 use crate::progress::Cancelled;
-use crate::ra::{DecodeError, DecodeErrorKind, ReadError};
+use crate::ra::{DecodeError, DecodeErrorKind, Flags, ReadError, SliceError};
 
 /// The result of everything that may fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why an operation could not be done.
+/// Why an operation could not be done. It displays as a whole message; its cause is also its source.
+///
+/// ```
+/// use ra_pack::{Error, Pack};
+///
+/// let depth = Pack::open("examples/experiment")?.array("thermistors/depth.ra")?;
+/// let values = match depth.view::<f32>() {
+///     Ok(view) => view.to_owned(),
+///     Err(Error::NotViewable { .. }) => depth.read()?,
+///     Err(error) => return Err(error),
+/// };
+/// assert_eq!(values[[0]], 1.0);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused.
-    #[error("cannot {action} `{}`", show(path))]
+    #[error("cannot {action} `{}`: {source}", show(path))]
     Io {
         /// What was tried, as a verb.
         action: &'static str,
@@ -96,7 +109,7 @@ pub enum Error {
         files: usize,
     },
     /// An array cannot be decoded.
-    #[error("`{}`", escape(name))]
+    #[error("`{}`: {source}", escape(name))]
     Array {
         /// The file or member.
         name: String,
@@ -104,7 +117,7 @@ pub enum Error {
         source: DecodeError,
     },
     /// A file of another format cannot be read, or an array not be written in it.
-    #[error("`{}`", escape(name))]
+    #[error("`{}`: {source}", escape(name))]
     Interchange {
         /// The file, member or array.
         name: String,
@@ -119,6 +132,59 @@ pub enum Error {
         /// What was asked for, and what it is.
         reason: String,
     },
+    /// A slice does not fit the array.
+    #[error("`{}`: {source}", escape(name))]
+    Slice {
+        /// The file or member.
+        name: String,
+        /// Why it does not fit.
+        source: SliceError,
+    },
+    /// A text is no slice, or one that does not fit the array.
+    #[error("the slice `{}`: {source}", escape(slice))]
+    SliceText {
+        /// The text.
+        slice: String,
+        /// Where and why.
+        source: SliceError,
+    },
+    /// A limit forbids it: of the options, or of what an archive of that size may take.
+    #[error("{0}")]
+    Limit(String),
+    /// The memory to read into has another length than the array.
+    #[error(
+        "`{}`: the array has {expected} elements, the slice to read into {found}",
+        escape(name)
+    )]
+    Length {
+        /// The member.
+        name: String,
+        /// Elements of the array.
+        expected: u64,
+        /// Elements of the memory.
+        found: u64,
+    },
+    /// The elements cannot be viewed where they are stored. They can be read.
+    #[error("`{}` cannot be viewed in place, only read: {reason}", escape(name))]
+    NotViewable {
+        /// The member.
+        name: String,
+        /// Why they cannot be viewed.
+        reason: NotViewable,
+    },
+    /// A read takes more memory than it may.
+    #[error(
+        "`{}` takes {bytes} bytes of memory, more than the {limit} that a read may take",
+        escape(name)
+    )]
+    TooLarge {
+        /// The member.
+        name: String,
+        /// Bytes that the read takes.
+        bytes: u64,
+        /// The most bytes that it may take.
+        limit: u64,
+    },
     /// A name that no member may have.
     #[error(transparent)]
     InvalidPath(#[from] InvalidPath),
@@ -128,6 +194,24 @@ pub enum Error {
     /// [`Progress::cancel`](crate::Progress::cancel) stopped the operation.
     #[error("interrupted")]
     Interrupted,
+}
+
+/// The reason why elements cannot be viewed where they are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotViewable {
+    /// The pack was opened without [`Pack::map`](crate::Pack::map).
+    #[error("the pack was not opened by `Pack::map`")]
+    NotMapped,
+    /// The container keeps the member compressed.
+    #[error("the archive keeps it compressed")]
+    Compressed,
+    /// The elements are encoded, or in the byte order of another machine.
+    #[error("its elements are stored with flags {0}")]
+    Flags(Flags),
+    /// The elements begin at no multiple of so many bytes, as their type has to.
+    #[error("its elements are not aligned to {0} bytes")]
+    Misaligned(usize),
 }
 
 impl Error {
@@ -171,8 +255,18 @@ impl Error {
         match error {
             ReadError::Decode(source) => Self::array(name, source),
             ReadError::Io(source) => Self::io("read", path)(source),
-            ReadError::Slice(error) => Self::Mismatch { name, reason: error.to_string() },
+            ReadError::Slice(source) => Self::Slice { name, source },
         }
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "errors and texts are given away")]
+    pub(crate) fn mismatch(name: impl Into<String>, reason: impl ToString) -> Self {
+        Self::Mismatch { name: name.into(), reason: reason.to_string() }
+    }
+
+    /// Why the slice of this text cannot be taken.
+    pub(crate) fn slice_text(text: &str) -> impl Fn(SliceError) -> Self {
+        move |source| Self::SliceText { slice: text.to_owned(), source }
     }
 
     /// Why the bytes of `name` cannot be read as an array. A file that neither is called an array nor begins as one
@@ -232,7 +326,8 @@ impl From<Error> for io::Error {
             Error::AlreadyExists { .. } => io::ErrorKind::AlreadyExists,
             Error::NoSuchMember { .. } => io::ErrorKind::NotFound,
             Error::IsDirectory { .. } => io::ErrorKind::IsADirectory,
-            Error::Unsupported(_) => io::ErrorKind::Unsupported,
+            Error::Unsupported(_) | Error::NotViewable { .. } => io::ErrorKind::Unsupported,
+            Error::TooLarge { .. } | Error::Limit(_) => io::ErrorKind::FileTooLarge,
             Error::Interchange { source, .. } => match source {
                 interchange::FormatError::Io(source) => source.kind(),
                 interchange::FormatError::NoCounterpart { .. } => io::ErrorKind::Unsupported,
@@ -242,6 +337,9 @@ impl From<Error> for io::Error {
             Error::Changed { .. } | Error::Interrupted => io::ErrorKind::Other,
             Error::InvalidPath(_)
             | Error::Mismatch { .. }
+            | Error::Slice { .. }
+            | Error::SliceText { .. }
+            | Error::Length { .. }
             | Error::NotAPack { .. }
             | Error::NotAnArray { .. } => io::ErrorKind::InvalidInput,
             Error::Damaged { .. } | Error::Refused { .. } | Error::Array { .. } => {

@@ -86,10 +86,12 @@
 //! | single `.ra` files, readers, bytes | [`RawArray`], [`AnyArray`], the module [`ra`] |
 //! | manifests and bags | [`create::write_manifest`], the modules [`manifest`] and [`bag`] |
 //! | faults: their codes, places and explanations | [`Finding`], the module [`finding`] |
+//! | causes of errors, to match on | [`Error`], the module [`error`] |
 //! | the progress of a long operation | [`Progress`], in the options of each |
 //!
-//! The options and the report of an operation are in the module of its name. The crates whose types are in the
-//! interface are here too: [`ndarray`], [`half`], [`num_complex`], [`bytemuck`].
+//! The options and the report of an operation are in the module of its name. Options are made by `default()`, and
+//! their fields are set one by one, since later versions may add some. The crates whose types are in the interface
+//! are here too: [`ndarray`], [`half`], [`num_complex`], [`bytemuck`].
 //!
 //! # Features
 //!

@@ -162,6 +162,7 @@ impl Borrow<str> for MemberPath {
 /// A name that no member may have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the name `{}` {kind}", escape(path))]
+#[non_exhaustive]
 pub struct InvalidPath {
     /// The name as found; bytes that are not UTF-8 are replaced.
     pub path: String,
@@ -169,7 +170,7 @@ pub struct InvalidPath {
     pub kind: PathFault,
 }
 
-/// What is wrong with a name.
+/// The fault of a name that no member may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathFault {

@@ -14,7 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// use ra_pack::verify::VerifyOptions;
 ///
 /// let progress = Progress::new();
-/// let options = VerifyOptions { progress: progress.clone(), ..VerifyOptions::default() };
+/// let mut options = VerifyOptions::default();
+/// options.progress = progress.clone();
 /// std::thread::scope(|scope| {
 ///     let run = scope.spawn(|| verify("exp.zip".as_ref(), &options));
 ///     while !run.is_finished() {
@@ -51,8 +52,9 @@ struct ProgressState {
 #[derive(Debug)]
 pub(crate) struct Cancelled;
 
-/// What an operation is at.
+/// The state of a running operation: its stage, and the bytes and files that are done.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Snapshot {
     /// What is being done: `searching`, `reading`, `checking`, `packing`, `unpacking`, `converting`,
     /// `comparing`, `writing`, `finishing`; empty before anything is. Each stage counts from 0.
@@ -96,7 +98,7 @@ impl Progress {
     /// Stops every operation and every pack that this or a clone of it was given to, for good. Each ends with
     /// [`Error::Interrupted`](crate::Error::Interrupted) at its next read or write, or after its next block where
     /// it computes, which is within a tenth of a second. An operation that writes leaves nothing under the names
-    /// that it was to give; [`extract`](crate::extract) leaves the files that were complete.
+    /// that it was to give; [`extract`](crate::extract()) leaves the files that were complete.
     ///
     /// A block of megabytes that Zstandard compresses at one of its strongest levels is compressed to its end before,
     /// and so is what the system does by itself, as putting a file on the disk. An operation that has given the

@@ -29,7 +29,8 @@ fn source() -> TempDir {
 }
 
 fn pack(scratch: &Path) -> u64 {
-    let options = CreateOptions { force: true, ..CreateOptions::default() };
+    let mut options = CreateOptions::default();
+    options.force = true;
     create(&scratch.join("exp"), &scratch.join("exp.zip"), &options).unwrap().arrays
 }
 

@@ -12,6 +12,7 @@ mod hashing; // a large file packed and verified, against the bare digest
 mod header; // the header of an array
 mod manifest; // lists of digests
 mod ndl; // descriptions: the plain few lines, any document, a whole pack
+mod read; // one array by its name: viewed, read, and read into memory that is there
 mod structure; // every byte of a zip accounted for, without its content
 mod transposed; // arrays in another order than that of the file
 

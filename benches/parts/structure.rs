@@ -37,7 +37,8 @@ fn verify_fast_a_zip_of(bencher: Bencher<'_, '_>, files: usize) {
     let scratch = tempfile::tempdir().unwrap();
     let archive = scratch.path().join("notes.zip");
     write_zip(&archive, files);
-    let options = VerifyOptions { fast: true, ..VerifyOptions::default() };
+    let mut options = VerifyOptions::default();
+    options.fast = true;
     let check = || {
         let report = verify(&archive, &options).unwrap();
         assert!(report.is_sound(), "{:?}", report.findings.first());

@@ -11,8 +11,9 @@ pub fn ds(file: &[u8]) {
     let Ok(first) = read(file) else { return };
     for masks in [false, true] {
         let body = Cursor::new(Vec::new());
-        let mut writer =
-            DsWriter::new(body, ExportOptions { mask_fill: masks, ..ExportOptions::default() });
+        let mut options = ExportOptions::default();
+        options.mask_fill = masks;
+        let mut writer = DsWriter::new(body, options);
         writer.attributes(&first.attributes, "x");
         let arrays: Vec<_> = first.arrays.iter().filter(|(array, _)| writable(array)).collect();
         for (array, data) in &arrays {
@@ -101,11 +102,9 @@ struct Whole {
 
 /// Everything that can be read of a file.
 fn read(file: &[u8]) -> Result<Whole, FormatError> {
-    let _ = DsReader::open(
-        Cursor::new(file),
-        ImportOptions { masks: true, ..ImportOptions::default() },
-    )
-    .map(|mut reader| {
+    let mut masked = ImportOptions::default();
+    masked.masks = true;
+    let _ = DsReader::open(Cursor::new(file), masked).map(|mut reader| {
         for index in 0..reader.names().count() {
             if let Ok(array) = reader.array(index) {
                 drain(&mut reader, &array);

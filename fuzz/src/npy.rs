@@ -9,10 +9,9 @@ use ra_pack::ndl::Document;
 /// Any bytes as an `.npy` file: what it implies is a description without faults, and written again it is
 /// read the same.
 pub fn npy(file: &[u8]) {
-    for options in [
-        ImportOptions::default(),
-        ImportOptions { keep_endian: true, bfloat16: true, ..ImportOptions::default() },
-    ] {
+    let mut other = ImportOptions::default();
+    (other.keep_endian, other.bfloat16) = (true, true);
+    for options in [ImportOptions::default(), other] {
         let Ok((variable, data)) = read_npy(file, options) else { continue };
         let len = u64::try_from(data.len()).unwrap();
         assert_eq!(len, variable.header.data_len());

@@ -82,7 +82,8 @@ fn written(bytes: &[u8], name: &str) -> PathBuf {
 /// The container when it is faultless; that no manifest lists the members is no fault here, since a
 /// digest can hardly be guessed, nor is what an array says of itself.
 fn faultless(path: &Path) -> Option<Container> {
-    let options = VerifyOptions { jobs: Some(1), ..VerifyOptions::default() };
+    let mut options = VerifyOptions::default();
+    options.jobs = Some(1);
     let report = verify(path, &options).ok()?;
     let of_container = |id: &str| id.starts_with("ARC") || id.starts_with("NAME");
     let at_fault =
@@ -118,8 +119,9 @@ fn unpack(path: &Path, ours: Option<&Members>) {
     let target = around.join("target");
     let _ = fs::remove_dir_all(&around);
     fs::create_dir_all(&around).unwrap();
-    let options =
-        ExtractOptions { jobs: Some(1), max_size: Some(1 << 26), ..ExtractOptions::default() };
+    let mut options = ExtractOptions::default();
+    options.jobs = Some(1);
+    options.max_size = Some(1 << 26);
     let report = extract(path, &target, &options);
 
     let beside = fs::read_dir(&around).unwrap().map(|entry| entry.unwrap().path());

@@ -57,6 +57,7 @@ use crate::progress::Progress;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Container {
     /// A plain directory.
     Directory,
@@ -72,6 +73,12 @@ pub enum Container {
 
 impl Container {
     /// The container that a file name asks for by its extension.
+    ///
+    /// ```
+    /// use ra_pack::Container;
+    ///
+    /// assert_eq!(Container::from_extension("exp.tar.zst".as_ref()), Some(Container::TarZst));
+    /// ```
     pub fn from_extension(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
         [
@@ -105,7 +112,7 @@ impl fmt::Display for Container {
     }
 }
 
-/// How a member's bytes are kept.
+/// The compression of a member in its container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename_all = "kebab-case"))]
 #[non_exhaustive]

@@ -82,8 +82,10 @@ impl StreamContents {
 
 impl Passed {
     fn keep(&mut self, data: u64, size: u64, content: &mut impl Read) -> io::Result<Arc<[u8]>> {
-        let mut start = Vec::new();
-        content.take(if size > WHOLE { START } else { size }).read_to_end(&mut start)?;
+        let length = if size > WHOLE { START } else { size };
+        // A size is a claim, by which little is taken at once.
+        let mut start = Vec::with_capacity(usize::try_from(length.min(START)).unwrap_or(0));
+        content.take(length).read_to_end(&mut start)?;
         let start: Arc<[u8]> = start.into();
         if self.starts.insert(data, Arc::clone(&start)).is_none() {
             self.order.push_back(data);

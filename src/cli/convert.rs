@@ -96,21 +96,20 @@ const TYPES: &Choices<Reinterpret> = &[
 ];
 
 pub(super) fn run(args: &ConvertArgs, output: &Output) -> Result<Ending, Failure> {
-    let options = ConvertOptions {
-        from: args.from,
-        to: args.to,
-        member: args.member.clone(),
-        order: args.order,
-        keep_endian: args.keep_endian,
-        drop_metadata: args.drop_metadata,
-        keep_metadata: args.keep_metadata.clone(),
-        reinterpret: args.reinterpret,
-        masks: args.masks,
-        compression: args.compression,
-        force: args.force,
-        jobs: args.common.jobs,
-        progress: output.progress(),
-    };
+    let mut options = ConvertOptions::default();
+    options.from = args.from;
+    options.to = args.to;
+    options.member.clone_from(&args.member);
+    options.order = args.order;
+    options.keep_endian = args.keep_endian;
+    options.drop_metadata = args.drop_metadata;
+    options.keep_metadata.clone_from(&args.keep_metadata);
+    options.reinterpret = args.reinterpret;
+    options.masks = args.masks;
+    options.compression = args.compression;
+    options.force = args.force;
+    options.jobs = args.common.jobs;
+    options.progress = output.progress();
     let mut report = ra_pack::convert(&args.input, &args.output, &options)?;
     let of_arrays = report.arrays.iter_mut().flat_map(|array| &mut array.losses);
     for loss in report.losses.iter_mut().chain(of_arrays) {

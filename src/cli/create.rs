@@ -104,26 +104,24 @@ fn bag_info(text: &str) -> Result<(String, String), String> {
 }
 
 pub(super) fn run(args: &CreateArgs, output: &Output) -> Result<Ending, Failure> {
-    let options = CreateOptions {
-        container: None,
-        layout: args.layout,
-        bag_info: args.bag_info.clone(),
-        digests: args.digest.clone(),
-        compression: args.compression,
-        describe: args.describe,
-        exclude: Patterns::new(&args.exclude)?,
-        dereference: args.dereference,
-        force: args.force,
-        strict: args.strict,
-        portable: args.portable,
-        jobs: args.common.jobs,
-        no_external_manifest: args.no_external_manifest,
-        archive_digest: args.archive_digest,
-        sign_with: args.sign_with.clone(),
-        preserve_mtime: args.preserve_mtime,
-        timestamp: timestamp()?,
-        progress: output.progress(),
-    };
+    let mut options = CreateOptions::default();
+    options.layout = args.layout;
+    options.bag_info.clone_from(&args.bag_info);
+    options.digests.clone_from(&args.digest);
+    options.compression = args.compression;
+    options.describe = args.describe;
+    options.exclude = Patterns::new(&args.exclude)?;
+    options.dereference = args.dereference;
+    options.force = args.force;
+    options.strict = args.strict;
+    options.portable = args.portable;
+    options.jobs = args.common.jobs;
+    options.no_external_manifest = args.no_external_manifest;
+    options.archive_digest = args.archive_digest;
+    options.sign_with.clone_from(&args.sign_with);
+    options.preserve_mtime = args.preserve_mtime;
+    options.timestamp = timestamp()?;
+    options.progress = output.progress();
     let report = ra_pack::create(&args.source, &args.output, &options)?;
     show(&args.source, report, args.common.json, output)
 }

@@ -45,7 +45,9 @@ pub(crate) struct DescribeArgs {
 
 pub(super) fn run(args: &DescribeArgs, output: &Output) -> Result<Ending, Failure> {
     let (dimcoords, progress) = (args.dimcoords, output.progress());
-    let options = DescribeOptions { dimcoords, jobs: None, progress };
+    let mut options = DescribeOptions::default();
+    options.dimcoords = dimcoords;
+    options.progress = progress;
     if args.update {
         return update(args, &options, output);
     }

@@ -9,7 +9,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 use ra_pack::convert::ArrayFormat;
 use ra_pack::finding::{Excerpt, Place};
 use ra_pack::path::escape;
-use ra_pack::{Error, Finding, Severity};
+use ra_pack::{Error, Finding};
 
 use super::output::Output;
 use super::shell;
@@ -156,9 +156,9 @@ pub(crate) fn say(findings: &mut [Finding]) {
 
 /// Errors and warnings among findings.
 pub(crate) fn counts(findings: &[Finding]) -> (u64, u64) {
-    findings.iter().fold((0, 0), |(errors, warnings), finding| match finding.severity {
-        Severity::Error => (errors + finding.count, warnings),
-        Severity::Warning => (errors, warnings + finding.count),
+    findings.iter().fold((0, 0), |(errors, warnings), finding| {
+        let count = finding.count;
+        if finding.is_error() { (errors + count, warnings) } else { (errors, warnings + count) }
     })
 }
 

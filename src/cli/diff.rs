@@ -94,15 +94,14 @@ fn distance(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn run(args: &DiffArgs, output: &Output) -> Result<Ending, Failure> {
-    let options = DiffOptions {
-        tolerance: args.tolerance,
-        relative: args.relative,
-        patterns: Patterns::new(&args.patterns)?,
-        read_all: args.read,
-        generated: args.verbose,
-        jobs: args.common.jobs,
-        progress: output.progress(),
-    };
+    let mut options = DiffOptions::default();
+    options.tolerance = args.tolerance;
+    options.relative = args.relative;
+    options.patterns = Patterns::new(&args.patterns)?;
+    options.read_all = args.read;
+    options.generated = args.verbose;
+    options.jobs = args.common.jobs;
+    options.progress = output.progress();
     if let Some(member) = &args.member {
         let diff = ra_pack::diff::diff_members(&args.a, &args.b, member, &options)?;
         return two_arrays(args, output, &diff);
@@ -236,7 +235,7 @@ fn rows(
     places: &IndexPlaces,
     member: Option<&str>,
 ) -> Vec<(String, String)> {
-    let ElementsDiff { count, differing, nan, first, furthest, distance } = elements;
+    let ElementsDiff { count, differing, nan, first, furthest, distance, .. } = elements;
     let with_nan = if *nan > 0 { format!(", {nan} NaN in one alone") } else { String::new() };
     let share = if is_short && *differing > 0 {
         format!(" ({})", percent(*differing, *count))
@@ -256,7 +255,7 @@ fn rows(
         !is_short || first.as_ref().is_none_or(|first| first.index != furthest.index)
     };
     rows.extend(furthest.as_ref().filter(is_news).map(|furthest| ("furthest", place(furthest))));
-    if let Some(Distance { l1, l2, max, relative }) = distance {
+    if let Some(Distance { l1, l2, max, relative, .. }) = distance {
         if !is_short {
             rows.push(("distance", format!("max {max}, L1 {l1}, L2 {l2}")));
         } else if furthest.is_some() {
@@ -602,7 +601,9 @@ fn value(pack: &Pack, axis: &Axis, at: u64) -> Option<String> {
         let Value::List(values) = description?.value.as_ref()? else { return None };
         return values.get(usize::try_from(at).ok()?).map(|value| flow(value, 1));
     };
-    let options = CornersOptions { slice: Some(at.to_string()), edge: None, threshold: 1 };
+    let mut options = CornersOptions::default();
+    options.slice = Some(at.to_string());
+    options.threshold = 1;
     let corners = pack.array(member).and_then(|array| array.corners(&options)).ok()?;
     let date = array::dates(description).zip(array::ends(&corners));
     let date = date.and_then(|(dates, (number, _))| dates.exact(number));

@@ -108,14 +108,13 @@ pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
         }
         (given, _) => given,
     };
-    let options = GetOptions {
-        slice: args.slice.clone(),
-        format,
-        unverified: args.no_check,
-        force: args.force,
-        max_size: args.max_size,
-        progress: output.progress(),
-    };
+    let mut options = GetOptions::default();
+    options.slice.clone_from(&args.slice);
+    options.format = format;
+    options.unverified = args.no_check;
+    options.force = args.force;
+    options.max_size = args.max_size;
+    options.progress = output.progress();
     let report = match to_file {
         Some(path) => ra_pack::get(&args.archive, &args.member, path, &options)?,
         None => {
@@ -184,13 +183,12 @@ pub(crate) struct ExtractArgs {
 }
 
 pub(super) fn extract(args: &ExtractArgs, output: &Output) -> Result<Ending, Failure> {
-    let options = ExtractOptions {
-        patterns: patterns(args)?,
-        force: args.force,
-        jobs: args.common.jobs,
-        max_size: args.max_size,
-        progress: output.progress(),
-    };
+    let mut options = ExtractOptions::default();
+    options.patterns = patterns(args)?;
+    options.force = args.force;
+    options.jobs = args.common.jobs;
+    options.max_size = args.max_size;
+    options.progress = output.progress();
     let mut report = ra_pack::extract(&args.archive, &args.directory, &options)?;
     diagnostics::show(&args.archive, &mut report.findings, &report.leftovers, output);
     let is_nothing = report.members == 0 && !args.patterns.is_empty() && report.is_sound();

@@ -121,8 +121,8 @@ fn pack_text(info: &PackInfo, color: bool) -> String {
         container => container.to_string(),
     };
     let layout = match info.layout {
-        Layout::Plain => "",
         Layout::BagIt => " laid out as a BagIt bag",
+        _ => "",
     };
     page.title(&info.name, &format!(": a {container}{layout}"));
 

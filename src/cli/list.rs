@@ -80,15 +80,14 @@ const KEYS: &Choices<ListOrder> = &[
 ];
 
 pub(super) fn run(args: &ListArgs, output: &Output) -> Result<Ending, Failure> {
-    let options = ListOptions {
-        patterns: Patterns::new(&args.patterns)?,
-        arrays: args.arrays,
-        order: if args.tree { ListOrder::Tree } else { args.sort },
-        reverse: args.reverse,
-        digests: args.long,
-        jobs: args.common.jobs,
-        progress: output.progress(),
-    };
+    let mut options = ListOptions::default();
+    options.patterns = Patterns::new(&args.patterns)?;
+    options.arrays = args.arrays;
+    options.order = if args.tree { ListOrder::Tree } else { args.sort };
+    options.reverse = args.reverse;
+    options.digests = args.long;
+    options.jobs = args.common.jobs;
+    options.progress = output.progress();
     let mut listing = ra_pack::list(&args.target, &options)?;
     diagnostics::show(&args.target, &mut listing.findings, &[], output);
     let ending = if listing.findings.iter().any(ra_pack::Finding::is_error) {
@@ -231,7 +230,7 @@ fn member_row(branch: String, member: &Listed<'_>, long: bool, short: bool) -> C
         }
         MemberKind::Link => title.text.push_str("a link"),
         MemberKind::Special => title.text.push_str("a special file"),
-        MemberKind::File => {}
+        _ => {}
     }
     size.text = human_bytes(member.size);
     if let Some(array) = &member.array {

@@ -283,8 +283,11 @@ mod tests {
     use super::*;
 
     fn now(bytes: u64, bytes_total: Option<u64>, files_total: Option<u64>) -> Snapshot {
-        let current = Some("run1/größe\u{1b}[2J.ra".to_owned());
-        Snapshot { stage: "checking", bytes, bytes_total, files: 3, files_total, current }
+        let mut now = Snapshot::default();
+        (now.stage, now.bytes, now.bytes_total) = ("checking", bytes, bytes_total);
+        (now.files, now.files_total) = (3, files_total);
+        now.current = Some("run1/größe\u{1b}[2J.ra".to_owned());
+        now
     }
 
     #[test]

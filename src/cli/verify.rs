@@ -58,14 +58,12 @@ pub(crate) struct VerifyArgs {
 }
 
 pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure> {
-    let options = VerifyOptions {
-        fast: args.fast,
-        strict: args.strict,
-        only_manifests: false,
-        jobs: args.common.jobs,
-        manifest: args.manifest.clone(),
-        progress: output.progress(),
-    };
+    let mut options = VerifyOptions::default();
+    options.fast = args.fast;
+    options.strict = args.strict;
+    options.jobs = args.common.jobs;
+    options.manifest.clone_from(&args.manifest);
+    options.progress = output.progress();
     let tally = each(&args.targets, &args.more, output, |target| {
         if output.is_closed() {
             // Nobody reads on; what was not looked at cannot be called sound.
@@ -282,12 +280,11 @@ pub(super) fn manifest(args: &ManifestArgs, output: &Output) -> Result<Ending, F
     if args.check {
         return check(args, output);
     }
-    let options = ManifestOptions {
-        algorithm: args.digest,
-        force: args.force,
-        jobs: args.common.jobs,
-        progress: output.progress(),
-    };
+    let mut options = ManifestOptions::default();
+    options.algorithm = args.digest;
+    options.force = args.force;
+    options.jobs = args.common.jobs;
+    options.progress = output.progress();
     let is_written = args.write || args.output.is_some();
     let mut made = if is_written {
         ra_pack::create::write_manifest(&args.target, args.output.as_deref(), &options)?
@@ -308,13 +305,11 @@ pub(super) fn manifest(args: &ManifestArgs, output: &Output) -> Result<Ending, F
 }
 
 fn check(args: &ManifestArgs, output: &Output) -> Result<Ending, Failure> {
-    let options = VerifyOptions {
-        only_manifests: true,
-        jobs: args.common.jobs,
-        manifest: args.kept.clone(),
-        progress: output.progress(),
-        ..VerifyOptions::default()
-    };
+    let mut options = VerifyOptions::default();
+    options.only_manifests = true;
+    options.jobs = args.common.jobs;
+    options.manifest.clone_from(&args.kept);
+    options.progress = output.progress();
     let report = ra_pack::verify(&args.target, &options)?;
     let is_sound = tell(report, "agrees with the manifest", args.common.json, output)?;
     Ok(if is_sound { Ending::Clean } else { Ending::Findings })
@@ -360,13 +355,12 @@ fn code(text: &str) -> Result<Code, String> {
 }
 
 pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, Failure> {
-    let options = ValidateOptions {
-        strict: args.strict,
-        allow: args.allow.clone(),
-        root: args.root.clone(),
-        jobs: args.common.jobs,
-        progress: output.progress(),
-    };
+    let mut options = ValidateOptions::default();
+    options.strict = args.strict;
+    options.allow.clone_from(&args.allow);
+    options.root.clone_from(&args.root);
+    options.jobs = args.common.jobs;
+    options.progress = output.progress();
     let tally = each(&args.paths, &args.more, output, |path| {
         let mut report = validated(path, &options)?;
         // Beside a single file, findings name files.

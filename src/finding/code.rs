@@ -10,6 +10,7 @@ use super::Severity;
 /// The meaning of the code of a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Explanation {
     /// The stable identifier.
     pub code: &'static str,
@@ -472,6 +473,7 @@ impl Serialize for Code {
 
 /// A text that is no code.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnknownCode {
     /// The code that is written most like it.
     pub nearest: Option<Code>,

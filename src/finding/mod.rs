@@ -17,6 +17,7 @@ use crate::path::escape;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Severity {
     /// Nothing is damaged, but something about it will trouble somebody, or means something else than its author
     /// thinks.
@@ -26,8 +27,26 @@ pub enum Severity {
 }
 
 /// One thing that is wrong: where, what was expected, what was found, and what to do.
+///
+/// ```
+/// use ra_pack::validate::{ValidateOptions, validate_text};
+/// use ra_pack::{Code, Severity};
+///
+/// let text = b"ndarrays: {t: {shape: [3], type: floot32}}";
+/// let report = validate_text(text, &ValidateOptions::default());
+/// let finding = report.findings.first().expect("no type is called so");
+/// assert_eq!((finding.code, finding.severity), (Code::UnknownDatatype, Severity::Error));
+/// println!("{finding}: {}", finding.code.explanation().text);
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(
+    test,
+    derive(schemars::JsonSchema),
+    schemars(
+        description = "One thing that is wrong: where, what was expected, what was found, and what to do."
+    )
+)]
+#[non_exhaustive]
 pub struct Finding {
     /// The kind of the finding. Codes are stable: a code keeps its meaning for ever.
     pub code: Code,
@@ -66,6 +85,7 @@ pub struct Finding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum Place {
     /// A byte, counted from 0.
     Byte {
@@ -95,6 +115,7 @@ pub enum Place {
 
 /// A stretch of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[non_exhaustive]
 pub struct Span {
     /// The line it begins on, from 1. LF, CR LF and a CR alone end a line, as in YAML.
     pub line: usize,
@@ -108,6 +129,7 @@ pub struct Span {
 
 /// The lines of a text around a place, to be shown with a caret under it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Excerpt {
     /// Number of the first line, counted from 1.
     pub first_line: usize,

@@ -10,6 +10,7 @@ use crate::progress::Progress;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum MemberKind {
     /// A file.
     File,

@@ -40,6 +40,7 @@ pub struct Variable {
 
 /// How to read. Each format takes the options that mean something for it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ImportOptions {
     /// `.npy`: leave big-endian numbers as they are, and say so in header and description. Structures and text are
     /// swapped all the same.
@@ -53,6 +54,7 @@ pub struct ImportOptions {
 
 /// How to write. Each format takes the options that mean something for it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ExportOptions {
     /// `.npy`: write elements that numpy has no dtype for, such as integers of 16 bytes, as bytes without a type:
     /// `|V16`. Otherwise they are refused.

@@ -63,6 +63,7 @@ impl<R> fmt::Debug for NpzReader<R> {
 
 /// A member of an `.npz` file, as its directory has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NpzMember {
     /// Its whole name.
     pub name: String,

@@ -14,6 +14,7 @@ pub(super) const MAX_FAULTS: usize = 1000;
 
 /// How a manifest writes the names that its line format cannot carry as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NameEncoding {
     /// GNU coreutils: a line that begins with a backslash has `\\`, `\n` and `\r` in its name.
     Gnu,
@@ -25,6 +26,7 @@ pub enum NameEncoding {
 
 /// Something wrong with one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ManifestFault {
     /// The line, counted from 1.
     pub line: u64,

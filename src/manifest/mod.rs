@@ -24,8 +24,9 @@ pub struct Manifest {
     entries: Vec<ManifestEntry>,
 }
 
-/// One line of a manifest.
+/// One line of a manifest: a path and its digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ManifestEntry {
     /// The file that the digest is of.
     pub path: MemberPath,

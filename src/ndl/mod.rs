@@ -69,6 +69,7 @@ use crate::finding::{Code, Finding};
 
 /// How strictly to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct ParseOptions {
     /// Refuse what NDL 0.6.1 does not have: our datatypes and `storage.order`.
     pub strict: bool,
@@ -76,6 +77,7 @@ pub struct ParseOptions {
 
 /// What reading a text gave.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Parsed {
     /// What the document says, without the entities that have errors; `None` when it cannot be read
     /// at all.

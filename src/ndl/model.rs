@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::datatype::Datatype;
 use super::write;
+use crate::finding::Finding;
 
 /// A whole description.
 #[derive(Debug, Clone, PartialEq)]
@@ -417,9 +418,15 @@ impl Document {
     }
 
     /// The canonical YAML of the document: the same document gives the same text, and reading that
-    /// text gives the same document.
+    /// text gives the same document, unless [`validate`](Self::validate) reports an error.
     pub fn to_yaml(&self) -> String {
         write::to_yaml(&write::document(self))
+    }
+
+    /// Reports what is wrong with the document that [`to_yaml`](Self::to_yaml) writes, such as two groups or arrays of
+    /// one name.
+    pub fn validate(&self) -> Vec<Finding> {
+        super::parse(self.to_yaml().as_bytes()).findings
     }
 }
 

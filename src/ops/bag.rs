@@ -24,6 +24,7 @@ const PAYLOAD: &str = "data/";
 /// A bag by the words of RFC 8493, section 3.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct BagReport {
     /// The version of BagIt that it declares; absent when it declares none.
     #[serde(skip_serializing_if = "Option::is_none")]

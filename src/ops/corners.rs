@@ -9,8 +9,9 @@ use crate::ra::{ElementType, Header, ReadError, SliceError};
 /// Most elements of the corners.
 const MOST: u64 = 1 << 24;
 
-/// What to read.
+/// Options of [`PackedArray::corners`]: the part of the array, and how much of its ends.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct CornersOptions {
     /// The part of the array, as in `0:10,:,3`, in the order of its indices.
     pub slice: Option<String>,
@@ -49,7 +50,9 @@ impl PackedArray {
     ///
     /// let pack = Pack::open("examples/experiment")?;
     /// let temperature = pack.array("thermistors/temperature.ra")?;
-    /// let corners = temperature.corners(&CornersOptions { edge: Some(3), ..Default::default() })?;
+    /// let mut options = CornersOptions::default();
+    /// options.edge = Some(3);
+    /// let corners = temperature.corners(&options)?;
     /// assert_eq!((corners.shape, corners.leading), (vec![10, 149], vec![3, 3]));
     /// assert_eq!(corners.bytes.len(), 6 * 6 * 4);
     /// # Ok(())
@@ -74,7 +77,7 @@ impl PackedArray {
             .try_fold(u64::from(!is_empty), |product, axis| product.checked_mul(shown(axis)));
         let Some(count) = count.filter(|count| *count <= MOST) else {
             let few = "these are too many elements to show; choose a part by the option `slice`";
-            return Err(Error::Unsupported(few.to_owned()));
+            return Err(Error::Limit(few.to_owned()));
         };
         let mut kept: Vec<&Taken> = axes.iter().filter(|axis| !axis.is_index).collect();
         if part.order == Order::Row {

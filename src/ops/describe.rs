@@ -20,8 +20,9 @@ use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::{Encoding, Header};
 
-/// How to describe.
+/// Options of [`describe_target`] and [`write_descriptions`].
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct DescribeOptions {
     /// Turn 1-D arrays that have no description and the name of a coordinate, such as `time` or `lat`,
     /// into dimension coordinates, and name the extents of other arrays that are as long.
@@ -77,6 +78,7 @@ fn refuse_bad_headers(target: &Path, contents: &Contents) -> Result<()> {
 /// The descriptions that were written.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct DescribeReport {
     /// The directory.
     pub target: PathBuf,
@@ -171,6 +173,7 @@ pub(super) fn describe_missing(
 /// The descriptions that were brought in line with changed headers.
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct UpdateReport {
     /// The directory, document or array.
     pub target: PathBuf,
@@ -185,6 +188,7 @@ pub struct UpdateReport {
 /// One value of one description.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Change {
     /// The path of the document.
     pub document: PathBuf,
@@ -305,6 +309,7 @@ const BLOCK: usize = 1 << 20;
 /// The array that was reshaped.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ReshapeReport {
     /// The array, by its path as given.
     pub array: PathBuf,
@@ -351,10 +356,9 @@ pub fn reshape(path: &Path, shape: &[Option<u64>]) -> Result<ReshapeReport> {
     let described = contents.description(subject, &mut findings);
     let order = described.map_or(Order::Column, |described| described.order());
     let to = complete(path, header, shape)?;
-    let new = header.with_dims(shape_of(&to, order)).map_err(|error| Error::Mismatch {
-        name: path.to_string_lossy().into_owned(),
-        reason: error.to_string(),
-    })?;
+    let new = header
+        .with_dims(shape_of(&to, order))
+        .map_err(|error| Error::mismatch(path.to_string_lossy(), error))?;
     let refused = |mut findings| {
         finding::cut(&mut findings);
         Error::Refused { path: path.to_owned(), findings }
@@ -402,10 +406,7 @@ fn described_place(path: &Path) -> Result<PathBuf> {
 
 /// The shape with the extent that follows from the others.
 fn complete(path: &Path, header: &Header, shape: &[Option<u64>]) -> Result<Vec<u64>> {
-    let refuse = |reason: String| {
-        let name = path.to_string_lossy().into_owned();
-        Err(Error::Mismatch { name, reason })
-    };
+    let refuse = |reason: String| Err(Error::mismatch(path.to_string_lossy(), reason));
     if shape.iter().filter(|extent| extent.is_none()).count() > 1 {
         return refuse("only one extent can follow from the others".to_owned());
     }

@@ -23,8 +23,9 @@ use crate::path;
 use crate::pipeline;
 use crate::progress::Progress;
 
-/// How to unpack.
+/// Options of [`extract`]: the members, the limit of their size, and whether files are replaced.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct ExtractOptions {
     /// What to unpack; everything when there are none.
     pub patterns: Patterns,
@@ -41,6 +42,7 @@ pub struct ExtractOptions {
 /// The files that were unpacked.
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ExtractReport {
     /// The archive, by its path as given.
     pub archive: PathBuf,
@@ -80,6 +82,19 @@ impl ExtractReport {
 ///
 /// When a file is there already, and `force` is not given; when the archive is larger than `max_size`;
 /// when the system refuses.
+///
+/// ```no_run
+/// use ra_pack::extract;
+/// use ra_pack::extract::ExtractOptions;
+///
+/// let mut options = ExtractOptions::default();
+/// options.max_size = Some(1 << 30);
+/// let report = extract("exp.zip".as_ref(), "exp".as_ref(), &options)?;
+/// for finding in &report.findings {
+///     println!("{finding}");
+/// }
+/// # Ok::<(), ra_pack::Error>(())
+/// ```
 pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Result<ExtractReport> {
     let mut opened = Archive::open_watched(archive, &options.progress)?;
     let whole = if opened.is_stream() { Some(opened.bytes_to_read()) } else { None };
@@ -188,7 +203,7 @@ impl<'o> Extraction<'o> {
             let sizes = wanted(MemberKind::File).map(|(_, member)| member.size);
             let bytes = sizes.fold(0_u64, u64::saturating_add);
             if bytes > limit {
-                return Err(Error::Unsupported(format!(
+                return Err(Error::Limit(format!(
                     "the archive unpacks to {bytes} bytes, more than the {limit} that the option \
                      `max_size` allows"
                 )));
@@ -239,7 +254,7 @@ impl<'o> Extraction<'o> {
         let bytes = bytes as u64;
         let before = self.written.fetch_add(bytes, Ordering::Relaxed);
         if before.saturating_add(bytes) > limit {
-            return Err(Error::Unsupported(format!(
+            return Err(Error::Limit(format!(
                 "the archive unpacks to more than the {limit} bytes that the option `max_size` allows"
             )));
         }

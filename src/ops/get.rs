@@ -21,8 +21,9 @@ const STANDARD_OUTPUT: &str = "standard output";
 /// Bytes of elements that pass at a time: a multiple of every width that has a byte order.
 const BLOCK: u64 = 64 * 1024;
 
-/// What to get, and how.
+/// Options of [`get`] and [`get_to`]: the part of an array, the format, and the checks.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct GetOptions {
     /// The part of an array, as in `0:10,:,3`, in the order of its description's shape.
     pub slice: Option<String>,
@@ -50,6 +51,7 @@ impl GetOptions {
 /// The member that was got.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct GetReport {
     /// The archive or directory, by its path as given.
     pub archive: PathBuf,
@@ -72,6 +74,19 @@ pub struct GetReport {
 /// # Errors
 ///
 /// When there is no such member, it is damaged, or the file is there already.
+///
+/// ```no_run
+/// use ra_pack::convert::ArrayFormat;
+/// use ra_pack::get;
+/// use ra_pack::get::GetOptions;
+///
+/// let mut options = GetOptions::default();
+/// options.slice = Some("0:10, :".to_owned());
+/// options.format = Some(ArrayFormat::Npy);
+/// let report = get("exp.zip".as_ref(), "run1/t.ra", "t.npy".as_ref(), &options)?;
+/// println!("{} bytes, lost: {:?}", report.bytes, report.losses);
+/// # Ok::<(), ra_pack::Error>(())
+/// ```
 pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) -> Result<GetReport> {
     check_apart(archive, output)?;
     options.check()?;
@@ -224,10 +239,9 @@ fn slice(
     let verified = !unverified && pack.copy_to(array.name(), &mut std::io::sink())?.1;
     let array = array.in_shape_order()?;
     let (header, shape) = (array.header()?, array.shape()?);
-    let elements = parse_slice(text, &shape)
-        .map_err(|error| Error::Unsupported(format!("the slice `{text}`: {error}")))?;
-    let taken = resolve_slice(&shape, &elements);
-    let taken = taken.map_err(|error| Error::Unsupported(error.to_string()))?;
+    let refused = Error::slice_text(text);
+    let elements = parse_slice(text, &shape).map_err(&refused)?;
+    let taken = resolve_slice(&shape, &elements).map_err(refused)?;
     let width = header.decoded().element().elbyte();
     let counts = taken.iter().map(|axis| u64::try_from(axis.count).unwrap_or(u64::MAX));
     array.check_memory(counts.fold(width, u64::saturating_mul))?;
@@ -235,9 +249,7 @@ fn slice(
 }
 
 fn too_large(limit: u64) -> Error {
-    Error::Unsupported(format!(
-        "that is more than the {limit} bytes that the option `max_size` allows"
-    ))
+    Error::Limit(format!("that is more than the {limit} bytes that the option `max_size` allows"))
 }
 
 /// Counts what is written, and writes no more than is allowed: a size is only a claim. It stops when the operation

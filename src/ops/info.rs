@@ -28,6 +28,7 @@ use crate::ra::{ElementType, Flags, Header};
 /// The contents of a pack.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct PackInfo {
     /// The archive or directory, by its path as given.
     pub name: String,
@@ -67,6 +68,7 @@ pub struct PackInfo {
 /// A list of digests.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ManifestInfo {
     /// Its name in the pack, or its path when it lies beside the archive.
     pub name: String,
@@ -81,11 +83,19 @@ pub struct ManifestInfo {
     pub agrees: Option<bool>,
 }
 
-/// What a pack holds; `progress` is told how far the reading is.
+/// Reads what a pack holds; `progress` is told how far the reading is.
 ///
 /// # Errors
 ///
 /// When it cannot be read, or is no archive.
+///
+/// ```
+/// use ra_pack::{Progress, info};
+///
+/// let pack = info("examples/experiment".as_ref(), &Progress::default())?;
+/// assert_eq!((pack.arrays, pack.undescribed), (10, 0));
+/// # Ok::<(), ra_pack::Error>(())
+/// ```
 pub fn info(target: &Path, progress: &Progress) -> Result<PackInfo> {
     let archive = Archive::open_watched(target, progress)?;
     let container = archive.container();
@@ -212,6 +222,7 @@ fn check_manifests(
 /// Everything about one array. The fields from `flags` to `dims` are those of the RawArray header.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ArrayInfo {
     /// The file or member.
     pub name: String,

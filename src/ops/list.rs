@@ -19,8 +19,9 @@ use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::{DecodeError, ElementType};
 
-/// What to list, and how.
+/// Options of [`list`]: the members, their order, and whether digests are looked up.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct ListOptions {
     /// Which members, by their names; all of them when there are none.
     pub patterns: Patterns,
@@ -40,6 +41,7 @@ pub struct ListOptions {
 
 /// In which order to list; where that says nothing, members stand by their names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ListOrder {
     /// By the bytes of the name.
     #[default]
@@ -57,6 +59,7 @@ pub enum ListOrder {
 /// The members of a pack, in the order that was asked for.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Listing {
     /// The archive or directory, by its path as given.
     pub target: PathBuf,
@@ -81,9 +84,10 @@ struct ListedMembers {
     contents: Contents,
 }
 
-/// One file or directory.
+/// One member of a pack: its name, its sizes, and the facts of an array.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Listed<'a> {
     /// The name that it is got by; in a bag, that of the payload.
     pub name: &'a str,
@@ -111,6 +115,7 @@ pub struct Listed<'a> {
 /// The facts of an array, from its header and description.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ListedArray<'a> {
     /// The type of its elements, such as `float32`; what is wrong when the header cannot be read.
     #[cfg_attr(test, schemars(with = "String"))]

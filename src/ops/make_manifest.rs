@@ -20,8 +20,9 @@ use crate::path::{MemberPath, escape};
 use crate::pipeline;
 use crate::progress::Progress;
 
-/// How to make a manifest.
+/// Options of [`manifest_of`] and [`write_manifest`]: the algorithm, and whether a file is replaced.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ManifestOptions {
     /// The digests: by SHA-256 or SHA-512.
     pub algorithm: Algorithm,
@@ -43,6 +44,7 @@ impl Default for ManifestOptions {
 /// The manifest that was made.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ManifestReport {
     /// The archive or directory, by its path as given.
     pub target: PathBuf,

@@ -12,8 +12,9 @@ use crate::pipeline;
 /// A stored array that is larger than this many bytes is not read whole for a picture.
 const WHOLE: u64 = 1 << 30;
 
-/// What to take.
+/// Options of [`PackedArray::sample`]: the part of the array, and the size of the picture.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct SampleOptions {
     /// The part of the array, as in `0:10,:,3`, in the order of its indices.
     pub slice: Option<String>,
@@ -41,7 +42,7 @@ pub enum Sample {
     Grid(Box<Grid>),
 }
 
-/// What the numbers of a sample are.
+/// The name and the meaning of the numbers of a sample.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Quantity {

@@ -34,6 +34,7 @@ pub struct Patterns {
 /// A pattern that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the pattern `{}` cannot be read: {reason}", crate::path::escape(pattern))]
+#[non_exhaustive]
 pub struct InvalidPattern {
     /// The pattern.
     pub pattern: String,

@@ -260,12 +260,10 @@ pub fn is_pack(path: &Path) -> Result<bool> {
 pub(super) fn not_an_array(path: &Path) -> Error {
     let name = path.to_string_lossy().into_owned();
     match fs::kind_of(path) {
-        Ok(FileKind::RawArray) => Error::Mismatch {
+        Ok(FileKind::RawArray) => Error::mismatch(
             name,
-            reason: format!(
-                "a RawArray file by itself needs a name that ends in .{ARRAY_EXTENSION}"
-            ),
-        },
+            format!("a RawArray file by itself needs a name that ends in .{ARRAY_EXTENSION}"),
+        ),
         Ok(kind) => Error::NotAnArray { name, kind },
         Err(error) => error,
     }
@@ -309,8 +307,9 @@ impl<T: Element> RawArray<T> {
         Self::read_sized(file, len).map_err(|error| Error::array_file(path, error))
     }
 
-    /// Writes the file at `path`, in the place of what may be there: the new file is complete before
-    /// it gets the name.
+    /// Writes the file at `path`, in the place of what may be there. The new file is complete and on the disk before
+    /// it gets the name, which can take milliseconds; [`write_to`](Self::write_to) writes to a file of the program's
+    /// own, and waits for no disk.
     ///
     /// # Errors
     ///

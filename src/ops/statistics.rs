@@ -25,8 +25,9 @@ const MAX_BINS: usize = 1 << 16;
 /// of the result: it decides in what order numbers are added.
 const LANES: usize = 8;
 
-/// What to compute.
+/// Options of [`PackedArray::statistics`]: the part of the array, and the histogram.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct StatisticsOptions {
     /// The part of the array, as in `0:10,:,3`, in the order of its indices.
     pub slice: Option<String>,

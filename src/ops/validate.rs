@@ -22,8 +22,9 @@ use crate::progress::Progress;
 /// What a document that comes without a file is called.
 const UNNAMED: &str = "<stdin>";
 
-/// How to validate.
+/// Options of [`validate`]: the rules that count, and the root of the pack.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct ValidateOptions {
     /// Count warnings and extension words as errors.
     pub strict: bool,
@@ -42,6 +43,7 @@ pub struct ValidateOptions {
 /// The findings about one path.
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ValidateReport {
     /// The file, archive or directory, by its path as given; `-` for standard input.
     pub target: PathBuf,

@@ -267,6 +267,7 @@ pub(crate) fn group_in_pack(member: &str, group: &str) -> String {
 /// A coordinate that dimensions of arrays are named by.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct CoordinateInfo {
     /// Its path in the pack, such as `/run1/time`.
     pub name: String,

@@ -7,8 +7,19 @@ use crate::interchange::{element_of_word, truth};
 use crate::ndl::{Datatype, Endian, Extent, Integer, Ndarray, Order, Storage, Value};
 use crate::ra::{ElementKind, ElementType, Encoding, Flags, Header};
 
-/// What a header says, as the language says it. `encoding` is what the data was found to be, for an
-/// array whose header says that it is encoded.
+/// Makes the description that a header implies. `encoding` is what the data was found to be, for an array whose
+/// header says that it is encoded.
+///
+/// ```
+/// use ra_pack::describe;
+/// use ra_pack::ndl::Extent;
+/// use ra_pack::ra::{ElementType, Encoding, Header};
+///
+/// let header = Header::new(ElementType::FLOAT32, vec![2, 3])?;
+/// let described = describe("voltage", &header, Encoding::Raw);
+/// assert_eq!(described.shape, [Extent::Fixed(2), Extent::Fixed(3)]);
+/// # Ok::<(), ra_pack::ra::ShapeError>(())
+/// ```
 pub fn describe(name: &str, header: &Header, encoding: Encoding) -> Ndarray {
     let shape = shape_of(header.dims(), Order::Column);
     let endian = header.flags().contains(Flags::BIG_ENDIAN).then_some(Endian::Big);

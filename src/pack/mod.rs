@@ -109,6 +109,7 @@ const BAG_PAYLOAD: &str = "data/";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Layout {
     /// The files as they lie in the directory, and the manifests beside them.
     #[default]

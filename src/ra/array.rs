@@ -20,6 +20,7 @@ use super::{DecodeError, DecodeErrorKind, ReadError, ShapeError};
 
 /// A decoded file. Nothing is copied when the file holds plain elements in this machine's byte order.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Decoded<'a> {
     /// The header as stored; [`Header::decoded`] is that of the decoded data.
     pub header: Header,
@@ -459,6 +460,17 @@ macro_rules! any_array {
     ($($variant:ident($rust:ty) = $($element:ident)|+, $doc:literal;)+) => {
         /// An array of any element type that a file can have. All arrays are as ndarray holds them, with
         /// the indices of the file unless its reader says otherwise.
+        ///
+        /// ```
+        /// use ra_pack::{AnyArray, Pack};
+        ///
+        /// let time = Pack::open("examples/experiment")?.array("time.ra")?.read_any()?;
+        /// match &time {
+        ///     AnyArray::F64(seconds) => println!("{} times from {}", seconds.len(), seconds[[0]]),
+        ///     other => println!("times of type {}", other.element()),
+        /// }
+        /// # Ok::<(), ra_pack::Error>(())
+        /// ```
         #[derive(Debug, Clone, PartialEq)]
         #[non_exhaustive]
         pub enum AnyArray {
@@ -564,6 +576,18 @@ macro_rules! any_array {
             fn from(array: ArrayD<$rust>) -> Self {
                 Self::$variant(array)
             }
+        }
+
+        /// Without copying the elements. Fails when they are of another type.
+        impl TryFrom<AnyArray> for ArrayD<$rust> {
+            type Error = DecodeErrorKind;
+
+            fn try_from(array: AnyArray) -> Result<Self, Self::Error> {
+                match array {
+                    AnyArray::$variant(array) => Ok(array),
+                    other => Err(DecodeErrorKind::wrong_type::<$rust>(other.element())),
+                }
+            }
         })+
     };
 }
@@ -589,6 +613,39 @@ any_array! {
 }
 
 impl AnyArray {
+    /// The elements as `f64`, with the same indices; nothing for complex and opaque ones.
+    ///
+    /// Integers of more than 53 bits are rounded to the nearest `f64`, to the even one of two; all other numbers are
+    /// exact.
+    ///
+    /// ```
+    /// use ndarray::arr1;
+    /// use ra_pack::AnyArray;
+    ///
+    /// let counts = AnyArray::from(arr1(&[3_i16, -4]).into_dyn());
+    /// assert_eq!(counts.to_f64(), Some(arr1(&[3.0, -4.0]).into_dyn()));
+    /// ```
+    #[expect(clippy::cast_precision_loss, reason = "there is no other conversion, and it is said")]
+    pub fn to_f64(&self) -> Option<ArrayD<f64>> {
+        Some(match self {
+            Self::I8(array) => array.mapv(f64::from),
+            Self::I16(array) => array.mapv(f64::from),
+            Self::I32(array) => array.mapv(f64::from),
+            Self::I64(array) => array.mapv(|element| element as f64),
+            Self::I128(array) => array.mapv(|element| element as f64),
+            Self::U8(array) => array.mapv(f64::from),
+            Self::U16(array) => array.mapv(f64::from),
+            Self::U32(array) => array.mapv(f64::from),
+            Self::U64(array) => array.mapv(|element| element as f64),
+            Self::U128(array) => array.mapv(|element| element as f64),
+            Self::F16(array) => array.mapv(f64::from),
+            Self::Bf16(array) => array.mapv(f64::from),
+            Self::F32(array) => array.mapv(f64::from),
+            Self::F64(array) => array.clone(),
+            Self::C32(_) | Self::C64(_) | Self::C128(_) | Self::Opaque(_) => return None,
+        })
+    }
+
     /// Reads a whole file; trailing metadata is read and dropped. No more memory is taken than what
     /// arrives needs; [`AnyArray::read_sized`] is faster where the length is known.
     ///

@@ -307,12 +307,7 @@ impl Header {
         if self.element.reads_as::<T>() {
             return Ok(());
         }
-        let kind = DecodeErrorKind::WrongType {
-            rust: std::any::type_name::<T>(),
-            expected: ElementType::of::<T>(),
-            found: self.element,
-        };
-        Err(DecodeError::new(count(ELTYPE_AT), kind))
+        Err(DecodeError::new(count(ELTYPE_AT), DecodeErrorKind::wrong_type::<T>(self.element)))
     }
 
     /// The error of a data section of which only `found` bytes are there.

@@ -44,6 +44,7 @@ pub(crate) use slice::{Picked, resolve as resolve_slice};
 /// A file that is not a RawArray, or not a whole or consistent one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} (at byte {offset})")]
+#[non_exhaustive]
 pub struct DecodeError {
     /// Where in the file, in bytes from its beginning.
     pub offset: u64,
@@ -168,6 +169,13 @@ pub enum DecodeErrorKind {
         /// Alignment of the Rust type.
         expected: usize,
     },
+}
+
+impl DecodeErrorKind {
+    fn wrong_type<T: Element>(found: ElementType) -> Self {
+        let (rust, expected) = (std::any::type_name::<T>(), ElementType::of::<T>());
+        Self::WrongType { rust, expected, found }
+    }
 }
 
 /// Dimensions that do not fit their elements, or that no array can have.

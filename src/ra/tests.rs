@@ -550,3 +550,31 @@ fn a_range_longer_than_one_read_is_put_together() {
         assert_eq!(read, expected.slice(slice).to_vec(), "step {step}");
     }
 }
+
+#[test]
+fn an_array_of_any_type_becomes_one_of_its_type_or_of_floats() {
+    use ndarray::{ArrayD, arr0, arr1};
+    let counts = AnyArray::from(arr1(&[1_i64, (1 << 53) + 1, i64::MAX, i64::MIN]).into_dyn());
+    let floats = arr1(&[
+        1.0,
+        9_007_199_254_740_992.0,
+        9_223_372_036_854_775_808.0,
+        -9_223_372_036_854_775_808.0,
+    ]);
+    assert_eq!(counts.to_f64().unwrap(), floats.into_dyn());
+    let same = ArrayD::<i64>::try_from(counts.clone()).unwrap();
+    assert_eq!(AnyArray::from(same), counts);
+    let refused = ArrayD::<f32>::try_from(counts).unwrap_err();
+    assert_eq!(
+        refused,
+        DecodeErrorKind::WrongType {
+            rust: "f32",
+            expected: ElementType::FLOAT32,
+            found: ElementType::INT64,
+        }
+    );
+    let half = AnyArray::from(arr0(bf16::from_f32(0.25)).into_dyn());
+    assert_eq!(half.to_f64().unwrap(), arr0(0.25).into_dyn());
+    let complex = AnyArray::from(arr0(Complex::new(1.0_f32, 0.0)).into_dyn());
+    assert_eq!(complex.to_f64(), None);
+}

@@ -127,21 +127,26 @@ fn what_writes_is_cancelled_and_leaves_nothing() {
         for jobs in [1, 2] {
             is_cancelled(name, |progress| {
                 let progress = progress.clone();
-                let options =
-                    CreateOptions { progress, compression, jobs: Some(jobs), ..Default::default() };
+                let mut options = CreateOptions::default();
+                options.progress = progress;
+                options.compression = compression;
+                options.jobs = Some(jobs);
                 create(source, &output(name), &options)
             });
         }
     }
     for name in ["a.npy", "a.ra", "a.npz", "a.csv", "a.zip"] {
         is_cancelled(name, |progress| {
-            let options = ConvertOptions { progress: progress.clone(), ..Default::default() };
+            let mut options = ConvertOptions::default();
+            options.progress = progress.clone();
             convert(&long, &output(name), &options)
         });
     }
     for format in [None, Some(ArrayFormat::Npy), Some(ArrayFormat::Csv)] {
         is_cancelled("get", |progress| {
-            let options = GetOptions { progress: progress.clone(), format, ..Default::default() };
+            let mut options = GetOptions::default();
+            options.progress = progress.clone();
+            options.format = format;
             get(source, "long.ra", &output("a"), &options)
         });
     }
@@ -149,7 +154,8 @@ fn what_writes_is_cancelled_and_leaves_nothing() {
         let stream = source.join(name);
         long_stream(&stream, pack);
         is_cancelled(name, |progress| {
-            let options = ExtractOptions { progress: progress.clone(), ..Default::default() };
+            let mut options = ExtractOptions::default();
+            options.progress = progress.clone();
             extract(&stream, &output("out"), &options)
         });
     }
@@ -165,10 +171,13 @@ fn what_reads_is_cancelled() {
     long_stream(&stream, zstd);
     for target in [a, &stream] {
         is_cancelled("verify", |progress| {
-            verify(target, &VerifyOptions { progress: progress.clone(), ..Default::default() })
+            let mut options = VerifyOptions::default();
+            options.progress = progress.clone();
+            verify(target, &options)
         });
         is_cancelled("manifest", |progress| {
-            let options = ManifestOptions { progress: progress.clone(), ..Default::default() };
+            let mut options = ManifestOptions::default();
+            options.progress = progress.clone();
             manifest_of(target, &options)
         });
         is_cancelled("statistics", |progress| {
@@ -179,15 +188,18 @@ fn what_reads_is_cancelled() {
             Pack::open_watched(target, progress)?.copy_to("long.ra", &mut sink())
         });
         is_cancelled("get to", |progress| {
-            let options = GetOptions { progress: progress.clone(), ..Default::default() };
+            let mut options = GetOptions::default();
+            options.progress = progress.clone();
             get_to(target, "long.ra", &mut sink(), &options)
         });
         is_cancelled("diff of members", |progress| {
-            let options = DiffOptions { progress: progress.clone(), ..Default::default() };
+            let mut options = DiffOptions::default();
+            options.progress = progress.clone();
             diff_members(target, b, "long.ra", &options)
         });
         is_cancelled("diff of packs", |progress| {
-            let options = DiffOptions { progress: progress.clone(), ..Default::default() };
+            let mut options = DiffOptions::default();
+            options.progress = progress.clone();
             diff(b, target, &options)
         });
     }
@@ -195,24 +207,28 @@ fn what_reads_is_cancelled() {
         (
             "list",
             (|target, progress| {
-                let options = ListOptions { progress: progress.clone(), ..Default::default() };
+                let mut options = ListOptions::default();
+                options.progress = progress.clone();
                 list(target, &options).map(drop)
             }) as fn(&Path, &Progress) -> Result<()>,
         ),
         ("validate", |target, progress| {
-            let options = ValidateOptions { progress: progress.clone(), ..Default::default() };
+            let mut options = ValidateOptions::default();
+            options.progress = progress.clone();
             validate(target, &options).map(drop)
         }),
         ("info", |target, progress| info(target, progress).map(drop)),
         ("describe", |target, progress| {
-            let options = DescribeOptions { progress: progress.clone(), ..Default::default() };
+            let mut options = DescribeOptions::default();
+            options.progress = progress.clone();
             describe_target(target, &options).map(drop)
         }),
     ] {
         is_cancelled(name, |progress| list(&stream, progress));
     }
     is_cancelled("diff of arrays", |progress| {
-        let options = DiffOptions { progress: progress.clone(), ..Default::default() };
+        let mut options = DiffOptions::default();
+        options.progress = progress.clone();
         diff_arrays(&arrays[0], &arrays[1], &options)
     });
     fs::remove_file(stream).unwrap();
@@ -233,9 +249,12 @@ fn many_arrays_are_cancelled_and_so_is_what_waits_for_none() {
         // It was cancelled before it began.
         let progress = Progress::new();
         progress.cancel();
-        let options = VerifyOptions { progress: progress.clone(), ..Default::default() };
+        let mut options = VerifyOptions::default();
+        options.progress = progress.clone();
         assert!(matches!(verify(&archive, &options), Err(Error::Interrupted)));
-        let options = CreateOptions { progress, force: true, ..Default::default() };
+        let mut options = CreateOptions::default();
+        options.progress = progress;
+        options.force = true;
         let before = fs::read(&archive).unwrap();
         let again = create(source.path(), &archive, &options);
         assert!(matches!(again, Err(Error::Interrupted)), "{again:?}");

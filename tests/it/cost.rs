@@ -219,7 +219,8 @@ fn many_arrays_of_a_compressed_tar_are_verified_in_one_pass() {
     let place = TempDir::new().unwrap();
     for name in ["x.tar.gz", "x.tar.zst"] {
         let path = place.path().join(name);
-        let options = CreateOptions { describe: true, ..CreateOptions::default() };
+        let mut options = CreateOptions::default();
+        options.describe = true;
         create(source.path(), &path, &options).unwrap();
         let pack = Pack::open(&path).unwrap();
         let read = pack.read_each(&names, None, |array| {
@@ -345,7 +346,8 @@ fn a_level_that_deflate_does_not_have_is_refused_in_every_container() {
         let target = place.path().join(name);
         for level in [0, 1, 10, 12, 99, u32::MAX] {
             let compression = Compression::Deflate { level: Some(level) };
-            let options = CreateOptions { compression, ..CreateOptions::default() };
+            let mut options = CreateOptions::default();
+            options.compression = compression;
             let error = create(source.path(), &target, &options).unwrap_err();
             assert!(error.to_string().contains("levels 2 to 9"), "{name} {level}: {error}");
             assert!(!target.exists());
@@ -360,11 +362,14 @@ fn any_number_of_jobs_may_be_asked_for() {
     let jobs = Some(usize::MAX);
     for name in ["a.zip", "a.tar.gz", "a.tar.zst"] {
         let target = place.path().join(name);
-        create(source.path(), &target, &CreateOptions { jobs, ..CreateOptions::default() })
-            .unwrap();
-        let options = VerifyOptions { jobs, ..VerifyOptions::default() };
+        let mut options = CreateOptions::default();
+        options.jobs = jobs;
+        create(source.path(), &target, &options).unwrap();
+        let mut options = VerifyOptions::default();
+        options.jobs = jobs;
         assert!(verify(&target, &options).unwrap().is_sound());
-        let options = ExtractOptions { jobs, ..ExtractOptions::default() };
+        let mut options = ExtractOptions::default();
+        options.jobs = jobs;
         extract(&target, &place.path().join(format!("{name}.out")), &options).unwrap();
     }
 }

@@ -214,7 +214,8 @@ fn describe_and_pack(directory: &Path, file: &[u8]) {
     fs::write(directory.join("a.ra"), file).unwrap();
     ra_pack::describe::write_descriptions(directory, &DescribeOptions::default()).unwrap();
     let zip = directory.with_extension("zip");
-    let options = ra_pack::create::CreateOptions { force: true, ..Default::default() };
+    let mut options = ra_pack::create::CreateOptions::default();
+    options.force = true;
     ra_pack::create(directory, &zip, &options).unwrap();
     let report = ra_pack::verify(&zip, &ra_pack::verify::VerifyOptions::default()).unwrap();
     assert!(report.is_sound(), "{:?}", report.findings);

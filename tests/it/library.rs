@@ -13,11 +13,13 @@ use ndarray::{ArrayD, ArrayViewD, s};
 use num_complex::Complex;
 use ra_pack::archive::{Compression, Method};
 use ra_pack::create::{CreateOptions, Layout};
+use ra_pack::error::NotViewable;
 use ra_pack::extract::ExtractOptions;
 use ra_pack::files::FileKind;
+use ra_pack::get::{GetOptions, get_to};
 use ra_pack::list::{ListOptions, Listing};
 use ra_pack::ndl::{Extent, Order};
-use ra_pack::ra::{self, parse_slice};
+use ra_pack::ra::{self, DecodeError, SliceError, parse_slice};
 use ra_pack::verify::VerifyOptions;
 use ra_pack::{
     AnyArray, Container, Error, Pack, Progress, RawArray, create, extract, list, verify,
@@ -56,8 +58,10 @@ impl Packs {
         let mut paths = vec![experiment.path().to_owned()];
         for (name, layout, compression) in ways() {
             let archive = scratch.path().join(name);
-            let options =
-                CreateOptions { layout, compression, describe: true, ..CreateOptions::default() };
+            let mut options = CreateOptions::default();
+            options.layout = layout;
+            options.compression = compression;
+            options.describe = true;
             create(experiment.path(), &archive, &options).unwrap();
             paths.push(archive);
         }
@@ -141,6 +145,43 @@ fn an_array_outlives_its_pack_and_goes_to_other_threads() {
         let read = thread::spawn(move || other.read::<f32>().unwrap());
         assert_eq!(read.join().unwrap(), temperatures(), "{kind}");
         assert_eq!(array.slice::<f32>(s![.., 3]).unwrap().len(), 3, "{kind}");
+    });
+}
+
+#[test]
+fn no_read_takes_more_memory_than_it_may() {
+    // Seven literals, by the LZ4 block format.
+    let lz4 = flagged(2, [2, 1], 7, &[6], &[0x60, 1, 2, 3, 4, 5, 6]);
+    let packs = Packs::of(standard().file("lz4.ra", lz4));
+    packs.each(|kind, pack| {
+        let refused = |result: Result<(), Error>, takes: u64| match result {
+            Err(Error::TooLarge { bytes, limit, name }) => {
+                assert_eq!((bytes, limit), (takes, takes - 1), "{kind}: {name}");
+            }
+            other => panic!("{kind}: {other:?}"),
+        };
+        let name = "run1/temperature.ra";
+        let file = pack.read(name).unwrap().len() as u64;
+        refused(pack.clone().max_bytes(file - 1).read(name).map(drop), file);
+        assert!(pack.clone().max_bytes(file).read(name).is_ok());
+        // The limit of a pack is that of its arrays, and an array may have one of its own.
+        let open = pack.clone().max_bytes(59).array(name).unwrap();
+        for array in [open.clone(), pack.array(name).unwrap().max_bytes(59)] {
+            refused(array.read::<f32>().map(drop), 60);
+            refused(array.read_raw::<f32>().map(drop), 60);
+            refused(array.read_any().map(drop), 60);
+            array.read_into(&mut [0.0_f32; 15]).unwrap();
+            array.slice::<f32>(s![.., 1..]).unwrap();
+            assert!(array.clone().max_bytes(60).read_any().is_ok(), "{kind}");
+            let array = array.max_bytes(11);
+            refused(array.slice::<f32>(s![.., 2]).map(drop), 12);
+            refused(array.slice_any(s![.., 2]).map(drop), 12);
+            assert!(array.max_bytes(12).slice_any(s![.., 2]).is_ok(), "{kind}");
+        }
+        let encoded = pack.array("lz4.ra").unwrap().max_bytes(12);
+        refused(encoded.read_any().map(drop), 13);
+        refused(encoded.read_into(&mut [0_u8; 6]), 13);
+        assert_eq!(encoded.max_bytes(13).read::<u8>().unwrap().len(), 6);
     });
 }
 
@@ -406,7 +447,10 @@ fn a_structure_of_the_program_is_an_element() {
         let AnyArray::Opaque(opaque) = array.read_any().unwrap() else { panic!("{kind}") };
         assert_eq!(opaque.bytes(), bytemuck::cast_slice::<_, u8>(&fixes), "{kind}");
         let error = array.read::<[f32; 4]>().unwrap_err();
-        assert!(cause(&error).contains("user16") && cause(&error).contains("user12"), "{error}");
+        assert!(
+            error.to_string().contains("user16") && error.to_string().contains("user12"),
+            "{error}"
+        );
     });
 }
 
@@ -479,17 +523,6 @@ fn an_array_lies_in_memory_as_in_the_file() {
     });
 }
 
-/// An error and what caused it, as one text.
-fn cause(error: &Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(source) = next {
-        text = format!("{text}: {source}");
-        next = source.source();
-    }
-    text
-}
-
 #[test]
 fn a_wrong_type_is_an_error_that_names_both() {
     Packs::of(standard()).each(|kind, pack| {
@@ -501,7 +534,7 @@ fn a_wrong_type_is_an_error_that_names_both() {
             array.read_into(&mut out).unwrap_err(),
             array.slice::<i32>(s![0, 0]).unwrap_err(),
         ] {
-            let said = cause(&error);
+            let said = error.to_string();
             for part in ["run1/temperature.ra", "i32", "int32", "float32"] {
                 assert!(said.contains(part), "{kind}: {said}");
             }
@@ -514,17 +547,21 @@ fn a_wrong_type_is_an_error_that_names_both() {
 fn a_wrong_shape_is_an_error_that_names_both() {
     Packs::of(standard()).each(|kind, pack| {
         let array = pack.array("run1/temperature.ra").unwrap();
-        let said = cause(&array.read_into(&mut [0.0_f32; 14]).unwrap_err());
-        assert!(said.contains("15") && said.contains("14"), "{kind}: {said}");
-        let said = cause(&array.slice::<f32>(s![0, 5]).unwrap_err());
+        let error = array.read_into(&mut [0.0_f32; 14]).unwrap_err();
+        assert!(
+            matches!(error, Error::Length { expected: 15, found: 14, .. }),
+            "{kind}: {error:?}"
+        );
+        let said = array.slice::<f32>(s![0, 5]).unwrap_err().to_string();
         assert!(said.contains("index 5") && said.contains("axis 1"), "{kind}: {said}");
         for error in [
             array.slice::<f32>(s![0, 0, 0]).unwrap_err(),
             array.slice_any(s![0, 0, 0]).unwrap_err(),
         ] {
-            let said = cause(&error);
+            let said = error.to_string();
             assert!(said.contains("2 axes") && said.contains("found 3"), "{kind}: {said}");
-            assert!(matches!(error, Error::Mismatch { .. }), "{kind}: {error:?}");
+            let Error::Slice { source, .. } = &error else { panic!("{kind}: {error:?}") };
+            assert_eq!(*source, SliceError::Axes { expected: 2, found: 3 });
         }
     });
 }
@@ -564,7 +601,8 @@ fn an_open_pack_lists_and_verifies_itself() {
         } else {
             packs.path(kind)
         };
-        let options = ListOptions { digests: true, ..ListOptions::default() };
+        let mut options = ListOptions::default();
+        options.digests = true;
         let (listed, again) = (pack.list(&options).unwrap(), list(&path, &options).unwrap());
         assert_eq!(names(&listed), names(&again), "{kind}");
         let digests = |listing: &Listing| -> Vec<_> {
@@ -716,7 +754,10 @@ fn in_a_tar_elements_of_16_bytes_can_be_viewed_behind_an_even_number_of_dims_onl
             Ok(view) => assert!(ndims.is_multiple_of(2) && view == read),
             Err(error) => {
                 assert!(!ndims.is_multiple_of(2));
-                assert!(cause(&error).contains("aligned to 16 bytes"), "{}", cause(&error));
+                let reason = NotViewable::Misaligned(16);
+                assert!(
+                    matches!(error, Error::NotViewable { reason: found, .. } if found == reason)
+                );
             }
         }
         assert_eq!(zip.array(&name).unwrap().view::<u128>().unwrap(), read);
@@ -729,23 +770,24 @@ fn a_view_is_refused_where_elements_do_not_lie_as_in_memory() {
         .file("big.ra", flagged(1, [3, 4], 4, &[1], &1.5_f32.to_be_bytes()))
         .file("lz4.ra", flagged(2, [2, 1], 7, &[6], &[0x60, 1, 2, 3, 4, 5, 6]));
     let packs = Packs::of(experiment);
-    let refusal = |kind: &str, name: &str| {
-        let pack = map(&packs.path(kind)).unwrap();
-        let error = pack.array(name).unwrap().view::<f32>().unwrap_err();
-        cause(&error)
+    let reason = |error: Error| match error {
+        Error::NotViewable { reason, .. } => reason,
+        other => panic!("{other:?}"),
     };
     for kind in ["deflated.zip", "zstd.zip", "plain.tar.gz", "plain.tar.zst"] {
-        assert!(refusal(kind, "run1/temperature.ra").contains("compressed"), "{kind}");
+        let array = map(&packs.path(kind)).unwrap().array("run1/temperature.ra").unwrap();
+        assert_eq!(reason(array.view::<f32>().unwrap_err()), NotViewable::Compressed, "{kind}");
     }
-    let said = refusal("stored.zip", "run1/gain.ra");
-    assert!(said.contains("f32") && said.contains("int64"), "{said}");
-    assert!(refusal("stored.zip", "big.ra").contains("read them instead"));
     let pack = map(&packs.path("stored.zip")).unwrap();
+    let said = pack.array("run1/gain.ra").unwrap().view::<f32>().unwrap_err().to_string();
+    assert!(said.contains("f32") && said.contains("int64"), "{said}");
+    let big = pack.array("big.ra").unwrap().view::<f32>().unwrap_err();
+    assert_eq!(reason(big), NotViewable::Flags(ra::Flags::BIG_ENDIAN));
     let encoded = pack.array("lz4.ra").unwrap().view::<u8>().unwrap_err();
-    assert!(cause(&encoded).contains("read them instead"), "{encoded}");
-    let unmapped = Pack::open(packs.path("stored.zip")).unwrap();
-    let said = unmapped.array("run1/temperature.ra").unwrap().view::<f32>().unwrap_err();
-    assert!(said.to_string().contains("Pack::map"), "{said}");
+    assert_eq!(reason(encoded), NotViewable::Flags(ra::Flags::ENCODED));
+    let unmapped = Pack::open(packs.path("stored.zip")).unwrap().array("run1/temperature.ra");
+    let unmapped = unmapped.unwrap().view::<f32>().unwrap_err();
+    assert_eq!(reason(unmapped), NotViewable::NotMapped);
     let error = map(&packs.path("extracted")).unwrap_err();
     assert!(matches!(error, Error::Unsupported(_)), "{error}");
 }
@@ -932,7 +974,9 @@ fn an_open_pack_stays_the_archive_that_was_opened() {
     let scratch = TempDir::new().unwrap();
     for name in ["exp.zip", "exp.tar"] {
         let path = scratch.path().join(name);
-        let options = CreateOptions { describe: true, force: true, ..CreateOptions::default() };
+        let mut options = CreateOptions::default();
+        options.describe = true;
+        options.force = true;
         create(before.path(), &path, &options).unwrap();
         let pack = Pack::open(&path).unwrap();
         create(after.path(), &path, &options).unwrap();
@@ -991,8 +1035,39 @@ fn a_raw_file_is_written_and_read_by_its_path() {
         &[1],
         &0.5_f32.to_le_bytes()
     )));
-    let said = cause(&RawArray::<f64>::read(&path).unwrap_err());
+    let said = RawArray::<f64>::read(&path).unwrap_err().to_string();
     assert!(said.contains("f64") && said.contains("float32") && said.contains("a.ra"), "{said}");
     assert!(RawArray::<f64>::read(scratch.path().join("nowhere.ra")).is_err());
     assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1, "nothing is left beside it");
+}
+
+#[test]
+fn an_error_is_a_whole_message_and_has_its_cause_for_programs() {
+    let pack = Pack::open("examples/experiment").unwrap();
+    let depth = pack.array("thermistors/depth.ra").unwrap();
+    let error = depth.read::<f64>().unwrap_err();
+    let source = error.source().unwrap().downcast_ref::<DecodeError>().unwrap();
+    assert_eq!(error.to_string(), format!("`thermistors/depth.ra`: {source}"));
+    let short = depth.read_into(&mut [0.0_f32; 3]).unwrap_err();
+    assert!(short.to_string().ends_with("the array has 10 elements, the slice to read into 3"));
+    assert!(matches!(short, Error::Length { expected: 10, found: 3, .. }));
+
+    let get = |options: &GetOptions| {
+        let target = "examples/experiment".as_ref();
+        get_to(target, "thermistors/depth.ra", &mut io::sink(), options).unwrap_err()
+    };
+    let mut options = GetOptions::default();
+    options.max_size = Some(10);
+    assert!(matches!(get(&options), Error::Limit(_)));
+    options = GetOptions::default();
+    options.slice = Some("10".to_owned());
+    let error = get(&options);
+    let outside = SliceError::Outside { axis: 0, index: 10, extent: 10 };
+    assert_eq!(error.to_string(), format!("the slice `10`: {outside}"));
+    assert!(matches!(error, Error::SliceText { source, .. } if source == outside));
+
+    let nothing = Pack::open("no such pack.zip").unwrap_err();
+    let Error::Io { source, .. } = &nothing else { panic!("{nothing:?}") };
+    assert_eq!(source.kind(), io::ErrorKind::NotFound);
+    assert!(nothing.to_string().ends_with(&format!("`no such pack.zip`: {source}")), "{nothing}");
 }

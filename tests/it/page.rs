@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use std::{env, fs};
 
 use ra_pack::ndl;
+use ra_pack::validate::{ValidateOptions, validate_text};
 use tempfile::TempDir;
 
 #[path = "../../examples/make_ocean.rs"]
@@ -54,14 +55,12 @@ pub(crate) fn check_tables(page: &str, tables: &str) {
 
 /// What is wrong with a document, one finding on each line.
 fn findings(text: &str) -> String {
-    let report = ra_pack::validate::validate_text(
-        text.as_bytes(),
-        &ra_pack::validate::ValidateOptions::default(),
-    );
-    let findings = report.findings.into_iter();
-    findings
-        .map(|finding| ra_pack::Finding { member: None, ..finding }.to_string() + "\n")
-        .collect()
+    let report = validate_text(text.as_bytes(), &ValidateOptions::default());
+    let findings = report.findings.into_iter().map(|mut finding| {
+        finding.member = None;
+        finding.to_string() + "\n"
+    });
+    findings.collect()
 }
 
 /// The blocks of a page in their order.

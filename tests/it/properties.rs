@@ -38,13 +38,12 @@ const WAYS: [(&str, Layout, Compression); 8] = [
 type Way = (&'static str, Layout, Compression);
 
 fn options((_, layout, compression): Way, jobs: usize) -> CreateOptions {
-    CreateOptions {
-        layout,
-        compression,
-        jobs: Some(jobs),
-        no_external_manifest: true,
-        ..CreateOptions::default()
-    }
+    let mut options = CreateOptions::default();
+    options.layout = layout;
+    options.compression = compression;
+    options.jobs = Some(jobs);
+    options.no_external_manifest = true;
+    options
 }
 
 /// Whether members are in the archive as they are.
@@ -288,8 +287,9 @@ proptest! {
         // Of the same name, which a bag has inside.
         let other = TempDir::new().unwrap();
         let listed = other.path().join(way.0);
-        create(source.path(), &listed, &CreateOptions { describe: true, ..options(way, jobs) })
-            .unwrap();
+        let mut options = options(way, jobs);
+        options.describe = true;
+        create(source.path(), &listed, &options).unwrap();
         prop_assert!(found == fs::read(listed).unwrap());
     }
 }
@@ -396,7 +396,8 @@ fn no_byte_changes_unseen(
     let archive = pack(source.path(), scratch.path(), way, 1).unwrap();
     let sound = fs::read(&archive).unwrap();
     let expected = seen_by_a_reader(&archive);
-    let options = VerifyOptions { jobs: Some(1), ..VerifyOptions::default() };
+    let mut options = VerifyOptions::default();
+    options.jobs = Some(1);
     for at in 0..sound.len() {
         for mask in masks(at) {
             let mut bytes = sound.clone();

@@ -145,7 +145,9 @@ proptest! {
             ("x.tar.zst", Layout::Plain, Compression::Stored),
             ("bag.zip", Layout::BagIt, Compression::Stored),
         ] {
-            let options = CreateOptions { layout, compression, ..CreateOptions::default() };
+            let mut options = CreateOptions::default();
+options.layout = layout;
+options.compression = compression;
             let [one, other] = ["one", "other"].map(|way| scratch.path().join(way).join(name));
             fs::create_dir_all(one.parent().unwrap()).unwrap();
             fs::create_dir_all(other.parent().unwrap()).unwrap();
@@ -276,7 +278,8 @@ fn a_writer_in_memory_gets_the_whole_archive() {
         array![1.5].into_dyn()
     );
     // A bag has the name of the archive as its top directory.
-    let options = WriteOptions { layout: Layout::BagIt, ..WriteOptions::default() };
+    let mut options = WriteOptions::default();
+    options.layout = Layout::BagIt;
     let mut sink = Vec::new();
     let mut pack = PackWriter::new(&mut sink, options).unwrap();
     pack.file("a.txt", "a".as_bytes()).unwrap();

@@ -29,6 +29,7 @@ use crate::pipeline;
 
 /// How members of a zip are packed, and how hard a compressed tar is pressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Compression {
     /// Members of a zip as they are; a compressed tar at its format's usual level.
     #[default]

@@ -116,12 +116,11 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
     let array = array.in_shape_order()?;
     let (columns, rows) = output.size();
     let (width, height) = args.size;
-    let mut options = SampleOptions {
-        slice: args.slice.clone(),
-        columns: width as usize,
-        rows: height as usize,
-        jobs: args.jobs,
-    };
+    let mut options = SampleOptions::default();
+    options.slice.clone_from(&args.slice);
+    options.columns = width as usize;
+    options.rows = height as usize;
+    options.jobs = args.jobs;
     if args.output.is_none() {
         (options.columns, options.rows) = (columns * 2, rows * 2);
     }

@@ -85,7 +85,9 @@ impl CardContext<'_> {
             axes = array.axes().unwrap_or_default();
             if self.reads_data && is_within {
                 let bins = Some(self.room.bins);
-                let options = StatisticsOptions { slice: None, bins, jobs: Some(jobs) };
+                let mut options = StatisticsOptions::default();
+                options.bins = bins;
+                options.jobs = Some(jobs);
                 match array.statistics(&options) {
                     Ok(found) => {
                         numbers = Some(found);
@@ -163,6 +165,7 @@ fn reason(error: &Error) -> String {
         Error::Damaged { finding, .. } => format!("{}: {}", finding.code.id(), finding.message),
         Error::Array { source, .. } => source.to_string(),
         Error::Mismatch { reason, .. } => reason.clone(),
+        Error::Slice { source, .. } => source.to_string(),
         other => in_own_words(&other.to_string()),
     }
 }

@@ -39,8 +39,8 @@ impl PackFacts<'_> {
 
 pub(super) fn facts(facts: &PackFacts<'_>) -> Html {
     let layout = match facts.layout {
-        Layout::Plain => "plain",
         Layout::BagIt => "BagIt bag",
+        _ => "plain",
     };
     let bytes = facts.files().fold(0, |sum: u64, file| sum.saturating_add(file.size));
     let rows = [
@@ -165,6 +165,7 @@ fn place(finding: &Finding) -> Option<Html> {
         Place::Byte { offset } => format!(", byte {}", grouped(offset)),
         Place::Line { line } => format!(", line {line}"),
         Place::Text { line, column, .. } => format!(", line {line}, column {column}"),
+        _ => String::new(),
     });
     let array = array.map(stem).map(|array| html!(" · <a href=\"#{}\">{}</a>", Id(array), array));
     let member = member.unwrap_or("the container");
@@ -197,7 +198,7 @@ pub(super) fn by_hand(facts: &PackFacts<'_>) -> Html {
             let root = match (facts.container, facts.layout) {
                 (Some(Container::Directory) | None, _) => &archive,
                 (_, Layout::BagIt) => "unpacked/*/",
-                (_, Layout::Plain) => "unpacked",
+                _ => "unpacked",
             };
             let check = format!("cd {root} && {algorithm}sum --quiet -c manifest-{algorithm}.txt");
             html!(

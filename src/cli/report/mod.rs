@@ -130,7 +130,9 @@ pub(super) fn run(args: &ReportArgs, output: &Output) -> Result<Ending, Failure>
 /// Verifies the pack where that is wanted, and makes the page.
 fn gather(args: &ReportArgs, output: &Output, out: &mut dyn Write) -> Result<WrittenPage, Failure> {
     let (jobs, progress) = (args.common.jobs, output.progress());
-    let options = VerifyOptions { jobs, progress, ..VerifyOptions::default() };
+    let mut options = VerifyOptions::default();
+    options.jobs = jobs;
+    options.progress = progress;
     let verify = || ra_pack::verify(&args.archive, &options);
     let mut verified = (!args.no_verify).then(verify).transpose()?;
     if let Some(report) = &mut verified {

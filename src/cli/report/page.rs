@@ -50,7 +50,8 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> Result<WrittenPage, Failure> {
     let target = &args.archive;
-    let listed = ListOptions { jobs: Some(jobs), ..ListOptions::default() };
+    let mut listed = ListOptions::default();
+    listed.jobs = Some(jobs);
     let mut listing = match ra_pack::list(target, &listed) {
         // Findings say why it cannot be opened; the page has nothing else.
         Err(error) if error.is_finding() && verified.is_some_and(|report| !report.is_sound()) => {
@@ -287,10 +288,10 @@ fn cards(
 /// A row of the table of other files.
 fn file_row(pack: &Pack, file: &Listed<'_>) -> Html {
     let kind = match file.kind {
-        MemberKind::File => Html::default(),
         MemberKind::Directory => html!("/"),
         MemberKind::Link => html!(" <span class=\"w\">link</span>"),
         MemberKind::Special => html!(" <span class=\"w\">special file</span>"),
+        _ => Html::default(),
     };
     let digest = (file.kind == MemberKind::File).then(|| digest(pack, file.name, ""));
     html!(

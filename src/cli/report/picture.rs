@@ -63,13 +63,17 @@ pub(super) fn draw(
     }
     let slice = middle(shape);
     let Room { columns, rows, .. } = room;
-    let options = SampleOptions { slice: slice.clone(), columns, rows, jobs: Some(jobs) };
+    let mut options = SampleOptions::default();
+    options.slice.clone_from(&slice);
+    options.columns = columns;
+    options.rows = rows;
+    options.jobs = Some(jobs);
     let html = match array.sample(&options) {
         Ok(Sample::Line(line)) if line.axis.is_some() => sparkline(&line),
         Ok(Sample::Line(line)) => scalar(&line),
         Ok(Sample::Grid(grid)) => image(&grid, room)?,
         // Text, compounds and the like.
-        Ok(_) | Err(Error::Unsupported(_)) => return Ok(None),
+        Ok(_) | Err(Error::Unsupported(_) | Error::Limit(_)) => return Ok(None),
         Err(error) => return Err(error),
     };
     let slice = slice.map(|slice| html!("<p class=\"n\">middle slice [{}]</p>", slice));

@@ -126,11 +126,16 @@ pub(super) fn run(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
     let array = array.in_shape_order()?;
     let axes = array.axes()?;
     let edge = (!args.full).then_some(args.edge);
-    let options = CornersOptions { slice: args.slice.clone(), edge, threshold: THRESHOLD };
+    let mut options = CornersOptions::default();
+    options.slice.clone_from(&args.slice);
+    options.edge = edge;
+    options.threshold = THRESHOLD;
     let corners = array.corners(&options)?;
     let precision = count(float(args.precision));
-    let options =
-        StatisticsOptions { slice: args.slice.clone(), bins: Some(BINS), jobs: args.jobs };
+    let mut options = StatisticsOptions::default();
+    options.slice.clone_from(&args.slice);
+    options.bins = Some(BINS);
+    options.jobs = args.jobs;
     let found = args.stats.then(|| array.statistics(&options)).transpose()?;
     // It has been held against the shape.
     let parts = split_slice(args.slice.as_deref().unwrap_or_default(), axes.len());
@@ -228,7 +233,10 @@ fn dimension(pack: &Pack, axis: &Axis, part: &str) -> Result<Dimension, Failure>
         return Ok(found);
     };
     let slice = (part != WHOLE).then(|| part.to_owned());
-    let options = CornersOptions { slice, edge: Some(2), threshold: FEW };
+    let mut options = CornersOptions::default();
+    options.slice = slice;
+    options.edge = Some(2);
+    options.threshold = FEW;
     let corners = pack.array(member)?.corners(&options)?;
     found.values = Some(values::text(&corners, 6).split_whitespace().collect::<Vec<_>>().join(" "));
     found.dates = array::dates(description)

@@ -43,6 +43,7 @@ pub struct DtypeScalar {
 
 /// What a value is: the letter of a dtype.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum DtypeKind {
     /// `b`: a truth value.
     Bool,

@@ -249,6 +249,7 @@ impl<R: Read> Read for ExactReader<R> {
 
 /// What an `.npy` file is, or will be.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct NpyPlan {
     /// Its header.
     pub header: NpyHeader,

@@ -434,3 +434,13 @@ fn a_member_of_a_compound_may_be_an_array_in_every_form_that_there_is() {
         assert!(ndarrays[0].datatype.packed_size().is_some(), "{text}");
     }
 }
+
+#[test]
+fn a_document_that_cannot_be_read_again_is_not_valid() {
+    let mut document = document("ndarrays: {z: {shape: [3], type: int8}}");
+    assert_eq!(document.validate(), []);
+    let group = document.groups.first_mut().unwrap();
+    group.ndarrays.push(group.ndarrays.first().unwrap().clone());
+    let codes: Vec<_> = document.validate().iter().map(|finding| finding.code).collect();
+    assert_eq!(codes, [Code::DuplicateKey]);
+}

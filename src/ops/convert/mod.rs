@@ -112,8 +112,9 @@ pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<
     Ok(ConvertReport { input, from, output, to, arrays, losses, bytes, leftovers: out.leftovers() })
 }
 
-/// How to convert.
+/// Options of [`convert`]: formats, the order of elements, and the treatment of what a format cannot hold.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct ConvertOptions {
     /// The format of the input; by its name when not given.
     pub from: Option<ArrayFormat>,
@@ -146,8 +147,9 @@ pub struct ConvertOptions {
     pub progress: Progress,
 }
 
-/// What elements are taken for.
+/// Another meaning for elements that a format has no type for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Reinterpret {
     /// Elements of two bytes without a type are brain floats: `ml_dtypes` saves them so.
     BFloat16,
@@ -200,6 +202,7 @@ impl ConvertOptions {
 /// The arrays that were converted.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ConvertReport {
     /// The input, by its path as given.
     pub input: PathBuf,
@@ -222,6 +225,7 @@ pub struct ConvertReport {
 /// One array that was converted.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Converted {
     /// The name of the array in the input.
     pub from: String,
@@ -267,6 +271,7 @@ impl Converted {
 
 /// A form that arrays come in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ArrayFormat {
     /// One RawArray file, with its description beside it.
     Ra,

@@ -62,8 +62,8 @@ impl ArrayItem {
             ElementType::BOOL => ElementType::UINT8,
             element => element,
         };
-        let mut header = Header::new(element, dims)
-            .map_err(|error| Error::Mismatch { name: name.clone(), reason: error.to_string() })?;
+        let mut header =
+            Header::new(element, dims).map_err(|error| Error::mismatch(name.clone(), error))?;
         if is_big {
             header = header.big_endian();
         }

@@ -43,7 +43,7 @@ pub(super) fn open_file(path: &Path, options: &ConvertOptions) -> Result<SourceA
                 Error::Interchange { name, source }
             }
             ReadError::Io(error) => failed(error, "read", path),
-            ReadError::Slice(error) => Error::Mismatch { name, reason: error.to_string() },
+            ReadError::Slice(source) => Error::Slice { name, source },
         }
     };
     let file = RawArrayFile::open(file).map_err(|error| malformed(path, error))?;

@@ -29,8 +29,9 @@ use crate::progress::Progress;
 /// of every member unless another is asked for.
 const FIXED_TIME: u64 = 315_532_800;
 
-/// How to pack.
+/// Options of [`create`]: container, layout, compression, manifests and checks.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct CreateOptions {
     /// The container; by the extension of the archive's name when not given.
     pub container: Option<Container>,
@@ -74,6 +75,7 @@ pub struct CreateOptions {
 /// The archive that was made.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct CreateReport {
     /// The archive, by its path as given.
     pub archive: PathBuf,

@@ -36,8 +36,9 @@ use crate::pack::PACK_DOCUMENT;
 use crate::pipeline;
 use crate::progress::Progress;
 
-/// How to compare.
+/// Options of [`diff`]: tolerances, members, and how much is read.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct DiffOptions {
     /// Elements whose distance is no more than this count as equal.
     pub tolerance: f64,

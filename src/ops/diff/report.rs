@@ -12,6 +12,7 @@ use crate::ra::ElementType;
 /// The differences of two arrays.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ArrayDiff {
     /// The first array, by its path as given.
     pub a: PathBuf,
@@ -33,6 +34,7 @@ pub struct ArrayDiff {
 /// A field that is not the same.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct FieldDifference {
     /// The name of the field. A header has `type`, `shape` and `metadata`, the bytes after the data; the way that an array
     /// is stored has `type`, `order`, `byte order`, `encoding` and `flags`.
@@ -47,6 +49,7 @@ pub struct FieldDifference {
 /// The differences of elements. Two that are not numbers (NaN) are equal.
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ElementsDiff {
     /// The number of elements.
     pub count: u64,
@@ -68,6 +71,7 @@ pub struct ElementsDiff {
 /// An element of both arrays.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct DiffPlace {
     /// Its index in the order of the shape.
     pub index: Vec<u64>,
@@ -81,6 +85,7 @@ pub struct DiffPlace {
 /// two is the magnitude of their difference.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Distance {
     /// The sum of all distances; null when it is infinite.
     #[cfg_attr(test, schemars(with = "Option<f64>"))]
@@ -106,6 +111,7 @@ impl ArrayDiff {
 /// The differences of two packs.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct PackDiff {
     /// The first pack.
     pub a: DiffSide,
@@ -120,6 +126,7 @@ pub struct PackDiff {
 /// One of two packs.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct DiffSide {
     /// The archive or directory, by its path as given.
     pub target: PathBuf,
@@ -135,6 +142,7 @@ pub struct DiffSide {
 /// generates is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct DiffCounts {
     /// The same byte for byte.
     pub same: u64,
@@ -164,10 +172,11 @@ impl DiffCounts {
     }
 }
 
-/// What became of a member.
+/// The kind of difference between a member of one pack and that of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum MemberChange {
     /// It is in the second pack alone.
     Added,
@@ -189,6 +198,7 @@ pub enum MemberChange {
 /// A member that is not the same byte for byte: an array with its description, or another file.
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct MemberDiff {
     /// Its payload name, in the second pack where it is there.
     pub name: String,
@@ -223,6 +233,7 @@ pub struct MemberDiff {
 /// An array and its differences.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ArrayChange {
     /// The type of its elements, in the second pack where it is there.
     #[cfg_attr(test, schemars(with = "String"))]
@@ -242,6 +253,7 @@ pub struct ArrayChange {
 /// A place of a description that says something else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct DescriptionDifference {
     /// The path in the document, such as `attributes.units`.
     pub path: String,
@@ -256,6 +268,7 @@ pub struct DescriptionDifference {
 /// The differences of two files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct FileDifference {
     /// The first byte that differs, or that one of them alone has.
     pub byte: u64,

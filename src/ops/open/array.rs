@@ -10,13 +10,16 @@ use super::stream::{Blocks, CheckedReader};
 use super::{FoundMember, Pack};
 use crate::archive::Method;
 use crate::digest::Digest;
-use crate::error::{Error, Result};
+use crate::error::{Error, NotViewable, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
 use crate::ndl::{Extent, Ndarray, Order};
 use crate::pack::{self, Entity};
 use crate::path::{MemberPath, escape};
-use crate::ra::{self, AnyArray, Element, Encoding, EncodingProbe, Header, RawArray, ReadError};
+use crate::ra::{
+    self, AnyArray, DecodeErrorKind, Element, Encoding, EncodingProbe, Header, RawArray, ReadError,
+    SlicePlan,
+};
 
 /// Bytes that hold every header there is.
 pub(in crate::ops) const LONGEST_HEADER: u64 = 1024;
@@ -35,7 +38,19 @@ const ALWAYS_KEPT: u64 = 192 << 20;
 /// Fills a buffer from an offset of the data section. Offsets rise from call to call.
 pub(in crate::ops) type ReadElements<'r> = dyn FnMut(u64, &mut [u8]) -> io::Result<()> + 'r;
 
-/// One array of a pack.
+/// One array of a pack: its elements, slices, views, description and statistics.
+///
+/// ```
+/// use ndarray::{ArrayD, s};
+/// use ra_pack::Pack;
+///
+/// let depth = Pack::open("examples/experiment")?.array("thermistors/depth.ra")?;
+/// assert_eq!(depth.shape()?, [10]);
+/// let all: ArrayD<f32> = depth.read()?;
+/// let last: ArrayD<f32> = depth.slice(s![-1..])?;
+/// assert_eq!(last[[0]], all[[9]]);
+/// # Ok::<(), ra_pack::Error>(())
+/// ```
 ///
 /// Whole arrays are held against the manifest of the pack, if it has one, and one that
 /// such a manifest does not list is an error; [`unverified`](Self::unverified) reads it all the same.
@@ -57,7 +72,7 @@ pub struct PackedArray {
     order: Order,
 }
 
-/// One dimension of an array.
+/// One dimension of an array: its name, length and coordinates.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Axis {
@@ -110,6 +125,13 @@ impl PackedArray {
     #[must_use]
     pub fn unverified(mut self) -> Self {
         self.verify = false;
+        self
+    }
+
+    /// Limits the memory that one read may take for elements; see [`Pack::max_bytes`].
+    #[must_use]
+    pub fn max_bytes(mut self, limit: u64) -> Self {
+        self.pack.max_bytes = limit;
         self
     }
 
@@ -223,7 +245,20 @@ impl PackedArray {
     ///
     /// # Errors
     ///
-    /// When the elements are not of type `T`, the member is damaged, or the manifest says otherwise.
+    /// When the elements are not of type `T`, the member is damaged, or the manifest says otherwise;
+    /// [`Error::TooLarge`].
+    ///
+    /// ```
+    /// use ndarray::{Array2, ArrayD, Ix2};
+    /// use ra_pack::Pack;
+    ///
+    /// let array = Pack::open("examples/experiment")?.array("thermistors/temperature.ra")?;
+    /// let all: ArrayD<f32> = array.read()?;
+    /// // With a fixed number of dimensions; another number is an error of ndarray.
+    /// let matrix: Array2<f32> = all.into_dimensionality::<Ix2>()?;
+    /// assert_eq!(matrix.dim(), (10, 149));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn read<T: Element>(&self) -> Result<ArrayD<T>> {
         let array = ArrayD::try_from(self.read_laid_out(RawArray::<T>::read_after)?)
             .map_err(|error| self.mismatch(error.to_string()))?;
@@ -237,7 +272,7 @@ impl PackedArray {
     ///
     /// As [`PackedArray::read`].
     pub fn read_raw<T: Element>(&self) -> Result<RawArray<T>> {
-        self.read_with(|_| Ok(()), RawArray::read_after)
+        self.read_with(|header| self.check_room(header), RawArray::read_after)
     }
 
     /// The whole array, of whatever type the file says.
@@ -262,11 +297,9 @@ impl PackedArray {
             header.check_type::<T>().map_err(|error| self.undecodable(error))?;
             let (expected, found) = (header.elements(), found as u64);
             if expected == found {
-                return Ok(());
+                return if header.is_encoded() { self.check_room(header) } else { Ok(()) };
             }
-            Err(self.mismatch(format!(
-                "the array has {expected} elements, the slice to read into {found}"
-            )))
+            Err(Error::Length { name: self.name().to_owned(), expected, found })
         };
         self.read_with(check, |header, reader, len| {
             if header.is_encoded() {
@@ -323,9 +356,8 @@ impl PackedArray {
     ///
     /// When the slice does not fit, the elements are not of type `T`, or the member is damaged.
     pub fn slice<T: Element>(&self, slice: impl AsRef<[SliceInfoElem]>) -> Result<ArrayD<T>> {
-        let header = self.header()?;
-        header.check_type::<T>().map_err(|error| self.undecodable(error))?;
-        let array = self.part(header, slice.as_ref(), |header, len, slice, read_at| {
+        self.header()?.check_type::<T>().map_err(|error| self.undecodable(error))?;
+        let array = self.part(slice.as_ref(), |header, len, slice, read_at| {
             ra::read_slice(header, len, slice, read_at)
         })?;
         Ok(self.ordered(array))
@@ -343,7 +375,7 @@ impl PackedArray {
 
     /// The part that a slice takes, to be written as a file of its own: with the fastest index first.
     pub(in crate::ops) fn part_for_file(&self, slice: &[SliceInfoElem]) -> Result<AnyArray> {
-        self.part(self.header()?, slice, |header, len, slice, read_at| {
+        self.part(slice, |header, len, slice, read_at| {
             AnyArray::read_slice(header, len, slice, read_at)
         })
     }
@@ -351,14 +383,17 @@ impl PackedArray {
     /// The part that a slice takes, with the fastest index first.
     fn part<R>(
         &self,
-        header: &Header,
         slice: &[SliceInfoElem],
         read: impl FnOnce(&Header, u64, &[SliceInfoElem], &mut ReadElements<'_>) -> Result<R, ReadError>,
     ) -> Result<R> {
-        let mut slice = slice.to_vec();
+        let (header, mut slice) = (self.header()?, slice.to_vec());
         if self.is_reversed() {
             slice.reverse();
         }
+        let decoded = self.laid_out(header.decoded());
+        let plan = SlicePlan::new(decoded.dims(), decoded.element().elbyte(), &slice);
+        let bytes = plan.map_err(|error| self.unreadable(error.into()))?.data_len();
+        self.pack.check_room(self.name(), bytes)?;
         self.read_data(header, self.stored(header)?, |header, read_at| {
             let header = self.laid_out(header.clone());
             read(&header, header.header_len() + header.data_len(), &slice, read_at)
@@ -375,16 +410,28 @@ impl PackedArray {
     ///
     /// # Errors
     ///
-    /// When the pack is not mapped, the member is compressed, or its elements are not of type `T`, in
-    /// this machine's byte order and aligned as `T` has to be.
+    /// [`Error::NotViewable`] when the pack is not mapped, the member is compressed, or its elements are not in this
+    /// machine's byte order and aligned as `T` has to be: [`read`](Self::read) reads them. [`Error::Array`] when they
+    /// are not of type `T`.
+    ///
+    /// ```
+    /// use ndarray::CowArray;
+    /// use ra_pack::{Error, Pack};
+    ///
+    /// let array = Pack::open("examples/experiment")?.array("thermistors/depth.ra")?;
+    /// let depths: CowArray<'_, f32, _> = match array.view() {
+    ///     Err(Error::NotViewable { .. }) => array.read()?.into(),
+    ///     view => view?.into(),
+    /// };
+    /// assert_eq!(depths.len(), 10);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn view<T: Element>(&self) -> Result<ArrayViewD<'_, T>> {
         let Some(map) = &self.pack.state.map else {
-            return Err(Error::Unsupported(
-                "a view needs a pack that is opened by `Pack::map`".to_owned(),
-            ));
+            return Err(self.not_viewable(NotViewable::NotMapped));
         };
         let Some(start) = self.found.member.data_offset() else {
-            return Err(self.mismatch("a compressed array cannot be viewed; read it".to_owned()));
+            return Err(self.not_viewable(NotViewable::Compressed));
         };
         self.header()?;
         let end = start.saturating_add(self.found.member.size);
@@ -394,7 +441,13 @@ impl PackedArray {
             let finding = Finding::new(Code::BadMemberData, "the archive became shorter");
             self.pack.damaged(finding.in_member(self.name().to_owned()))
         })?;
-        let view = ra::view(bytes).map_err(|error| self.undecodable(error))?;
+        let view = ra::view(bytes).map_err(|error| match error.kind {
+            DecodeErrorKind::NotInPlace { flags } => self.not_viewable(NotViewable::Flags(flags)),
+            DecodeErrorKind::Misaligned { expected } => {
+                self.not_viewable(NotViewable::Misaligned(expected))
+            }
+            _ => self.undecodable(error),
+        })?;
         if self.order == Order::RowUnreversed {
             let shape = view.raw_dim();
             let rows = view.reversed_axes().into_shape_with_order(shape);
@@ -409,7 +462,7 @@ impl PackedArray {
         read: impl FnOnce(&Header, &mut CheckedReader, Option<u64>) -> Result<R, ReadError>,
     ) -> Result<R> {
         self.read_with(
-            |_| Ok(()),
+            |header| self.check_room(header),
             |header, reader, len| read(&self.laid_out(header.clone()), reader, len),
         )
     }
@@ -487,7 +540,7 @@ impl PackedArray {
         if bytes <= limit {
             return Ok(());
         }
-        Err(Error::Unsupported(format!(
+        Err(Error::Limit(format!(
             "`{}` takes {bytes} bytes of memory in this format, more than the {limit} that an archive of \
              this size may make it take; choose parts by the option `slice`, or get it as it is by `ra-pack extract`",
             escape(&self.found.name)
@@ -500,7 +553,7 @@ impl PackedArray {
         if elements <= limit {
             return Ok(());
         }
-        Err(Error::Unsupported(format!(
+        Err(Error::Limit(format!(
             "`{}` has {elements} elements to look at, more than the {limit} of an archive of this size; choose \
              fewer by the option `slice`, or unpack it by `ra-pack extract`",
             escape(&self.found.name)
@@ -563,17 +616,29 @@ impl PackedArray {
     pub(super) fn unreadable(&self, error: ReadError) -> Error {
         match error {
             ReadError::Decode(source) => self.undecodable(source),
-            ReadError::Slice(error) => self.mismatch(error.to_string()),
+            ReadError::Slice(source) => Error::Slice { name: self.name().to_owned(), source },
             ReadError::Io(error) => self.pack.unreadable(&self.found.name, error),
         }
+    }
+
+    fn not_viewable(&self, reason: NotViewable) -> Error {
+        Error::NotViewable { name: self.name().to_owned(), reason }
+    }
+
+    /// Refuses to read the whole array when that takes more memory than it may: that of the elements and of what
+    /// follows them, and of encoded ones what they are decoded from.
+    fn check_room(&self, header: &Header) -> Result<()> {
+        let stored = self.found.member.size.saturating_sub(header.header_len());
+        let decoded = if header.is_encoded() { header.data_len() } else { 0 };
+        self.pack.check_room(self.name(), stored.saturating_add(decoded))
     }
 
     fn undecodable(&self, source: ra::DecodeError) -> Error {
         Error::array(self.name().to_owned(), source)
     }
 
-    fn mismatch(&self, reason: String) -> Error {
-        Error::Mismatch { name: self.name().to_owned(), reason }
+    fn mismatch(&self, reason: impl ToString) -> Error {
+        Error::mismatch(self.name(), reason)
     }
 
     /// The dimensions, in the order of the indices.
@@ -639,7 +704,7 @@ pub(in crate::ops) fn check_decoded(name: &str, header: &Header) -> Result<()> {
     if !header.is_encoded() || decoded <= MAX_DECODED {
         return Ok(());
     }
-    Err(Error::Unsupported(format!(
+    Err(Error::Limit(format!(
         "`{}` decodes to {decoded} bytes, more than the {MAX_DECODED} that are decoded here; \
          store it plainly by `ra-pack convert`, after `ra-pack extract` if it is in an archive",
         escape(name)

@@ -104,7 +104,7 @@ impl Pack {
         if member.size <= longest {
             return Ok(longest);
         }
-        Err(Error::Unsupported(format!(
+        Err(Error::Limit(format!(
             "`{}` is longer than the {longest} bytes that are read",
             crate::path::escape(name)
         )))

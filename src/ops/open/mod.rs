@@ -65,6 +65,8 @@ use crate::ra::Header;
 #[derive(Debug, Clone)]
 pub struct Pack {
     state: Arc<PackState>,
+    /// The most bytes that one read may take.
+    max_bytes: u64,
 }
 
 /// The opened archive with what is known of it, which all clones of a [`Pack`] share.
@@ -99,8 +101,9 @@ const MOST_FOUND: usize = 1 << 15;
 /// for an error to stop the others soon.
 const MOST: usize = 16;
 
-/// What a container says of one member.
+/// One member as its container has it: name, kind and sizes.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct MemberInfo {
     /// The name in the container.
     pub name: String,
@@ -221,7 +224,8 @@ impl Pack {
 
     fn new(archive: Archive, map: Option<FileMap>, placement: OnceLock<Placement>) -> Self {
         let (manifest, document, found) = Default::default();
-        Self { state: Arc::new(PackState { archive, map, placement, manifest, document, found }) }
+        let state = PackState { archive, map, placement, manifest, document, found };
+        Self { state: Arc::new(state), max_bytes: u64::MAX }
     }
 
     /// Opens an archive and maps it into memory, so that arrays can be [viewed](PackedArray::view)
@@ -263,6 +267,35 @@ impl Pack {
         let progress = self.state.archive.progress();
         progress.stage("reading", bytes.unwrap_or(all), 0);
         progress.at(name);
+    }
+
+    /// Limits the memory that one read of this pack, and of the arrays that are then opened from it, may take for
+    /// elements or content. A read that needs more is refused with [`Error::TooLarge`] before it takes memory.
+    ///
+    /// There is no limit otherwise: a small archive may hold an array that takes more memory than the machine has. What
+    /// passes through bounded memory, such as [`copy_to`](Self::copy_to) and
+    /// [`statistics`](PackedArray::statistics), is not limited.
+    ///
+    /// ```
+    /// use ra_pack::{Error, Pack};
+    ///
+    /// let pack = Pack::open("examples/experiment")?.max_bytes(1000);
+    /// let refused = pack.array("thermistors/temperature.ra")?.read::<f32>();
+    /// assert!(matches!(refused, Err(Error::TooLarge { bytes: 5960, limit: 1000, .. })));
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[must_use]
+    pub fn max_bytes(mut self, limit: u64) -> Self {
+        self.max_bytes = limit;
+        self
+    }
+
+    fn check_room(&self, name: &str, bytes: u64) -> Result<()> {
+        let limit = self.max_bytes;
+        if bytes <= limit {
+            return Ok(());
+        }
+        Err(Error::TooLarge { name: name.to_owned(), bytes, limit })
     }
 
     /// The kind of container.
@@ -344,10 +377,11 @@ impl Pack {
     /// # Errors
     ///
     /// [`Error::NoSuchMember`], and [`Error::Damaged`] when it is not what the manifest or the
-    /// container says.
+    /// container says; [`Error::TooLarge`].
     pub fn read(&self, name: &str) -> Result<Vec<u8>> {
-        let mut content = Vec::new();
-        self.copy_to(name, &mut content)?;
+        let (found, mut content) = (self.find(name)?, Vec::new());
+        self.check_room(name, found.member.size)?;
+        self.copy_found(&found, &mut content)?;
         Ok(content)
     }
 
@@ -358,7 +392,14 @@ impl Pack {
     ///
     /// As [`Pack::read`]; what was written before damage was noticed is then worthless.
     pub fn copy_to(&self, name: &str, out: &mut dyn Write) -> Result<(u64, bool)> {
-        let member = &self.find(name)?.member;
+        self.copy_found(&*self.find(name)?, out)
+    }
+
+    fn copy_found(
+        &self,
+        FoundMember { name, member, .. }: &FoundMember,
+        out: &mut dyn Write,
+    ) -> Result<(u64, bool)> {
         let vouching = self.vouching(member)?;
         let (written, digest) = self.copy(member, name, vouching.algorithm, out)?;
         let vouched = self.check_digest(member, vouching, &digest)?;

@@ -14,6 +14,7 @@ use crate::ra::{ElementKind, ElementType};
 /// It is shown and serialized with the fewest digits that tell it from all others of its type; integers
 /// beyond 64 bits are serialized as text.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Number {
     /// A signed integer.
     Int(i128),

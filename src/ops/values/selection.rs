@@ -67,8 +67,8 @@ impl ArraySelection {
             let axes = dims.iter().copied().map(Taken::all).collect();
             return Ok(Self { dims, elbyte, axes });
         };
-        let refused = |error| Error::Unsupported(format!("the slice `{text}`: {error}"));
-        let mut slice = parse_slice(text, &shape_of(&dims, order)).map_err(refused)?;
+        let refused = Error::slice_text(text);
+        let mut slice = parse_slice(text, &shape_of(&dims, order)).map_err(&refused)?;
         if order == Order::Row {
             slice.reverse();
         }

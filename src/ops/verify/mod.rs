@@ -25,8 +25,9 @@ use crate::pack::{self, Content, Contents, Layout, Placement};
 use crate::pipeline;
 use crate::progress::Progress;
 
-/// How to verify.
+/// Options of [`verify`]: how much is read, and where the manifest is.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct VerifyOptions {
     /// Read headers and descriptions only: digests are not checked, and nothing is proved about the data.
     pub fast: bool,
@@ -46,6 +47,7 @@ pub struct VerifyOptions {
 /// The findings about one target.
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct VerifyReport {
     /// The archive or directory, by its path as given.
     pub target: PathBuf,
@@ -95,6 +97,7 @@ impl VerifyReport {
 /// can be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Intact {
     /// Files, descriptions and manifests among them.
     pub members: u64,

@@ -78,8 +78,8 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
     }
 
     /// The error of an array that cannot be added.
-    fn mismatch(&self, reason: impl Into<String>) -> Error {
-        Error::Mismatch { name: self.name.clone(), reason: reason.into() }
+    fn mismatch(&self, reason: impl ToString) -> Error {
+        Error::mismatch(&*self.name, reason)
     }
 
     /// Stages the description and the header.
@@ -156,7 +156,7 @@ impl<T: Element> NewArray<'_, '_, ArrayViewD<'_, T>> {
     pub fn write(self) -> Result<()> {
         let shape: Vec<_> = self.content.shape().iter().map(|length| *length as u64).collect();
         let header = Header::new(T::ELEMENT_TYPE, shape_of(&shape, self.order));
-        let header = header.map_err(|error| self.mismatch(error.to_string()))?;
+        let header = header.map_err(|error| self.mismatch(error))?;
         let (view, order) = (self.content.clone(), self.order);
         let in_order =
             if order == Order::Row { view.clone() } else { view.clone().reversed_axes() };
@@ -245,7 +245,7 @@ impl ArrayStream<'_, '_> {
     }
 
     fn mismatch(&self, reason: String) -> Error {
-        Error::Mismatch { name: self.path.as_str().to_owned(), reason }
+        Error::mismatch(self.path.as_str(), reason)
     }
 
     /// Writes bytes of the data behind the others.

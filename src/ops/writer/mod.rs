@@ -29,15 +29,15 @@ use crate::ra::{Element, Header, read_full};
 /// Bytes that are written at once.
 const BLOCK: usize = 256 * 1024;
 
-/// How [`PackWriter`] packs: as [`create`](crate::create) does.
+/// How [`PackWriter`] packs: as [`create`](crate::create()) does.
 pub type WriteOptions = CreateOptions;
 
 /// A pack that is written from memory: arrays, files and attributes in any order.
 ///
-/// It makes the archive that [`create`](crate::create) makes of a directory with the same content, byte for byte, with
+/// It makes the archive that [`create`](crate::create()) makes of a directory with the same content, byte for byte, with
 /// the same checks. The content waits in a hidden directory next to the archive until [`finish`](Self::finish), so
 /// that twice its room is needed on that disk, and little memory. If the writer is dropped, fails or
-/// the process is [ended](crate::remove_unfinished_and_exit), nothing is left.
+/// the process is [ended](crate::files::remove_unfinished_and_exit), nothing is left.
 ///
 /// ```
 /// use ndarray::array;
@@ -325,13 +325,10 @@ impl<'w> PackWriter<'w> {
     ///
     /// # Errors
     ///
-    /// As [`create`](crate::create); [`Error::Mismatch`] for a member that was not written to its end.
+    /// As [`create`](crate::create()); [`Error::Mismatch`] for a member that was not written to its end.
     pub fn finish(mut self) -> Result<CreateReport> {
         if let Some(name) = self.incomplete.take() {
-            return Err(Error::Mismatch {
-                name,
-                reason: "it was not written to its end".to_owned(),
-            });
+            return Err(Error::mismatch(name, "it was not written to its end".to_owned()));
         }
         self.add_document()?;
         let Self { archive, options, staged, sink, mut old, mut warnings, .. } = self;

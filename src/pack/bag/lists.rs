@@ -77,6 +77,7 @@ pub struct BagInfo {
 
 /// The size of a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PayloadOxum {
     /// Bytes of all files.
     pub bytes: u64,
@@ -286,6 +287,7 @@ pub(super) fn is_date(text: &str) -> bool {
 
 /// One file to be fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FetchEntry {
     /// From where.
     pub url: String,

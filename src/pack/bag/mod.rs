@@ -45,6 +45,7 @@ fn byte_order_mark(file: &str) -> Finding {
 
 /// A version of BagIt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum BagVersion {
     /// 0.93
     V0_93,
@@ -98,6 +99,7 @@ impl BagVersion {
 /// assert_eq!((declaration.version, findings), (Some(BagVersion::V1_0), vec![]));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct BagDeclaration {
     /// The version.
     pub version: Option<BagVersion>,
@@ -185,6 +187,7 @@ fn value<'a>(label: &str, line: &'a str) -> Option<(&'a str, bool)> {
 
 /// The encoding of the tag files of a bag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum TagEncoding {
     /// UTF-8, without a byte order mark.
     #[default]

@@ -33,6 +33,7 @@ const SPAN: i64 = 1 << 20;
 /// # Ok::<(), ra_pack::ra::SliceError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SlicePlan {
     dims: Vec<u64>,
     data_len: u64,

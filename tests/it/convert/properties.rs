@@ -67,11 +67,15 @@ prop_compose! {
 }
 
 fn keep() -> ConvertOptions {
-    ConvertOptions { force: true, ..ConvertOptions::default() }
+    let mut options = ConvertOptions::default();
+    options.force = true;
+    options
 }
 
 fn ordered(order: ndl::Order) -> ConvertOptions {
-    ConvertOptions { order: Some(order), ..keep() }
+    let mut options = keep();
+    options.order = Some(order);
+    options
 }
 
 proptest! {
@@ -109,7 +113,8 @@ proptest! {
         let path = |name: &str| home.path().join(name);
         ra_pack::convert(experiment.path(), &path("a.zip"), &keep()).unwrap();
         let compression = deflate.then_some(ra_pack::archive::Compression::Deflate { level: None });
-        let packed = ConvertOptions { compression, ..keep() };
+        let mut packed = keep();
+        packed.compression = compression;
         ra_pack::convert(&path("a.zip"), &path("a.npz"), &packed).unwrap();
         ra_pack::convert(&path("a.npz"), &path("b.zip"), &keep()).unwrap();
         ra_pack::convert(&path("a.zip"), &path("a"), &keep()).unwrap();

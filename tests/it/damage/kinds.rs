@@ -61,7 +61,7 @@ impl Sound {
 fn experiment(layout: Layout) -> Experiment {
     let experiment = match layout {
         Layout::Plain => Experiment::new().empty_directory("empty"),
-        Layout::BagIt => Experiment::new(),
+        _ => Experiment::new(),
     };
     experiment
         .array("a.ra", FLOAT32, &[3], &le(f32::to_le_bytes, [1.0, 2.0, 3.0]))
@@ -77,12 +77,10 @@ impl Kind {
         let scratch = TempDir::new().unwrap();
         let ending = if self.ending.is_empty() { ".zip" } else { self.ending };
         let archive = scratch.path().join(format!("x{ending}"));
-        let options = CreateOptions {
-            layout: self.layout,
-            compression: self.compression,
-            no_external_manifest: true,
-            ..CreateOptions::default()
-        };
+        let mut options = CreateOptions::default();
+        options.layout = self.layout;
+        options.compression = self.compression;
+        options.no_external_manifest = true;
         create(experiment(self.layout).path(), &archive, &options).unwrap();
         if !self.ending.is_empty() {
             return Sound { bytes: fs::read(archive).unwrap(), files: Vec::new() };

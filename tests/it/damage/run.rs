@@ -94,7 +94,8 @@ impl<'a> Copy<'a> {
     }
 
     fn is_clean(&self) -> bool {
-        let options = VerifyOptions { jobs: Some(1), ..VerifyOptions::default() };
+        let mut options = VerifyOptions::default();
+        options.jobs = Some(1);
         verify(&self.path(""), &options).is_ok_and(|report| report.findings.is_empty())
     }
 

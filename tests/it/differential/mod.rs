@@ -175,10 +175,12 @@ impl Drop for Python {
 
 /// What we unpack of an archive that `verify` finds nothing about, not even a warning.
 pub(super) fn ours(archive: &Path) -> Option<Tree> {
-    let options = VerifyOptions { jobs: Some(1), ..VerifyOptions::default() };
+    let mut options = VerifyOptions::default();
+    options.jobs = Some(1);
     verify(archive, &options).ok().filter(|report| report.findings.is_empty())?;
     let into = TempDir::new().unwrap();
-    let options = ExtractOptions { jobs: Some(1), ..ExtractOptions::default() };
+    let mut options = ExtractOptions::default();
+    options.jobs = Some(1);
     let report = extract(archive, into.path(), &options).unwrap();
     assert!(report.findings.is_empty(), "{:?}", report.findings);
     Some(tree(into.path()))

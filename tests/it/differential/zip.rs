@@ -437,7 +437,8 @@ impl Trial {
 
     /// Holds what `verify` finds nothing about against the readers.
     fn try_members(&mut self, mut members: Vec<Changed>) {
-        let options = VerifyOptions { jobs: Some(1), ..VerifyOptions::default() };
+        let mut options = VerifyOptions::default();
+        options.jobs = Some(1);
         loop {
             let archive = self.write(&members, &End::default());
             let Ok(report) = verify(&archive, &options) else { break };

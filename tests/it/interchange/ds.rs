@@ -54,11 +54,9 @@ fn every_bit_that_both_versions_write_is_read() {
 }
 
 fn compare(path: &Path, expected: &Json) {
-    let mut reader = DsReader::open(
-        File::open(path).unwrap(),
-        ImportOptions { masks: true, ..ImportOptions::default() },
-    )
-    .unwrap();
+    let mut options = ImportOptions::default();
+    options.masks = true;
+    let mut reader = DsReader::open(File::open(path).unwrap(), options).unwrap();
     assert_eq!(reader.losses(), [""; 0]);
     assert_eq!(reader.attributes()[0].value, "Tést".into());
     let names: Vec<String> = reader.names().map(str::to_owned).collect();
@@ -156,9 +154,9 @@ fn variable(name: &str, size: &[u64], datatype: Datatype, element: ElementType) 
 
 #[test]
 fn both_versions_read_every_bit_that_is_written() {
-    let options = ExportOptions { mask_fill: true, ..ExportOptions::default() };
+    let (mut options, mut expected) = (ExportOptions::default(), serde_json::Map::new());
+    options.mask_fill = true;
     let mut writer = DsWriter::new(Cursor::new(Vec::new()), options);
-    let mut expected = serde_json::Map::new();
     let mut add = |writer: &mut DsWriter<Cursor<Vec<u8>>>,
                    variable: &Variable,
                    word: &str,

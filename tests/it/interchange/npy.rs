@@ -107,8 +107,9 @@ fn every_dtype_order_and_shape_of_numpy_there_and_back() {
             assert!(back == file, "{line}");
         } else {
             // Plain numbers can stay big-endian.
-            let (kept, data) =
-                read(&file, ImportOptions { keep_endian: true, ..ImportOptions::default() });
+            let mut options = ImportOptions::default();
+            options.keep_endian = true;
+            let (kept, data) = read(&file, options);
             if !kept.header.flags().is_empty() {
                 assert!(written(&kept, &data) == file, "{line}");
                 save(pairs.path(), &format!("kept{number}"), &kept, &data);
@@ -182,8 +183,9 @@ np.save(sys.argv[1] + '/x.npy', bits.view(ml_dtypes.bfloat16))
     run(&python, script, scratch.path());
     let path = scratch.path().join("x.npy");
     let file = fs::read(&path).unwrap();
-    let (variable, data) =
-        read(&file, ImportOptions { bfloat16: true, ..ImportOptions::default() });
+    let mut options = ImportOptions::default();
+    options.bfloat16 = true;
+    let (variable, data) = read(&file, options);
     assert_eq!(variable.header.element(), ra_pack::ElementType::BFLOAT16);
     assert_eq!(data[..4], [0x80, 0x3f, 0xc1, 0x7f]);
     assert_eq!(written(&variable, &data), file);
