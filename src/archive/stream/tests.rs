@@ -8,6 +8,7 @@ use super::encoder::BLOCK_LEN;
 use super::{Encoder, StreamCompression, StreamDecoder, StreamFault};
 use crate::archive::tar;
 use crate::file_kind::FileKind;
+use crate::finding::Code;
 
 const FORMATS: [StreamCompression; 3] =
     [StreamCompression::None, StreamCompression::Gzip, StreamCompression::Zstd];
@@ -285,11 +286,11 @@ fn small_tar(name: &str) -> Vec<u8> {
     bytes
 }
 
-fn walk(format: StreamCompression, bytes: &[u8]) -> io::Result<Vec<tar::TarFaultKind>> {
+fn walk(format: StreamCompression, bytes: &[u8]) -> io::Result<Vec<Code>> {
     let mut reader =
         tar::TarReader::new(tar::Streaming::new(StreamDecoder::new(bytes, format).blocks()), None);
     while reader.next_entry()?.is_some() {}
-    Ok(reader.finish()?.into_iter().map(|fault| fault.kind).collect())
+    Ok(reader.finish()?.into_iter().map(|fault| fault.code).collect())
 }
 
 #[test]
@@ -301,8 +302,8 @@ fn the_walk_over_a_compressed_tar_reaches_the_trailer() {
         walk(format, &bytes[..bytes.len() - 1]).unwrap_err();
         walk(format, &[&bytes[..], b"garbage"].concat()).unwrap_err();
         let second = encode(format, None, 1, &[&small_tar("b")]);
-        let kinds = walk(format, &[bytes, second].concat()).unwrap();
-        assert_eq!(kinds, [tar::TarFaultKind::SecondArchive]);
+        let codes = walk(format, &[bytes, second].concat()).unwrap();
+        assert_eq!(codes, [Code::HiddenMember]);
     }
 }
 
