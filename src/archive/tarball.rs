@@ -245,19 +245,8 @@ impl Tarball {
             Ok(refused) => return Err(refused),
             Err(error) => error,
         };
-        match error.get_ref().and_then(|inner| inner.downcast_ref::<StreamFault>()) {
-            Some(fault) => {
-                let (code, offset) = match fault {
-                    StreamFault::CutOff { offset, .. } => (Code::NotAnArchive, *offset),
-                    StreamFault::Damaged { offset, .. } => (Code::DamagedStream, *offset),
-                    StreamFault::Trailing { offset, .. } => (Code::TrailingCompressed, *offset),
-                };
-                Ok(Finding::new(code, fault.to_string())
-                    .at_byte(offset)
-                    .hint("compare it with another copy; members before that place may be whole"))
-            }
-            None => Err(Error::io("read", self.file.path())(error)),
-        }
+        let fault = error.downcast();
+        fault.map(|StreamFault(finding)| finding).map_err(Error::io("read", self.file.path()))
     }
 
     /// The member that an entry is: none for the directory that was packed itself, and none for a name

@@ -8,7 +8,7 @@ use super::encoder::BLOCK_LEN;
 use super::{Encoder, StreamCompression, StreamDecoder, StreamFault};
 use crate::archive::tar;
 use crate::file_kind::FileKind;
-use crate::finding::Code;
+use crate::finding::{Code, Finding, Place};
 
 const FORMATS: [StreamCompression; 3] =
     [StreamCompression::None, StreamCompression::Gzip, StreamCompression::Zstd];
@@ -39,10 +39,11 @@ fn decode(format: StreamCompression, bytes: &[u8]) -> io::Result<Vec<u8>> {
     Ok(decoded)
 }
 
-fn fault(format: StreamCompression, bytes: &[u8]) -> StreamFault {
+fn fault(format: StreamCompression, bytes: &[u8]) -> Finding {
     let error = decode(format, bytes).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::InvalidData);
-    error.downcast().unwrap()
+    let StreamFault(finding) = error.downcast().unwrap();
+    finding
 }
 
 #[test]
@@ -149,7 +150,7 @@ fn every_truncation_is_noticed() {
         let bytes = encode(format, None, 1, &[&input]);
         for length in 0..bytes.len() {
             let fault = fault(format, &bytes[..length]);
-            assert!(matches!(fault, StreamFault::CutOff { .. }), "{format:?} {length}: {fault}");
+            assert_eq!(fault.code, Code::NotAnArchive, "{format:?} {length}: {fault}");
         }
     }
 }
@@ -190,7 +191,7 @@ fn members_and_frames_follow_one_another() {
         assert_eq!(decode(format, &bytes).unwrap(), b"abc");
         for length in 1..second.len() {
             let cut = &bytes[..first.len() + empty.len() + length];
-            assert!(matches!(fault(format, cut), StreamFault::CutOff { .. }));
+            assert_eq!(fault(format, cut).code, Code::NotAnArchive);
         }
     }
 }
@@ -202,7 +203,8 @@ fn other_bytes_after_the_stream_are_refused_with_their_place() {
         for trailing in [&b"\0"[..], b"\n", b"garbage", &[0; 512]] {
             let fault = fault(format, &[&bytes, trailing].concat());
             let offset = u64::try_from(bytes.len()).unwrap();
-            assert_eq!(fault, StreamFault::Trailing { format: format.name(), offset });
+            assert_eq!(fault.code, Code::TrailingCompressed);
+            assert_eq!(fault.place, Some(Place::Byte { offset }));
         }
     }
 }
