@@ -59,8 +59,7 @@ pub fn write_new(
 ) -> Result<()> {
     let pending = PendingFile::create(path, replace)?;
     write(&mut pending.writer()?).map_err(Error::io("write", path))?;
-    pending.sync()?;
-    pending.persist()
+    pending.complete()
 }
 
 /// Replaces the content of a file in one step, when it still is what it was: somebody may have edited
@@ -84,8 +83,7 @@ pub(crate) fn rewrite(path: &Path, write: impl FnOnce(&Path, &File) -> Result<()
     let pending = PendingFile::create(&target, true)?;
     write(&target, pending.file())?;
     pending.file().inner.set_permissions(permissions).map_err(Error::io("write", path))?;
-    pending.sync()?;
-    pending.persist()?;
+    pending.complete()?;
     sync_directory(&target)
 }
 
@@ -117,11 +115,11 @@ fn make_temporary<T>(
 /// A new file that has its name only when it is complete; it is removed when this is dropped before.
 #[derive(Debug)]
 pub(crate) struct PendingFile {
+    /// Known by the path that it will have.
     file: File,
     directory: Arc<Directory>,
     /// Where it lies until it is complete. None without a name: the file is gone when it is closed.
     temporary: Option<PathBuf>,
-    target: PathBuf,
     replace: bool,
 }
 
@@ -191,8 +189,7 @@ impl PendingFile {
         replace: bool,
     ) -> Self {
         let file = File { inner, path: target.to_owned(), watch: Progress::default() };
-        let (directory, target) = (Arc::clone(directory), target.to_owned());
-        Self { file, directory, temporary, target, replace }
+        Self { file, directory: Arc::clone(directory), temporary, replace }
     }
 
     pub(crate) fn file(&self) -> &File {
@@ -212,29 +209,35 @@ impl PendingFile {
 
     /// Writes the file from its beginning on.
     pub(crate) fn writer(&self) -> Result<impl io::Write + '_> {
-        self.file.inner.try_clone().map_err(Error::io("write", &self.target))
+        self.file.inner.try_clone().map_err(Error::io("write", &self.file.path))
     }
 
     /// Takes back everything from `len` on.
     pub(crate) fn set_len(&self, len: u64) -> Result<()> {
-        self.file.inner.set_len(len).map_err(Error::io("write", &self.target))
+        self.file.inner.set_len(len).map_err(Error::io("write", &self.file.path))
     }
 
     /// Writes everything to the disk before the file gets its name.
     pub(crate) fn sync(&self) -> Result<()> {
-        self.file.inner.sync_all().map_err(Error::io("write", &self.target))
+        self.file.sync()
+    }
+
+    /// Writes everything to the disk, and then gives the file its name.
+    pub(crate) fn complete(self) -> Result<()> {
+        self.sync()?;
+        self.persist()
     }
 
     /// Gives the file its name, in one step.
     pub(crate) fn persist(self) -> Result<()> {
         self.give_name().map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => Error::AlreadyExists { path: self.target.clone() },
-            _ => Error::io("rename into place", &self.target)(error),
+            io::ErrorKind::AlreadyExists => Error::AlreadyExists { path: self.file.path.clone() },
+            _ => Error::io("rename into place", &self.file.path)(error),
         })
     }
 
     fn give_name(&self) -> io::Result<()> {
-        let name = self.target.file_name().unwrap_or_default();
+        let name = self.file.path.file_name().unwrap_or_default();
         match self.temporary.as_ref().and_then(|temporary| temporary.file_name()) {
             Some(temporary) if self.replace => return self.directory.replace(temporary, name),
             Some(temporary) => return self.directory.rename(temporary, name),
@@ -247,7 +250,7 @@ impl PendingFile {
                 Ok(false) | Err(_) => {}
             },
         }
-        let copy = Self::named_in(&self.directory, &self.target, self.replace)?;
+        let copy = Self::named_in(&self.directory, &self.file.path, self.replace)?;
         io::Seek::rewind(&mut &self.file.inner)?;
         io::copy(&mut &self.file.inner, &mut &copy.file.inner)?;
         copy.sync()?;

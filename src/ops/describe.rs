@@ -12,7 +12,7 @@ use super::survey::{Survey, survey};
 use crate::archive::Archive;
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding, count_errors};
-use crate::fs::{self, File, PendingFile, Stamp, Turn};
+use crate::fs::{self, File, Stamp, Turn};
 use crate::ndl::{Document, Order};
 use crate::pack::{self, Contents, Convention, Described, DescribedArray, shape_of};
 use crate::path::{MemberPath, escape_path};
@@ -115,10 +115,7 @@ pub fn write_descriptions(target: &Path, options: &DescribeOptions) -> Result<De
     let undescribed = contents.undescribed().count() as u64;
     let mut written = Vec::with_capacity(missing.len());
     for (path, text) in missing {
-        let pending = PendingFile::create(&target.join(path.as_str()), false)?;
-        pending.file().write_all_at(&text, 0)?;
-        pending.sync()?;
-        pending.persist()?;
+        fs::write_new(&target.join(path.as_str()), false, |out| out.write_all(&text))?;
         written.push(path.as_str().to_owned());
     }
     Ok(DescribeReport {

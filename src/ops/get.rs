@@ -82,8 +82,7 @@ pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) ->
     let written = written.map_err(|error| pack.explain(error))?;
     let mut report = report(archive, member, out.count, written);
     drop(out);
-    pending.sync()?;
-    pending.persist()?;
+    pending.complete()?;
     report.leftovers = fs::leftovers(output);
     Ok(report)
 }

@@ -5,14 +5,14 @@
 //! everything is found that the document refers to; the search ends at the working directory, or at the
 //! document's own directory when that lies elsewhere.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::scan::check_values_below;
 use crate::error::{Error, Result};
 use crate::file_kind::FileKind;
 use crate::finding::{Code, Finding};
-use crate::fs::{self, File, PendingFile};
+use crate::fs::{self, File};
 use crate::ndl::{Extent, Ndarray};
 use crate::pack::{
     self, ARRAY_EXTENSION, Content, Contents, DESCRIPTION_EXTENSIONS, DescriptionFacts, Inspector,
@@ -301,12 +301,10 @@ impl<T: Element> RawArray<T> {
     ///
     /// When it cannot be written.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
-        let path = path.as_ref();
-        let pending = PendingFile::create(path, true)?;
-        let mut writer = io::BufWriter::new(pending.writer()?);
-        self.write_to(&mut writer).map_err(Error::io("write", path))?;
-        writer.into_inner().map_err(|error| Error::io("write", path)(error.into_error()))?;
-        pending.sync()?;
-        pending.persist()
+        fs::write_new(path.as_ref(), true, |out| {
+            let mut writer = io::BufWriter::new(out);
+            self.write_to(&mut writer)?;
+            writer.flush()
+        })
     }
 }
