@@ -72,6 +72,16 @@ pub enum Container {
 }
 
 impl Container {
+    /// What the names of archives end in; of each container first what is written.
+    const EXTENSIONS: [(&str, Self); 6] = [
+        (".zip", Self::Zip),
+        (".tar", Self::Tar),
+        (".tar.gz", Self::TarGz),
+        (".tgz", Self::TarGz),
+        (".tar.zst", Self::TarZst),
+        (".tzst", Self::TarZst),
+    ];
+
     /// The container that a file name asks for by its extension.
     ///
     /// ```
@@ -81,28 +91,15 @@ impl Container {
     /// ```
     pub fn from_extension(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-        [
-            (".zip", Self::Zip),
-            (".tar", Self::Tar),
-            (".tar.gz", Self::TarGz),
-            (".tgz", Self::TarGz),
-            (".tar.zst", Self::TarZst),
-            (".tzst", Self::TarZst),
-        ]
-        .into_iter()
-        .find(|(extension, _)| name.len() > extension.len() && name.ends_with(extension))
-        .map(|(_, container)| container)
+        let is_it = |extension: &str| name.len() > extension.len() && name.ends_with(extension);
+        let mut known = Self::EXTENSIONS.into_iter();
+        known.find(|(extension, _)| is_it(extension)).map(|(_, container)| container)
     }
 
     /// The end of a file name that says so.
     pub fn extension(self) -> &'static str {
-        match self {
-            Self::Directory => "",
-            Self::Zip => ".zip",
-            Self::Tar => ".tar",
-            Self::TarGz => ".tar.gz",
-            Self::TarZst => ".tar.zst",
-        }
+        let mut known = Self::EXTENSIONS.into_iter();
+        known.find(|(_, container)| *container == self).map_or("", |(extension, _)| extension)
     }
 }
 

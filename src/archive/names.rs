@@ -21,18 +21,15 @@ use crate::path::{self, MemberPath, escape};
 /// Checks every name by itself and all of them together.
 pub(crate) fn check(names: &NameTable, container: Container, findings: &mut Vec<Finding>) {
     let mut before: Option<&str> = None;
-    let mut all_portable = true;
     for named in names.iter() {
         check_alone(&named, findings);
         if before == Some(named.name) {
             findings.push(twice(named.name));
         }
-        let shared = shared_len(before.unwrap_or_default(), named.name);
-        all_portable = all_portable && is_surely_portable(named.name, shared);
         before = Some(named.name);
     }
     check_files_as_directories(names, findings);
-    if !all_portable {
+    if !are_surely_portable(names.names()) {
         let mut names: Vec<&str> = names.names().collect();
         names.dedup();
         check_portable(names, container, findings);
@@ -225,14 +222,14 @@ pub(crate) fn check_portable<'a>(
         before = name;
     }
     let pairs = sorted.windows(2).filter_map(|pair| match pair {
-        [one, other] if folds => twins(one, other),
+        [one, other] if folds => Some((twins(one, other)?, other.name)),
         _ => None,
     });
     // Where two directories are twins, members of one and of the other may follow each other in turn.
     let mut told = HashSet::new();
-    for twins in pairs {
-        if told.insert((twins.one, twins.other)) && told.insert((twins.other, twins.one)) {
-            findings.push(twins.finding());
+    for ((one, other), member) in pairs {
+        if told.insert((one, other)) && told.insert((other, one)) {
+            findings.push(one_folded(one, other, member));
         }
     }
     check_composition(&sorted, findings);
@@ -342,55 +339,33 @@ fn unportable_part(part: &str) -> Option<String> {
     })
 }
 
-/// Two names, of members or of directories that members lie in, that are one when folded.
-struct Twins<'a> {
-    one: &'a str,
-    other: &'a str,
-    /// The member that the second is the name of, or lies in it.
-    member: &'a str,
-}
-
-/// The topmost twins among two neighbours and the directories that they lie in.
-fn twins<'a>(one: &FoldedName<'a>, other: &FoldedName<'a>) -> Option<Twins<'a>> {
-    let (mut one_len, mut other_len) = (0_usize, 0_usize);
+/// The topmost twins, which are one when folded, among two neighbours and the directories that they lie in.
+fn twins<'a>(one: &FoldedName<'a>, other: &FoldedName<'a>) -> Option<(&'a str, &'a str)> {
     let keys = one.key.split('\0').zip(other.key.split('\0'));
     let parts = one.name.split('/').zip(other.name.split('/'));
-    for ((one_key, other_key), (one_part, other_part)) in keys.zip(parts) {
-        if one_key != other_key {
-            return None;
-        }
-        one_len += one_part.len();
-        other_len += other_part.len();
-        if one_part != other_part {
-            return Some(Twins {
-                one: one.name.get(..one_len)?,
-                other: other.name.get(..other_len)?,
-                member: other.name,
-            });
-        }
-        one_len += 1;
-        other_len += 1;
-    }
-    None
+    let mut same = keys.take_while(|(one, other)| one == other).zip(parts);
+    let depth = same.position(|(_, (one, other))| one != other)?;
+    let top = |name: &'a str| {
+        let end = name.match_indices('/').nth(depth);
+        end.map_or(name, |(end, _)| name.split_at(end).0)
+    };
+    Some((top(one.name), top(other.name)))
 }
 
-impl Twins<'_> {
-    fn finding(&self) -> Finding {
-        let Self { one, other, member } = self;
-        let lower = |name: &str| name.chars().flat_map(char::to_lowercase).collect::<String>();
-        let by_case = lower(one) == lower(other);
-        let (code, how, where_) = if by_case {
-            (Code::CaseTwins, "only by case", "Windows and macOS")
-        } else if one.nfc().eq(other.nfc()) {
-            (Code::NormalizationTwins, "only in how its letters are composed", "macOS")
-        } else {
-            (Code::NormalizationTwins, "only by case and in how its letters are composed", "macOS")
-        };
-        let what = if other == member { "the name" } else { "the directory's name" };
-        Finding::new(code, format!("{what} differs from `{one}` {how}"))
-            .in_member(*member)
-            .hint(format!("rename one; on {where_} it would take the place of the other"))
-    }
+/// What is wrong with twins. The second is the name of `member`, or of a directory that it lies in.
+fn one_folded(one: &str, other: &str, member: &str) -> Finding {
+    let lower = |name: &str| name.chars().flat_map(char::to_lowercase).collect::<String>();
+    let (code, how, where_) = if lower(one) == lower(other) {
+        (Code::CaseTwins, "only by case", "Windows and macOS")
+    } else if one.nfc().eq(other.nfc()) {
+        (Code::NormalizationTwins, "only in how its letters are composed", "macOS")
+    } else {
+        (Code::NormalizationTwins, "only by case and in how its letters are composed", "macOS")
+    };
+    let what = if other == member { "the name" } else { "the directory's name" };
+    Finding::new(code, format!("{what} differs from `{one}` {how}"))
+        .in_member(member)
+        .hint(format!("rename one; on {where_} it would take the place of the other"))
 }
 
 /// Names as macOS writes them, letter and accent apart: sound, but another string than what is typed

@@ -7,7 +7,7 @@ use super::data::{MemberReader, Stretch, Window, open};
 use super::revisit::{self, Revisit, Shown, look_at_each};
 use super::stream::{Oddity, StreamCompression, StreamDecoder, StreamFault};
 use super::stream_contents::StreamContents;
-use super::tar::{Skip, Streaming, TarEntry, TarFault, TarFaultKind, TarReader};
+use super::tar::{Skip, Streaming, TarEntry, TarFault, TarReader};
 use super::{
     Container, Location, Member, MemberKind, Method, Scan, Visit, file_and_directory, twice,
 };
@@ -179,28 +179,21 @@ impl Tarball {
         mut visit: impl FnMut(&mut TarEntries, TarEntry) -> Result<()>,
     ) -> Result<Vec<Finding>> {
         let allowance = Allowance::of_file(self.len);
-        let failed = loop {
+        loop {
             match entries.next_entry() {
                 Ok(Some(entry)) if is_room(&allowance, &entry.name, entry.size) => {
                     visit(&mut entries, entry)?;
                 }
                 Ok(Some(_)) => return Err(self.too_many(&allowance)),
-                Ok(None) => break None,
-                Err(error) => break Some(error),
+                Ok(None) => break,
+                Err(error) => {
+                    let mut findings = entries.faults().to_vec();
+                    findings.push(self.stream_finding(error)?);
+                    return Ok(findings);
+                }
             }
-        };
-        let (faults, failed) = match failed {
-            Some(error) => (entries.faults().to_vec(), Some(error)),
-            None => match entries.finish() {
-                Ok(faults) => (faults, None),
-                Err(error) => (Vec::new(), Some(error)),
-            },
-        };
-        let mut findings: Vec<_> = faults.iter().map(finding).collect();
-        if let Some(error) = failed {
-            findings.push(self.stream_finding(error)?);
         }
-        Ok(findings)
+        entries.finish().or_else(|error| Ok(vec![self.stream_finding(error)?]))
     }
 
     /// A stream is decoded again from its beginning to its end, so that no read that the system refuses
@@ -252,19 +245,8 @@ impl Tarball {
             Ok(refused) => return Err(refused),
             Err(error) => error,
         };
-        match error.get_ref().and_then(|inner| inner.downcast_ref::<StreamFault>()) {
-            Some(fault) => {
-                let (code, offset) = match fault {
-                    StreamFault::CutOff { offset, .. } => (Code::NotAnArchive, *offset),
-                    StreamFault::Damaged { offset, .. } => (Code::DamagedStream, *offset),
-                    StreamFault::Trailing { offset, .. } => (Code::TrailingCompressed, *offset),
-                };
-                Ok(Finding::new(code, fault.to_string())
-                    .at_byte(offset)
-                    .hint("compare it with another copy; members before that place may be whole"))
-            }
-            None => Err(Error::io("read", self.file.path())(error)),
-        }
+        let fault = error.downcast();
+        fault.map(|StreamFault(finding)| finding).map_err(Error::io("read", self.file.path()))
     }
 
     /// The member that an entry is: none for the directory that was packed itself, and none for a name
@@ -402,44 +384,4 @@ fn unreadable_name(entry: &TarEntry) -> Option<Finding> {
             .at_byte(entry.header_offset)
             .hint("rename the file and make the archive anew; the member was not looked at")
     })
-}
-
-fn finding(fault: &TarFault) -> Finding {
-    use TarFaultKind as Kind;
-    let code = match fault.kind {
-        Kind::NoEndMark | Kind::LoneZeroBlock => Code::MissingEndMark,
-        Kind::Padding => Code::DirtyPadding,
-        Kind::AfterEnd => Code::TrailingBytes,
-        Kind::SecondArchive => Code::HiddenMember,
-        Kind::Checksum { .. } => Code::BadChecksum,
-        Kind::BlockCutOff { .. } | Kind::DataCutOff { .. } | Kind::PaddingCutOff { .. } => {
-            Code::NotAnArchive
-        }
-        Kind::Sparse => Code::Unsupported,
-        Kind::UnexpectedData { .. } => Code::DirectoryWithData,
-        Kind::PaxSize { .. } | Kind::NameConflict { .. } | Kind::SizeBeforeLongName => {
-            Code::HeadersDisagree
-        }
-        Kind::Magic { .. }
-        | Kind::Size(_)
-        | Kind::LesserNumber { .. }
-        | Kind::AfterNul { .. }
-        | Kind::UnusedBytes { .. }
-        | Kind::LinkNameOfFile
-        | Kind::OneNameOfDirectory
-        | Kind::FileNamedAsDirectory => Code::BadTarHeader,
-        Kind::OldExtension { .. }
-        | Kind::ExtensionTooLong { .. }
-        | Kind::ExtensionRepeated { .. }
-        | Kind::ExtensionDangling { .. }
-        | Kind::Pax(_)
-        | Kind::LesserRecord(_)
-        | Kind::GlobalRecord { .. } => Code::BadExtendedHeader,
-    };
-    let finding = Finding::new(code, fault.kind.to_string()).at_byte(fault.offset);
-    let finding = match &fault.member {
-        Some(member) => finding.in_member(member.clone()),
-        None => finding,
-    };
-    if fault.is_warning() { finding.warning() } else { finding }
 }

@@ -59,8 +59,7 @@ pub fn write_new(
 ) -> Result<()> {
     let pending = PendingFile::create(path, replace)?;
     write(&mut pending.file()).map_err(Error::io("write", path))?;
-    pending.sync()?;
-    pending.persist()
+    pending.complete()
 }
 
 /// Replaces the content of a file in one step, when it still is what it was: somebody may have edited
@@ -85,8 +84,7 @@ pub(crate) fn rewrite(path: &Path, write: impl FnOnce(&Path, &File) -> Result<()
     write(&target, pending.file())?;
     let file = pending.file().system();
     file.and_then(|file| file.set_permissions(permissions)).map_err(Error::io("write", path))?;
-    pending.sync()?;
-    pending.persist()?;
+    pending.complete()?;
     sync_directory(&target)
 }
 
@@ -118,11 +116,11 @@ fn make_temporary<T>(
 /// A new file that has its name only when it is complete; it is removed when this is dropped before.
 #[derive(Debug)]
 pub(crate) struct PendingFile {
+    /// Known by the path that it will have.
     file: File,
     directory: Arc<Directory>,
     /// Where it lies until it is complete. None without a name: the file is gone when it is closed.
     temporary: Option<PathBuf>,
-    target: PathBuf,
     replace: bool,
 }
 
@@ -192,8 +190,7 @@ impl PendingFile {
         replace: bool,
     ) -> Self {
         let file = File::of_system(inner, target.to_owned());
-        let (directory, target) = (Arc::clone(directory), target.to_owned());
-        Self { file, directory, temporary, target, replace }
+        Self { file, directory: Arc::clone(directory), temporary, replace }
     }
 
     pub(crate) fn file(&self) -> &File {
@@ -214,7 +211,7 @@ impl PendingFile {
     /// Takes back everything from `len` on.
     pub(crate) fn set_len(&self, len: u64) -> Result<()> {
         let set = self.file.system().and_then(|file| file.set_len(len));
-        set.map_err(Error::io("write", &self.target))
+        set.map_err(Error::io("write", self.file.path()))
     }
 
     /// Writes everything to the disk before the file gets its name.
@@ -222,16 +219,22 @@ impl PendingFile {
         self.file.sync()
     }
 
+    /// Writes everything to the disk, and then gives the file its name.
+    pub(crate) fn complete(self) -> Result<()> {
+        self.sync()?;
+        self.persist()
+    }
+
     /// Gives the file its name, in one step.
     pub(crate) fn persist(self) -> Result<()> {
         self.give_name().map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => Error::AlreadyExists { path: self.target.clone() },
-            _ => Error::io("rename into place", &self.target)(error),
+            io::ErrorKind::AlreadyExists => Error::AlreadyExists { path: self.file.path.clone() },
+            _ => Error::io("rename into place", &self.file.path)(error),
         })
     }
 
     fn give_name(&self) -> io::Result<()> {
-        let name = self.target.file_name().unwrap_or_default();
+        let name = self.file.path.file_name().unwrap_or_default();
         match self.temporary.as_ref().and_then(|temporary| temporary.file_name()) {
             Some(temporary) if self.replace => return self.directory.replace(temporary, name),
             Some(temporary) => return self.directory.rename(temporary, name),
@@ -244,7 +247,7 @@ impl PendingFile {
                 Ok(false) | Err(_) => {}
             },
         }
-        let copy = Self::named_in(&self.directory, &self.target, self.replace)?;
+        let copy = Self::named_in(&self.directory, self.file.path(), self.replace)?;
         self.file.copy_to(0, self.file.len()?, &copy.file, 0)?;
         copy.sync()?;
         copy.give_name()

@@ -340,6 +340,19 @@ impl Attribute {
 }
 
 impl Value {
+    /// The elements in lists nested as deep as there are extents, the last index fastest; nothing when the lists are of
+    /// another shape.
+    pub(crate) fn elements(&self, extents: &[u64]) -> Option<Vec<&Self>> {
+        match (extents.split_first(), self) {
+            (None, element) => Some(vec![element]),
+            (Some((extent, inner)), Self::List(list)) if list.len() as u64 == *extent => {
+                let parts = list.iter().map(|value| value.elements(inner));
+                parts.collect::<Option<Vec<_>>>().map(|parts| parts.concat())
+            }
+            _ => None,
+        }
+    }
+
     /// The value on one line, as YAML.
     pub(crate) fn to_line(&self) -> String {
         write::to_flow(self)
@@ -380,6 +393,13 @@ impl Document {
     /// A flat document with nothing in it.
     pub fn flat() -> Self {
         Self { form: Form::Flat, groups: vec![Group::new("/")] }
+    }
+
+    /// A flat document of one dimension coordinate or ndarray.
+    pub fn of(array: Ndarray, is_coordinate: bool) -> Self {
+        let (dimcoords, ndarrays) =
+            if is_coordinate { (vec![array], Vec::new()) } else { (Vec::new(), vec![array]) };
+        Self { form: Form::Flat, groups: vec![Group { dimcoords, ndarrays, ..Group::new("/") }] }
     }
 
     /// A grouped document without groups.

@@ -12,7 +12,7 @@ use super::survey::{Survey, survey};
 use crate::archive::Archive;
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding, count_errors};
-use crate::fs::{self, File, PendingFile, Stamp, Turn};
+use crate::fs::{self, File, Stamp, Turn};
 use crate::ndl::{Document, Order};
 use crate::pack::{self, Contents, Convention, Described, DescribedArray, shape_of};
 use crate::path::{MemberPath, escape_path};
@@ -117,10 +117,7 @@ pub fn write_descriptions(target: &Path, options: &DescribeOptions) -> Result<De
     let undescribed = contents.undescribed().count() as u64;
     let mut written = Vec::with_capacity(missing.len());
     for (path, text) in missing {
-        let pending = PendingFile::create(&target.join(path.as_str()), false)?;
-        pending.file().write_all_at(&text, 0)?;
-        pending.sync()?;
-        pending.persist()?;
+        fs::write_new(&target.join(path.as_str()), false, |out| out.write_all(&text))?;
         written.push(path.as_str().to_owned());
     }
     Ok(DescribeReport {
@@ -152,18 +149,13 @@ pub(super) fn describe_missing(
             let header = facts.header.as_ref().ok()?;
             let encoding = facts.encoding.unwrap_or(Encoding::Raw);
             let mut ndarray = pack::describe(path.stem(), header, encoding);
-            let mut document = Document::flat();
-            let group = document.groups.first_mut()?;
-            match &convention {
-                Some(convention) if convention.is_coordinate(path) => {
-                    group.dimcoords.push(pack::as_coordinate(ndarray));
-                }
-                Some(convention) => {
-                    convention.name_extents(path, &mut ndarray);
-                    group.ndarrays.push(ndarray);
-                }
-                None => group.ndarrays.push(ndarray),
+            let is_coordinate = convention.as_ref().is_some_and(|it| it.is_coordinate(path));
+            if is_coordinate {
+                ndarray = pack::as_coordinate(ndarray);
+            } else if let Some(convention) = &convention {
+                convention.name_extents(path, &mut ndarray);
             }
+            let document = Document::of(ndarray, is_coordinate);
             let name = format!("{}.yaml", path.without_extension());
             Some((MemberPath::new(name).ok()?, document.to_yaml().into_bytes()))
         })
@@ -303,9 +295,6 @@ fn with_pack_document<'c>(
     described.into_iter().chain(of_pack)
 }
 
-/// Bytes that are copied at once.
-const BLOCK: usize = 1 << 20;
-
 /// The array that was reshaped.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -341,17 +330,12 @@ pub fn reshape(path: &Path, shape: &[Option<u64>]) -> Result<ReshapeReport> {
     let Some((subject, facts)) = contents.arrays.get_key_value(subject.as_str()) else {
         return Err(single_file::not_an_array(path));
     };
+    let name = || path.to_string_lossy().into_owned();
     let header = match &facts.header {
         Ok(header) => header,
-        Err(source) => {
-            let name = path.to_string_lossy().into_owned();
-            return Err(Error::array(name, (**source).clone()));
-        }
+        Err(source) => return Err(Error::array(name(), (**source).clone())),
     };
-    header.check_file_len(stamp.len()).map_err(|source| {
-        let name = path.to_string_lossy().into_owned();
-        Error::array(name, source)
-    })?;
+    header.check_file_len(stamp.len()).map_err(|source| Error::array(name(), source))?;
     let mut findings = Vec::new();
     let described = contents.description(subject, &mut findings);
     let order = described.map_or(Order::Column, |described| described.order());
@@ -427,16 +411,8 @@ fn rewrite(path: &Path, (file, stamp): (&File, &Stamp), old: &Header, new: &Head
     fs::rewrite(path, |_, pending| {
         let header = new.encode();
         pending.write_all_at(&header, 0)?;
-        let (mut from, mut to) = (old.header_len(), new.header_len());
-        let mut block = vec![0; BLOCK];
-        loop {
-            let count = file.read_at(&mut block, from)?;
-            let bytes = block.get(..count).unwrap_or_default();
-            if bytes.is_empty() {
-                return file.check_unchanged(stamp);
-            }
-            pending.write_all_at(bytes, to)?;
-            (from, to) = (from + count as u64, to + count as u64);
-        }
+        let from = old.header_len();
+        file.copy_to(from, stamp.len() - from, pending, new.header_len())?;
+        file.check_unchanged(stamp)
     })
 }

@@ -96,8 +96,7 @@ pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) ->
     let written = out.judge(|out| write(&pack, member, options, (output, output), out));
     let written = written.map_err(|error| pack.explain(error))?;
     let mut report = report(archive, member, out.count, written);
-    pending.sync()?;
-    pending.persist()?;
+    pending.complete()?;
     report.leftovers = fs::leftovers(output);
     Ok(report)
 }

@@ -362,10 +362,6 @@ impl ArrayInfo {
         let order = ndarray.order();
         self.shape = Some(shape_of(&self.dims, order));
         self.order = Some(order);
-        let mut document = Document::flat();
-        if let Some(root) = document.groups.first_mut() {
-            root.ndarrays.push(ndarray);
-        }
-        self.description = Some(document);
+        self.description = Some(Document::of(ndarray, false));
     }
 }

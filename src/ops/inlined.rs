@@ -90,8 +90,8 @@ impl Inlined<'_> {
         let is_list = matches!(self.value, Value::List(_)) || self.header.elements() != 1;
         let dims = if is_list && self.text().is_none() { self.header.dims() } else { &[] };
         let extents = shape_of(dims, self.described.order());
-        let mut values = Vec::new();
-        elements(self.value, &extents, &mut values)?;
+        // What is wrong with the shape is said elsewhere.
+        let values = self.value.elements(&extents)?;
         let mut first = None;
         let mut wrong = 0_u64;
         for (number, value) in (0..).zip(values) {
@@ -192,32 +192,12 @@ fn leaves(value: &Value) -> u64 {
     }
 }
 
-/// Collects the elements of a value of this shape, the last index fastest; nothing when the value has another shape,
-/// which is said elsewhere.
-fn elements<'v>(value: &'v Value, extents: &[u64], found: &mut Vec<&'v Value>) -> Option<()> {
-    let Some((extent, inner)) = extents.split_first() else {
-        found.push(value);
-        return Some(());
-    };
-    let Value::List(list) = value else { return None };
-    if u64::try_from(list.len()) != Ok(*extent) {
-        return None;
-    }
-    list.iter().try_for_each(|value| elements(value, inner, found))
-}
-
 /// The index of an element by its number, the last index fastest.
 fn index_of(mut number: u64, extents: &[u64]) -> Vec<u64> {
-    let mut index: Vec<_> = extents
-        .iter()
-        .rev()
-        .map(|extent| {
-            let at = number % extent;
-            number /= extent;
-            at
-        })
-        .collect();
-    index.reverse();
+    let mut index = extents.to_vec();
+    for extent in index.iter_mut().rev() {
+        (number, *extent) = (number / *extent, number % *extent);
+    }
     index
 }
 

@@ -5,7 +5,7 @@
 //! everything is found that the document refers to; the search ends at the working directory, or at the
 //! document's own directory when that lies elsewhere.
 
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::archive::{Archive, MemberReader};
@@ -316,12 +316,10 @@ impl<T: Element> RawArray<T> {
     /// When it cannot be written.
     #[cfg(feature = "write")]
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
-        let path = path.as_ref();
-        let pending = fs::PendingFile::create(path, true)?;
-        let mut writer = io::BufWriter::new(pending.file());
-        self.write_to(&mut writer).map_err(Error::io("write", path))?;
-        writer.into_inner().map_err(|error| Error::io("write", path)(error.into_error()))?;
-        pending.sync()?;
-        pending.persist()
+        fs::write_new(path.as_ref(), true, |out| {
+            let mut writer = io::BufWriter::new(out);
+            self.write_to(&mut writer)?;
+            writer.flush()
+        })
     }
 }

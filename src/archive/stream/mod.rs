@@ -13,6 +13,7 @@ use std::sync::{Arc, OnceLock};
 use super::zstd_frame::{self, ZstdDecoder};
 use crate::error::Error;
 use crate::file_kind::FileKind;
+use crate::finding::{Code, Finding};
 
 #[cfg(feature = "write")]
 pub(crate) use self::encoder::{Deflater, Encoder, Engine, SMALL_ZSTD_JOB};
@@ -82,17 +83,9 @@ pub(crate) const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 const READ_AHEAD: usize = 64 << 10;
 
 /// A compressed stream that is not what it should be. It comes inside an [`io::Error`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum StreamFault {
-    #[error("the {format} stream is cut off after {offset} bytes")]
-    CutOff { format: &'static str, offset: u64 },
-    #[error("the {format} stream is damaged at or before byte {offset}: {reason}")]
-    Damaged { format: &'static str, offset: u64, reason: String },
-    #[error(
-        "expected the file to end with the {format} stream at byte {offset}, found other bytes"
-    )]
-    Trailing { format: &'static str, offset: u64 },
-}
+#[derive(Debug, thiserror::Error)]
+#[error("{}", .0.message)]
+pub(crate) struct StreamFault(pub(crate) Finding);
 
 /// Reads a stream of one or more gzip members or zstd frames as the bytes they hold together.
 ///
@@ -177,10 +170,13 @@ impl<R: Read> StreamDecoder<R> {
             let _ = self.oddity.set(Oddity { offset: offset(&input), what });
         }
         match next {
-            None if first => Err(invalid(StreamFault::CutOff { format, offset: 0 })),
+            None if first => Err(cut_off(format, 0)),
             None => Ok(DecoderState::End),
             Some(byte) if !first && !self.format.begins_with(byte) => {
-                Err(invalid(StreamFault::Trailing { format, offset: offset(&input) }))
+                let offset = offset(&input);
+                let expected = format!("the file to end with the {format} stream at byte {offset}");
+                let message = format!("expected {expected}, found other bytes");
+                Err(invalid(Code::TrailingCompressed, offset, message))
             }
             Some(_) if self.format == StreamCompression::Gzip => {
                 Ok(DecoderState::Gzip(Box::new(flate2::bufread::GzDecoder::new(input))))
@@ -204,10 +200,11 @@ impl<R: Read> StreamDecoder<R> {
                 1_u32 << (ZSTD_WINDOW_LOG_MAX - 20)
             )));
         }
-        invalid(match error.kind() {
-            io::ErrorKind::UnexpectedEof => StreamFault::CutOff { format, offset },
-            _ => StreamFault::Damaged { format, offset, reason: error.to_string() },
-        })
+        if error.kind() == io::ErrorKind::UnexpectedEof {
+            return cut_off(format, offset);
+        }
+        let message = format!("the {format} stream is damaged at or before byte {offset}: {error}");
+        invalid(Code::DamagedStream, offset, message)
     }
 }
 
@@ -281,8 +278,15 @@ fn odd_header(format: StreamCompression, start: &[u8]) -> Option<&'static str> {
     }
 }
 
-fn invalid(fault: StreamFault) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, fault)
+fn cut_off(format: &str, offset: u64) -> io::Error {
+    let message = format!("the {format} stream is cut off after {offset} bytes");
+    invalid(Code::NotAnArchive, offset, message)
+}
+
+fn invalid(code: Code, offset: u64, message: String) -> io::Error {
+    let hint = "compare it with another copy; members before that place may be whole";
+    let finding = Finding::new(code, message).at_byte(offset).hint(hint);
+    io::Error::new(io::ErrorKind::InvalidData, StreamFault(finding))
 }
 
 /// How much of `input` has been taken.

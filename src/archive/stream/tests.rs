@@ -8,6 +8,7 @@ use super::encoder::BLOCK_LEN;
 use super::{Encoder, StreamCompression, StreamDecoder, StreamFault};
 use crate::archive::tar;
 use crate::file_kind::FileKind;
+use crate::finding::{Code, Finding, Place};
 
 const FORMATS: [StreamCompression; 3] =
     [StreamCompression::None, StreamCompression::Gzip, StreamCompression::Zstd];
@@ -38,10 +39,11 @@ fn decode(format: StreamCompression, bytes: &[u8]) -> io::Result<Vec<u8>> {
     Ok(decoded)
 }
 
-fn fault(format: StreamCompression, bytes: &[u8]) -> StreamFault {
+fn fault(format: StreamCompression, bytes: &[u8]) -> Finding {
     let error = decode(format, bytes).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::InvalidData);
-    error.downcast().unwrap()
+    let StreamFault(finding) = error.downcast().unwrap();
+    finding
 }
 
 #[test]
@@ -148,7 +150,7 @@ fn every_truncation_is_noticed() {
         let bytes = encode(format, None, 1, &[&input]);
         for length in 0..bytes.len() {
             let fault = fault(format, &bytes[..length]);
-            assert!(matches!(fault, StreamFault::CutOff { .. }), "{format:?} {length}: {fault}");
+            assert_eq!(fault.code, Code::NotAnArchive, "{format:?} {length}: {fault}");
         }
     }
 }
@@ -189,7 +191,7 @@ fn members_and_frames_follow_one_another() {
         assert_eq!(decode(format, &bytes).unwrap(), b"abc");
         for length in 1..second.len() {
             let cut = &bytes[..first.len() + empty.len() + length];
-            assert!(matches!(fault(format, cut), StreamFault::CutOff { .. }));
+            assert_eq!(fault(format, cut).code, Code::NotAnArchive);
         }
     }
 }
@@ -201,7 +203,8 @@ fn other_bytes_after_the_stream_are_refused_with_their_place() {
         for trailing in [&b"\0"[..], b"\n", b"garbage", &[0; 512]] {
             let fault = fault(format, &[&bytes, trailing].concat());
             let offset = u64::try_from(bytes.len()).unwrap();
-            assert_eq!(fault, StreamFault::Trailing { format: format.name(), offset });
+            assert_eq!(fault.code, Code::TrailingCompressed);
+            assert_eq!(fault.place, Some(Place::Byte { offset }));
         }
     }
 }
@@ -285,11 +288,11 @@ fn small_tar(name: &str) -> Vec<u8> {
     bytes
 }
 
-fn walk(format: StreamCompression, bytes: &[u8]) -> io::Result<Vec<tar::TarFaultKind>> {
+fn walk(format: StreamCompression, bytes: &[u8]) -> io::Result<Vec<Code>> {
     let mut reader =
         tar::TarReader::new(tar::Streaming::new(StreamDecoder::new(bytes, format).blocks()), None);
     while reader.next_entry()?.is_some() {}
-    Ok(reader.finish()?.into_iter().map(|fault| fault.kind).collect())
+    Ok(reader.finish()?.into_iter().map(|fault| fault.code).collect())
 }
 
 #[test]
@@ -301,8 +304,8 @@ fn the_walk_over_a_compressed_tar_reaches_the_trailer() {
         walk(format, &bytes[..bytes.len() - 1]).unwrap_err();
         walk(format, &[&bytes[..], b"garbage"].concat()).unwrap_err();
         let second = encode(format, None, 1, &[&small_tar("b")]);
-        let kinds = walk(format, &[bytes, second].concat()).unwrap();
-        assert_eq!(kinds, [tar::TarFaultKind::SecondArchive]);
+        let codes = walk(format, &[bytes, second].concat()).unwrap();
+        assert_eq!(codes, [Code::HiddenMember]);
     }
 }
 

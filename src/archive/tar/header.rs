@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::{BLOCK, TIME_END, TarFaultKind, is_zero, printable};
+use super::{BLOCK, Fault, TIME_END, is_zero, printable};
+use crate::finding::Code;
 
 /// The fields of a header block that a reader of packs needs.
 #[derive(Debug)]
@@ -11,8 +12,8 @@ pub(super) struct TarHeader {
     pub(super) name: Vec<u8>,
     pub(super) link: Vec<u8>,
     pub(super) size: u64,
-    /// The first field that some readers cannot read, although nothing depends on it here.
-    pub(super) odd: Option<TarFaultKind>,
+    /// What is wrong with the first field that some readers cannot read, although nothing depends on it here.
+    pub(super) odd: Option<String>,
 }
 
 /// Where magic and version are.
@@ -25,6 +26,12 @@ const TYPEFLAG: Range<usize> = 156..157;
 const NAME: Range<usize> = 0..100;
 const LINK: Range<usize> = 157..257;
 const PREFIX: Range<usize> = 345..500;
+
+/// Where a header holds zeros if all readers are to see the same entry.
+const OTHERS: &str = "found other bytes, by which other readers see another entry";
+
+/// What a number is that has no place where it is to be held.
+const TOO_LARGE: &str = "is too large";
 
 /// A field that holds text, by what it is called.
 type TextField = (&'static str, Range<usize>);
@@ -91,38 +98,47 @@ impl HeaderForm {
 
 impl TarHeader {
     /// Reads `block`, which is not all zeros.
-    pub(super) fn decode(block: &[u8; BLOCK]) -> Result<Self, TarFaultKind> {
+    pub(super) fn decode(block: &[u8; BLOCK]) -> Result<Self, Fault> {
+        let wrong = |message| (Code::BadTarHeader, message);
         let bytes = |range: &Range<usize>| block.get(range.clone()).expect("a range of a block");
         check_sum(block, bytes(&CHECKSUM))?;
         let magic = bytes(&MAGIC);
         let Some(form) = HeaderForm::of(magic) else {
-            return Err(TarFaultKind::Magic { found: printable(magic) });
+            let found = printable(magic);
+            let what = "the magic of a ustar, GNU or old tar header";
+            return Err(wrong(format!("expected {what}, found `{found}`")));
         };
         let typeflag = bytes(&TYPEFLAG).first().copied().expect("a field of one byte");
         // Which came with ustar and GNU: to readers that go by the magic it is a member.
         if form == HeaderForm::Old && is_extension(typeflag) {
-            return Err(TarFaultKind::OldExtension { typeflag: typeflag.into() });
+            let typeflag = char::from(typeflag);
+            let message = format!(
+                "expected the magic of ustar or GNU in a header of type `{typeflag}`, found none"
+            );
+            return Err((Code::BadExtendedHeader, message));
         }
         let unused = |range: &Range<usize>| {
             let Range { start: first, end: after } = *range;
             if is_zero(bytes(range)) {
                 Ok(())
             } else {
-                Err(TarFaultKind::UnusedBytes { first, after })
+                let what = format!("zeros from byte {first} to byte {after} of a header");
+                Err(wrong(format!("expected {what}, {OTHERS}")))
             }
         };
         let (texts, others) = TEXTS.split_at(form.texts());
         for (field, range) in texts {
             let mut after = bytes(range).iter().skip_while(|byte| **byte != 0);
             if after.any(|byte| *byte != 0) {
-                return Err(TarFaultKind::AfterNul { field });
+                let what = format!("zeros after the NUL that ends the {field} of a header");
+                return Err(wrong(format!("expected {what}, {OTHERS}")));
             }
         }
         others.iter().try_for_each(|(_, range)| unused(range))?;
         unused(&REST)?;
         let odd = NUMBERS.iter().find_map(|(field, range, lesser)| {
             let reason = lesser.check(bytes(range)).err()?;
-            Some(TarFaultKind::LesserNumber { field, reason })
+            Some(format!("the {field} field {reason}, with which other readers stop"))
         });
         let text = |range| bytes(range).split(|byte| *byte == 0).next().unwrap_or_default();
         let name = match text(&PREFIX) {
@@ -132,7 +148,8 @@ impl TarHeader {
             _ => text(&NAME).to_vec(),
         };
         let link = text(&LINK).to_vec();
-        let size = number(bytes(&SIZE)).map_err(TarFaultKind::Size)?;
+        let size =
+            number(bytes(&SIZE)).map_err(|reason| wrong(format!("the size field {reason}")))?;
         Ok(Self { typeflag, name, link, size, odd })
     }
 }
@@ -143,14 +160,16 @@ pub(super) fn is_extension(typeflag: u8) -> bool {
 }
 
 /// The sum of all bytes, with those of `field` itself taken for spaces.
-fn check_sum(block: &[u8; BLOCK], field: &[u8]) -> Result<(), TarFaultKind> {
+fn check_sum(block: &[u8; BLOCK], field: &[u8]) -> Result<(), Fault> {
     let sum = |bytes: &[u8]| bytes.iter().copied().map(u64::from).sum::<u64>();
     let expected = sum(block) - sum(field) + sum(b"        ");
     // Octal alone: not every reader takes a binary one.
     if octal(field) == Ok(expected) {
         return Ok(());
     }
-    Err(TarFaultKind::Checksum { expected, found: printable(field) })
+    let found = printable(field);
+    let message = format!("expected a header with the checksum {expected:o}, found {found}");
+    Err((Code::BadChecksum, message))
 }
 
 /// Whether some reader takes a block for the header of a tar, whatever else the file is: its checksum is right in the
@@ -190,34 +209,23 @@ pub(crate) fn passes_for_header(block: &[u8]) -> bool {
         .any(|sum| octal == *sum || (is_binary && binary == *sum) || (is_old && old == *sum))
 }
 
-/// Why a numeric field cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NumberFault {
-    #[error("is not a number in octal digits: `{0}`")]
-    NotOctal(String),
-    #[error("is negative")]
-    Negative,
-    #[error("is too large")]
-    TooLarge,
-}
-
 /// A numeric field: octal digits with spaces before and spaces or NULs after, or, when the first
-/// bit is set, a big-endian two's complement number.
-fn number(field: &[u8]) -> Result<u64, NumberFault> {
+/// bit is set, a big-endian two's complement number. An error says what the field is instead.
+fn number(field: &[u8]) -> Result<u64, String> {
     match field.split_first() {
         Some((0x80, rest)) => rest
             .iter()
             .try_fold(0_u64, |value, &byte| Some(value.checked_mul(256)? | u64::from(byte)))
-            .ok_or(NumberFault::TooLarge),
-        Some((first, _)) if first & 0xc0 == 0xc0 => Err(NumberFault::Negative),
-        Some((first, _)) if first & 0x80 != 0 => Err(NumberFault::TooLarge),
+            .ok_or_else(|| TOO_LARGE.into()),
+        Some((first, _)) if first & 0xc0 == 0xc0 => Err("is negative".into()),
+        Some((first, _)) if first & 0x80 != 0 => Err(TOO_LARGE.into()),
         _ => octal(field),
     }
 }
 
 impl Lesser {
     /// Checks that every reader can read the number in `field`. One of NULs is 0.
-    fn check(self, field: &[u8]) -> Result<(), NumberFault> {
+    fn check(self, field: &[u8]) -> Result<(), String> {
         let end = match self {
             _ if is_zero(field) => return Ok(()),
             Self::Octal => return octal(field).map(|_| ()),
@@ -226,12 +234,12 @@ impl Lesser {
             // bsdtar writes a binary one 256 times as large as it is, and the true one in a PAX header.
             Self::Time => TIME_END << 8,
         };
-        if number(field)? < end { Ok(()) } else { Err(NumberFault::TooLarge) }
+        if number(field)? < end { Ok(()) } else { Err(TOO_LARGE.into()) }
     }
 }
 
-fn octal(field: &[u8]) -> Result<u64, NumberFault> {
-    let wrong = || NumberFault::NotOctal(printable(field));
+fn octal(field: &[u8]) -> Result<u64, String> {
+    let wrong = || format!("is not a number in octal digits: `{}`", printable(field));
     let spaces = field.iter().take_while(|byte| **byte == b' ').count();
     let digits = field.split_at(spaces).1;
     let end = digits.iter().position(|byte| matches!(byte, b' ' | 0)).unwrap_or(digits.len());
@@ -241,7 +249,7 @@ fn octal(field: &[u8]) -> Result<u64, NumberFault> {
     }
     digits.iter().try_fold(0_u64, |value, &digit| match digit {
         b'0'..=b'7' => {
-            let value = value.checked_mul(8).ok_or(NumberFault::TooLarge)?;
+            let value = value.checked_mul(8).ok_or(TOO_LARGE)?;
             Ok(value | u64::from(digit & 7))
         }
         _ => Err(wrong()),
@@ -265,7 +273,8 @@ mod tests {
         let fields: [&[u8]; 9] =
             [b"", b"\0\0\0", b"    ", b"18\0", b"+17\0", b"-17\0", b"17\x0017", b"0x17", b"17 a"];
         for field in fields {
-            assert!(matches!(number(field), Err(NumberFault::NotOctal(_))), "{field:?}");
+            let fault = number(field).unwrap_err();
+            assert!(fault.starts_with("is not a number in octal digits: `"), "{field:?}");
         }
     }
 
@@ -273,9 +282,9 @@ mod tests {
     fn binary_fields_are_non_negative_and_fit() {
         assert_eq!(number(b"\x80\0\0\0\0\0\0\x02\0\0\0\0"), Ok(1 << 33));
         assert_eq!(number(b"\x80\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff"), Ok(u64::MAX));
-        assert_eq!(number(b"\x80\0\0\x01\0\0\0\0\0\0\0\0"), Err(NumberFault::TooLarge));
-        assert_eq!(number(b"\x81\0\0\0\0\0\0\0\0\0\0\0"), Err(NumberFault::TooLarge));
-        assert_eq!(number(&[0xff; 12]), Err(NumberFault::Negative));
+        assert_eq!(number(b"\x80\0\0\x01\0\0\0\0\0\0\0\0"), Err(TOO_LARGE.into()));
+        assert_eq!(number(b"\x81\0\0\0\0\0\0\0\0\0\0\0"), Err(TOO_LARGE.into()));
+        assert_eq!(number(&[0xff; 12]), Err("is negative".into()));
     }
 
     fn sealed(change: impl FnOnce(&mut [u8; BLOCK])) -> [u8; BLOCK] {
@@ -332,7 +341,7 @@ mod tests {
         block[0] = 0xff;
         block[148..156].copy_from_slice(b"002005\0 ");
         assert!(passes_for_header(&block));
-        assert!(matches!(TarHeader::decode(&block), Err(TarFaultKind::Checksum { .. })));
+        assert_eq!(TarHeader::decode(&block).unwrap_err().0, Code::BadChecksum);
     }
 
     #[test]
@@ -344,7 +353,7 @@ mod tests {
             assert!(with(magic).is_ok());
         }
         for magic in [b"ustar\x0001", b"ustar \0\0", b"vstar\x0000"] {
-            assert!(matches!(with(magic), Err(TarFaultKind::Magic { .. })));
+            assert!(with(magic).unwrap_err().1.starts_with("expected the magic of a ustar"));
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::super::MemberKind;
 use super::header::TarHeader;
-use super::{OCTAL_END, TIME_END, TarEntry, TarFaultKind, printable};
+use super::{Fault, OCTAL_END, TIME_END, TarEntry, printable};
+use crate::finding::Code;
 
 /// What the headers before an entry say about it.
 #[derive(Debug, Default)]
@@ -21,20 +22,23 @@ impl Extensions {
         typeflag: u8,
         offset: u64,
         payload: Vec<u8>,
-    ) -> Result<Option<PaxFault>, TarFaultKind> {
+    ) -> Result<Option<String>, Fault> {
+        let wrong = |message| (Code::BadExtendedHeader, message);
         if typeflag == b'g' {
             self.must_be_empty("a global PAX header")?;
-            let records = PaxRecords::parse(&payload)?;
+            let records = PaxRecords::parse(&payload).map_err(wrong)?;
             return match records.structural_key() {
                 // It would give every entry after it the same name or size.
-                Some(key) => Err(TarFaultKind::GlobalRecord { key }),
+                Some(key) => Err(wrong(format!(
+                    "expected a global PAX header to describe no single entry, found `{key}`"
+                ))),
                 None => Ok(records.odd),
             };
         }
         let mut odd = None;
         let repeated = match typeflag {
             b'x' => {
-                let mut records = PaxRecords::parse(&payload)?;
+                let mut records = PaxRecords::parse(&payload).map_err(wrong)?;
                 odd = records.odd.take();
                 self.pax.replace(records).is_some()
             }
@@ -42,21 +46,29 @@ impl Extensions {
             _ => self.long_link.replace(without_nul(payload)).is_some(),
         };
         if repeated {
-            return Err(TarFaultKind::ExtensionRepeated { typeflag: typeflag.into() });
+            let typeflag = char::from(typeflag);
+            return Err(wrong(format!(
+                "expected one header of type `{typeflag}` before an entry, found a second"
+            )));
         }
         let sized = self.pax.as_ref().is_some_and(|pax| pax.size.is_some());
         if typeflag != b'x' && sized {
             // Some readers apply the size to the long name instead, and then see other entries.
-            return Err(TarFaultKind::SizeBeforeLongName);
+            let message = "expected a PAX header with a size just before its entry, found a GNU long name \
+                           between";
+            return Err((Code::HeadersDisagree, message.into()));
         }
         self.offset.get_or_insert(offset);
         Ok(odd)
     }
 
     /// Refuses `found` where an extended header still waits for its entry.
-    pub(super) fn must_be_empty(&self, found: &'static str) -> Result<(), TarFaultKind> {
+    pub(super) fn must_be_empty(&self, found: &str) -> Result<(), Fault> {
         match self.offset {
-            Some(_) => Err(TarFaultKind::ExtensionDangling { found }),
+            Some(_) => {
+                let expected = "the entry that the headers before it describe";
+                Err((Code::BadExtendedHeader, format!("expected {expected}, found {found}")))
+            }
             None => Ok(()),
         }
     }
@@ -67,16 +79,16 @@ impl Extensions {
         header: TarHeader,
         offset: u64,
         data_offset: u64,
-    ) -> Result<TarEntry, (Option<String>, TarFaultKind)> {
+    ) -> Result<TarEntry, (Option<String>, Fault)> {
         let pax = self.pax.unwrap_or_default();
         let is_short_directory = header.name.ends_with(b"/");
-        let name = one_name(pax.path, self.long_name, header.name).map_err(|kind| (None, kind))?;
-        let fault = |kind| (Some(String::from_utf8_lossy(&name).into_owned()), kind);
-        let target = one_name(pax.link_path, self.long_link, header.link).map_err(&fault)?;
+        let name = one_name(pax.path, self.long_name, header.name).map_err(|why| (None, why))?;
+        let named = |fault| (Some(String::from_utf8_lossy(&name).into_owned()), fault);
+        let target = one_name(pax.link_path, self.long_link, header.link).map_err(&named)?;
         if header.typeflag == b'S' || pax.sparse.is_some() {
-            return Err(fault(TarFaultKind::Sparse));
+            return Err(named((Code::Unsupported, "a sparse file is not supported".into())));
         }
-        let size = one_size(pax.size, header.size).map_err(&fault)?;
+        let size = one_size(pax.size, header.size).map_err(&named)?;
         let is_named_directory = name.ends_with(b"/");
         // Some readers pass over data of these and others take it for headers.
         let (kind, without_data) = match header.typeflag {
@@ -87,31 +99,37 @@ impl Extensions {
             _ => (MemberKind::Special, None),
         };
         if let Some(kind) = without_data.filter(|_| size > 0) {
-            return Err(fault(TarFaultKind::UnexpectedData { kind, size }));
+            let message = format!("expected a {kind} without data, found a size of {size} bytes");
+            return Err(named((Code::DirectoryWithData, message)));
         }
-        if !target.is_empty() && matches!(kind, MemberKind::File | MemberKind::Directory) {
-            return Err(fault(TarFaultKind::LinkNameOfFile));
-        }
-        // Without a type, and only then, a directory may be known by its name: by some readers by the one in its header.
-        if matches!(header.typeflag, b'0' | b'7') && is_named_directory {
-            return Err(fault(TarFaultKind::FileNamedAsDirectory));
-        }
-        if header.typeflag != b'5' && is_short_directory != is_named_directory {
-            return Err(fault(TarFaultKind::OneNameOfDirectory));
-        }
-        Ok(TarEntry { kind, size, header_offset: self.offset.unwrap_or(offset), data_offset, name })
+        let message = if !target.is_empty()
+            && matches!(kind, MemberKind::File | MemberKind::Directory)
+        {
+            "expected a link name only in the headers of a link, found one by which other readers make \
+             this a link"
+        } else if matches!(header.typeflag, b'0' | b'7') && is_named_directory {
+            // Without a type, and only then, a directory may be known by its name: by some readers by the one in its
+            // header.
+            "expected the type of a directory with a name that ends in `/`, found that of a file, which \
+             other readers believe"
+        } else if header.typeflag != b'5' && is_short_directory != is_named_directory {
+            "expected a `/` at the end of both names of an entry or of none, found it at the end of one, by \
+             which other readers make it a directory"
+        } else {
+            let header_offset = self.offset.unwrap_or(offset);
+            return Ok(TarEntry { name, kind, size, header_offset, data_offset });
+        };
+        Err(named((Code::BadTarHeader, message.into())))
     }
 }
 
 /// The name that holds: readers differ in which extension they believe, so both must agree.
-fn one_name(
-    pax: Option<Vec<u8>>,
-    gnu: Option<Vec<u8>>,
-    header: Vec<u8>,
-) -> Result<Vec<u8>, TarFaultKind> {
+fn one_name(pax: Option<Vec<u8>>, gnu: Option<Vec<u8>>, header: Vec<u8>) -> Result<Vec<u8>, Fault> {
     match (pax, gnu) {
         (Some(pax), Some(gnu)) if pax != gnu => {
-            Err(TarFaultKind::NameConflict { pax: printable(&pax), gnu: printable(&gnu) })
+            let (pax, gnu) = (printable(&pax), printable(&gnu));
+            let found = format!("`{pax}` in the PAX header and `{gnu}` in the GNU long name");
+            Err((Code::HeadersDisagree, format!("expected one name, found {found}")))
         }
         (Some(name), _) | (None, Some(name)) => Ok(name),
         (None, None) => Ok(header),
@@ -119,9 +137,12 @@ fn one_name(
 }
 
 /// The size that holds: below 8 GiB the header can say it, and not every reader looks further.
-fn one_size(pax: Option<u64>, ustar: u64) -> Result<u64, TarFaultKind> {
+fn one_size(pax: Option<u64>, ustar: u64) -> Result<u64, Fault> {
     match pax {
-        Some(pax) if pax != ustar && pax < OCTAL_END => Err(TarFaultKind::PaxSize { pax, ustar }),
+        Some(pax) if pax != ustar && pax < OCTAL_END => {
+            let expected = format!("the size {ustar} of the header in its PAX header too");
+            Err((Code::HeadersDisagree, format!("expected {expected}, found {pax}")))
+        }
         Some(pax) => Ok(pax),
         None => Ok(ustar),
     }
@@ -144,8 +165,8 @@ pub(super) struct PaxRecords {
     pub(super) size: Option<u64>,
     /// The family of a record by which the data is not the file.
     pub(super) sparse: Option<&'static str>,
-    /// The first record to be warned of.
-    pub(super) odd: Option<PaxFault>,
+    /// What is wrong with the first record to be warned of.
+    pub(super) odd: Option<String>,
 }
 
 /// Records by which some readers take the data for parts of a file with holes, by how they begin.
@@ -168,46 +189,22 @@ const HARMLESS: [&str; 10] = [
 /// The values of `hdrcharset` that all readers take for UTF-8, where the names are.
 const UTF_8: [&[u8]; 2] = [b"ISO-IR 10646 2000 UTF-8", b"BINARY"];
 
-/// What is wrong with a record, and where it begins in the extended header.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the record at byte {at} of the PAX header {kind}")]
-pub(crate) struct PaxFault {
-    pub(crate) at: usize,
-    pub(crate) kind: PaxFaultKind,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum PaxFaultKind {
-    #[error("does not begin with its length in decimal digits and a space")]
-    Length,
-    #[error("claims {claimed} bytes, of which {available} are there")]
-    TooLong { claimed: usize, available: usize },
-    #[error("does not end in a line feed where its length says")]
-    End,
-    #[error("has no `KEY=VALUE` with a UTF-8 key")]
-    Key,
-    #[error("gives `{0}` no value")]
-    Empty(&'static str),
-    #[error("gives `{0}` a second time")]
-    Repeated(&'static str),
-    #[error("gives a `size` that is no decimal number of bytes")]
-    Size,
-    #[error("gives `{0}` a value with which other readers stop")]
-    Value(String),
-    #[error("has the key `{0}`, which is not known and which other readers may obey")]
-    Unknown(String),
-}
+const NO_LENGTH: &str = "does not begin with its length in decimal digits and a space";
+const NO_END: &str = "does not end in a line feed where its length says";
+const NO_SIZE: &str = "gives a `size` that is no decimal number of bytes";
+const NO_KEY: &str = "has no `KEY=VALUE` with a UTF-8 key";
 
 impl PaxRecords {
-    /// Reads the whole extended header `payload`.
-    pub(super) fn parse(payload: &[u8]) -> Result<Self, PaxFault> {
+    /// Reads the whole extended header `payload`. An error says what is wrong with which record.
+    pub(super) fn parse(payload: &[u8]) -> Result<Self, String> {
         let mut records = Self::default();
         let mut rest = payload;
         while !rest.is_empty() {
             let at = payload.len() - rest.len();
-            let (key, value, after) = split_record(rest).map_err(|kind| PaxFault { at, kind })?;
-            let odd = records.set(key, value).map_err(|kind| PaxFault { at, kind })?;
-            records.odd = records.odd.take().or(odd.map(|kind| PaxFault { at, kind }));
+            let of = |what| format!("the record at byte {at} of the PAX header {what}");
+            let (key, value, after) = split_record(rest).map_err(of)?;
+            let odd = records.set(key, value).map_err(of)?;
+            records.odd = records.odd.take().or(odd.map(of));
             rest = after;
         }
         Ok(records)
@@ -224,14 +221,14 @@ impl PaxRecords {
     }
 
     /// Takes a record, and gives back why it is to be warned of.
-    fn set(&mut self, key: &str, value: &[u8]) -> Result<Option<PaxFaultKind>, PaxFaultKind> {
+    fn set(&mut self, key: &str, value: &[u8]) -> Result<Option<String>, String> {
         let is_sound = match key {
             "path" => set_once(&mut self.path, "path", value, |value| Ok(value.to_vec()))?,
             "linkpath" => {
                 set_once(&mut self.link_path, "linkpath", value, |value| Ok(value.to_vec()))?
             }
             "size" => {
-                let read = |value: &_| decimal(value).ok_or(PaxFaultKind::Size);
+                let read = |value: &_| decimal(value).ok_or_else(|| NO_SIZE.into());
                 set_once(&mut self.size, "size", value, read)?
             }
             "atime" | "ctime" | "mtime" => is_time(value),
@@ -242,12 +239,15 @@ impl PaxRecords {
                 let sparse = SPARSE.into_iter().find(|family| key.starts_with(family));
                 self.sparse = self.sparse.or(sparse);
                 if sparse.is_none() && !HARMLESS.iter().any(|family| key.starts_with(family)) {
-                    return Ok(Some(PaxFaultKind::Unknown(printable(key.as_bytes()))));
+                    let key = printable(key.as_bytes());
+                    return Ok(Some(format!(
+                        "has the key `{key}`, which is not known and which other readers may obey"
+                    )));
                 }
                 true
             }
         };
-        Ok((!is_sound).then(|| PaxFaultKind::Value(key.to_owned())))
+        Ok((!is_sound).then(|| format!("gives `{key}` a value with which other readers stop")))
     }
 }
 
@@ -262,15 +262,15 @@ fn is_time(value: &[u8]) -> bool {
 /// Takes a value, which is then sound. Readers disagree on which of two records holds, and on what an empty value undoes.
 fn set_once<T>(
     slot: &mut Option<T>,
-    key: &'static str,
+    key: &str,
     value: &[u8],
-    read: impl FnOnce(&[u8]) -> Result<T, PaxFaultKind>,
-) -> Result<bool, PaxFaultKind> {
+    read: impl FnOnce(&[u8]) -> Result<T, String>,
+) -> Result<bool, String> {
     if slot.is_some() {
-        return Err(PaxFaultKind::Repeated(key));
+        return Err(format!("gives `{key}` a second time"));
     }
     if value.is_empty() {
-        return Err(PaxFaultKind::Empty(key));
+        return Err(format!("gives `{key}` no value"));
     }
     *slot = Some(read(value)?);
     Ok(true)
@@ -278,24 +278,24 @@ fn set_once<T>(
 
 type PaxRecord<'a> = (&'a str, &'a [u8], &'a [u8]);
 
-fn split_record(bytes: &[u8]) -> Result<PaxRecord<'_>, PaxFaultKind> {
-    let space = bytes.iter().position(|&byte| byte == b' ').ok_or(PaxFaultKind::Length)?;
-    let (digits, _) = bytes.split_at_checked(space).ok_or(PaxFaultKind::Length)?;
-    let length = decimal(digits).ok_or(PaxFaultKind::Length)?;
+fn split_record(bytes: &[u8]) -> Result<PaxRecord<'_>, String> {
+    let space = bytes.iter().position(|&byte| byte == b' ').ok_or(NO_LENGTH)?;
+    let (digits, _) = bytes.split_at_checked(space).ok_or(NO_LENGTH)?;
+    let length = decimal(digits).ok_or(NO_LENGTH)?;
     let claimed = usize::try_from(length).unwrap_or(usize::MAX);
     let (record, after) = bytes
         .split_at_checked(claimed)
-        .ok_or(PaxFaultKind::TooLong { claimed, available: bytes.len() })?;
+        .ok_or_else(|| format!("claims {claimed} bytes, of which {} are there", bytes.len()))?;
     // A length that ends before its own space leaves nothing to take the body from.
-    let body = record.get(space + 1..).ok_or(PaxFaultKind::End)?;
-    let body = body.strip_suffix(b"\n").ok_or(PaxFaultKind::End)?;
-    let equals = body.iter().position(|&byte| byte == b'=').ok_or(PaxFaultKind::Key)?;
-    let (key, value) = body.split_at_checked(equals).ok_or(PaxFaultKind::Key)?;
-    let key = std::str::from_utf8(key).map_err(|_| PaxFaultKind::Key)?;
-    let value = value.strip_prefix(b"=").ok_or(PaxFaultKind::Key)?;
+    let body = record.get(space + 1..).ok_or(NO_END)?;
+    let body = body.strip_suffix(b"\n").ok_or(NO_END)?;
+    let equals = body.iter().position(|&byte| byte == b'=').ok_or(NO_KEY)?;
+    let (key, value) = body.split_at_checked(equals).ok_or(NO_KEY)?;
+    let key = std::str::from_utf8(key).map_err(|_| NO_KEY)?;
+    let value = value.strip_prefix(b"=").ok_or(NO_KEY)?;
     // Readers that take a line end or a NUL for the end of something see other records.
     if key.is_empty() || key.contains(['\0', '\n']) {
-        return Err(PaxFaultKind::Key);
+        return Err(NO_KEY.into());
     }
     Ok((key, value, after))
 }
@@ -329,8 +329,10 @@ pub(super) fn push_record(payload: &mut Vec<u8>, key: &str, value: &[u8]) {
 mod tests {
     use super::*;
 
-    fn kind(payload: &[u8]) -> PaxFaultKind {
-        PaxRecords::parse(payload).unwrap_err().kind
+    /// What is wrong with the only record of `payload` that is.
+    fn fault(payload: &[u8]) -> String {
+        let fault = PaxRecords::parse(payload).unwrap_err();
+        fault.split_once(" of the PAX header ").unwrap().1.to_owned()
     }
 
     #[test]
@@ -338,7 +340,7 @@ mod tests {
         for key in ["a\nb", "\0", "%\0%\n\n"] {
             let mut payload = Vec::new();
             push_record(&mut payload, key, b"value");
-            assert_eq!(kind(&payload), PaxFaultKind::Key, "{key:?}");
+            assert_eq!(fault(&payload), NO_KEY, "{key:?}");
         }
     }
 
@@ -366,31 +368,29 @@ mod tests {
 
     #[test]
     fn refuses_every_lie_about_a_length() {
-        assert_eq!(kind(b"path=a\n"), PaxFaultKind::Length);
-        assert_eq!(kind(b"+10 path=a\n"), PaxFaultKind::Length);
-        assert_eq!(kind(b" path=a\n"), PaxFaultKind::Length);
-        assert_eq!(kind(b"99999999999999999999999 path=a\n"), PaxFaultKind::Length);
-        assert_eq!(kind(b"11 path=a\n"), PaxFaultKind::TooLong { claimed: 11, available: 10 });
-        assert_eq!(kind(b"8 path=a\n"), PaxFaultKind::End);
-        assert_eq!(kind(b"0 path=a\n"), PaxFaultKind::End);
-        assert_eq!(kind(b"2 path=a\n"), PaxFaultKind::End);
+        assert_eq!(fault(b"path=a\n"), NO_LENGTH);
+        assert_eq!(fault(b"+10 path=a\n"), NO_LENGTH);
+        assert_eq!(fault(b" path=a\n"), NO_LENGTH);
+        assert_eq!(fault(b"99999999999999999999999 path=a\n"), NO_LENGTH);
+        assert_eq!(fault(b"11 path=a\n"), "claims 11 bytes, of which 10 are there");
+        assert_eq!(fault(b"8 path=a\n"), NO_END);
+        assert_eq!(fault(b"0 path=a\n"), NO_END);
+        assert_eq!(fault(b"2 path=a\n"), NO_END);
         // The rest after the last record is not ignored either.
-        assert_eq!(PaxRecords::parse(b"10 path=a\n\0").unwrap_err().at, 10);
+        let fault = PaxRecords::parse(b"10 path=a\n\0").unwrap_err();
+        assert!(fault.starts_with("the record at byte 10 of the PAX header "), "{fault}");
     }
 
     #[test]
     fn refuses_records_that_readers_understand_differently() {
-        assert_eq!(kind(b"8 path=\n"), PaxFaultKind::Empty("path"));
-        assert_eq!(kind(b"10 path=a\n10 path=b\n"), PaxFaultKind::Repeated("path"));
-        assert_eq!(kind(b"11 size=-1\n"), PaxFaultKind::Size);
-        assert_eq!(kind(b"11 size=+1\n"), PaxFaultKind::Size);
-        assert_eq!(
-            kind(b"28 size=18446744073709551616\n").to_string(),
-            PaxFaultKind::End.to_string()
-        );
-        assert_eq!(kind(b"29 size=18446744073709551616\n"), PaxFaultKind::Size);
-        assert_eq!(kind(b"5 =a\n"), PaxFaultKind::Key);
-        assert_eq!(kind(b"7 \xff\xff=a\n"), PaxFaultKind::Key);
-        assert_eq!(kind(b"5 ab\n"), PaxFaultKind::Key);
+        assert_eq!(fault(b"8 path=\n"), "gives `path` no value");
+        assert_eq!(fault(b"10 path=a\n10 path=b\n"), "gives `path` a second time");
+        assert_eq!(fault(b"11 size=-1\n"), NO_SIZE);
+        assert_eq!(fault(b"11 size=+1\n"), NO_SIZE);
+        assert_eq!(fault(b"28 size=18446744073709551616\n"), NO_END);
+        assert_eq!(fault(b"29 size=18446744073709551616\n"), NO_SIZE);
+        assert_eq!(fault(b"5 =a\n"), NO_KEY);
+        assert_eq!(fault(b"7 \xff\xff=a\n"), NO_KEY);
+        assert_eq!(fault(b"5 ab\n"), NO_KEY);
     }
 }

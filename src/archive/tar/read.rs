@@ -6,7 +6,8 @@ use std::io::{self, BufRead, Read};
 use super::super::data::read_buffered;
 use super::header::{TarHeader, is_extension};
 use super::pax::Extensions;
-use super::{BLOCK, TarEntry, TarFault, TarFaultKind, is_zero, padding_after};
+use super::{BLOCK, Fault, TarEntry, TarFault, is_zero, padding_after};
+use crate::finding::{Code, Finding};
 use crate::ra::read_full;
 
 /// [`BLOCK`] as an offset.
@@ -30,7 +31,7 @@ pub(crate) struct TarReader<S> {
     position: u64,
     state: WalkState,
     current: Current,
-    faults: Vec<TarFault>,
+    faults: Vec<Finding>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,12 +51,6 @@ struct Current {
     data_offset: u64,
     size: u64,
     left: u64,
-}
-
-impl From<TarFault> for io::Error {
-    fn from(fault: TarFault) -> Self {
-        Self::new(io::ErrorKind::UnexpectedEof, fault)
-    }
 }
 
 impl<S: Skip> TarReader<S> {
@@ -84,7 +79,8 @@ impl<S: Skip> TarReader<S> {
         }
         self.advance().or_else(|stop| {
             self.state = WalkState::Lost;
-            self.faults.push(stop.downcast()?);
+            let TarFault(fault) = stop.downcast()?;
+            self.faults.push(fault);
             Ok(None)
         })
     }
@@ -95,7 +91,7 @@ impl<S: Skip> TarReader<S> {
     }
 
     /// What has been found wrong so far, in the order of the file.
-    pub(crate) fn faults(&self) -> &[TarFault] {
+    pub(crate) fn faults(&self) -> &[Finding] {
         &self.faults
     }
 
@@ -105,7 +101,7 @@ impl<S: Skip> TarReader<S> {
     /// # Errors
     ///
     /// As [`next_entry`](Self::next_entry).
-    pub(crate) fn finish(mut self) -> io::Result<Vec<TarFault>> {
+    pub(crate) fn finish(mut self) -> io::Result<Vec<Finding>> {
         while self.next_entry()?.is_some() {}
         if self.state == WalkState::Ended {
             self.check_after_end()?;
@@ -119,28 +115,27 @@ impl<S: Skip> TarReader<S> {
         let mut extensions = Extensions::default();
         loop {
             let offset = self.position;
+            let stop = |fault| stop(at(offset, fault));
             let Some(block) = self.read_block()? else {
-                extensions.must_be_empty("the end").map_err(|kind| at(offset, kind))?;
-                self.faults.push(at(offset, TarFaultKind::NoEndMark));
+                extensions.must_be_empty("the end").map_err(stop)?;
+                self.faults.push(end_mark(offset, "none"));
                 self.state = WalkState::Ended;
                 return Ok(None);
             };
             if is_zero(&block) {
-                extensions.must_be_empty("the end mark").map_err(|kind| at(offset, kind))?;
+                extensions.must_be_empty("the end mark").map_err(stop)?;
                 self.read_end_mark(offset)?;
                 return Ok(None);
             }
-            let mut header = TarHeader::decode(&block).map_err(|kind| at(offset, kind))?;
-            if let Some(kind) = header.odd.take() {
-                self.warn(at(offset, kind));
+            let mut header = TarHeader::decode(&block).map_err(stop)?;
+            if let Some(odd) = header.odd.take() {
+                self.warn(at(offset, (Code::BadTarHeader, odd)));
             }
             if is_extension(header.typeflag) {
                 let payload = self.read_extension(offset, header.size)?;
-                let odd = extensions
-                    .add(header.typeflag, offset, payload)
-                    .map_err(|kind| at(offset, kind))?;
+                let odd = extensions.add(header.typeflag, offset, payload).map_err(stop)?;
                 if let Some(odd) = odd {
-                    self.warn(at(offset, TarFaultKind::LesserRecord(odd)));
+                    self.warn(at(offset, (Code::BadExtendedHeader, odd)));
                 }
             } else {
                 return self.enter(header, offset, extensions).map(Some);
@@ -151,14 +146,12 @@ impl<S: Skip> TarReader<S> {
     /// Passes over what is left of the current entry and checks its padding.
     fn leave_entry(&mut self) -> io::Result<()> {
         let Current { name, data_offset, size, left } = std::mem::take(&mut self.current);
-        let within = |offset, kind| TarFault { offset, member: name, kind };
+        let within = |offset, fault| Finding { member: name, ..at(offset, fault) };
         let skipped = self.source.skip(left)?;
         self.position += skipped;
         if skipped < left {
             let found = size - (left - skipped);
-            return Err(
-                within(data_offset, TarFaultKind::DataCutOff { expected: size, found }).into()
-            );
+            return Err(stop(within(data_offset, cut_off(size, found))));
         }
         let offset = self.position;
         let expected = padding_after(size);
@@ -168,18 +161,22 @@ impl<S: Skip> TarReader<S> {
         let found = length as u64;
         self.position += found;
         if found < expected {
-            return Err(within(offset, TarFaultKind::PaddingCutOff { expected, found }).into());
+            let message = format!(
+                "expected {expected} zeros after the data, found the end after {found} bytes"
+            );
+            return Err(stop(within(offset, (Code::NotAnArchive, message))));
         }
         if !is_zero(padding) {
-            self.warn(within(offset, TarFaultKind::Padding));
+            let message = "expected zeros between the data and the next header, found other bytes";
+            self.warn(within(offset, (Code::DirtyPadding, message.into())));
         }
         Ok(())
     }
 
     /// Notes a warning. Nothing else is noted before the walk ends, so that this bounds the faults without hiding one.
-    fn warn(&mut self, warning: TarFault) {
+    fn warn(&mut self, finding: Finding) {
         if self.faults.len() < MAX_WARNINGS {
-            self.faults.push(warning);
+            self.faults.push(finding.warning());
         }
     }
 
@@ -193,7 +190,11 @@ impl<S: Skip> TarReader<S> {
                 self.position += BLOCK_BYTES;
                 Ok(Some(block))
             }
-            found => Err(at(offset, TarFaultKind::BlockCutOff { found }).into()),
+            found => {
+                let message =
+                    format!("expected a block of 512 bytes, found {found} before the end");
+                Err(stop(at(offset, (Code::NotAnArchive, message))))
+            }
         }
     }
 
@@ -201,9 +202,9 @@ impl<S: Skip> TarReader<S> {
     fn read_end_mark(&mut self, offset: u64) -> io::Result<()> {
         let second = self.position;
         match self.read_block()? {
-            None => self.faults.push(at(offset, TarFaultKind::LoneZeroBlock)),
+            None => self.faults.push(end_mark(offset, "one")),
             Some(block) if is_zero(&block) => {}
-            Some(block) => return Err(at(second, what_follows(&block)).into()),
+            Some(block) => return Err(stop(at(second, what_follows(&block)))),
         }
         self.state = WalkState::Ended;
         Ok(())
@@ -212,8 +213,10 @@ impl<S: Skip> TarReader<S> {
     /// Reads the payload of the extended header at `offset`.
     fn read_extension(&mut self, offset: u64, size: u64) -> io::Result<Vec<u8>> {
         if size > MAX_EXTENSION_BYTES {
-            let limit = MAX_EXTENSION_BYTES;
-            return Err(at(offset, TarFaultKind::ExtensionTooLong { size, limit }).into());
+            let message = format!(
+                "expected an extended header of at most {MAX_EXTENSION_BYTES} bytes, found {size}"
+            );
+            return Err(stop(at(offset, (Code::BadExtendedHeader, message))));
         }
         let data_offset = self.position;
         let mut payload = Vec::new();
@@ -235,12 +238,12 @@ impl<S: Skip> TarReader<S> {
     ) -> io::Result<TarEntry> {
         let entry = extensions
             .resolve(header, offset, self.position)
-            .map_err(|(member, kind)| TarFault { member, ..at(offset, kind) })?;
+            .map_err(|(member, fault)| stop(Finding { member, ..at(offset, fault) }))?;
         let name = Some(String::from_utf8_lossy(&entry.name).into_owned());
         let available = self.total.map_or(u64::MAX, |total| total.saturating_sub(self.position));
         if entry.size > available {
-            let kind = TarFaultKind::DataCutOff { expected: entry.size, found: available };
-            return Err(TarFault { offset: self.position, member: name, kind }.into());
+            let fault = at(self.position, cut_off(entry.size, available));
+            return Err(stop(Finding { member: name, ..fault }));
         }
         let (data_offset, size) = (entry.data_offset, entry.size);
         self.current = Current { name, data_offset, size, left: size };
@@ -254,9 +257,7 @@ impl<S: Skip> TarReader<S> {
             let found = read_full(&mut self.source, &mut chunk)?;
             for block in chunk.split_at(found).0.chunks(BLOCK) {
                 if !is_zero(block) {
-                    let kind = block.try_into().map_or(TarFaultKind::AfterEnd, what_follows);
-                    let offset = self.position;
-                    self.faults.push(at(offset, kind));
+                    self.faults.push(at(self.position, what_follows(block)));
                     return Ok(());
                 }
                 self.position += block.len() as u64;
@@ -278,11 +279,11 @@ impl<S: Skip> BufRead for TarReader<S> {
         }
         if self.source.fill_buf()?.is_empty() {
             let Current { name, data_offset, size, left } = std::mem::take(&mut self.current);
-            let kind = TarFaultKind::DataCutOff { expected: size, found: size - left };
-            let fault = TarFault { offset: data_offset, member: name, kind };
+            let fault = at(data_offset, cut_off(size, size - left));
+            let fault = Finding { member: name, ..fault };
             self.state = WalkState::Lost;
             self.faults.push(fault.clone());
-            return Err(fault.into());
+            return Err(stop(fault));
         }
         // They are in a buffer, and to ask for them again reads nothing.
         let ready = self.source.fill_buf()?;
@@ -304,15 +305,35 @@ impl<S: Skip> Read for TarReader<S> {
     }
 }
 
-fn what_follows(block: &[u8; BLOCK]) -> TarFaultKind {
-    match TarHeader::decode(block) {
-        Ok(_) => TarFaultKind::SecondArchive,
-        Err(_) => TarFaultKind::AfterEnd,
-    }
+/// What is wrong with `block`, which follows the end mark and is not all zeros.
+fn what_follows(block: &[u8]) -> Fault {
+    let header = block.try_into().ok().and_then(|block| TarHeader::decode(block).ok());
+    let (code, found) = match header {
+        Some(_) => (Code::HiddenMember, "another archive, which other readers may show"),
+        None => (Code::TrailingBytes, "other bytes"),
+    };
+    (code, format!("expected only zeros after the end mark, found {found}"))
 }
 
-fn at(offset: u64, kind: TarFaultKind) -> TarFault {
-    TarFault { offset, member: None, kind }
+/// That the data of a member ends too early.
+fn cut_off(expected: u64, found: u64) -> Fault {
+    let message = format!("expected {expected} bytes of data, found {found} before the end");
+    (Code::NotAnArchive, message)
+}
+
+/// That the end mark, which is to be at `offset`, is less than one.
+fn end_mark(offset: u64, found: &str) -> Finding {
+    let message = format!("expected two blocks of zeros at the end, found {found}");
+    at(offset, (Code::MissingEndMark, message)).warning()
+}
+
+fn at(offset: u64, (code, message): Fault) -> Finding {
+    Finding::new(code, message).at_byte(offset)
+}
+
+/// The error by which the walk ends.
+fn stop(fault: Finding) -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, TarFault(fault))
 }
 
 /// A source that can be read from its start to its end and passed over in between.

@@ -88,6 +88,10 @@ fn zip64_differs(entry: &Entry<'_>, place: &str) -> Finding {
     .hint("make the archive anew; programs with and without zip64 would read different things")
 }
 
+/// What a number is, as the directory and as the local header has it, whether that may leave it to a descriptor, and how
+/// it is shown.
+type BothNumbers = (&'static str, u64, u64, bool, fn(u64) -> String);
+
 /// Compares a local header with the directory; says, when it is one, whether it has a zip64 field.
 pub(super) fn check_local(
     entry: &Entry<'_>,
@@ -104,55 +108,46 @@ pub(super) fn check_local(
         ));
         return None;
     };
-    let differ = |code, what: &str, central: String, local: String| {
+    let mut differ = |code, what: &str, central: String, local: String| {
         let message = format!("the member's header and the directory disagree about its {what}");
-        finding(code, &message).expected(format!("{central} as in the directory"), local)
-    };
-    let mut disagree = |what: &str, central: String, local: String| {
-        findings.push(
-            differ(Code::HeadersDisagree, what, central, local)
-                .hint("make the archive anew; programs would read different things"),
-        );
+        let hint = if code == Code::HeadersDisagree {
+            "make the archive anew; programs would read different things"
+        } else {
+            "compare it with another copy; one was damaged or edited, the content is not affected"
+        };
+        let expected = format!("{central} as in the directory");
+        findings.push(finding(code, &message).expected(expected, local).hint(hint));
     };
     let (central, local) = (&entry.header.facts, &header.facts);
     if entry.header.name != header.name {
         let found = String::from_utf8_lossy(header.name).into_owned();
-        disagree("name", entry.member.name.to_string(), found);
-    }
-    if central.flags != local.flags {
-        disagree("flags", format!("{:#06x}", central.flags), format!("{:#06x}", local.flags));
-    }
-    if central.method != local.method {
-        disagree("method", central.method.to_string(), local.method.to_string());
+        differ(Code::HeadersDisagree, "name", entry.member.name.to_string(), found);
     }
     // With a descriptor the local header may leave these to it.
     let absent = has_descriptor(local.flags);
-    if central.crc != local.crc && !(absent && local.crc == 0) {
-        disagree("CRC-32", format!("{:08x}", central.crc), format!("{:08x}", local.crc));
-    }
-    for (what, central, local) in [
-        ("packed size", central.packed_size, local.packed_size),
-        ("size", central.size, local.size),
-    ] {
-        if central != local && !(absent && local == 0) {
-            disagree(what, central.to_string(), local.to_string());
+    let numbers: [BothNumbers; 5] = [
+        ("flags", central.flags.into(), local.flags.into(), false, |it| format!("{it:#06x}")),
+        ("method", central.method.into(), local.method.into(), false, |it| it.to_string()),
+        ("CRC-32", central.crc.into(), local.crc.into(), true, |it| format!("{it:08x}")),
+        ("packed size", central.packed_size, local.packed_size, true, |it| it.to_string()),
+        ("size", central.size, local.size, true, |it| it.to_string()),
+    ];
+    for (what, central, local, may_be_left, shown) in numbers {
+        if central != local && !(may_be_left && absent && local == 0) {
+            differ(Code::HeadersDisagree, what, shown(central), shown(local));
         }
     }
-    let mut lesser = |what: &str, central: String, local: String| {
-        findings.push(differ(Code::LesserFieldsDiffer, what, central, local).hint(
-            "compare it with another copy; one was damaged or edited, the content is not affected",
-        ));
-    };
+    let lesser = Code::LesserFieldsDiffer;
     if central.modified != local.modified {
         let shown = |time: u32| format!("{time:#010x}");
-        lesser("time of modification", shown(central.modified), shown(local.modified));
+        differ(lesser, "time of modification", shown(central.modified), shown(local.modified));
     }
     // Of a member written to a pipe, Info-ZIP knows only afterwards that it needed no zip64.
     let has_zip64 = ExtraFields(header.extra).flatten().any(|(id, _)| id == EXTRA_ZIP64);
     let foresaw_zip64 = local.version_needed == 45 && has_zip64;
     if central.version_needed != local.version_needed && !foresaw_zip64 {
         let shown = |version: u16| format!("version {version}");
-        lesser("reader", shown(central.version_needed), shown(local.version_needed));
+        differ(lesser, "reader", shown(central.version_needed), shown(local.version_needed));
     }
     // Behind the data of a member that was written to a pipe stands what could not be known before.
     if !header.zip64_agrees && !absent {

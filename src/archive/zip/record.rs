@@ -401,7 +401,7 @@ impl<'a> Iterator for ExtraFields<'a> {
 macro_rules! record {
     ($(#[$doc:meta])* $name:ident = $signature:expr; $($field:ident: $number:ident,)+) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
         pub(super) struct $name {
             $(pub(super) $field: $number,)+
         }
@@ -465,25 +465,22 @@ pub(super) fn write_end(out: &mut Vec<u8>, entries: u64, offset: u64, len: u64) 
             record_len: END64_LEN as u64 - 12,
             version_made_by: VERSION_MADE_BY,
             version_needed: 45,
-            disk: 0,
-            directory_disk: 0,
             disk_entries: entries,
             entries,
             directory_len: len,
             directory_offset: offset,
+            ..EndRecord64::default()
         };
         end.write(out);
         Locator64 { disk: 0, end64_offset: offset + len, disks: 1 }.write(out);
     }
     let entries = u16::try_from(entries).unwrap_or(ESCAPE16);
     let end = EndRecord {
-        disk: 0,
-        directory_disk: 0,
         disk_entries: entries,
         entries,
         directory_len: narrow32(len),
         directory_offset: narrow32(offset),
-        comment_len: 0,
+        ..EndRecord::default()
     };
     end.write(out);
 }

@@ -32,7 +32,17 @@ impl ZipArchive {
         let zip = self;
         let mut findings = zip.end.findings.clone();
         let directory = zip.directory()?;
-        let mut places = read_places(zip, directory, &mut findings);
+        let mut places = Vec::new();
+        // A record that cannot be read ends the directory.
+        for header in headers(directory, zip.end.directory_offset) {
+            match header {
+                Ok((record, header)) => places.push(RecordPlace { record, local: header.local }),
+                Err(finding) => findings.push(finding),
+            }
+        }
+        if places.len() as u64 != zip.end.entries {
+            findings.push(other_count(zip, places.len()));
+        }
         zip.file.progress().expect_files(places.len());
         let is_in_order = places.is_sorted_by_key(|place| place.local);
         if !is_in_order {
@@ -129,25 +139,6 @@ fn hidden_header(bytes: &[u8]) -> Option<u64> {
     memchr::memmem::find(bytes, b"PK\x03\x04").and_then(|at| u64::try_from(at).ok())
 }
 
-/// Where every member is. A record that cannot be read ends the directory.
-fn read_places(
-    zip: &ZipArchive,
-    directory: &[u8],
-    findings: &mut Vec<Finding>,
-) -> Vec<RecordPlace> {
-    let mut places = Vec::new();
-    for header in headers(directory, zip.end.directory_offset) {
-        match header {
-            Ok((record, header)) => places.push(RecordPlace { record, local: header.local }),
-            Err(finding) => findings.push(finding),
-        }
-    }
-    if places.len() as u64 != zip.end.entries {
-        findings.push(other_count(zip, places.len()));
-    }
-    places
-}
-
 /// What the end record says otherwise than the directory, which has `counted` records.
 pub(super) fn other_count(zip: &ZipArchive, counted: usize) -> Finding {
     Finding::new(Code::BadDirectory, "the end record counts other members than there are")
@@ -178,11 +169,8 @@ impl MemberSpan<'_> {
         findings: &mut Vec<Finding>,
     ) -> Result<Option<u64>> {
         let entry = self.entry;
-        let header_len =
-            match window.get(entry.header.local, LOCAL_LEN)?.and_then(LocalHeader::full_len) {
-                Some(length) => length,
-                None => LOCAL_LEN,
-            };
+        let fixed = window.get(entry.header.local, LOCAL_LEN)?;
+        let header_len = fixed.and_then(LocalHeader::full_len).unwrap_or(LOCAL_LEN);
         let header = window.get(entry.header.local, header_len)?;
         let Some(bytes) = header.filter(|_| entry.header.local < self.directory) else {
             findings.push(self.finding(
@@ -302,12 +290,8 @@ impl MemberSpan<'_> {
                     format!("{stray} bytes follow the member and belong to nothing"),
                 ),
             };
-            findings.push(
-                Finding::new(code, message)
-                    .in_member(&*self.entry.member.name)
-                    .at_byte(at)
-                    .hint("make the archive anew; nobody checks what stands there"),
-            );
+            let finding = self.finding(code, message).at_byte(at);
+            findings.push(finding.hint("make the archive anew; nobody checks what stands there"));
         }
         Ok(())
     }
@@ -336,14 +320,12 @@ impl MemberSpan<'_> {
             let length = usize::try_from(left).unwrap_or(SEARCHED).min(SEARCHED);
             let Some(bytes) = window.get(at, length)? else { break };
             if let Some(found) = memchr::memmem::find(bytes, &signature) {
+                let message =
+                    "the stored content holds what ends it for a program that reads from a pipe";
                 findings.push(
-                    Finding::new(
-                        Code::BadDescriptor,
-                        "the stored content holds what ends it for a program that reads from a pipe",
-                    )
-                    .in_member(&*self.entry.member.name)
-                    .at_byte(at + found as u64)
-                    .hint("make the archive anew; programs would read different things"),
+                    self.finding(Code::BadDescriptor, message)
+                        .at_byte(at + found as u64)
+                        .hint("make the archive anew; programs would read different things"),
                 );
                 break;
             }

@@ -147,13 +147,8 @@ pub(super) fn run(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
         .collect::<Result<Vec<_>, Failure>>()?;
     let text = values::text(&corners, precision);
     if args.json {
-        let description = corners.description.clone().map(|ndarray| {
-            let mut document = Document::flat();
-            if let Some(root) = document.groups.first_mut() {
-                root.ndarrays.push(ndarray);
-            }
-            document
-        });
+        let description = corners.description.clone();
+        let description = description.map(|ndarray| Document::of(ndarray, false));
         output.json(&ShownArray {
             archive: args.archive.clone(),
             member,

@@ -53,7 +53,7 @@ pub(super) fn dims(names: &[String]) -> Attribute {
 fn value_of(json: &Literal) -> Option<(Vec<u64>, Datatype, Value)> {
     let value = plain(json);
     let shape = extents(&value);
-    let leaves = leaves(&value, &shape)?;
+    let leaves = value.elements(&shape)?;
     let is_text = leaves.iter().all(|leaf| matches!(leaf, Value::String(_)));
     let datatype = if is_text { Datatype::String } else { datatype_of(&leaves)? };
     let value = if datatype == Datatype::Float64 { as_floats(&value) } else { value };
@@ -78,19 +78,6 @@ pub(super) fn extents(value: &Value) -> Vec<u64> {
         first = list.first();
     }
     extents
-}
-
-/// Everything in nested lists of this shape; nothing when they are of another.
-pub(super) fn leaves<'v>(value: &'v Value, shape: &[u64]) -> Option<Vec<&'v Value>> {
-    match (shape.split_first(), value) {
-        (None, Value::List(_)) => None,
-        (None, leaf) => Some(vec![leaf]),
-        (Some((length, rest)), Value::List(list)) if list.len() as u64 == *length => {
-            let parts = list.iter().map(|value| leaves(value, rest));
-            parts.collect::<Option<Vec<_>>>().map(|parts| parts.concat())
-        }
-        _ => None,
-    }
 }
 
 /// Lists nested as deep as there are extents.

@@ -164,7 +164,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
         for extent in description.shape.iter().skip(size.len()) {
             size.push(if let Extent::Fixed(length) = extent { *length } else { 0 });
         }
-        let leaves = values::leaves(value, &size).ok_or_else(|| disagree(name))?;
+        let leaves = value.elements(&size).ok_or_else(|| disagree(name))?;
         let written = self.begin(description, size, is_coordinate)?;
         if description.datatype == Datatype::String {
             return self.texts(written, description, &leaves);

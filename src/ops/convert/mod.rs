@@ -585,8 +585,7 @@ impl<'o> Destination<'o> {
 /// Writes a file to the disk and gives it its name; answers how many bytes it has.
 fn settle(file: PendingFile) -> Result<u64> {
     let bytes = file.file().len()?;
-    file.sync()?;
-    file.persist()?;
+    file.complete()?;
     Ok(bytes)
 }
 

@@ -395,14 +395,10 @@ fn write_rawarray(file: &File, array: OutgoingArray<'_>) -> Result<u64> {
 
 /// The text that describes an array.
 fn description(item: &ArrayItem) -> String {
-    let mut document = Document::flat();
+    let ndarray = item.description.clone();
+    let ndarray = if item.is_coordinate { pack::as_coordinate(ndarray) } else { ndarray };
+    let mut document = Document::of(ndarray, item.is_coordinate);
     let root = document.groups.first_mut().expect("a flat document has one group");
     root.attributes.clone_from(&item.shared);
-    let ndarray = item.description.clone();
-    if item.is_coordinate {
-        root.dimcoords.push(pack::as_coordinate(ndarray));
-    } else {
-        root.ndarrays.push(ndarray);
-    }
     document.to_yaml()
 }

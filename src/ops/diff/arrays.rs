@@ -174,14 +174,11 @@ impl OpenArray {
     /// The index, in the order of the shape, of an element by its number in the file.
     fn index(&self, number: u64) -> Vec<u64> {
         let (mut left, mut index) = (number, self.shape());
+        let take = |extent: &mut u64| (left, *extent) = (left / *extent, left % *extent);
         if self.is_row() {
-            index.reverse();
-        }
-        for extent in &mut index {
-            (left, *extent) = (left / *extent, left % *extent);
-        }
-        if self.is_row() {
-            index.reverse();
+            index.iter_mut().rev().for_each(take);
+        } else {
+            index.iter_mut().for_each(take);
         }
         index
     }
