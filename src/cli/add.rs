@@ -75,20 +75,18 @@ pub(crate) struct AddArgs {
 }
 
 pub(super) fn run(args: &AddArgs, output: &Output) -> Result<Ending, Failure> {
-    let options = CreateOptions {
-        compression: args.compression,
-        describe: args.describe,
-        exclude: Patterns::new(&args.exclude)?,
-        dereference: args.dereference,
-        force: args.force,
-        strict: args.strict,
-        portable: args.portable,
-        jobs: args.common.jobs,
-        sign_with: args.sign_with.clone(),
-        timestamp: timestamp()?,
-        progress: output.progress(),
-        ..CreateOptions::default()
-    };
+    let mut options = CreateOptions::default();
+    options.compression = args.compression;
+    options.describe = args.describe;
+    options.exclude = Patterns::new(&args.exclude)?;
+    options.dereference = args.dereference;
+    options.force = args.force;
+    options.strict = args.strict;
+    options.portable = args.portable;
+    options.jobs = args.common.jobs;
+    options.sign_with.clone_from(&args.sign_with);
+    options.timestamp = timestamp()?;
+    options.progress = output.progress();
     let mut pack = PackWriter::update(&args.archive, options)?;
     for name in &args.remove {
         pack.remove(name)?;

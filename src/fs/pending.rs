@@ -228,13 +228,15 @@ impl PendingFile {
     /// Gives the file its name, in one step.
     pub(crate) fn persist(self) -> Result<()> {
         self.give_name().map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => Error::AlreadyExists { path: self.file.path.clone() },
-            _ => Error::io("rename into place", &self.file.path)(error),
+            io::ErrorKind::AlreadyExists => {
+                Error::AlreadyExists { path: self.file.path().to_owned() }
+            }
+            _ => Error::io("rename into place", self.file.path())(error),
         })
     }
 
     fn give_name(&self) -> io::Result<()> {
-        let name = self.file.path.file_name().unwrap_or_default();
+        let name = self.file.path().file_name().unwrap_or_default();
         match self.temporary.as_ref().and_then(|temporary| temporary.file_name()) {
             Some(temporary) if self.replace => return self.directory.replace(temporary, name),
             Some(temporary) => return self.directory.rename(temporary, name),

@@ -48,7 +48,10 @@ fn source() -> Experiment {
 }
 
 fn pack(source: &Path, target: &Path, (compression, layout): (Compression, Layout)) -> Pack {
-    let options = CreateOptions { compression, layout, describe: true, ..Default::default() };
+    let mut options = CreateOptions::default();
+    options.compression = compression;
+    options.layout = layout;
+    options.describe = true;
     create(source, target, &options).unwrap();
     Pack::open(target).unwrap()
 }

@@ -241,7 +241,8 @@ fn attributes_of_a_pack_outlast_its_unpacking() {
     let text = fs::read_to_string(&path).unwrap();
     assert!(text.contains("year: 2024") && text.contains("units: m"), "{text}");
     fs::write(path, text.replace("year: 2024", "year: 2025")).unwrap();
-    let options = CreateOptions { force: true, ..CreateOptions::default() };
+    let mut options = CreateOptions::default();
+    options.force = true;
     let report = create(&directory, &again, &options).unwrap();
     assert_eq!(report.findings.len(), 0, "{:?}", report.findings);
     let text = Pack::open(&again).unwrap().read("manifest.yaml").unwrap();
@@ -360,7 +361,8 @@ fn of_a_writer_that_fails_or_is_dropped_nothing_is_left() {
     assert_eq!(names_in(scratch.path()), [""; 0]);
 
     let progress = Progress::new();
-    let options = WriteOptions { progress: progress.clone(), ..WriteOptions::default() };
+    let mut options = WriteOptions::default();
+    options.progress = progress.clone();
     let mut pack = PackWriter::create(&path, options).unwrap();
     progress.cancel();
     assert!(matches!(pack.file("endless.bin", io::repeat(0)), Err(Error::Interrupted)));

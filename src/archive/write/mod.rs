@@ -3,6 +3,8 @@
 mod kept;
 pub(super) mod read_back;
 mod reserved;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -597,106 +599,5 @@ impl<'a> Packer<'a> {
         let packed = compressor.compress_to_buffer(content, room)?;
         out.truncate(start + packed);
         Ok(packed < content.len())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::fs::scratch_file;
-    use crate::progress::Progress;
-
-    const COMPRESSIONS: [Compression; 4] = [
-        Compression::Deflate { level: None },
-        Compression::Deflate { level: Some(9) },
-        Compression::Zstd { level: None },
-        Compression::Zstd { level: Some(12) },
-    ];
-
-    /// Bytes that can be pressed, some more and some less.
-    fn content() -> impl Strategy<Value = Vec<u8>> {
-        (0..200_000_usize, 1..60_u64, any::<u64>()).prop_map(|(length, kinds, seed)| {
-            let mut state = seed | 1;
-            let mut next = || {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                u8::try_from((state >> 33) % kinds).unwrap()
-            };
-            (0..length).map(|_| next()).collect()
-        })
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(24))]
-
-        #[test]
-        fn what_was_packed_before_does_not_show(contents in prop::collection::vec(content(), 1..8)) {
-            let file = scratch_file(&std::env::temp_dir().join("x"), &Progress::default()).unwrap();
-            for compression in COMPRESSIONS {
-                let packer = || Packer::new(compression, &[], &file);
-                let mut kept = packer();
-                let mut all = Vec::new();
-                for content in &contents {
-                    let mut fresh = Vec::new();
-                    let method = packer().compress(content, &mut fresh).unwrap();
-                    let start = all.len();
-                    prop_assert_eq!(kept.compress(content, &mut all).unwrap(), method);
-                    prop_assert_eq!(&all[start..], &fresh);
-                    prop_assert!(fresh.len() <= content.len());
-                }
-            }
-        }
-
-        #[test]
-        fn the_number_of_threads_does_not_show_and_the_content_comes_back(
-            content in content(),
-            before in content(),
-            times_before in 1..20_usize,
-            times in 1..12_usize,
-            by_one in any::<bool>(),
-        ) {
-            let content = content.repeat(times);
-            for compression in COMPRESSIONS {
-                let pack = |engine: Engine, content: &[u8]| {
-                    let mut encoder = engine.begin(Vec::new()).unwrap();
-                    encoder.write_all(content).unwrap();
-                    encoder.end().unwrap()
-                };
-                // Neither do the number of threads and what was packed before.
-                let packed = [(1, ""), (3, "used")].map(|(threads, used)| {
-                    let threads = (!by_one).then_some(threads);
-                    let mut fresh = compression.engine(threads).unwrap();
-                    if !used.is_empty() {
-                        (_, fresh) = pack(fresh, &before.repeat(times_before));
-                    }
-                    pack(fresh, &content).0
-                });
-                prop_assert_eq!(&packed[0], &packed[1]);
-                let mut back = Vec::new();
-                match compression.method() {
-                    Method::Zstd => zstd::stream::copy_decode(&packed[0][..], &mut back).unwrap(),
-                    _ => {
-                        let mut decoder = flate2::read::DeflateDecoder::new(&packed[0][..]);
-                        io::copy(&mut decoder, &mut back).map(drop).unwrap();
-                    }
-                }
-                prop_assert!(back == content);
-            }
-        }
-    }
-
-    #[test]
-    fn bytes_that_move_towards_the_end_stay_what_they_are() {
-        let directory = tempfile::tempdir().unwrap();
-        let pending = PendingFile::create(&directory.path().join("a"), true).unwrap();
-        for length in [0, 1, BLOCK, 3 * BLOCK + 7] {
-            let bytes: Vec<u8> = (0..=250).cycle().take(length).collect();
-            pending.file().write_all_at(&bytes, 30).unwrap();
-            move_up(pending.file(), 30..30 + length as u64, 20).unwrap();
-            let mut moved = vec![0; length];
-            pending.file().read_exact_at(&mut moved, 50).unwrap();
-            assert!(moved == bytes);
-        }
     }
 }

@@ -13,8 +13,8 @@ use crate::digest::Digest;
 use crate::error::{Error, NotViewable, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
-use crate::ndl::{Extent, Ndarray, Order};
-use crate::pack::{self, Entity};
+use crate::ndl::{Ndarray, Order};
+use crate::pack;
 use crate::path::{MemberPath, escape};
 use crate::ra::{
     self, AnyArray, DecodeErrorKind, Element, Encoding, EncodingProbe, Header, RawArray, ReadError,
@@ -70,29 +70,6 @@ pub struct PackedArray {
     found: Arc<FoundMember>,
     verify: bool,
     order: Order,
-}
-
-/// One dimension of an array: its name, length and coordinates.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Axis {
-    /// Its name, when the description gives one: that of its coordinate, without a path.
-    pub name: Option<String>,
-    /// Elements along it.
-    pub extent: u64,
-    /// What gives its coordinates, where the pack holds it.
-    pub coordinate: Option<Coordinate>,
-}
-
-/// What gives the coordinates of a dimension.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Coordinate {
-    /// The member with the coordinates; nothing when the description itself has them as its `value`, or
-    /// nobody has.
-    pub member: Option<String>,
-    /// Its description, when there is one.
-    pub description: Option<Ndarray>,
 }
 
 impl PackedArray {
@@ -197,7 +174,7 @@ impl PackedArray {
     }
 
     /// Whether the last index is the fastest.
-    fn is_reversed(&self) -> bool {
+    pub(super) fn is_reversed(&self) -> bool {
         self.order != Order::Column
     }
 
@@ -639,62 +616,6 @@ impl PackedArray {
 
     fn mismatch(&self, reason: impl ToString) -> Error {
         Error::mismatch(self.name(), reason)
-    }
-
-    /// The dimensions, in the order of the indices.
-    ///
-    /// A coordinate is looked for as [`validate`](crate::validate()) does: in the same document, then in
-    /// the same group of the pack and those above it. One of another length than the dimension is left out.
-    ///
-    /// # Errors
-    ///
-    /// When the array or a description cannot be read.
-    pub fn axes(&self) -> Result<Vec<Axis>> {
-        let header = self.header()?;
-        let path = MemberPath::new(self.name())?;
-        let contents = self.pack.contents_about(&path, header)?;
-        let Some(described) = contents.description(&path, &mut Vec::new()) else {
-            let plain = |extent: &u64| Axis { name: None, extent: *extent, coordinate: None };
-            return Ok(header.dims().iter().map(plain).collect());
-        };
-        let described_order = described.order();
-        let shape = pack::shape_of(header.dims(), described_order);
-        let ndarray = match described.entity {
-            Entity::Ndarray(ndarray) => ndarray,
-            Entity::DimCoord(dimcoord) => {
-                let name = Some(dimcoord.name.clone());
-                let own = |extent| Axis { name: name.clone(), extent, coordinate: None };
-                return Ok(shape.into_iter().map(own).collect());
-            }
-        };
-        let axis = |(nth, extent): (usize, u64)| {
-            let mut axis = Axis { name: None, extent, coordinate: None };
-            let Some(Extent::Coord(name)) = ndarray.shape.get(nth) else { return Ok(axis) };
-            axis.name = name.rsplit('/').next().map(str::to_owned);
-            let stated = described.resolve_coord(name);
-            let candidates = match stated {
-                Some((group, dimcoord)) => {
-                    let group = pack::group_in_pack(described.member, &group.path);
-                    vec![pack::entity_path(&group, &dimcoord.name)]
-                }
-                None => pack::candidates(&described.home(), name),
-            };
-            axis.coordinate = self.pack.coordinate(&candidates, extent)?;
-            if axis.coordinate.is_none()
-                && let Some((_, dimcoord)) = stated
-                && dimcoord.known_size().is_none_or(|size| size == extent)
-            {
-                let description = Some(dimcoord.clone());
-                axis.coordinate = Some(Coordinate { member: None, description });
-            }
-            Ok(axis)
-        };
-        let mut found = shape.into_iter().enumerate().map(axis).collect::<Result<Vec<_>>>()?;
-        // They were found in the order of the shape.
-        if described_order == Order::Row && !self.is_reversed() {
-            found.reverse();
-        }
-        Ok(found)
     }
 }
 

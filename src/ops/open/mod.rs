@@ -1,7 +1,9 @@
 //! A pack opened for reading: one array, or a slice of one, without touching the rest.
 
 mod array;
+mod axes;
 mod manifest;
+mod missing;
 mod stream;
 
 use std::borrow::Cow;
@@ -10,8 +12,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-pub use self::array::{Axis, Coordinate, PackedArray};
+pub use self::array::PackedArray;
 pub(super) use self::array::{LONGEST_HEADER, ReadElements, check_decoded, tell};
+pub use self::axes::{Axis, Coordinate};
 pub use self::stream::{Block, Blocks, FileReader};
 
 use self::manifest::PackManifest;
@@ -25,8 +28,8 @@ use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{File, FileMap, ReadAt};
 use crate::pack::{
-    self, ARRAY_EXTENSION, BAG_DECLARATION, Content, Contents, DESCRIPTION_EXTENSIONS,
-    DescriptionFacts, Inspector, Layout, PACK_DOCUMENT, Placement,
+    self, BAG_DECLARATION, Content, Contents, DESCRIPTION_EXTENSIONS, DescriptionFacts, Inspector,
+    Layout, PACK_DOCUMENT, Placement,
 };
 use crate::path::MemberPath;
 use crate::pipeline;
@@ -561,57 +564,9 @@ impl Pack {
         }
     }
 
-    /// Adds to [`Error::NoSuchMember`] a name that is there and looks like the one that was asked for, or says that
-    /// it is that of a directory. This looks at all members.
-    #[must_use]
-    pub fn explain(&self, error: Error) -> Error {
-        match error {
-            Error::NoSuchMember { member, .. } => {
-                self.not_found(&member, false).unwrap_or_else(|error| error)
-            }
-            error => error,
-        }
-    }
-
-    /// Why there is no file of that name: it may be a directory, or another may be meant.
-    fn not_found(&self, name: &str, is_directory: bool) -> Result<Error> {
-        let placement = self.placement()?;
-        let directory = name.trim_end_matches('/');
-        let is_in = |member: &Member| {
-            let below = placement.payload(&member.name)?.strip_prefix(directory)?;
-            (member.kind == MemberKind::File && below.starts_with('/')).then_some(())
-        };
-        let members = self.state.archive.members()?;
-        let files = members.iter().filter_map(is_in).count();
-        let (archive, member) = (self.state.archive.path().to_owned(), name.to_owned());
-        if is_directory || files > 0 {
-            return Ok(Error::IsDirectory { archive, member, files });
-        }
-        let suggestion = suggestion(&members, placement, name);
-        Ok(Error::NoSuchMember { archive, member, suggestion })
-    }
-
     /// Whether there is anything that could vouch for members.
     pub(super) fn has_manifest(&self) -> Result<bool> {
         Ok(self.manifest()?.is_some())
-    }
-
-    /// The first of several entities of the pack that is there as an array of that length.
-    fn coordinate(&self, paths: &[String], extent: u64) -> Result<Option<Coordinate>> {
-        for path in paths {
-            let member = format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/'));
-            let is_there = MemberPath::new(&*member).is_ok()
-                && self.find_placed(|placement| placement.place_payload(&member))?.is_some();
-            if !is_there {
-                continue;
-            }
-            let array = self.array(&member)?;
-            if array.header()?.dims() == [extent] {
-                let description = array.description()?;
-                return Ok(Some(Coordinate { member: Some(member), description }));
-            }
-        }
-        Ok(None)
     }
 
     /// Looks for a member that no manifest vouches for among all others: none may have its name.
@@ -678,7 +633,9 @@ impl Pack {
             Ok((if is_stream { self.find(name)?.member.start() } else { 0 }, number, name))
         };
         let mut order = names.iter().enumerate().map(numbered).collect::<Result<Vec<_>>>()?;
-        order.sort_unstable();
+        if is_stream {
+            order.sort_unstable();
+        }
         let jobs = if is_stream { 1 } else { pipeline::jobs(jobs) };
         let step = (names.len() / (jobs * 8)).clamp(1, MOST);
         let visit =
@@ -690,18 +647,6 @@ impl Pack {
         seen.sort_unstable_by_key(|(number, _)| *number);
         Ok(seen.into_iter().map(|(_, seen)| seen).collect())
     }
-}
-
-/// A name that is there and that may be meant.
-fn suggestion(members: &[Member], placement: &Placement, name: &str) -> Option<String> {
-    let lower = |name: &str| name.strip_suffix(".ra").unwrap_or(name).to_lowercase();
-    let last = |name: &str| name.rsplit_once('/').map_or(name, |(_, last)| last).to_owned();
-    let wanted = lower(name.trim_start_matches("./").trim_start_matches('/'));
-    let files = members.iter().filter(|member| member.kind == MemberKind::File);
-    let mut payloads = files.filter_map(|member| placement.payload(&member.name));
-    let is_like = |name: &&str| pack::is_array(name) && last(&lower(name)) == last(&wanted);
-    let like = payloads.clone().find(is_like);
-    payloads.find(|name| lower(name) == wanted).or(like).map(str::to_owned)
 }
 
 impl RootFiles for Pack {

@@ -247,10 +247,11 @@ fn an_archive_that_changes_at_any_read_gives_whole_files_or_an_error() {
 
 #[test]
 fn an_open_archive_that_is_cut_gives_an_error() {
-    let data = noise(1, 3_000_000);
-    let experiment = Experiment::new().array("a.ra", UINT8, &[3_000_000], &data).describe(
+    // More than what is kept in memory while a compressed tar is indexed.
+    let data = noise(1, 20_000_000);
+    let experiment = Experiment::new().array("a.ra", UINT8, &[20_000_000], &data).describe(
         "a.yaml",
-        "[3000000]",
+        "[20000000]",
         "uint8",
     );
     let scratch = TempDir::new().unwrap();
