@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // Packing refuses a description that does not fit its array.
     let archive = scratch.path().join("voltages.tar.zst");
-    create(&scratch.path().join("voltages"), &archive, &CreateOptions::default())?;
+    create(scratch.path().join("voltages"), &archive, &CreateOptions::default())?;
 
     // The pack's own document describes them all.
     let document = Pack::open(&archive)?.read("manifest.yaml")?;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::file_kind::FileKind;
 use crate::finding::{Finding, count_errors};
 use crate::interchange;
+use crate::ndl::Datatype;
 use crate::path::{InvalidPath, escape, extension};
 use crate::progress::Cancelled;
 use crate::ra::{DecodeError, DecodeErrorKind, Flags, ReadError, SliceError};
@@ -131,6 +132,19 @@ pub enum Error {
         name: String,
         /// What was asked for, and what it is.
         reason: String,
+    },
+    /// Elements are not of the fields or of the small arrays that the caller's type is of.
+    #[error(
+        "`{}`: each element is described as `{described}`, and read as `{wanted}`",
+        escape(name)
+    )]
+    Structure {
+        /// The file or member.
+        name: String,
+        /// The datatype of the description.
+        described: Box<Datatype>,
+        /// The datatype of the type that it was to be read as.
+        wanted: Box<Datatype>,
     },
     /// A slice does not fit the array.
     #[error("`{}`: {source}", escape(name))]
@@ -337,6 +351,7 @@ impl From<Error> for io::Error {
             Error::Changed { .. } | Error::Interrupted => io::ErrorKind::Other,
             Error::InvalidPath(_)
             | Error::Mismatch { .. }
+            | Error::Structure { .. }
             | Error::Slice { .. }
             | Error::SliceText { .. }
             | Error::Length { .. }

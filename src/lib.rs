@@ -32,7 +32,7 @@
 //!
 //! # let scratch = tempfile::tempdir()?;
 //! # let archive = scratch.path().join("mooring.zip");
-//! let report = create("examples/experiment".as_ref(), &archive, &CreateOptions::default())?;
+//! let report = create("examples/experiment", &archive, &CreateOptions::default())?;
 //! assert_eq!(report.arrays, 10);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -62,7 +62,7 @@
 //!
 //! # let scratch = tempfile::tempdir()?;
 //! # let archive = scratch.path().join("mooring.zip");
-//! # ra_pack::create("examples/experiment".as_ref(), &archive, &Default::default())?;
+//! # ra_pack::create("examples/experiment", &archive, &Default::default())?;
 //! let report = verify(&archive, &VerifyOptions::default())?;
 //! for finding in &report.findings {
 //!     println!("{finding}");
@@ -178,7 +178,7 @@ pub mod describe {
         Change, DescribeOptions, DescribeReport, ReshapeReport, UpdateReport, describe_target,
         reshape, update_descriptions, write_descriptions,
     };
-    pub use crate::pack::shape_of;
+    pub use crate::pack::{datatype, shape_of};
 }
 
 /// Comparison of packs and of arrays.

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// let mut options = VerifyOptions::default();
 /// options.progress = progress.clone();
 /// std::thread::scope(|scope| {
-///     let run = scope.spawn(|| verify("exp.zip".as_ref(), &options));
+///     let run = scope.spawn(|| verify("exp.zip", &options));
 ///     while !run.is_finished() {
 ///         let now = progress.snapshot();
 ///         println!("{}: {} of {:?} bytes", now.stage, now.bytes, now.bytes_total);

@@ -31,7 +31,7 @@ fn source() -> TempDir {
 fn pack(scratch: &Path) -> u64 {
     let mut options = CreateOptions::default();
     options.force = true;
-    create(&scratch.join("exp"), &scratch.join("exp.zip"), &options).unwrap().arrays
+    create(scratch.join("exp"), scratch.join("exp.zip"), &options).unwrap().arrays
 }
 
 fn bytes() -> BytesCount {

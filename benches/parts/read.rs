@@ -32,7 +32,7 @@ impl Zip {
         }
         let mut options = CreateOptions::default();
         options.describe = true;
-        create(&source, &scratch.path().join("x.zip"), &options).unwrap();
+        create(&source, scratch.path().join("x.zip"), &options).unwrap();
         let names = (0..ARRAYS).map(|number| name(number * 7919 % ARRAYS)).collect();
         Self { scratch, names }
     }

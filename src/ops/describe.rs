@@ -40,7 +40,8 @@ pub struct DescribeOptions {
 /// # Errors
 ///
 /// When the target cannot be read, or a header is at fault.
-pub fn describe_target(target: &Path, options: &DescribeOptions) -> Result<String> {
+pub fn describe_target(target: impl AsRef<Path>, options: &DescribeOptions) -> Result<String> {
+    let target = target.as_ref();
     if !fs::is_directory(target)? && target.extension().is_some_and(|extension| extension == "ra") {
         return describe_file(target, options);
     }
@@ -98,7 +99,11 @@ pub struct DescribeReport {
 /// # Errors
 ///
 /// When the system refuses.
-pub fn write_descriptions(target: &Path, options: &DescribeOptions) -> Result<DescribeReport> {
+pub fn write_descriptions(
+    target: impl AsRef<Path>,
+    options: &DescribeOptions,
+) -> Result<DescribeReport> {
+    let target = target.as_ref();
     if !fs::is_directory(target)? {
         return Err(Error::Unsupported(format!(
             "`{}` is not a directory; without the option `write` its description is printed",
@@ -214,7 +219,11 @@ impl UpdateReport {
 /// # Errors
 ///
 /// [`Error::NotAnArray`] for a file that is neither an array nor a description, and when the system refuses.
-pub fn update_descriptions(target: &Path, options: &DescribeOptions) -> Result<UpdateReport> {
+pub fn update_descriptions(
+    target: impl AsRef<Path>,
+    options: &DescribeOptions,
+) -> Result<UpdateReport> {
+    let target = target.as_ref();
     let mut report = UpdateReport { target: target.to_owned(), ..UpdateReport::default() };
     if fs::is_directory(target)? {
         let jobs = pipeline::jobs(options.jobs);
@@ -321,7 +330,8 @@ pub struct ReshapeReport {
 ///
 /// When the shape makes another number of elements, the array or its description is at fault, or the
 /// system refuses.
-pub fn reshape(path: &Path, shape: &[Option<u64>]) -> Result<ReshapeReport> {
+pub fn reshape(path: impl AsRef<Path>, shape: &[Option<u64>]) -> Result<ReshapeReport> {
+    let path = path.as_ref();
     let place = described_place(path)?;
     let _turn = Turn::beside(&place, &Progress::default())?;
     let file = File::open(path)?;

@@ -89,13 +89,18 @@ impl ExtractReport {
 ///
 /// let mut options = ExtractOptions::default();
 /// options.max_size = Some(1 << 30);
-/// let report = extract("exp.zip".as_ref(), "exp".as_ref(), &options)?;
+/// let report = extract("exp.zip", "exp", &options)?;
 /// for finding in &report.findings {
 ///     println!("{finding}");
 /// }
 /// # Ok::<(), ra_pack::Error>(())
 /// ```
-pub fn extract(archive: &Path, target: &Path, options: &ExtractOptions) -> Result<ExtractReport> {
+pub fn extract(
+    archive: impl AsRef<Path>,
+    target: impl AsRef<Path>,
+    options: &ExtractOptions,
+) -> Result<ExtractReport> {
+    let (archive, target) = (archive.as_ref(), target.as_ref());
     let mut opened = Archive::open_watched(archive, &options.progress)?;
     let whole = if opened.is_stream() { Some(opened.bytes_to_read()) } else { None };
     let jobs = pipeline::jobs(options.jobs);

@@ -83,11 +83,17 @@ pub struct GetReport {
 /// let mut options = GetOptions::default();
 /// options.slice = Some("0:10, :".to_owned());
 /// options.format = Some(ArrayFormat::Npy);
-/// let report = get("exp.zip".as_ref(), "run1/t.ra", "t.npy".as_ref(), &options)?;
+/// let report = get("exp.zip", "run1/t.ra", "t.npy", &options)?;
 /// println!("{} bytes, lost: {:?}", report.bytes, report.losses);
 /// # Ok::<(), ra_pack::Error>(())
 /// ```
-pub fn get(archive: &Path, member: &str, output: &Path, options: &GetOptions) -> Result<GetReport> {
+pub fn get(
+    archive: impl AsRef<Path>,
+    member: &str,
+    output: impl AsRef<Path>,
+    options: &GetOptions,
+) -> Result<GetReport> {
+    let (archive, output) = (archive.as_ref(), output.as_ref());
     check_apart(archive, output)?;
     options.check()?;
     let pack = Pack::open_watched(archive, &options.progress)?;
@@ -114,11 +120,12 @@ fn report(archive: &Path, member: &str, bytes: u64, written: Written) -> GetRepo
 ///
 /// As [`get`]; a broken pipe too.
 pub fn get_to(
-    archive: &Path,
+    archive: impl AsRef<Path>,
     member: &str,
     out: &mut dyn Write,
     options: &GetOptions,
 ) -> Result<GetReport> {
+    let archive = archive.as_ref();
     options.check()?;
     let pack = Pack::open_watched(archive, &options.progress)?;
     let names = (STANDARD_OUTPUT.as_ref(), &*std::env::temp_dir().join("get"));

@@ -92,11 +92,12 @@ pub struct ManifestInfo {
 /// ```
 /// use ra_pack::{Progress, info};
 ///
-/// let pack = info("examples/experiment".as_ref(), &Progress::default())?;
+/// let pack = info("examples/experiment", &Progress::default())?;
 /// assert_eq!((pack.arrays, pack.undescribed), (10, 0));
 /// # Ok::<(), ra_pack::Error>(())
 /// ```
-pub fn info(target: &Path, progress: &Progress) -> Result<PackInfo> {
+pub fn info(target: impl AsRef<Path>, progress: &Progress) -> Result<PackInfo> {
+    let target = target.as_ref();
     let archive = Archive::open_watched(target, progress)?;
     let container = archive.container();
     let PackScan { placement, members, mut contents, findings, .. } =
@@ -286,7 +287,8 @@ pub struct ArrayInfo {
 /// # Errors
 ///
 /// When it cannot be read, or is no RawArray.
-pub fn array_file_info(path: &Path) -> Result<ArrayInfo> {
+pub fn array_file_info(path: impl AsRef<Path>) -> Result<ArrayInfo> {
+    let path = path.as_ref();
     let mut file = File::open(path)?;
     let len = file.len()?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -307,7 +309,8 @@ pub fn array_file_info(path: &Path) -> Result<ArrayInfo> {
 /// # Errors
 ///
 /// As [`Pack::array`], and when its description is at fault.
-pub fn array_info(target: &Path, member: &str) -> Result<ArrayInfo> {
+pub fn array_info(target: impl AsRef<Path>, member: &str) -> Result<ArrayInfo> {
+    let target = target.as_ref();
     let pack = Pack::open(target)?;
     let array = pack.array(member).map_err(|error| pack.explain(error))?;
     let header = array.header()?;

@@ -148,12 +148,13 @@ pub struct ListedArray<'a> {
 /// use ra_pack::list;
 /// use ra_pack::list::ListOptions;
 ///
-/// for member in list("exp.zip".as_ref(), &ListOptions::default())?.members() {
+/// for member in list("exp.zip", &ListOptions::default())?.members() {
 ///     println!("{} has {} bytes", member.name, member.size);
 /// }
 /// # Ok::<(), ra_pack::Error>(())
 /// ```
-pub fn list(target: &Path, options: &ListOptions) -> Result<Listing> {
+pub fn list(target: impl AsRef<Path>, options: &ListOptions) -> Result<Listing> {
+    let target = target.as_ref();
     Pack::open_watched(target, &options.progress)?.list(options)
 }
 

@@ -97,11 +97,12 @@ impl ManifestReport {
 /// ```
 /// use ra_pack::create::{ManifestOptions, manifest_of};
 ///
-/// let made = manifest_of("examples/experiment".as_ref(), &ManifestOptions::default())?;
+/// let made = manifest_of("examples/experiment", &ManifestOptions::default())?;
 /// assert!(made.manifest.get("time.ra").is_some());
 /// # Ok::<(), ra_pack::Error>(())
 /// ```
-pub fn manifest_of(target: &Path, options: &ManifestOptions) -> Result<ManifestReport> {
+pub fn manifest_of(target: impl AsRef<Path>, options: &ManifestOptions) -> Result<ManifestReport> {
+    let target = target.as_ref();
     let start = Instant::now();
     let algorithm = options.algorithm;
     if !algorithm.is_written() {
@@ -168,10 +169,11 @@ pub fn manifest_of(target: &Path, options: &ManifestOptions) -> Result<ManifestR
 /// As [`manifest_of`]; when the file is there and may not be replaced, or cannot be written; and without
 /// `output` for an archive or a bag.
 pub fn write_manifest(
-    target: &Path,
+    target: impl AsRef<Path>,
     output: Option<&Path>,
     options: &ManifestOptions,
 ) -> Result<ManifestReport> {
+    let target = target.as_ref();
     if output.is_none() && !fs::is_directory(target)? {
         return Err(Error::Unsupported(format!(
             "`{}` is an archive, in which nothing is changed; give the option `output: FILE`",

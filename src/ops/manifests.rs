@@ -214,7 +214,8 @@ pub(super) fn data_finding(member: &str, error: &io::Error) -> Finding {
 /// # Errors
 ///
 /// When it would.
-pub fn check_apart(input: &Path, output: &Path) -> Result<()> {
+pub fn check_apart(input: impl AsRef<Path>, output: impl AsRef<Path>) -> Result<()> {
+    let (input, output) = (input.as_ref(), output.as_ref());
     let (Ok(read), Ok(written)) = (fs::real_path(input), fs::real_path(output)) else {
         // Nothing is there that could be replaced.
         return Ok(());

@@ -240,7 +240,8 @@ pub(super) fn description_beside(path: &Path) -> Result<Option<Ndarray>> {
 /// # Errors
 ///
 /// When there is nothing at `path`.
-pub fn is_array_file(path: &Path) -> Result<bool> {
+pub fn is_array_file(path: impl AsRef<Path>) -> Result<bool> {
+    let path = path.as_ref();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_named = crate::path::is_sound(name.as_ref()) && pack::is_array(name.as_ref());
     Ok(!fs::is_directory(path)? && is_named)
@@ -252,7 +253,8 @@ pub fn is_array_file(path: &Path) -> Result<bool> {
 /// # Errors
 ///
 /// When there is nothing at `path`.
-pub fn is_pack(path: &Path) -> Result<bool> {
+pub fn is_pack(path: impl AsRef<Path>) -> Result<bool> {
+    let path = path.as_ref();
     Ok(fs::is_directory(path)? || (!is_array_file(path)? && Archive::is_archive(path)?))
 }
 

@@ -95,11 +95,12 @@ impl ValidateReport {
 /// When the target cannot be read. What is wrong with it is in the report.
 ///
 /// ```no_run
-/// let report = ra_pack::validate("exp/run1".as_ref(), &Default::default())?;
+/// let report = ra_pack::validate("exp/run1", &Default::default())?;
 /// assert!(report.is_valid());
 /// # Ok::<(), ra_pack::Error>(())
 /// ```
-pub fn validate(target: &Path, options: &ValidateOptions) -> Result<ValidateReport> {
+pub fn validate(target: impl AsRef<Path>, options: &ValidateOptions) -> Result<ValidateReport> {
+    let target = target.as_ref();
     let report = if fs::is_directory(target)? || Archive::is_archive(target)? {
         validate_pack(target, options)?
     } else {

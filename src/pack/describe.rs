@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::check::Contrast;
 use crate::interchange::{element_of_word, truth};
 use crate::ndl::{Datatype, Endian, Extent, Integer, Ndarray, Order, Storage, Value};
-use crate::ra::{ElementKind, ElementType, Encoding, Flags, Header};
+use crate::ra::{Element, ElementKind, ElementType, Encoding, Flags, Header, Part, Structure};
 
 /// Makes the description that a header implies. `encoding` is what the data was found to be, for an array whose
 /// header says that it is encoded.
@@ -189,6 +189,61 @@ pub(super) fn datatype_of(element: ElementType) -> Datatype {
             size: element.elbyte(),
             tag: (element.kind() != ElementKind::User).then(|| element.to_string()),
         },
+    }
+}
+
+/// The datatype that describes elements of type `T`: for a structure a compound of its fields.
+///
+/// ```
+/// assert_eq!(ra_pack::describe::datatype::<[f32; 3]>().to_string(), "array(float32, [3])");
+/// ```
+pub fn datatype<T: Element>() -> Datatype {
+    datatype_of_part(&Part::of::<T>())
+}
+
+fn datatype_of_part(part: &Part) -> Datatype {
+    match part.structure {
+        Structure::Compound(fields) => Datatype::Compound(
+            fields
+                .iter()
+                .map(|(name, part)| ((*name).to_owned(), datatype_of_part(part)))
+                .collect(),
+        ),
+        Structure::Array { element, count } => match datatype_of_part(element) {
+            Datatype::Array { base, shape } => {
+                Datatype::Array { base, shape: [vec![count], shape].concat() }
+            }
+            base => Datatype::Array { base: Box::new(base), shape: vec![count] },
+        },
+        _ => datatype_of(part.element),
+    }
+}
+
+/// Whether elements that `datatype` describes are of these parts. Nothing is said about the parts of opaque elements,
+/// and arrays of bytes take any element.
+pub(crate) fn is_made_of(datatype: &Datatype, part: &Part) -> bool {
+    match (datatype, part.structure) {
+        (_, Structure::Array { element, count }) if element.element == ElementType::UINT8 => {
+            datatype.packed_size() == Some(count)
+        }
+        (Datatype::Compound(members), Structure::Compound(fields)) => {
+            let same = |((name, member), (field, part)): (&(String, Datatype), &(&str, Part))| {
+                name == field && is_made_of(member, part)
+            };
+            members.len() == fields.len() && members.iter().zip(fields).all(same)
+        }
+        (Datatype::Array { base, shape }, Structure::Array { mut element, mut count }) => {
+            while let Structure::Array { element: inner, count: more } = element.structure {
+                (element, count) = (inner, count * more);
+            }
+            shape.iter().try_fold(1_u64, |product, extent| product.checked_mul(*extent))
+                == Some(count)
+                && is_made_of(base, element)
+        }
+        (Datatype::Opaque { .. }, _) | (_, Structure::Plain) => {
+            !matches!(fit(datatype, part.element), Fit::Not(_))
+        }
+        _ => false,
     }
 }
 

@@ -19,11 +19,11 @@ mod inspect;
 mod update;
 
 pub use self::coordinates::CoordinateInfo;
-pub use self::describe::describe;
-pub use self::describe::shape_of;
+pub use self::describe::{datatype, describe, shape_of};
 
 pub(crate) use self::contents::{Contents, Described};
 pub(crate) use self::coordinates::{Convention, group_in_pack};
+pub(crate) use self::describe::is_made_of;
 pub(crate) use self::document::{
     PackDocument, as_coordinate, attributes_document, is_attributes_document, is_generated,
     pack_document,

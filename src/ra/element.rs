@@ -7,6 +7,8 @@ use half::{bf16, f16};
 use num_complex::Complex;
 use serde::{Serialize, Serializer};
 
+use super::structure::{Part, Structure};
+
 /// The `eltype` field: what the bits of an element mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -204,7 +206,8 @@ const fn width<T>() -> u64 {
 ///
 /// The numbers of the format are such types: the integers `i8` to `i128` and `u8` to `u128`, the floats
 /// `f16`, `bf16`, `f32` and `f64`, `Complex<f16|f32|f64>`; and so are arrays `[T; N]` of elements, which are
-/// user-defined ones. A structure says in one line what it is:
+/// user-defined ones. A structure says by [`compound!`](crate::compound) which fields it has, and a wrapper of a number
+/// in one line which number it is:
 ///
 /// ```
 /// use bytemuck::{Pod, Zeroable};
@@ -220,9 +223,7 @@ const fn width<T>() -> u64 {
 /// unsafe impl Zeroable for Fix {} // or #[derive(Zeroable, Pod)]
 /// unsafe impl Pod for Fix {}
 ///
-/// impl Element for Fix {
-///     const ELEMENT_TYPE: ElementType = ElementType::user::<Self>();
-/// }
+/// ra_pack::compound!(Fix { latitude: f32, longitude: f32 });
 ///
 /// /// Written as the numbers that it wraps.
 /// #[derive(Clone, Copy)]
@@ -297,6 +298,8 @@ const fn width<T>() -> u64 {
 pub trait Element: Pod {
     /// What it is written as.
     const ELEMENT_TYPE: ElementType;
+    /// Its parts, which a description names too; see [`compound!`](crate::compound).
+    const STRUCTURE: Structure = Structure::Plain;
 }
 
 /// Says which numbers of the format are which types.
@@ -335,6 +338,8 @@ where
     Self: Pod,
 {
     const ELEMENT_TYPE: ElementType = ElementType::user::<Self>();
+    const STRUCTURE: Structure =
+        Structure::Array { element: &Part::of::<T>(), count: width::<Self>() / width::<T>() };
 }
 
 /// Written as it is displayed.

@@ -25,6 +25,7 @@ mod encoding;
 mod header;
 mod reverse;
 mod slice;
+mod structure;
 #[cfg(test)]
 mod tests;
 
@@ -36,6 +37,7 @@ pub use encoding::Encoding;
 pub use header::{FIXED_LEN, Header, MAGIC, MAX_NDIMS};
 pub use reverse::Reversal;
 pub use slice::{SliceError, SlicePlan, checked_slice, parse_slice, split_slice};
+pub use structure::{Part, Structure};
 
 pub(crate) use encoding::{Decoder, EncodingProbe};
 pub(crate) use header::{read_full, reverse_each};

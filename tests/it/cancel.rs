@@ -131,7 +131,7 @@ fn what_writes_is_cancelled_and_leaves_nothing() {
                 options.progress = progress;
                 options.compression = compression;
                 options.jobs = Some(jobs);
-                create(source, &output(name), &options)
+                create(source, output(name), &options)
             });
         }
     }
@@ -139,7 +139,7 @@ fn what_writes_is_cancelled_and_leaves_nothing() {
         is_cancelled(name, |progress| {
             let mut options = ConvertOptions::default();
             options.progress = progress.clone();
-            convert(&long, &output(name), &options)
+            convert(&long, output(name), &options)
         });
     }
     for format in [None, Some(ArrayFormat::Npy), Some(ArrayFormat::Csv)] {
@@ -147,7 +147,7 @@ fn what_writes_is_cancelled_and_leaves_nothing() {
             let mut options = GetOptions::default();
             options.progress = progress.clone();
             options.format = format;
-            get(source, "long.ra", &output("a"), &options)
+            get(source, "long.ra", output("a"), &options)
         });
     }
     for (name, pack) in [("a.tar.zst", zstd as fn(&[u8]) -> _), ("a.tar.gz", gzip)] {
@@ -156,7 +156,7 @@ fn what_writes_is_cancelled_and_leaves_nothing() {
         is_cancelled(name, |progress| {
             let mut options = ExtractOptions::default();
             options.progress = progress.clone();
-            extract(&stream, &output("out"), &options)
+            extract(&stream, output("out"), &options)
         });
     }
     assert_eq!(names(outputs.path()), [""; 0]);

@@ -370,6 +370,6 @@ fn any_number_of_jobs_may_be_asked_for() {
         assert!(verify(&target, &options).unwrap().is_sound());
         let mut options = ExtractOptions::default();
         options.jobs = jobs;
-        extract(&target, &place.path().join(format!("{name}.out")), &options).unwrap();
+        extract(&target, place.path().join(format!("{name}.out")), &options).unwrap();
     }
 }

@@ -22,10 +22,10 @@ fn zeros(element: Element, dims: &[u64]) -> Vec<u8> {
 fn updated(text: &str, element: Element, dims: &[u64]) -> Result<String, Vec<String>> {
     let source = Experiment::new().file("a.yaml", text).file("a.ra", zeros(element, dims));
     let report =
-        update_descriptions(&source.path().join("a.ra"), &DescribeOptions::default()).unwrap();
+        update_descriptions(source.path().join("a.ra"), &DescribeOptions::default()).unwrap();
     let after = fs::read_to_string(source.path().join("a.yaml")).unwrap();
     if report.is_clean() {
-        let valid = validate(&source.path().join("a.yaml"), &ValidateOptions::default()).unwrap();
+        let valid = validate(source.path().join("a.yaml"), &ValidateOptions::default()).unwrap();
         assert_eq!(valid.findings, [], "{after}");
         return Ok(after);
     }
@@ -131,7 +131,7 @@ fn the_document_of_a_whole_pack_is_updated_in_place() {
     };
     let source = pack([4, 5]);
     let report =
-        update_descriptions(&source.path().join("manifest.yaml"), &DescribeOptions::default())
+        update_descriptions(source.path().join("manifest.yaml"), &DescribeOptions::default())
             .unwrap();
     assert_eq!(report.findings, []);
     let after = fs::read_to_string(source.path().join("manifest.yaml")).unwrap();

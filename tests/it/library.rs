@@ -426,9 +426,7 @@ unsafe impl Zeroable for Fix {}
 #[expect(unsafe_code, reason = "what a user of bytemuck without its derive writes")]
 unsafe impl Pod for Fix {}
 
-impl ra::Element for Fix {
-    const ELEMENT_TYPE: ra::ElementType = ra::ElementType::user::<Self>();
-}
+ra_pack::compound!(Fix { latitude: f32, longitude: f32, station: u32 });
 
 #[test]
 fn a_structure_of_the_program_is_an_element() {
@@ -452,6 +450,45 @@ fn a_structure_of_the_program_is_an_element() {
             "{error}"
         );
     });
+}
+
+#[test]
+fn elements_are_read_as_the_fields_that_the_description_names() {
+    type Station = [u32; 3];
+    let fixes = [Fix { latitude: 59.9, longitude: 5.3, station: 1 }];
+    let described =
+        |datatype: &str| format!("ndarrays: {{fixes: {{shape: [1], type: {datatype}}}}}\n");
+    let fields = "{compound: [{latitude: float32}, {longitude: float32}, {station: uint32}]}";
+    for (datatype, as_fix, as_array) in [
+        (fields, true, false),
+        (&fields.replace("longitude", "depth"), false, false),
+        (&fields.replace("uint32", "int32"), false, false),
+        (
+            &fields
+                .replace("{station: uint32}", "{station: {enum: {base: uint32, members: {a: 1}}}}"),
+            true,
+            false,
+        ),
+        ("{array: {type: uint32, shape: [3]}}", false, true),
+        ("{array: {type: uint32, shape: [2]}}", false, false),
+        ("{opaque: {size: 12}}", true, true),
+    ] {
+        let experiment = Experiment::new()
+            .array("fixes.ra", Element(0, 12), &[1], bytemuck::cast_slice(&fixes))
+            .file("fixes.yaml", described(datatype));
+        let array = Pack::open(experiment.path()).unwrap().array("fixes.ra").unwrap();
+        let is_well_described = !datatype.contains("[2]");
+        let as_read = |result: Result<(), Error>| match result {
+            Ok(()) => true,
+            Err(Error::Structure { name, .. }) => name != "fixes.ra",
+            Err(error) => panic!("{datatype}: {error}"),
+        };
+        assert_eq!(as_read(array.read::<Fix>().map(drop)), as_fix, "{datatype}");
+        assert_eq!(as_read(array.slice::<Fix>(s![0..]).map(drop)), as_fix, "{datatype}");
+        assert_eq!(as_read(array.blocks::<Fix>(1).map(drop)), as_fix, "{datatype}");
+        assert_eq!(as_read(array.read::<Station>().map(drop)), as_array, "{datatype}");
+        assert_eq!(as_read(array.read::<[u8; 12]>().map(drop)), is_well_described, "{datatype}");
+    }
 }
 
 /// Writes one array of `T` and reads it out of every kind of pack.
@@ -1053,7 +1090,7 @@ fn an_error_is_a_whole_message_and_has_its_cause_for_programs() {
     assert!(matches!(short, Error::Length { expected: 10, found: 3, .. }));
 
     let get = |options: &GetOptions| {
-        let target = "examples/experiment".as_ref();
+        let target = "examples/experiment";
         get_to(target, "thermistors/depth.ra", &mut io::sink(), options).unwrap_err()
     };
     let mut options = GetOptions::default();

@@ -211,7 +211,7 @@ fn a_slice_that_the_command_takes_is_of_the_shape_in_every_order_and_format() {
                     options.slice = slice;
                     options.format = Some(format);
                     let mut out = Vec::new();
-                    get_to(&packs.path(kind), &format!("{order}.ra"), &mut out, &options).unwrap();
+                    get_to(packs.path(kind), &format!("{order}.ra"), &mut out, &options).unwrap();
                     out
                 };
                 let json: serde_json::Value =

@@ -71,7 +71,7 @@ fn statistics_and_text_are_those_of_numpy_in_every_container_by_any_jobs() {
         if name.starts_with("deflated") {
             options.compression = ra_pack::archive::Compression::Deflate { level: None };
         }
-        create(&source, &home.path().join(name), &options).unwrap();
+        create(&source, home.path().join(name), &options).unwrap();
         packs.push(Pack::open(home.path().join(name)).unwrap());
     }
     for (file, told) in told.as_object().unwrap() {

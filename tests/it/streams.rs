@@ -151,7 +151,7 @@ fn damage_at_the_end_comes_with_the_last_block() {
         if name == "directory" {
             pack(source.path(), &place.path().join("b.zip"), (Compression::Stored, Layout::Plain));
             let options = ra_pack::extract::ExtractOptions::default();
-            ra_pack::extract(&place.path().join("b.zip"), &target, &options).unwrap();
+            ra_pack::extract(place.path().join("b.zip"), &target, &options).unwrap();
             let file = target.join("long.ra");
             let mut bytes = fs::read(&file).unwrap();
             *bytes.last_mut().unwrap() ^= 1;

@@ -45,7 +45,7 @@ use crate::ra::{ElementType, Header};
 ///
 /// # let directory = tempfile::tempdir()?;
 /// # let out = directory.path().join("velocity");
-/// let report = convert("examples/experiment".as_ref(), &out, &ConvertOptions::default())?;
+/// let report = convert("examples/experiment", &out, &ConvertOptions::default())?;
 /// assert!(report.arrays.iter().any(|array| array.to == "currents/velocity.ra"));
 /// # Ok(())
 /// # }
@@ -55,7 +55,12 @@ use crate::ra::{ElementType, Header};
 ///
 /// When the input is not what its form demands, which names the byte; when an array has no counterpart in
 /// the other form, which names the nearest way out; when something is there already. Nothing is written then.
-pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<ConvertReport> {
+pub fn convert(
+    input: impl AsRef<Path>,
+    output: impl AsRef<Path>,
+    options: &ConvertOptions,
+) -> Result<ConvertReport> {
+    let (input, output) = (input.as_ref(), output.as_ref());
     let from = options.from.map_or_else(|| ArrayFormat::of_input(input), Ok)?;
     let to = options.to.map_or_else(|| ArrayFormat::of_output(output), Ok)?;
     options.check(from, to)?;

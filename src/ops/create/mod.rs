@@ -126,11 +126,16 @@ pub struct CreateReport {
 /// use ra_pack::create;
 /// use ra_pack::create::CreateOptions;
 ///
-/// let report = create("exp".as_ref(), "exp.zip".as_ref(), &CreateOptions::default())?;
+/// let report = create("exp", "exp.zip", &CreateOptions::default())?;
 /// println!("{} arrays in {} bytes", report.arrays, report.archive_bytes);
 /// # Ok::<(), ra_pack::Error>(())
 /// ```
-pub fn create(source: &Path, archive: &Path, options: &CreateOptions) -> Result<CreateReport> {
+pub fn create(
+    source: impl AsRef<Path>,
+    archive: impl AsRef<Path>,
+    options: &CreateOptions,
+) -> Result<CreateReport> {
+    let (source, archive) = (source.as_ref(), archive.as_ref());
     create_from(source, archive, options, None)
 }
 

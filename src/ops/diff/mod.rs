@@ -65,7 +65,12 @@ pub struct DiffOptions {
 /// # Errors
 ///
 /// When one of them cannot be read or is no whole RawArray.
-pub fn diff_arrays(a: &Path, b: &Path, options: &DiffOptions) -> Result<ArrayDiff> {
+pub fn diff_arrays(
+    a: impl AsRef<Path>,
+    b: impl AsRef<Path>,
+    options: &DiffOptions,
+) -> Result<ArrayDiff> {
+    let (a, b) = (a.as_ref(), b.as_ref());
     diff_opened(a, b, &b.to_string_lossy(), options, OpenArray::open)
 }
 
@@ -91,7 +96,13 @@ fn diff_opened(
 /// # Errors
 ///
 /// As [`diff`]; [`Error::NoSuchMember`], and when the array cannot be read.
-pub fn diff_members(a: &Path, b: &Path, member: &str, options: &DiffOptions) -> Result<ArrayDiff> {
+pub fn diff_members(
+    a: impl AsRef<Path>,
+    b: impl AsRef<Path>,
+    member: &str,
+    options: &DiffOptions,
+) -> Result<ArrayDiff> {
+    let (a, b) = (a.as_ref(), b.as_ref());
     diff_opened(a, b, member, options, |path, progress| array(path, member, progress))
 }
 
@@ -135,8 +146,8 @@ fn array(path: &Path, member: &str, progress: &Progress) -> Result<OpenArray> {
 ///
 /// # let directory = tempfile::tempdir()?;
 /// # let zip = directory.path().join("mooring.zip");
-/// # ra_pack::create("examples/experiment".as_ref(), &zip, &Default::default())?;
-/// let diff = diff("examples/experiment".as_ref(), &zip, &DiffOptions::default())?;
+/// # ra_pack::create("examples/experiment", &zip, &Default::default())?;
+/// let diff = diff("examples/experiment", &zip, &DiffOptions::default())?;
 /// for member in &diff.members {
 ///     println!("{}: {:?}", member.name, member.change);
 /// }
@@ -144,7 +155,8 @@ fn array(path: &Path, member: &str, progress: &Progress) -> Result<OpenArray> {
 /// # Ok(())
 /// # }
 /// ```
-pub fn diff(a: &Path, b: &Path, options: &DiffOptions) -> Result<PackDiff> {
+pub fn diff(a: impl AsRef<Path>, b: impl AsRef<Path>, options: &DiffOptions) -> Result<PackDiff> {
+    let (a, b) = (a.as_ref(), b.as_ref());
     let jobs = pipeline::jobs(options.jobs);
     let progress = &options.progress;
     // One after the other: both at once would take the room for two manifests.

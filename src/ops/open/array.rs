@@ -17,8 +17,8 @@ use crate::ndl::{Ndarray, Order};
 use crate::pack;
 use crate::path::{MemberPath, escape};
 use crate::ra::{
-    self, AnyArray, DecodeErrorKind, Element, Encoding, EncodingProbe, Header, RawArray, ReadError,
-    SlicePlan,
+    self, AnyArray, DecodeErrorKind, Element, Encoding, EncodingProbe, Header, Part, RawArray,
+    ReadError, SlicePlan, Structure,
 };
 
 /// Bytes that hold every header there is.
@@ -237,6 +237,7 @@ impl PackedArray {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn read<T: Element>(&self) -> Result<ArrayD<T>> {
+        self.check_structure::<T>()?;
         let array = ArrayD::try_from(self.read_laid_out(RawArray::<T>::read_after)?)
             .map_err(|error| self.mismatch(error.to_string()))?;
         Ok(self.ordered(array))
@@ -249,6 +250,7 @@ impl PackedArray {
     ///
     /// As [`PackedArray::read`].
     pub fn read_raw<T: Element>(&self) -> Result<RawArray<T>> {
+        self.check_structure::<T>()?;
         self.read_with(|header| self.check_room(header), RawArray::read_after)
     }
 
@@ -269,6 +271,7 @@ impl PackedArray {
     ///
     /// As [`PackedArray::read`], and when `out` has another length than the array.
     pub fn read_into<T: Element>(&self, out: &mut [T]) -> Result<()> {
+        self.check_structure::<T>()?;
         let found = out.len();
         let check = |header: &Header| {
             header.check_type::<T>().map_err(|error| self.undecodable(error))?;
@@ -318,6 +321,7 @@ impl PackedArray {
     /// When the elements are not of type `T`, the member cannot be read, or a block takes more memory than an archive
     /// of this size may make it take.
     pub fn blocks<T: Element>(&self, elements: usize) -> Result<Blocks<T>> {
+        self.check_structure::<T>()?;
         let header = self.header()?;
         header.check_type::<T>().map_err(|error| self.undecodable(error))?;
         let most = header.elements().min(elements as u64);
@@ -333,6 +337,7 @@ impl PackedArray {
     ///
     /// When the slice does not fit, the elements are not of type `T`, or the member is damaged.
     pub fn slice<T: Element>(&self, slice: impl AsRef<[SliceInfoElem]>) -> Result<ArrayD<T>> {
+        self.check_structure::<T>()?;
         self.header()?.check_type::<T>().map_err(|error| self.undecodable(error))?;
         let array = self.part(slice.as_ref(), |header, len, slice, read_at| {
             ra::read_slice(header, len, slice, read_at)
@@ -410,6 +415,7 @@ impl PackedArray {
         let Some(start) = self.found.member.data_offset() else {
             return Err(self.not_viewable(NotViewable::Compressed));
         };
+        self.check_structure::<T>()?;
         self.header()?;
         let end = start.saturating_add(self.found.member.size);
         let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
@@ -431,6 +437,23 @@ impl PackedArray {
             return rows.map_err(|error| self.mismatch(error.to_string()));
         }
         Ok(if self.is_reversed() { view.reversed_axes() } else { view })
+    }
+
+    /// That the description names the parts that `T` has.
+    fn check_structure<T: Element>(&self) -> Result<()> {
+        if T::STRUCTURE == Structure::Plain || !self.header()?.element().reads_as::<T>() {
+            return Ok(());
+        }
+        match self.description()? {
+            Some(array) if !pack::is_made_of(&array.datatype, &Part::of::<T>()) => {
+                Err(Error::Structure {
+                    name: self.name().to_owned(),
+                    described: Box::new(array.datatype),
+                    wanted: Box::new(pack::datatype::<T>()),
+                })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What `read` makes of the whole file, with the fastest index first.

@@ -56,7 +56,7 @@ use crate::ra::Header;
 ///
 /// # let directory = tempfile::tempdir()?;
 /// # let zip = directory.path().join("mooring.zip");
-/// # ra_pack::create("examples/experiment".as_ref(), &zip, &Default::default())?;
+/// # ra_pack::create("examples/experiment", &zip, &Default::default())?;
 /// let pack = Pack::open(&zip)?;
 /// let temperature = pack.array("thermistors/temperature.ra")?;
 /// let all: ndarray::ArrayD<f32> = temperature.read()?;
@@ -155,7 +155,7 @@ impl Pack {
     ///
     /// # let directory = tempfile::tempdir()?;
     /// # let zip = directory.path().join("mooring.zip");
-    /// # ra_pack::create("examples/experiment".as_ref(), &zip, &Default::default())?;
+    /// # ra_pack::create("examples/experiment", &zip, &Default::default())?;
     /// let bytes: Vec<u8> = std::fs::read(&zip)?; // or as they came over the network
     /// let pack = Pack::open_source(bytes)?;
     /// let temperature = pack.array("thermistors/temperature.ra")?.read::<f32>()?;
@@ -594,7 +594,7 @@ impl Pack {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let directory = tempfile::tempdir()?;
     /// # let zip = directory.path().join("mooring.zip");
-    /// # ra_pack::create("examples/experiment".as_ref(), &zip, &Default::default())?;
+    /// # ra_pack::create("examples/experiment", &zip, &Default::default())?;
     /// let pack = ra_pack::Pack::open(&zip)?;
     /// let names = ["thermistors/temperature.ra", "thermistors/depth.ra"];
     /// let means = pack.read_each(&names, None, |array| Ok::<_, ra_pack::Error>(array.read::<f32>()?.mean()))?;

@@ -104,7 +104,7 @@ impl Pack {
     ///
     /// # let directory = tempfile::tempdir()?;
     /// # let zip = directory.path().join("mooring.zip");
-    /// # ra_pack::create("examples/experiment".as_ref(), &zip, &Default::default())?;
+    /// # ra_pack::create("examples/experiment", &zip, &Default::default())?;
     /// let mut reader = BufReader::new(ra_pack::Pack::open(&zip)?.reader("time.yaml")?);
     /// let mut first = String::new();
     /// reader.read_line(&mut first)?;

@@ -149,14 +149,15 @@ impl Intact {
 /// use ra_pack::verify;
 /// use ra_pack::verify::VerifyOptions;
 ///
-/// let report = verify("exp.zip".as_ref(), &VerifyOptions::default())?;
+/// let report = verify("exp.zip", &VerifyOptions::default())?;
 /// for finding in &report.findings {
 ///     println!("{finding}");
 /// }
 /// assert!(report.is_sound());
 /// # Ok::<(), ra_pack::Error>(())
 /// ```
-pub fn verify(target: &Path, options: &VerifyOptions) -> Result<VerifyReport> {
+pub fn verify(target: impl AsRef<Path>, options: &VerifyOptions) -> Result<VerifyReport> {
+    let target = target.as_ref();
     let start = Instant::now();
     match Pack::open_watched(target, &options.progress) {
         Ok(pack) => pack.verify(options),

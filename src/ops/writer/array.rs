@@ -11,7 +11,7 @@ use crate::ndl::{Datatype, Document, Extent, Order, Storage, Value};
 use crate::pack::{self, ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, group_of, shape_of};
 use crate::path::MemberPath;
 use crate::pipeline;
-use crate::ra::{Element, Encoding, Header, Reversal};
+use crate::ra::{Element, Encoding, Header, Reversal, Structure};
 
 /// Bytes of elements that are put in order at once.
 const BLOCK: usize = 1 << 20;
@@ -63,7 +63,8 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
         self
     }
 
-    /// Describes the elements by another datatype than that of their Rust type, such as an enum or a compound.
+    /// Describes the elements by another datatype than that of their Rust type or header, such as an enum. Of an
+    /// array that comes in pieces, [`describe::datatype`](crate::describe::datatype()) gives that of a structure.
     pub fn datatype(mut self, datatype: Datatype) -> Self {
         self.datatype = Some(datatype);
         self
@@ -161,7 +162,9 @@ impl<T: Element> NewArray<'_, '_, ArrayViewD<'_, T>> {
         let in_order =
             if order == Order::Row { view.clone() } else { view.clone().reversed_axes() };
         let jobs = pipeline::jobs(self.pack.options.jobs);
-        let mut stream = self.stage(header)?;
+        let described = T::STRUCTURE != Structure::Plain && self.datatype.is_none();
+        let this = if described { self.datatype(pack::datatype::<T>()) } else { self };
+        let mut stream = this.stage(header)?;
         if let Some(elements) = in_order.as_slice() {
             stream.write_elements(elements)?;
         } else if let (Some(elements), true) = (view.as_slice(), stream.header.is_native()) {

@@ -89,8 +89,8 @@ proptest! {
         fs::write(path("x.yaml"), array.description("x")).unwrap();
         let order = if array.is_row { ndl::Order::Row } else { ndl::Order::Column };
         for way in [keep(), ordered(ndl::Order::Row), ordered(ndl::Order::Column)] {
-            ra_pack::convert(&path("x.ra"), &path("x.npy"), &way).unwrap();
-            ra_pack::convert(&path("x.npy"), &path("y.ra"), &ordered(order)).unwrap();
+            ra_pack::convert(path("x.ra"), path("x.npy"), &way).unwrap();
+            ra_pack::convert(path("x.npy"), path("y.ra"), &ordered(order)).unwrap();
             prop_assert_eq!(fs::read(path("y.ra")).unwrap(), array.file());
         }
     }
@@ -111,14 +111,14 @@ proptest! {
         }
         let home = TempDir::new().unwrap();
         let path = |name: &str| home.path().join(name);
-        ra_pack::convert(experiment.path(), &path("a.zip"), &keep()).unwrap();
+        ra_pack::convert(experiment.path(), path("a.zip"), &keep()).unwrap();
         let compression = deflate.then_some(ra_pack::archive::Compression::Deflate { level: None });
         let mut packed = keep();
         packed.compression = compression;
-        ra_pack::convert(&path("a.zip"), &path("a.npz"), &packed).unwrap();
-        ra_pack::convert(&path("a.npz"), &path("b.zip"), &keep()).unwrap();
-        ra_pack::convert(&path("a.zip"), &path("a"), &keep()).unwrap();
-        ra_pack::convert(&path("b.zip"), &path("b"), &keep()).unwrap();
+        ra_pack::convert(path("a.zip"), path("a.npz"), &packed).unwrap();
+        ra_pack::convert(path("a.npz"), path("b.zip"), &keep()).unwrap();
+        ra_pack::convert(path("a.zip"), path("a"), &keep()).unwrap();
+        ra_pack::convert(path("b.zip"), path("b"), &keep()).unwrap();
         prop_assert_eq!(read_tree(&path("a")), read_tree(&path("b")));
     }
 
@@ -132,8 +132,8 @@ proptest! {
         fs::write(path("x.ra"), array.file()).unwrap();
         fs::write(path("x.yaml"), array.description("x")).unwrap();
         let order = if array.is_row { ndl::Order::Row } else { ndl::Order::Column };
-        ra_pack::convert(&path("x.ra"), &path("x.ds"), &keep()).unwrap();
-        ra_pack::convert(&path("x.ds"), &path("y.ra"), &ordered(order)).unwrap();
+        ra_pack::convert(path("x.ra"), path("x.ds"), &keep()).unwrap();
+        ra_pack::convert(path("x.ds"), path("y.ra"), &ordered(order)).unwrap();
         prop_assert_eq!(fs::read(path("y.ra")).unwrap(), array.file());
     }
 }

@@ -96,7 +96,7 @@ impl<'a> Copy<'a> {
     fn is_clean(&self) -> bool {
         let mut options = VerifyOptions::default();
         options.jobs = Some(1);
-        verify(&self.path(""), &options).is_ok_and(|report| report.findings.is_empty())
+        verify(self.path(""), &options).is_ok_and(|report| report.findings.is_empty())
     }
 
     fn unreported(&self, changes: &[Change]) -> Vec<Change> {

@@ -213,7 +213,7 @@ impl Scenario {
                     object(format!("`{name}` vouches for nothing"));
                 } else if !vouches && !name.ends_with('/') {
                     let report =
-                        ra_pack::verify(&place.join(name), &VerifyOptions::default()).unwrap();
+                        ra_pack::verify(place.join(name), &VerifyOptions::default()).unwrap();
                     report.findings.iter().for_each(|finding| object(format!("verify: {finding}")));
                 }
             }
