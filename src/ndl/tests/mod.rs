@@ -340,6 +340,8 @@ proptest! {
     #[test]
     fn serde_yaml_carries_a_document(original in strategies::document()) {
         let text = serde_yaml::to_string(&original).unwrap();
+        // It writes YAML 1.1, where these break lines.
+        prop_assume!(!text.contains(['\u{85}', '\u{2028}', '\u{2029}']));
         prop_assert_eq!(parse(text.as_bytes()).document, Some(original));
     }
 
