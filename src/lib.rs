@@ -77,6 +77,7 @@
 //! |---|---|
 //! | arrays of a pack: elements, slices, views without a copy | [`Pack`], [`PackedArray`] |
 //! | axes, statistics, samples and corners of an array | [`values`] |
+//! | the structure of a pack: groups, dimensions, coordinates, attributes | [`info::outline`] |
 //! | whole packs | [`PackWriter`], [`create()`], [`verify()`], [`extract()`], [`list()`], [`info()`], [`diff()`] |
 //! | more than memory holds | [`PackedArray::blocks`], [`Pack::reader`] |
 //! | packs in memory, or in a store of your own | [`Pack::open_source`], the module [`open`] |
@@ -217,7 +218,10 @@ pub mod get {
 /// Facts about a pack or an array, from headers, descriptions and manifests.
 #[cfg(feature = "inspect")]
 pub mod info {
-    pub use crate::ops::{ArrayInfo, ManifestInfo, PackInfo, array_file_info, array_info};
+    pub use crate::ops::{
+        ArrayInfo, InfoOptions, ManifestInfo, Outline, OutlineArray, OutlineDimension,
+        OutlineGroup, OutlineOptions, PackInfo, array_file_info, array_info, outline,
+    };
     pub use crate::pack::CoordinateInfo;
 }
 

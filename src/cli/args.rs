@@ -1,7 +1,9 @@
 //! The command line: the commands, and the options that several of them take.
 
+use std::ops::RangeInclusive;
+
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use super::add::AddArgs;
 use super::convert::ConvertArgs;
@@ -39,11 +41,11 @@ Environment:
 
 There are no configuration files.";
 
-/// Packs a directory of RawArray data and its descriptions into one archive that can be read,
-/// understood and audited decades from now.
+/// Pack arrays with their descriptions into one archive that can still be read and checked in decades.
 #[derive(Debug, Parser)]
-#[command(name = "ra-pack", version, max_term_width = 100, after_help = SHARED)]
+#[command(name = "ra-pack", version, max_term_width = 100, after_long_help = SHARED)]
 #[command(subcommand_required = true, arg_required_else_help = true, infer_subcommands = false)]
+#[command(disable_help_flag = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -52,21 +54,30 @@ pub(crate) struct Cli {
     pub(crate) shared: Shared,
 }
 
+/// The heading of the options that every command has.
+const GLOBAL: &str = "Global options";
+
 // The options that may be given before the command or among its own. A doc comment would be taken for that of each
 // command.
 #[derive(Debug, Args)]
 pub(crate) struct Shared {
-    /// When to use colour.
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    /// Use colours: auto, always or never.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = GLOBAL)]
+    #[arg(hide_possible_values = true)]
     pub(crate) color: Color,
 
-    /// Print nothing but findings and what was asked for.
-    #[arg(short, long, global = true)]
+    /// Print only findings and results.
+    #[arg(short, long, global = true, help_heading = GLOBAL)]
     pub(crate) quiet: bool,
 
-    /// How to show on standard error how far it is.
-    #[arg(long, global = true, value_name = "HOW", default_value = "auto")]
+    /// Show progress on standard error: auto, json or never.
+    #[arg(long, global = true, value_name = "HOW", default_value = "auto", help_heading = GLOBAL)]
+    #[arg(hide_possible_values = true)]
     pub(crate) progress: progress::When,
+
+    /// Print help; --help has more, with examples.
+    #[arg(short, long, global = true, action = ArgAction::Help, help_heading = GLOBAL)]
+    help: Option<bool>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -81,111 +92,111 @@ pub(crate) enum Color {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Check every description, pack, and write both manifests.
+    /// Pack a directory, after checking every description in it.
     ///
-    /// Every array (X.ra) needs a description: X.yaml beside it, or an entry in the directory's own
-    /// manifest.yaml. Each is compared with the header of its array, and no archive is made when one
-    /// is wrong or two contradict each other. The archive gets its name when it is complete; the directory is never changed.
+    /// Every array (X.ra) needs a description: X.yaml beside it, or an entry in the directory's manifest.yaml. Each
+    /// is compared with the header of its array. Nothing is written if one is wrong or two contradict each other.
+    /// The archive appears when it is complete. The directory is never changed.
     ///
     /// The same content gives the same bytes, whatever the number of jobs.
     Create(CreateArgs),
-    /// Add files to an archive, replace or remove some, and check and describe it again.
+    /// Add, replace or remove files of an archive.
     ///
     /// Files and directories are added under their names below the working directory, or below -C DIR. The archive
-    /// is written again next to the old one and checked as `create` does. Members that stay are copied as they are
-    /// packed, with the digests of the manifest; those of a .tar.gz or .tar.zst are packed again. The old archive
-    /// stays until the new one takes its place.
+    /// is checked as `create` does. Members that stay are copied as they are packed; those of a .tar.gz or .tar.zst
+    /// are packed again. The old archive stays until the new one takes its place.
     Add(AddArgs),
-    /// Convert arrays from one form into another: .ra, .npy, .npz, .ds, .png, directories and archives.
+    /// Convert arrays between .ra, .npy, .npz, .ds, .png, directories and archives.
     ///
-    /// The forms are what the names of both files say: OUT is a directory when it ends in a slash or has no
-    /// extension. One array becomes several by being the only one; of several, --member chooses.
+    /// The names of the files say the formats. OUT is a directory if it ends in a slash or has no extension.
     ///
-    /// The same index gives the same element before and after. What is stored with the last index fastest, as
-    /// most .npy files are, is transposed on the way to RawArray, unless --order row keeps its bytes in their
-    /// order and says so in the description. What has no counterpart is refused; what is lost is told.
+    /// Indexing does not change: a[i, j] before is a[i, j] after. Row-major data, as in most .npy files, is
+    /// transposed on the way to RawArray, unless --order row keeps its bytes and says so in the description. An
+    /// array without a counterpart in the other format is refused; metadata without one is reported.
     Convert(ConvertArgs),
-    /// Check container, manifests, digests, headers and descriptions, and report everything wrong.
+    /// Check every byte of a pack: container, manifests, digests, headers and descriptions.
+    ///
+    /// Use `verify` for a pack that you received or kept: it reads everything. Use `validate` while you write
+    /// descriptions: it reads no data. Use `manifest --check` for digests alone, as `sha256sum -c`.
     Verify(VerifyArgs),
-    /// Print, write or check the manifest of a pack by itself, from what is read of every file.
+    /// Print, write or check the digests of a pack alone, as sha256sum does.
     ///
-    /// What is printed is what `sha256sum -c` reads in the unpacked directory: a line for each file, but for
-    /// manifests and their signatures. Descriptions and headers of arrays are not looked at; verify does that.
+    /// The output is what `sha256sum -c` reads in the unpacked directory: a line for each file except manifests and
+    /// their signatures. Descriptions and headers are not checked: use `verify` for these.
     Manifest(ManifestArgs),
-    /// Show members with type, shape, order, size and description.
+    /// List the arrays and files of a pack with type, shape, size and title.
     ///
-    /// On a terminal the table has a heading and a line with the totals, and is as wide as the screen; in a pipe
-    /// it is the rows alone, and nothing is cut.
+    /// Descriptions of arrays, manifests and the like are left out of the table unless --all is given or a GLOB
+    /// matches nothing else. --names, --null and --json always have every member. On a terminal the table is as wide
+    /// as the screen; in a pipe nothing is cut.
     List(ListArgs),
-    /// Show everything about one array or one pack.
+    /// Show the facts of one array or one pack, with the bytes where they are.
     ///
-    /// Only the directory, headers, descriptions and manifests are read. Of an array: each field of its header with
-    /// its byte, where header and data lie in the file and in the archive, the lines of `od` and `dd` that read them,
-    /// its description and its digest. Of a pack: what there is of everything, its coordinates, its manifests, and
-    /// where it contradicts itself as far as that can be known without reading contents.
+    /// Only the directory, headers, descriptions and manifests are read. For an array: each field of its header with
+    /// its offset, where header and data are in the archive, the `od` and `dd` commands that read them, its
+    /// description and its digest. For a pack: numbers of files and types, coordinates, manifests, and errors that
+    /// can be found without reading data.
     Info(InfoArgs),
-    /// Show what an array is and its values, summarized as numpy does.
+    /// Show what is in a pack, as `ncdump -h` does, or the values of an array, as NumPy does.
     ///
-    /// Of a stored array only the values that are shown are read. --stats looks at all of them, in bounded memory,
-    /// and holds them against the manifest. Values that the description calls missing are counted apart:
-    /// `storage.fillvalue`, the attributes `_FillValue` and `missing_value`, and what lies outside `valid_range` or
-    /// `valid_min` and `valid_max`.
+    /// For a pack or a group of it: attributes, dimensions, coordinates and variables, from headers and descriptions
+    /// alone. For an array: only the values that are shown are read. --stats reads all of them, in bounded memory,
+    /// and checks them against the manifest. Missing values are counted apart: `storage.fillvalue`, the attributes
+    /// `_FillValue` and `missing_value`, and values outside `valid_range` or `valid_min` and `valid_max`.
     Show(ShowArgs),
-    /// Draw an array: of one dimension as a line, of two as an image.
+    /// Draw an array: one dimension as a line, two as an image.
     ///
-    /// Axes, units and colours are named as the description names them, and what has no value by it is shown as
-    /// such. Of an array with more dimensions, --slice chooses two. Without --output there is a preview in
-    /// the terminal.
+    /// Axes, units and colours follow the description, and missing values are marked. For an array with more
+    /// dimensions, --slice chooses two. Without --output, a preview is drawn in the terminal.
     Plot(PlotArgs),
-    /// Get one array or file out, checked against the manifest.
+    /// Read one array or file out of a pack, checked against the manifest.
     Get(GetArgs),
-    /// Unpack safely, checking digests while writing.
+    /// Unpack an archive safely, checking digests while writing.
+    ///
+    /// Without -C, the files go to a new directory named after the archive: exp.zip to exp/. An archive whose files
+    /// are all in one directory, such as a bag, is unpacked where you are.
     Extract(ExtractArgs),
-    /// Print the description that headers imply, write the missing ones, or update those that are there.
+    /// Print the descriptions that headers imply, write missing ones, or update old ones.
     ///
-    /// --update brings the shape and type that descriptions state, and `storage` where they state it, in
-    /// line with the headers, and changes no other byte. A document in which that cannot be done safely is
-    /// left as it is and reported.
+    /// --update brings the shape and type in descriptions, and `storage` where it is given, in line with the headers,
+    /// and changes no other byte. A document in which that cannot be done safely is left unchanged and reported.
     Describe(DescribeArgs),
-    /// Compare two arrays or two packs: what was added, removed, renamed, and what changed in each array.
+    /// Compare two packs or two arrays: added, removed and renamed members, changed elements.
     ///
-    /// Packs may lie in any container and layout, or be directories. Their members are matched by name; what the
-    /// manifests of both archives give one digest is taken as the same without being read. Manifests and tag files of
-    /// bags do not count.
+    /// Packs may be archives of any kind or directories. Members are matched by name. Members with the same digest in
+    /// both manifests count as equal without being read, unless --verify is given. Manifests do not count.
     ///
-    /// Elements are compared in their own type. Two that are not numbers (NaN) are equal. Byte order, encoding and,
-    /// where descriptions tell of it, the order of dimensions may differ: elements with the same index are
-    /// compared. With --l1, --l2 or --max one number is printed, the distance over all elements of two arrays.
+    /// Elements are compared in their own type. Two NaN are equal. Byte order, encoding and, where descriptions say
+    /// so, the order of dimensions may differ: elements with the same index are compared. With --l1, --l2 or --max
+    /// one number is printed, the distance over all elements of two arrays.
     ///
     /// Exit status: 0 nothing differs by more than is tolerated; 1 something does; 2 they could not be compared.
     Diff(DiffArgs),
-    /// Write a pack as one page of HTML: every array with statistics and a picture, and whether all is whole.
+    /// Write a pack as one HTML page, with statistics and a picture of every array.
     ///
-    /// The page needs nothing else, not even a network: any browser shows it, on a screen, a phone or paper.
-    /// The same pack gives the same page. An array that cannot be read does not keep the page from being
-    /// written; the exit status is then 1.
+    /// The page needs nothing else, not even a network. The same pack gives the same page. The page is written even
+    /// if an array cannot be read; the exit status is then 1.
     Report(ReportArgs),
-    /// Give an array other dims, in place, and its description with it.
+    /// Give an array another shape, in place, and its description with it.
     ///
-    /// The elements stay as they are, and so does what stands behind them; the new extents must make as many
-    /// elements. One of them may be -1: it follows from the others. They are in the order of the description's
-    /// shape, which is that of the header's dims unless it says `storage: {order: row}`.
+    /// The elements stay as they are, and so does what follows them; the new extents must make as many elements. One
+    /// of them may be -1: it follows from the others. They are in the order of the description's shape, which is that
+    /// of the header's dims unless it says `storage: {order: row}`.
     ///
-    /// Each file is replaced in one step, the array first. Nothing is changed when the description cannot be
-    /// brought in line.
+    /// Each file is replaced in one step, the array first. Nothing is changed if the description cannot be updated.
     Reshape(ReshapeArgs),
-    /// Say what a code of a finding means, with a wrong and a right example.
+    /// Explain the code of a finding, with a wrong and a right example.
     Explain(ExplainArgs),
-    /// Print the JSON Schema of descriptions or of a command's --json, or list the names.
+    /// Print the JSON Schema of descriptions or of a command's --json.
     Schema(SchemaArgs),
-    /// Check descriptions by themselves, and against the arrays beside them; no data is read.
+    /// Check descriptions, and their arrays where there are any, without reading data.
     ///
-    /// A file that is named is taken for a description, with the array of its name beside it; an array
-    /// with its description. Of a directory or archive, everything is checked that `verify` checks
-    /// except digests. Coordinates that a single file names are looked for in its directory and in those
-    /// above it, up to the working directory.
+    /// Use `validate` while you write descriptions. A file that is named is taken as a description, with the array of
+    /// its name beside it; an array with its description. In a directory or archive, everything is checked that
+    /// `verify` checks except digests. Coordinates that a single file names are looked for in its directory and in
+    /// those above it, up to the working directory.
     Validate(ValidateArgs),
-    /// Print what makes a shell complete commands and options.
+    /// Print completions for a shell.
     Completions(CompletionsArgs),
     /// Print a manual page, or write all of them.
     Man(ManArgs),
@@ -193,11 +204,11 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct Common {
-    /// Threads to use [default: one for each core].
+    /// Threads to use [default: one per core].
     #[arg(short, long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<usize>,
 
-    /// Print the result as JSON on standard output.
+    /// Print the result as JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -229,6 +240,12 @@ pub(super) fn jobs(text: &str) -> Result<usize, String> {
     }
 }
 
+/// Reads a number of this range.
+pub(super) fn number(text: &str, range: RangeInclusive<u64>) -> Result<u64, String> {
+    let found = text.parse().ok().filter(|number| range.contains(number));
+    found.ok_or_else(|| format!("expected a number from {} to {}", range.start(), range.end()))
+}
+
 pub(super) fn size(text: &str) -> Result<u64, String> {
     let expected = || "expected a number of bytes, such as 500M".to_owned();
     let split = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
@@ -246,7 +263,7 @@ pub(super) fn compression(text: &str) -> Result<ra_pack::archive::Compression, S
         Some((method, level)) => (method, Some(level)),
         None => (text, None),
     };
-    let level_in = |range: std::ops::RangeInclusive<u32>| match level {
+    let level_in = |range: RangeInclusive<u32>| match level {
         None => Ok(None),
         Some(level) => match level.parse() {
             Ok(level) if range.contains(&level) => Ok(Some(level)),

@@ -38,7 +38,11 @@ pub(crate) struct DescribeArgs {
     #[arg(long)]
     dimcoords: bool,
 
-    /// Print the description, or what was written or changed, as JSON on standard output.
+    /// Threads to use [default: one per core].
+    #[arg(short, long, value_name = "N", value_parser = super::args::jobs)]
+    jobs: Option<usize>,
+
+    /// Print the description, or what was written or changed, as JSON.
     #[arg(long)]
     json: bool,
 }
@@ -48,6 +52,7 @@ pub(super) fn run(args: &DescribeArgs, output: &Output) -> Result<Ending, Failur
     let mut options = DescribeOptions::default();
     options.dimcoords = dimcoords;
     options.progress = progress;
+    options.jobs = args.jobs;
     if args.update {
         return update(args, &options, output);
     }

@@ -34,53 +34,53 @@ Examples:
   ra-pack diff --stat monday.tar.gz friday.tar.gz 'run1/*'
   ra-pack diff --member run1/temperature.ra monday.zip friday.zip")]
 pub(crate) struct DiffArgs {
-    /// An array (.ra), an archive or a directory.
+    /// Archive, directory or array (.ra).
     #[arg(value_name = "A")]
     a: PathBuf,
 
-    /// What to compare it with.
+    /// The target to compare it with.
     #[arg(value_name = "B")]
     b: PathBuf,
 
-    /// Of packs, what to compare; everything when there are none.
+    /// Compare members that match; everything by default.
     #[arg(value_name = "GLOB")]
     patterns: Vec<String>,
 
-    /// Compare this array of both, or with the array file that one of them is.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["patterns", "read", "verbose", "stat"])]
+    /// Compare this array of both packs, or with the array file that one of them is.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["patterns", "verify", "all", "stat"])]
     member: Option<String>,
 
-    /// Count elements as equal whose distance is no more than this.
+    /// Count elements as equal if they differ by at most this.
     #[arg(long, value_name = "DISTANCE", default_value_t = 0.0, value_parser = distance, allow_negative_numbers = true)]
     tolerance: f64,
 
-    /// Count elements as equal whose distance is no more than this part of the magnitude in B.
+    /// Count elements as equal if they differ by at most this part of the magnitude in B.
     #[arg(long, value_name = "PART", default_value_t = 0.0, value_parser = distance, allow_negative_numbers = true)]
     relative: f64,
 
-    /// Print the sum of all distances, and nothing else.
+    /// Print the sum of all differences alone.
     #[arg(long)]
     l1: bool,
 
-    /// Print the square root of the sum of all squared distances, and nothing else.
+    /// Print the square root of the sum of all squared differences alone.
     #[arg(long)]
     l2: bool,
 
-    /// Print the largest distance, and nothing else.
+    /// Print the largest difference alone.
     #[arg(long)]
     max: bool,
 
-    /// Of packs, print one line for each member that differs.
-    #[arg(long)]
+    /// Print one line for each member that differs.
+    #[arg(long, alias = "stats")]
     stat: bool,
 
-    /// Of packs, read everything, whatever the manifests say.
-    #[arg(long)]
-    read: bool,
+    /// Read and check every file, instead of trusting the digests of the manifests.
+    #[arg(long, alias = "read")]
+    verify: bool,
 
-    /// Of packs, tell of manifests and tag files too; they do not count.
-    #[arg(short, long)]
-    verbose: bool,
+    /// Show manifests and tag files too; they do not count.
+    #[arg(short, long, alias = "verbose", short_alias = 'v')]
+    all: bool,
 
     #[command(flatten)]
     common: Common,
@@ -98,8 +98,8 @@ pub(super) fn run(args: &DiffArgs, output: &Output) -> Result<Ending, Failure> {
     options.tolerance = args.tolerance;
     options.relative = args.relative;
     options.patterns = Patterns::new(&args.patterns)?;
-    options.read_all = args.read;
-    options.generated = args.verbose;
+    options.read_all = args.verify;
+    options.generated = args.all;
     options.jobs = args.common.jobs;
     options.progress = output.progress();
     if let Some(member) = &args.member {
@@ -131,8 +131,8 @@ fn refuse_options_of_packs(args: &DiffArgs) -> Result<(), Failure> {
     let given = [
         (!args.patterns.is_empty(), "a GLOB"),
         (args.stat, "--stat"),
-        (args.read, "--read"),
-        (args.verbose, "--verbose"),
+        (args.verify, "--verify"),
+        (args.all, "--all"),
     ];
     let given = given.into_iter().find(|(is_given, _)| *is_given);
     given.map_or(Ok(()), |(_, what)| {
@@ -451,10 +451,10 @@ fn summary(diff: &PackDiff) -> String {
     let by = match diff.counts.by_manifest {
         0 => String::new(),
         all if all == same && same > 1 => {
-            ", all by their manifests and not read (--read reads them)".to_owned()
+            ", all by their manifests and not read (--verify reads them)".to_owned()
         }
-        _ if same == 1 => ", by its manifest and not read (--read reads it)".to_owned(),
-        part => format!(", {part} of them by their manifests and not read (--read reads them)"),
+        _ if same == 1 => ", by its manifest and not read (--verify reads it)".to_owned(),
+        part => format!(", {part} of them by their manifests and not read (--verify reads them)"),
     };
     let by = paint(DIM, &by);
     if said.is_empty() {

@@ -18,8 +18,8 @@ pub(crate) struct FilesFrom {
     #[arg(long, value_name = "FILE")]
     files_from: Option<PathBuf>,
 
-    /// The names in the file end in a zero byte, as `find -print0` writes them.
-    #[arg(long, requires = "files_from")]
+    /// Take names that end in a NUL byte, as `find -print0` writes them.
+    #[arg(short = '0', long, requires = "files_from")]
     null: bool,
 }
 

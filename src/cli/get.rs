@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use ra_pack::Container;
 use ra_pack::convert::ArrayFormat;
 use ra_pack::extract::ExtractOptions;
 use ra_pack::get::GetOptions;
@@ -13,7 +14,7 @@ use super::args::{Choices, Common, size, words};
 use super::files::FilesFrom;
 use super::output::Output;
 use super::text::{counted, human_bytes};
-use super::{Ending, Failure, diagnostics};
+use super::{Ending, Failure, diagnostics, shell};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -24,37 +25,35 @@ Examples:
   ra-pack get exp.zip run1/time.ra --format raw | od -A n -t f8
   ra-pack get exp.zip run1/temperature.ra --slice '0:5,:' --format csv")]
 pub(crate) struct GetArgs {
-    /// The archive or directory.
-    #[arg(value_name = "ARCHIVE")]
+    /// Archive, directory or array (.ra).
+    #[arg(value_name = "TARGET")]
     archive: PathBuf,
 
-    /// The member, as `list` shows it.
+    /// Array or file of the pack, as `list` shows it.
     #[arg(value_name = "MEMBER")]
     member: String,
 
-    /// Where to write it; standard output when not given, or `-`.
+    /// Write to this file; standard output by default, or with `-`.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// A part of an array, like numpy's: `0:10,:,3`, in the order of its description's shape.
+    /// Write a part of the array, with the syntax of NumPy: `0:10,:,3`.
     #[arg(long, value_name = "SLICE", allow_hyphen_values = true)]
     slice: Option<String>,
 
-    /// How to write an array: as ra, npy, png, csv (numbers of one or two dimensions) or json (nested
-    /// lists); raw for its elements alone (little-endian, in file order). Otherwise what the name of the
-    /// output ends in says it: .ra, .npy, .png, .csv, .json; a name without an ending is ra.
-    #[arg(long, value_name = "FORMAT", value_parser = words(FORMATS))]
+    /// Write an array in this format [default: by the extension of FILE, or else ra].
+    #[arg(long, alias = "to", value_name = "FORMAT", value_parser = words(FORMATS))]
     format: Option<ArrayFormat>,
 
     /// Do not check the content against the manifest; of a slice, read only its own bytes.
-    #[arg(long)]
-    no_check: bool,
+    #[arg(long, alias = "no-check")]
+    no_verify: bool,
 
-    /// Replace a file that is already there.
+    /// Replace an existing file.
     #[arg(short, long)]
     force: bool,
 
-    /// Stop when more bytes than this would be written; K, M, G and T are powers of 1024.
+    /// Stop before writing more than this; K, M, G and T are powers of 1024.
     #[arg(long, value_name = "BYTES", value_parser = size)]
     max_size: Option<u64>,
 
@@ -65,10 +64,10 @@ pub(crate) struct GetArgs {
 
 const FORMATS: &Choices<ArrayFormat> = &[
     ("ra", ArrayFormat::Ra, "A RawArray file"),
-    ("raw", ArrayFormat::Raw, "The elements alone"),
-    ("npy", ArrayFormat::Npy, "An array of numpy"),
+    ("raw", ArrayFormat::Raw, "The elements alone, little-endian, in file order"),
+    ("npy", ArrayFormat::Npy, "A NumPy array"),
     ("png", ArrayFormat::Png, "A picture"),
-    ("csv", ArrayFormat::Csv, "Numbers, a line for each first index"),
+    ("csv", ArrayFormat::Csv, "Numbers of one or two dimensions, a line for each first index"),
     ("json", ArrayFormat::Json, "Numbers in nested lists"),
 ];
 
@@ -111,7 +110,7 @@ pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
     let mut options = GetOptions::default();
     options.slice.clone_from(&args.slice);
     options.format = format;
-    options.unverified = args.no_check;
+    options.unverified = args.no_verify;
     options.force = args.force;
     options.max_size = args.max_size;
     options.progress = output.progress();
@@ -141,7 +140,7 @@ pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
             "not held against a manifest"
         };
         output.note(&format!("wrote {} ({}, {how})", escape_path(path), human_bytes(report.bytes)));
-    } else if !report.verified && !args.no_check {
+    } else if !report.verified && !args.no_verify {
         output.note("ra-pack: no manifest vouches for this member");
     }
     Ok(Ending::Clean)
@@ -150,28 +149,28 @@ pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  ra-pack extract exp.zip -C exp
+  ra-pack extract exp.zip -C copy
   ra-pack extract exp.zip 'run1/*' -C part
   ra-pack list --json exp.zip | jq -r '.members[].name | select(test(\"time\"))' |
     ra-pack extract exp.zip --files-from - -C times")]
 pub(crate) struct ExtractArgs {
-    /// The archive.
-    #[arg(value_name = "ARCHIVE")]
+    /// Archive or directory.
+    #[arg(value_name = "TARGET")]
     archive: PathBuf,
 
-    /// What to unpack; everything when there are none.
+    /// Unpack members that match; everything by default.
     #[arg(value_name = "GLOB")]
     patterns: Vec<String>,
 
-    /// Where to; made when it is not there.
-    #[arg(short = 'C', long, value_name = "DIR", default_value = ".")]
-    directory: PathBuf,
+    /// Unpack into this directory, which is made if needed [default: one named after the archive].
+    #[arg(short = 'C', long, short_aliases = ['d', 'o'], alias = "output", value_name = "DIR")]
+    directory: Option<PathBuf>,
 
-    /// Replace files that are already there.
+    /// Replace existing files.
     #[arg(short, long)]
     force: bool,
 
-    /// Stop when more bytes than this would be written; K, M, G and T are powers of 1024.
+    /// Stop before writing more than this; K, M, G and T are powers of 1024.
     #[arg(long, value_name = "BYTES", value_parser = size)]
     max_size: Option<u64>,
 
@@ -189,18 +188,30 @@ pub(super) fn extract(args: &ExtractArgs, output: &Output) -> Result<Ending, Fai
     options.jobs = args.common.jobs;
     options.max_size = args.max_size;
     options.progress = output.progress();
-    let mut report = ra_pack::extract(&args.archive, &args.directory, &options)?;
+    options.own_directory = args.directory.is_none();
+    if options.own_directory {
+        refuse_unnamed(&args.archive)?;
+    }
+    let here = Path::new(".");
+    let directory = args.directory.as_deref().unwrap_or(here);
+    let mut report = ra_pack::extract(&args.archive, directory, &options)?;
     diagnostics::show(&args.archive, &mut report.findings, &report.leftovers, output);
     let is_nothing = report.members == 0 && !args.patterns.is_empty() && report.is_sound();
     if args.common.json {
         output.json(&report)?;
     } else if !is_nothing {
+        // The manifest cannot list itself.
+        let is_all = report.verified + 1 >= report.members && report.findings.is_empty();
+        let verified = match report.verified {
+            0 => "not checked, without a manifest".to_owned(),
+            _ if is_all => "all match the manifest".to_owned(),
+            some => format!("{some} of them match the manifest"),
+        };
         output.note(&format!(
-            "unpacked {} ({}) into {}, {} agree with the manifest",
+            "unpacked {} ({}) into {}; {verified}",
             counted(report.members, "file"),
             human_bytes(report.bytes),
-            escape_path(&args.directory),
-            report.verified,
+            escape_path(&report.target),
         ));
     }
     if is_nothing {
@@ -208,6 +219,19 @@ pub(super) fn extract(args: &ExtractArgs, output: &Output) -> Result<Ending, Fai
         return Ok(Ending::Failed);
     }
     Ok(if report.is_sound() { Ending::Clean } else { Ending::Findings })
+}
+
+/// Only an archive with an extension has a name for the directory that it is unpacked into.
+fn refuse_unnamed(archive: &Path) -> Result<(), Failure> {
+    let (shown, word) = (escape_path(archive), shell::path(archive));
+    let what = if archive.is_dir() {
+        format!("`{shown}` is a directory, so there is nothing to unpack")
+    } else if archive.exists() && Container::from_extension(archive).is_none() {
+        format!("`{shown}` has no extension such as .zip, so no directory can be named after it")
+    } else {
+        return Ok(());
+    };
+    Err(Failure::unsupported(format!("{what}; `ra-pack extract {word} -C DIR` unpacks into DIR")))
 }
 
 /// The members that match a pattern, and those that the list names.

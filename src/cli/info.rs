@@ -9,7 +9,7 @@ use ra_pack::Container;
 use ra_pack::archive::Method;
 use ra_pack::convert::ArrayFormat;
 use ra_pack::create::Layout;
-use ra_pack::info::{ArrayInfo, CoordinateInfo, ManifestInfo, PackInfo};
+use ra_pack::info::{ArrayInfo, CoordinateInfo, InfoOptions, ManifestInfo, PackInfo};
 use ra_pack::ndl::{Extent, Ndarray, Order};
 use ra_pack::path::escape;
 use ra_pack::ra::ElementKind;
@@ -31,19 +31,23 @@ Examples:
   ra-pack info temperature.ra --field dims
   ra-pack info --json exp.zip | jq .types")]
 pub(crate) struct InfoArgs {
-    /// An array, an archive or a directory.
+    /// Archive, directory or array (.ra).
     #[arg(value_name = "TARGET")]
     target: PathBuf,
 
-    /// An array of the archive.
+    /// Array of the pack, as `list` shows it.
     #[arg(value_name = "MEMBER")]
     member: Option<String>,
 
-    /// Print the value of one field of the JSON result alone, a list on one line.
+    /// Print one field of the JSON result alone, a list on one line.
     #[arg(long, value_name = "FIELD")]
     field: Option<String>,
 
-    /// Print the result as JSON on standard output.
+    /// Threads to use [default: one per core].
+    #[arg(short, long, value_name = "N", value_parser = super::args::jobs)]
+    jobs: Option<usize>,
+
+    /// Print the result as JSON.
     #[arg(long, conflicts_with = "field")]
     json: bool,
 }
@@ -60,7 +64,10 @@ pub(super) fn run(args: &InfoArgs, output: &Output) -> Result<Ending, Failure> {
         return show(args, output, &info, || array_text(&info, None, color));
     }
     refuse_npz(target)?;
-    let mut info = ra_pack::info(target, &output.progress())?;
+    let mut options = InfoOptions::default();
+    options.jobs = args.jobs;
+    options.progress = output.progress();
+    let mut info = ra_pack::info(target, &options)?;
     diagnostics::say(&mut info.findings);
     if args.field.is_none() && !args.json {
         let shown = info.findings.len().min(MOST_FINDINGS);

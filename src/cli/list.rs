@@ -26,25 +26,30 @@ directory, one with a slash from the top; what matches a directory matches all t
 
 Examples:
   ra-pack list exp.zip
+  ra-pack list exp.zip --all
   ra-pack list exp.zip 'run1/*.ra' '**/time.*'
   ra-pack list exp.zip --tree --arrays
   ra-pack list exp.zip --sort size | head
   ra-pack list exp.zip --arrays -0 | xargs -0 -n1 ra-pack info exp.zip --
   ra-pack list --json exp.zip | jq '.members[].array.shape'")]
 pub(crate) struct ListArgs {
-    /// The archive or directory.
+    /// Archive, directory or array (.ra).
     #[arg(value_name = "TARGET")]
     target: PathBuf,
 
-    /// What to show; everything when there are none.
+    /// Show members that match.
     #[arg(value_name = "GLOB")]
     patterns: Vec<String>,
 
-    /// Show arrays alone.
-    #[arg(short, long)]
+    /// Show descriptions of arrays, manifests and tag files of bags, too.
+    #[arg(short, long, conflicts_with = "arrays")]
+    all: bool,
+
+    /// Show arrays only.
+    #[arg(long)]
     arrays: bool,
 
-    /// Show the packed size, where the data begins in the archive, and the digest in the manifest.
+    /// Show the packed size, the offset of the data in the archive, and the digest in the manifest.
     #[arg(short, long)]
     long: bool,
 
@@ -52,19 +57,19 @@ pub(crate) struct ListArgs {
     #[arg(short, long, conflicts_with_all = ["sort", "reverse", "json"])]
     tree: bool,
 
-    /// What stands first.
+    /// Sort by this.
     #[arg(short, long, value_name = "KEY", default_value = "name", value_parser = words(KEYS))]
     sort: ListOrder,
 
-    /// Show the last first.
+    /// Reverse the order.
     #[arg(short, long)]
     reverse: bool,
 
-    /// Print names alone, one on each line; what a terminal would obey is escaped.
+    /// Print names only, one on each line, with control characters escaped.
     #[arg(long, conflicts_with_all = ["tree", "long", "json"])]
     names: bool,
 
-    /// Print names alone, as they are, each followed by a NUL byte: for `xargs -0`.
+    /// Print names only, unchanged, each with a NUL byte after it: for `xargs -0`.
     #[arg(short = '0', long, conflicts_with_all = ["tree", "long", "json"])]
     null: bool,
 
@@ -83,6 +88,8 @@ pub(super) fn run(args: &ListArgs, output: &Output) -> Result<Ending, Failure> {
     let mut options = ListOptions::default();
     options.patterns = Patterns::new(&args.patterns)?;
     options.arrays = args.arrays;
+    let is_for_programs = args.common.json || args.null || args.names;
+    options.hide_descriptions = !args.all && !is_for_programs;
     options.order = if args.tree { ListOrder::Tree } else { args.sort };
     options.reverse = args.reverse;
     options.digests = args.long;
@@ -161,7 +168,7 @@ impl Totals {
 /// Aligned columns, each as wide as its widest cell: every row is made twice, since none is kept.
 fn draw(list: &Listing, args: &ListArgs, output: &Output, out: &mut dyn Write) -> io::Result<()> {
     let limit = output.width().unwrap_or(usize::MAX);
-    let mut table = Table { widths: [0; COLUMNS], limit, color: output.color_out };
+    let mut table = Table { widths: [0; COLUMNS], limit, color: output.color_out, sizes: true };
     let has_heading = output.is_terminal() && !output.quiet;
     let mut totals = Totals::default();
     each_row(list, args, output, &mut |cells, member| {
@@ -171,16 +178,20 @@ fn draw(list: &Listing, args: &ListArgs, output: &Output, out: &mut dyn Write) -
         }
         Ok(())
     })?;
+    if !args.long {
+        table.fit();
+    }
     if has_heading && totals.files > 0 {
         out.write_all(table.heading().as_bytes())?;
     }
     each_row(list, args, output, &mut |cells, _| out.write_all(table.line(cells).as_bytes()))?;
     if has_heading && list.members().len() > 0 && !args.tree {
-        writeln!(
-            out,
-            "{}",
-            table.painted(&Cell { text: totals.in_words(), style: DIM }, usize::MAX)
-        )?;
+        let mut text = totals.in_words();
+        if list.hidden > 0 {
+            let hidden = counted(list.hidden, "description");
+            text = format!("{text}; --all also shows {hidden} and manifests");
+        }
+        writeln!(out, "{}", table.painted(&Cell { text, style: DIM }, usize::MAX))?;
     }
     Ok(())
 }
@@ -318,7 +329,12 @@ struct Table {
     /// Columns of the screen.
     limit: usize,
     color: bool,
+    /// Whether there is a column of sizes.
+    sizes: bool,
 }
+
+/// The number of the column of sizes.
+const SIZE: usize = 1;
 
 impl Table {
     /// Makes each column wide enough for these cells.
@@ -329,6 +345,17 @@ impl Table {
         // One long name does not push everything else off the screen; it stands out of its column.
         let [name, ..] = &mut self.widths;
         *name = (*name).min(self.limit / 2);
+    }
+
+    /// Leaves out the sizes where the screen is too narrow for all columns: shape and type say as much.
+    fn fit(&mut self) {
+        let shown = self.widths.iter().filter(|width| **width > 0);
+        let all: usize = shown.map(|width| width + GAP).sum();
+        let has_shapes = self.widths.iter().skip(SIZE + 1).any(|width| *width > 0);
+        if all.saturating_sub(GAP) > self.limit && has_shapes {
+            self.sizes = false;
+            self.widths[SIZE] = 0;
+        }
     }
 
     /// The line above the rows. Columns without a cell have no heading.
@@ -347,10 +374,12 @@ impl Table {
     fn line(&self, cells: &Cells) -> String {
         let mut line = String::new();
         let (mut used, mut start) = (0, 0);
-        for ((cell, width), (_, to_right)) in cells.iter().zip(self.widths).zip(HEADINGS) {
+        for (nth, ((cell, width), (_, to_right))) in
+            cells.iter().zip(self.widths).zip(HEADINGS).enumerate()
+        {
             let begins = start;
             start += if width > 0 { width + GAP } else { 0 };
-            if cell.text.is_empty() {
+            if cell.text.is_empty() || (nth == SIZE && !self.sizes) {
                 continue;
             }
             let taken = columns(&cell.text);
@@ -481,7 +510,7 @@ mod tests {
     }
 
     fn table(limit: usize) -> Table {
-        Table { widths: [0; COLUMNS], limit, color: false }
+        Table { widths: [0; COLUMNS], limit, color: false, sizes: true }
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod diagnostics;
 mod diff;
 mod files;
 mod get;
+mod help;
 mod info;
 mod list;
 mod output;
@@ -90,6 +91,7 @@ impl From<ra_pack::list::InvalidPattern> for Failure {
 /// How that ended.
 pub(crate) fn parse() -> Result<Cli, Ending> {
     Cli::try_parse().map_err(|error| {
+        let error = help::answer(error);
         if std::env::args_os()
             .any(|typed| typed.to_string_lossy().contains(ra_pack::path::is_unsafe))
         {

@@ -103,7 +103,7 @@ macro_rules! schemas {
 
 schemas! {
     "ndl" "create" "verify" "manifest" "list" "info-array" "info-pack" "convert" "get" "show"
-    "extract" "validate" "describe-write" "describe-update" "diff-arrays" "diff-packs" "reshape"
+    "show-pack" "extract" "validate" "describe-write" "describe-update" "diff-arrays" "diff-packs" "reshape"
     "report" "explain" "explain-list" "schema-list" "progress"
 }
 
@@ -368,7 +368,7 @@ pub(crate) mod tests {
             };
         }
         check_all! {
-            "show" "output of `show --json`" ShownArray;
+            "show" "output of `show --json` for an array" ShownArray;
             "report" "output of `report --json`" WrittenPage;
             "explain-list" "output of `explain --json`" Vec<ListedCode>;
             "schema-list" "output of `schema --json`" Vec<ListedSchema>;

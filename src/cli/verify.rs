@@ -17,6 +17,9 @@ use super::output::Output;
 use super::text::{counted, human_bytes};
 use super::{Ending, Failure, diagnostics, shell};
 
+/// Seconds that are worth telling.
+const SHOWN_SECONDS: f64 = 1.0;
+
 /// How many targets came to which end.
 #[derive(Default)]
 struct TargetCounts {
@@ -33,20 +36,19 @@ Examples:
   ra-pack verify exp.zip --manifest safe/exp.zip.manifest-sha256.txt
   find packs -name '*.zip' -print0 | ra-pack verify --files-from - --null")]
 pub(crate) struct VerifyArgs {
-    /// Archives and directories.
+    /// Archives, directories and arrays (.ra).
     #[arg(value_name = "TARGET", required_unless_present = "files_from")]
     targets: Vec<PathBuf>,
 
-    /// Read headers and descriptions only: no digest is checked. What is read with them, as short files
-    /// are, is held against the checksums of a zip none the less.
+    /// Read headers and descriptions only, and check no digest.
     #[arg(long)]
     fast: bool,
 
-    /// Count warnings as errors, and words that are extensions of the language.
+    /// Treat warnings as errors, and words that are extensions of the language.
     #[arg(long)]
     strict: bool,
 
-    /// A manifest kept elsewhere; the one inside must agree with it.
+    /// Compare with this manifest, kept elsewhere; the one inside must agree with it.
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
 
@@ -151,17 +153,22 @@ fn summary(report: &VerifyReport, sound: &str) -> String {
     let verdict = diagnostics::verdict(&report.findings, sound);
     let manifests = match report.manifests.len() {
         0 => String::new(),
-        _ => format!(" by {}", report.manifests.join(", ")),
+        _ if report.contents_read => format!(", checked against {}", report.manifests.join(", ")),
+        _ => format!(", {}", report.manifests.join(", ")),
+    };
+    let time = if report.seconds < SHOWN_SECONDS {
+        String::new()
+    } else {
+        format!(", {:.1} s", report.seconds)
     };
     let mut text = format!(
-        "{}: {verdict} ({}, {}, {}{}{}, {:.1} s)\n",
+        "{}: {verdict} ({}, {}, {}{}{}{time})\n",
         ra_pack::path::escape_path(&report.target),
         counted(report.arrays, "array"),
         counted(report.members, "file"),
         human_bytes(report.bytes),
         escape(&manifests),
         bag(report),
-        report.seconds,
     );
     for signature in &report.signatures {
         let name = escape(signature);
@@ -232,27 +239,27 @@ Examples:
   ra-pack manifest --check exp.zip
   ra-pack manifest --check exp.zip --manifest safe/exp.zip.manifest-sha256.txt")]
 pub(crate) struct ManifestArgs {
-    /// The archive or directory.
+    /// Archive or directory.
     #[arg(value_name = "TARGET")]
     target: PathBuf,
 
-    /// Write it to this file instead of printing it.
+    /// Write the manifest to this file instead of printing it.
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["write", "check"])]
     output: Option<PathBuf>,
 
-    /// Write it to its place in a directory, which is a pack from then on.
+    /// Write the manifest into the directory, which is a pack from then on.
     #[arg(long, conflicts_with = "check")]
     write: bool,
 
-    /// Hold the files against the manifest that is there, and report what differs.
+    /// Compare the files with the manifest that is there, and report differences.
     #[arg(long)]
     check: bool,
 
-    /// A manifest kept elsewhere; the one inside must agree with it.
+    /// Compare with this manifest, kept elsewhere; the one inside must agree with it.
     #[arg(long = "manifest", value_name = "FILE", requires = "check")]
     kept: Option<PathBuf>,
 
-    /// How to make the digests: sha256 or sha512.
+    /// Make digests with this algorithm: sha256 or sha512.
     #[arg(
         long,
         value_name = "ALGORITHM",
@@ -262,7 +269,7 @@ pub(crate) struct ManifestArgs {
     )]
     digest: Algorithm,
 
-    /// Replace a file that is already there.
+    /// Replace an existing file.
     #[arg(short, long)]
     force: bool,
 
@@ -324,15 +331,15 @@ Examples:
   ra-pack validate --json exp | jq -r '.findings[] | [.member, .place.line, .code] | @tsv'
   ra-pack describe temperature.ra | ra-pack validate -")]
 pub(crate) struct ValidateArgs {
-    /// Documents, arrays, directories and archives; `-` is standard input.
-    #[arg(value_name = "PATH", required_unless_present = "files_from")]
+    /// Archives, directories, arrays (.ra) and descriptions; `-` is standard input.
+    #[arg(value_name = "TARGET", required_unless_present = "files_from")]
     paths: Vec<PathBuf>,
 
-    /// Count warnings as errors, and words that are extensions of the language.
+    /// Treat warnings as errors, and words that are extensions of the language.
     #[arg(long)]
     strict: bool,
 
-    /// Drop findings of this code. Repeatable.
+    /// Leave out findings of this code. Repeatable.
     #[arg(long, value_name = "CODE", value_parser = code)]
     allow: Vec<Code>,
 

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde::Serialize;
 
+use super::create::name_without_extension;
 use super::manifests;
 use super::scan::{ListedDigests, PackScan, ScanFor, ambiguous};
 use super::select::Patterns;
@@ -31,6 +32,9 @@ pub struct ExtractOptions {
     pub patterns: Patterns,
     /// Replace files that are there already.
     pub force: bool,
+    /// Unpack into a directory below the target that is named after the archive, as `exp` for `exp.zip`; except where
+    /// all members are in a directory of that name already.
+    pub own_directory: bool,
     /// Threads; one for each core when not given.
     pub jobs: Option<usize>,
     /// Most bytes that may be written; no limit when not given.
@@ -46,7 +50,8 @@ pub struct ExtractOptions {
 pub struct ExtractReport {
     /// The archive, by its path as given.
     pub archive: PathBuf,
-    /// The directory that it was unpacked to, by its path as given.
+    /// The directory that it was unpacked to: the path as given, and the name of the directory after the archive
+    /// where there is one.
     pub target: PathBuf,
     /// Files that were written.
     pub members: u64,
@@ -105,6 +110,13 @@ pub fn extract(
     let whole = if opened.is_stream() { Some(opened.bytes_to_read()) } else { None };
     let jobs = pipeline::jobs(options.jobs);
     let mut plan = Extraction::new(&mut opened, jobs, options)?;
+    let own = options.own_directory.then(|| own_directory(archive)).transpose()?;
+    let target = match own.filter(|name| !plan.is_all_in(name)) {
+        Some(name) if target == Path::new(".") => PathBuf::from(name),
+        Some(name) => target.join(name),
+        None => target.to_owned(),
+    };
+    let target = &*target;
     let mut report = ExtractReport {
         archive: archive.to_owned(),
         target: target.to_owned(),
@@ -151,6 +163,19 @@ pub fn extract(
     report.leftovers.sort();
     finding::cut(&mut report.findings);
     Ok(report)
+}
+
+/// The directory that an archive is unpacked into unless somebody says otherwise.
+fn own_directory(archive: &Path) -> Result<String> {
+    let name = archive.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name_without_extension(archive)?;
+    if stem == *name {
+        let shown = path::escape_path(archive);
+        return Err(Error::Unsupported(format!(
+            "`{shown}` has no extension without which a directory could have its name"
+        )));
+    }
+    Ok(stem)
 }
 
 /// The files to write, the digests that they must have, and how far it is.
@@ -230,6 +255,15 @@ impl<'o> Extraction<'o> {
         let (written, failed) = (AtomicU64::new(0), AtomicBool::new(false));
         let files = readable;
         Ok(Self { options, members, files, directories, listed, findings, written, failed })
+    }
+
+    /// Whether all members are in this directory.
+    fn is_all_in(&self, directory: &str) -> bool {
+        let is_in = |name: &str| {
+            let rest = name.strip_prefix(directory);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        self.members.iter().all(|member| is_in(&member.name))
     }
 
     /// The members of these numbers.

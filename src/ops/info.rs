@@ -25,6 +25,16 @@ use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::{ElementType, Flags, Header};
 
+/// Options of [`info`]: the threads.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct InfoOptions {
+    /// Threads; one for each core when not given.
+    pub jobs: Option<usize>,
+    /// Receives the progress of the reading.
+    pub progress: Progress,
+}
+
 /// The contents of a pack.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -83,25 +93,26 @@ pub struct ManifestInfo {
     pub agrees: Option<bool>,
 }
 
-/// Reads what a pack holds; `progress` is told how far the reading is.
+/// Reads what a pack holds.
 ///
 /// # Errors
 ///
 /// When it cannot be read, or is no archive.
 ///
 /// ```
-/// use ra_pack::{Progress, info};
+/// use ra_pack::info;
+/// use ra_pack::info::InfoOptions;
 ///
-/// let pack = info("examples/experiment", &Progress::default())?;
+/// let pack = info("examples/experiment", &InfoOptions::default())?;
 /// assert_eq!((pack.arrays, pack.undescribed), (10, 0));
 /// # Ok::<(), ra_pack::Error>(())
 /// ```
-pub fn info(target: impl AsRef<Path>, progress: &Progress) -> Result<PackInfo> {
+pub fn info(target: impl AsRef<Path>, options: &InfoOptions) -> Result<PackInfo> {
     let target = target.as_ref();
-    let archive = Archive::open_watched(target, progress)?;
+    let archive = Archive::open_watched(target, &options.progress)?;
     let container = archive.container();
     let PackScan { placement, members, mut contents, findings, .. } =
-        PackScan::new(&archive, pipeline::default_jobs(), ScanFor::Contents)?;
+        PackScan::new(&archive, pipeline::jobs(options.jobs), ScanFor::Contents)?;
     let files = || members.iter().filter(|member| member.kind == MemberKind::File);
     let mut types = BTreeMap::<_, u64>::new();
     for facts in contents.arrays.values() {

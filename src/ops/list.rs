@@ -14,7 +14,7 @@ use crate::digest::{Algorithm, Digest};
 use crate::error::Result;
 use crate::finding::{self, Finding};
 use crate::ndl::{Extent, Order};
-use crate::pack::{self, Contents, Entity, Layout, Placement, shape_of};
+use crate::pack::{self, Contents, Entity, Layout, PACK_DOCUMENT, Placement, shape_of};
 use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::{DecodeError, ElementType};
@@ -27,6 +27,9 @@ pub struct ListOptions {
     pub patterns: Patterns,
     /// Arrays alone.
     pub arrays: bool,
+    /// Leave out the files that describe or list others: descriptions of arrays and of the pack, manifests, and tag files
+    /// of a bag; unless nothing else matches the patterns.
+    pub hide_descriptions: bool,
     /// What stands first.
     pub order: ListOrder,
     /// The other way round.
@@ -70,6 +73,9 @@ pub struct Listing {
     /// The members that were asked for.
     #[cfg_attr(test, schemars(with = "Vec<Listed<'static>>"))]
     members: ListedMembers,
+    /// The number of members that were left out by [`ListOptions::hide_descriptions`].
+    #[serde(skip)]
+    pub hidden: u64,
     /// The findings about the container and names.
     pub findings: Vec<Finding>,
 }
@@ -180,6 +186,15 @@ impl Pack {
                         || patterns.matches(&member.name))
             });
         }
+        let mut hidden = 0;
+        if options.hide_descriptions {
+            let is_shown = |member: &Member| !is_description(&placement, &contents, &member.name);
+            if patterns.is_empty() || members.iter().any(is_shown) {
+                let before = members.len();
+                members.retain(is_shown);
+                hidden = (before - members.len()) as u64;
+            }
+        }
         let (container, layout) = (archive.container(), placement.layout);
         let mut members = ListedMembers { members, digests: Vec::new(), placement, contents };
         members.sort(options.order);
@@ -189,7 +204,8 @@ impl Pack {
         if options.digests {
             members.look_up_digests(self)?;
         }
-        Ok(Listing { target: archive.path().to_owned(), container, layout, members, findings })
+        let target = archive.path().to_owned();
+        Ok(Listing { target, container, layout, members, hidden, findings })
     }
 }
 
@@ -296,6 +312,20 @@ fn element_or_fault<S: Serializer>(
     match element {
         Ok(element) => element.serialize(serializer),
         Err(fault) => serializer.collect_str(&format_args!("unreadable: {fault}")),
+    }
+}
+
+/// Whether a member describes or lists others, rather than being what somebody packed.
+fn is_description(placement: &Placement, contents: &Contents, name: &str) -> bool {
+    let Some(relative) = placement.relative(name) else { return false };
+    match placement.payload(name) {
+        Some(PACK_DOCUMENT) => true,
+        Some(payload) => {
+            let is_beside = !pack::is_array(payload) && contents.array_of(payload).is_some();
+            let is_manifest = || pack::manifest_algorithm(relative).is_some();
+            is_beside || is_manifest() || pack::is_signature(relative)
+        }
+        None => placement.payload_directory().as_deref() != Some(name),
     }
 }
 

@@ -7,7 +7,7 @@
 //! | [`verify`] | a pack | nothing |
 //! | [`manifest_of`], [`write_manifest`] | a pack or a directory | its manifest |
 //! | [`info`], [`array_info`] | headers and descriptions | nothing |
-//! | [`list`] | headers and descriptions | nothing |
+//! | [`list`], [`outline`] | headers and descriptions | nothing |
 //! | [`extract`] | a pack | a directory |
 //! | [`convert`] | arrays of any form | arrays of another |
 //! | [`validate`] | headers and descriptions | nothing |
@@ -47,6 +47,8 @@ mod make_manifest;
 mod manifests;
 mod open;
 #[cfg(feature = "inspect")]
+mod outline;
+#[cfg(feature = "inspect")]
 mod sample;
 #[cfg(feature = "inspect")]
 mod scan;
@@ -75,8 +77,9 @@ pub use self::single_file::{is_array_file, is_pack};
 pub use self::{
     bag::BagReport,
     corners::{Corners, CornersOptions},
-    info::{ArrayInfo, ManifestInfo, PackInfo, array_file_info, array_info, info},
+    info::{ArrayInfo, InfoOptions, ManifestInfo, PackInfo, array_file_info, array_info, info},
     list::{ListOptions, ListOrder, Listed, ListedArray, Listing, list},
+    outline::{Outline, OutlineArray, OutlineDimension, OutlineGroup, OutlineOptions, outline},
     sample::{Column, Grid, Line, Quantity, Sample, SampleOptions, SampledAxis},
     select::{InvalidPattern, Patterns},
     statistics::{

@@ -216,7 +216,7 @@ impl Contents {
     }
 
     /// The same without a reading.
-    pub(super) fn plain_facts(&self, path: &MemberPath) -> Option<&DescriptionFacts> {
+    pub(crate) fn plain_facts(&self, path: &MemberPath) -> Option<&DescriptionFacts> {
         let mut beside = self.beside(path);
         let (_, facts) = beside.next()?;
         (facts.is_plain() && beside.next().is_none()).then_some(facts)

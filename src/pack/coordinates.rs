@@ -214,6 +214,11 @@ impl Contents {
         }
     }
 
+    /// The path of the coordinate that a name in the shape of a described array stands for.
+    pub(crate) fn coordinate_path(&self, described: &Described<'_>, name: &str) -> Option<String> {
+        Some(self.resolve(described, name)?.path)
+    }
+
     /// Finds the coordinate that a name in the shape of a described array stands for.
     pub(super) fn resolve(&self, described: &Described<'_>, name: &str) -> Option<Resolved> {
         if let Some((group, dimcoord)) = described.resolve_coord(name) {

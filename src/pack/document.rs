@@ -54,6 +54,27 @@ fn stated_attributes(text: &str) -> Option<Vec<Attribute>> {
     Some(document.groups.into_iter().next()?.attributes)
 }
 
+/// The groups of a document that ra-pack wrote, with their attributes alone. Its arrays, which may be many, are not read.
+fn groups_with_attributes(text: &str) -> Vec<Group> {
+    let (mut kept, mut group, mut is_attribute) = (String::new(), "", false);
+    for line in text.split_inclusive('\n') {
+        let is_blank = line.trim().is_empty();
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        if indent == 0 && !is_blank {
+            (group, is_attribute) = (line, false);
+        } else if line == "  attributes:\n" {
+            kept.push_str(group);
+            kept.push_str(line);
+            is_attribute = true;
+        } else if is_attribute && (indent > 2 || is_blank) {
+            kept.push_str(line);
+        } else {
+            is_attribute = false;
+        }
+    }
+    ndl::parse(kept.as_bytes()).document.map(|document| document.groups).unwrap_or_default()
+}
+
 /// Whether a document of a pack is such a one.
 pub(crate) fn is_attributes_document(text: &str) -> bool {
     text.strip_prefix(STATED).is_some_and(|rest| rest.starts_with(HEAD))
@@ -143,6 +164,35 @@ impl<'a> PackDocument<'a> {
 }
 
 impl Contents {
+    /// The groups that have attributes, without anything else, by the document of the pack and by the documents beside
+    /// arrays.
+    pub(crate) fn group_attributes(&self) -> Vec<Group> {
+        let mut all: BTreeMap<String, Vec<Attribute>> = BTreeMap::new();
+        if let Some(facts) = &self.pack_document {
+            let text = facts.text();
+            let of_pack = if text.strip_prefix(STATED).unwrap_or(text).starts_with(HEAD) {
+                groups_with_attributes(text)
+            } else {
+                facts.document().map(|document| document.groups.clone()).unwrap_or_default()
+            };
+            all.extend(of_pack.into_iter().map(|group| (group.path, group.attributes)));
+        }
+        for path in self.arrays.keys().filter(|path| self.plain_facts(path).is_none()) {
+            let Some(described) = self.description(path, &mut Vec::new()) else { continue };
+            if described.group.attributes.is_empty() || described.is_of_pack() {
+                continue;
+            }
+            let group = all.entry(described.home()).or_default();
+            for attribute in &described.group.attributes {
+                if group.iter().all(|known| known.name != attribute.name) {
+                    group.push(attribute.clone());
+                }
+            }
+        }
+        let groups = all.into_iter().filter(|(_, attributes)| !attributes.is_empty());
+        groups.map(|(path, attributes)| Group { attributes, ..Group::new(path) }).collect()
+    }
+
     /// Forgets the document of the whole pack when it is the one that would be made of the other
     /// descriptions: it says nothing that they do not say, so nothing in it has to be checked.
     pub(crate) fn forget_repetition(&mut self) {

@@ -14,6 +14,7 @@ use ra_pack::describe::{DescribeOptions, describe_target};
 use ra_pack::diff::{DiffOptions, diff_arrays, diff_members};
 use ra_pack::extract::ExtractOptions;
 use ra_pack::get::{GetOptions, get_to};
+use ra_pack::info::{InfoOptions, OutlineOptions, outline};
 use ra_pack::list::ListOptions;
 use ra_pack::progress::Snapshot;
 use ra_pack::validate::ValidateOptions;
@@ -217,7 +218,16 @@ fn what_reads_is_cancelled() {
             options.progress = progress.clone();
             validate(target, &options).map(drop)
         }),
-        ("info", |target, progress| info(target, progress).map(drop)),
+        ("info", |target, progress| {
+            let mut options = InfoOptions::default();
+            options.progress = progress.clone();
+            info(target, &options).map(drop)
+        }),
+        ("outline", |target, progress| {
+            let mut options = OutlineOptions::default();
+            options.progress = progress.clone();
+            outline(target, &options).map(drop)
+        }),
         ("describe", |target, progress| {
             let mut options = DescribeOptions::default();
             options.progress = progress.clone();

@@ -8,8 +8,8 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use crate::bytes::{Part, link, part, tar, with_manifest, zip};
-use crate::experiment::{Experiment, read_tree};
-use crate::run::{ENDINGS, create, extract, names_in, pack, ra};
+use crate::experiment::{Experiment, ra_pack, read_tree};
+use crate::run::{ENDINGS, create, extract, names_in, pack, ra, run_as};
 
 /// What a hostile archive tries to write.
 const EVIL: &str = "evil";
@@ -373,7 +373,7 @@ fn an_archive_without_a_manifest_is_unpacked_with_a_warning() {
         let archive = scratch.path().join(name);
         fs::write(&archive, bytes).unwrap();
         let into = TempDir::new().unwrap();
-        extract(&archive, into.path(), &[]).exits(0).says(&["warning[MAN001]", "0 agree"]);
+        extract(&archive, into.path(), &[]).exits(0).says(&["warning[MAN001]", "not checked, without a manifest"]);
         assert_eq!(names_in(into.path()), ["a.txt"]);
     }
 }
@@ -489,4 +489,50 @@ fn no_dangerous_mode_is_restored() {
     extract(&archive, into.path(), &[]).exits(0);
     let mode = fs::metadata(into.path().join("run.sh")).unwrap().permissions().mode();
     assert_eq!(mode & 0o7111, 0, "{mode:o}");
+}
+
+#[test]
+fn an_archive_is_unpacked_into_a_directory_of_its_name() {
+    let experiment = Experiment::standard();
+    let source = read_tree(experiment.path());
+    for (ending, options) in [
+        (".zip", &[][..]),
+        (".tar.gz", &[]),
+        (".tgz", &[]),
+        (".tar.zst", &[]),
+        (".zip", &["--layout", "bagit"]),
+    ] {
+        let scratch = TempDir::new().unwrap();
+        let name = format!("exp.v2{ending}");
+        let archive = pack(&experiment, scratch.path(), &name, options);
+        let here = || {
+            let mut command = ra_pack();
+            command.current_dir(scratch.path()).arg("extract").arg(&archive);
+            command
+        };
+        run_as(&mut here()).exits(0);
+        let top = scratch.path().join("exp.v2");
+        // A bag has a directory of that name already.
+        let payload = if options.is_empty() { top } else { top.join("data") };
+        let unpacked = read_tree(&payload);
+        let files = source.iter().filter(|(name, _)| !name.ends_with('/'));
+        for (name, content) in files {
+            assert_eq!(unpacked.get(name), Some(content), "{ending}: {name}");
+        }
+        assert_eq!(names_in(scratch.path()).len(), 3, "{:?}", names_in(scratch.path()));
+        // What is there stays.
+        run_as(&mut here()).exits(2).says(&["exp.v2"]);
+        for option in ["-d", "-o", "--output", "-C", "--directory"] {
+            let to = scratch.path().join(format!("to{option}"));
+            run_as(here().arg(option).arg(&to)).exits(0);
+            assert!(!read_tree(&to).is_empty());
+        }
+    }
+    // A directory next to it that has its name is not for a pack by itself.
+    let scratch = TempDir::new().unwrap();
+    let archive = pack(&experiment, scratch.path(), "exp.zip", &[]);
+    let nameless = scratch.path().join("pack");
+    fs::rename(archive, &nameless).unwrap();
+    ra("extract", &[&nameless], &[]).exits(2).says(&["no extension", "-C DIR"]);
+    ra("extract", &[experiment.path()], &[]).exits(2).says(&["is a directory"]);
 }

@@ -17,15 +17,37 @@ fn help(arguments: &[&str]) -> String {
     String::from_utf8(ran.get_output().stdout.clone()).unwrap()
 }
 
-/// The names of all commands, as `--help` lists them.
+/// The names of all commands, as `--help` lists them in groups.
 pub(crate) fn commands() -> Vec<String> {
     let help = help(&[]);
-    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    // What a command does goes on below the place where it begins.
-    let entries = lines.take_while(|line| !line.is_empty());
-    let entries = entries.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let lines = help.lines().skip_while(|line| !line.starts_with("Usage: ")).skip(1);
+    let entries = lines.take_while(|line| *line != "Options:");
+    let entries = entries.filter(|line| line.starts_with("  "));
     let names = entries.map(|line| line.split_whitespace().next().unwrap().to_owned());
     names.filter(|name| name != "help").collect()
+}
+
+#[test]
+fn help_is_short_and_ends_with_the_options_of_all_commands() {
+    for command in commands() {
+        let short = ra_pack().args([&*command, "-h"]).assert().success();
+        let short = String::from_utf8(short.get_output().stdout.clone()).unwrap();
+        let long = help(&[&command]);
+        for text in [&short, &long] {
+            assert!(text.contains("\nGlobal options:\n"), "{command}: {text}");
+        }
+        let lines = |text: &str| text.lines().count();
+        // A heading, a blank line and a line for each of them are a half of most.
+        assert!(lines(&short) <= 40, "{command} -h has {} lines:\n{short}", lines(&short));
+        assert!(lines(&long) <= 75, "{command} --help has {} lines:\n{long}", lines(&long));
+        assert!(!short.contains("Examples:") && !short.contains("possible values"), "{short}");
+        let again = ra_pack().args(["help", &*command]).assert().success();
+        assert_eq!(String::from_utf8_lossy(&again.get_output().stdout), long);
+    }
+    let top = help(&[]);
+    for heading in ["Make and unpack:", "Look:", "Check:", "Describe:", "Shell:", "Options:"] {
+        assert!(top.contains(&format!("\n{heading}\n")), "{top}");
+    }
 }
 
 /// The lines below `Examples:`; one that ends in a bar goes on in the next.

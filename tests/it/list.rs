@@ -22,7 +22,7 @@ fn every_member_is_shown_with_type_shape_order_and_size() {
     let scratch = TempDir::new().unwrap();
     for ending in ENDINGS {
         let archive = pack(&experiment, scratch.path(), &format!("x{ending}"), &[]);
-        let ran = ra("list", &[&archive], &[]).exits(0);
+        let ran = ra("list", &[&archive], &["--all"]).exits(0);
         assert_eq!(ran.err, "");
         let ran = ran.says(&["run1/deep/er/notes with spaces.txt", "run1/Größe ≠ 0.txt"]);
         let table = table(&ran.out);
@@ -44,6 +44,45 @@ fn every_member_is_shown_with_type_shape_order_and_size() {
         let members = read_tree(experiment.path()).len() + 2;
         assert_eq!(table.len(), members, "{ending}");
         assert!(table.iter().any(|line| line.join(" ") == "run2/nothing yet/"));
+    }
+}
+
+#[test]
+fn descriptions_and_manifests_are_left_out_of_the_table() {
+    let experiment = Experiment::standard().file("settings.yaml", "gain: 3\n");
+    let scratch = TempDir::new().unwrap();
+    for layout in ["plain", "bagit"] {
+        let name = format!("{layout}.zip");
+        let archive = pack(&experiment, scratch.path(), &name, &["--layout", layout]);
+        let names = |options: &[&str]| {
+            let table = table(&ra("list", &[&archive], options).exits(0).out);
+            table.into_iter().map(|line| line[0].clone()).collect::<Vec<_>>()
+        };
+        let shown = names(&[]);
+        let source = read_tree(experiment.path());
+        let is_own = |name: &String| {
+            let stem = name.trim_end_matches(".yaml").trim_end_matches(".yml");
+            stem == name || !source.contains_key(&format!("{stem}.ra"))
+        };
+        let mut own: Vec<_> = source.keys().filter(|name| is_own(name)).cloned().collect();
+        if layout == "bagit" {
+            // An empty directory cannot be in a bag.
+            own.retain(|name| !name.ends_with('/'));
+        }
+        let own = own.iter().map(|name| name.split(' ').next().unwrap().to_owned());
+        let shown: Vec<_> = shown.into_iter().filter(|name| !name.ends_with('/')).collect();
+        assert_eq!(shown, own.filter(|name| !name.ends_with('/')).collect::<Vec<_>>(), "{layout}");
+        assert!(names(&["--all"]).len() > shown.len() + 10);
+        assert_eq!(names(&["time.*"]), ["time.ra"]);
+        assert_eq!(names(&["-a", "time.*"]), ["time.ra", "time.yaml"]);
+        // Asked for by name, they are shown.
+        assert_eq!(names(&["time.yaml"]), ["time.yaml"]);
+        assert_eq!(names(&["manifest-sha256.txt"]), ["manifest-sha256.txt"]);
+        // Programs get everything.
+        let count = names(&["--all"]).len();
+        assert_eq!(names(&["--names"]).len(), count);
+        let json = ra("list", &[&archive], &["--json"]).exits(0).json();
+        assert_eq!(json["members"].as_array().unwrap().len(), count);
     }
 }
 
@@ -216,7 +255,7 @@ fn a_tree_shows_each_directory_with_its_totals() {
     let parts = with_manifest(parts.iter().map(|name| part(name, "x")).collect());
     let odd = scratch.path().join("odd.zip");
     fs::write(&odd, zip(&parts)).unwrap();
-    let drawn = lines(&ra("list", &[&odd], &["--tree"]).out);
+    let drawn = lines(&ra("list", &[&odd], &["--tree", "--all"]).out);
     let files = drawn.iter().filter(|line| line.contains(" B") && !line.contains("array"));
     assert_eq!(files.count(), parts.len(), "{drawn:#?}");
 }

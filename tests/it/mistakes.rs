@@ -118,7 +118,15 @@ const MISTAKES: &[Mistake] = &[
         &["`array.dat`", "needs a name that ends in .ra"],
         &["is a pack", "not an array"],
     ),
-    ("show exp.zip", 2, &["`exp.zip` is a pack", "ra-pack list --arrays exp.zip"], NOTHING),
+    ("show exp.zip --stats", 2, &["`exp.zip` is a pack", "ra-pack list --arrays exp.zip"], NOTHING),
+    ("show exp.zip tiem/", 2, &["holds no member `tiem/`", "ra-pack list exp.zip"], NOTHING),
+    (
+        "extract exp",
+        2,
+        &["`exp` is a directory, so there is nothing to unpack", "ra-pack extract exp -C DIR"],
+        NOTHING,
+    ),
+    ("extract exp.zip nothing*", 2, &["no member of `exp.zip` matches `nothing*`"], &["unpacked"]),
     ("show exp.zip README.md", 2, &["`README.md` is a text file, not an array"], &["rawarray"]),
     (
         "plot exp.zip README.md -o x.png",
@@ -248,7 +256,7 @@ const MISTAKES: &[Mistake] = &[
     (
         "diff exp.zip same.zip",
         0,
-        &["all by their manifests and not read (--read reads them)"],
+        &["all by their manifests and not read (--verify reads them)"],
         NOTHING,
     ),
     ("diff exp.zip same.zip --read", 0, &["The same: "], &["manifests"]),

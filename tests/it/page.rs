@@ -196,7 +196,7 @@ fn named(text: &str) -> Option<&str> {
 /// A text in which how long something took does not matter.
 fn timeless(text: &str) -> String {
     let lines = text.lines().map(|line| match line.rsplit_once(", ") {
-        Some((before, time)) if time.ends_with(" s)") => format!("{before}, some time)"),
+        Some((before, time)) if time.ends_with(" s)") => format!("{before})"),
         _ => line.to_owned(),
     });
     lines.collect::<Vec<_>>().join("\n")

@@ -292,6 +292,7 @@ fn every_result_on_the_sample_is_described_key_by_key() {
         outputs.check("info-pack", 0, ra_pack().arg("info").arg(&whole));
         let info = outputs.check("info-array", 0, ra_pack().arg("info").arg(&whole).arg(array));
         assert_eq!(info[0]["type"], "complex64");
+        outputs.check("show-pack", 0, ra_pack().arg("show").arg(&whole));
         for member in [array, "thermistors/quality.ra", "thermistors/temperature.ra"] {
             let mut show = ra_pack();
             outputs.check("show", 0, show.arg("show").arg(&whole).arg(member).arg("--stats"));
@@ -310,6 +311,11 @@ fn every_result_on_the_sample_is_described_key_by_key() {
     outputs.check("info-pack", 0, ra_pack().arg("info").arg(&sample));
     outputs.check("info-array", 0, ra_pack().arg("info").arg(sample.join("time.ra")));
 
+    let group = Experiment::new().array("a/x.ra", UINT8, &[2], &[1, 2]).file(
+        "a/x.yaml",
+        "attributes: {title: x}\nndarrays: {x: {shape: [y], type: uint8}}\n",
+    );
+    outputs.check("show-pack", 0, ra_pack().arg("show").arg(group.path()));
     let opaque = Experiment::new().array("x.ra", Element(0, 3), &[2], &[1, 2, 3, 4, 5, 6]);
     let mut show = ra_pack();
     show.arg("show").arg(opaque.path().join("x.ra")).arg("--stats");
@@ -409,7 +415,9 @@ fn faulty(home: &Path, outputs: &mut Outputs) {
     create.arg("create").arg(untidy.path()).arg("-o").arg(&archive).arg("--describe");
     let made = outputs.check("create", 0, &mut create);
     assert_ne!(made[0]["findings"], json!([]));
-    for (name, verb) in [("verify", "verify"), ("list", "list"), ("info-pack", "info")] {
+    for (name, verb) in
+        [("verify", "verify"), ("list", "list"), ("info-pack", "info"), ("show-pack", "show")]
+    {
         outputs.check(name, 0, ra_pack().arg(verb).arg(&archive));
     }
     outputs.check(

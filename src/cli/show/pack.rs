@@ -1,0 +1,207 @@
+//! `ra-pack show` of a pack or a group: attributes, dimensions, coordinates and variables, as `ncdump -h` shows them.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use clap::builder::styling::Style;
+use ra_pack::info::{Outline, OutlineArray, OutlineDimension, OutlineGroup, OutlineOptions};
+use ra_pack::ndl::Attribute;
+use ra_pack::path::{escape, escape_path};
+
+use super::super::output::Output;
+use super::super::text::{aligned, counted, fit, flowing, indented};
+use super::super::{Ending, Failure, diagnostics, shell};
+use super::{ShowArgs, flow, values};
+
+/// Groups that are shown without `--full`; a pack of many runs has one for each.
+const MOST_GROUPS: usize = 20;
+
+/// Arrays of one kind that are shown of a group without `--full`.
+const MOST_ARRAYS: usize = 40;
+
+/// Values that are shown of a list.
+const MOST_VALUES: u64 = 20;
+
+/// Shows the structure of the pack, or of one group of it. Nothing is shown of a group that is not there.
+pub(super) fn run(
+    args: &ShowArgs,
+    group: Option<&str>,
+    output: &Output,
+) -> Result<Option<Ending>, Failure> {
+    let mut options = OutlineOptions::default();
+    options.group = group.map(str::to_owned);
+    options.jobs = args.jobs;
+    options.progress = output.progress();
+    let mut outline = ra_pack::info::outline(&args.archive, &options)?;
+    if group.is_some() && outline.groups().len() == 0 {
+        return Ok(None);
+    }
+    diagnostics::show(&args.archive, &mut outline.findings, &[], output);
+    if args.json {
+        output.json(&outline)?;
+    } else {
+        output.pieces(|out| Page { args, output, out }.draw(&outline, group.is_some()))?;
+    }
+    Ok(Some(Ending::of(&outline.findings)))
+}
+
+/// The text, which is written from top to bottom.
+struct Page<'a> {
+    args: &'a ShowArgs,
+    output: &'a Output,
+    out: &'a mut dyn Write,
+}
+
+impl Page<'_> {
+    fn draw(&mut self, outline: &Outline, is_part: bool) -> io::Result<()> {
+        let groups = outline.groups().len();
+        let in_groups =
+            if groups > 1 { format!(" in {}", counted(groups, "group")) } else { String::new() };
+        let arrays = counted(outline.arrays, "array");
+        let name = self.bold(&escape_path(&outline.name).to_string());
+        self.line(&format!("{name}: {arrays}{in_groups} ({})", outline.container))?;
+        if !is_part {
+            self.attributes(&outline.attributes)?;
+        }
+        let shown = if self.args.full { groups } else { MOST_GROUPS };
+        for group in outline.groups().take(shown) {
+            self.group(&group, groups > 1)?;
+        }
+        let target = shell::path(&self.args.archive);
+        if let Some(more @ 1..) = groups.checked_sub(shown) {
+            let more = counted(more, "more group");
+            self.line("")?;
+            self.line(&format!(
+                "… and {more}: `ra-pack show {target} GROUP` shows one, --full shows all"
+            ))?;
+        }
+        Ok(())
+    }
+
+    fn group(&mut self, group: &OutlineGroup<'_>, is_one_of_many: bool) -> io::Result<()> {
+        self.line("")?;
+        if is_one_of_many || group.path != "/" {
+            let path = self.bold(&escape(&group.path).to_string());
+            self.line(&format!("Group {path}"))?;
+        }
+        self.attributes(group.attributes)?;
+        if !group.dimensions.is_empty() {
+            let dimensions = group.dimensions.iter().map(|one| dimension(one, &group.path));
+            let mut dimensions: Vec<_> = dimensions.collect();
+            let last = dimensions.len() - 1;
+            dimensions.iter_mut().take(last).for_each(|text| text.push_str(", "));
+            let head = "Dimensions:  ";
+            let width = self.output.width().unwrap_or(usize::MAX);
+            self.line(&format!("{head}{}", flowing(dimensions, head.len(), head.len(), width)))?;
+        }
+        self.arrays("Coordinates", group.coordinates())?;
+        self.arrays("Variables", group.variables())
+    }
+
+    fn attributes(&mut self, attributes: &[Attribute]) -> io::Result<()> {
+        if attributes.is_empty() {
+            return Ok(());
+        }
+        self.line("Attributes:")?;
+        let rows: Vec<_> = attributes.iter().map(row_of_attribute).collect();
+        self.lines(indented(aligned(&rows, [false; 2])))
+    }
+
+    fn arrays<'a>(
+        &mut self,
+        head: &str,
+        arrays: impl ExactSizeIterator<Item = OutlineArray<'a>>,
+    ) -> io::Result<()> {
+        let (count, full) = (arrays.len(), self.args.full);
+        if count == 0 {
+            return Ok(());
+        }
+        self.line(&format!("{head}:"))?;
+        let shown = if full { count } else { MOST_ARRAYS };
+        let arrays: Vec<_> = arrays.take(shown).collect();
+        let rows: Vec<_> = arrays.iter().map(row).collect();
+        let lines = aligned(&rows, [false; 5]);
+        for (line, array) in lines.iter().zip(&arrays) {
+            self.lines(format!("  {line}\n"))?;
+            let rest = array.attributes.iter().filter(|one| full && !is_in_row(one));
+            let rest: Vec<_> = rest.map(row_of_attribute).collect();
+            for line in aligned(&rest, [false; 2]) {
+                self.lines(format!("      {line}\n"))?;
+            }
+        }
+        if let Some(more @ 1..) = count.checked_sub(shown) {
+            self.line(&format!("  … and {more} more; --full shows all"))?;
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.out, "{text}")
+    }
+
+    /// Lines, cut where the screen ends.
+    fn lines(&mut self, text: String) -> io::Result<()> {
+        let Some(width) = self.output.width() else { return self.out.write_all(text.as_bytes()) };
+        text.lines().try_for_each(|line| self.line(&fit(line, width)))
+    }
+
+    fn bold(&self, text: &str) -> String {
+        let style = if self.output.color_out { Style::new().bold() } else { Style::new() };
+        format!("{style}{text}{style:#}")
+    }
+}
+
+/// `time 149 (/time)`: a dimension, and the path of its coordinate where that is not in this group.
+fn dimension(dimension: &OutlineDimension, group: &str) -> String {
+    let name = short(&dimension.name);
+    let own = format!("{}/{name}", group.trim_end_matches('/'));
+    let length = dimension.length.map_or("?".to_owned(), |length| length.to_string());
+    let path = dimension.coordinate.as_ref().filter(|path| **path != own);
+    let path = path.map_or_else(String::new, |path| format!(" ({})", escape(path)));
+    format!("{} {length}{path}", escape(name))
+}
+
+/// The name of a dimension that a shape may name by the path of its coordinate.
+fn short(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+/// The name, the dimensions, the type, the units and the long name of an array.
+fn row(array: &OutlineArray<'_>) -> [String; 5] {
+    let extent = |(name, length): (&Option<Cow<'_, str>>, &u64)| match name {
+        Some(name) => escape(short(name)).to_string(),
+        None => length.to_string(),
+    };
+    let extents = array.dimensions.iter().zip(&array.shape).map(extent);
+    let extents = format!("({})", extents.collect::<Vec<_>>().join(", "));
+    let description = array.description.as_deref();
+    let (extents, element) = match array.element {
+        Some(element) => (extents, values::type_name(description, element)),
+        // Its values are in a description.
+        None if array.member.is_none() => (extents, String::new()),
+        None => (String::new(), "unreadable".to_owned()),
+    };
+    let text = |name: &str| {
+        let value = array.attributes.iter().find(|one| one.name == name)?.value.as_str()?;
+        Some(escape(value).to_string())
+    };
+    let title = text(LONG_NAME).or_else(|| text(STANDARD_NAME));
+    let title = match title {
+        None if !array.described => "not described".to_owned(),
+        title => title.unwrap_or_default(),
+    };
+    [escape(array.name).to_string(), extents, element, text(UNITS).unwrap_or_default(), title]
+}
+
+const UNITS: &str = "units";
+const LONG_NAME: &str = "long_name";
+const STANDARD_NAME: &str = "standard_name";
+
+/// Whether the row of an array has the attribute already.
+fn is_in_row(attribute: &Attribute) -> bool {
+    [UNITS, LONG_NAME].contains(&&*attribute.name) && attribute.value.as_str().is_some()
+}
+
+fn row_of_attribute(attribute: &Attribute) -> [String; 2] {
+    [escape(&attribute.name).to_string(), flow(&attribute.value, MOST_VALUES)]
+}

@@ -1,0 +1,447 @@
+//! The structure of a pack without its data: for each group its attributes, dimensions, coordinates and variables.
+//!
+//! A pack may have a hundred thousand arrays, so that only their names are kept in order. Everything else about an array
+//! is put together when it is asked for.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use serde::{Serialize, Serializer};
+
+use super::open::Pack;
+use super::scan::{PackScan, ScanFor};
+use crate::archive::Container;
+use crate::error::Result;
+use crate::finding::{self, Finding};
+use crate::ndl::{Attribute, Extent, Ndarray, Order};
+use crate::pack::{Contents, CoordinateInfo, Entity, Layout, shape_of};
+use crate::path::MemberPath;
+use crate::pipeline;
+use crate::progress::Progress;
+use crate::ra::{ElementType, Header};
+
+/// Options of [`outline`]: the group, and the threads.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct OutlineOptions {
+    /// The group to describe with all groups below it, such as `/run1`; all groups when not given.
+    pub group: Option<String>,
+    /// Threads; one for each core when not given.
+    pub jobs: Option<usize>,
+    /// Receives the progress of the reading.
+    pub progress: Progress,
+}
+
+/// The structure of a pack.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Outline {
+    /// The archive or directory, by its path as given.
+    pub name: PathBuf,
+    /// The container of the target.
+    pub container: Container,
+    /// The layout of the pack.
+    pub layout: Layout,
+    /// The number of arrays in these groups.
+    pub arrays: u64,
+    /// The attributes of the pack, which are those of the group `/`.
+    #[cfg_attr(test, schemars(with = "crate::ndl::Document"))]
+    #[serde(serialize_with = "as_map")]
+    pub attributes: Vec<Attribute>,
+    /// The groups with arrays, coordinates or attributes, sorted by path.
+    #[cfg_attr(test, schemars(with = "Vec<OutlineGroup<'static>>"))]
+    groups: Groups,
+    /// The findings about the container and names.
+    pub findings: Vec<Finding>,
+}
+
+/// A directory of a pack.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct OutlineGroup<'a> {
+    /// Its path, such as `/run1`; `/` for the top of the pack.
+    pub path: String,
+    /// Its attributes; absent when there are none, and of `/`, whose attributes are those of the pack.
+    #[cfg_attr(test, schemars(with = "crate::ndl::Document"))]
+    #[serde(serialize_with = "as_map", skip_serializing_if = "<[_]>::is_empty")]
+    pub attributes: &'a [Attribute],
+    /// The named dimensions of its arrays.
+    pub dimensions: Vec<OutlineDimension>,
+    /// The coordinates that are defined in it.
+    #[cfg_attr(test, schemars(with = "Vec<OutlineArray<'static>>"))]
+    coordinates: OutlineArrays<'a>,
+    /// Its other arrays.
+    #[cfg_attr(test, schemars(with = "Vec<OutlineArray<'static>>"))]
+    variables: OutlineArrays<'a>,
+}
+
+/// A dimension with a name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct OutlineDimension {
+    /// Its name, as shapes have it.
+    pub name: String,
+    /// The number of elements along it; absent when that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub length: Option<u64>,
+    /// The path of its coordinate, such as `/run1/time`; absent when there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coordinate: Option<String>,
+}
+
+/// An array by its header and description.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct OutlineArray<'a> {
+    /// Its name in the group.
+    pub name: &'a str,
+    /// The member with its elements; absent for a coordinate whose elements are in a description.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member: Option<&'a str>,
+    /// The type of its elements, such as `float32`; absent when there is no header, or none that can be read.
+    #[cfg_attr(test, schemars(with = "String"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub element: Option<ElementType>,
+    /// The extent of each dimension, in the order of its description's shape.
+    pub shape: Vec<u64>,
+    /// The name of each dimension; nothing where the description gives a number.
+    pub dimensions: Vec<Option<Cow<'a, str>>>,
+    /// The index that is the fastest in the file.
+    pub order: Order,
+    /// Whether it is described.
+    pub described: bool,
+    /// Its attributes.
+    #[cfg_attr(test, schemars(with = "crate::ndl::Document"))]
+    #[serde(serialize_with = "as_map")]
+    pub attributes: Vec<Attribute>,
+    /// Its description, with the type that is meant.
+    #[serde(skip)]
+    pub description: Option<Cow<'a, Ndarray>>,
+}
+
+/// The groups as they were read. Each is put together when it is asked for.
+#[derive(Debug, Clone)]
+struct Groups {
+    contents: Contents,
+    /// The arrays by group and name.
+    arrays: Vec<MemberPath>,
+    /// The coordinates in the same order.
+    coordinates: Vec<CoordinateInfo>,
+    spans: Vec<GroupSpan>,
+}
+
+/// A group, and the stretches of arrays and coordinates in it.
+#[derive(Debug, Clone)]
+struct GroupSpan {
+    /// As a directory, so that the root is empty.
+    directory: String,
+    attributes: Vec<Attribute>,
+    arrays: Range<usize>,
+    coordinates: Range<usize>,
+}
+
+impl GroupSpan {
+    /// Its attributes, but for the root, whose attributes are those of the pack.
+    fn shown_attributes(&self) -> &[Attribute] {
+        if self.directory.is_empty() { &[] } else { &self.attributes }
+    }
+}
+
+/// Some arrays of one group.
+#[derive(Debug, Clone)]
+struct OutlineArrays<'a> {
+    groups: &'a Groups,
+    subjects: Vec<Subject<'a>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Subject<'a> {
+    Variable(&'a MemberPath),
+    Coordinate(&'a MemberPath),
+    /// A coordinate without a file.
+    Stated(&'a CoordinateInfo),
+}
+
+/// Reads the structure of a pack: headers and descriptions, no data.
+///
+/// # Errors
+///
+/// When the target cannot be read, or is not a pack.
+///
+/// ```
+/// use ra_pack::info::{OutlineOptions, outline};
+///
+/// let outline = outline("examples/experiment", &OutlineOptions::default())?;
+/// let thermistors = outline.groups().find(|group| group.path == "/thermistors").unwrap();
+/// let coordinates: Vec<_> = thermistors.coordinates().map(|array| array.name).collect();
+/// assert_eq!(coordinates, ["depth"]);
+/// # Ok::<(), ra_pack::Error>(())
+/// ```
+pub fn outline(target: impl AsRef<Path>, options: &OutlineOptions) -> Result<Outline> {
+    let target = target.as_ref();
+    let pack = Pack::open_watched(target, &options.progress)?;
+    let archive = pack.archive();
+    let PackScan { placement, contents, mut findings, .. } =
+        PackScan::new(archive, pipeline::jobs(options.jobs), ScanFor::Contents)?;
+    finding::cut(&mut findings);
+    let wanted = options.group.as_deref().map(|group| group.trim_matches('/'));
+    let mut groups = Groups::new(contents);
+    let root = groups.spans.first().filter(|span| span.directory.is_empty());
+    let attributes = root.map(|root| root.attributes.clone()).unwrap_or_default();
+    groups.spans.retain(|span| {
+        let is_wanted = wanted.is_none_or(|wanted| is_below(&span.directory, wanted));
+        let is_empty = span.arrays.is_empty() && span.coordinates.is_empty();
+        is_wanted && (!is_empty || !span.shown_attributes().is_empty())
+    });
+    Ok(Outline {
+        name: target.to_owned(),
+        container: archive.container(),
+        layout: placement.layout,
+        arrays: groups.spans.iter().map(|span| span.arrays.len() as u64).sum(),
+        attributes,
+        groups,
+        findings,
+    })
+}
+
+/// Whether a directory is another or is in it.
+fn is_below(directory: &str, wanted: &str) -> bool {
+    let rest = directory.strip_prefix(wanted);
+    wanted.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+impl Outline {
+    /// The groups, sorted by path.
+    pub fn groups(&self) -> impl ExactSizeIterator<Item = OutlineGroup<'_>> {
+        self.groups.spans.iter().map(|span| self.groups.group(span))
+    }
+}
+
+impl<'a> OutlineGroup<'a> {
+    /// The coordinates that are defined in it, sorted by name.
+    pub fn coordinates(&self) -> impl ExactSizeIterator<Item = OutlineArray<'a>> {
+        self.coordinates.arrays()
+    }
+
+    /// Its other arrays, sorted by name.
+    pub fn variables(&self) -> impl ExactSizeIterator<Item = OutlineArray<'a>> {
+        self.variables.arrays()
+    }
+}
+
+impl<'a> OutlineArrays<'a> {
+    fn arrays(&self) -> impl ExactSizeIterator<Item = OutlineArray<'a>> {
+        let groups = self.groups;
+        self.subjects.iter().map(move |subject| groups.array(*subject))
+    }
+}
+
+impl Serialize for OutlineArrays<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.arrays())
+    }
+}
+
+impl Serialize for Groups {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.spans.iter().map(|span| self.group(span)))
+    }
+}
+
+/// Attributes as an object. Of two with one name, which no valid description has, readers take the last.
+fn as_map<S: Serializer>(
+    attributes: &[Attribute],
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_map(attributes.iter().map(|one| (&one.name, &one.value)))
+}
+
+/// The directory of a coordinate, and its name.
+fn place(coordinate: &CoordinateInfo) -> (&str, &str) {
+    let path = coordinate.name.trim_start_matches('/');
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+/// The directory of an array; that of the root is empty.
+fn directory(path: &MemberPath) -> &str {
+    path.parent().unwrap_or_default()
+}
+
+impl Groups {
+    fn new(contents: Contents) -> Self {
+        let mut coordinates = contents.coordinates();
+        coordinates.sort_by(|one, other| place(one).cmp(&place(other)));
+        let mut arrays: Vec<_> = contents.arrays.keys().cloned().collect();
+        arrays.sort_by(|one, other| {
+            (directory(one), one.stem()).cmp(&(directory(other), other.stem()))
+        });
+        let mut attributes: BTreeMap<_, _> = contents
+            .group_attributes()
+            .into_iter()
+            .map(|group| (group.path.trim_start_matches('/').to_owned(), group.attributes))
+            .collect();
+        let directories: BTreeSet<&str> = arrays
+            .iter()
+            .map(directory)
+            .chain(coordinates.iter().map(|coordinate| place(coordinate).0))
+            .chain(attributes.keys().map(String::as_str))
+            .collect();
+        let directories: Vec<_> = directories.into_iter().map(str::to_owned).collect();
+        let spans = directories.into_iter().map(|name| {
+            let first = arrays.partition_point(|path| directory(path) < &*name);
+            let end = arrays.partition_point(|path| directory(path) <= &*name);
+            let first_coordinate = coordinates.partition_point(|one| place(one).0 < &*name);
+            let last_coordinate = coordinates.partition_point(|one| place(one).0 <= &*name);
+            GroupSpan {
+                attributes: attributes.remove(&name).unwrap_or_default(),
+                arrays: first..end,
+                coordinates: first_coordinate..last_coordinate,
+                directory: name,
+            }
+        });
+        let spans = spans.collect();
+        Self { contents, arrays, coordinates, spans }
+    }
+
+    fn group<'a>(&'a self, span: &'a GroupSpan) -> OutlineGroup<'a> {
+        let arrays = self.arrays.get(span.arrays.clone()).unwrap_or_default();
+        let stated = self.coordinates.get(span.coordinates.clone()).unwrap_or_default();
+        let coordinate = |info: &'a CoordinateInfo| match self.contents.array_at(&info.name) {
+            Some((path, _)) => Subject::Coordinate(path),
+            None => Subject::Stated(info),
+        };
+        let is_coordinate = |path: &MemberPath| {
+            stated.binary_search_by(|one| place(one).1.cmp(path.stem())).is_ok()
+        };
+        let variables = arrays.iter().filter(|path| !is_coordinate(path)).map(Subject::Variable);
+        OutlineGroup {
+            path: format!("/{}", span.directory),
+            attributes: span.shown_attributes(),
+            dimensions: self.dimensions(arrays, stated),
+            variables: OutlineArrays { groups: self, subjects: variables.collect() },
+            coordinates: OutlineArrays {
+                groups: self,
+                subjects: stated.iter().map(coordinate).collect(),
+            },
+        }
+    }
+
+    /// The named dimensions of arrays, and those that coordinates are about.
+    fn dimensions(
+        &self,
+        arrays: &[MemberPath],
+        coordinates: &[CoordinateInfo],
+    ) -> Vec<OutlineDimension> {
+        let mut found = BTreeMap::new();
+        for coordinate in coordinates {
+            let value = (coordinate.length, Some(coordinate.name.clone()));
+            found.insert(place(coordinate).1.to_owned(), value);
+        }
+        for path in arrays {
+            // A plain description of an ndarray names no dimension.
+            let Some(facts) = self.contents.arrays.get(path) else { continue };
+            if self.contents.plain(path).is_some() {
+                continue;
+            }
+            let described = self.contents.description(path, &mut Vec::new());
+            let (Some(described), Ok(header)) = (described, &facts.header) else { continue };
+            let Entity::Ndarray(ndarray) = described.entity else { continue };
+            let lengths = shape_of(header.dims(), described.order());
+            for (extent, length) in ndarray.shape.iter().zip(lengths) {
+                let Extent::Coord(name) = extent else { continue };
+                if !found.contains_key(name) {
+                    let coordinate = self.contents.coordinate_path(&described, name);
+                    found.insert(name.clone(), (Some(length), coordinate));
+                }
+            }
+        }
+        let dimensions = found.into_iter();
+        let dimension =
+            |(name, (length, coordinate))| OutlineDimension { name, length, coordinate };
+        dimensions.map(dimension).collect()
+    }
+
+    fn array<'a>(&'a self, subject: Subject<'a>) -> OutlineArray<'a> {
+        let (path, is_coordinate) = match subject {
+            Subject::Variable(path) => (path, false),
+            Subject::Coordinate(path) => (path, true),
+            Subject::Stated(info) => {
+                let name = place(info).1;
+                let units = info.units.as_deref();
+                return OutlineArray {
+                    name,
+                    member: None,
+                    element: None,
+                    shape: info.length.into_iter().collect(),
+                    dimensions: vec![Some(name.into())],
+                    order: Order::Column,
+                    described: true,
+                    attributes: units
+                        .and_then(|it| Attribute::new("units", it))
+                        .into_iter()
+                        .collect(),
+                    description: None,
+                };
+            }
+        };
+        let header = self.contents.arrays.get(path).and_then(|facts| facts.header.as_ref().ok());
+        let (description, shared) = self.description(path);
+        let order = match &description {
+            Some((ndarray, false)) => ndarray.order(),
+            _ => Order::Column,
+        };
+        let shape = header.map_or_else(Vec::new, |header| shape_of(header.dims(), order));
+        let mut dimensions = vec![None; shape.len()];
+        if let (true, [only]) = (is_coordinate, &mut dimensions[..]) {
+            *only = Some(path.stem().into());
+        } else if let Some((ndarray, false)) = &description {
+            for (name, extent) in dimensions.iter_mut().zip(&ndarray.shape) {
+                if let Extent::Coord(coordinate) = extent {
+                    *name = Some(coordinate.clone().into());
+                }
+            }
+        }
+        let own = description.iter().flat_map(|(ndarray, _)| &ndarray.attributes);
+        OutlineArray {
+            name: path.stem(),
+            member: Some(path.as_str()),
+            element: header.map(Header::element),
+            shape,
+            dimensions,
+            order,
+            described: description.is_some(),
+            attributes: own.cloned().chain(shared).collect(),
+            description: description.map(|(ndarray, _)| ndarray),
+        }
+    }
+
+    /// The description of an array, whether it is of a dimension coordinate, and the attributes of its document that are
+    /// not those of its group.
+    fn description(&self, path: &MemberPath) -> (Option<(Cow<'_, Ndarray>, bool)>, Vec<Attribute>) {
+        let is_dimcoord = |entity: Entity<'_>| matches!(entity, Entity::DimCoord(_));
+        // A plain description is parsed for this array alone, and not kept.
+        if let Some(facts) = self.contents.plain_facts(path).cloned() {
+            let entity = facts.document().and_then(|document| document.entities().next());
+            let owned = |entity: Entity<'_>| Cow::Owned(entity.array().clone());
+            return (entity.map(|(_, entity)| (owned(entity), is_dimcoord(entity))), Vec::new());
+        }
+        let Some(found) = self.contents.description(path, &mut Vec::new()) else {
+            return (None, Vec::new());
+        };
+        let span = self.spans.binary_search_by(|span| (*span.directory).cmp(directory(path)));
+        let span = span.ok().and_then(|at| self.spans.get(at));
+        let of_group = span.map(|span| &span.attributes[..]).unwrap_or_default();
+        let array = found.entity.array();
+        let shared = found.group.attributes.iter().filter(|one| {
+            !of_group.contains(one) && array.attributes.iter().all(|own| own.name != one.name)
+        });
+        let shared = shared.cloned().collect();
+        (Some((Cow::Borrowed(array), is_dimcoord(found.entity))), shared)
+    }
+}
