@@ -469,8 +469,8 @@ fn elements_are_read_as_the_fields_that_the_description_names() {
             true,
             false,
         ),
-        ("{array: {type: uint32, shape: [3]}}", false, true),
-        ("{array: {type: uint32, shape: [2]}}", false, false),
+        ("{array: {base: uint32, shape: [3]}}", false, true),
+        ("{array: {base: uint32, shape: [2]}}", false, false),
         ("{opaque: {size: 12}}", true, true),
     ] {
         let experiment = Experiment::new()
