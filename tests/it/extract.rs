@@ -373,7 +373,9 @@ fn an_archive_without_a_manifest_is_unpacked_with_a_warning() {
         let archive = scratch.path().join(name);
         fs::write(&archive, bytes).unwrap();
         let into = TempDir::new().unwrap();
-        extract(&archive, into.path(), &[]).exits(0).says(&["warning[MAN001]", "not checked, without a manifest"]);
+        extract(&archive, into.path(), &[])
+            .exits(0)
+            .says(&["warning[MAN001]", "not checked, without a manifest"]);
         assert_eq!(names_in(into.path()), ["a.txt"]);
     }
 }

@@ -324,7 +324,7 @@ fn the_long_form_says_where_the_data_is_and_what_it_hashes_to() {
         assert!(table.contains(&digest), "a digest is whole in a pipe:\n{table}");
     }
     let deflated = pack(&experiment, scratch.path(), "d.zip", &["--compression", "deflate"]);
-    let ran = ra("list", &[&deflated], &["--long", "*.txt"]).exits(0);
+    let ran = ra("list", &[&deflated], &["--long", "--all", "*.txt"]).exits(0);
     assert!(ran.said().contains("deflate "), "{}", ran.said());
     // Without a manifest there is nothing to say.
     let json = ra("list", &[experiment.path()], &["--long", "--json"]).exits(0).json();

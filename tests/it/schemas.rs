@@ -311,10 +311,9 @@ fn every_result_on_the_sample_is_described_key_by_key() {
     outputs.check("info-pack", 0, ra_pack().arg("info").arg(&sample));
     outputs.check("info-array", 0, ra_pack().arg("info").arg(sample.join("time.ra")));
 
-    let group = Experiment::new().array("a/x.ra", UINT8, &[2], &[1, 2]).file(
-        "a/x.yaml",
-        "attributes: {title: x}\nndarrays: {x: {shape: [y], type: uint8}}\n",
-    );
+    let group = Experiment::new()
+        .array("a/x.ra", UINT8, &[2], &[1, 2])
+        .file("a/x.yaml", "attributes: {title: x}\nndarrays: {x: {shape: [y], type: uint8}}\n");
     outputs.check("show-pack", 0, ra_pack().arg("show").arg(group.path()));
     let opaque = Experiment::new().array("x.ra", Element(0, 3), &[2], &[1, 2, 3, 4, 5, 6]);
     let mut show = ra_pack();

@@ -104,7 +104,7 @@ impl Page<'_> {
         }
         self.line("Attributes:")?;
         let rows: Vec<_> = attributes.iter().map(row_of_attribute).collect();
-        self.lines(indented(aligned(&rows, [false; 2])))
+        self.lines(&indented(aligned(&rows, [false; 2])))
     }
 
     fn arrays<'a>(
@@ -122,11 +122,11 @@ impl Page<'_> {
         let rows: Vec<_> = arrays.iter().map(row).collect();
         let lines = aligned(&rows, [false; 5]);
         for (line, array) in lines.iter().zip(&arrays) {
-            self.lines(format!("  {line}\n"))?;
+            self.lines(&format!("  {line}\n"))?;
             let rest = array.attributes.iter().filter(|one| full && !is_in_row(one));
             let rest: Vec<_> = rest.map(row_of_attribute).collect();
             for line in aligned(&rest, [false; 2]) {
-                self.lines(format!("      {line}\n"))?;
+                self.lines(&format!("      {line}\n"))?;
             }
         }
         if let Some(more @ 1..) = count.checked_sub(shown) {
@@ -140,7 +140,7 @@ impl Page<'_> {
     }
 
     /// Lines, cut where the screen ends.
-    fn lines(&mut self, text: String) -> io::Result<()> {
+    fn lines(&mut self, text: &str) -> io::Result<()> {
         let Some(width) = self.output.width() else { return self.out.write_all(text.as_bytes()) };
         text.lines().try_for_each(|line| self.line(&fit(line, width)))
     }
