@@ -26,7 +26,7 @@ pub(crate) struct AddArgs {
     #[arg(value_name = "ARCHIVE")]
     archive: PathBuf,
 
-    /// Files and directories to add, by their names below DIR.
+    /// Files and directories to add, under their names below DIR.
     #[arg(value_name = "FILE", required_unless_present = "remove")]
     files: Vec<String>,
 
@@ -34,7 +34,7 @@ pub(crate) struct AddArgs {
     #[arg(short = 'C', long, value_name = "DIR", default_value = ".")]
     directory: PathBuf,
 
-    /// Remove a file, an array with its description, or a directory from the pack. Repeatable.
+    /// Remove a file, an array with its description, or a directory. Repeatable.
     #[arg(long, value_name = "NAME")]
     remove: Vec<String>,
 
@@ -50,11 +50,11 @@ pub(crate) struct AddArgs {
     #[arg(long)]
     describe: bool,
 
-    /// Leave out what matches; `*.tmp` in every directory, `run1/raw` from the top. Repeatable.
+    /// Leave out files that match: `*.tmp` in every directory, `run1/raw` from the top. Repeatable.
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
 
-    /// Add what symbolic links lead to, instead of refusing them.
+    /// Follow symbolic links instead of refusing them.
     #[arg(long)]
     dereference: bool,
 

@@ -44,6 +44,7 @@ There are no configuration files.";
 /// Pack arrays with their descriptions into one archive that can still be read and checked in decades.
 #[derive(Debug, Parser)]
 #[command(name = "ra-pack", version, max_term_width = 100, after_long_help = SHARED)]
+#[command(after_help = "`ra-pack help COMMAND` says more about a command, with examples.")]
 #[command(subcommand_required = true, arg_required_else_help = true, infer_subcommands = false)]
 #[command(disable_help_flag = true)]
 pub(crate) struct Cli {
@@ -324,6 +325,29 @@ mod tests {
         assert_eq!(read(&["-q", "--color", "never", "list", "x"]), (Color::Never, true, auto));
         let behind = ["--color", "always", "list", "-q", "x", "--color=never", "--progress=never"];
         assert_eq!(read(&behind), (Color::Never, true, never));
+    }
+
+    #[test]
+    fn older_spellings_are_read_and_not_shown() {
+        for line in [
+            "get x.zip a.ra --no-check --to csv",
+            "report x.zip -o x.html --no-statistics",
+            "diff a.zip b.zip --read -v --stats",
+            "diff a.zip b.zip --verbose",
+            "extract x.zip -d out",
+            "extract x.zip -o out",
+            "extract x.zip --output out",
+        ] {
+            let words = || line.split(' ');
+            assert!(Cli::try_parse_from(["ra-pack"].into_iter().chain(words())).is_ok(), "{line}");
+            let mut command = Cli::command();
+            let command = words().next().and_then(|name| command.find_subcommand_mut(name));
+            let help = command.unwrap().render_long_help().to_string();
+            for older in words().filter(|word| word.starts_with("--")) {
+                let is_shown = help.split_whitespace().any(|word| word == older);
+                assert!(!is_shown || older == "--stats", "{line}: {older}");
+            }
+        }
     }
 
     #[test]

@@ -40,11 +40,11 @@ Examples:
   ra-pack explain DESC004
   ra-pack explain")]
 pub(crate) struct ExplainArgs {
-    /// The code, as findings show it in brackets; all codes when there is none.
+    /// Code of a finding, such as DESC004; all codes by default.
     #[arg(value_name = "CODE")]
     code: Option<Code>,
 
-    /// Print the result as JSON on standard output.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }
@@ -119,11 +119,11 @@ Examples:
   ra-pack schema ndl > ndl.schema.json
   ra-pack schema verify | jq .properties")]
 pub(crate) struct SchemaArgs {
-    /// Which one.
+    /// Name of the schema; a list of the names by default.
     #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(names()))]
     name: Option<String>,
 
-    /// Print the result as JSON on one line; a schema is JSON anyway.
+    /// Print the result as JSON on one line.
     #[arg(long)]
     json: bool,
 }
@@ -171,12 +171,11 @@ Examples:
   ra-pack man create > ra-pack-create.1
   ra-pack man -o share/man/man1")]
 pub(crate) struct ManArgs {
-    /// The command; ra-pack itself when there is none.
+    /// Command to describe; ra-pack itself by default.
     #[arg(value_name = "COMMAND")]
     command: Option<String>,
 
-    /// Write the page to this directory, or without COMMAND those of all commands; it is made when it is
-    /// not there, and pages in it are replaced.
+    /// Write the page to this directory, which is made if needed; without COMMAND, those of all commands.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 }
@@ -313,7 +312,7 @@ Installation:
   powershell   a line `. PATH/ra-pack.ps1` in $PROFILE
   elvish       ra-pack.elv in ~/.config/elvish/lib, and `use ra-pack` in rc.elv")]
 pub(crate) struct CompletionsArgs {
-    /// The shell.
+    /// Shell that completes.
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }

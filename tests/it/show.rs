@@ -289,4 +289,8 @@ fn of_many_groups_and_arrays_some_are_shown() {
     assert!(all > 50 + 4 * 50 && !said.contains('…'), "{said}");
     let json = ra("show", &[experiment.path()], &["--json"]).exits(0).json();
     assert_eq!(json["groups"].as_array().unwrap().len(), 51);
+    let none = Experiment::new().file("a.txt", "a");
+    ra("show", &[none.path()], &[])
+        .exits(0)
+        .says(&[": 0 arrays (directory)", "no arrays; `ra-pack list"]);
 }

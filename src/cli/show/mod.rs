@@ -72,7 +72,7 @@ pub(crate) struct ShowArgs {
     #[arg(short, long, value_name = "N", value_parser = super::args::jobs)]
     jobs: Option<usize>,
 
-    /// Print the result as JSON on standard output.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }

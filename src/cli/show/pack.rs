@@ -16,6 +16,9 @@ use super::{ShowArgs, flow, values};
 /// Groups that are shown without `--full`; a pack of many runs has one for each.
 const MOST_GROUPS: usize = 20;
 
+/// Arrays after which no other group is begun without `--full`.
+const MANY_ARRAYS: usize = 100;
+
 /// Arrays of one kind that are shown of a group without `--full`.
 const MOST_ARRAYS: usize = 40;
 
@@ -63,11 +66,19 @@ impl Page<'_> {
         if !is_part {
             self.attributes(&outline.attributes)?;
         }
-        let shown = if self.args.full { groups } else { MOST_GROUPS };
-        for group in outline.groups().take(shown) {
+        let (mut shown, mut arrays) = (0, 0);
+        for group in outline.groups() {
+            if !self.args.full && (shown == MOST_GROUPS || arrays >= MANY_ARRAYS) {
+                break;
+            }
             self.group(&group, groups > 1)?;
+            arrays += group.coordinates().len() + group.variables().len();
+            shown += 1;
         }
         let target = shell::path(&self.args.archive);
+        if groups == 0 {
+            self.line(&format!("\nthere are no arrays; `ra-pack list {target}` shows the files"))?;
+        }
         if let Some(more @ 1..) = groups.checked_sub(shown) {
             let more = counted(more, "more group");
             self.line("")?;
