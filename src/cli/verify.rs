@@ -12,6 +12,7 @@ use ra_pack::verify::{VerifyOptions, VerifyReport};
 use ra_pack::{Code, Container, Finding, ndl};
 
 use super::args::Common;
+use super::create::lacks;
 use super::files::FilesFrom;
 use super::output::Output;
 use super::text::{counted, human_bytes};
@@ -119,6 +120,10 @@ fn tell(
         output.json(&report)?;
     } else {
         output.result(&summary(&report, sound))?;
+        let counts = report.metadata.as_ref().filter(|_| report.is_sound() && !output.is_closed());
+        if let Some(lacks) = counts.and_then(|counts| lacks(counts, &target)) {
+            output.note(&lacks);
+        }
     }
     Ok(report.is_sound())
 }
@@ -327,6 +332,7 @@ fn check(args: &ManifestArgs, output: &Output) -> Result<Ending, Failure> {
 Examples:
   ra-pack validate run1/temperature.yaml
   ra-pack validate --strict exp exp.zip
+  ra-pack validate --metadata exp
   ra-pack validate --allow DESC001 --allow DESC010 exp
   ra-pack validate --json exp | jq -r '.findings[] | [.member, .place.line, .code] | @tsv'
   ra-pack describe temperature.ra | ra-pack validate -")]
@@ -338,6 +344,11 @@ pub(crate) struct ValidateArgs {
     /// Treat warnings as errors, and words that are extensions of the language.
     #[arg(long)]
     strict: bool,
+
+    /// Also check for units that are known, names, a title and other metadata, and that coordinates
+    /// rise or fall throughout.
+    #[arg(long)]
+    metadata: bool,
 
     /// Leave out findings of this code. Repeatable.
     #[arg(long, value_name = "CODE", value_parser = code)]
@@ -364,6 +375,7 @@ fn code(text: &str) -> Result<Code, String> {
 pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, Failure> {
     let mut options = ValidateOptions::default();
     options.strict = args.strict;
+    options.metadata = args.metadata;
     options.allow.clone_from(&args.allow);
     options.root.clone_from(&args.root);
     options.jobs = args.common.jobs;
@@ -372,6 +384,8 @@ pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, F
         let mut report = validated(path, &options)?;
         // Beside a single file, findings name files.
         let is_single = report.container.is_none();
+        diagnostics::say(&mut report.findings);
+        name_target(&mut report, path);
         let target = |finding: &Finding| {
             let file = finding.member.as_ref().filter(|_| is_single);
             file.map_or(path.to_owned(), PathBuf::from)
@@ -391,6 +405,20 @@ pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, F
         Ok(Some(report.is_valid()))
     })?;
     Ok(tally.ending())
+}
+
+/// Completes commands that give metadata with what they are for: an archive is made of a directory.
+fn name_target(report: &mut ValidateReport, path: &Path) {
+    const COMMAND: &str = "`ra-pack describe --set ";
+    let is_archive = report.container.is_some() && !path.is_dir();
+    let target = if is_archive { "DIR".to_owned() } else { shell::path(path) };
+    for hint in report.findings.iter_mut().filter_map(|finding| finding.hint.as_mut()) {
+        let command = hint.find(COMMAND).map(|at| at + COMMAND.len());
+        let end = command.and_then(|at| Some(at + hint.get(at..)?.find('`')?));
+        if let Some(end) = end {
+            hint.insert_str(end, &format!(" {target}"));
+        }
+    }
 }
 
 fn validated(path: &Path, options: &ValidateOptions) -> ra_pack::Result<ValidateReport> {

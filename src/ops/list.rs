@@ -13,7 +13,7 @@ use crate::archive::{Container, Member, MemberKind, Method};
 use crate::digest::{Algorithm, Digest};
 use crate::error::Result;
 use crate::finding::{self, Finding};
-use crate::ndl::{Extent, Order};
+use crate::ndl::{Attribute, Extent, Order, by_name_in_ndl};
 use crate::pack::{self, Contents, Entity, Layout, PACK_DOCUMENT, Placement, shape_of};
 use crate::pipeline;
 use crate::progress::Progress;
@@ -70,6 +70,10 @@ pub struct Listing {
     pub container: Container,
     /// The layout of the pack.
     pub layout: Layout,
+    /// The attributes of the pack, such as its title, as in an NDL document; absent when there are none.
+    #[cfg_attr(test, schemars(with = "Option<crate::ndl::Document>"))]
+    #[serde(serialize_with = "by_name_in_ndl", skip_serializing_if = "Vec::is_empty")]
+    pub attributes: Vec<Attribute>,
     /// The members that were asked for.
     #[cfg_attr(test, schemars(with = "Vec<Listed<'static>>"))]
     members: ListedMembers,
@@ -196,6 +200,7 @@ impl Pack {
             }
         }
         let (container, layout) = (archive.container(), placement.layout);
+        let attributes = contents.own_attributes();
         let mut members = ListedMembers { members, digests: Vec::new(), placement, contents };
         members.sort(options.order);
         if options.reverse {
@@ -205,7 +210,7 @@ impl Pack {
             members.look_up_digests(self)?;
         }
         let target = archive.path().to_owned();
-        Ok(Listing { target, container, layout, members, hidden, findings })
+        Ok(Listing { target, container, layout, attributes, members, hidden, findings })
     }
 }
 

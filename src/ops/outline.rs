@@ -15,7 +15,7 @@ use super::scan::{PackScan, ScanFor};
 use crate::archive::Container;
 use crate::error::Result;
 use crate::finding::{self, Finding};
-use crate::ndl::{Attribute, Extent, Ndarray, Order};
+use crate::ndl::{Attribute, Extent, Ndarray, Order, by_name_in_ndl};
 use crate::pack::{Contents, CoordinateInfo, Entity, Layout, shape_of};
 use crate::path::MemberPath;
 use crate::pipeline;
@@ -49,7 +49,7 @@ pub struct Outline {
     pub arrays: u64,
     /// The attributes of the pack, which are those of the group `/`.
     #[cfg_attr(test, schemars(with = "crate::ndl::Document"))]
-    #[serde(serialize_with = "as_map")]
+    #[serde(serialize_with = "by_name_in_ndl")]
     pub attributes: Vec<Attribute>,
     /// The groups with arrays, coordinates or attributes, sorted by path.
     #[cfg_attr(test, schemars(with = "Vec<OutlineGroup<'static>>"))]
@@ -67,7 +67,7 @@ pub struct OutlineGroup<'a> {
     pub path: String,
     /// Its attributes; absent when there are none, and of `/`, whose attributes are those of the pack.
     #[cfg_attr(test, schemars(with = "crate::ndl::Document"))]
-    #[serde(serialize_with = "as_map", skip_serializing_if = "<[_]>::is_empty")]
+    #[serde(serialize_with = "by_name_in_ndl", skip_serializing_if = "<[_]>::is_empty")]
     pub attributes: &'a [Attribute],
     /// The named dimensions of its arrays.
     pub dimensions: Vec<OutlineDimension>,
@@ -118,7 +118,7 @@ pub struct OutlineArray<'a> {
     pub described: bool,
     /// Its attributes.
     #[cfg_attr(test, schemars(with = "crate::ndl::Document"))]
-    #[serde(serialize_with = "as_map")]
+    #[serde(serialize_with = "by_name_in_ndl")]
     pub attributes: Vec<Attribute>,
     /// Its description, with the type that is meant.
     #[serde(skip)]
@@ -252,14 +252,6 @@ impl Serialize for Groups {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         serializer.collect_seq(self.spans.iter().map(|span| self.group(span)))
     }
-}
-
-/// Attributes as an object. Of two with one name, which no valid description has, readers take the last.
-fn as_map<S: Serializer>(
-    attributes: &[Attribute],
-    serializer: S,
-) -> std::result::Result<S::Ok, S::Error> {
-    serializer.collect_map(attributes.iter().map(|one| (&one.name, &one.value)))
 }
 
 /// The directory of a coordinate, and its name.

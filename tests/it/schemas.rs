@@ -315,6 +315,10 @@ fn every_result_on_the_sample_is_described_key_by_key() {
         .array("a/x.ra", UINT8, &[2], &[1, 2])
         .file("a/x.yaml", "attributes: {title: x}\nndarrays: {x: {shape: [y], type: uint8}}\n");
     outputs.check("show-pack", 0, ra_pack().arg("show").arg(group.path()));
+    let titled = Experiment::new().file("manifest.yaml", "attributes: {title: A, n: 1}\n");
+    outputs.check("list", 0, ra_pack().arg("list").arg(titled.path()));
+    outputs.check("info-pack", 0, ra_pack().arg("info").arg(titled.path()));
+
     let opaque = Experiment::new().array("x.ra", Element(0, 3), &[2], &[1, 2, 3, 4, 5, 6]);
     let mut show = ra_pack();
     show.arg("show").arg(opaque.path().join("x.ra")).arg("--stats");

@@ -8,10 +8,11 @@ use ra_pack::info::{Outline, OutlineArray, OutlineDimension, OutlineGroup, Outli
 use ra_pack::ndl::Attribute;
 use ra_pack::path::{escape, escape_path};
 
+use super::super::array::attribute_rows;
 use super::super::output::Output;
 use super::super::text::{aligned, counted, fit, flowing, indented};
 use super::super::{Ending, Failure, diagnostics, shell};
-use super::{ShowArgs, flow, values};
+use super::{ShowArgs, values};
 
 /// Groups that are shown without `--full`; a pack of many runs has one for each.
 const MOST_GROUPS: usize = 20;
@@ -21,9 +22,6 @@ const MANY_ARRAYS: usize = 100;
 
 /// Arrays of one kind that are shown of a group without `--full`.
 const MOST_ARRAYS: usize = 40;
-
-/// Values that are shown of a list.
-const MOST_VALUES: u64 = 20;
 
 /// Shows the structure of the pack, or of one group of it. Nothing is shown of a group that is not there.
 pub(super) fn run(
@@ -114,8 +112,7 @@ impl Page<'_> {
             return Ok(());
         }
         self.line("Attributes:")?;
-        let rows: Vec<_> = attributes.iter().map(row_of_attribute).collect();
-        self.lines(&indented(aligned(&rows, [false; 2])))
+        self.lines(&indented(aligned(&attribute_rows(attributes), [false; 2])))
     }
 
     fn arrays<'a>(
@@ -135,8 +132,8 @@ impl Page<'_> {
         for (line, array) in lines.iter().zip(&arrays) {
             self.lines(&format!("  {line}\n"))?;
             let rest = array.attributes.iter().filter(|one| full && !is_in_row(one));
-            let rest: Vec<_> = rest.map(row_of_attribute).collect();
-            for line in aligned(&rest, [false; 2]) {
+            let rest: Vec<_> = rest.cloned().collect();
+            for line in aligned(&attribute_rows(&rest), [false; 2]) {
                 self.lines(&format!("      {line}\n"))?;
             }
         }
@@ -211,8 +208,4 @@ const STANDARD_NAME: &str = "standard_name";
 /// Whether the row of an array has the attribute already.
 fn is_in_row(attribute: &Attribute) -> bool {
     [UNITS, LONG_NAME].contains(&&*attribute.name) && attribute.value.as_str().is_some()
-}
-
-fn row_of_attribute(attribute: &Attribute) -> [String; 2] {
-    [escape(&attribute.name).to_string(), flow(&attribute.value, MOST_VALUES)]
 }

@@ -21,7 +21,7 @@ use crate::archive::{Archive, Container, Member, MemberKind, NameTable};
 use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding, Severity, count_errors};
-use crate::pack::{self, Content, Contents, Layout, Placement};
+use crate::pack::{self, Content, Contents, Layout, MetadataCounts, Placement};
 use crate::pipeline;
 use crate::progress::Progress;
 
@@ -80,6 +80,9 @@ pub struct VerifyReport {
     /// The files that are still intact; absent when contents were not read, or no manifest vouches for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intact: Option<Intact>,
+    /// How many arrays lack units or names; absent when descriptions were not looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<MetadataCounts>,
     /// Seconds that it took.
     pub seconds: f64,
     /// The findings, in the order of members. The target is valid when none is an error.
@@ -263,6 +266,7 @@ impl Verification<'_> {
         }
         report.arrays = contents.arrays.len() as u64;
         if !self.options.only_manifests {
+            report.metadata = Some(contents.metadata_counts());
             report.findings.append(&mut of_contents);
         }
         name_arrays(&mut report.findings, &contents);
