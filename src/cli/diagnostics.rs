@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use ra_pack::convert::ArrayFormat;
+use ra_pack::files::FileKind;
 use ra_pack::finding::{Excerpt, Place};
 use ra_pack::path::escape;
 use ra_pack::{Error, Finding};
@@ -44,9 +45,28 @@ pub(crate) fn finding(target: &Path, finding: &Finding, color: bool) -> String {
     for (name, text) in notes {
         group = group.elements(text.map(|text| Level::NOTE.with_name(name).message(clean(text))));
     }
-    group = group.elements(finding.hint.as_ref().map(|hint| Level::HELP.message(clean(hint))));
+    let hint = finding.hint.as_ref().map(|hint| with_target(hint, target));
+    group = group.elements(hint.map(|hint| Level::HELP.message(clean(&hint))));
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     format!("{}\n\n", renderer.render(&[group]))
+}
+
+/// A hint whose commands name the target, which the library calls `PACK`: in a directory, files are named by their
+/// paths; of an archive, those of its source are meant, which may be anywhere.
+fn with_target(hint: &str, target: &Path) -> String {
+    let word = |word: &str| match word.strip_prefix("PACK") {
+        Some("") => shell::path(target),
+        Some(rest) if rest.starts_with('/') => {
+            let file = rest.trim_start_matches('/');
+            if target.is_dir() { shell::path(&target.join(file)) } else { file.to_owned() }
+        }
+        _ => word.to_owned(),
+    };
+    let part = |(nth, part): (usize, &str)| match nth % 2 {
+        0 => part.to_owned(),
+        _ => part.split(' ').map(word).collect::<Vec<_>>().join(" "),
+    };
+    hint.split('`').enumerate().map(part).collect::<Vec<_>>().join("`")
 }
 
 /// The target, the member in it, and the place in the member. A snippet adds line and column itself.
@@ -85,8 +105,9 @@ fn clean(text: &str) -> String {
 
 /// A text of the library in the words of the command. Where the library says "the option `keep_metadata: FILE`", the
 /// command says "--keep-metadata FILE"; and "`ra-pack create --layout bagit`" for "`create` with the option
-/// `layout: bagit`".
+/// `layout: bagit`". The numbers of the system's errors say nothing to people.
 pub(crate) fn in_own_words(text: &str) -> String {
+    let text = without_numbers(text);
     let mut parts = text.split("the option `");
     let mut told = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -103,6 +124,20 @@ pub(crate) fn in_own_words(text: &str) -> String {
         told.push_str(rest);
     }
     told
+}
+
+/// Leaves out ` (os error 2)`.
+fn without_numbers(text: &str) -> String {
+    const BEFORE: &str = " (os error ";
+    let mut parts = text.split(BEFORE);
+    let mut said = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(')') {
+            Some((number, rest)) if number.parse::<i32>().is_ok() => said.push_str(rest),
+            _ => said.extend([BEFORE, part]),
+        }
+    }
+    said
 }
 
 /// The text of an excerpt, and where the caret belongs in it. Tabs stay, which the renderer makes blanks of.
@@ -185,8 +220,8 @@ pub(crate) fn nothing_matches(target: &Path, noun: &str, patterns: &[String]) ->
     format!("ra-pack: no {noun} of `{shown}` matches {patterns}\n  next: {next}")
 }
 
-/// An error with everything that caused it.
-pub(crate) fn error(error: &Error) -> String {
+/// An error with everything that caused it, and the next step: `next`, or what follows from the error.
+pub(crate) fn error(error: &Error, next: Option<String>) -> String {
     let lines = |error: &dyn std::error::Error| {
         in_own_words(&error.to_string()).lines().map(clean).collect::<Vec<_>>().join("\n")
     };
@@ -201,7 +236,7 @@ pub(crate) fn error(error: &Error) -> String {
         }
         source = cause.source();
     }
-    if let Some(next) = next_step(error) {
+    if let Some(next) = next.or_else(|| next_step(error)) {
         text.push_str("  next: ");
         text.push_str(&next);
         text.push('\n');
@@ -209,12 +244,15 @@ pub(crate) fn error(error: &Error) -> String {
     text
 }
 
+/// The page about formats that ra-pack does not read.
+const OTHER_FORMATS: &str = "docs/from-other-formats.md";
+
 /// Commands that do with a file what can be done with it.
 fn next_step(error: &Error) -> Option<String> {
     let path = match error {
         Error::NotAPack { path, .. } => path.as_path(),
         Error::NotAnArray { name, .. } => Path::new(name),
-        Error::NoSuchMember { archive, suggestion: None, .. } => {
+        Error::NoSuchMember { archive, .. } | Error::SeveralMembers { archive, .. } => {
             return Some(format!("`ra-pack list {}` shows what is there", shell::path(archive)));
         }
         Error::IsDirectory { archive, member, .. } => {
@@ -223,6 +261,13 @@ fn next_step(error: &Error) -> Option<String> {
         }
         _ => return None,
     };
+    let (Error::NotAPack { kind, .. } | Error::NotAnArray { kind, .. }) = error else {
+        return None;
+    };
+    let is_table = || path.extension().is_some_and(|end| end == "csv" || end == "tsv");
+    if matches!(kind, FileKind::Other(_)) || (*kind == FileKind::Text && is_table()) {
+        return Some(format!("see {OTHER_FORMATS} for a way to convert it"));
+    }
     let file = shell::path(path);
     let into = |extension| {
         let to = shell::path(&path.with_extension(extension));
@@ -241,6 +286,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn commands_in_hints_name_the_target() {
+        let hint = "PACK: `ra-pack describe PACK/a.ra > PACK/a.yaml`, `x PACK`";
+        let (directory, archive) = (std::env::temp_dir(), Path::new("a b.zip"));
+        let shown = directory.join("a").display().to_string();
+        let expected = format!(
+            "PACK: `ra-pack describe {shown}.ra > {shown}.yaml`, `x {}`",
+            directory.display()
+        );
+        assert_eq!(with_target(hint, &directory), expected);
+        let expected = "PACK: `ra-pack describe a.ra > a.yaml`, `x 'a b.zip'`";
+        assert_eq!(with_target(hint, archive), expected);
+    }
+
+    #[test]
     fn options_of_the_library_are_those_of_the_command() {
         for (text, expected) in [
             ("choose a part by the option `slice`", "choose a part by --slice"),
@@ -248,6 +307,8 @@ mod tests {
             ("give the option `member: NAME`; `a` or `b`", "give --member NAME; `a` or `b`"),
             ("`a`: `create` with the option `bag_info`", "`a`: `ra-pack create --bag-info`"),
             ("no option `at all", "no option `at all"),
+            ("cannot open `x`: No file (os error 2); or", "cannot open `x`: No file; or"),
+            ("an (os error x) (os error", "an (os error x) (os error"),
         ] {
             assert_eq!(in_own_words(text), expected);
         }

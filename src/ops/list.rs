@@ -181,6 +181,10 @@ impl Pack {
             PackScan::new(archive, jobs, ScanFor::Contents)?;
         finding::cut(&mut findings);
         let ListOptions { patterns, .. } = options;
+        if let Some((_, lone)) = self.lone() {
+            let stem = |name: &str| name.rsplit_once('.').map(|(stem, _)| stem.to_owned());
+            members.retain(|member| stem(&member.name) == stem(lone));
+        }
         if !patterns.is_empty() || options.arrays {
             members.retain(|member| {
                 let payload = placement.payload(&member.name).unwrap_or(&member.name);
@@ -209,7 +213,7 @@ impl Pack {
         if options.digests {
             members.look_up_digests(self)?;
         }
-        let target = archive.path().to_owned();
+        let target = self.given().to_owned();
         Ok(Listing { target, container, layout, attributes, members, hidden, findings })
     }
 }

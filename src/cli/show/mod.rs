@@ -61,11 +61,11 @@ pub(crate) struct ShowArgs {
     full: bool,
 
     /// Show N values at each end of a dimension.
-    #[arg(long, value_name = "N", default_value = "3", value_parser = |text: &str| number(text, 1..=1000))]
+    #[arg(long, value_name = "N", default_value = "3", value_parser = |text: &str| number(text, 1..=1000_u64))]
     edge: u64,
 
     /// Show at most N digits after the decimal point.
-    #[arg(long, value_name = "N", default_value = "8", value_parser = |text: &str| number(text, 0..=40))]
+    #[arg(long, value_name = "N", default_value = "8", value_parser = |text: &str| number(text, 0..=40_u64))]
     precision: u64,
 
     /// Threads to use [default: one per core].
@@ -141,11 +141,11 @@ pub(super) fn run(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
         return Ok(ending);
     }
     match array(args, output) {
-        Err(Failure::Operation(error))
+        Err(Failure::Operation(error, next))
             if matches!(*error, ra_pack::Error::IsDirectory { .. }) && !asks_for_values(args) =>
         {
             let shown = pack::run(args, args.member.as_deref(), output)?;
-            shown.ok_or(Failure::Operation(error))
+            shown.ok_or(Failure::Operation(error, next))
         }
         ended => ended,
     }
@@ -153,8 +153,7 @@ pub(super) fn run(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
 
 fn array(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
     let (pack, member) = array::open(&args.archive, args.member.as_deref(), &output.progress())?;
-    let array = pack.array(&member).map_err(|error| pack.explain(error))?;
-    let array = array.in_shape_order()?;
+    let array = pack.array(&member)?.in_shape_order()?;
     let axes = array.axes()?;
     let edge = (!args.full).then_some(args.edge);
     let mut options = CornersOptions::default();
