@@ -199,6 +199,6 @@ mod tests {
     fn there_are_smaller_moments_between() {
         let days = Dates::new("days since 1970-01-01", None).unwrap();
         let ticks = dated(days, 0.0, 20.0, 10).unwrap();
-        assert_eq!((ticks.major.len(), ticks.minor.len()), (10, 21));
+        assert_eq!((ticks.major.len(), ticks.minor.len()), (11, 21));
     }
 }

@@ -218,8 +218,8 @@ fn factor(word: &str) -> Option<String> {
     let end = word.find(|letter| !is_name(letter)).unwrap_or(word.len());
     let (name, power) = word.split_at_checked(end)?;
     if name.is_empty() {
-        // A number, such as that of `1/s`, or nothing between two separators.
-        return word.chars().all(|letter| letter.is_ascii_digit()).then(|| word.to_owned());
+        // As in `1/s`, or between two separators.
+        return matches!(word, "" | "1").then(|| word.to_owned());
     }
     let symbol = SYMBOLS.iter().find(|(names, _)| names.contains(&name));
     let symbol = symbol.map_or(name, |(_, symbol)| symbol);
