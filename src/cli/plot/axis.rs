@@ -78,6 +78,12 @@ impl Scale {
         Some((change(value) / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0))
     }
 
+    /// Good moments, where the values are some.
+    pub(super) fn dated(self, dates: Option<Dates>, count: usize) -> Option<Ticks> {
+        let ticks = dated(dates.filter(|_| !self.is_log)?, self.low, self.high, count)?;
+        Some(ticks.placed(|value| self.place(value)))
+    }
+
     pub(super) fn ticks(self, count: usize) -> Ticks {
         let ticks = if self.is_log { logarithmic } else { linear }(self.low, self.high, count);
         ticks.placed(|value| self.place(value))
@@ -159,13 +165,13 @@ impl<'s> Along<'s> {
             && attribute_text(self.axis.coordinate.as_ref(), "positive") != Some("down")
     }
 
-    /// About `count` marks; of dates, whose texts are short, half as many more.
+    /// About `count` marks; of dates, whose texts are short, a quarter more.
     pub(super) fn ticks(&self, count: usize) -> Ticks {
         if self.edges.is_empty() {
             return Ticks::default();
         }
         let (low, high) = self.ends();
-        let dated = self.dates.and_then(|dates| dated(dates, low, high, count + count / 2));
+        let dated = self.dates.and_then(|dates| dated(dates, low, high, count + count / 4));
         let mut ticks = dated.unwrap_or_else(|| linear(low, high, count));
         if !self.has_positions {
             // Indices are whole.
@@ -225,8 +231,7 @@ impl<'s> Along<'s> {
             name.unwrap_or("index"),
         );
         if self.dates.is_some() {
-            let parts = [context, Some("UTC")];
-            label.units = Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "));
+            label.units = Some(Label::of_dates(context));
         } else if !self.has_positions && name.is_some() {
             label.units = Some("index".to_owned());
         }
@@ -262,7 +267,7 @@ fn good_step(least: f64) -> (f64, f64) {
     let power = libm::pow(10.0, libm::log10(least).floor());
     let steps = [(1.0, 5.0), (2.0, 4.0), (5.0, 5.0), (10.0, 5.0)];
     let steps = steps.map(|(digit, parts)| (digit * power, parts));
-    steps.into_iter().find(|(step, _)| *step >= least * 0.999).unwrap_or((least, 5.0))
+    steps.into_iter().find(|(step, _)| *step >= least * 0.9).unwrap_or((least, 5.0))
 }
 
 pub(super) fn multiples(low: f64, high: f64, step: f64, most: usize) -> Vec<f64> {

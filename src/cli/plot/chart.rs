@@ -5,6 +5,7 @@ use std::mem::swap;
 use ra_pack::path::escape;
 use ra_pack::values::{Grid, Line, Quantity, Sample};
 
+use super::super::array::dates;
 use super::super::text::{columns, count, digits, fit, float};
 use super::axis::{Along, Scale, Tick, Ticks};
 use super::color::{ColorMap, RD_BU, Rgb, VIRIDIS, of_name};
@@ -306,6 +307,20 @@ fn fitting(length: f64, each: f64) -> usize {
     count(length / each).clamp(2, 10)
 }
 
+/// The axis of the values of a line.
+fn of_values(quantity: &Quantity, scale: Scale, count: usize) -> Side {
+    let mut label = Label::of(quantity);
+    let dates = dates(quantity.description.as_ref());
+    let ticks = match scale.dated(dates, count) {
+        Some(ticks) => {
+            label.units = Some(Label::of_dates(ticks.context.as_deref()));
+            ticks
+        }
+        None => scale.ticks(count),
+    };
+    Side { ticks, label }
+}
+
 /// The background of columns without a value next to a line.
 const NOTHING: Rgb = [0xF3, 0xD9, 0xD3];
 
@@ -316,7 +331,7 @@ fn draw_line(scene: &mut Scene, line: &Line, style: &Chart, top: f64) -> PlotAre
     let along = line.axis.as_ref().map(Along::new);
     // Along the line, and of its values.
     let mut own = Side { ticks: Ticks::default(), label: Label::default() };
-    let [across, upwards] = [fitting(wide - 100.0, 80.0), fitting(high - top - 60.0, 45.0)];
+    let [across, upwards] = [fitting(wide - 80.0, 65.0), fitting(high - top - 60.0, 45.0)];
     let is_downwards = style.is_turned && along.as_ref().is_some_and(|it| !it.is_upwards());
     if let Some(along) = &along {
         own.ticks = along.ticks(if style.is_turned { upwards } else { across });
@@ -325,8 +340,7 @@ fn draw_line(scene: &mut Scene, line: &Line, style: &Chart, top: f64) -> PlotAre
             own.ticks = own.ticks.reversed();
         }
     }
-    let ticks = scale.ticks(if style.is_turned { across } else { upwards });
-    let values = Side { ticks, label: Label::of(&line.quantity) };
+    let values = of_values(&line.quantity, scale, if style.is_turned { across } else { upwards });
     let (across, upwards) = if style.is_turned { (values, own) } else { (own, values) };
     let below = if has_gap { 18.0 } else { 0.0 };
     let layout = Layout::new(style, (top, 20.0, below), &across.label, &upwards);
@@ -505,7 +519,7 @@ fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Chart, top: f64) -> PlotAre
     let ticks = down.ticks(fitting(high - top - 60.0, 45.0));
     let label = down.label(ticks.context.as_deref());
     let upwards = Side { ticks: if down.is_upwards() { ticks } else { ticks.reversed() }, label };
-    let ticks = across.ticks(fitting(wide - 200.0, 80.0));
+    let ticks = across.ticks(fitting(wide - 180.0, 65.0));
     let label = across.label(ticks.context.as_deref());
     let across_side = Side { ticks, label };
     let has_names = palette.has_names();
@@ -516,15 +530,16 @@ fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Chart, top: f64) -> PlotAre
         palette.scale.ticks(fitting(high - top - 80.0, 40.0)).major
     };
     let bar_label = Label::of(&grid.quantity).lines(letters(high - top - 60.0, MEDIUM), LINES);
-    let right =
-        room(&bar).max(56.0) + if has_names { 44.0 } else { 50.0 + LINE * float(bar_label.len()) };
+    let with_value = grid.cells.iter().filter(|value| palette.known(**value).is_some()).count();
+    let has_gap = with_value < grid.cells.len();
+    let labels = if has_names { 0.0 } else { 10.0 + LINE * float(bar_label.len()) };
+    // The box of cells without a value has its meaning next to it.
+    let right = (room(&bar) + 44.0 + labels).max(if has_gap { 96.0 } else { 0.0 });
     let mut layout = Layout::new(style, (top, right, 0.0), &across_side.label, &upwards);
     layout.area = map_area(layout.area, &across, &down);
     let area = layout.area;
     draw_cells(scene, grid, &palette, style, area);
     scene.axes(&layout, &across_side.ticks, &upwards.ticks);
-    let with_value = grid.cells.iter().filter(|value| palette.known(**value).is_some()).count();
-    let has_gap = with_value < grid.cells.len();
     let (x, mut y) = (area.left + area.width + 20.0, area.top);
     if has_names {
         for (nth, (_, name)) in bar.iter().enumerate().take(count(high / 20.0)) {
@@ -540,7 +555,7 @@ fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Chart, top: f64) -> PlotAre
             scene.rect((x + 16.0, y - 0.5), (4.0, 1.0), BLACK);
             scene.text((x + 23.0, y + 4.0), &power_of_ten(text), "start", SMALL);
         }
-        let x = x + 23.0 + room(&bar) + LINE;
+        let x = x + 27.0 + room(&bar) + LINE;
         scene.upright(x, bar_area, &bar_label);
     }
     if has_gap {

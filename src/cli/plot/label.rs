@@ -32,6 +32,11 @@ impl Label {
         label
     }
 
+    /// The units of dates, with the part of them that the marks leave out.
+    pub(super) fn of_dates(context: Option<&str>) -> String {
+        [context, Some("UTC")].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
     /// The label in at most so many lines of about so many columns. The name gives way, the units are whole.
     pub(super) fn lines(&self, room: usize, most: usize) -> Vec<String> {
         let all = self.to_string();
@@ -248,7 +253,9 @@ fn raised(power: &str) -> String {
 
 /// A number that has a power of ten as it is printed: `2.5e-7` as 2.5×10⁻⁷.
 pub(super) fn power_of_ten(number: &str) -> String {
-    match number.split_once('e') {
+    // A month has an `e` too.
+    let parts = number.split_once('e').filter(|_| number.parse::<f64>().is_ok());
+    match parts {
         Some(("1", power)) => format!("10{}", raised(power)),
         Some((digits, power)) => format!("{digits}×10{}", raised(power)),
         None => number.to_owned(),
@@ -314,6 +321,7 @@ mod tests {
         assert_eq!(power_of_ten("1e-6"), "10⁻⁶");
         assert_eq!(power_of_ten("-2.5e12"), "-2.5×10¹²");
         assert_eq!(power_of_ten("0.25"), "0.25");
+        assert_eq!(power_of_ten("Sep"), "Sep");
     }
 
     #[test]

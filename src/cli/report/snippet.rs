@@ -23,12 +23,14 @@ fn names(element: ElementType) -> Option<Names> {
         }
         ElementType::UINT32 => ("<u4", None, "UInt32", "u32"),
         ElementType::UINT64 => ("<u8", None, "UInt64", "u64"),
-        ElementType::FLOAT16 => ("<f2", None, "Float16", "half::f16"),
+        ElementType::FLOAT16 => ("<f2", None, "Float16", "ra_pack::half::f16"),
         ElementType::FLOAT32 => ("<f4", Some("\"numeric\", {n}, size = 4"), "Float32", "f32"),
         ElementType::FLOAT64 => ("<f8", Some("\"numeric\", {n}, size = 8"), "Float64", "f64"),
-        ElementType::COMPLEX64 => ("<c8", None, "ComplexF32", "Complex<f32>"),
-        ElementType::COMPLEX128 => ("<c16", Some("\"complex\", {n}"), "ComplexF64", "Complex<f64>"),
-        ElementType::BOOL => ("?", Some("\"logical\", {n}, size = 1"), "Bool", "bool"),
+        ElementType::COMPLEX64 => ("<c8", None, "ComplexF32", "ra_pack::num_complex::Complex<f32>"),
+        ElementType::COMPLEX128 => {
+            ("<c16", Some("\"complex\", {n}"), "ComplexF64", "ra_pack::num_complex::Complex<f64>")
+        }
+        ElementType::BOOL => ("?", Some("\"logical\", {n}, size = 1"), "Bool", "u8"),
         _ => return None,
     })
 }
@@ -56,7 +58,7 @@ pub(super) fn snippets(
     let (_, _, _, rust) = names;
     let rust = format!(
         "let pack = ra_pack::Pack::open(\"{pack}\")?;\n\
-         let x: ndarray::ArrayD<{rust}> = pack.array(\"{name}\")?.in_shape_order()?.read()?;"
+         let x: ra_pack::ndarray::ArrayD<{rust}> = pack.array(\"{name}\")?.in_shape_order()?.read()?;"
     );
     let mut all = Vec::new();
     // Others would have to decode the elements first.
@@ -80,7 +82,7 @@ struct Program<'a> {
 }
 
 impl Program<'_> {
-    /// The extents, in the order of the file or from the other end, each with a comma after it.
+    /// The extents, in the order of the file or from the other end.
     fn dims(&self, is_reversed: bool) -> String {
         let mut dims: Vec<String> = self.header.dims().iter().map(u64::to_string).collect();
         if is_reversed {
@@ -124,10 +126,13 @@ impl Program<'_> {
         };
         format!(
             "import numpy{import}\n{open}\nx = numpy.frombuffer(data, \"{code}\", {}, {})\
-             .reshape(({},), order=\"{order}\")",
+             .reshape({}, order=\"{order}\")",
             header.elements(),
             header.header_len(),
-            self.dims(is_reversed)
+            match header.ndims() {
+                1 => self.dims(false),
+                _ => format!("({})", self.dims(is_reversed)),
+            }
         )
     }
 
