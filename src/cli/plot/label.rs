@@ -7,6 +7,12 @@ use ra_pack::values::{FixedAxis, Quantity};
 use super::super::array::{self, attribute_text};
 use super::super::text::{columns, digits, fit};
 
+/// Columns of the longest name that is worth a look, so that one of a megabyte takes no time.
+const MOST_NAME: usize = 400;
+
+/// Columns of units that nobody writes.
+const MOST_UNITS: usize = 100;
+
 /// A name and the units of its numbers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Label {
@@ -20,7 +26,8 @@ impl Label {
     pub(super) fn new(description: Option<&Ndarray>, name: &str) -> Self {
         let name =
             array::attribute(description, "long_name").unwrap_or_else(|| escape(name).to_string());
-        Self { name, units: attribute_text(description, "units").and_then(typeset) }
+        let units = attribute_text(description, "units").and_then(typeset);
+        Self { name: fit(&name, MOST_NAME), units: units.map(|units| fit(&units, MOST_UNITS)) }
     }
 
     /// That of the values that are drawn.
@@ -120,7 +127,7 @@ pub(crate) fn place(fixed: &[FixedAxis]) -> String {
             (None, None) => format!("{name} = {}", digits(position, 6)),
         }
     };
-    fixed.iter().map(one).collect::<Vec<_>>().join(", ")
+    fixed.iter().map(|axis| fit(&one(axis), MOST_NAME)).collect::<Vec<_>>().join(", ")
 }
 
 /// A date and time without what is zero at its end: `2024-06-03 12:00 UTC`, `2024-06-03`.

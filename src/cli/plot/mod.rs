@@ -56,15 +56,15 @@ pub(crate) struct PlotArgs {
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = words(COLOR_MAPS))]
     cmap: Option<ColorMap>,
 
-    /// Width and height of the picture, in units of which a letter has about ten.
+    /// Width and height of the picture in units; text is 12 units high.
     #[arg(long, value_name = "WxH", default_value = "800x500", value_parser = size)]
     size: (u32, u32),
 
-    /// Pixels of a PNG for each unit of --size: 2 or 3 for print, with letters in proportion.
+    /// Pixels of a PNG for each unit of --size; 2 or 3 is good for print.
     #[arg(long, value_name = "N", default_value = "1", value_parser = scale)]
     scale: f64,
 
-    /// The least and the greatest value to draw, or percentiles such as 2%:98% [default: those of the array].
+    /// Least and greatest value to draw, or percentiles such as 2%:98% [default: those of the array].
     #[arg(long, value_name = "MIN:MAX", value_parser = range, allow_hyphen_values = true)]
     range: Option<Range>,
 
@@ -76,7 +76,7 @@ pub(crate) struct PlotArgs {
     #[arg(long)]
     transpose: bool,
 
-    /// Write this above the picture; nothing when it is empty [default: the long name].
+    /// Title of the picture; none if empty [default: the long name, the slice and the array].
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
 
@@ -161,8 +161,7 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
     let (mut columns, mut rows) =
         (pixels(width.saturating_sub(150).max(50)), pixels(height.saturating_sub(90).max(50)));
     if args.output.is_none() {
-        let (wide, high) = output.size();
-        (columns, rows) = (wide * 2, high * 2);
+        (columns, rows) = terminal::Screen::new(output).pixels();
     }
     if args.transpose && args.output.is_some() {
         (columns, rows) = (rows, columns);

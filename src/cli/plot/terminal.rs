@@ -17,7 +17,7 @@ const RAMP: [char; 9] = ['.', ':', '-', '=', '+', '*', '#', '%', '@'];
 
 /// The terminal, as far as a picture needs it.
 #[derive(Debug, Clone, Copy)]
-struct Screen {
+pub(super) struct Screen {
     columns: usize,
     /// Rows of the picture itself.
     rows: usize,
@@ -27,14 +27,7 @@ struct Screen {
 }
 
 pub(super) fn preview(sample: &Sample, style: &Chart, output: &Output) -> String {
-    let (columns, rows) = output.size();
-    let unicode = Output::is_unicode();
-    let screen = Screen {
-        columns: columns.clamp(20, 200),
-        rows: rows.saturating_sub(9).clamp(4, 50),
-        unicode,
-        is_painted: unicode && output.color_out,
-    };
+    let screen = Screen::new(output);
     let (quantity, lines) = match sample {
         Sample::Line(line) => (&line.quantity, of_line(line, style, screen)),
         Sample::Grid(grid) => (&grid.quantity, of_grid(grid, style, screen)),
@@ -47,9 +40,31 @@ pub(super) fn preview(sample: &Sample, style: &Chart, output: &Output) -> String
 }
 
 impl Screen {
+    pub(super) fn new(output: &Output) -> Self {
+        let (columns, rows) = output.size();
+        let unicode = Output::is_unicode();
+        Self {
+            columns: columns.clamp(20, 200),
+            rows: rows.saturating_sub(9).clamp(4, 50),
+            unicode,
+            is_painted: unicode && output.color_out,
+        }
+    }
+
+    /// The columns and rows of cells that it shows.
+    pub(super) fn pixels(self) -> (usize, usize) {
+        (self.columns, self.rows * if self.is_painted { 2 } else { 1 })
+    }
+
     /// The columns that are left for a picture between the texts of an axis.
     fn room(self, upwards: &Ticks) -> usize {
         self.columns.saturating_sub(gutter(upwards) + 2).max(8)
+    }
+
+    /// A way on the screen with the label of its axis.
+    fn labelled(self, way: &str, label: &Label) -> String {
+        let room = self.columns.saturating_sub(columns(way) + 2);
+        format!("{way}: {}", label.lines(room, 1).concat())
     }
 
     /// Rows of a picture between its axes, with the texts of their ticks.
@@ -130,10 +145,14 @@ fn of_grid(grid: &Grid, style: &Chart, screen: Screen) -> Vec<String> {
         all.chunks(columns).map(row).collect()
     };
     let mut lines = screen.framed(picture, &upwards, &ticks);
-    let labels = [("down", &down, context), ("across", &across, ticks.context)];
-    lines.extend(
-        labels.map(|(way, along, context)| format!("{way}: {}", along.label(context.as_deref()))),
-    );
+    let labels = [
+        (if down.is_upwards() { "up" } else { "down" }, &down, context),
+        ("across", &across, ticks.context),
+    ];
+    let line = |(way, along, context): (&str, &Along<'_>, Option<String>)| {
+        screen.labelled(way, &along.label(context.as_deref()))
+    };
+    lines.extend(labels.map(line));
     if palette.has_names() {
         let names = grid.quantity.names.iter().enumerate().map(|(nth, (name, number))| {
             let name = escape(name);
@@ -194,8 +213,9 @@ fn of_line(line: &Line, style: &Chart, screen: Screen) -> Vec<String> {
     let across = along.as_ref().map(|it| it.ticks((columns / 12).clamp(2, 8))).unwrap_or_default();
     let mut lines =
         screen.framed(dots(line, scale, (columns, rows), screen.unicode), &upwards, &across);
-    let along = along.map(|it| it.label(across.context.as_deref()).to_string());
-    lines.push(format!("{} along {}", Label::of(&line.quantity), along.unwrap_or_default()));
+    lines.push(screen.labelled("up", &Label::of(&line.quantity)));
+    let label = along.map(|along| along.label(across.context.as_deref()));
+    lines.extend(label.map(|label| screen.labelled("across", &label)));
     lines
 }
 
