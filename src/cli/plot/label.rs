@@ -1,0 +1,341 @@
+//! Labels: names with their units, which are typeset and never cut, and the place of a slice in words.
+
+use ra_pack::ndl::Ndarray;
+use ra_pack::path::escape;
+use ra_pack::values::{FixedAxis, Quantity};
+
+use super::super::array::{self, attribute_text};
+use super::super::text::{columns, digits, fit};
+
+/// Columns of the longest name that is worth a look, so that one of a megabyte takes no time.
+const MOST_NAME: usize = 400;
+
+/// Columns of units that nobody writes.
+const MOST_UNITS: usize = 100;
+
+/// A name and the units of its numbers.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Label {
+    pub(super) name: String,
+    /// Typeset.
+    pub(super) units: Option<String>,
+}
+
+impl Label {
+    /// The long name and the units of a description, or else the name itself.
+    pub(super) fn new(description: Option<&Ndarray>, name: &str) -> Self {
+        let name =
+            array::attribute(description, "long_name").unwrap_or_else(|| escape(name).to_string());
+        let units = attribute_text(description, "units").and_then(typeset);
+        Self { name: fit(&name, MOST_NAME), units: units.map(|units| fit(&units, MOST_UNITS)) }
+    }
+
+    /// That of the values that are drawn.
+    pub(crate) fn of(quantity: &Quantity) -> Self {
+        let mut label = Self::new(quantity.description.as_ref(), &quantity.name);
+        if quantity.is_magnitude {
+            label.name.insert_str(0, "magnitude of ");
+        }
+        label
+    }
+
+    /// The units of dates, with the part of them that the marks leave out.
+    pub(super) fn of_dates(context: Option<&str>) -> String {
+        [context, Some("UTC")].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// The label in at most so many lines of about so many columns. The name gives way, the units are whole.
+    pub(super) fn lines(&self, room: usize, most: usize) -> Vec<String> {
+        let all = self.to_string();
+        let least = if columns(&all) > room { columns(&all) / most } else { room };
+        // Lines of about the same length, where there are several.
+        let whole = (least..room).map(|room| self.wrapped(room, most)).find(|(_, is_cut)| !is_cut);
+        whole.unwrap_or_else(|| self.wrapped(room, most)).0
+    }
+
+    /// The lines, and whether any is cut or too long.
+    fn wrapped(&self, room: usize, most: usize) -> (Vec<String>, bool) {
+        let mut is_cut = false;
+        let units = self.units.as_ref().map_or_else(String::new, |units| format!("[{units}]"));
+        // The last line keeps room for the units.
+        let kept = if units.is_empty() { 0 } else { columns(&units) + 1 };
+        let mut lines = vec![String::new()];
+        let mut words: Vec<&str> = self.name.split_whitespace().rev().collect();
+        while let Some(word) = words.pop() {
+            let is_last = lines.len() == most;
+            let room = if is_last { room.saturating_sub(kept) } else { room };
+            let Some(line) = lines.last_mut() else { break };
+            let gap = usize::from(!line.is_empty());
+            if columns(line) + gap + columns(word) <= room {
+                line.push_str(if gap > 0 { " " } else { "" });
+                line.push_str(word);
+            } else if is_last {
+                words.reverse();
+                let all = [&[&**line, word][..], &words].concat().join(" ");
+                *line = fit(all.trim(), room);
+                is_cut = true;
+                break;
+            } else if gap == 0 {
+                *line = fit(word, room);
+                is_cut = true;
+            } else {
+                words.push(word);
+                lines.push(String::new());
+            }
+        }
+        let is_full = lines.len() == most;
+        match lines.last_mut() {
+            _ if units.is_empty() => {}
+            Some(line) if line.is_empty() => *line = units,
+            Some(line) if is_full || columns(line) + kept <= room => {
+                line.push(' ');
+                line.push_str(&units);
+            }
+            _ => lines.push(units),
+        }
+        is_cut |= lines.iter().any(|line| columns(line) > room);
+        (lines, is_cut)
+    }
+}
+
+impl std::fmt::Display for Label {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(&self.wrapped(usize::MAX, 1).0.concat())
+    }
+}
+
+/// The place of a slice along the dimensions of which it takes one index: `depth = 10 m, northward`.
+pub(crate) fn place(fixed: &[FixedAxis]) -> String {
+    let one = |axis: &FixedAxis| {
+        if let Some(label) = &axis.label {
+            return escape(label).to_string();
+        }
+        let name = axis.name.as_ref().map(|name| escape(name).to_string());
+        let (Some(name), Some(position)) = (&name, axis.position) else {
+            return [name.as_deref(), Some("index"), Some(&axis.index.to_string())]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join(" ");
+        };
+        let coordinate = axis.coordinate.as_ref();
+        let date = array::dates(coordinate).and_then(|dates| dates.exact(position));
+        let units = attribute_text(coordinate, "units").and_then(typeset);
+        match (date, units) {
+            (Some(date), _) => format!("{name} = {}", shortened(&date)),
+            (None, Some(units)) => format!("{name} = {} {units}", digits(position, 6)),
+            (None, None) => format!("{name} = {}", digits(position, 6)),
+        }
+    };
+    fixed.iter().map(|axis| fit(&one(axis), MOST_NAME)).collect::<Vec<_>>().join(", ")
+}
+
+/// A date and time without what is zero at its end: `2024-06-03 12:00 UTC`, `2024-06-03`.
+pub(crate) fn shortened(date: &str) -> String {
+    let date = date.trim_end_matches('Z').trim_end_matches(":00");
+    match date.strip_suffix("T00") {
+        Some(day) => day.to_owned(),
+        // The hour keeps its minutes.
+        None if date.len() == 13 => format!("{}:00 UTC", date.replace('T', " ")),
+        None => format!("{} UTC", date.replace('T', " ")),
+    }
+}
+
+/// Units by their names, and their symbols.
+const SYMBOLS: &[(&[&str], &str)] = &[
+    (
+        &[
+            "degree_Celsius",
+            "degrees_Celsius",
+            "degree_celsius",
+            "degrees_celsius",
+            "degC",
+            "deg_C",
+            "degreeC",
+            "degreesC",
+            "degree_C",
+            "degrees_C",
+            "celsius",
+            "Celsius",
+        ],
+        "°C",
+    ),
+    (&["degree_Fahrenheit", "degrees_Fahrenheit", "degF", "fahrenheit", "Fahrenheit"], "°F"),
+    (&["degrees_north", "degree_north", "degrees_N", "degree_N", "degreesN", "degreeN"], "°N"),
+    (&["degrees_east", "degree_east", "degrees_E", "degree_E", "degreesE", "degreeE"], "°E"),
+    (&["degrees_west", "degree_west", "degrees_W", "degree_W"], "°W"),
+    (&["degrees_south", "degree_south", "degrees_S", "degree_S"], "°S"),
+    (&["degrees", "degree", "deg", "arc_degree", "angular_degree"], "°"),
+    (&["percent"], "%"),
+    (&["kelvin", "Kelvin", "degK", "degree_Kelvin", "degrees_Kelvin"], "K"),
+    (&["meter", "meters", "metre", "metres"], "m"),
+    (&["kilometer", "kilometers", "kilometre", "kilometres"], "km"),
+    (&["second", "seconds", "sec"], "s"),
+    (&["kilogram", "kilograms"], "kg"),
+    (&["gram", "grams"], "g"),
+    (&["pascal", "pascals", "Pascal"], "Pa"),
+    (&["hertz", "Hertz"], "Hz"),
+    (&["watt", "watts", "Watt"], "W"),
+    (&["joule", "joules", "Joule"], "J"),
+    (&["newton", "newtons", "Newton"], "N"),
+    (&["volt", "volts", "Volt"], "V"),
+    (&["mole", "moles"], "mol"),
+    (&["ohm", "Ohm", "ohms"], "Ω"),
+    (&["angstrom", "Angstrom", "angstroms"], "Å"),
+    (&["um", "micron", "microns", "micrometer", "micrometre", "micrometers"], "µm"),
+    (&["us", "usec", "microsecond", "microseconds"], "µs"),
+    (&["ug"], "µg"),
+    (&["umol"], "µmol"),
+    (&["uPa"], "µPa"),
+    (&["uV"], "µV"),
+    (&["uW"], "µW"),
+    (&["uM"], "µM"),
+    (&["uT"], "µT"),
+];
+
+/// Units whose power may be written without a sign, as in `kg m2 s-2`. Of others a digit may be a part of the name.
+const POWERED: [&str; 20] = [
+    "m", "km", "cm", "mm", "nm", "µm", "s", "ms", "K", "kg", "g", "Pa", "W", "J", "V", "A", "N",
+    "mol", "Hz", "°",
+];
+
+/// Units as they are printed: `degree_Celsius` as °C, `m s-1` as m s⁻¹. Units with anything unknown in them are left as
+/// they are, and none are those of a number without units.
+pub(crate) fn typeset(units: &str) -> Option<String> {
+    let plain = || escape(units.trim()).to_string();
+    if units.trim().is_empty() {
+        return None;
+    }
+    if units.contains(" since ") {
+        return Some(plain());
+    }
+    let units = units.trim().replace("**", "^");
+    let mut text = String::new();
+    for part in units.split_inclusive([' ', '/', '.', '*', '·']) {
+        let word = part.trim_end_matches([' ', '/', '.', '*', '·']);
+        let Some(factor) = factor(word) else { return Some(plain()) };
+        text.push_str(&factor);
+        match part.strip_prefix(word) {
+            Some("") | None => {}
+            Some("/") => text.push('/'),
+            Some(_) => text.push(' '),
+        }
+    }
+    Some(text.trim_end().to_owned())
+}
+
+/// One factor of units: a unit with its power.
+fn factor(word: &str) -> Option<String> {
+    let is_name = |letter: char| letter.is_alphabetic() || "_%°µΩÅ\"'".contains(letter);
+    let end = word.find(|letter| !is_name(letter)).unwrap_or(word.len());
+    let (name, power) = word.split_at_checked(end)?;
+    if name.is_empty() {
+        // As in `1/s`, or between two separators.
+        return matches!(word, "" | "1").then(|| word.to_owned());
+    }
+    let symbol = SYMBOLS.iter().find(|(names, _)| names.contains(&name));
+    let symbol = symbol.map_or(name, |(_, symbol)| symbol);
+    if power.is_empty() {
+        return Some(escape(symbol).to_string());
+    }
+    let marked = power.strip_prefix('^');
+    let power = marked.unwrap_or(power);
+    let digits = power.trim_start_matches(['-', '+', '−']);
+    let is_power = matches!(digits.len(), 1..=2)
+        && power.len() - digits.len() <= '−'.len_utf8()
+        && digits.bytes().all(|digit| digit.is_ascii_digit());
+    let is_sure = marked.is_some() || power.len() > digits.len() || POWERED.contains(&symbol);
+    (is_power && is_sure).then(|| format!("{symbol}{}", raised(power)))
+}
+
+/// A whole number as a power.
+fn raised(power: &str) -> String {
+    let digits = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let letter = |letter: char| match letter.to_digit(10) {
+        Some(digit) => digits.get(digit as usize).copied(),
+        None => (letter != '+').then_some('⁻'),
+    };
+    power.chars().filter_map(letter).collect()
+}
+
+/// A number that has a power of ten as it is printed: `2.5e-7` as 2.5×10⁻⁷.
+pub(super) fn power_of_ten(number: &str) -> String {
+    // A month has an `e` too.
+    let parts = number.split_once('e').filter(|_| number.parse::<f64>().is_ok());
+    match parts {
+        Some(("1", power)) => format!("10{}", raised(power)),
+        Some((digits, power)) => format!("{digits}×10{}", raised(power)),
+        None => number.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_typeset() {
+        let cases = [
+            ("degree_Celsius", "°C"),
+            ("m s-1", "m s⁻¹"),
+            ("m.s-1", "m s⁻¹"),
+            ("m s^-1", "m s⁻¹"),
+            ("m s**-1", "m s⁻¹"),
+            ("m/s", "m/s"),
+            ("day-1", "day⁻¹"),
+            ("kg m-2 s-1", "kg m⁻² s⁻¹"),
+            ("W/m2", "W/m²"),
+            ("degrees_north", "°N"),
+            ("umol kg-1", "µmol kg⁻¹"),
+            ("1/s", "1/s"),
+            ("1", "1"),
+            // Of these nobody knows what the digits are.
+            ("mol CO2", "mol CO2"),
+            ("log10(re 1 mg)", "log10(re 1 mg)"),
+            ("0.001 m", "0.001 m"),
+            ("days since 1970-01-01", "days since 1970-01-01"),
+        ];
+        for (units, expected) in cases {
+            assert_eq!(typeset(units).as_deref(), Some(expected), "{units}");
+        }
+        assert_eq!(typeset(" "), None);
+    }
+
+    #[test]
+    fn units_are_never_cut() {
+        let label = Label {
+            name: "frequency, positive where the current turns counterclockwise".to_owned(),
+            units: Some("day⁻¹".to_owned()),
+        };
+        assert_eq!(label.lines(80, 2).len(), 1);
+        assert_eq!(
+            label.lines(40, 2),
+            ["frequency, positive where the current", "turns counterclockwise [day⁻¹]"]
+        );
+        assert_eq!(label.lines(20, 1), ["frequency,… [day⁻¹]"]);
+        assert_eq!(label.lines(2, 1), ["[day⁻¹]"]);
+        assert_eq!(label.lines(66, 2).concat().matches("[day⁻¹]").count(), 1);
+        for room in 0..80 {
+            for most in 1..3 {
+                let lines = label.lines(room, most);
+                assert!(lines.len() <= most && lines.concat().ends_with("[day⁻¹]"), "{lines:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_have_powers_of_ten() {
+        assert_eq!(power_of_ten("1e-6"), "10⁻⁶");
+        assert_eq!(power_of_ten("-2.5e12"), "-2.5×10¹²");
+        assert_eq!(power_of_ten("0.25"), "0.25");
+        assert_eq!(power_of_ten("Sep"), "Sep");
+    }
+
+    #[test]
+    fn dates_have_no_zeros_at_their_end() {
+        assert_eq!(shortened("2024-06-03T00:00:00Z"), "2024-06-03");
+        assert_eq!(shortened("2024-06-03T12:00:00Z"), "2024-06-03 12:00 UTC");
+        assert_eq!(shortened("2024-06-03T00:30:00Z"), "2024-06-03 00:30 UTC");
+        assert_eq!(shortened("2024-06-03T00:30:07Z"), "2024-06-03 00:30:07 UTC");
+    }
+}
