@@ -83,6 +83,13 @@ macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $id:literal $severity:ident $(, $remedy:expr)?;)*) => {
         /// A kind of thing that can be wrong. The identifiers are stable: a code keeps its number for ever, and the
         /// number of a code that is given up is not used again.
+        ///
+        /// ```
+        /// use ra_pack::Code;
+        ///
+        /// assert_eq!(Code::DigestMismatch.id(), "MAN003");
+        /// assert!(Code::ALL.contains(&Code::DigestMismatch));
+        /// ```
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Code {

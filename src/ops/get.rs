@@ -116,6 +116,15 @@ fn report(archive: &Path, member: &str, bytes: u64, written: Written) -> GetRepo
 /// Writes one member of `archive`, or a part of an array, to `out`. The content is held against the
 /// manifest before the first byte is written, so that nothing damaged goes down a pipe.
 ///
+/// ```
+/// use ra_pack::get::get_to;
+///
+/// let mut text = Vec::new();
+/// get_to("examples/experiment", "README.md", &mut text, &Default::default())?;
+/// assert!(text.starts_with(b"# "));
+/// # Ok::<(), ra_pack::Error>(())
+/// ```
+///
 /// # Errors
 ///
 /// As [`get`]; a broken pipe too.

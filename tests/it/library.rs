@@ -469,8 +469,8 @@ fn elements_are_read_as_the_fields_that_the_description_names() {
             true,
             false,
         ),
-        ("{array: {type: uint32, shape: [3]}}", false, true),
-        ("{array: {type: uint32, shape: [2]}}", false, false),
+        ("{array: {base: uint32, shape: [3]}}", false, true),
+        ("{array: {base: uint32, shape: [2]}}", false, false),
         ("{opaque: {size: 12}}", true, true),
     ] {
         let experiment = Experiment::new()
@@ -621,6 +621,9 @@ fn a_member_that_is_not_there_is_an_error_with_what_may_be_meant() {
         }
         assert!(pack.read("../outside").is_err(), "{kind}");
         assert!(pack.array("run1").is_err(), "{kind}: a directory");
+        assert_eq!(pack.array("run1/temperature").unwrap().name(), "run1/temperature.ra", "{kind}");
+        let each = pack.read_each(&["run1/temperature"], None, |array| array.read_any().map(drop));
+        assert!(each.is_ok(), "{kind}");
         let text = pack.array("README.txt").unwrap();
         assert!(matches!(text.header().unwrap_err(), Error::NotAnArray { .. }), "{kind}");
     });

@@ -230,19 +230,19 @@ impl PayloadMembers<'_> {
                 if !path::is_sound(&member.path) {
                     MemberPath::new(&*member.path)?;
                 }
-                let placed = match packed {
-                    Some(packed) => writer.append(&member, packed)?,
-                    None if let EntrySource::Kept(kept) = &entry.source => {
+                let placed = match (packed, &entry.source) {
+                    (Some(packed), _) => writer.append(&member, packed)?,
+                    (None, EntrySource::Kept(kept)) => {
                         let file = self.old.and_then(Archive::file).expect("it has an archive");
                         self.options.progress.done(usize::from(is_checked));
                         writer.copy(&member, &kept.member, file, kept.digests.clone())?
                     }
-                    None if writer.is_stored() => writer.reserve(&member)?,
-                    None if is_checked => {
+                    (None, _) if writer.is_stored() => writer.reserve(&member)?,
+                    (None, _) if is_checked => {
                         self.options.progress.done(1);
                         writer.write(&member, self.content(entry)?)?
                     }
-                    None => {
+                    (None, _) => {
                         is_over.store(true, Ordering::Relaxed);
                         continue;
                     }

@@ -62,6 +62,15 @@ pub struct DiffOptions {
 /// Elements with the same index in both shapes are compared, however the files store them: byte order,
 /// encoding and, where descriptions tell of it, the order of dimensions may differ.
 ///
+/// ```
+/// use ra_pack::diff::diff_arrays;
+///
+/// let depth = "examples/experiment/thermistors/depth.ra";
+/// let diff = diff_arrays(depth, depth, &Default::default())?;
+/// assert_eq!(diff.shape, [10]);
+/// # Ok::<(), ra_pack::Error>(())
+/// ```
+///
 /// # Errors
 ///
 /// When one of them cannot be read or is no whole RawArray.

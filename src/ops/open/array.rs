@@ -82,12 +82,17 @@ impl PackedArray {
         &self.pack
     }
 
+    /// Where its member begins in the container.
+    pub(super) fn start(&self) -> u64 {
+        self.found.member.start()
+    }
+
     /// Whether a part of it can be read without the rest.
     pub(in crate::ops) fn is_placed(&self) -> Result<bool> {
         Ok(self.stored(self.header()?)?.is_some())
     }
 
-    /// The name that it was asked for by.
+    /// Its name in the payload.
     pub fn name(&self) -> &str {
         &self.found.name
     }

@@ -28,8 +28,8 @@ use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{File, FileMap, ReadAt};
 use crate::pack::{
-    self, BAG_DECLARATION, Content, Contents, DESCRIPTION_EXTENSIONS, DescriptionFacts, Inspector,
-    Layout, PACK_DOCUMENT, Placement,
+    self, ARRAY_EXTENSION, BAG_DECLARATION, Content, Contents, DESCRIPTION_EXTENSIONS,
+    DescriptionFacts, Inspector, Layout, PACK_DOCUMENT, Placement,
 };
 use crate::path::MemberPath;
 use crate::pipeline;
@@ -366,12 +366,20 @@ impl Pack {
         }
     }
 
-    /// One array, by its payload name such as `run1/temperature.ra`; its data is not read yet.
+    /// One array, by its name in the payload, such as `run1/temperature.ra` or `run1/temperature`; its data is not
+    /// read yet.
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchMember`], to which [`explain`](Self::explain) adds what may be meant, and [`Error::Damaged`] when the container cannot be trusted about it.
+    /// [`Error::NoSuchMember`], to which [`explain`](Self::explain) adds a name that may be meant;
+    /// [`Error::Damaged`] when the container cannot be trusted about it.
     pub fn array(&self, name: &str) -> Result<PackedArray> {
+        if !pack::is_array(name) {
+            match self.find(&format!("{name}.{ARRAY_EXTENSION}")) {
+                Err(Error::NoSuchMember { .. }) => {}
+                found => return Ok(PackedArray::new(self.clone(), found?)),
+            }
+        }
         Ok(PackedArray::new(self.clone(), self.find(name)?))
     }
 
@@ -630,7 +638,7 @@ impl Pack {
         let numbered = |(number, name): (usize, _)| {
             self.state.archive.progress().check()?;
             let name = AsRef::<str>::as_ref(name);
-            Ok((if is_stream { self.find(name)?.member.start() } else { 0 }, number, name))
+            Ok((if is_stream { self.array(name)?.start() } else { 0 }, number, name))
         };
         let mut order = names.iter().enumerate().map(numbered).collect::<Result<Vec<_>>>()?;
         if is_stream {

@@ -77,7 +77,6 @@ pub struct BagInfo {
 
 /// The size of a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct PayloadOxum {
     /// Bytes of all files.
     pub bytes: u64,
