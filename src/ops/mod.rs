@@ -52,6 +52,8 @@ mod manifests;
 mod open;
 #[cfg(feature = "inspect")]
 mod outline;
+#[cfg(feature = "write")]
+mod plain_arrays;
 #[cfg(feature = "inspect")]
 mod sample;
 #[cfg(feature = "inspect")]
@@ -96,7 +98,8 @@ pub use self::{
 #[cfg(feature = "convert")]
 pub use self::{
     convert::{
-        ArrayFormat, ConvertOptions, ConvertReport, Converted, Reinterpret, UnknownFormat, convert,
+        ArrayFormat, ConvertOptions, ConvertReport, Converted, Reinterpret, Unconverted,
+        UnknownFormat, convert, convert_all,
     },
     get::{GetOptions, GetReport, get, get_to},
 };
