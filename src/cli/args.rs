@@ -5,6 +5,9 @@ use std::ops::RangeInclusive;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
+use ra_pack::Container;
+use ra_pack::convert::ArrayFormat;
+
 use super::add::AddArgs;
 use super::convert::ConvertArgs;
 use super::create::CreateArgs;
@@ -231,6 +234,26 @@ pub(super) fn words<T: Copy + Send + Sync>(
     })
 }
 
+/// Every format, those of a single array first.
+pub(super) const FORMATS: &Choices<ArrayFormat> = &[
+    ("ra", ArrayFormat::Ra, "A RawArray file, with its description beside it"),
+    ("raw", ArrayFormat::Raw, "The elements alone, little-endian, in file order"),
+    ("npy", ArrayFormat::Npy, "A NumPy array"),
+    ("png", ArrayFormat::Png, "A picture"),
+    ("csv", ArrayFormat::Csv, "Numbers of one or two dimensions, a line for each first index"),
+    ("json", ArrayFormat::Json, "Numbers in nested lists"),
+    ("npz", ArrayFormat::Npz, "NumPy arrays in a zip"),
+    ("ds", ArrayFormat::Ds, "Variables of ds-format"),
+    ("directory", ArrayFormat::Pack(Container::Directory), "A directory of RawArray files"),
+    ("zip", ArrayFormat::Pack(Container::Zip), "A zip of RawArray files"),
+    ("tar", ArrayFormat::Pack(Container::Tar), "A tar of RawArray files"),
+    ("tar.gz", ArrayFormat::Pack(Container::TarGz), "A tar compressed with gzip"),
+    ("tar.zst", ArrayFormat::Pack(Container::TarZst), "A tar compressed with Zstandard"),
+];
+
+/// The formats of a single array.
+pub(super) const ARRAY_FORMATS: &Choices<ArrayFormat> = FORMATS.split_at(6).0;
+
 /// More threads than this help nobody, and each takes memory.
 const MAX_JOBS: usize = 256;
 
@@ -330,9 +353,20 @@ mod tests {
     }
 
     #[test]
+    fn every_format_is_in_the_table() {
+        let mut known: Vec<_> = ArrayFormat::words().collect();
+        let mut listed: Vec<_> = FORMATS.iter().map(|(word, ..)| *word).collect();
+        known.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(listed, known);
+        assert!(FORMATS.iter().all(|(word, format, _)| format.word() == *word));
+    }
+
+    #[test]
     fn older_spellings_are_read_and_not_shown() {
         for line in [
             "get x.zip a.ra --no-check --to csv",
+            "convert x y --to npy",
             "report x.zip -o x.html --no-statistics",
             "diff a.zip b.zip --read -v --stats",
             "diff a.zip b.zip --verbose",

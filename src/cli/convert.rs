@@ -7,7 +7,7 @@ use ra_pack::convert::{ConvertOptions, ConvertReport, Converted, Reinterpret, co
 use ra_pack::ndl;
 use ra_pack::path::{escape, escape_path};
 
-use super::args::{Choices, Common, compression, words};
+use super::args::{Choices, Common, FORMATS, compression, words};
 use super::array::extents;
 use super::output::Output;
 use super::text::{counted, human_bytes};
@@ -38,24 +38,24 @@ pub(crate) struct ConvertArgs {
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
 
-    /// The form of IN: ra, npy, npz, ds, png, directory, zip, tar, tar.gz or tar.zst.
-    #[arg(long, value_name = "FORM")]
+    /// Read IN in this format [default: by the name and the first bytes of IN].
+    #[arg(long, value_name = "FORMAT", value_parser = words(FORMATS))]
     from: Option<ra_pack::convert::ArrayFormat>,
 
-    /// The form of OUT: as for IN, or raw, csv or json.
-    #[arg(long, value_name = "FORM")]
+    /// Write OUT in this format [default: by the name of OUT].
+    #[arg(long = "format", alias = "to", value_name = "FORMAT", value_parser = words(FORMATS))]
     to: Option<ra_pack::convert::ArrayFormat>,
 
-    /// The one array to convert, such as run1/temperature.
+    /// Convert this array alone, such as run1/temperature.
     #[arg(long, value_name = "NAME")]
     member: Option<String>,
 
-    /// How OUT holds its arrays. Formats of others become column in RawArray; otherwise everything stays as
-    /// it is where OUT allows.
+    /// Write arrays in this order: other formats become column in RawArray by default, and everything
+    /// else stays as it is.
     #[arg(long, value_name = "ORDER", value_parser = words(ORDERS))]
     order: Option<ndl::Order>,
 
-    /// Leave big-endian numbers as they are and say so, instead of swapping them.
+    /// Keep big-endian numbers and say so, instead of swapping their bytes.
     #[arg(long)]
     keep_endian: bool,
 
@@ -76,8 +76,7 @@ pub(crate) struct ConvertArgs {
     #[arg(long)]
     masks: bool,
 
-    /// How members of an .npz or a zip are compressed: stored, deflate[:LEVEL]; of a zip also
-    /// zstd[:LEVEL].
+    /// Compress members of an .npz or a zip: stored, deflate[:LEVEL]; of a zip also zstd[:LEVEL].
     #[arg(long, value_name = "METHOD", value_parser = compression)]
     compression: Option<ra_pack::archive::Compression>,
 

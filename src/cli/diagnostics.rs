@@ -113,7 +113,11 @@ pub(crate) fn in_own_words(text: &str) -> String {
     for part in parts {
         let (option, rest) = part.split_once('`').unwrap_or((part, ""));
         let (name, value) = option.split_once(": ").unwrap_or((option, ""));
-        let name = if name == "reinterpret" { "as" } else { name };
+        let name = match name {
+            "reinterpret" => "as",
+            "to" => "format",
+            name => name,
+        };
         let option = format!("--{} {value}", name.replace('_', "-"));
         match told.strip_suffix("` with ").and_then(|before| before.rsplit_once('`')) {
             Some((before, command)) => {

@@ -10,7 +10,7 @@ use ra_pack::get::GetOptions;
 use ra_pack::list::Patterns;
 use ra_pack::path::escape_path;
 
-use super::args::{Choices, Common, size, words};
+use super::args::{ARRAY_FORMATS, Common, size, words};
 use super::files::FilesFrom;
 use super::output::Output;
 use super::text::{counted, human_bytes};
@@ -42,7 +42,7 @@ pub(crate) struct GetArgs {
     slice: Option<String>,
 
     /// Write an array in this format [default: by the extension of FILE, or else ra].
-    #[arg(long, alias = "to", value_name = "FORMAT", value_parser = words(FORMATS))]
+    #[arg(long, alias = "to", value_name = "FORMAT", value_parser = words(ARRAY_FORMATS))]
     format: Option<ArrayFormat>,
 
     /// Do not check the content against the manifest; of a slice, read only its own bytes.
@@ -61,15 +61,6 @@ pub(crate) struct GetArgs {
     #[arg(long, requires = "output")]
     json: bool,
 }
-
-const FORMATS: &Choices<ArrayFormat> = &[
-    ("ra", ArrayFormat::Ra, "A RawArray file"),
-    ("raw", ArrayFormat::Raw, "The elements alone, little-endian, in file order"),
-    ("npy", ArrayFormat::Npy, "A NumPy array"),
-    ("png", ArrayFormat::Png, "A picture"),
-    ("csv", ArrayFormat::Csv, "Numbers of one or two dimensions, a line for each first index"),
-    ("json", ArrayFormat::Json, "Numbers in nested lists"),
-];
 
 impl GetArgs {
     /// Whether a member is written as bytes that nobody wants on a screen.

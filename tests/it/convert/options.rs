@@ -97,7 +97,9 @@ fn a_form_may_be_said_instead_of_shown() {
     let path = |name: &str| home.path().join(name);
     fs::write(path("x.dat"), npy("'|u1'", false, "(1,)", &[5])).unwrap();
     convert(&path("x.dat"), &path("y.ra"), &[]).exits(2).says(&["x.dat", "--from"]);
-    convert(&path("x.dat"), &path("y.dat"), &["--from", "npy"]).exits(2).says(&["y.dat", "--to"]);
+    convert(&path("x.dat"), &path("y.dat"), &["--from", "npy"])
+        .exits(2)
+        .says(&["y.dat", "--format"]);
     convert(&path("x.dat"), &path("y.dat"), &["--from", "npy", "--to", "ra"]).exits(0);
     assert_eq!(fs::read(path("y.dat")).unwrap(), raw_array(Element(2, 1), &[1], &[5]));
     assert!(path("y.yaml").exists());

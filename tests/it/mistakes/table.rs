@@ -55,14 +55,14 @@ pub(super) const MISTAKES: &[Mistake] = &[
         &[
             "warning[DESC001]",
             "kept/time.ra: valid, 1 warning (1 array, 1 file",
-            "by kept/manifest-sha256.txt",
+            "checked against kept/manifest-sha256.txt",
         ],
         FALSE_ALARM,
     ),
     (
         "verify exp/time.ra --manifest exp.zip.manifest-sha256.txt",
         0,
-        &["exp/time.ra: valid (1 array, 2 files", "by exp.zip.manifest-sha256.txt"],
+        &["exp/time.ra: valid (1 array, 2 files", "checked against exp.zip.manifest-sha256.txt"],
         FALSE_ALARM,
     ),
     (
