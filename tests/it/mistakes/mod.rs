@@ -107,6 +107,9 @@ fn workspace() -> TempDir {
     }
     create(&path("twins"), &path("twins.zip"), &["--describe"]).exits(0);
     write("misnamed/tiem.yaml", b"ndarrays: {time: {shape: [3], type: uint8}}\n");
+    for name in ["away/temperature.ra", "away/temperature.yaml"] {
+        write(name, &fs::read(path(&name.replace("away", "exp/thermistors"))).unwrap());
+    }
     let other = format!("{}  time.ra\n", "ab".repeat(32));
     write("other.txt", other.as_bytes());
     scratch
