@@ -10,7 +10,7 @@ use ra_pack::convert::ArrayFormat;
 use ra_pack::files::FileKind;
 use ra_pack::finding::{Excerpt, Place};
 use ra_pack::path::{escape, escape_path};
-use ra_pack::{Error, Finding};
+use ra_pack::{Code, Error, Finding, Pack};
 
 use super::output::Output;
 use super::shell;
@@ -201,10 +201,43 @@ pub(crate) fn counts(findings: &[Finding]) -> (u64, u64) {
     })
 }
 
+/// How the check of a target ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Sound,
+    /// As far as was read, which is not the contents.
+    Faultless,
+    Unsound,
+    /// All that is wrong is that there is no manifest, so that nothing is known of what it was.
+    Unverified,
+}
+
+impl Verdict {
+    pub(crate) fn of(findings: &[Finding], contents_read: bool) -> Self {
+        let errors = findings.iter().filter(|finding| finding.is_error());
+        let (unknown, other) = errors.partition::<Vec<_>, _>(|it| it.code == Code::NoManifest);
+        match (unknown.is_empty(), other.is_empty()) {
+            (_, false) => Self::Unsound,
+            (false, true) => Self::Unverified,
+            (true, true) if contents_read => Self::Sound,
+            (true, true) => Self::Faultless,
+        }
+    }
+
+    /// Whether nothing is wrong.
+    pub(crate) fn is_sound(self) -> bool {
+        matches!(self, Self::Sound | Self::Faultless)
+    }
+}
+
 /// The verdict on a target, which is `sound` when there is no error.
 pub(crate) fn verdict(findings: &[Finding], sound: &str) -> String {
     let (errors, warnings) = counts(findings);
-    let sound = if errors == 0 { sound.to_owned() } else { "NOT VALID".to_owned() };
+    let sound = match Verdict::of(findings, true) {
+        Verdict::Unsound => "NOT VALID".to_owned(),
+        Verdict::Unverified => "not verified".to_owned(),
+        _ => sound.to_owned(),
+    };
     let counts = [(errors, "error"), (warnings, "warning")].into_iter();
     let counts = counts.filter(|(count, _)| *count > 0).map(|(count, noun)| counted(count, noun));
     std::iter::once(sound).chain(counts).collect::<Vec<_>>().join(", ")
@@ -212,6 +245,11 @@ pub(crate) fn verdict(findings: &[Finding], sound: &str) -> String {
 
 /// That no `noun` of the target matches any of the patterns, or that it has none at all.
 pub(crate) fn nothing_matches(target: &Path, noun: &str, patterns: &[String]) -> String {
+    let near = match patterns {
+        [name] => meant(target, name),
+        _ => None,
+    };
+    let near = near.map_or_else(String::new, |name| format!("; did you mean `{}`?", escape(&name)));
     let shown = escape_path(target).to_string();
     let target = shell::path(target);
     let next = format!("`ra-pack list {target}` shows what is there");
@@ -221,7 +259,16 @@ pub(crate) fn nothing_matches(target: &Path, noun: &str, patterns: &[String]) ->
     let patterns: Vec<_> =
         patterns.iter().map(|pattern| format!("`{}`", escape(pattern))).collect();
     let patterns = patterns.join(" or ");
-    format!("ra-pack: no {noun} of `{shown}` matches {patterns}\n  next: {next}")
+    format!("ra-pack: no {noun} of `{shown}` matches {patterns}{near}\n  next: {next}")
+}
+
+/// The member that a name without a match may be meant for.
+fn meant(target: &Path, name: &str) -> Option<String> {
+    match Pack::open(target).ok()?.resolve(name) {
+        Ok(name) => Some(name),
+        Err(Error::NoSuchMember { suggestion, .. }) => suggestion,
+        Err(_) => None,
+    }
 }
 
 /// An error with everything that caused it, and the next step: `next`, or what follows from the error.
@@ -267,6 +314,18 @@ fn next_step(error: &Error) -> Option<String> {
         Error::NotAnArray { name, .. } => Path::new(name),
         Error::NoSuchMember { archive, .. } | Error::SeveralMembers { archive, .. } => {
             return Some(format!("`ra-pack list {}` shows what is there", shell::path(archive)));
+        }
+        Error::Io { path, source, .. } if source.kind() == io::ErrorKind::NotADirectory => {
+            // A member that is named like a file of a directory.
+            let file = path.ancestors().find(|above| above.is_file())?;
+            let member =
+                path.strip_prefix(file).ok().filter(|name| name.components().count() > 0)?;
+            let words = [shell::path(file), shell::path(member)];
+            return Some(format!(
+                "`{}` is a file; a member of a pack is a word of its own: `ra-pack info {}`",
+                ra_pack::path::escape_path(file),
+                words.join(" ")
+            ));
         }
         Error::IsDirectory { archive, member, .. } => {
             let (archive, member) = (shell::path(archive), shell::word(member.as_bytes()));

@@ -168,7 +168,14 @@ fn two_packs(args: &DiffArgs, output: &Output, options: &DiffOptions) -> Result<
         diagnostics::show(&side.target, &mut side.findings, &[], output);
     }
     if diff.counts.total() == 0 && !args.patterns.is_empty() {
-        return Err(Failure::unsupported("no member of either matches"));
+        let [a, b] = [&args.a, &args.b].map(|path| escape_path(path).to_string());
+        let patterns: Vec<_> =
+            args.patterns.iter().map(|pattern| format!("`{}`", escape(pattern))).collect();
+        let patterns = patterns.join(" or ");
+        return Err(Failure::unsupported(format!(
+            "no member of `{a}` or `{b}` matches {patterns}"
+        ))
+        .next(format!("`ra-pack list {}` shows what is there", shell::path(&args.b))));
     }
     if args.common.json {
         output.json(&diff)?;

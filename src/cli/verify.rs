@@ -13,6 +13,7 @@ use ra_pack::{Code, Container, Finding, ndl};
 
 use super::args::Common;
 use super::create::lacks;
+use super::diagnostics::Verdict;
 use super::files::FilesFrom;
 use super::output::Output;
 use super::text::{counted, human_bytes};
@@ -25,31 +26,10 @@ const SHOWN_SECONDS: f64 = 1.0;
 #[derive(Default)]
 struct TargetCounts {
     sound: u64,
+    faultless: u64,
     unsound: u64,
     unverified: u64,
     unread: u64,
-}
-
-/// How the check of a target ended.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Verdict {
-    Sound,
-    Unsound,
-    /// All that is wrong is that there is no manifest, so that nothing is known of what it was.
-    Unverified,
-}
-
-impl Verdict {
-    fn of(findings: &[Finding]) -> Self {
-        let mut errors = findings.iter().filter(|finding| finding.is_error()).peekable();
-        if errors.peek().is_none() {
-            Self::Sound
-        } else if errors.all(|error| error.code == Code::NoManifest) {
-            Self::Unverified
-        } else {
-            Self::Unsound
-        }
-    }
 }
 
 #[derive(Debug, Args)]
@@ -98,7 +78,7 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure>
         tell(ra_pack::verify(target, &options)?, "valid", args.common.json, output).map(Some)
     })?;
     if (args.targets.len() > 1 || args.more.is_given()) && !args.common.json {
-        output.result(&tally.summary(args.fast))?;
+        output.result(&tally.summary())?;
     }
     Ok(tally.ending())
 }
@@ -116,6 +96,7 @@ fn each(
         match check(&target?) {
             Ok(Some(Verdict::Sound)) => tally.sound += 1,
             Ok(Some(Verdict::Unsound)) => tally.unsound += 1,
+            Ok(Some(Verdict::Faultless)) => tally.faultless += 1,
             Ok(Some(Verdict::Unverified)) => tally.unverified += 1,
             Ok(None) => {
                 tally.unread += 1;
@@ -151,7 +132,7 @@ fn tell(
             output.note(&lacks);
         }
     }
-    Ok(Verdict::of(&report.findings))
+    Ok(Verdict::of(&report.findings, report.contents_read))
 }
 
 /// The file that a finding is about where it is about a single one, or else the pack.
@@ -169,11 +150,12 @@ impl TargetCounts {
         }
     }
 
-    fn summary(&self, fast: bool) -> String {
-        let verdict = if fast { "without a fault, contents not read" } else { "valid" };
-        let all = self.sound + self.unsound + self.unverified + self.unread;
+    fn summary(&self) -> String {
+        let sound = self.sound + self.faultless;
+        let all = sound + self.unsound + self.unverified + self.unread;
         let ends = [
-            (self.sound, verdict),
+            (self.sound, "valid"),
+            (self.faultless, "without a fault, contents not read"),
             (self.unsound, "NOT VALID"),
             (self.unverified, "not verified"),
             (self.unread, "could not be read"),
@@ -188,10 +170,7 @@ impl TargetCounts {
 /// still whole and what to do next.
 fn summary(report: &VerifyReport, sound: &str) -> String {
     let sound = if report.contents_read { sound } else { "no fault found, contents not read" };
-    let mut verdict = diagnostics::verdict(&report.findings, sound);
-    if Verdict::of(&report.findings) == Verdict::Unverified {
-        verdict = verdict.replace("NOT VALID", "not verified");
-    }
+    let verdict = diagnostics::verdict(&report.findings, sound);
     let manifests = match report.manifests.len() {
         0 if report.container.is_none() && report.arrays == 1 => {
             ", no manifest lists it".to_owned()
@@ -363,7 +342,7 @@ fn check(args: &ManifestArgs, output: &Output) -> Result<Ending, Failure> {
     options.progress = output.progress();
     let report = ra_pack::verify(&args.target, &options)?;
     let verdict = tell(report, "agrees with the manifest", args.common.json, output)?;
-    Ok(if verdict == Verdict::Sound { Ending::Clean } else { Ending::Findings })
+    Ok(if verdict.is_sound() { Ending::Clean } else { Ending::Findings })
 }
 
 #[derive(Debug, Args)]
@@ -437,7 +416,7 @@ pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, F
                 counted(report.arrays, "array"),
             ))?;
         }
-        Ok(Some(Verdict::of(&report.findings)))
+        Ok(Some(Verdict::of(&report.findings, true)))
     })?;
     Ok(tally.ending())
 }

@@ -507,7 +507,7 @@ impl fmt::Display for UnknownCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("there is no such code")?;
         if let Some(code) = self.nearest {
-            write!(f, "; the nearest is `{}`, {}", code.id(), code.title().trim_end_matches('.'))?;
+            write!(f, "; the nearest is `{}` ({})", code.id(), code.title().trim_end_matches('.'))?;
         }
         f.write_str("; `ra-pack explain` lists them all")
     }

@@ -56,7 +56,8 @@ impl Pack {
         match found[..] {
             [one] => Ok(one.to_owned()),
             [] => {
-                let suggestion = suggestion(files(&members, placement), wanted);
+                let files: Vec<_> = files(&members, placement).collect();
+                let suggestion = suggestion(&files, wanted);
                 Err(Error::NoSuchMember { archive, member, suggestion })
             }
             _ => {
@@ -76,21 +77,21 @@ impl Pack {
 }
 
 /// The names of the files of a pack.
-fn files<'m>(
-    members: &'m [Member],
-    placement: &Placement,
-) -> impl Iterator<Item = &'m str> + Clone {
+fn files<'m>(members: &'m [Member], placement: &Placement) -> impl Iterator<Item = &'m str> {
     let files = members.iter().filter(|member| member.kind == MemberKind::File);
     files.filter_map(|member| placement.payload(&member.name))
 }
 
-/// The file whose name looks most like the one that is wanted: all of it, or else what follows the last slash.
-fn suggestion<'m>(files: impl Iterator<Item = &'m str> + Clone, wanted: &str) -> Option<String> {
+/// The file whose name looks most like the one that is wanted: all of it, or else what follows the last slash, with
+/// its extension or without.
+fn suggestion<'m>(files: &[&'m str], wanted: &str) -> Option<String> {
     let stem = |name: &'m str| name.strip_suffix(".ra").unwrap_or(name);
     let last = |name: &'m str| name.rsplit_once('/').map_or(name, |(_, last)| last);
+    let plain = |name: &'m str| name.rsplit_once('.').map_or(name, |(plain, _)| plain);
     let wanted = wanted.strip_suffix(".ra").unwrap_or(wanted);
-    let last_wanted = wanted.rsplit_once('/').map_or(wanted, |(_, last)| last);
-    let whole = ndl::nearest_of(wanted, files.clone().map(|file| (stem(file), file)));
-    let near = || ndl::nearest_of(last_wanted, files.map(|file| (last(stem(file)), file)));
-    whole.or_else(near).map(str::to_owned)
+    let end = wanted.rsplit_once('/').map_or(wanted, |(_, last)| last);
+    let whole = ndl::nearest_of(wanted, files.iter().map(|file| (stem(file), file)));
+    let near = || ndl::nearest_of(end, files.iter().map(|file| (last(stem(file)), file)));
+    let plainly = || ndl::nearest_of(end, files.iter().map(|file| (plain(last(file)), file)));
+    whole.or_else(near).or_else(plainly).map(|file| (*file).to_owned())
 }

@@ -16,7 +16,7 @@ use crate::fs::{self, File};
 use crate::pack::{self, BAG_DECLARATION, Layout};
 use crate::path::escape_path;
 
-/// Verifies the array file at `target`. That it has no description, and no manifest, is no fault of it.
+/// Verifies the array file at `target`. That it has no description, no coordinates and no manifest is no fault of it.
 pub(super) fn verify(target: &Path, options: &VerifyOptions) -> Result<VerifyReport> {
     let start = Instant::now();
     let single_file = single_file::gather(target, None)?;
@@ -29,7 +29,10 @@ pub(super) fn verify(target: &Path, options: &VerifyOptions) -> Result<VerifyRep
         // What cannot be read cannot be described either.
         let is_read = !report.findings.iter().any(|finding| finding.code == Code::BadHeader);
         report.findings.retain(|finding| is_read || finding.code != Code::Undescribed);
-        for finding in report.findings.iter_mut().filter(|it| it.code == Code::Undescribed) {
+        // The coordinates may be in a pack that the file was taken out of.
+        let is_elsewhere =
+            |it: &Finding| matches!(it.code, Code::Undescribed | Code::UnknownCoordinate);
+        for finding in report.findings.iter_mut().filter(|it| is_elsewhere(it)) {
             finding.severity = Severity::Warning;
         }
         if options.strict {

@@ -1,8 +1,20 @@
-//! The mistakes that are made on a command line.
+//! Mistakes that people make with files: each is refused or warned of in words that are true, and what is
+//! offered to do next works when it is pasted.
+//!
+//! A new mistake is one line in [`MISTAKES`], or one in [`FAULTS`] if it is a mistake in the files to pack.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::experiment::ra_pack;
+use crate::mistaken::{FAULTS, workspace};
+use crate::run::run_as;
 
 /// A command line in the directory that [`workspace`] makes, its exit status, what it has to say on either
 /// stream, and what it must not say.
-pub(super) type Mistake = (&'static str, i32, &'static [&'static str], &'static [&'static str]);
+type Mistake = (&'static str, i32, &'static [&'static str], &'static [&'static str]);
 
 /// Never said of a file that was not a pack.
 const FALSE_ALARM: &[&str] = &["damaged", "NOT VALID", "ARC001", "another copy"];
@@ -10,7 +22,7 @@ const NOTHING: &[&str] = &[];
 /// Never said of what the system refuses.
 const NUMBER: &[&str] = &["os error"];
 
-pub(super) const MISTAKES: &[Mistake] = &[
+const MISTAKES: &[Mistake] = &[
     // A file of another kind is not a damaged pack.
     (
         "extract exp/time.ra -C out",
@@ -38,7 +50,12 @@ pub(super) const MISTAKES: &[Mistake] = &[
     ("show exp/time.ra", 0, &["float64"], NOTHING),
     ("get exp/time.ra -o t.npy", 0, &["wrote t.npy"], NOTHING),
     ("get exp/time.ra --format csv", 0, &["\n4"], NOTHING),
-    ("report exp/time.ra -o time.html", 0, &["wrote time.html", "1 array, valid"], FALSE_ALARM),
+    (
+        "report exp/time.ra -o time.html",
+        0,
+        &["wrote time.html", "1 array, not verified"],
+        FALSE_ALARM,
+    ),
     ("plot exp/time.ra -o t.png", 0, &[], NOTHING),
     (
         "verify exp/time.ra",
@@ -71,6 +88,28 @@ pub(super) const MISTAKES: &[Mistake] = &[
         &["`README.md` is not a manifest (line 3"],
         FALSE_ALARM,
     ),
+    (
+        "verify away/temperature.ra",
+        0,
+        &["warning[DESC007]", "no fault found, contents not read, 1 warning"],
+        FALSE_ALARM,
+    ),
+    (
+        "verify exp.zip exp/time.ra",
+        0,
+        &["1 valid, 1 without a fault, contents not read"],
+        FALSE_ALARM,
+    ),
+    ("report exp -o -", 1, &["Not verified: no manifest"], FALSE_ALARM),
+    (
+        "show exp.zip/time.ra",
+        2,
+        &["`exp.zip` is a file", "`ra-pack info exp.zip time.ra`"],
+        FALSE_ALARM,
+    ),
+    ("create README.md -o x.zip", 2, &["`README.md` is a text file, not a directory"], NOTHING),
+    ("create exp.zip -o x.zip", 2, &["`exp.zip` is a zip file, not a directory"], NOTHING),
+    ("manifest --write exp/time.ra", 2, &["`exp/time.ra` is a RawArray file, not a pack"], NOTHING),
     ("verify plain.ra", 0, &["`ra-pack describe plain.ra > plain.yaml`"], FALSE_ALARM),
     ("verify cut.ra", 1, &["error[RA001]", "cut.ra: NOT VALID"], &["not an array"]),
     ("manifest --check exp/time.ra", 2, &["no manifest", "`exp/time.ra`"], FALSE_ALARM),
@@ -333,6 +372,20 @@ pub(super) const MISTAKES: &[Mistake] = &[
         &["`a` is the name of 2 files in `twins.zip`: `one/a.ra`, `two/a.ra`"],
         NOTHING,
     ),
+    ("get exp.zip readme", 2, &["did you mean `README.md`?"], NOTHING),
+    (
+        "list exp.zip temprature",
+        2,
+        &["matches `temprature`; did you mean `thermistors/temp"],
+        NOTHING,
+    ),
+    ("extract exp.zip time -C out", 2, &["matches `time`; did you mean `time.ra`?"], NOTHING),
+    (
+        "diff exp.zip same.zip foo*",
+        2,
+        &["no member of `exp.zip` or `same.zip` matches `foo*`"],
+        NOTHING,
+    ),
     // 33 to 36
     (
         "get exp.zip temperature --slice 20,0 -o s.ra",
@@ -415,3 +468,140 @@ pub(super) const MISTAKES: &[Mistake] = &[
     // 73
     ("get exp.zip thermistors\\temperature.ra -o t.ra", 0, &["wrote t.ra"], NOTHING),
 ];
+
+/// Everything below a directory, by path.
+fn tree(directory: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+    let mut found = BTreeMap::new();
+    let mut left = vec![directory.to_owned()];
+    while let Some(directory) = left.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            let content = path.is_file().then(|| fs::read(&path).unwrap());
+            if content.is_none() {
+                left.push(path.clone());
+            }
+            found.insert(path, content);
+        }
+    }
+    found
+}
+
+/// The commands in a message that can be run as they are: those without a word that stands for another.
+fn commands(said: &str) -> impl Iterator<Item = &str> {
+    let quoted = said.split('`').skip(1).step_by(2);
+    // One without arguments is named, not offered.
+    let quoted = quoted.filter(|text| text.split(' ').count() > 2);
+    let is_word = |word: &str| word.chars().all(|letter| letter.is_ascii_uppercase());
+    quoted.filter(move |text| {
+        text.starts_with("ra-pack ")
+            && !text.split(' ').any(|word| !word.is_empty() && is_word(word))
+    })
+}
+
+#[test]
+fn every_mistake_is_answered_in_words_that_are_true() {
+    let workspace = workspace();
+    let before = tree(workspace.path());
+    let mut wrong = Vec::new();
+    for (line, code, said, not_said) in MISTAKES {
+        let mut command = ra_pack();
+        command.current_dir(workspace.path()).args(line.split(' '));
+        let ran = run_as(&mut command);
+        let all = ran.said();
+        let mut check = |is_right: bool, what: &dyn std::fmt::Debug| {
+            if !is_right {
+                wrong.push(format!("{line}: {what:?}\n{all}"));
+            }
+        };
+        check(ran.code == Some(*code), &ran.code);
+        check(!all.contains("panicked"), &"a panic");
+        for word in *said {
+            check(all.contains(word), &("no", word));
+        }
+        for word in *not_said {
+            check(!all.contains(word), word);
+        }
+        let after = tree(workspace.path());
+        let made: Vec<_> = after.keys().filter(|path| !before.contains_key(*path)).collect();
+        check(*code == 0 || made.is_empty(), &made);
+        for path in made.into_iter().rev() {
+            fs::remove_file(path).unwrap();
+        }
+        assert_eq!(tree(workspace.path()), before, "{line}");
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_mistake_in_the_files_is_answered_with_its_cause() {
+    let workspace = workspace();
+    for (file, content, said, not_said) in FAULTS {
+        let path = workspace.path().join("exp").join(file);
+        let before = fs::read(&path).ok();
+        match content {
+            Some(content) => fs::write(&path, content).unwrap(),
+            None => fs::remove_file(&path).unwrap(),
+        }
+        let mut command = ra_pack();
+        let line = ["create", "exp", "-o", "e.zip"];
+        let ran = run_as(command.current_dir(workspace.path()).args(line)).exits(1).says(said);
+        for word in *not_said {
+            assert!(!ran.said().contains(word), "{file}: {word:?} in\n{}", ran.said());
+        }
+        match before {
+            Some(before) => fs::write(&path, before).unwrap(),
+            None => fs::remove_file(&path).unwrap(),
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_said_of_what_is_written() {
+    let workspace = workspace();
+    for line in
+        ["get exp.zip time.ra", "get exp.zip time.ra --slice 0 --format csv", "list exp.zip"]
+    {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ra-pack"));
+        command.current_dir(workspace.path()).args(line.split(' ')).stdout(full);
+        let output = command.output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        let expected = "ra-pack: cannot write to standard output: No space left on device\n";
+        assert_eq!((output.status.code(), &*said), (Some(2), expected), "{line}");
+    }
+}
+
+#[test]
+fn the_cause_is_said_before_what_follows_from_it() {
+    let workspace = workspace();
+    let mut command = ra_pack();
+    let ran = run_as(command.current_dir(workspace.path()).args(["verify", "cut.tar.zst"]));
+    let said = ran.exits(1).said();
+    let place = |code: &str| said.find(code).unwrap_or_else(|| panic!("no {code} in\n{said}"));
+    assert!(place("[ARC001]") < place("[MAN001]"), "{said}");
+}
+
+#[test]
+fn every_command_that_is_offered_after_a_mistake_works() {
+    let bin = Path::new(env!("CARGO_BIN_EXE_ra-pack")).parent().unwrap();
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let paths = std::iter::once(bin.to_owned()).chain(std::env::split_paths(&paths));
+    let paths = std::env::join_paths(paths).unwrap();
+    let mut count = 0;
+    let workspace = workspace();
+    for (line, ..) in MISTAKES {
+        let mut command = ra_pack();
+        let ran = run_as(command.current_dir(workspace.path()).args(line.split(' ')));
+        for offered in commands(&ran.said()) {
+            let mut shell = assert_cmd::Command::new("sh");
+            shell.current_dir(workspace.path()).env("PATH", &paths);
+            let ran = run_as(shell.args([OsStr::new("-c"), offered.as_ref()]));
+            // What the command makes may be there from another mistake.
+            let is_there = ran.said().contains("exists; use --force");
+            assert!(ran.code == Some(0) || is_there, "{line}: {offered}\n{}", ran.said());
+            count += 1;
+        }
+    }
+    assert!(count > 10, "{count}");
+}
