@@ -60,7 +60,12 @@ fn revise_text(text: &str, wanted: &Document, in_order: bool) -> Result<Revision
         return Ok(Revision { text: text.to_owned(), changes: Vec::new() });
     }
     if old.form == Form::Flat && wanted.form == Form::Grouped {
-        return revise_text(&grouped(text), wanted, in_order);
+        let text = grouped(text);
+        let form = parse(text.as_bytes()).document.map(|document| document.form);
+        return match form {
+            Some(Form::Grouped) => revise_text(&text, wanted, in_order),
+            _ => refuse(None, UNUSUAL),
+        };
     }
     let (Some(root), Value::Map(said), Value::Map(new)) =
         (&parsed.source.root, old.to_value(), wanted.to_value())

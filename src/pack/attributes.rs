@@ -36,6 +36,8 @@ pub(super) fn stated_attributes(text: &str) -> Option<Vec<Attribute>> {
 /// are not read.
 fn attributes_of(written: &str) -> Option<Vec<Group>> {
     const ATTRIBUTES: &str = "  attributes:\n";
+    /// Bytes of attributes that are read without the rest.
+    const MOST: usize = 1 << 20;
     let (mut kept, mut group, mut is_kept) = (String::new(), "", false);
     for line in written.split_inclusive('\n') {
         match line {
@@ -57,6 +59,10 @@ fn attributes_of(written: &str) -> Option<Vec<Group>> {
     }
     if kept.is_empty() {
         return Some(Vec::new());
+    }
+    // Of so much, the document says how much memory it may take.
+    if kept.len() > MOST {
+        return None;
     }
     Some(ndl::parse(kept.as_bytes()).document?.groups)
 }
