@@ -85,14 +85,12 @@ impl DescriptionFacts {
 }
 
 impl Contents {
-    /// The groups of the pack that have attributes, by their document, without anything else; in a directory without
-    /// one, by the descriptions beside the arrays.
+    /// The groups that have attributes, without anything else, by the document of the pack and by the documents beside
+    /// arrays.
     pub(crate) fn group_attributes(&self) -> Vec<Group> {
-        if let Some(facts) = &self.pack_document {
-            return facts.attributes();
-        }
         let root = Group { attributes: self.attributes.clone(), ..Group::new("/") };
-        let mut groups = vec![root];
+        let of_pack = self.pack_document.as_ref().map(|facts| facts.attributes());
+        let mut groups = of_pack.unwrap_or_else(|| vec![root]);
         let beside = self.descriptions.iter().filter(|(_, facts)| !facts.is_plain());
         for (path, facts) in beside.filter(|(path, _)| self.array_beside(path).is_some()) {
             for Group { path: inner, attributes, .. } in facts.attributes() {
