@@ -160,7 +160,11 @@ pub(crate) enum Command {
     /// Without -C, the files go to a new directory named after the archive: exp.zip to exp/. An archive whose files
     /// are all in one directory, such as a bag, is unpacked where you are.
     Extract(ExtractArgs),
-    /// Print the descriptions that headers imply, write missing ones, or update old ones.
+    /// Print, write or change descriptions: units, names, dimensions, a title.
+    ///
+    /// Without options, the description that headers imply is printed. --set, --dims and --apply put metadata into the
+    /// descriptions of a directory, or of one array; a missing description is made. Comments and formatting of
+    /// everything else stay.
     ///
     /// --update brings the shape and type in descriptions, and `storage` where it is given, in line with the headers,
     /// and changes no other byte. A document in which that cannot be done safely is left unchanged and reported.
@@ -193,11 +197,11 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Print the JSON Schema of descriptions or of a command's --json.
     Schema(SchemaArgs),
-    /// Check descriptions, and their arrays where there are any, without reading data.
+    /// Check descriptions, and the arrays that they are of, without reading data.
     ///
     /// Use `validate` while you write descriptions. A file that is named is taken as a description, with the array of
     /// its name beside it; an array with its description. In a directory or archive, everything is checked that
-    /// `verify` checks except digests. Coordinates that a single file names are looked for in its directory and in
+    /// `verify` checks except digests. --metadata also reads coordinates. Coordinates that a single file names are looked for in its directory and in
     /// those above it, up to the working directory.
     Validate(ValidateArgs),
     /// Print completions for a shell.

@@ -173,8 +173,11 @@ fn changed(
     for document in &report.written {
         written(document, args.dry_run, output);
     }
-    for change in &report.changes {
-        output.note(&change_text(change));
+    let of_one = |one: &Change, other: &Change| {
+        (&one.document, &one.array, &one.key) == (&other.document, &other.array, &other.key)
+    };
+    for changes in report.changes.chunk_by(of_one) {
+        output.note(&change_text(changes));
     }
     if report.changes.is_empty() && report.is_clean() {
         let count = counted(report.unchanged, "description");
@@ -199,9 +202,11 @@ fn written(document: &Path, dry_run: bool, output: &Output) {
     output.note(&format!("{done} {}", escape_path(document)));
 }
 
-/// `exp/temperature.yaml:7: units of temperature.ra: m is now K`
-fn change_text(change: &Change) -> String {
-    let Change { document, line, key, .. } = change;
+/// `exp/temperature.yaml:7: units of temperature.ra: m is now K`, or all extents of a shape.
+fn change_text(changes: &[Change]) -> String {
+    let Some(change @ Change { document, line, key, .. }) = changes.first() else {
+        return String::new();
+    };
     let of = match (&change.array, key.split_once('.')) {
         (Some(array), Some(("attributes", name))) => {
             format!("{} of {}", escape(name), escape(array))
@@ -211,11 +216,15 @@ fn change_text(change: &Change) -> String {
         (None, Some(("dimcoords", name))) => format!("dimension {}", escape(name)),
         (None, _) => escape(key).to_string(),
     };
-    let text = |value: &str| escape(value).to_string();
-    let change = match (&change.from, &change.to) {
-        (Some(from), Some(to)) => format!("{} is now {}", text(from), text(to)),
-        (None, Some(to)) => text(to),
-        (Some(from), None) => format!("{} was removed", text(from)),
+    let text = |value: fn(&Change) -> Option<&String>| {
+        let all: Option<Vec<_>> =
+            changes.iter().map(|change| Some(value(change)?.as_str())).collect();
+        all.map(|all| escape(&all.join(", ")).to_string())
+    };
+    let change = match (text(|change| change.from.as_ref()), text(|change| change.to.as_ref())) {
+        (Some(from), Some(to)) => format!("{from} is now {to}"),
+        (None, Some(to)) => to,
+        (Some(from), None) => format!("{from} was removed"),
         (None, None) => String::new(),
     };
     format!("{}:{line}: {of}: {change}", escape_path(document))

@@ -60,7 +60,12 @@ fn revise_text(text: &str, wanted: &Document, in_order: bool) -> Result<Revision
         return Ok(Revision { text: text.to_owned(), changes: Vec::new() });
     }
     if old.form == Form::Flat && wanted.form == Form::Grouped {
-        return revise_text(&grouped(text), wanted, in_order);
+        let text = grouped(text);
+        let form = parse(text.as_bytes()).document.map(|document| document.form);
+        return match form {
+            Some(Form::Grouped) => revise_text(&text, wanted, in_order),
+            _ => refuse(None, UNUSUAL),
+        };
     }
     let (Some(root), Value::Map(said), Value::Map(new)) =
         (&parsed.source.root, old.to_value(), wanted.to_value())
@@ -68,8 +73,11 @@ fn revise_text(text: &str, wanted: &Document, in_order: bool) -> Result<Revision
         return refuse(None, "it is empty");
     };
     let path = if old.form == Form::Flat { vec!["/".to_owned()] } else { Vec::new() };
+    let (head, body) = text.split_at(head_len(text));
+    let is_whole = in_order && body == old.to_yaml();
     let mut walk = Walk {
         text,
+        is_whole,
         source: &parsed.source,
         path,
         index: None,
@@ -80,8 +88,7 @@ fn revise_text(text: &str, wanted: &Document, in_order: bool) -> Result<Revision
         return refuse(walk.changes.pop(), why);
     }
     let Walk { edits, mut changes, .. } = walk;
-    let (head, body) = text.split_at(head_len(text));
-    let text = if in_order && body == old.to_yaml() {
+    let text = if is_whole {
         format!("{head}{}", wanted.to_yaml())
     } else {
         match apply(text, edits) {
@@ -175,6 +182,8 @@ type Entries = [(String, Value)];
 /// A way through the tree of a text along two values: the one that it gives, and the one that it should give.
 struct Walk<'t> {
     text: &'t str,
+    /// Whether all of the text is written again, so that there are changes and no edits.
+    is_whole: bool,
     source: &'t SourceMap,
     path: Vec<String>,
     index: Option<usize>,
@@ -193,7 +202,7 @@ impl Walk<'_> {
     fn map(&mut self, node: &Node, old: &Entries, new: &Entries) -> Result<(), Why> {
         let NodeKind::Map(map) = &node.kind else {
             self.note(node, None, None);
-            return Err(UNUSUAL);
+            return self.unless_whole(UNUSUAL);
         };
         let (known, wanted) = (by_key(old), by_key(new));
         let removed = |(key, _): &&(NodeKey, Node)| {
@@ -222,7 +231,7 @@ impl Walk<'_> {
                 (Some((_, inner)), None, _) => self.value(inner, &Value::Null, value)?,
                 (None, Some(_), _) => {
                     self.note(node, None, Some(value.to_line()));
-                    return Err(UNUSUAL);
+                    self.unless_whole(UNUSUAL)?;
                 }
                 (None, None, _) => {
                     self.note_added(node, value);
@@ -231,7 +240,7 @@ impl Walk<'_> {
             }
             self.path.pop();
         }
-        if !added.is_empty() {
+        if !added.is_empty() && !self.is_whole {
             let edit = self.addition(node, added, first).ok_or(UNUSUAL)?;
             self.edits.push(edit);
         }
@@ -277,8 +286,16 @@ impl Walk<'_> {
         }
     }
 
+    /// Gives up where there are edits.
+    fn unless_whole(&self, why: Why) -> Result<(), Why> {
+        if self.is_whole { Ok(()) } else { Err(why) }
+    }
+
     /// Replaces a value; its change is noted.
     fn replace(&mut self, node: &Node, new: &Value) -> Result<(), Why> {
+        if self.is_whole {
+            return Ok(());
+        }
         let (at, text) = (self.range(node), self.written(node, new));
         let is_scalar = matches!(node.kind, NodeKind::Scalar(_));
         if !is_scalar && self.text.get(at.clone()).is_none_or(|old| old.contains('#')) {
@@ -361,6 +378,9 @@ impl Walk<'_> {
 
     /// Removes an entry with its lines.
     fn removal(&mut self, key: &NodeKey, node: &Node) -> Result<(), Why> {
+        if self.is_whole {
+            return Ok(());
+        }
         let (start, end) = (key.at.start() + self.source.source.mark, self.range(node).end);
         let start = start - self.indent(start).ok_or(UNUSUAL)?;
         let rest = self.text.get(end..).unwrap_or_default();
@@ -487,8 +507,11 @@ fn grouped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::Datatype;
     use super::super::model::{Attribute, Extent, Ndarray};
+    use super::super::strategies::{document, text};
     use super::*;
 
     fn group(path: &str, name: &str) -> Group {
@@ -638,5 +661,32 @@ mod tests {
                 of("a.attributes.note", 8, None, "m"),
             ]
         );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        /// Whatever is wanted of whatever is there: it is said, every comment stays, or nothing is changed.
+        #[test]
+        fn a_revised_text_says_what_is_wanted(
+            (old, new) in (document(), document()),
+            attribute in (text(), text()),
+            by_hand in any::<bool>(),
+        ) {
+            let text = old.to_yaml() + if by_hand { "# by hand\n" } else { "" };
+            let mut named = old.clone();
+            named.set_attributes(&[Attribute::read(attribute.0, &attribute.1)]);
+            for wanted in [&old, &new, &named] {
+                let Ok(revised) = revise(&text, wanted) else { continue };
+                let said = parse(revised.text.as_bytes());
+                prop_assert_eq!(said.document.as_ref(), Some(wanted));
+                prop_assert!(!by_hand || revised.text.contains("# by hand\n"), "{}", revised.text);
+                prop_assert_eq!(revised.changes.is_empty(), revised.text == text);
+            }
+            // Texts as they are written here can always be changed.
+            if !by_hand && old.form == new.form {
+                prop_assert!(revise(&text, &new).is_ok(), "{text}\n{}", new.to_yaml());
+            }
+        }
     }
 }

@@ -38,6 +38,8 @@ pub(super) fn stated_attributes(text: &str) -> Option<Vec<Attribute>> {
 /// are not read.
 fn attributes_of(written: &str) -> Option<Vec<Group>> {
     const ATTRIBUTES: &str = "  attributes:\n";
+    /// Bytes of attributes that are read without the rest.
+    const MOST: usize = 1 << 20;
     let (mut kept, mut group, mut is_kept) = (String::new(), "", false);
     for line in written.split_inclusive('\n') {
         match line {
@@ -60,6 +62,10 @@ fn attributes_of(written: &str) -> Option<Vec<Group>> {
     if kept.is_empty() {
         return Some(Vec::new());
     }
+    // Of so much, the document says how much memory it may take.
+    if kept.len() > MOST {
+        return None;
+    }
     Some(ndl::parse(kept.as_bytes()).document?.groups)
 }
 
@@ -81,13 +87,14 @@ impl DescriptionFacts {
 }
 
 impl Contents {
-    /// The groups of the pack that have attributes, by their document, without anything else; in a directory without
-    /// one, by the descriptions beside the arrays.
+    /// The groups that have attributes, without anything else, by the document of the pack and by the documents beside
+    /// arrays.
     pub(crate) fn group_attributes(&self) -> Vec<Group> {
-        if let Some(facts) = &self.pack_document {
-            return facts.attributes();
-        }
-        let mut groups = BTreeMap::from([("/".to_owned(), self.attributes.clone())]);
+        let of_pack = self.pack_document.as_ref().map(|facts| facts.attributes());
+        let root = || vec![Group { attributes: self.attributes.clone(), ..Group::new("/") }];
+        let groups = of_pack.unwrap_or_else(root).into_iter();
+        let mut groups: BTreeMap<_, _> =
+            groups.map(|group| (group.path, group.attributes)).collect();
         let beside = self.descriptions.iter().filter(|(_, facts)| !facts.is_plain());
         for (path, facts) in beside.filter(|(path, _)| self.array_beside(path).is_some()) {
             for Group { path: inner, attributes, .. } in facts.attributes() {

@@ -55,7 +55,7 @@ fn units_names_dimensions_and_a_title_are_given_in_one_command() {
         "wrote ",
         "manifest.yaml",
         "time.yaml:7: long_name of time.ra: time of day",
-        "run1/temperature.yaml:3: shape of run1/temperature.ra: 4 is now time",
+        "run1/temperature.yaml:3: shape of run1/temperature.ra: 4, 2 is now time, lat",
         "title of the pack: Mooring 7",
     ]);
     assert_eq!(
@@ -67,6 +67,11 @@ fn units_names_dimensions_and_a_title_are_given_in_one_command() {
         "ndarrays:\n  temperature:\n    shape: [time, lat]\n    type: float32\n    attributes:\n      units: degree_Celsius\n"
     );
     ra("validate", &[home.path()], &["--allow", "DESC001"]).exits(0);
+    // The title waits for `create`, and nobody misses the arrays in its document.
+    ra("manifest", &[home.path()], &["--write"]).exits(0);
+    let verified = ra("verify", &[home.path()], &[]).exits(1);
+    assert!(!verified.said().contains("DESC013"), "{}", verified.said());
+    fs::remove_file(home.path().join("manifest-sha256.txt")).unwrap();
     // A second time there is nothing to do, and an empty value removes.
     describe(&home, &given).exits(0).says(&["3 descriptions with the given metadata already"]);
     describe(&home, &["--set", "time.long_name=", "--json"])
@@ -146,8 +151,13 @@ fn what_does_not_fit_changes_nothing() {
 fn one_array_is_described_by_its_own_path() {
     let home = undescribed();
     let lat = home.path().join("lat.ra");
+    ra("describe", &[&lat], &["--set", "units=degree_nrth", "--dry-run"])
+        .exits(0)
+        .says(&["META002", "did you mean `degrees_north`?"]);
+    let yaml = lat.with_extension("yaml");
     ra("describe", &[&lat], &["--set", "units=degrees_north", "--set", "lat.valid_max=90"])
-        .exits(0);
+        .exits(0)
+        .says(&[&format!("{}:6: units of lat.ra: degrees_north", yaml.display())]);
     assert!(text(&home, "lat.yaml").ends_with("units: degrees_north\n      valid_max: 90\n"));
     let counts = home.path().join("run1/counts.ra");
     run_as(ra_pack().current_dir(home.path()).args(["describe", "--dims", "time"]).arg(&counts))

@@ -275,6 +275,18 @@ impl Place {
         }
     }
 
+    /// The path of a document: beside the one that was given, as that was given.
+    fn path(&self, member: &str) -> PathBuf {
+        let directory =
+            |member: &str| member.rsplit_once('/').map(|(directory, _)| directory.to_owned());
+        match &self.subject {
+            Some(subject) if directory(subject.as_str()) == directory(member) => {
+                self.target.with_file_name(member.rsplit('/').next().unwrap_or(member))
+            }
+            _ => self.root.join(member),
+        }
+    }
+
     fn refused(&self, mut findings: Vec<Finding>) -> Error {
         finding::cut(&mut findings);
         Error::Refused { path: self.target.clone(), findings }
@@ -391,7 +403,7 @@ impl<'p> Editing<'p> {
                 Ok(revision) => {
                     let text =
                         if is_of_all { pack::as_stated(revision.text) } else { revision.text };
-                    report.add(&place.root.join(member), revision.changes, &arrays);
+                    report.add(&place.path(member), revision.changes, &arrays);
                     texts.push((member, Some(facts.text()).filter(|_| !is_made), text));
                 }
                 Err(refusal) => refused.push(unsafe_change(member, refusal)),
@@ -407,12 +419,19 @@ impl<'p> Editing<'p> {
             }
             texts.push((PACK_DOCUMENT, None, pack::attributes_document(groups)));
         }
-        refused.extend(place.new_errors(&texts));
+        let after = place.contents_with(&texts);
+        refused.extend(place.new_errors(&after));
+        // A slip is best noticed at once.
+        report.findings.extend(after.metadata_findings(false).into_iter().filter(|finding| {
+            let member = finding.member.as_deref();
+            matches!(finding.code, Code::UnknownUnits | Code::OutsideType)
+                && texts.iter().any(|(document, ..)| Some(*document) == member)
+        }));
         if !refused.is_empty() {
             return Err(place.refused(refused));
         }
         for (member, old, text) in &texts {
-            let document = place.root.join(member);
+            let document = place.path(member);
             replace(&document, *old, text, options.dry_run)?;
             if old.is_none() {
                 report.written.push(document);
@@ -423,8 +442,8 @@ impl<'p> Editing<'p> {
 }
 
 impl Place {
-    /// Errors that there are with the new texts and not with the old ones.
-    fn new_errors(&self, texts: &[(&str, Option<&str>, String)]) -> Vec<Finding> {
+    /// What the pack says with the new texts.
+    fn contents_with(&self, texts: &[(&str, Option<&str>, String)]) -> Contents {
         let mut contents = self.contents.clone();
         for (member, _, text) in texts {
             let facts = DescriptionFacts::parse(member, text.as_bytes());
@@ -434,6 +453,11 @@ impl Place {
                 **old = facts;
             }
         }
+        contents
+    }
+
+    /// Errors that there were not before.
+    fn new_errors(&self, contents: &Contents) -> Vec<Finding> {
         let key = |finding: &Finding| {
             (finding.code.id(), finding.member.clone(), finding.message.clone())
         };

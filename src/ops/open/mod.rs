@@ -1,6 +1,7 @@
 //! A pack opened for reading: one array, or a slice of one, without touching the rest.
 
 mod array;
+mod attributes;
 mod axes;
 mod manifest;
 mod missing;
@@ -27,7 +28,6 @@ use crate::digest::{Algorithm, Digest, Hashing};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{File, FileMap, ReadAt};
-use crate::ndl::Group;
 use crate::pack::{
     self, ARRAY_EXTENSION, BAG_DECLARATION, Content, Contents, DESCRIPTION_EXTENSIONS,
     DescriptionFacts, Inspector, Layout, PACK_DOCUMENT, Placement,
@@ -384,33 +384,6 @@ impl Pack {
         let files = members.iter().filter(|member| member.kind == MemberKind::File);
         let names = files.filter_map(|member| placement.payload(&member.name));
         Ok(names.filter(|name| pack::is_array(name)).map(str::to_owned).collect())
-    }
-
-    /// The groups of the pack that have attributes, by the document of the pack, without arrays and coordinates. The
-    /// group `/` is the pack itself: its title, its institution, and whatever else was said of it.
-    ///
-    /// ```
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// use ra_pack::create::CreateOptions;
-    /// use ra_pack::ndl::Attribute;
-    ///
-    /// # let directory = tempfile::tempdir()?;
-    /// # let zip = directory.path().join("mooring.zip");
-    /// let mut options = CreateOptions::default();
-    /// options.attributes = vec![Attribute::read("title", "Mooring 7")];
-    /// ra_pack::create("examples/experiment", &zip, &options)?;
-    /// let groups = ra_pack::Pack::open(&zip)?.attributes()?;
-    /// let root = groups.iter().find(|group| group.path == "/").expect("the pack has a title");
-    /// assert!(root.attributes.iter().any(|attribute| attribute.name == "title"));
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// When the document cannot be read.
-    pub fn attributes(&self) -> Result<Vec<Group>> {
-        Ok(self.document()?.map(|facts| facts.attributes()).unwrap_or_default())
     }
 
     /// Whether there is a file of that name, or an array of that name without `.ra`.
