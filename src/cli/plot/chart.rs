@@ -9,8 +9,9 @@ use super::super::array::dates;
 use super::super::text::{columns, count, digits, fit, float};
 use super::axis::{Along, Scale, Tick, Ticks};
 use super::color::{ColorMap, RD_BU, Rgb, VIRIDIS, of_name};
-use super::label::{Label, place, power_of_ten};
+use super::label::{Label, place};
 use super::scene::{BLACK, LARGE, MEDIUM, PALE, Pixels, SMALL, Scene, Size};
+use super::units::power_of_ten;
 
 /// How to draw.
 #[derive(Debug, Clone, Default)]

@@ -7,6 +7,7 @@ mod dates;
 mod label;
 mod scene;
 mod terminal;
+mod units;
 
 use std::path::PathBuf;
 
@@ -20,8 +21,9 @@ pub(super) use self::chart::{
 use self::chart::{Range, transpose};
 use self::color::COLOR_MAPS;
 pub(super) use self::color::{ColorMap, MAX_NAMED, RD_BU, VIRIDIS, color, of_name};
-pub(super) use self::label::{shortened, typeset};
+pub(super) use self::label::shortened;
 pub(super) use self::scene::Markup;
+pub(super) use self::units::typeset;
 use super::args::words;
 use super::output::Output;
 use super::text::{count, human_bytes};

@@ -305,6 +305,8 @@ fn cards(
     let mut unreadable = Vec::new();
     let groups = arrays.chunk_by(|one, other| group_of(one) == group_of(other));
     let mut places = groups.flat_map(places_of);
+    let coordinates = arrays.iter().filter(|subject| subject.is_coordinate);
+    let coordinates: HashSet<&str> = coordinates.map(|it| stem(it.member.name)).collect();
     // The order in which contents of a stream are asked for decides how often it is decoded.
     let is_stream = matches!(context.pack.container(), Container::TarGz | Container::TarZst);
     for batch in arrays.chunks(BATCH) {
@@ -335,12 +337,12 @@ fn cards(
                     Id(group),
                     if group.is_empty() { "/" } else { group },
                     counted(all.len(), "array"),
-                    dimensions(all),
                     context
                         .attributes
                         .get(group)
                         .filter(|_| !group.is_empty())
-                        .and_then(|own| { card::attributes(own, "Attributes of the group") })
+                        .and_then(|own| { card::attributes(own, "Attributes of the group") }),
+                    dimensions(all, &coordinates)
                 )
             });
             let Place { nth, all, .. } = place;
@@ -388,29 +390,43 @@ fn places_of<'a, 's>(group: &'a [Subject<'s>]) -> impl Iterator<Item = Place<'a,
     })
 }
 
-/// The dimensions of a group, with their extents.
-fn dimensions(group: &[Subject<'_>]) -> Option<Html> {
+/// The dimensions of a group, with their extents and links to their coordinates.
+fn dimensions(group: &[Subject<'_>], coordinates: &HashSet<&str>) -> Option<Html> {
     let given = group.iter().filter(|subject| subject.is_coordinate);
-    let given = given.map(|Subject { member, array, .. }| {
-        (split(stem(member.name)).1, array.shape.first().copied().unwrap_or_default())
+    let given = given.filter_map(|Subject { member, array, .. }| {
+        Some(((split(stem(member.name)).1, *array.shape.first()?), split(stem(member.name)).1))
     });
-    let coordinates: HashSet<&str> = given.clone().map(|(name, _)| name).collect();
     let named = group.iter().flat_map(|Subject { array, .. }| {
         let names = array.dimensions.iter().zip(&array.shape);
-        names.filter_map(|(name, extent)| Some((split((*name)?).1, *extent)))
+        names.filter_map(|(name, extent)| Some(((split((*name)?).1, *extent), (*name)?)))
     });
-    let all: BTreeSet<(&str, u64)> = given.chain(named).collect();
+    let all: BTreeMap<(&str, u64), &str> = named.chain(given).collect();
     let path = group.first().map(group_of).unwrap_or_default();
-    let one = |(name, extent): &(&str, u64)| {
-        let name = match coordinates.contains(name) {
-            true if path.is_empty() => html!("<a href=\"#{}\">{}</a>", Id(name), *name),
-            true => html!("<a href=\"#{}/{}\">{}</a>", Id(path), Id(name), *name),
-            false => html!("{}", *name),
+    let one = |((name, extent), stated): (&(&str, u64), &&str)| {
+        let name = match coordinate_of(stated, path, coordinates) {
+            Some(coordinate) => html!("<a href=\"#{}\">{}</a>", Id(coordinate), *name),
+            None => html!("{}", *name),
         };
         html!("<span>{} {}</span> ", name, grouped(*extent))
     };
     let all: Vec<_> = all.iter().map(one).collect();
     (!all.is_empty()).then(|| html!("<p class=\"dims\"><b>Dimensions</b> {}</p>", all))
+}
+
+/// The coordinate that a name or a path means in a group: the nearest in this and those above it.
+fn coordinate_of<'a>(name: &str, group: &str, coordinates: &HashSet<&'a str>) -> Option<&'a str> {
+    if let Some(path) = name.strip_prefix('/') {
+        return coordinates.get(path).copied();
+    }
+    let mut group = group;
+    loop {
+        let path = if group.is_empty() { name.to_owned() } else { format!("{group}/{name}") };
+        let found = coordinates.get(&*path);
+        if found.is_some() || group.is_empty() {
+            return found.copied();
+        }
+        group = split(group).0;
+    }
 }
 
 /// A row of the table of other files.
@@ -562,6 +578,21 @@ mod tests {
             ("z/y", 1, 1),
         ];
         assert_eq!(counts, expected);
+    }
+
+    #[test]
+    fn a_dimension_has_the_nearest_coordinate() {
+        let coordinates = HashSet::from(["time", "a/b/time", "a/x"]);
+        let cases = [
+            ("time", "a/b", Some("a/b/time")),
+            ("time", "a", Some("time")),
+            ("/time", "a/b", Some("time")),
+            ("x", "a/b/c", Some("a/x")),
+            ("x", "", None),
+        ];
+        for (name, group, expected) in cases {
+            assert_eq!(coordinate_of(name, group, &coordinates), expected, "{name} in {group}");
+        }
     }
 
     #[test]
