@@ -112,7 +112,10 @@ pub(crate) enum Command {
     Add(AddArgs),
     /// Convert arrays between .ra, .npy, .npz, .ds, .png, directories and archives.
     ///
-    /// The names of the files say the formats. OUT is a directory if it ends in a slash or has no extension.
+    /// Formats are inferred from the names: OUT is a directory when it is one, ends in a slash or has no extension. A
+    /// directory is converted with everything below it, each array under its name, and all other files are copied. An
+    /// .npz or .ds among several files becomes a directory of its name. To convert one array out of several, choose it
+    /// with --member. Files that cannot be converted are named at the end, and the exit status is 1.
     ///
     /// Indexing does not change: a[i, j] before is a[i, j] after. Row-major data, as in most .npy files, is
     /// transposed on the way to RawArray, unless --order row keeps its bytes and says so in the description. An

@@ -1,6 +1,6 @@
 //! `ra-pack convert`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ra_pack::convert::{ConvertOptions, ConvertReport, Converted, Reinterpret, convert_all};
@@ -148,6 +148,8 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> Result<Ending, Failure
     }
     for failed in &mut report.failed {
         failed.reason = diagnostics::in_own_words(&failed.reason);
+        let place = if inputs.len() == 1 { &report.input } else { Path::new(&failed.name) };
+        diagnostics::show(place, &mut failed.findings, &[], output);
     }
     diagnostics::show(target, &mut [], &report.leftovers, output);
     let ending = if report.failed.is_empty() { Ending::Clean } else { Ending::Findings };

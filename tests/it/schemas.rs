@@ -332,7 +332,7 @@ fn every_result_on_the_sample_is_described_key_by_key() {
     outputs.check("convert", 0, &mut convert("converted"));
     let mut one = convert("velocity.npy");
     outputs.check("convert", 0, one.args(["--member", "currents/velocity"]));
-    let cut = Experiment::new().array("x.ra", FLOAT32, &[1], &[0; 4]).file("cut.npy", "NUMPY");
+    let cut = Experiment::new().array("x.ra", FLOAT32, &[1], &[0; 4]).file("cut.ra", "rawarray");
     let mut broken = ra_pack();
     broken.arg("convert").arg(cut.path()).arg(home.path().join("broken"));
     outputs.check("convert", 1, &mut broken);

@@ -35,6 +35,10 @@ use crate::ra::Header;
 /// Converts the arrays at `input` to what `output` is to be. The output gets its name when it is complete,
 /// and takes the place of what is there only with [`force`](ConvertOptions::force).
 ///
+/// A directory is converted with everything below it: arrays in any format that is read, each under its name, and copies
+/// of all other files. What cannot be converted is [reported](ConvertReport::failed) and keeps back nothing else. Arrays
+/// are added to an output that is a directory.
+///
 /// Data with the last index fastest is transposed on the way to RawArray, unless
 /// [`order`](ConvertOptions::order) says otherwise; the same index gives the same element before and after.
 /// Files of any size are converted in some 50 MB of memory.
@@ -54,8 +58,8 @@ use crate::ra::Header;
 ///
 /// # Errors
 ///
-/// When the input is not what its form demands, which names the byte; when an array has no counterpart in
-/// the other form, which names the nearest way out; when something is there already. Nothing is written then.
+/// When the input is not what its format demands, which names the byte; when an array has no counterpart in
+/// the other format, which names the nearest way out; when something is there already. Nothing is written then.
 pub fn convert(
     input: impl AsRef<Path>,
     output: impl AsRef<Path>,
@@ -170,7 +174,7 @@ pub fn convert_all<P: AsRef<Path>>(
     }
     progress.check()?;
     let bytes = sink.finish(&mut losses)?;
-    let failed = failed.into_iter().map(|(name, error)| Unconverted::new(name, &error)).collect();
+    let failed = failed.into_iter().map(|(name, error)| Unconverted::new(name, error)).collect();
     let (input, output, leftovers) = ((*input).to_owned(), output.to_owned(), out.leftovers());
     Ok(ConvertReport { input, from, output, to, arrays, copied, failed, losses, bytes, leftovers })
 }
@@ -397,8 +401,15 @@ impl<'o> Destination<'o> {
         };
         let around = inputs.iter().find(is_within).filter(|_| matches!(to, ArrayFormat::Pack(_)));
         around.map_or(Ok(()), |input| {
+            let place = match path.file_name() {
+                Some(name) if input.as_os_str() == "." => {
+                    format!(", such as `{}`", escape_path(&Path::new("..").join(name)))
+                }
+                _ => String::new(),
+            };
             Err(Error::Unsupported(format!(
-                "`{shown}` would be inside of `{}`, and the next run would convert it again; write it elsewhere",
+                "`{shown}` would be inside of `{}`, and the next run would convert it again; write it \
+                 elsewhere{place}",
                 escape_path(input)
             )))
         })

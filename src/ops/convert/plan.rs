@@ -4,8 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::super::survey::survey;
 use super::names::give_all;
 use super::{ArrayFormat, ConvertOptions, Converted, Destination, SourceArrays};
+use crate::archive::Container;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::interchange::{self, Variable};
@@ -14,6 +16,7 @@ use crate::pack::{
     self, ARRAY_EXTENSION, ArrayFacts, Content, Contents, Convention, PACK_DOCUMENT,
 };
 use crate::path::{MemberPath, escape};
+use crate::pipeline;
 use crate::ra::{ElementType, Encoding, Flags, Header};
 
 /// One array of a source, before its elements are read.
@@ -203,6 +206,7 @@ pub(super) struct PlannedArray {
 /// The arrays to convert, with their places.
 fn choose<'i>(
     items: &'i [ArrayItem],
+    losses: &[String],
     input: &Path,
     out: &Destination<'_>,
 ) -> Result<Vec<(usize, &'i ArrayItem)>> {
@@ -214,7 +218,9 @@ fn choose<'i>(
     }
     let path = escape(&input.to_string_lossy()).to_string();
     if items.is_empty() {
-        return Err(Error::Unsupported(format!("there are no arrays in `{path}` to convert")));
+        let mut said = vec![format!("there are no arrays in `{path}` to convert")];
+        said.extend_from_slice(losses);
+        return Err(Error::Unsupported(said.join("; ")));
     }
     if out.to.holds_many() || items.len() == 1 {
         return Ok(all.collect());
@@ -316,7 +322,7 @@ pub(super) fn plan(
     out: &Destination<'_>,
 ) -> Result<Vec<PlannedArray>> {
     let items = &source.items;
-    let chosen = choose(items, input, out)?;
+    let chosen = choose(items, &source.losses, input, out)?;
     let is_copied = matches!(out.to, ArrayFormat::Pack(_))
         && out.options.member.is_none()
         && !out.options.arrays_only;
@@ -366,7 +372,7 @@ pub(super) fn plan(
         }
     }
     if out.options.dimcoords {
-        name_dimensions(&mut planned)?;
+        name_dimensions(&mut planned, out)?;
     }
     keep_stated(source, &mut planned);
     for PlannedArray { item, converted, .. } in &mut planned {
@@ -393,9 +399,16 @@ pub(super) fn left_behind(others: &[impl AsRef<str>]) -> Option<String> {
         .then(|| format!("files that are no arrays are left where they are: {names}"))
 }
 
-/// Makes coordinates of arrays that nobody described and that are called so, and names the dimensions of the others.
-fn name_dimensions(planned: &mut [PlannedArray]) -> Result<()> {
-    let mut contents = Contents::default();
+/// Makes coordinates of arrays that nobody described and that are called so, and names the dimensions of the others:
+/// by these and by those of a directory that they are added to.
+fn name_dimensions(planned: &mut [PlannedArray], out: &Destination<'_>) -> Result<()> {
+    let mut contents = match out.to {
+        ArrayFormat::Pack(Container::Directory) if fs::exists(out.path) => {
+            let options = out.options;
+            survey(out.path, pipeline::jobs(options.jobs), &options.progress.silent())?.contents
+        }
+        _ => Contents::default(),
+    };
     for PlannedArray { name, item, .. } in &*planned {
         let Some(header) = item.header.clone() else { continue };
         let facts = ArrayFacts { header: Ok(header), encoding: None, trailing: 0, data: Ok(()) };

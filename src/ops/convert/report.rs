@@ -100,29 +100,27 @@ pub struct Unconverted {
     pub name: String,
     /// The reason, in a sentence.
     pub reason: String,
+    /// The errors of its header or of its description, if these are the reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
 }
 
 impl Unconverted {
     /// That `name` could not be converted because of an error, which is about that alone.
-    pub(super) fn new(name: String, error: &Error) -> Self {
+    pub(super) fn new(name: String, error: Error) -> Self {
+        let mut findings = Vec::new();
         let reason = match error {
-            Error::Refused { findings, .. } => {
-                let mut errors = findings.iter().filter(|finding| finding.is_error());
-                let first = errors.next().map(|finding| {
-                    let finding = Finding { member: None, ..finding.clone() };
-                    finding.to_string()
-                });
-                let more = match errors.count() {
-                    0 => String::new(),
-                    more => format!(" (and {more} more)"),
-                };
-                first.unwrap_or_else(|| error.to_string()) + &more
+            Error::Refused { findings: found, .. } => {
+                findings = found;
+                findings.retain(Finding::is_error);
+                let first = findings.first().map(|finding| finding.message.clone());
+                first.unwrap_or_default()
             }
             Error::Interchange { source, .. } => source.to_string(),
             Error::Array { source, .. } => source.to_string(),
-            Error::Mismatch { reason, .. } => reason.clone(),
+            Error::Mismatch { reason, .. } => reason,
             error => error.to_string(),
         };
-        Self { name, reason }
+        Self { name, reason, findings }
     }
 }

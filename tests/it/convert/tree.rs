@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::{convert, description, npy};
 use crate::experiment::{FLOAT32, INT16, UINT8, raw_array, read_tree};
-use crate::run::{ENDINGS, Ran, names_in, ra};
+use crate::run::{ENDINGS, Ran, create, names_in, ra};
 
 /// What somebody has who measures: arrays in several formats, descriptions of some, and notes.
 fn data() -> TempDir {
@@ -110,7 +110,9 @@ fn what_cannot_be_converted_is_named_and_keeps_back_nothing_else() {
     ran.says(&[
         "3 files could not be converted:",
         "  cut.npy: byte 131",
-        "  cut.ra: byte 6: error[RA001]",
+        "error[RA001]",
+        "data/cut.ra, byte 6",
+        "  cut.ra: expected a header of 48 bytes",
         "  run1/object.npy: the array holds Python objects",
     ]);
     assert_eq!(names(&read_tree(&path("mine"))), CONVERTED);
@@ -221,7 +223,12 @@ fn a_description_next_to_an_array_of_another_format_is_its_description() {
     // One that does not fit is the fault of the array.
     describe("a.yaml", "ndarrays: {a: {shape: [3, 2], type: uint8}}\n");
     let ran = convert(&path("data"), &path("wrong"), &[]).exits(1);
-    ran.says(&["1 file could not be converted", "a.npy: 1:23: error[DESC004]"]);
+    ran.says(&[
+        "error[DESC004]",
+        "data/a.yaml:1:23",
+        "1 file could not be converted",
+        "  a.npy: the shape",
+    ]);
 }
 
 #[test]
@@ -264,6 +271,37 @@ fn one_dimensional_arrays_of_known_names_become_coordinates() {
     assert!(description(&path("mine/run1/b.ra")).contains("shape: [2, time]"));
     ra("validate", &[&path("mine")], &[]).exits(0);
     convert(&path("data"), &path("x.npz"), &["--dimcoords"]).exits(2).says(&["--dimcoords"]);
+    // Also of a directory that was there.
+    convert(&path("data/run1/time.npy"), &path("later"), &[]).exits(0);
+    let ran = convert(&path("data/run1/b.NPY"), &path("later"), &["--dimcoords"]).exits(0);
+    ran.says(&["b.ra: uint8 [2, time 3]"]);
+    ra("validate", &[&path("later")], &[]).exits(0);
+}
+
+#[test]
+fn create_says_which_command_makes_arrays_of_plain_files() {
+    let home = data();
+    let path = |name: &str| home.path().join(name);
+    let ran = create(&path("data"), &path("x.zip"), &[]).exits(0);
+    let ran = ran.says(&[
+        "3 .npy files and 1 .npz file are packed as plain files",
+        "arrays that are not described",
+    ]);
+    let command = format!("{} {} --force", path("data").display(), path("x.zip").display());
+    ran.says(&[&format!("`ra-pack convert {command}`")]);
+    crate::run::run(format!("convert {command}").split(' ')).exits(0);
+    assert!(
+        !create(&path("data"), &path("y.zip"), &["--exclude", "*.np*", "--exclude", "*.NPY"])
+            .exits(0)
+            .err
+            .contains("RA005")
+    );
+    let foreign = path("foreign");
+    fs::create_dir(&foreign).unwrap();
+    fs::write(foreign.join("x.nc"), b"CDF\x01").unwrap();
+    fs::write(foreign.join("x.csv"), b"1,2\n").unwrap();
+    let ran = convert(&foreign, &path("out"), &[]).exits(2);
+    ran.says(&["no arrays", "1 .csv file and 1 .nc file", "docs/from-other-formats.md"]);
 }
 
 #[test]
