@@ -323,7 +323,7 @@ fn next_step(error: &Error) -> Option<String> {
             let words = [shell::path(file), shell::path(member)];
             return Some(format!(
                 "`{}` is a file; a member of a pack is a word of its own: `ra-pack info {}`",
-                ra_pack::path::escape_path(file),
+                escape_path(file),
                 words.join(" ")
             ));
         }
