@@ -9,7 +9,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 use ra_pack::convert::ArrayFormat;
 use ra_pack::files::FileKind;
 use ra_pack::finding::{Excerpt, Place};
-use ra_pack::path::escape;
+use ra_pack::path::{escape, escape_path};
 use ra_pack::{Code, Error, Finding, Pack};
 
 use super::output::Output;
@@ -72,7 +72,7 @@ fn with_target(hint: &str, target: &Path) -> String {
 /// The target, the member in it, and the place in the member. A snippet adds line and column itself.
 /// A file of a directory is named by its path, which editors can follow.
 fn place_name(target: &Path, finding: &Finding) -> String {
-    let mut name = ra_pack::path::escape_path(target).to_string();
+    let mut name = escape_path(target).to_string();
     if let Some(member) = &finding.member
         && *member != target.to_string_lossy()
     {
@@ -164,7 +164,7 @@ pub(crate) fn show(
         output.message(&finding(target, one, output.color_err));
     }
     for path in leftovers {
-        let path = ra_pack::path::escape_path(path).to_string();
+        let path = escape_path(path).to_string();
         output.message(&format!("ra-pack: `{path}` was left by an interrupted run; delete it"));
     }
 }
@@ -246,7 +246,7 @@ pub(crate) fn nothing_matches(target: &Path, noun: &str, patterns: &[String]) ->
         _ => None,
     };
     let near = near.map_or_else(String::new, |name| format!("; did you mean `{}`?", escape(&name)));
-    let shown = ra_pack::path::escape_path(target).to_string();
+    let shown = escape_path(target).to_string();
     let target = shell::path(target);
     let next = format!("`ra-pack list {target}` shows what is there");
     if patterns.is_empty() {
@@ -269,13 +269,22 @@ fn meant(target: &Path, name: &str) -> Option<String> {
 
 /// An error with everything that caused it, and the next step: `next`, or what follows from the error.
 pub(crate) fn error(error: &Error, next: Option<String>) -> String {
-    let lines = |error: &dyn std::error::Error| {
-        in_own_words(&error.to_string()).lines().map(clean).collect::<Vec<_>>().join("\n")
+    let lines = |text: &str| in_own_words(text).lines().map(clean).collect::<Vec<_>>().join("\n");
+    let what = match error {
+        // They are shown before.
+        Error::Refused { path, findings } => {
+            let errors = match counts(findings) {
+                (0, _) => "warnings, which are errors here,".to_owned(),
+                (errors, _) => counted(errors, "error"),
+            };
+            format!("{errors} in `{}`", escape_path(path))
+        }
+        error => error.to_string(),
     };
-    let mut text = format!("ra-pack: {}\n", lines(error));
+    let mut text = format!("ra-pack: {}\n", lines(&what));
     let mut source = error.source();
     while let Some(cause) = source {
-        let line = lines(cause);
+        let line = lines(&cause.to_string());
         if !text.contains(&line) {
             text.push_str("  caused by: ");
             text.push_str(&line);
@@ -310,7 +319,7 @@ fn next_step(error: &Error) -> Option<String> {
             let words = [shell::path(file), shell::path(member)];
             return Some(format!(
                 "`{}` is a file; a member of a pack is a word of its own: `ra-pack info {}`",
-                ra_pack::path::escape_path(file),
+                escape_path(file),
                 words.join(" ")
             ));
         }
