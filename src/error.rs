@@ -82,7 +82,7 @@ pub enum Error {
         kind: FileKind,
     },
     /// Findings that forbid the operation; every one of them.
-    #[error("{} in `{}`", errors_found(findings), show(path))]
+    #[error("{} in `{}`{}", errors_found(findings), show(path), first(findings))]
     Refused {
         /// The directory or archive.
         path: PathBuf,
@@ -134,17 +134,20 @@ pub enum Error {
         reason: String,
     },
     /// Elements are not of the fields or of the small arrays that the caller's type is of.
-    #[error(
-        "`{}`: each element is described as `{described}`, and read as `{wanted}`",
-        escape(name)
-    )]
+    #[error("`{}`: each element is described as `{described}`, not as `{wanted}`", escape(name))]
     Structure {
         /// The file or member.
         name: String,
         /// The datatype of the description.
         described: Box<Datatype>,
-        /// The datatype of the type that it was to be read as.
+        /// The datatype of the caller's type.
         wanted: Box<Datatype>,
+    },
+    /// A member of a new pack was not written to its end, because that failed or the writer of it was dropped.
+    #[error("`{}` was not written to its end", escape(name))]
+    Incomplete {
+        /// The member.
+        name: String,
     },
     /// A slice does not fit the array.
     #[error("`{}`: {source}", escape(name))]
@@ -352,6 +355,7 @@ impl From<Error> for io::Error {
             Error::InvalidPath(_)
             | Error::Mismatch { .. }
             | Error::Structure { .. }
+            | Error::Incomplete { .. }
             | Error::Slice { .. }
             | Error::SliceText { .. }
             | Error::Length { .. }
@@ -384,6 +388,11 @@ fn errors_found(findings: &[Finding]) -> String {
         1 => "1 error".to_owned(),
         many => format!("{many} errors"),
     }
+}
+
+fn first(findings: &[Finding]) -> String {
+    let first = findings.iter().find(|finding| finding.is_error()).or(findings.first());
+    first.map(|finding| format!(": {finding}")).unwrap_or_default()
 }
 
 fn near(suggestion: Option<&String>) -> String {

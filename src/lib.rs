@@ -87,7 +87,7 @@
 //! | manifests and bags | [`create::write_manifest`], the modules [`manifest`] and [`bag`] |
 //! | faults: their codes, places and explanations | [`Finding`], the module [`finding`] |
 //! | causes of errors, to match on | [`Error`], the module [`error`] |
-//! | the progress of a long operation | [`Progress`], in the options of each |
+//! | the progress of a long operation, and its end before time | [`Progress`] |
 //!
 //! The options and the report of an operation are in the module of its name. Options are made by `default()`, and
 //! their fields are set one by one, since later versions may add some. The crates whose types are in the interface
@@ -109,6 +109,10 @@
 //!
 //! The guide in `docs/library.md` has longer programs.
 
+#![cfg_attr(
+    not(feature = "convert"),
+    allow(rustdoc::broken_intra_doc_links, reason = "links to what other features add")
+)]
 #![cfg_attr(
     not(feature = "png"),
     allow(dead_code, unused_imports, unreachable_pub, reason = "what another feature uses")

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use ra_pack::convert::ArrayFormat;
 use ra_pack::finding::{Excerpt, Place};
-use ra_pack::path::escape;
+use ra_pack::path::{escape, escape_path};
 use ra_pack::{Error, Finding};
 
 use super::output::Output;
@@ -52,7 +52,7 @@ pub(crate) fn finding(target: &Path, finding: &Finding, color: bool) -> String {
 /// The target, the member in it, and the place in the member. A snippet adds line and column itself.
 /// A file of a directory is named by its path, which editors can follow.
 fn place_name(target: &Path, finding: &Finding) -> String {
-    let mut name = ra_pack::path::escape_path(target).to_string();
+    let mut name = escape_path(target).to_string();
     if let Some(member) = &finding.member
         && *member != target.to_string_lossy()
     {
@@ -129,7 +129,7 @@ pub(crate) fn show(
         output.message(&finding(target, one, output.color_err));
     }
     for path in leftovers {
-        let path = ra_pack::path::escape_path(path).to_string();
+        let path = escape_path(path).to_string();
         output.message(&format!("ra-pack: `{path}` was left by an interrupted run; delete it"));
     }
 }
@@ -173,7 +173,7 @@ pub(crate) fn verdict(findings: &[Finding], sound: &str) -> String {
 
 /// That no `noun` of the target matches any of the patterns, or that it has none at all.
 pub(crate) fn nothing_matches(target: &Path, noun: &str, patterns: &[String]) -> String {
-    let shown = ra_pack::path::escape_path(target).to_string();
+    let shown = escape_path(target).to_string();
     let target = shell::path(target);
     let next = format!("`ra-pack list {target}` shows what is there");
     if patterns.is_empty() {
@@ -187,13 +187,22 @@ pub(crate) fn nothing_matches(target: &Path, noun: &str, patterns: &[String]) ->
 
 /// An error with everything that caused it.
 pub(crate) fn error(error: &Error) -> String {
-    let lines = |error: &dyn std::error::Error| {
-        in_own_words(&error.to_string()).lines().map(clean).collect::<Vec<_>>().join("\n")
+    let lines = |text: &str| in_own_words(text).lines().map(clean).collect::<Vec<_>>().join("\n");
+    let what = match error {
+        // They are shown before.
+        Error::Refused { path, findings } => {
+            let errors = match counts(findings) {
+                (0, _) => "warnings, which are errors here,".to_owned(),
+                (errors, _) => counted(errors, "error"),
+            };
+            format!("{errors} in `{}`", escape_path(path))
+        }
+        error => error.to_string(),
     };
-    let mut text = format!("ra-pack: {}\n", lines(error));
+    let mut text = format!("ra-pack: {}\n", lines(&what));
     let mut source = error.source();
     while let Some(cause) = source {
-        let line = lines(cause);
+        let line = lines(&cause.to_string());
         if !text.contains(&line) {
             text.push_str("  caused by: ");
             text.push_str(&line);

@@ -259,17 +259,18 @@ impl Value {
     }
 }
 
-impl From<i32> for Value {
-    fn from(number: i32) -> Self {
-        Self::Int(number.into())
-    }
+/// Makes values of the integers that 64 bits with a sign hold.
+macro_rules! integers {
+    ($($integer:ty),+) => {
+        $(impl From<$integer> for Value {
+            fn from(number: $integer) -> Self {
+                Self::Int(number.into())
+            }
+        })+
+    };
 }
 
-impl From<i64> for Value {
-    fn from(number: i64) -> Self {
-        Self::Int(number)
-    }
-}
+integers!(i8, i16, i32, i64, u8, u16, u32);
 
 impl From<u64> for Value {
     fn from(number: u64) -> Self {
@@ -308,6 +309,18 @@ impl<T: Into<Self>> From<Vec<T>> for Value {
     }
 }
 
+impl<T: Into<Self>, const N: usize> From<[T; N]> for Value {
+    fn from(list: [T; N]) -> Self {
+        Vec::from(list).into()
+    }
+}
+
+impl<T: Into<Self> + Clone> From<&[T]> for Value {
+    fn from(list: &[T]) -> Self {
+        list.to_vec().into()
+    }
+}
+
 impl Datatype {
     /// The datatype of a scalar in the short form of an attribute: `int64`, `uint64` above its
     /// range, `float64` or `string`; `None` when there is none.
@@ -337,15 +350,27 @@ impl Attribute {
         })
     }
 
-    /// An attribute with a number, a text, or a list of numbers or texts of one type; `None` for another `value`.
+    /// An attribute with a number, a text, or a list of numbers or of texts, and at least one; `None` for another
+    /// `value`.
     pub fn new(name: impl Into<String>, value: impl Into<Value>) -> Option<Self> {
         let (name, value) = (name.into(), value.into());
         let Value::List(list) = &value else { return Self::short(name, value) };
-        let datatype = Datatype::of_scalar(list.first()?)?;
-        let is_same = |value| Datatype::of_scalar(value).is_some_and(|other| other == datatype);
+        let datatypes = list.iter().map(Datatype::of_scalar).collect::<Option<Vec<_>>>()?;
+        let all =
+            |allowed: &[Datatype]| datatypes.iter().all(|datatype| allowed.contains(datatype));
+        let first = datatypes.first()?;
+        let is_negative = |value: &Value| value.as_integer().is_some_and(|number| number < 0);
+        let datatype = if all(std::slice::from_ref(first)) {
+            first.clone()
+        } else if all(&[Datatype::Int64, Datatype::UInt64]) && !list.iter().any(is_negative) {
+            Datatype::UInt64
+        } else if all(&[Datatype::Int64, Datatype::Float64]) {
+            Datatype::Float64
+        } else {
+            return None;
+        };
         let shape = vec![list.len() as u64];
-        let is_one_type = list.iter().all(is_same);
-        is_one_type.then_some(Self { name, shape, datatype, value, storage: None, short: false })
+        Some(Self { name, shape, datatype, value, storage: None, short: false })
     }
 
     /// An attribute with the value that a text means: a number, a list of numbers or texts in brackets, or else the

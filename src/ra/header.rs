@@ -378,7 +378,10 @@ pub(crate) fn read_full(
     while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
         match reader.read(rest) {
             Ok(0) => break,
-            Ok(read) => filled = filled.saturating_add(read),
+            Ok(read) if read <= rest.len() => filled += read,
+            Ok(_) => {
+                return Err(std::io::Error::other("the reader gave more than it was asked for"));
+            }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }

@@ -33,6 +33,18 @@ impl Part {
     pub const fn of<T: Element>() -> Self {
         Self { element: ElementType::of::<T>(), structure: T::STRUCTURE }
     }
+
+    /// The name of a field: `type` of `r#type`.
+    #[doc(hidden)]
+    pub const fn field(identifier: &'static str) -> &'static str {
+        match identifier.as_bytes() {
+            [b'r', b'#', name @ ..] => match std::str::from_utf8(name) {
+                Ok(name) => name,
+                Err(_) => identifier,
+            },
+            _ => identifier,
+        }
+    }
 }
 
 /// Makes a structure an [`Element`](crate::ra::Element) with these fields, which a description lists as a `compound`.
@@ -87,7 +99,7 @@ macro_rules! compound {
         impl $crate::ra::Element for $structure {
             const ELEMENT_TYPE: $crate::ra::ElementType = $crate::ra::ElementType::user::<Self>();
             const STRUCTURE: $crate::ra::Structure = $crate::ra::Structure::Compound(&[
-                $((::core::stringify!($field), $crate::ra::Part::of::<$type>())),+
+                $(($crate::ra::Part::field(::core::stringify!($field)), $crate::ra::Part::of::<$type>())),+
             ]);
         }
         const _: fn($structure) = |$structure { $($field),+ }| { $(let _: $type = $field;)+ };

@@ -453,6 +453,35 @@ fn a_structure_of_the_program_is_an_element() {
 }
 
 #[test]
+fn an_array_of_a_bag_is_described_whatever_name_it_is_found_by() {
+    let scratch = TempDir::new().unwrap();
+    let path = scratch.path().join("b.zip");
+    let mut options = ra_pack::WriteOptions::default();
+    options.layout = Layout::BagIt;
+    let mut pack = ra_pack::PackWriter::create(&path, options).unwrap();
+    let rows = ndarray::array![[0, 1], [10, 11]];
+    pack.array("row", &rows).order(Order::Row).write().unwrap();
+    pack.finish().unwrap();
+    for name in ["row", "row.ra", "data/row.ra", "data/row", "b/data/row.ra"] {
+        for known in [false, true] {
+            let pack = Pack::open(&path).unwrap();
+            assert!(!known || pack.arrays().unwrap() == ["row.ra"]);
+            let array = pack.array(name).unwrap().in_shape_order().unwrap();
+            assert_eq!(array.read::<i32>().unwrap(), rows.clone().into_dyn(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn blocks_obey_the_limit_of_a_read() {
+    let pack = Pack::open("examples/experiment").unwrap().max_bytes(40);
+    let depth = pack.array("thermistors/temperature").unwrap();
+    assert!(depth.blocks::<f32>(10).is_ok());
+    let error = depth.blocks::<f32>(11).unwrap_err();
+    assert!(matches!(error, Error::TooLarge { bytes: 44, limit: 40, .. }), "{error}");
+}
+
+#[test]
 fn elements_are_read_as_the_fields_that_the_description_names() {
     type Station = [u32; 3];
     let fixes = [Fix { latitude: 59.9, longitude: 5.3, station: 1 }];

@@ -215,6 +215,6 @@ fn blocks_of_an_array_that_no_memory_holds_are_read() {
         assert_eq!(&start, b"rawarray");
         // A directory is not asked how much memory it may make anyone take.
         let all = array.blocks::<u8>(usize::MAX);
-        assert!(target == place.path() || matches!(all, Err(Error::Limit(_))));
+        assert!(target == place.path() || matches!(all, Err(Error::TooLarge { .. })));
     }
 }

@@ -11,8 +11,8 @@ use crate::path::first_bytes;
 /// A time that no tar header can hold so that every reader understands it, in seconds after 1970.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a tar holds times before the year 10000, found {0} seconds after 1970; set SOURCE_DATE_EPOCH to \
-     fewer seconds, or correct the time of the file with `touch`"
+    "a tar holds times before the year 10000, found {0} seconds after 1970; give an \
+     earlier timestamp (SOURCE_DATE_EPOCH), or correct the time of the file with `touch`"
 )]
 pub(crate) struct LateTime(u64);
 

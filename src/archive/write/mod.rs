@@ -73,14 +73,26 @@ impl Compression {
         }
     }
 
-    /// Whether the compression has such a level: to be known before anything is packed.
-    fn check_level(self) -> io::Result<()> {
-        match self {
+    /// That the compression has such a level and the container such a compression: to be known before anything is
+    /// packed.
+    pub(crate) fn check(self, container: Container) -> Result<()> {
+        let level = match self {
             Self::Zstd { level } => StreamCompression::Zstd.checked_level(level).map(|_| ()),
             Self::Deflate { level: Some(found) } if !(2..=9).contains(&found) => {
                 Err(io::Error::other(format!("deflate has the levels 2 to 9, not {found}")))
             }
             Self::Stored | Self::Deflate { .. } => Ok(()),
+        };
+        level.map_err(|error| Error::Unsupported(format!("cannot compress: {error}")))?;
+        match (container, self) {
+            (Container::Zip, _)
+            | (_, Self::Stored)
+            | (Container::TarGz, Self::Deflate { .. })
+            | (Container::TarZst, Self::Zstd { .. }) => Ok(()),
+            _ => Err(Error::Unsupported(format!(
+                "a {container} cannot be compressed in this way; a tar is compressed as a whole \
+                 by its extension, .tar.gz (deflate) or .tar.zst (zstd)"
+            ))),
         }
     }
 
@@ -189,9 +201,7 @@ impl<'a> ArchiveWriter<'a> {
         algorithms: &'a [Algorithm],
         jobs: usize,
     ) -> Result<Self> {
-        compression
-            .check_level()
-            .map_err(|error| Error::Unsupported(format!("cannot compress: {error}")))?;
+        compression.check(container)?;
         let jobs = jobs.min(most_jobs(container, compression));
         let stream = |kind, level| {
             let out = Appending { file: pending.file().try_clone()?, at: 0 };
@@ -210,12 +220,7 @@ impl<'a> ArchiveWriter<'a> {
             (Container::TarZst, Compression::Zstd { level }) => {
                 stream(StreamCompression::Zstd, level)?
             }
-            (container, _) => {
-                return Err(Error::Unsupported(format!(
-                    "a {container} cannot be compressed in this way; a tar is compressed as a whole \
-                     by its extension, .tar.gz (deflate) or .tar.zst (zstd)"
-                )));
-            }
+            _ => unreachable!("the compression was checked"),
         };
         let compression =
             if container == Container::Zip { compression } else { Compression::Stored };

@@ -281,7 +281,7 @@ pub(super) fn in_archive(staged: &PendingDirectory, archive: &Path, path: PathBu
 
 /// Refuses an archive that could not be made, whatever is in it.
 pub(super) fn check(archive: &Path, options: &CreateOptions) -> Result<()> {
-    container(archive, options)?;
+    options.compression.check(container(archive, options)?)?;
     algorithms(options)?;
     bag_info(options)?;
     Outputs::begin(archive, options).map(drop)
@@ -449,7 +449,10 @@ impl<'a> Outputs<'a> {
 fn container(archive: &Path, options: &CreateOptions) -> Result<Container> {
     let container = options.container.or_else(|| Container::from_extension(archive));
     match container {
-        None | Some(Container::Directory) => Err(Error::Unsupported(format!(
+        Some(Container::Directory) => {
+            Err(Error::Unsupported("a directory is no archive; it can be a source".to_owned()))
+        }
+        None => Err(Error::Unsupported(format!(
             "`{}` does not say which kind of archive to make; let it end in .zip, .tar, .tar.gz, \
              .tgz, .tar.zst or .tzst",
             escape_path(archive)

@@ -14,7 +14,7 @@ use crate::error::{Error, NotViewable, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
 use crate::ndl::{Ndarray, Order};
-use crate::pack;
+use crate::pack::{self, Contents};
 use crate::path::{MemberPath, escape};
 use crate::ra::{
     self, AnyArray, DecodeErrorKind, Element, Encoding, EncodingProbe, Header, Part, RawArray,
@@ -154,8 +154,7 @@ impl PackedArray {
     ///
     /// When it is at fault.
     pub fn description(&self) -> Result<Option<Ndarray>> {
-        let path = MemberPath::new(self.name())?;
-        let contents = self.pack.contents_about(&path, self.header()?)?;
+        let (path, contents) = self.contents()?;
         let mut findings = Vec::new();
         let ndarray = contents
             .description(&path, &mut findings)
@@ -164,6 +163,11 @@ impl PackedArray {
             Some(finding) => Err(self.pack.damaged(finding)),
             None => Ok(ndarray),
         }
+    }
+
+    /// Its name in the payload, and all that describes it.
+    pub(super) fn contents(&self) -> Result<(MemberPath, Contents)> {
+        self.pack.contents_about(&self.found, self.header()?)
     }
 
     /// The array as its indices go: a header whose dims have the fastest index first indeed, and whether the
@@ -323,14 +327,19 @@ impl PackedArray {
     ///
     /// # Errors
     ///
-    /// When the elements are not of type `T`, the member cannot be read, or a block takes more memory than an archive
-    /// of this size may make it take.
+    /// When the elements are not of type `T`, or the member cannot be read; [`Error::TooLarge`] when a block takes more
+    /// memory than a read may take, or than an archive of this size may make it take.
     pub fn blocks<T: Element>(&self, elements: usize) -> Result<Blocks<T>> {
         self.check_structure::<T>()?;
         let header = self.header()?;
         header.check_type::<T>().map_err(|error| self.undecodable(error))?;
         let most = header.elements().min(elements as u64);
-        self.check_memory(most.saturating_mul(header.element().elbyte()))?;
+        let bytes = most.saturating_mul(header.element().elbyte());
+        self.pack.check_room(self.name(), bytes)?;
+        let limit = self.memory_limit()?;
+        if bytes > limit {
+            return Err(Error::TooLarge { name: self.name().to_owned(), bytes, limit });
+        }
         let encoding = self.encoding(header)?.unwrap_or(Encoding::Raw);
         Blocks::new(self.clone(), header.clone(), encoding, elements)
     }
@@ -538,10 +547,15 @@ impl PackedArray {
         told.map(|(encoding, _)| Some(encoding)).map_err(|error| self.unreadable(error))
     }
 
+    /// Bytes of it that may be kept in memory at once, in another form than it is stored in.
+    fn memory_limit(&self) -> Result<u64> {
+        Ok(self.pack.state.archive.allowance()?.limit().max(ALWAYS_KEPT))
+    }
+
     /// Refuses to keep so many bytes of it in memory at once, if that is more than its archive may make anyone take
     /// and more than [`ALWAYS_KEPT`].
     pub(in crate::ops) fn check_memory(&self, bytes: u64) -> Result<()> {
-        let limit = self.pack.state.archive.allowance()?.limit().max(ALWAYS_KEPT);
+        let limit = self.memory_limit()?;
         if bytes <= limit {
             return Ok(());
         }

@@ -60,8 +60,7 @@ impl PackedArray {
     /// When the array or a description cannot be read.
     pub fn axes(&self) -> Result<Vec<Axis>> {
         let header = self.header()?;
-        let path = MemberPath::new(self.name())?;
-        let contents = self.pack().contents_about(&path, header)?;
+        let (path, contents) = self.contents()?;
         let Some(described) = contents.description(&path, &mut Vec::new()) else {
             let plain = |extent: &u64| Axis { name: None, extent: *extent, coordinate: None };
             return Ok(header.dims().iter().map(plain).collect());

@@ -355,13 +355,13 @@ impl Pack {
         Ok(names.filter(|name| pack::is_array(name)).map(str::to_owned).collect())
     }
 
-    /// Whether there is a file of that name.
+    /// Whether there is a file of that name, or an array of that name without `.ra`.
     ///
     /// # Errors
     ///
     /// [`Error::Damaged`] when the container cannot be trusted about it.
     pub fn contains(&self, name: &str) -> Result<bool> {
-        match self.find(name) {
+        match self.array(name) {
             Err(Error::NoSuchMember { .. } | Error::IsDirectory { .. }) => Ok(false),
             found => found.map(|_| true),
         }
@@ -456,11 +456,18 @@ impl Pack {
         }
     }
 
-    /// The header of an array, and the document that describes it.
-    fn contents_about(&self, path: &MemberPath, header: &Header) -> Result<Contents> {
+    /// The name of an array in the payload, its header, and the document that describes it.
+    fn contents_about(
+        &self,
+        found: &FoundMember,
+        header: &Header,
+    ) -> Result<(MemberPath, Contents)> {
+        let placement = self.state.placement.get();
+        let name = placement.and_then(|placement| placement.payload(&found.member.name));
+        let path = MemberPath::new(name.unwrap_or(&found.name))?;
         let mut contents = Contents::default();
-        let header = Ok(header.clone());
-        let facts = pack::ArrayFacts { header, encoding: None, trailing: 0, data: Ok(()) };
+        let facts = Ok(header.clone());
+        let facts = pack::ArrayFacts { header: facts, encoding: None, trailing: 0, data: Ok(()) };
         contents.add(path.clone(), Content::Array(Arc::new(facts)));
         for extension in DESCRIPTION_EXTENSIONS {
             let name = format!("{}.{extension}", path.without_extension());
@@ -470,8 +477,11 @@ impl Pack {
         }
         if contents.descriptions.is_empty() {
             contents.pack_document = self.document()?;
+            if placement.is_none() && self.state.placement.get().is_some() {
+                return self.contents_about(found, header);
+            }
         }
-        Ok(contents)
+        Ok((path, contents))
     }
 
     /// The pack's own document, read once: without others it describes every array.

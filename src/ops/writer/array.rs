@@ -8,10 +8,10 @@ use super::{PackWriter, set_attribute};
 use crate::error::{Error, Result};
 use crate::fs::File;
 use crate::ndl::{Datatype, Document, Extent, Order, Storage, Value};
-use crate::pack::{self, ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, group_of, shape_of};
+use crate::pack::{self, ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, group_of, is_made_of, shape_of};
 use crate::path::MemberPath;
 use crate::pipeline;
-use crate::ra::{Element, Encoding, Header, Reversal, Structure};
+use crate::ra::{Element, Encoding, Header, Part, Reversal, Structure};
 
 /// Bytes of elements that are put in order at once.
 const BLOCK: usize = 1 << 20;
@@ -90,7 +90,7 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
         }
         let suffix = format!(".{ARRAY_EXTENSION}");
         let stem = self.name.strip_suffix(&suffix).unwrap_or(&self.name);
-        let path = MemberPath::new(format!("{stem}{suffix}"))?;
+        let path = MemberPath::new(format!("{}{suffix}", MemberPath::new(stem)?.as_str()))?;
         let mut array = pack::describe(path.stem(), &header, Encoding::Raw);
         let shape = shape_of(header.dims(), self.order);
         array.shape = shape.iter().copied().map(Extent::Fixed).collect();
@@ -114,7 +114,8 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
                 named.for_each(|(extent, name)| *extent = Extent::Coord(name.clone()));
             }
         }
-        array.datatype = self.datatype.unwrap_or(array.datatype);
+        let datatype = self.datatype;
+        array.datatype = datatype.clone().unwrap_or(array.datatype);
         for (name, value) in self.attributes {
             set_attribute(&mut array.attributes, &name, value)?;
         }
@@ -138,8 +139,7 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
                 self.pack.dims.entry((home.clone(), name)).or_insert(length);
             }
         }
-        self.pack.incomplete = Some(path.as_str().to_owned());
-        let stream = ArrayStream { pack: self.pack, path, file, header, written: 0 };
+        let stream = ArrayStream { pack: self.pack, path, file, header, datatype, written: 0 };
         let encoded = stream.header.encode();
         stream.put(0, &encoded)?;
         Ok(stream)
@@ -205,6 +205,8 @@ pub struct ArrayStream<'p, 'w> {
     path: MemberPath,
     file: File,
     header: Header,
+    /// The datatype that it was given.
+    datatype: Option<Datatype>,
     /// Bytes of the data that were written.
     written: u64,
 }
@@ -214,11 +216,22 @@ impl ArrayStream<'_, '_> {
     ///
     /// # Errors
     ///
-    /// [`Error::Array`] when the array has another element type; [`Error::Mismatch`] when it has fewer elements;
-    /// [`Error::Io`].
+    /// [`Error::Array`] when the array has another element type; [`Error::Structure`] for a structure that the array
+    /// is not [described as](NewArray::datatype); [`Error::Mismatch`] when it has fewer elements; [`Error::Io`].
     pub fn write_elements<T: Element>(&mut self, elements: &[T]) -> Result<()> {
         let failed = |source| Error::array(self.path.as_str().to_owned(), source);
         self.header.check_type::<T>().map_err(failed)?;
+        let is_compound = matches!(T::STRUCTURE, Structure::Compound(_));
+        let described = self.datatype.as_ref();
+        if is_compound && !described.is_some_and(|datatype| is_made_of(datatype, &Part::of::<T>()))
+        {
+            let plain = || pack::describe("", &self.header, Encoding::Raw).datatype;
+            return Err(Error::Structure {
+                name: self.path.as_str().to_owned(),
+                described: Box::new(described.cloned().unwrap_or_else(plain)),
+                wanted: Box::new(pack::datatype::<T>()),
+            });
+        }
         let bytes: &[u8] = bytemuck::cast_slice(elements);
         if self.header.is_native() {
             return self.append(bytes);
@@ -243,7 +256,7 @@ impl ArrayStream<'_, '_> {
         if found != expected {
             return Err(self.mismatch(format!("expected {expected} bytes of data, found {found}")));
         }
-        self.pack.incomplete = None;
+        self.pack.incomplete.remove(self.path.as_str());
         Ok(())
     }
 
@@ -285,8 +298,12 @@ impl ArrayStream<'_, '_> {
     }
 
     fn put(&self, at: u64, bytes: &[u8]) -> Result<()> {
-        self.pack.options.progress.check()?;
-        self.file.write_all_at(bytes, at).map_err(|error| self.pack.in_words(error))
+        for (nth, block) in (0_u64..).zip(bytes.chunks(BLOCK)) {
+            self.pack.options.progress.check()?;
+            let written = self.file.write_all_at(block, at + nth * BLOCK as u64);
+            written.map_err(|error| self.pack.in_words(error))?;
+        }
+        Ok(())
     }
 }
 

@@ -3,9 +3,10 @@
 mod array;
 mod update;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::{self, Read, Write};
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
 use ndarray::{ArrayBase, ArrayViewD, Data, Dimension};
@@ -13,6 +14,7 @@ use ndarray::{ArrayBase, ArrayViewD, Data, Dimension};
 pub use self::array::{ArrayStream, NewArray};
 use self::update::OldPack;
 use super::create::{self, CreateOptions, CreateReport, create_staged};
+use super::select::Patterns;
 use super::survey::{self, EntrySource};
 use crate::archive::Container;
 use crate::error::{Error, Result};
@@ -24,6 +26,7 @@ use crate::pack::{
     PACK_DOCUMENT,
 };
 use crate::path::{MemberPath, escape};
+use crate::progress::Progress;
 use crate::ra::{Element, Header, read_full};
 
 /// Bytes that are written at once.
@@ -38,6 +41,9 @@ pub type WriteOptions = CreateOptions;
 /// the same checks. The content waits in a hidden directory next to the archive until [`finish`](Self::finish), so
 /// that twice its room is needed on that disk, and little memory. If the writer is dropped, fails or
 /// the process is [ended](crate::files::remove_unfinished_and_exit), nothing is left.
+///
+/// A name that is refused changes nothing: the writer can be used further. A member that fails while it is written
+/// stays incomplete, and [`finish`](Self::finish) refuses to make a pack without it.
 ///
 /// ```
 /// use ndarray::array;
@@ -61,15 +67,17 @@ pub type WriteOptions = CreateOptions;
 pub struct PackWriter<'w> {
     archive: PathBuf,
     options: CreateOptions,
+    /// Files that [`add`](Self::add) leaves out.
+    exclude: Patterns,
     /// The files of the pack.
     staged: PendingDirectory,
-    names: HashSet<MemberPath>,
+    names: BTreeSet<MemberPath>,
     /// Attributes of the pack.
     attributes: Vec<Attribute>,
     /// Lengths of the coordinates that shapes name, by the group of the array and the name in it.
     dims: BTreeMap<(String, String), u64>,
-    /// The member that is being written, which stays here when that fails.
-    incomplete: Option<String>,
+    /// Members that are being written. Those that fail stay here.
+    incomplete: BTreeSet<String>,
     /// The archive that is updated.
     old: Option<OldPack>,
     /// Whether files of that archive may be replaced.
@@ -165,9 +173,14 @@ impl<'w> PackWriter<'w> {
     fn begin(archive: PathBuf, options: CreateOptions, staged: PendingDirectory) -> Self {
         let (names, attributes, dims, incomplete, warnings) = <_>::default();
         let (replaces, old, sink) = (options.force, None, None);
+        let mut options = options;
+        let exclude = std::mem::take(&mut options.exclude);
+        // The files that wait have no times of their own.
+        options.preserve_mtime = false;
         Self {
             archive,
             options,
+            exclude,
             staged,
             names,
             attributes,
@@ -235,17 +248,17 @@ impl<'w> PackWriter<'w> {
     /// [`Error::InvalidPath`] for a name that no member may have; [`Error::Refused`] for one that is taken;
     /// [`Error::Io`] when the content cannot be read or written.
     pub fn file(&mut self, name: impl AsRef<str>, content: impl Read) -> Result<()> {
-        let mut content = content;
-        let file = self.stage(&MemberPath::new(name.as_ref())?)?;
+        let name = name.as_ref();
+        let file = self.stage(&MemberPath::new(name)?)?;
+        let mut content = Watched { reader: content, progress: self.options.progress.clone() };
         let (mut block, mut at) = (vec![0; BLOCK], 0);
         loop {
-            self.options.progress.check()?;
             let count = read_full(&mut content, &mut block).map_err(Error::io("read", file.path()));
             let block = block.split_at(count.map_err(|error| self.in_words(error))?).0;
             file.write_all_at(block, at).map_err(|error| self.in_words(error))?;
             at += block.len() as u64;
             if block.len() < BLOCK {
-                self.incomplete = None;
+                self.incomplete.remove(name);
                 return Ok(());
             }
         }
@@ -261,6 +274,7 @@ impl<'w> PackWriter<'w> {
     /// file changes while it is read.
     pub fn add(&mut self, directory: impl AsRef<Path>, name: impl AsRef<str>) -> Result<()> {
         let (directory, name) = (directory.as_ref(), name.as_ref());
+        let name = name.strip_suffix('/').unwrap_or(name);
         let root = directory.join(name);
         if !fs::is_directory(&root)? {
             return self.copy(&root, &MemberPath::new(name)?);
@@ -273,7 +287,7 @@ impl<'w> PackWriter<'w> {
         let staged = fs::name_below(&root, self.staged.path()).map(PathBuf::from);
         let follow = self.options.dereference;
         let (entries, findings) =
-            survey::names(&root, &self.options.exclude, &own, follow, &self.options.progress)?;
+            survey::names(&root, &self.exclude, &own, follow, &self.options.progress)?;
         if count_errors(&findings) > 0 {
             return Err(Error::Refused { path: root, findings });
         }
@@ -302,19 +316,20 @@ impl<'w> PackWriter<'w> {
         copied
             .and_then(|()| source.check_unchanged(&stamp))
             .map_err(|error| self.in_words(error))?;
-        self.incomplete = None;
+        self.incomplete.remove(path.as_str());
         Ok(())
     }
 
     /// Removes a member of the archive that is updated: a file, an array with its description, or a directory with
-    /// everything in it.
+    /// everything in it. Dimensions that the description of the pack states stay there.
     ///
     /// # Errors
     ///
     /// [`Error::NoSuchMember`].
     pub fn remove(&mut self, name: impl AsRef<str>) -> Result<()> {
         let name = name.as_ref().trim_end_matches('/');
-        if self.old.as_mut().is_some_and(|old| old.remove(name)) {
+        let array = format!("{name}.{ARRAY_EXTENSION}");
+        if self.old.as_mut().is_some_and(|old| old.remove(name) || old.remove(&array)) {
             return Ok(());
         }
         let (archive, member) = (self.archive.clone(), name.to_owned());
@@ -325,10 +340,10 @@ impl<'w> PackWriter<'w> {
     ///
     /// # Errors
     ///
-    /// As [`create`](crate::create()); [`Error::Mismatch`] for a member that was not written to its end.
+    /// As [`create`](crate::create()); [`Error::Incomplete`] for a member that was not written to its end.
     pub fn finish(mut self) -> Result<CreateReport> {
-        if let Some(name) = self.incomplete.take() {
-            return Err(Error::mismatch(name, "it was not written to its end".to_owned()));
+        if let Some(name) = self.incomplete.pop_first() {
+            return Err(Error::Incomplete { name });
         }
         self.add_document()?;
         let Self { archive, options, staged, sink, mut old, mut warnings, .. } = self;
@@ -339,8 +354,9 @@ impl<'w> PackWriter<'w> {
         });
         let Some((_directory, mut sink)) = sink else { return made };
         let copied = made.and_then(|report| {
-            let mut copy = |mut file| io::copy(&mut file, &mut sink).and_then(|_| sink.flush());
-            copy(File::open(&archive)?).map_err(Error::io("write", &archive))?;
+            let mut file = Watched { reader: File::open(&archive)?, progress: options.progress };
+            let copied = io::copy(&mut file, &mut sink).and_then(|_| sink.flush());
+            copied.map_err(Error::io("write", &archive))?;
             Ok(CreateReport { archive: file_name(&archive, archive.clone()), ..report })
         });
         copied.map_err(|error| error.with_path(|path| file_name(&archive, path)))
@@ -356,21 +372,27 @@ impl<'w> PackWriter<'w> {
             let name = escape(name);
             return Err(Error::Unsupported(format!("`{name}` is made with the archive")));
         }
-        if !self.names.insert(path.clone()) {
+        let finding = if self.names.contains(path) {
             let finding = Finding::new(Code::DuplicateName, "the name was given before");
-            let finding = finding.in_member(name).hint("give each member a name of its own");
-            return Err(self
-                .in_words(Error::Refused { path: self.archive.clone(), findings: vec![finding] }));
+            Some(finding.in_member(name).hint("give each member a name of its own"))
+        } else {
+            let directory = format!("{name}/");
+            let below =
+                self.names.range::<str, _>((Bound::Included(&*directory), Bound::Unbounded));
+            let below = below.map(MemberPath::as_str).next();
+            let below = below.filter(|below| below.starts_with(&directory));
+            in_the_way(name, |above| self.names.contains(above), below)
+        };
+        if let Some(finding) = finding {
+            let findings = vec![finding];
+            return Err(self.in_words(Error::Refused { path: self.archive.clone(), findings }));
         }
-        if let Some(old) = &mut self.old
-            && let Err(error) = old.make_room(path, self.replaces)
-        {
-            self.names.remove(path);
-            return Err(error);
+        if let Some(old) = &mut self.old {
+            old.make_room(path, self.replaces)?;
         }
-        let file = self.staged.begin(path).map_err(|error| self.in_words(error))?;
-        self.incomplete = Some(name.to_owned());
-        Ok(file)
+        self.names.insert(path.clone());
+        self.incomplete.insert(name.to_owned());
+        self.staged.begin(path).map_err(|error| self.in_words(error))
     }
 
     /// Whether the pack has a file of this name.
@@ -438,6 +460,28 @@ impl<'w> PackWriter<'w> {
     }
 }
 
+/// A reader that goes no further when the operation is cancelled.
+struct Watched<R> {
+    reader: R,
+    progress: Progress,
+}
+
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.progress.check().map_err(Error::from)?;
+        self.reader.read(buffer)
+    }
+}
+
+/// The finding of a file where `name` needs a directory, or of one `below` it.
+fn in_the_way(name: &str, is_file: impl Fn(&str) -> bool, below: Option<&str>) -> Option<Finding> {
+    let mut above = name.match_indices('/').map(|(end, _)| name.split_at(end).0);
+    let other = above.find(|above| is_file(above)).or(below)?;
+    let message = format!("the file cannot be added: `{}` is there", escape(other));
+    let finding = Finding::new(Code::FileAndDirectory, message).in_member(name);
+    Some(finding.hint("give it another name, or remove the other"))
+}
+
 /// The path of a file in the directory of `archive`, below that directory.
 fn file_name(archive: &Path, path: PathBuf) -> PathBuf {
     let below = archive.parent().and_then(|directory| path.strip_prefix(directory).ok());
@@ -452,7 +496,7 @@ pub(super) fn set_attribute(
 ) -> Result<()> {
     let Some(attribute) = Attribute::new(name, value) else {
         return Err(Error::Unsupported(format!(
-            "the attribute `{}` is no number, text, or list of either",
+            "the attribute `{}` is no number, text, or list of at least one of either",
             escape(name)
         )));
     };

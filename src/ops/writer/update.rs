@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::in_the_way;
 use crate::archive::{Archive, Fault, Member, MemberKind, copy};
 use crate::digest::{Algorithm, Digests};
 use crate::error::{Error, Result};
-use crate::finding::{self, Code, Finding, count_errors};
+use crate::finding::{self, count_errors};
 use crate::fs::{self, PendingDirectory, Stamp};
 use crate::ndl::{Attribute, Document};
 use crate::ops::create::{CreateOptions, OldMembers};
@@ -137,18 +138,10 @@ impl OldPack {
         if self.has(name) && !force {
             return Err(Error::AlreadyExists { path: self.pack.archive().path().join(name) });
         }
-        let mut above = path
-            .parent()
-            .map(|parent| parent.match_indices('/').map(|(at, _)| at).chain([parent.len()]));
-        let above =
-            above.as_mut().and_then(|ends| ends.find(|end| self.has(name.split_at(*end).0)));
-        let below = self.below(name).find(|path| self.has(path.as_str()));
-        if let Some(other) = above.map(|end| name.split_at(end).0).or(below.map(MemberPath::as_str))
-        {
-            let message = format!("the file cannot be added: `{other}` is there");
-            let finding = Finding::new(Code::FileAndDirectory, message).in_member(name);
-            let findings = vec![finding.hint("give it another name, or remove the other")];
-            return Err(Error::Refused { path: self.pack.archive().path().to_owned(), findings });
+        let below = self.below(name).map(MemberPath::as_str).find(|below| self.has(below));
+        if let Some(finding) = in_the_way(name, |above| self.has(above), below) {
+            let path = self.pack.archive().path().to_owned();
+            return Err(Error::Refused { path, findings: vec![finding] });
         }
         self.kept.remove(name);
         Ok(())
