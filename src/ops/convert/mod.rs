@@ -165,7 +165,9 @@ pub fn convert_all<P: AsRef<Path>>(
         match sink.other(other) {
             Ok(()) if other.copy.is_some() => copied.push(other.name.clone()),
             Ok(()) => {}
-            Err(error) if is_of_input(&error) => failed.push((other.name.clone(), error)),
+            Err(error) if goes_on && is_of_input(&error) => {
+                failed.push((other.name.clone(), error));
+            }
             Err(error) => return Err(error),
         }
         progress.done(1);
