@@ -12,290 +12,50 @@ pub(super) struct UnitsFault {
     pub(super) hint: Option<String>,
 }
 
-/// Units by name. Case does not matter, and an `s` may follow.
-const NAMES: &[&str] = &[
-    "meter",
-    "metre",
-    "gram",
-    "kilogram",
-    "second",
-    "sec",
-    "ampere",
-    "amp",
-    "kelvin",
-    "mole",
-    "candela",
-    "radian",
-    "steradian",
-    "hertz",
-    "newton",
-    "pascal",
-    "joule",
-    "watt",
-    "coulomb",
-    "volt",
-    "farad",
-    "ohm",
-    "siemens",
-    "weber",
-    "tesla",
-    "henry",
-    "henries",
-    "lumen",
-    "lux",
-    "becquerel",
-    "gray",
-    "sievert",
-    "katal",
-    "celsius",
-    "fahrenheit",
-    "rankine",
-    "degC",
-    "degF",
-    "degK",
-    "degR",
-    "minute",
-    "hour",
-    "hr",
-    "day",
-    "week",
-    "fortnight",
-    "month",
-    "year",
-    "yr",
-    "common_year",
-    "leap_year",
-    "julian_year",
-    "gregorian_year",
-    "tropical_year",
-    "sidereal_year",
-    "sidereal_day",
-    "century",
-    "centuries",
-    "decade",
-    "millennium",
-    "shake",
-    "liter",
-    "litre",
-    "tonne",
-    "metric_ton",
-    "ton",
-    "carat",
-    "electronvolt",
-    "electron_volt",
-    "dalton",
-    "amu",
-    "unified_atomic_mass_unit",
-    "atomic_mass_unit",
-    "astronomical_unit",
-    "parsec",
-    "light_year",
-    "angstrom",
-    "micron",
-    "fermi",
-    "are",
-    "hectare",
-    "barn",
-    "bar",
-    "atmosphere",
-    "standard_atmosphere",
-    "torr",
-    "mmHg",
-    "inHg",
-    "cmHg",
-    "mmH2O",
-    "cmH2O",
-    "inH2O",
-    "psi",
-    "dyne",
-    "erg",
-    "calorie",
-    "btu",
-    "horsepower",
-    "watthour",
-    "kWh",
-    "knot",
-    "mile",
-    "nautical_mile",
-    "foot",
-    "feet",
-    "inch",
-    "inches",
-    "yard",
-    "fathom",
-    "furlong",
-    "league",
-    "pound",
-    "ounce",
-    "slug",
-    "stone",
-    "grain",
-    "gallon",
-    "quart",
-    "pint",
-    "acre",
-    "acre_foot",
-    "acre_feet",
-    "degree",
-    "deg",
-    "arc_degree",
-    "angular_degree",
-    "arcdeg",
-    "arc_minute",
-    "arcminute",
-    "arcmin",
-    "angular_minute",
-    "arc_second",
-    "arcsecond",
-    "arcsec",
-    "angular_second",
-    "grade",
-    "gon",
-    "circle",
-    "turn",
-    "cycle",
-    "revolution",
-    "rpm",
-    "percent",
-    "permille",
-    "ppm",
-    "ppmv",
-    "ppb",
-    "ppbv",
-    "ppt",
-    "pptv",
-    "psu",
-    "practical_salinity_unit",
-    "dobson",
-    "dobson_unit",
-    "sverdrup",
-    "gal",
-    "bit",
-    "byte",
-    "octet",
-    "baud",
-    "bel",
-    "decibel",
-    "neper",
-    "gauss",
-    "maxwell",
-    "oersted",
-    "gilbert",
-    "curie",
-    "roentgen",
-    "rem",
-    "jansky",
-    "count",
-    "level",
-    "layer",
-    "sigma_level",
-    "event",
-    "particle",
-    "molecule",
-    "atom",
-    "photon",
-    "einstein",
-    "pixel",
-    "voxel",
-    "poise",
-    "stokes",
-    "langley",
-    "clo",
-    "rhe",
-    "gravity",
-    "standard_gravity",
-    "water",
-    "mercury",
-    "conventional_water",
-    "conventional_mercury",
-    "pi",
-    "avogadro_constant",
-    "beaufort",
-    "okta",
-];
+/// Units by name, with a blank between two. Case does not matter, and an `s` may follow.
+const NAMES: &str = "\
+    meter metre gram kilogram second sec ampere amp kelvin mole candela radian steradian hertz newton \
+    pascal joule watt coulomb volt farad ohm siemens weber tesla henry henries lumen lux becquerel gray \
+    sievert katal celsius fahrenheit rankine degC degF degK degR minute hour hr day week fortnight month \
+    year yr common_year leap_year julian_year gregorian_year tropical_year sidereal_year sidereal_day \
+    century centuries decade millennium shake liter litre tonne metric_ton ton carat electronvolt \
+    electron_volt dalton amu unified_atomic_mass_unit atomic_mass_unit astronomical_unit parsec \
+    light_year angstrom micron fermi are hectare barn bar atmosphere standard_atmosphere torr mmHg inHg \
+    cmHg mmH2O cmH2O inH2O psi dyne erg calorie btu horsepower watthour kWh knot mile nautical_mile foot \
+    feet inch inches yard fathom furlong league pound ounce slug stone grain gallon quart pint acre \
+    acre_foot acre_feet degree deg arc_degree angular_degree arcdeg arc_minute arcminute arcmin \
+    angular_minute arc_second arcsecond arcsec angular_second grade gon circle turn cycle revolution rpm \
+    percent permille ppm ppmv ppb ppbv ppt pptv psu practical_salinity_unit dobson dobson_unit sverdrup \
+    gal bit byte octet baud bel decibel neper gauss maxwell oersted gilbert curie roentgen rem jansky \
+    count level layer sigma_level event particle molecule atom photon einstein pixel voxel poise stokes \
+    langley clo rhe gravity standard_gravity water mercury conventional_water conventional_mercury pi \
+    avogadro_constant beaufort okta";
 
 /// Units of direction and temperature after `degree` or `degrees`, with or without a `_`.
-const OF_DEGREE: &[&str] = &[
-    "north",
-    "n",
-    "south",
-    "s",
-    "east",
-    "e",
-    "west",
-    "w",
-    "true",
-    "t",
-    "celsius",
-    "c",
-    "fahrenheit",
-    "f",
-    "kelvin",
-    "k",
-    "rankine",
-    "r",
-];
+const OF_DEGREE: &str = "\
+    north n south s east e west w true t celsius c fahrenheit f kelvin k rankine r";
 
 /// Symbols of units that prefixes may stand before.
-const SYMBOLS: &[&str] = &[
-    "m", "g", "s", "A", "K", "mol", "cd", "rad", "sr", "Hz", "N", "Pa", "J", "W", "C", "V", "F",
-    "Ω", "Ω", "S", "Wb", "T", "H", "lm", "lx", "Bq", "Gy", "Sv", "kat", "eV", "u", "Da", "L", "l",
-    "t", "bar", "b", "a", "pc", "Ci", "R", "Gal", "G", "Mx", "Oe", "P", "St", "dyn", "erg", "cal",
-    "Wh", "B", "bit", "Jy", "sec", "Np", "yr", "torr", "Torr", "atm", "gauss", "bps", "byte", "rd",
-];
+const SYMBOLS: &str = "\
+    m g s A K mol cd rad sr Hz N Pa J W C V F Ω Ω S Wb T H lm lx Bq Gy Sv kat eV u Da L l t bar b a pc \
+    Ci R Gal G Mx Oe P St dyn erg cal Wh B bit Jy sec Np yr torr Torr atm gauss bps byte rd";
 
 /// Symbols of units that stand alone.
-const PLAIN_SYMBOLS: &[&str] = &[
-    "min", "h", "d", "in", "ft", "yd", "mi", "nmi", "kt", "kts", "kn", "lb", "lbs", "lbf", "oz",
-    "kph", "mph", "ha", "au", "AU", "ua", "ly", "Å", "Å", "°", "'", "\"", "′", "″", "%", "‰", "°C",
-    "°F", "°K", "°R", "°N", "°S", "°E", "°W", "℃", "℉", "PSU", "DU", "dBZ", "dBz", "dBm", "BZ",
-    "hPa", "gpm", "dam", "Ah", "VA", "var", "H2O", "Hg", "lg", "ln", "lb", "log", "re", "e",
-];
+const PLAIN_SYMBOLS: &str = "\
+    min h d in ft yd mi nmi kt kts kn lb lbs lbf oz kph mph ha au AU ua ly Å Å ° ' \" ′ ″ % ‰ °C °F °K \
+    °R °N °S °E °W ℃ ℉ PSU DU dBZ dBz dBm BZ hPa gpm dam Ah VA var H2O Hg lg ln lb log re e";
 
 /// Prefixes by name, and by symbol.
-const PREFIX_NAMES: &[&str] = &[
-    "quetta", "ronna", "yotta", "zetta", "exa", "peta", "tera", "giga", "mega", "kilo", "hecto",
-    "deca", "deka", "deci", "centi", "milli", "micro", "nano", "pico", "femto", "atto", "zepto",
-    "yocto", "ronto", "quecto", "kibi", "mebi", "gibi", "tebi",
-];
-const PREFIX_SYMBOLS: &[&str] = &[
-    "Q", "R", "Y", "Z", "E", "P", "T", "G", "M", "k", "h", "da", "d", "c", "m", "u", "µ", "μ", "n",
-    "p", "f", "a", "z", "y", "r", "q", "Ki", "Mi", "Gi", "Ti",
-];
+const PREFIX_NAMES: &str = "\
+    quetta ronna yotta zetta exa peta tera giga mega kilo hecto deca deka deci centi milli micro nano \
+    pico femto atto zepto yocto ronto quecto kibi mebi gibi tebi";
+const PREFIX_SYMBOLS: &str = "\
+    Q R Y Z E P T G M k h da d c m u µ μ n p f a z y r q Ki Mi Gi Ti";
 
 /// Units of time, without prefixes.
-const TIMES: &[&str] = &[
-    "second",
-    "sec",
-    "s",
-    "minute",
-    "min",
-    "hour",
-    "hr",
-    "h",
-    "day",
-    "d",
-    "week",
-    "fortnight",
-    "month",
-    "year",
-    "yr",
-    "a",
-    "common_year",
-    "julian_year",
-    "gregorian_year",
-    "tropical_year",
-    "msec",
-    "ms",
-    "millisecond",
-    "us",
-    "µs",
-    "microsecond",
-    "ns",
-    "nanosecond",
-    "century",
-    "decade",
-];
+const TIMES: &str = "\
+    second sec s minute min hour hr h day d week fortnight month year yr a common_year julian_year \
+    gregorian_year tropical_year msec ms millisecond us µs microsecond ns nanosecond century decade";
 
 /// Words that people write for numbers without units.
 const NOTHING: &[&str] =
@@ -343,7 +103,7 @@ fn check_time(unit: &str, date: &str) -> Result<(), UnitsFault> {
         if date.parse::<f64>().is_ok() {
             return Ok(());
         }
-        let near = ndl::nearest(unit, TIMES.iter().copied());
+        let near = ndl::nearest(unit, TIMES.split(' '));
         let message = format!("`{unit}` is not a unit of time");
         return Err(UnitsFault {
             message,
@@ -451,9 +211,10 @@ fn check_word(word: &str) -> Result<(), UnitsFault> {
     if is_unit(word) || is_unit(name) || name == "per" || name.is_empty() {
         return Ok(());
     }
-    let symbols = SYMBOLS.iter().chain(PLAIN_SYMBOLS).copied().filter(|symbol| symbol.len() > 2);
+    let symbols = SYMBOLS.split(' ').chain(PLAIN_SYMBOLS.split(' '));
+    let symbols = symbols.filter(|symbol| symbol.len() > 2);
     let degrees = ["degree_Celsius", "degree_Fahrenheit", "degrees_north", "degrees_east"];
-    let known = degrees.into_iter().chain(NAMES.iter().copied()).chain(symbols);
+    let known = degrees.into_iter().chain(NAMES.split(' ')).chain(symbols);
     let near = ndl::nearest(name, known).map(|near| format!("did you mean `{near}`?"));
     Err(UnitsFault { message: format!("`{name}` is not a known unit"), hint: near })
 }
@@ -463,24 +224,29 @@ fn is_unit(word: &str) -> bool {
     let of_degree = lower.strip_prefix("degrees").or_else(|| lower.strip_prefix("degree"));
     let of_degree = of_degree.map(|rest| rest.strip_prefix('_').unwrap_or(rest));
     is_in(NAMES, word)
-        || SYMBOLS.contains(&word)
-        || PLAIN_SYMBOLS.contains(&word)
-        || of_degree.is_some_and(|rest| OF_DEGREE.contains(&rest))
-        || PREFIX_NAMES.iter().any(|prefix| {
+        || has(SYMBOLS, word)
+        || has(PLAIN_SYMBOLS, word)
+        || of_degree.is_some_and(|rest| has(OF_DEGREE, rest))
+        || PREFIX_NAMES.split(' ').any(|prefix| {
             lower
                 .strip_prefix(prefix)
                 .is_some_and(|rest| is_in(NAMES, rest.trim_start_matches('_')))
         })
         || PREFIX_SYMBOLS
-            .iter()
-            .any(|prefix| word.strip_prefix(prefix).is_some_and(|rest| SYMBOLS.contains(&rest)))
+            .split(' ')
+            .any(|prefix| word.strip_prefix(prefix).is_some_and(|rest| has(SYMBOLS, rest)))
+}
+
+/// Whether a symbol is in a list.
+fn has(list: &str, symbol: &str) -> bool {
+    list.split(' ').any(|known| known == symbol)
 }
 
 /// Whether a word, or what it is the plural of, is in a list; case matters for symbols only.
-fn is_in(list: &[&str], word: &str) -> bool {
+fn is_in(list: &str, word: &str) -> bool {
     let is = |word: &str| {
-        list.iter()
-            .any(|known| known.eq_ignore_ascii_case(word) && (known.len() > 2 || *known == word))
+        let mut known = list.split(' ');
+        known.any(|it| it.eq_ignore_ascii_case(word) && (it.len() > 2 || it == word))
     };
     let singular = |end| word.strip_suffix(end).filter(|word| word.len() > 2);
     is(word) || singular("s").is_some_and(is) || singular("es").is_some_and(is)
