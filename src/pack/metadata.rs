@@ -156,14 +156,16 @@ fn of_array(
     let Lacks { units, name: lacks_name } = lacks(array);
     if units {
         let finding = Finding::new(Code::NoUnits, format!("`{name}` has no units"));
-        let hint = format!(
-            "`describe` with the option `set: {name}.units=UNITS`, or with 1 for numbers without a unit"
-        );
+        let hint = slip(array, "units").unwrap_or_else(|| {
+            format!("`describe` with the option `set: {name}.units=UNITS`, or with 1 for numbers without a unit")
+        });
         findings.push(sources.at(described, finding.hint(hint), &[]));
     }
     if lacks_name {
         let message = format!("`{name}` has neither a long name nor a standard name");
-        let hint = format!("`describe` with the option `set: {name}.long_name='A FEW WORDS'`");
+        let hint = NAMES.iter().find_map(|known| slip(array, known)).unwrap_or_else(|| {
+            format!("`describe` with the option `set: {name}.long_name='A FEW WORDS'`")
+        });
         let finding = Finding::new(Code::NoLongName, message).hint(hint);
         findings.push(sources.at(described, finding, &[]));
     }
@@ -189,6 +191,12 @@ fn of_array(
             findings.push(sources.at(described, finding, &place));
         }
     }
+}
+
+/// A hint at an attribute that is called nearly as one that lacks.
+fn slip(array: &Ndarray, wanted: &str) -> Option<String> {
+    let near = ndl::nearest(wanted, array.attributes.iter().map(|attribute| &*attribute.name))?;
+    Some(format!("`{near}` is not a name that other programs know: did you mean `{wanted}`?"))
 }
 
 fn lacks(array: &Ndarray) -> Lacks {

@@ -274,7 +274,7 @@ fn metadata_is_judged_where_that_is_asked_for() {
         .array("a.ra", INT16, &[4], &[0; 8])
         .file("a.yaml", "ndarrays:\n  aa:\n    shape: [time]\n    type: int16\n    attributes:\n      _FillValue: -99999\n      standard_name: a\n")
         .array("flags.ra", UINT8, &[4], &[0; 4])
-        .file("flags.yaml", "ndarrays: {flags: {shape: [4], type: {enum: {base: uint8, members: {ok: 0}}}, attributes: {units: 1}}}\n")
+        .file("flags.yaml", "ndarrays: {flags: {shape: [4], type: {enum: {base: uint8, members: {ok: 0}}}, attributes: {units: 1, longname: quality}}}\n")
         .file("tiem.yaml", "dimcoords: {time: {size: 4, type: float64}}\n");
     ra("validate", &[home.path()], &[]).exits(0);
     let found = ra("validate", &[home.path()], &["--metadata", "--json"]).exits(0).findings();
@@ -296,6 +296,7 @@ fn metadata_is_judged_where_that_is_asked_for() {
     ra("validate", &[home.path()], &["--metadata", "--strict"]).exits(1).says(&[
         "did you mean `hour",
         "did you mean `time.yaml`?",
+        "`longname` is not a name that other programs know: did you mean `long_name`?",
         "`ra-pack describe --set a.units=UNITS ",
         "more than 3 at index 3",
         "found: 2",

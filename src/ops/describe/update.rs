@@ -100,7 +100,7 @@ impl UpdateReport {
 ///
 /// # Errors
 ///
-/// [`Error::NotAnArray`] for a file that is neither an array nor a description, and when the system refuses.
+/// [`Error::NotAnArray`](crate::Error::NotAnArray) for a file that is neither an array nor a description, and when the system refuses.
 pub fn update_descriptions(
     target: impl AsRef<Path>,
     options: &DescribeOptions,
