@@ -97,6 +97,17 @@ pub(crate) fn is_plain_below(root: &Path, below: &str) -> Result<bool> {
     Ok(true)
 }
 
+/// Whether something that is not a directory, such as a link, is where the directory `below` would be below `root`, or
+/// one above it.
+#[cfg(feature = "write")]
+pub(crate) fn is_blocked(root: &Path, below: &str) -> bool {
+    let mut path = root.to_owned();
+    below.split('/').any(|part| {
+        path.push(part);
+        fs::symlink_metadata(&path).is_ok_and(|metadata| !metadata.is_dir())
+    })
+}
+
 /// The directory of `path`, and each above it up to the working directory, when it lies there; the
 /// directory alone when it does not.
 pub(crate) fn enclosing_directories(path: &Path) -> Result<Vec<PathBuf>> {

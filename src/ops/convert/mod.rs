@@ -15,6 +15,7 @@ mod sink;
 mod text;
 mod tree;
 
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -164,7 +165,9 @@ pub fn convert_all<P: AsRef<Path>>(
         match sink.other(other) {
             Ok(()) if other.copy.is_some() => copied.push(other.name.clone()),
             Ok(()) => {}
-            Err(error) if is_of_input(&error) => failed.push((other.name.clone(), error)),
+            Err(error) if goes_on && is_of_input(&error) => {
+                failed.push((other.name.clone(), error));
+            }
             Err(error) => return Err(error),
         }
         progress.done(1);
@@ -415,10 +418,10 @@ impl<'o> Destination<'o> {
         })
     }
 
-    /// Refuses to replace files of a directory without being told to.
+    /// Refuses to replace files of a directory without being told to, and whatever could not be replaced.
     fn check_names(&self, planned: &[PlannedArray], others: &[OtherFile]) -> Result<()> {
         let Self { path, to, options, .. } = *self;
-        if to != ArrayFormat::Pack(Container::Directory) || options.force || !fs::exists(path) {
+        if to != ArrayFormat::Pack(Container::Directory) || !fs::exists(path) {
             return Ok(());
         }
         if !fs::is_directory(path)? {
@@ -432,8 +435,22 @@ impl<'o> Destination<'o> {
             [ARRAY_EXTENSION, first, second].map(|end| format!("{}.{end}", planned.name))
         });
         let others = others.iter().filter(|other| other.copy.is_some());
-        let names = arrays.chain(others.map(|other| other.name.clone()));
-        let there: Vec<_> = names.filter(|name| fs::exists(&path.join(name))).collect();
+        let names: Vec<_> = arrays.chain(others.map(|other| other.name.clone())).collect();
+        let parents: BTreeSet<_> =
+            names.iter().filter_map(|name| Some(name.rsplit_once('/')?.0)).collect();
+        if let Some(parent) = parents.into_iter().find(|parent| fs::is_blocked(path, parent)) {
+            return Err(Error::Unsupported(format!(
+                "`{}` cannot be written below `{}`: something that is not a directory is in the way",
+                escape(parent),
+                escape_path(path)
+            )));
+        }
+        let is_directory = |name: &&String| fs::is_directory(&path.join(name)).is_ok_and(|is| is);
+        if let Some(name) = names.iter().find(is_directory) {
+            return Err(Error::AlreadyExists { path: path.join(name) });
+        }
+        let is_there = |name: &&String| !options.force && fs::exists(&path.join(name));
+        let there: Vec<_> = names.iter().filter(is_there).collect();
         match &there[..] {
             [] => Ok(()),
             [only] => Err(Error::AlreadyExists { path: path.join(only) }),

@@ -338,6 +338,13 @@ fn links_are_named_and_not_followed() {
     std::os::unix::fs::symlink(home.path(), path("mine/run1")).unwrap();
     convert(&path("data/run1"), &path("more"), &[]).exits(0);
     let both = convert_all(&[&path("data/a.npy"), &path("data/run1")], &path("mine"), &["--force"]);
-    both.exits(2).says(&["not a directory"]);
+    both.exits(2).says(&["`run1` cannot be written", "not a directory"]);
     assert!(!path("b.ra").exists());
+    // Nor is anything written before what cannot be.
+    fs::remove_file(path("mine/run1")).unwrap();
+    fs::create_dir_all(path("mine/run1/b.ra")).unwrap();
+    fs::remove_file(path("mine/a.ra")).unwrap();
+    let ran = convert_all(&[&path("data/a.npy"), &path("data/run1")], &path("mine"), &["--force"]);
+    ran.exits(2).says(&["b.ra", "it is a directory"]);
+    assert!(!path("mine/a.ra").exists());
 }
