@@ -109,6 +109,16 @@ pub enum Error {
         /// Files in it.
         files: usize,
     },
+    /// The name is the end of the names of several files.
+    #[error("`{}` is the name of {} files in `{}`: {}", escape(member), names.len(), show(archive), some(names))]
+    SeveralMembers {
+        /// The archive.
+        archive: PathBuf,
+        /// The name asked for.
+        member: String,
+        /// The names of the files.
+        names: Vec<String>,
+    },
     /// An array cannot be decoded.
     #[error("`{}`: {source}", escape(name))]
     Array {
@@ -158,10 +168,12 @@ pub enum Error {
         source: SliceError,
     },
     /// A text is no slice, or one that does not fit the array.
-    #[error("the slice `{}`: {source}", escape(slice))]
+    #[error("the slice `{}`: {source}{}", escape(slice), sliced(slice, dimensions))]
     SliceText {
         /// The text.
         slice: String,
+        /// The names of the array's dimensions, as far as it has any, and their lengths; empty when nobody looked.
+        dimensions: Vec<(Option<String>, u64)>,
         /// Where and why.
         source: SliceError,
     },
@@ -283,19 +295,22 @@ impl Error {
 
     /// Why the slice of this text cannot be taken.
     pub(crate) fn slice_text(text: &str) -> impl Fn(SliceError) -> Self {
-        move |source| Self::SliceText { slice: text.to_owned(), source }
+        move |source| Self::SliceText { slice: text.to_owned(), dimensions: Vec::new(), source }
     }
 
     /// Why the bytes of `name` cannot be read as an array. A file that neither is called an array nor begins as one
-    /// is not damaged.
+    /// is not damaged, and neither is one that begins as a file of another format.
     pub(crate) fn array(name: String, source: DecodeError) -> Self {
         let start: &[u8] = match &source.kind {
-            _ if extension(&name) == Some("ra") => return Self::Array { name, source },
             DecodeErrorKind::Magic { found } => found,
             DecodeErrorKind::HeaderTruncated { found: 0, .. } => &[],
             _ => return Self::Array { name, source },
         };
-        Self::NotAnArray { name, kind: FileKind::of(start) }
+        let kind = FileKind::of(start);
+        if extension(&name) == Some("ra") && !kind.is_never_an_array() {
+            return Self::Array { name, source };
+        }
+        Self::NotAnArray { name, kind }
     }
 
     /// The same about a file at another path.
@@ -359,6 +374,7 @@ impl From<Error> for io::Error {
             | Error::Slice { .. }
             | Error::SliceText { .. }
             | Error::Length { .. }
+            | Error::SeveralMembers { .. }
             | Error::NotAPack { .. }
             | Error::NotAnArray { .. } => io::ErrorKind::InvalidInput,
             Error::Damaged { .. } | Error::Refused { .. } | Error::Array { .. } => {
@@ -393,6 +409,37 @@ fn errors_found(findings: &[Finding]) -> String {
 fn first(findings: &[Finding]) -> String {
     let first = findings.iter().find(|finding| finding.is_error()).or(findings.first());
     first.map(|finding| format!(": {finding}")).unwrap_or_default()
+}
+
+/// The dimensions that a slice is of, and the slice that may be meant by one with their names.
+fn sliced(slice: &str, dimensions: &[(Option<String>, u64)]) -> String {
+    if dimensions.is_empty() {
+        return String::new();
+    }
+    let part = |(name, extent): &(Option<String>, u64)| match name {
+        Some(name) => format!("{} ({extent})", escape(name)),
+        None => extent.to_string(),
+    };
+    let all: Vec<_> = dimensions.iter().map(part).collect();
+    let said = format!("; the dimensions are {}", all.join(", "));
+    let mut parts = vec![":"; dimensions.len()];
+    let is_named = slice.split(',').all(|part| {
+        let Some((name, taken)) = part.split_once('=') else { return false };
+        let at = dimensions.iter().position(|(known, _)| known.as_deref() == Some(name.trim()));
+        at.and_then(|at| parts.get_mut(at)).map(|part| *part = taken.trim()).is_some()
+    });
+    if is_named { format!("{said}: did you mean `{}`?", escape(&parts.join(","))) } else { said }
+}
+
+/// Some of these names.
+fn some(names: &[String]) -> String {
+    const SHOWN: usize = 4;
+    let shown: Vec<_> =
+        names.iter().take(SHOWN).map(|name| format!("`{}`", escape(name))).collect();
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
 }
 
 fn near(suggestion: Option<&String>) -> String {

@@ -23,8 +23,10 @@ pub enum FileKind {
     Ds,
     /// A PNG picture.
     Png,
-    /// A zip file, which an `.npz` is too.
+    /// A zip file.
     Zip,
+    /// A zip file whose first member is an array of NumPy, as in an `.npz`. A pack may begin so, too.
+    Npz,
     /// A tar file.
     Tar,
     /// A file compressed with gzip.
@@ -74,7 +76,7 @@ impl FileKind {
         let fits =
             |at: usize, magic: &[u8]| start.get(at..).is_some_and(|rest| rest.starts_with(magic));
         if let Some((_, _, kind)) = MAGIC.iter().find(|(at, magic, _)| fits(*at, magic)) {
-            return *kind;
+            return if begins_with_npy(start) { Self::Npz } else { *kind };
         }
         match start {
             [] => Self::Empty,
@@ -91,9 +93,15 @@ impl FileKind {
         !self.may_hold_a_pack() && !matches!(self, Self::Empty | Self::Text | Self::Unknown)
     }
 
+    /// Whether the first bytes are those of a format that no array is in, so that a file called one never was.
+    pub(crate) fn is_never_an_array(self) -> bool {
+        !matches!(self, Self::RawArray | Self::Empty | Self::Text | Self::Unknown)
+    }
+
     /// Whether a pack may be in it.
     pub(crate) fn may_hold_a_pack(self) -> bool {
-        matches!(self, Self::Directory | Self::Zip | Self::Tar | Self::Gzip | Self::Zstd)
+        let packed = matches!(self, Self::Zip | Self::Npz | Self::Tar | Self::Gzip | Self::Zstd);
+        packed || self == Self::Directory
     }
 
     /// Its name with an article; nothing for what has no name.
@@ -107,6 +115,7 @@ impl FileKind {
             Self::Ds => "a file of ds-format",
             Self::Png => "a PNG picture",
             Self::Zip => "a zip file",
+            Self::Npz => "a zip of NumPy arrays",
             Self::Tar => "a tar file",
             Self::Gzip => "a file compressed with gzip",
             Self::Zstd => "a file compressed with Zstandard",
@@ -128,6 +137,17 @@ impl fmt::Display for FileKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.words().unwrap_or("a file of an unknown format"))
     }
+}
+
+/// Whether the bytes begin a zip whose first member is an array of NumPy.
+fn begins_with_npy(start: &[u8]) -> bool {
+    /// Where the length of the name is in the header of a member, and where the name is.
+    const LENGTH: usize = 26;
+    const NAME: usize = 30;
+    let Some([low, high]) = start.get(LENGTH..LENGTH + 2) else { return false };
+    let end = NAME + usize::from(u16::from_le_bytes([*low, *high]));
+    start.starts_with(b"PK\x03\x04")
+        && start.get(NAME..end).is_some_and(|name| name.ends_with(b".npy"))
 }
 
 /// Whether the bytes are UTF-8, of which the last letter may be cut, without those that no text has.
@@ -158,6 +178,8 @@ mod tests {
             (b"CDF\x01\0", FileKind::Other("a NetCDF file")),
             (b"CDF\x03\0", FileKind::Unknown),
             (b"PK\x03\x04\x0a", FileKind::Zip),
+            (b"PK\x03\x04..........................\x05\0\0\0a.npy", FileKind::Zip),
+            (b"PK\x03\x04......................\x05\0\0\0a.npy", FileKind::Npz),
             (b"\x5a\x2a\x4d\x18", FileKind::Zstd),
             (b"\x28\xb5\x2f\xfd\x04", FileKind::Zstd),
             (&tar, FileKind::Tar),

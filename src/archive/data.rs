@@ -27,7 +27,9 @@ const FEW: u64 = 32 * 1024 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum DataFault {
     /// The container's own checksum does not fit.
-    #[error("the CRC-32 is {found:08x}, the archive says {expected:08x}")]
+    #[error(
+        "the content does not match its checksum: CRC-32 {found:08x}, and {expected:08x} in the archive"
+    )]
     Checksum {
         /// As the headers say.
         expected: u32,

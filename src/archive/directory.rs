@@ -19,12 +19,19 @@ const STEP: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Directory {
     root: PathBuf,
+    /// The only files that are members, by their names in it, sorted; all of them when there is no list.
+    only: Option<Vec<MemberPath>>,
     watch: Progress,
 }
 
 impl Directory {
     pub(super) fn new(root: &Path, progress: &Progress) -> Self {
-        Self { root: root.to_owned(), watch: progress.clone() }
+        Self { root: root.to_owned(), only: None, watch: progress.clone() }
+    }
+
+    /// These files alone.
+    pub(super) fn of_files(root: &Path, only: Vec<MemberPath>, progress: &Progress) -> Self {
+        Self { only: Some(only), ..Self::new(root, progress) }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -49,6 +56,10 @@ impl Directory {
 
     /// Every member; sizes are found when a file is opened.
     fn walk(&self) -> Result<Vec<Member>> {
+        if let Some(only) = &self.only {
+            let file = |path: &MemberPath| member(path.clone().into_text(), MemberKind::File, 0);
+            return Ok(only.iter().map(file).collect());
+        }
         let walked = fs::walk(&self.root, false, &self.watch)?;
         Ok(walked
             .into_iter()

@@ -246,6 +246,11 @@ impl Archive {
         Self::open_file(File::open(path)?.watched(progress))
     }
 
+    /// Opens some files of a directory, by their names in it, as if there were no others.
+    pub(crate) fn of_files(root: &Path, files: Vec<MemberPath>, progress: &Progress) -> Self {
+        Self::Directory(Directory::of_files(root, files, progress))
+    }
+
     /// Opens the archive in a file or a source.
     pub(crate) fn open_file(file: File) -> Result<Self> {
         let (start, path) = (file.start()?, file.path().to_owned());
@@ -263,7 +268,10 @@ impl Archive {
         let is_other = kind.is_of_another_format();
         let not_a_pack = || Error::NotAPack { path: path.to_owned(), kind };
         match (kind, Container::from_extension(path)) {
-            (FileKind::Zip, _) => Ok(Self::Zip(Box::new(ZipArchive::open(file)?))),
+            (FileKind::Npz, None) if path.extension().is_some_and(|end| end == "npz") => {
+                Err(not_a_pack())
+            }
+            (FileKind::Zip | FileKind::Npz, _) => Ok(Self::Zip(Box::new(ZipArchive::open(file)?))),
             (FileKind::Tar | FileKind::Gzip | FileKind::Zstd, named) => {
                 let tarball = Tarball::open(file, StreamCompression::of(kind))?;
                 // Anything can be compressed.

@@ -223,10 +223,18 @@ pub(super) fn words<T: Copy + Send + Sync>(
 const MAX_JOBS: usize = 256;
 
 pub(super) fn jobs(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(jobs) if (1..=MAX_JOBS).contains(&jobs) => Ok(jobs),
-        _ => Err(format!("expected a number from 1 to {MAX_JOBS}")),
-    }
+    number(text, 1..=MAX_JOBS)
+}
+
+/// Reads a whole number of a range.
+pub(super) fn number<N>(text: &str, range: std::ops::RangeInclusive<N>) -> Result<N, String>
+where
+    N: std::str::FromStr + PartialOrd + std::fmt::Display,
+{
+    text.parse()
+        .ok()
+        .filter(|number| range.contains(number))
+        .ok_or_else(|| format!("expected a number from {} to {}", range.start(), range.end()))
 }
 
 pub(super) fn size(text: &str) -> Result<u64, String> {

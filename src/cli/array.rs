@@ -17,7 +17,11 @@ pub(super) fn open(
     progress: &Progress,
 ) -> Result<(Pack, String)> {
     match member {
-        Some(member) => Ok((Pack::open_watched(target, progress)?, member.to_owned())),
+        Some(member) => {
+            let pack = Pack::open_watched(target, progress)?;
+            let member = pack.resolve(member)?;
+            Ok((pack, member))
+        }
         None if ra_pack::files::is_pack(target)? => {
             // A file that only looks like a pack has nothing to list.
             Pack::open(target)?;

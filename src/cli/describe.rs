@@ -123,7 +123,10 @@ pub(crate) struct ReshapeArgs {
 fn extent(text: &str) -> Result<Option<u64>, String> {
     match text {
         "-1" => Ok(None),
-        _ => text.parse().map(Some).map_err(|_| "expected a number of elements, or -1".to_owned()),
+        _ => text.parse().map(Some).map_err(|_| {
+            "expected a length such as 149, or -1 for the one that follows from the others"
+                .to_owned()
+        }),
     }
 }
 

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use ra_pack::convert::ArrayFormat;
+use ra_pack::files::FileKind;
 use ra_pack::finding::{Excerpt, Place};
 use ra_pack::path::{escape, escape_path};
-use ra_pack::{Error, Finding};
+use ra_pack::{Code, Error, Finding, Pack};
 
 use super::output::Output;
 use super::shell;
@@ -44,9 +45,28 @@ pub(crate) fn finding(target: &Path, finding: &Finding, color: bool) -> String {
     for (name, text) in notes {
         group = group.elements(text.map(|text| Level::NOTE.with_name(name).message(clean(text))));
     }
-    group = group.elements(finding.hint.as_ref().map(|hint| Level::HELP.message(clean(hint))));
+    let hint = finding.hint.as_ref().map(|hint| with_target(hint, target));
+    group = group.elements(hint.map(|hint| Level::HELP.message(clean(&hint))));
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     format!("{}\n\n", renderer.render(&[group]))
+}
+
+/// A hint whose commands name the target, which the library calls `PACK`: in a directory, files are named by their
+/// paths; of an archive, those of its source are meant, which may be anywhere.
+fn with_target(hint: &str, target: &Path) -> String {
+    let word = |word: &str| match word.strip_prefix("PACK") {
+        Some("") => shell::path(target),
+        Some(rest) if rest.starts_with('/') => {
+            let file = rest.trim_start_matches('/');
+            if target.is_dir() { shell::path(&target.join(file)) } else { file.to_owned() }
+        }
+        _ => word.to_owned(),
+    };
+    let part = |(nth, part): (usize, &str)| match nth % 2 {
+        0 => part.to_owned(),
+        _ => part.split(' ').map(word).collect::<Vec<_>>().join(" "),
+    };
+    hint.split('`').enumerate().map(part).collect::<Vec<_>>().join("`")
 }
 
 /// The target, the member in it, and the place in the member. A snippet adds line and column itself.
@@ -85,8 +105,9 @@ fn clean(text: &str) -> String {
 
 /// A text of the library in the words of the command. Where the library says "the option `keep_metadata: FILE`", the
 /// command says "--keep-metadata FILE"; and "`ra-pack create --layout bagit`" for "`create` with the option
-/// `layout: bagit`".
+/// `layout: bagit`". The numbers of the system's errors say nothing to people.
 pub(crate) fn in_own_words(text: &str) -> String {
+    let text = without_numbers(text);
     let mut parts = text.split("the option `");
     let mut told = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -103,6 +124,20 @@ pub(crate) fn in_own_words(text: &str) -> String {
         told.push_str(rest);
     }
     told
+}
+
+/// Leaves out ` (os error 2)`.
+fn without_numbers(text: &str) -> String {
+    const BEFORE: &str = " (os error ";
+    let mut parts = text.split(BEFORE);
+    let mut said = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(')') {
+            Some((number, rest)) if number.parse::<i32>().is_ok() => said.push_str(rest),
+            _ => said.extend([BEFORE, part]),
+        }
+    }
+    said
 }
 
 /// The text of an excerpt, and where the caret belongs in it. Tabs stay, which the renderer makes blanks of.
@@ -162,10 +197,43 @@ pub(crate) fn counts(findings: &[Finding]) -> (u64, u64) {
     })
 }
 
+/// How the check of a target ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Sound,
+    /// As far as was read, which is not the contents.
+    Faultless,
+    Unsound,
+    /// All that is wrong is that there is no manifest, so that nothing is known of what it was.
+    Unverified,
+}
+
+impl Verdict {
+    pub(crate) fn of(findings: &[Finding], contents_read: bool) -> Self {
+        let errors = findings.iter().filter(|finding| finding.is_error());
+        let (unknown, other) = errors.partition::<Vec<_>, _>(|it| it.code == Code::NoManifest);
+        match (unknown.is_empty(), other.is_empty()) {
+            (_, false) => Self::Unsound,
+            (false, true) => Self::Unverified,
+            (true, true) if contents_read => Self::Sound,
+            (true, true) => Self::Faultless,
+        }
+    }
+
+    /// Whether nothing is wrong.
+    pub(crate) fn is_sound(self) -> bool {
+        matches!(self, Self::Sound | Self::Faultless)
+    }
+}
+
 /// The verdict on a target, which is `sound` when there is no error.
 pub(crate) fn verdict(findings: &[Finding], sound: &str) -> String {
     let (errors, warnings) = counts(findings);
-    let sound = if errors == 0 { sound.to_owned() } else { "NOT VALID".to_owned() };
+    let sound = match Verdict::of(findings, true) {
+        Verdict::Unsound => "NOT VALID".to_owned(),
+        Verdict::Unverified => "not verified".to_owned(),
+        _ => sound.to_owned(),
+    };
     let counts = [(errors, "error"), (warnings, "warning")].into_iter();
     let counts = counts.filter(|(count, _)| *count > 0).map(|(count, noun)| counted(count, noun));
     std::iter::once(sound).chain(counts).collect::<Vec<_>>().join(", ")
@@ -173,6 +241,11 @@ pub(crate) fn verdict(findings: &[Finding], sound: &str) -> String {
 
 /// That no `noun` of the target matches any of the patterns, or that it has none at all.
 pub(crate) fn nothing_matches(target: &Path, noun: &str, patterns: &[String]) -> String {
+    let near = match patterns {
+        [name] => meant(target, name),
+        _ => None,
+    };
+    let near = near.map_or_else(String::new, |name| format!("; did you mean `{}`?", escape(&name)));
     let shown = escape_path(target).to_string();
     let target = shell::path(target);
     let next = format!("`ra-pack list {target}` shows what is there");
@@ -182,11 +255,20 @@ pub(crate) fn nothing_matches(target: &Path, noun: &str, patterns: &[String]) ->
     let patterns: Vec<_> =
         patterns.iter().map(|pattern| format!("`{}`", escape(pattern))).collect();
     let patterns = patterns.join(" or ");
-    format!("ra-pack: no {noun} of `{shown}` matches {patterns}\n  next: {next}")
+    format!("ra-pack: no {noun} of `{shown}` matches {patterns}{near}\n  next: {next}")
 }
 
-/// An error with everything that caused it.
-pub(crate) fn error(error: &Error) -> String {
+/// The member that a name without a match may be meant for.
+fn meant(target: &Path, name: &str) -> Option<String> {
+    match Pack::open(target).ok()?.resolve(name) {
+        Ok(name) => Some(name),
+        Err(Error::NoSuchMember { suggestion, .. }) => suggestion,
+        Err(_) => None,
+    }
+}
+
+/// An error with everything that caused it, and the next step: `next`, or what follows from the error.
+pub(crate) fn error(error: &Error, next: Option<String>) -> String {
     let lines = |text: &str| in_own_words(text).lines().map(clean).collect::<Vec<_>>().join("\n");
     let what = match error {
         // They are shown before.
@@ -210,7 +292,7 @@ pub(crate) fn error(error: &Error) -> String {
         }
         source = cause.source();
     }
-    if let Some(next) = next_step(error) {
+    if let Some(next) = next.or_else(|| next_step(error)) {
         text.push_str("  next: ");
         text.push_str(&next);
         text.push('\n');
@@ -218,13 +300,28 @@ pub(crate) fn error(error: &Error) -> String {
     text
 }
 
+/// The page about formats that ra-pack does not read.
+const OTHER_FORMATS: &str = "docs/from-other-formats.md";
+
 /// Commands that do with a file what can be done with it.
 fn next_step(error: &Error) -> Option<String> {
     let path = match error {
         Error::NotAPack { path, .. } => path.as_path(),
         Error::NotAnArray { name, .. } => Path::new(name),
-        Error::NoSuchMember { archive, suggestion: None, .. } => {
+        Error::NoSuchMember { archive, .. } | Error::SeveralMembers { archive, .. } => {
             return Some(format!("`ra-pack list {}` shows what is there", shell::path(archive)));
+        }
+        Error::Io { path, source, .. } if source.kind() == io::ErrorKind::NotADirectory => {
+            // A member that is named like a file of a directory.
+            let file = path.ancestors().find(|above| above.is_file())?;
+            let member =
+                path.strip_prefix(file).ok().filter(|name| name.components().count() > 0)?;
+            let words = [shell::path(file), shell::path(member)];
+            return Some(format!(
+                "`{}` is a file; a member of a pack is a word of its own: `ra-pack info {}`",
+                escape_path(file),
+                words.join(" ")
+            ));
         }
         Error::IsDirectory { archive, member, .. } => {
             let (archive, member) = (shell::path(archive), shell::word(member.as_bytes()));
@@ -232,6 +329,13 @@ fn next_step(error: &Error) -> Option<String> {
         }
         _ => return None,
     };
+    let (Error::NotAPack { kind, .. } | Error::NotAnArray { kind, .. }) = error else {
+        return None;
+    };
+    let is_table = || path.extension().is_some_and(|end| end == "csv" || end == "tsv");
+    if matches!(kind, FileKind::Other(_)) || (*kind == FileKind::Text && is_table()) {
+        return Some(format!("see {OTHER_FORMATS} for a way to convert it"));
+    }
     let file = shell::path(path);
     let into = |extension| {
         let to = shell::path(&path.with_extension(extension));
@@ -250,6 +354,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn commands_in_hints_name_the_target() {
+        let hint = "PACK: `ra-pack describe PACK/a.ra > PACK/a.yaml`, `x PACK`";
+        let (directory, archive) = (std::env::temp_dir(), Path::new("a b.zip"));
+        let shown = directory.join("a").display().to_string();
+        let expected = format!(
+            "PACK: `ra-pack describe {shown}.ra > {shown}.yaml`, `x {}`",
+            directory.display()
+        );
+        assert_eq!(with_target(hint, &directory), expected);
+        let expected = "PACK: `ra-pack describe a.ra > a.yaml`, `x 'a b.zip'`";
+        assert_eq!(with_target(hint, archive), expected);
+    }
+
+    #[test]
     fn options_of_the_library_are_those_of_the_command() {
         for (text, expected) in [
             ("choose a part by the option `slice`", "choose a part by --slice"),
@@ -257,6 +375,8 @@ mod tests {
             ("give the option `member: NAME`; `a` or `b`", "give --member NAME; `a` or `b`"),
             ("`a`: `create` with the option `bag_info`", "`a`: `ra-pack create --bag-info`"),
             ("no option `at all", "no option `at all"),
+            ("cannot open `x`: No file (os error 2); or", "cannot open `x`: No file; or"),
+            ("an (os error x) (os error", "an (os error x) (os error"),
         ] {
             assert_eq!(in_own_words(text), expected);
         }

@@ -8,6 +8,7 @@ use ra_pack::diff::{
     ArrayDiff, DescriptionDifference, DiffOptions, DiffPlace, Distance, ElementsDiff,
     FieldDifference, MemberChange, MemberDiff, PackDiff,
 };
+use ra_pack::files::FileKind;
 use ra_pack::list::Patterns;
 use ra_pack::ndl::Value;
 use ra_pack::path::{escape, escape_path};
@@ -21,7 +22,7 @@ use super::text::{
     columns, count, counted, fit, fit_end, float, flowing, human_bytes, padded, percent, plain,
     short,
 };
-use super::{Ending, Failure, array, diagnostics};
+use super::{Ending, Failure, array, diagnostics, shell};
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("what").args(["l1", "l2", "max", "json", "stat"]))]
@@ -110,7 +111,8 @@ pub(super) fn run(args: &DiffArgs, output: &Output) -> Result<Ending, Failure> {
         (true, true) => two_packs(args, output, &options),
         (false, false) => {
             refuse_options_of_packs(args)?;
-            two_arrays(args, output, &ra_pack::diff::diff_arrays(&args.a, &args.b, &options)?)
+            let diff = ra_pack::diff::diff_arrays(&args.a, &args.b, &options);
+            two_arrays(args, output, &diff.map_err(|error| of_files(error, args))?)
         }
         (a_is_pack, _) => {
             let (pack, array) = if a_is_pack { (&args.a, &args.b) } else { (&args.b, &args.a) };
@@ -124,6 +126,21 @@ pub(super) fn run(args: &DiffArgs, output: &Output) -> Result<Ending, Failure> {
                 escape_path(array),
             )))
         }
+    }
+}
+
+/// Says what compares two files of text.
+fn of_files(error: ra_pack::Error, args: &DiffArgs) -> Failure {
+    let failure = match &error {
+        ra_pack::Error::NotAnArray { kind: FileKind::Text, .. } => {
+            let [a, b] = [&args.a, &args.b].map(|path| shell::path(path));
+            Some(format!("`diff {a} {b}` compares files of text"))
+        }
+        _ => None,
+    };
+    match failure {
+        Some(next) => Failure::from(error).next(next),
+        None => error.into(),
     }
 }
 
@@ -151,7 +168,14 @@ fn two_packs(args: &DiffArgs, output: &Output, options: &DiffOptions) -> Result<
         diagnostics::show(&side.target, &mut side.findings, &[], output);
     }
     if diff.counts.total() == 0 && !args.patterns.is_empty() {
-        return Err(Failure::unsupported("no member of either matches"));
+        let [a, b] = [&args.a, &args.b].map(|path| escape_path(path).to_string());
+        let patterns: Vec<_> =
+            args.patterns.iter().map(|pattern| format!("`{}`", escape(pattern))).collect();
+        let patterns = patterns.join(" or ");
+        return Err(Failure::unsupported(format!(
+            "no member of `{a}` or `{b}` matches {patterns}"
+        ))
+        .next(format!("`ra-pack list {}` shows what is there", shell::path(&args.b))));
     }
     if args.common.json {
         output.json(&diff)?;
@@ -223,7 +247,7 @@ fn array_text(diff: &ArrayDiff, places: &IndexPlaces) -> String {
                 line(&label, &what);
             }
         }
-        None => line("elements", "not compared"),
+        None => line("elements", &not_compared(&diff.header)),
     }
     lines.concat()
 }
@@ -403,7 +427,7 @@ fn member_rows(member: &MemberDiff, places: &IndexPlaces) -> Vec<(String, String
                 found.extend(rows(elements, true, places, Some(&member.name)));
             }
             None if !array.header.is_empty() => {
-                found.push(("elements".to_owned(), "not compared".to_owned()));
+                found.push(("elements".to_owned(), not_compared(&array.header)));
             }
             _ => {}
         }
@@ -422,6 +446,15 @@ fn member_rows(member: &MemberDiff, places: &IndexPlaces) -> Vec<(String, String
         found.extend(sizes.map(|(a, b)| (label.to_owned(), format!("{a} → {b}"))));
     }
     found
+}
+
+/// That elements are not compared, and the fields that keep them from it.
+fn not_compared(header: &[FieldDifference]) -> String {
+    let fields: Vec<_> = header.iter().map(|field| format!("the {}s", field.field)).collect();
+    if fields.is_empty() {
+        return "not compared".to_owned();
+    }
+    format!("not compared, because {} differ", fields.join(" and "))
 }
 
 /// The values before and after, on one line where there is room for it.
@@ -448,13 +481,15 @@ fn summary(diff: &PackDiff) -> String {
             said.push(paint(style, &format!("{count} {what}")) + ", ");
         }
     }
-    let by = match diff.counts.by_manifest {
-        0 => String::new(),
-        all if all == same && same > 1 => {
-            ", all by their manifests and not read (--read reads them)".to_owned()
-        }
-        _ if same == 1 => ", by its manifest and not read (--read reads it)".to_owned(),
-        part => format!(", {part} of them by their manifests and not read (--read reads them)"),
+    let counts = &diff.counts;
+    let by = if counts.by_manifest == 0 {
+        String::new()
+    } else if counts.by_manifests_alone == same && said.is_empty() {
+        ", by their manifests: nothing was read, `--read` compares the bytes".to_owned()
+    } else if counts.by_manifest == same {
+        ", by the manifests: `--read` compares the bytes".to_owned()
+    } else {
+        format!(", {} of them by the manifests: `--read` compares the bytes", counts.by_manifest)
     };
     let by = paint(DIM, &by);
     if said.is_empty() {

@@ -13,7 +13,7 @@ use super::args::{Choices, Common, size, words};
 use super::files::FilesFrom;
 use super::output::Output;
 use super::text::{counted, human_bytes};
-use super::{Ending, Failure, diagnostics};
+use super::{Ending, Failure, array, diagnostics, shell};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -24,13 +24,14 @@ Examples:
   ra-pack get exp.zip run1/time.ra --format raw | od -A n -t f8
   ra-pack get exp.zip run1/temperature.ra --slice '0:5,:' --format csv")]
 pub(crate) struct GetArgs {
-    /// The archive or directory.
-    #[arg(value_name = "ARCHIVE")]
+    /// An archive, a directory or an array file.
+    #[arg(value_name = "TARGET")]
     archive: PathBuf,
 
-    /// The member, as `list` shows it.
+    /// The member, as `list` shows it; its last part, without .ra, is enough where no other has the same. Not needed
+    /// for an array file.
     #[arg(value_name = "MEMBER")]
-    member: String,
+    member: Option<String>,
 
     /// Where to write it; standard output when not given, or `-`.
     #[arg(short, long, value_name = "FILE")]
@@ -73,60 +74,40 @@ const FORMATS: &Choices<ArrayFormat> = &[
 ];
 
 impl GetArgs {
-    /// Whether an array is asked for, by a part of it or by its name.
-    fn is_array(&self) -> bool {
-        let extension = Path::new(&self.member).extension();
-        self.slice.is_some() || extension.is_some_and(|end| end.eq_ignore_ascii_case("ra"))
-    }
-
-    /// The format of an array by the name of the output; a file stays what it is, whatever it is called. Without an
-    /// extension a name says nothing.
-    fn format_by_name(&self, output: &Path) -> ra_pack::Result<Option<ArrayFormat>> {
-        if output.extension().is_none() || !self.is_array() {
-            return Ok(None);
-        }
-        match ArrayFormat::from_extension(output) {
-            Some(ArrayFormat::Ra) => Ok(None),
-            Some(
-                one @ (ArrayFormat::Npy | ArrayFormat::Png | ArrayFormat::Csv | ArrayFormat::Json),
-            ) => Ok(Some(one)),
-            _ => Err(ra_pack::Error::Unsupported(format!(
-                "`{}` does not say how to write an array; let it end in .ra, .npy, .png, .csv or \
-                 .json, or give --format",
-                escape_path(output)
-            ))),
-        }
+    /// Whether a member is written as bytes that nobody wants on a screen.
+    fn is_binary(&self, member: &str) -> bool {
+        let is_text = matches!(self.format, Some(ArrayFormat::Csv | ArrayFormat::Json));
+        let extension = Path::new(member).extension();
+        let is_array = extension.is_some_and(|end| end.eq_ignore_ascii_case("ra"));
+        (is_array || self.slice.is_some() || self.format.is_some()) && !is_text
     }
 }
 
 pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
     let to_file = args.output.as_ref().filter(|path| path.as_os_str() != "-");
-    let format = match (args.format, to_file) {
-        (None, Some(path)) => {
-            ra_pack::files::check_apart(&args.archive, path)?;
-            args.format_by_name(path)?
-        }
-        (given, _) => given,
+    // A name is completed here only where it decides something: opening a pack twice takes its time.
+    let member = match &args.member {
+        Some(member) if to_file.is_some() || !output.is_terminal() => member.clone(),
+        member => array::open(&args.archive, member.as_deref(), &output.progress())?.1,
     };
     let mut options = GetOptions::default();
     options.slice.clone_from(&args.slice);
-    options.format = format;
+    options.format = args.format;
     options.unverified = args.no_check;
     options.force = args.force;
     options.max_size = args.max_size;
     options.progress = output.progress();
     let report = match to_file {
-        Some(path) => ra_pack::get(&args.archive, &args.member, path, &options)?,
-        None => {
-            let is_text = matches!(args.format, Some(ArrayFormat::Csv | ArrayFormat::Json));
-            let is_array = args.format.is_some() || args.is_array();
-            if is_array && !is_text && output.is_terminal() {
-                return Err(Failure::unsupported(
-                    "an array is not shown on a terminal; give --output FILE, or pipe it on",
-                ));
-            }
-            ra_pack::get::get_to(&args.archive, &args.member, &mut output.bytes(), &options)?
+        Some(path) => ra_pack::get(&args.archive, &member, path, &options)
+            .map_err(|error| with_plot(error, args, path))?,
+        None if output.is_terminal() && args.is_binary(&member) => {
+            let (archive, member) = (shell::path(&args.archive), shell::word(member.as_bytes()));
+            return Err(Failure::unsupported(
+                "an array is not written to a terminal; give --output FILE, or pipe it on",
+            )
+            .next(format!("`ra-pack show {archive} {member}` shows it")));
         }
+        None => ra_pack::get::get_to(&args.archive, &member, &mut output.bytes(), &options)?,
     };
     diagnostics::show(&args.archive, &mut [], &report.leftovers, output);
     for loss in &report.losses {
@@ -145,6 +126,21 @@ pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
         output.note("ra-pack: no manifest vouches for this member");
     }
     Ok(Ending::Clean)
+}
+
+/// Says what makes a picture of elements that are no samples of one.
+fn with_plot(error: ra_pack::Error, args: &GetArgs, output: &Path) -> Failure {
+    let is_picture = ArrayFormat::from_extension(output) == Some(ArrayFormat::Png);
+    if !is_picture || !matches!(error, ra_pack::Error::Interchange { .. }) {
+        return error.into();
+    }
+    let mut words = vec![shell::path(&args.archive)];
+    words.extend(args.member.iter().map(|member| shell::word(member.as_bytes())));
+    words.extend(
+        args.slice.iter().map(|slice| format!("--slice {}", shell::word(slice.as_bytes()))),
+    );
+    words.push(format!("-o {}", shell::path(output)));
+    Failure::from(error).next(format!("`ra-pack plot {}` draws it", words.join(" ")))
 }
 
 #[derive(Debug, Args)]

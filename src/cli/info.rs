@@ -7,7 +7,6 @@ use clap::Args;
 use clap::builder::styling::Style;
 use ra_pack::Container;
 use ra_pack::archive::Method;
-use ra_pack::convert::ArrayFormat;
 use ra_pack::create::Layout;
 use ra_pack::info::{ArrayInfo, CoordinateInfo, ManifestInfo, PackInfo};
 use ra_pack::ndl::{Extent, Ndarray, Order};
@@ -59,7 +58,6 @@ pub(super) fn run(args: &InfoArgs, output: &Output) -> Result<Ending, Failure> {
         let info = ra_pack::info::array_file_info(target)?;
         return show(args, output, &info, || array_text(&info, None, color));
     }
-    refuse_npz(target)?;
     let mut info = ra_pack::info(target, &output.progress())?;
     diagnostics::say(&mut info.findings);
     if args.field.is_none() && !args.json {
@@ -96,19 +94,6 @@ fn show(
         None => output.result(&text())?,
     }
     Ok(Ending::Clean)
-}
-
-/// A zip of NumPy's arrays has nothing in it that this reads.
-fn refuse_npz(target: &Path) -> Result<(), ra_pack::Error> {
-    if target.is_dir() || ArrayFormat::from_extension(target) != Some(ArrayFormat::Npz) {
-        return Ok(());
-    }
-    Err(ra_pack::Error::Unsupported(format!(
-        "`{}` holds arrays of NumPy, which info does not read; see them as RawArray: `ra-pack convert {} {}`",
-        ra_pack::path::escape_path(target),
-        shell::path(target),
-        shell::path(&target.with_extension("zip")),
-    )))
 }
 
 /// Coordinates that are shown; a pack of many runs has one for each.

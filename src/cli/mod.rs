@@ -25,7 +25,7 @@ mod verify;
 use std::io;
 
 use clap::Parser as _;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use self::args::{Cli, Command};
 use self::output::Output;
@@ -52,8 +52,8 @@ impl Ending {
 /// Why a command did not come to a result.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The operation says so.
-    Operation(Box<ra_pack::Error>),
+    /// The operation says so; and the next step, where more is known of it than the error says.
+    Operation(Box<ra_pack::Error>, Option<String>),
     /// Standard output is closed, or cannot be written.
     Output(io::Error),
 }
@@ -63,11 +63,19 @@ impl Failure {
     pub(crate) fn unsupported(why: impl Into<String>) -> Self {
         ra_pack::Error::Unsupported(why.into()).into()
     }
+
+    /// The same with what to do next.
+    pub(crate) fn next(self, step: impl Into<String>) -> Self {
+        match self {
+            Self::Operation(error, _) => Self::Operation(error, Some(step.into())),
+            other @ Self::Output(_) => other,
+        }
+    }
 }
 
 impl From<ra_pack::Error> for Failure {
     fn from(error: ra_pack::Error) -> Self {
-        Self::Operation(Box::new(error))
+        Self::Operation(Box::new(error), None)
     }
 }
 
@@ -89,7 +97,8 @@ impl From<ra_pack::list::InvalidPattern> for Failure {
 ///
 /// How that ended.
 pub(crate) fn parse() -> Result<Cli, Ending> {
-    Cli::try_parse().map_err(|error| {
+    Cli::try_parse().map_err(|mut error| {
+        only_helpful_tips(&mut error);
         if std::env::args_os()
             .any(|typed| typed.to_string_lossy().contains(ra_pack::path::is_unsafe))
         {
@@ -106,6 +115,23 @@ pub(crate) fn parse() -> Result<Cli, Ending> {
             _ => Ending::Failed,
         }
     })
+}
+
+/// Leaves the command that looks most like what was typed, and no other; and no advice to pass an unknown option as a
+/// name.
+fn only_helpful_tips(error: &mut clap::Error) {
+    if let Some(ContextValue::StyledStrs(mut tips)) = error.remove(ContextKind::Suggested) {
+        tips.retain(|tip| !tip.to_string().starts_with("to pass"));
+        if !tips.is_empty() {
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+        }
+    }
+    // The last one looks most like it.
+    if let Some(ContextValue::Strings(mut known)) = error.remove(ContextKind::SuggestedSubcommand)
+        && let Some(nearest) = known.pop()
+    {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![nearest]));
+    }
 }
 
 /// Runs the command that was typed.
@@ -147,30 +173,37 @@ pub(crate) fn run(cli: &Cli) -> Ending {
 
 fn complain(failure: Failure, output: &Output) -> Ending {
     use ra_pack::Error;
-    let mut error = match failure {
+    let (mut error, next) = match failure {
         Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => {
             return Ending::Clean;
         }
-        Failure::Output(error) => {
-            output.message(&format!("ra-pack: cannot write to standard output: {error}"));
-            return Ending::Failed;
-        }
-        Failure::Operation(error) => error,
+        Failure::Output(error) => return unwritten(&error, output),
+        Failure::Operation(error, next) => (error, next),
     };
     match &mut *error {
         Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
             return Ending::Clean;
         }
+        Error::Io { action: "write", path, source } if path.as_os_str() == "standard output" => {
+            return unwritten(source, output);
+        }
         Error::Refused { path, findings } => {
             diagnostics::show(path, findings, &[], output);
-            output.message(&diagnostics::error(&error));
+            output.message(&diagnostics::error(&error, next));
         }
         Error::Damaged { archive, finding } => {
             diagnostics::show(archive, std::slice::from_mut(&mut **finding), &[], output);
             output
                 .message(&format!("ra-pack: `{}` is damaged", ra_pack::path::escape_path(archive)));
         }
-        _ => output.message(&diagnostics::error(&error)),
+        _ => output.message(&diagnostics::error(&error, next)),
     }
     if error.is_finding() { Ending::Findings } else { Ending::Failed }
+}
+
+/// Says that standard output, which is no file of a name, cannot be written.
+fn unwritten(error: &io::Error, output: &Output) -> Ending {
+    let why = diagnostics::in_own_words(&error.to_string());
+    output.message(&format!("ra-pack: cannot write to standard output: {why}"));
+    Ending::Failed
 }

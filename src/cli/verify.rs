@@ -12,6 +12,7 @@ use ra_pack::verify::{VerifyOptions, VerifyReport};
 use ra_pack::{Code, Container, Finding, ndl};
 
 use super::args::Common;
+use super::diagnostics::Verdict;
 use super::files::FilesFrom;
 use super::output::Output;
 use super::text::{counted, human_bytes};
@@ -21,7 +22,9 @@ use super::{Ending, Failure, diagnostics, shell};
 #[derive(Default)]
 struct TargetCounts {
     sound: u64,
+    faultless: u64,
     unsound: u64,
+    unverified: u64,
     unread: u64,
 }
 
@@ -72,7 +75,7 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure>
         tell(ra_pack::verify(target, &options)?, "valid", args.common.json, output).map(Some)
     })?;
     if (args.targets.len() > 1 || args.more.is_given()) && !args.common.json {
-        output.result(&tally.summary(args.fast))?;
+        output.result(&tally.summary())?;
     }
     Ok(tally.ending())
 }
@@ -83,19 +86,21 @@ fn each(
     targets: &[PathBuf],
     more: &FilesFrom,
     output: &Output,
-    mut check: impl FnMut(&Path) -> Result<Option<bool>, Failure>,
+    mut check: impl FnMut(&Path) -> Result<Option<Verdict>, Failure>,
 ) -> Result<TargetCounts, Failure> {
     let mut tally = TargetCounts::default();
     for target in targets.iter().cloned().map(Ok).chain(more.names()?) {
         match check(&target?) {
-            Ok(Some(true)) => tally.sound += 1,
-            Ok(Some(false)) => tally.unsound += 1,
+            Ok(Some(Verdict::Sound)) => tally.sound += 1,
+            Ok(Some(Verdict::Unsound)) => tally.unsound += 1,
+            Ok(Some(Verdict::Faultless)) => tally.faultless += 1,
+            Ok(Some(Verdict::Unverified)) => tally.unverified += 1,
             Ok(None) => {
                 tally.unread += 1;
                 break;
             }
-            Err(Failure::Operation(error)) => {
-                output.message(&diagnostics::error(&error));
+            Err(Failure::Operation(error, next)) => {
+                output.message(&diagnostics::error(&error, next));
                 tally.unread += 1;
             }
             Err(failure) => return Err(failure),
@@ -110,32 +115,42 @@ fn tell(
     sound: &str,
     json: bool,
     output: &Output,
-) -> Result<bool, Failure> {
+) -> Result<Verdict, Failure> {
     let target = report.target.clone();
-    diagnostics::print(|_| &target, &mut report.findings, json, output)?;
+    // Of an archive that cannot be opened no member is known.
+    let is_pack = report.container.is_some() || report.members == 0;
+    diagnostics::print(|found| place(&target, is_pack, found), &mut report.findings, json, output)?;
     if json {
         output.json(&report)?;
     } else {
         output.result(&summary(&report, sound))?;
     }
-    Ok(report.is_sound())
+    Ok(Verdict::of(&report.findings, report.contents_read))
+}
+
+/// The file that a finding is about where it is about a single one, or else the pack.
+fn place(target: &Path, is_pack: bool, finding: &Finding) -> PathBuf {
+    let file = finding.member.as_ref().filter(|_| !is_pack);
+    file.map_or(target.to_owned(), PathBuf::from)
 }
 
 impl TargetCounts {
     fn ending(&self) -> Ending {
         match self {
             Self { unread: 1.., .. } => Ending::Failed,
-            Self { unsound: 1.., .. } => Ending::Findings,
+            Self { unsound: 1.., .. } | Self { unverified: 1.., .. } => Ending::Findings,
             _ => Ending::Clean,
         }
     }
 
-    fn summary(&self, fast: bool) -> String {
-        let verdict = if fast { "without a fault, contents not read" } else { "valid" };
-        let all = self.sound + self.unsound + self.unread;
+    fn summary(&self) -> String {
+        let sound = self.sound + self.faultless;
+        let all = sound + self.unsound + self.unverified + self.unread;
         let ends = [
-            (self.sound, verdict),
+            (self.sound, "valid"),
+            (self.faultless, "without a fault, contents not read"),
             (self.unsound, "NOT VALID"),
+            (self.unverified, "not verified"),
             (self.unread, "could not be read"),
         ];
         let ends = ends.iter().filter(|(count, _)| *count > 0);
@@ -150,6 +165,9 @@ fn summary(report: &VerifyReport, sound: &str) -> String {
     let sound = if report.contents_read { sound } else { "no fault found, contents not read" };
     let verdict = diagnostics::verdict(&report.findings, sound);
     let manifests = match report.manifests.len() {
+        0 if report.container.is_none() && report.arrays == 1 => {
+            ", no manifest lists it".to_owned()
+        }
         0 => String::new(),
         _ => format!(" by {}", report.manifests.join(", ")),
     };
@@ -176,7 +194,7 @@ fn summary(report: &VerifyReport, sound: &str) -> String {
 /// The part of a damaged target that can still be used, and the next step.
 fn remains(report: &VerifyReport) -> String {
     let Some(intact) = &report.intact else {
-        let why = if report.container.is_none() {
+        let why = if report.members == 0 && report.container.is_none() {
             "it cannot be opened"
         } else if report.manifests.is_empty() {
             "no manifest vouches for them"
@@ -311,8 +329,8 @@ fn check(args: &ManifestArgs, output: &Output) -> Result<Ending, Failure> {
     options.manifest.clone_from(&args.kept);
     options.progress = output.progress();
     let report = ra_pack::verify(&args.target, &options)?;
-    let is_sound = tell(report, "agrees with the manifest", args.common.json, output)?;
-    Ok(if is_sound { Ending::Clean } else { Ending::Findings })
+    let verdict = tell(report, "agrees with the manifest", args.common.json, output)?;
+    Ok(if verdict.is_sound() { Ending::Clean } else { Ending::Findings })
 }
 
 #[derive(Debug, Args)]
@@ -363,12 +381,8 @@ pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, F
     options.progress = output.progress();
     let tally = each(&args.paths, &args.more, output, |path| {
         let mut report = validated(path, &options)?;
-        // Beside a single file, findings name files.
-        let is_single = report.container.is_none();
-        let target = |finding: &Finding| {
-            let file = finding.member.as_ref().filter(|_| is_single);
-            file.map_or(path.to_owned(), PathBuf::from)
-        };
+        let is_pack = report.container.is_some();
+        let target = |finding: &Finding| place(path, is_pack, finding);
         diagnostics::print(target, &mut report.findings, args.common.json, output)?;
         if args.common.json {
             output.json(&report)?;
@@ -381,7 +395,7 @@ pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, F
                 counted(report.arrays, "array"),
             ))?;
         }
-        Ok(Some(report.is_valid()))
+        Ok(Some(Verdict::of(&report.findings, true)))
     })?;
     Ok(tally.ending())
 }

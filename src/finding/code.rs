@@ -386,7 +386,7 @@ codes! {
     NoArrays = "RA005" Warning, "add the arrays as RawArray files: `ra-pack convert` makes them";
 
     /// An array without a description.
-    Undescribed = "DESC001" Error, "`describe` with the option `write: DIR` writes what the headers say";
+    Undescribed = "DESC001" Error, "`describe` with the option `write: PACK` writes what the headers say";
     /// More than one description for one array or coordinate, and they contradict each other.
     DescribedTwice = "DESC002" Error, "keep one of the two, or make both say the same";
     /// A description in which no array can be meant.
@@ -482,17 +482,17 @@ impl Serialize for Code {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownCode {
-    /// The code that is written most like it.
+    /// The code that is written most like it, if any has a letter of it in its place.
     pub nearest: Option<Code>,
 }
 
 impl fmt::Display for UnknownCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("there is no such code")?;
-        match self.nearest {
-            Some(code) => write!(f, "; the nearest is `{}`, {}", code.id(), code.title()),
-            None => Ok(()),
+        if let Some(code) = self.nearest {
+            write!(f, "; the nearest is `{}` ({})", code.id(), code.title().trim_end_matches('.'))?;
         }
+        f.write_str("; `ra-pack explain` lists them all")
     }
 }
 
@@ -505,14 +505,17 @@ impl FromStr for Code {
     fn from_str(text: &str) -> Result<Self, UnknownCode> {
         let id = text.trim().to_ascii_uppercase();
         let exact = Self::ALL.iter().find(|code| code.id() == id).copied();
-        exact.ok_or_else(|| UnknownCode {
-            nearest: Self::ALL.iter().min_by_key(|code| distance(code.id(), &id)).copied(),
+        exact.ok_or_else(|| {
+            let near = Self::ALL.iter().filter_map(|code| Some((distance(code.id(), &id)?, code)));
+            UnknownCode {
+                nearest: near.min_by_key(|(distance, _)| *distance).map(|(_, code)| *code),
+            }
         })
     }
 }
 
-/// How far two ids are apart: other letters first, then how far the numbers are.
-fn distance(id: &str, typed: &str) -> (usize, u32) {
+/// How far two ids are apart: other letters first, then how far the numbers are. Nothing when no letter is the same.
+fn distance(id: &str, typed: &str) -> Option<(usize, u32)> {
     let split = |id: &str| {
         let at = id.find(|character: char| character.is_ascii_digit()).unwrap_or(id.len());
         let (family, number) = id.split_at(at);
@@ -521,7 +524,7 @@ fn distance(id: &str, typed: &str) -> (usize, u32) {
     let ((family, number), (other, wanted)) = (split(id), split(typed));
     let common = family.chars().zip(other.chars()).filter(|(a, b)| a == b).count();
     let longest = family.len().max(other.chars().count());
-    (longest - common, number.abs_diff(wanted))
+    (common > 0).then(|| (longest - common, number.abs_diff(wanted)))
 }
 
 #[cfg(test)]
@@ -579,6 +582,8 @@ mod tests {
         assert_eq!(nearest("ND021"), "NDL021");
         assert_eq!(nearest("mam003"), "MAN003");
         assert_eq!(nearest("NDL99999999999999"), "NDL001");
-        assert!(!nearest("\u{e9}").is_empty() && !nearest("").is_empty());
+        for word in ["foo", "\u{e9}", ""] {
+            assert_eq!(word.parse::<Code>().unwrap_err().nearest, None);
+        }
     }
 }

@@ -419,6 +419,9 @@ fn yaml_hint(text: &str, at: usize, info: &str) -> Option<String> {
     if info.contains("tab") || line.trim_start_matches(' ').starts_with('\t') {
         return Some("indent with spaces; YAML does not allow tabs there".to_owned());
     }
+    if let Some((bracket, line)) = unclosed(before) {
+        return Some(format!("the `{bracket}` in line {line} is not closed"));
+    }
     if info.contains("mapping values are not allowed") {
         return Some("a text with `: ` in it needs quotes".to_owned());
     }
@@ -426,6 +429,30 @@ fn yaml_hint(text: &str, at: usize, info: &str) -> Option<String> {
         return Some("an alias `*name` needs an anchor `&name` before it; a text with a leading `*` needs quotes".to_owned());
     }
     None
+}
+
+/// The last bracket of a text that is not closed in it, and its line. Quotes and comments are told only as well as it
+/// takes for a hint.
+fn unclosed(text: &str) -> Option<(char, usize)> {
+    let mut open = Vec::new();
+    let (mut quote, mut is_comment, mut line, mut before) = (None, false, 1, ' ');
+    for letter in text.chars() {
+        match (letter, quote) {
+            ('\n', _) => {
+                line += 1;
+                is_comment = false;
+            }
+            _ if is_comment => {}
+            (letter, Some(end)) => quote = (letter != end).then_some(end),
+            ('#', _) if before.is_whitespace() => is_comment = true,
+            ('"' | '\'', _) if !before.is_alphanumeric() => quote = Some(letter),
+            ('[' | '{', _) => open.push((letter, line)),
+            (']' | '}', _) => drop(open.pop()),
+            _ => {}
+        }
+        before = letter;
+    }
+    open.pop()
 }
 
 /// The values in a text, and how many there are at the most by [`most_nodes`].

@@ -26,7 +26,7 @@
 //! - Compounds are packed; each member is a mapping with one key.
 //! - Unknown keys are errors, but under `storage`, where they are kept and a warning.
 //! - The words `float16`, `bfloat16`, `float128`, `complex64`, `complex128`, `int128` and `uint128` and
-//!   the key `storage.order` are our own; [`ParseOptions::strict`] refuses them.
+//!   the key `storage.order` are our own; [`ParseOptions::strict`] refuses the types.
 
 mod datatype;
 mod load;
@@ -54,7 +54,7 @@ pub use self::model::{
 };
 pub use self::plain::PlainDescription;
 pub use self::report::MAX_FINDINGS;
-pub(crate) use self::report::nearest;
+pub(crate) use self::report::{nearest, nearest_of};
 pub(crate) use self::source::complete;
 pub use self::source::{SourceMap, Step};
 pub(crate) use self::validate::enum_number;

@@ -120,14 +120,22 @@ pub(crate) fn nearest<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
+    nearest_of(word, candidates.into_iter().map(|candidate| (candidate, candidate)))
+}
+
+/// The same for candidates that stand for something.
+pub(crate) fn nearest_of<'a, T>(
+    word: &str,
+    candidates: impl IntoIterator<Item = (&'a str, T)>,
+) -> Option<T> {
     let fold = |word: &str| word.to_lowercase().chars().take(MAX_LENGTH).collect::<String>();
     let folded = fold(word);
     let length = folded.chars().count();
-    let near = candidates.into_iter().take(MAX_CANDIDATES).filter_map(|candidate| {
+    let near = candidates.into_iter().take(MAX_CANDIDATES).filter_map(|(candidate, meant)| {
         let distance = strsim::osa_distance(&folded, &fold(candidate));
-        (distance <= (length / 3).max(1) && distance < length).then_some((distance, candidate))
+        (distance <= (length / 3).max(1) && distance < length).then_some((distance, meant))
     });
-    near.min_by_key(|(distance, _)| *distance).map(|(_, candidate)| candidate)
+    near.min_by_key(|(distance, _)| *distance).map(|(_, meant)| meant)
 }
 
 #[cfg(test)]

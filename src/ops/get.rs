@@ -7,11 +7,13 @@ use serde::Serialize;
 
 use super::convert::{ArrayFormat, write_array};
 use super::manifests::check_apart;
-use super::open::{Pack, PackedArray};
+use super::open::{Pack, PackedArray, WRITE_COPY};
 use crate::error::{Error, Result};
 use crate::fs::{self, PendingFile};
 use crate::interchange::BlockReader;
 use crate::ndl::Order;
+use crate::pack;
+use crate::path::escape_path;
 use crate::progress::Progress;
 use crate::ra::{AnyArray, Header, ReadError, parse_slice, resolve_slice};
 
@@ -27,7 +29,8 @@ const BLOCK: u64 = 64 * 1024;
 pub struct GetOptions {
     /// The part of an array, as in `0:10,:,3`, in the order of its description's shape.
     pub slice: Option<String>,
-    /// How to write an array; the member as it stands when not given.
+    /// How to write an array. When it is not given, [`get`] writes what the name of the output ends in, and the
+    /// member as it stands where that has no ending; so does [`get_to`].
     pub format: Option<ArrayFormat>,
     /// Do not hold the content against the manifest; of a slice, read only its own bytes.
     pub unverified: bool,
@@ -44,6 +47,25 @@ impl GetOptions {
         match self.format.filter(|format| format.holds_many()) {
             Some(many) => Err(Error::Unsupported(format!("a .{many} is not a file of one array"))),
             None => Ok(()),
+        }
+    }
+
+    /// The format in which a member is written to a file. What is no array stays what it is, whatever the file is
+    /// called.
+    fn format_of(&self, member: &str, output: &Path) -> Result<Option<ArrayFormat>> {
+        use ArrayFormat::{Csv, Json, Npy, Png, Ra};
+        let is_array = self.slice.is_some() || pack::is_array(member);
+        if self.format.is_some() || output.extension().is_none() || !is_array {
+            return Ok(self.format);
+        }
+        match ArrayFormat::from_extension(output) {
+            Some(Ra) => Ok(None),
+            Some(format @ (Npy | Png | Csv | Json)) => Ok(Some(format)),
+            _ => Err(Error::Unsupported(format!(
+                "`{}` does not say how to write an array; let it end in .ra, .npy, .png, .csv or .json, or give the \
+                 option `format`",
+                escape_path(output)
+            ))),
         }
     }
 }
@@ -68,12 +90,14 @@ pub struct GetReport {
     pub leftovers: Vec<PathBuf>,
 }
 
-/// Writes one member of `archive`, or a part of an array, to the file `output`. The file gets its
+/// Writes one member of `archive`, or a part of an array, to the file `output`. The member is the one that
+/// [`Pack::resolve`] makes of the name. The file gets its
 /// name when it is complete and the content agrees with the manifest.
 ///
 /// # Errors
 ///
-/// When there is no such member, it is damaged, or the file is there already.
+/// When there is no such member, it is damaged, the file is there already, or its name ends in a format that an array
+/// cannot be written in.
 ///
 /// ```no_run
 /// use ra_pack::convert::ArrayFormat;
@@ -97,10 +121,11 @@ pub fn get(
     check_apart(archive, output)?;
     options.check()?;
     let pack = Pack::open_watched(archive, &options.progress)?;
+    let member = &*pack.resolve(member)?;
+    let options = &GetOptions { format: options.format_of(member, output)?, ..options.clone() };
     let pending = PendingFile::begin(output, options.force)?;
     let mut out = LimitedWriter::new(pending.file(), options);
-    let written = out.judge(|out| write(&pack, member, options, (output, output), out));
-    let written = written.map_err(|error| pack.explain(error))?;
+    let written = out.judge(|out| write(&pack, member, options, (output, output), out))?;
     let mut report = report(archive, member, out.count, written);
     pending.complete()?;
     report.leftovers = fs::leftovers(output);
@@ -137,21 +162,20 @@ pub fn get_to(
     let archive = archive.as_ref();
     options.check()?;
     let pack = Pack::open_watched(archive, &options.progress)?;
+    let member = &*pack.resolve(member)?;
     let names = (STANDARD_OUTPUT.as_ref(), &*std::env::temp_dir().join("get"));
-    let write_to = |out: &mut dyn Write| {
-        write(&pack, member, options, names, out).map_err(|error| pack.explain(error))
-    };
+    let write_to = |out: &mut dyn Write| write(&pack, member, options, names, out);
     let mut out = LimitedWriter::new(out, options);
     if options.slice.is_none() && !options.unverified {
         let mut sink = LimitedWriter::new(std::io::sink(), options);
         if passes(options) {
             sink.judge(write_to)?;
         } else {
-            let copied = sink.judge(|sink| pack.copy_to(member, sink));
-            copied.map_err(|error| pack.explain(error))?;
+            sink.judge(|sink| pack.copy_to(member, sink))?;
         }
     }
     let written = out.judge(write_to)?;
+    out.flush().map_err(Error::io("write", STANDARD_OUTPUT))?;
     Ok(report(archive, member, out.count, written))
 }
 
@@ -169,10 +193,16 @@ fn write(
         return Err(too_large(limit));
     }
     if options.slice.is_none() && options.format.is_none() {
-        if options.unverified {
-            return pack.copy_unverified_to(member, out).map(|_| (false, Vec::new()));
-        }
-        return Ok((pack.copy_to(member, out)?.1, Vec::new()));
+        let copied = if options.unverified {
+            pack.copy_unverified_to(member, out).map(|_| false)
+        } else {
+            pack.copy_to(member, out).map(|(_, verified)| verified)
+        };
+        let named = |error| match error {
+            Error::Io { action: WRITE_COPY, source, .. } => Error::io("write", output)(source),
+            error => error,
+        };
+        return Ok((copied.map_err(named)?, Vec::new()));
     }
     let mut array = pack.array(member)?;
     if options.unverified {
@@ -254,8 +284,8 @@ fn slice(
     let verified = !unverified && pack.copy_to(array.name(), &mut std::io::sink())?.1;
     let array = array.in_shape_order()?;
     let (header, shape) = (array.header()?, array.shape()?);
-    let refused = Error::slice_text(text);
-    let elements = parse_slice(text, &shape).map_err(&refused)?;
+    let refused = |error| array.with_dimensions(Error::slice_text(text)(error));
+    let elements = parse_slice(text, &shape).map_err(refused)?;
     let taken = resolve_slice(&shape, &elements).map_err(refused)?;
     let width = header.decoded().element().elbyte();
     let counts = taken.iter().map(|axis| u64::try_from(axis.count).unwrap_or(u64::MAX));

@@ -304,24 +304,25 @@ pub fn array_file_info(path: impl AsRef<Path>) -> Result<ArrayInfo> {
     Ok(info)
 }
 
-/// Everything about one array of a pack.
+/// Everything about one array of a pack, by the name that [`Pack::resolve`] makes of `member`.
 ///
 /// # Errors
 ///
-/// As [`Pack::array`], and when its description is at fault.
+/// As [`Pack::resolve`], and when its description is at fault.
 pub fn array_info(target: impl AsRef<Path>, member: &str) -> Result<ArrayInfo> {
     let target = target.as_ref();
     let pack = Pack::open(target)?;
-    let array = pack.array(member).map_err(|error| pack.explain(error))?;
+    let member = pack.resolve(member)?;
+    let array = pack.array(&member)?;
     let header = array.header()?;
-    let mut info = ArrayInfo::new(member.to_owned(), header, array.file_size());
+    let mut info = ArrayInfo::new(member, header, array.file_size());
     info.method = Some(array.method());
     let offsets = array.offsets()?;
     info.archive_header_offset = offsets.map(|(header, _)| header);
     info.archive_data_offset = offsets.map(|(_, data)| data);
     info.archive_name = Some(array.archive_name().to_owned());
     info.bytes = match pack.container() {
-        Container::Directory => Some((target.join(array.archive_name()), 0)),
+        Container::Directory => Some((pack.archive().path().join(array.archive_name()), 0)),
         _ => offsets.map(|(header, _)| (target.to_owned(), header)),
     };
     let listed = array.listed_digest()?;

@@ -171,6 +171,10 @@ impl Pack {
             PackScan::new(archive, jobs, ScanFor::Contents)?;
         finding::cut(&mut findings);
         let ListOptions { patterns, .. } = options;
+        if let Some((_, lone)) = self.lone() {
+            let stem = |name: &str| name.rsplit_once('.').map(|(stem, _)| stem.to_owned());
+            members.retain(|member| stem(&member.name) == stem(lone));
+        }
         if !patterns.is_empty() || options.arrays {
             members.retain(|member| {
                 let payload = placement.payload(&member.name).unwrap_or(&member.name);
@@ -189,7 +193,7 @@ impl Pack {
         if options.digests {
             members.look_up_digests(self)?;
         }
-        Ok(Listing { target: archive.path().to_owned(), container, layout, members, findings })
+        Ok(Listing { target: self.given().to_owned(), container, layout, members, findings })
     }
 }
 

@@ -175,6 +175,7 @@ pub fn write_manifest(
 ) -> Result<ManifestReport> {
     let target = target.as_ref();
     if output.is_none() && !fs::is_directory(target)? {
+        Archive::open_watched(target, &options.progress)?;
         return Err(Error::Unsupported(format!(
             "`{}` is an archive, in which nothing is changed; give the option `output: FILE`",
             escape(&target.to_string_lossy())

@@ -9,7 +9,7 @@ use std::process::Command;
 use crate::archive::{Archive, DataFault, Fault, copy};
 use crate::digest::{Algorithm, Digest, Digests, Hashing};
 use crate::error::{Error, Result};
-use crate::finding::{Code, Finding};
+use crate::finding::{Code, Finding, Place};
 use crate::fs::{self, File};
 use crate::manifest::{Manifest, ManifestFault, ManifestIndex, NameEncoding};
 use crate::pack::bag::{BagDeclaration, BagVersion, TagEncoding, not_text};
@@ -163,6 +163,18 @@ impl NamedManifest {
             findings.push(finding.in_member(path.as_str()).hint(hint));
         }
     }
+}
+
+/// Refuses a file that somebody named as a manifest, and that is none: not one of its lines is.
+pub(super) fn must_be_one(named: &NamedManifest, faults: &[Finding]) -> Result<()> {
+    let Some(Finding { message, place: Some(Place::Line { line }), .. }) = faults.first() else {
+        return Ok(());
+    };
+    if !named.manifest.entries().is_empty() {
+        return Ok(());
+    }
+    let name = escape(&named.name);
+    Err(Error::Unsupported(format!("`{name}` is not a manifest (line {line}: {message})")))
 }
 
 /// Reads a file beside the archive that is a manifest.

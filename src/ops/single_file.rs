@@ -5,6 +5,7 @@
 //! everything is found that the document refers to; the search ends at the working directory, or at the
 //! document's own directory when that lies elsewhere.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -105,6 +106,75 @@ impl SingleFile {
     /// Whether it is neither an array nor a description by its name.
     pub(super) fn is_ordinary(&self) -> bool {
         self.unattached.is_some()
+    }
+
+    /// The files that were read, sorted by name.
+    pub(super) fn files(&self) -> Vec<MemberPath> {
+        let Contents { arrays, descriptions, pack_document, .. } = &self.contents;
+        let document = pack_document.as_ref().and_then(|_| MemberPath::new(PACK_DOCUMENT).ok());
+        let files: BTreeSet<_> =
+            arrays.keys().chain(descriptions.keys()).cloned().chain(document).collect();
+        files.into_iter().collect()
+    }
+
+    /// The array, with its description if that is a file of its own.
+    pub(super) fn own_files(&self) -> Vec<MemberPath> {
+        let stem = self.subject.without_extension();
+        self.files().into_iter().filter(|path| path.without_extension() == stem).collect()
+    }
+
+    /// Names files in findings by their paths, as somebody who typed `target` would type them.
+    #[cfg(feature = "inspect")]
+    pub(super) fn name_files(&self, target: &Path, findings: &mut [Finding]) {
+        let files = self.files();
+        for finding in findings {
+            if finding.code == Code::Undescribed
+                && finding.hint.as_deref() == Some(Code::Undescribed.remedy())
+            {
+                let (array, stem) = (&self.subject, self.subject.without_extension());
+                let command = format!("`ra-pack describe PACK/{array} > PACK/{stem}.yaml`");
+                finding.hint = Some(format!("{command} writes what the header says"));
+            }
+            let own = format!("{}.yaml", self.subject.without_extension());
+            for path in files.iter().map(MemberPath::as_str).chain([&*own]) {
+                let shown = self.shown(target, path);
+                let named = |hint: String| hint.replace(&format!("PACK/{path}"), &shown);
+                finding.hint = finding.hint.take().map(named);
+            }
+            if let Some(member) = &mut finding.member {
+                *member = self.shown(target, member);
+            }
+        }
+    }
+
+    /// The path of a member.
+    #[cfg(feature = "inspect")]
+    fn shown(&self, target: &Path, member: &str) -> String {
+        let directory =
+            |path: &str| path.rsplit_once('/').map_or("", |(above, _)| above).to_owned();
+        let subject = self.subject.as_str();
+        if member == subject {
+            return target.to_string_lossy().into_owned();
+        }
+        let path = if directory(member) == directory(subject) {
+            target.with_file_name(member.rsplit('/').next().unwrap_or(member))
+        } else {
+            self.root.join(member)
+        };
+        path.to_string_lossy().into_owned()
+    }
+
+    /// An error if what is called an array, at `path`, is a file of another format.
+    pub(super) fn refuse_other_formats(&self, path: &Path) -> Result<()> {
+        match self.contents.arrays.get(&self.subject).map(|facts| &facts.header) {
+            Some(Err(fault)) => {
+                match Error::array(path.to_string_lossy().into_owned(), (**fault).clone()) {
+                    error @ Error::NotAnArray { .. } => Err(error),
+                    _ => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
     }
 
     fn is_attached(&self) -> bool {

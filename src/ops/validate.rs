@@ -187,25 +187,6 @@ fn validate_file(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
     report.arrays = single_file.contents.arrays.keys().filter(own).count() as u64;
     let documents = single_file.contents.descriptions.keys().filter(own).count();
     report.documents = documents.max(1) as u64;
-    // Whoever named one file wants to read of files, not of members of a pack.
-    for finding in &mut report.findings {
-        if let Some(member) = &mut finding.member {
-            *member = shown(target, &single_file.root, single_file.subject.as_str(), member);
-        }
-    }
+    single_file.name_files(target, &mut report.findings);
     Ok(report)
-}
-
-/// The path of a member as somebody who typed `target` would type it.
-fn shown(target: &Path, root: &Path, subject: &str, member: &str) -> String {
-    let directory = |path: &str| path.rsplit_once('/').map_or("", |(above, _)| above).to_owned();
-    if member == subject {
-        return target.to_string_lossy().into_owned();
-    }
-    let path = if directory(member) == directory(subject) {
-        target.with_file_name(member.rsplit('/').next().unwrap_or(member))
-    } else {
-        root.join(member)
-    };
-    path.to_string_lossy().into_owned()
 }

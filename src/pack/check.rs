@@ -23,7 +23,12 @@ pub(super) struct CheckContext<'a> {
     pub(super) sources: Sources,
     /// Whether the document of the pack is one that ra-pack made, once somebody asked.
     is_own: OnceCell<bool>,
+    /// How often a coordinate was looked for that may be meant.
+    searches: usize,
 }
+
+/// Unknown coordinates for which one is looked for that may be meant, among all arrays.
+const MOST_SEARCHES: usize = 100;
 
 impl<'a> CheckContext<'a> {
     pub(super) fn new(contents: &'a Contents) -> Self {
@@ -31,6 +36,7 @@ impl<'a> CheckContext<'a> {
             coordinates: Coordinates::new(contents),
             sources: Sources::default(),
             is_own: OnceCell::new(),
+            searches: 0,
         }
     }
 
@@ -249,12 +255,20 @@ impl Check<'_, '_> {
                         "a dimcoord of this document, or a 1-D array `{}.ra`",
                         name.trim_start_matches('/')
                     );
+                    self.context.searches += 1;
+                    let is_searched = self.context.searches <= MOST_SEARCHES;
+                    let near = || contents.coordinate_like(self.described, name);
+                    let hint = match is_searched.then(near).flatten() {
+                        Some(near) => format!("did you mean `{near}`?"),
+                        None => {
+                            "a bare name is looked for in the same directory and in those above \
+                                 it, a name that begins with `/` from the top of the pack"
+                                .to_owned()
+                        }
+                    };
                     let finding = Finding::new(Code::UnknownCoordinate, message)
                         .expected(expected, "neither")
-                        .hint(
-                            "a bare name is looked for in the same directory and in those above \
-                             it, a name that begins with `/` from the top of the pack",
-                        );
+                        .hint(hint);
                     self.push(finding, &[Step::Key("shape"), Step::Index(axis)]);
                     None
                 }
@@ -276,8 +290,11 @@ impl Check<'_, '_> {
                 _ => "a coordinate, which has 1 dim".to_owned(),
             };
             let message = format!("the size of the coordinate is not that of `{}`", self.path);
-            let finding = Finding::new(Code::ShapeMismatch, message)
+            let mut finding = Finding::new(Code::ShapeMismatch, message)
                 .expected(format!("dims {} of the header", list(dims)), found);
+            if let [length] = dims {
+                finding = finding.hint(format!("if the file is right, write `size: {length}`"));
+            }
             self.push(finding, &[Step::Key("size")]);
         }
     }

@@ -265,7 +265,9 @@ impl Contents {
             if !facts.text().trim().is_empty() {
                 return finding;
             }
-            finding.hint(format!("write a description: `ra-pack describe {path} > {member}`"))
+            finding.hint(format!(
+                "write a description: `ra-pack describe PACK/{path} > PACK/{member}`"
+            ))
         }));
         let Some(document) = facts.document() else {
             if !has_errors {

@@ -9,7 +9,7 @@ use super::contents::{Contents, Described};
 use super::facts::Sources;
 use super::{DescriptionFacts, PACK_DOCUMENT, group_of};
 use crate::finding::{Code, Finding, Span};
-use crate::ndl::{Entity, Extent, Ndarray, Step, Value, ancestors, candidates, entity_path};
+use crate::ndl::{self, Entity, Extent, Ndarray, Step, Value, ancestors, candidates, entity_path};
 use crate::path::MemberPath;
 use crate::ra::Header;
 
@@ -241,6 +241,22 @@ impl Contents {
             let (_, coordinate) = self.pack_document.as_ref()?.index()?.dimcoord(&path)?;
             Some(Resolved { path, length: coordinate.known_size() })
         })
+    }
+
+    /// A coordinate that a name in the shape of a described array may be meant for, and that no document and no array
+    /// has: one of its document, or a 1-D array in its directory or one above.
+    pub(super) fn coordinate_like(&self, described: &Described<'_>, name: &str) -> Option<String> {
+        let document = described.facts.document();
+        let own = document.into_iter().flat_map(ndl::Document::dimcoords);
+        let own = own.map(|(_, coordinate)| coordinate.name.as_str());
+        let homes: Vec<_> = ancestors(&described.home()).map(str::to_owned).collect();
+        let is_near = |file: &MemberPath| homes.contains(&group_of(file));
+        let arrays = self.arrays.iter().filter(|(file, _)| is_near(file));
+        let lines = arrays.filter(|(_, facts)| {
+            facts.header.as_ref().is_ok_and(|header| header.dims().len() == 1)
+        });
+        let near = ndl::nearest(name, own.chain(lines.map(|(file, _)| file.stem())));
+        near.map(str::to_owned)
     }
 
     /// Whether a document describes the array `file` as a dimcoord, so that its size is checked there.

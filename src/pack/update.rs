@@ -67,9 +67,15 @@ pub(crate) fn update(
                 let actual = shape_of(array.header.dims(), array.described.order());
                 let place = [Step::Key("shape"), Step::Index(axis.unwrap_or_default())];
                 let place = place.split_at(if axis.is_some() { 2 } else { 1 }).0;
+                let entity = array.described.entity.to_value();
+                let stated = entry(&entity, "shape").or(entry(&entity, "size"));
+                let stated = stated.map_or("another shape".to_owned(), Value::to_line);
                 let finding = Finding::new(Code::ShapeMismatch, message)
-                    .expected(format!("the dims {actual:?} of the header"), "another shape")
-                    .hint("change the description by hand, and its coordinates if they are wrong");
+                    .expected(format!("the dims {actual:?} of the header"), stated)
+                    .hint(format!(
+                        "correct the coordinate if that is wrong; or write `shape: {actual:?}` in the description, \
+                         and try again"
+                    ));
                 refused.push(sources.at(&array.described, finding, place));
             }
         }

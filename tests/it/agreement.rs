@@ -336,9 +336,7 @@ fn the_cause_comes_first_and_its_followers_are_silent() {
         "found: size 3",
     ]);
     let empty = Experiment::new().array("time.ra", UINT8, &[2], &[1, 2]).file("time.yaml", "");
-    create(empty.path(), &target, &[])
-        .exits(1)
-        .says(&["write a description: `ra-pack describe time.ra > time.yaml`"]);
+    create(empty.path(), &target, &[]).exits(1).says(&["write a description: `ra-pack describe "]);
     let astray = Experiment::new().array("time.ra", UINT8, &[2], &[1, 2]).describe(
         "tiem.yaml",
         "[2]",

@@ -100,7 +100,7 @@ fn a_pack_is_the_same_as_its_source_and_as_every_other_pack_of_it() {
         assert_eq!(diff(a, &packs[1], &["--quiet"]).exits(0).said(), "");
     }
     diff(&packs[1], &packs[4], &[])
-        .says(&["15 members, all by their manifests and not read (--read"]);
+        .says(&["15 members, by their manifests: nothing was read, `--read`"]);
 }
 
 #[test]

@@ -70,12 +70,16 @@ fn what_a_run_that_was_to_replace_a_file_left_is_named() {
 }
 
 #[test]
-fn a_member_that_is_not_there_is_answered_with_one_that_is() {
+fn a_member_is_found_by_a_part_of_its_name_or_one_like_it_is_named() {
     let scratch = TempDir::new().unwrap();
     for ending in [".zip", ".tar", ".tar.gz"] {
         let archive = pack(&Experiment::standard(), scratch.path(), &format!("x{ending}"), &[]);
-        for name in ["temperature.ra", "run1/Temperature", "/run1/temperature.ra", "x/TEMPERATURE"]
+        let whole = get(&archive, "run1/temperature.ra", &[]).exits(0).out;
+        for name in ["temperature.ra", "temperature", "/run1/temperature.ra", "./run1/temperature"]
         {
+            assert_eq!(get(&archive, name, &[]).exits(0).out, whole, "{name}");
+        }
+        for name in ["run1/Temperature", "x/TEMPERATURE", "temprature", "run1/temperatrue.ra"] {
             let ran = get(&archive, name, &[]).exits(2);
             let ran = ran.says(&[name, "did you mean `run1/temperature.ra`"]);
             assert_eq!(ran.out, b"");

@@ -635,13 +635,19 @@ fn a_wrong_shape_is_an_error_that_names_both() {
 #[test]
 fn a_member_that_is_not_there_is_an_error_with_what_may_be_meant() {
     Packs::of(standard()).each(|kind, pack| {
-        for name in ["run2/temperature.ra", "/RUN1/Temperature"] {
+        for name in ["run2/temperature.ra", "/RUN1/Temperature", "run1/temprature", "temprature.ra"]
+        {
             let error = pack.array(name).unwrap_err();
             assert!(matches!(error, Error::NoSuchMember { suggestion: None, .. }), "{kind}");
-            let said = pack.explain(error).to_string();
+            let said = pack.resolve(name).unwrap_err().to_string();
             assert!(said.contains("did you mean `run1/temperature.ra`?"), "{kind}: {said}");
         }
-        let directory = pack.explain(pack.array("run1").unwrap_err());
+        for name in
+            ["run1/temperature.ra", "temperature", "run1\\temperature", "./run1/temperature"]
+        {
+            assert_eq!(pack.resolve(name).unwrap(), "run1/temperature.ra", "{kind}: {name}");
+        }
+        let directory = pack.resolve("run1").unwrap_err();
         assert!(matches!(directory, Error::IsDirectory { files: 8.., .. }), "{kind}: {directory}");
         for (name, is_there) in
             [("run1/temperature.ra", true), ("README.txt", true), ("run1", false), ("x", false)]
@@ -1132,7 +1138,8 @@ fn an_error_is_a_whole_message_and_has_its_cause_for_programs() {
     options.slice = Some("10".to_owned());
     let error = get(&options);
     let outside = SliceError::Outside { axis: 0, index: 10, extent: 10 };
-    assert_eq!(error.to_string(), format!("the slice `10`: {outside}"));
+    let said = format!("the slice `10`: {outside}; the dimensions are depth (10)");
+    assert_eq!(error.to_string(), said);
     assert!(matches!(error, Error::SliceText { source, .. } if source == outside));
 
     let nothing = Pack::open("no such pack.zip").unwrap_err();

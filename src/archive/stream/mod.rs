@@ -196,7 +196,7 @@ impl<R: Read> StreamDecoder<R> {
         if zstd_frame::is_wide_window(&error) {
             return io::Error::other(Error::Unsupported(format!(
                 "the zstd frame that begins before byte {offset} needs a window above {} MiB to be decoded; \
-                 decode it with `zstd -d --long=31 ARCHIVE`, and verify the tar or compress it again",
+                 decode it with `zstd -d --long=31 PACK`, and verify the tar or compress it again",
                 1_u32 << (ZSTD_WINDOW_LOG_MAX - 20)
             )));
         }

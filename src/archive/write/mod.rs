@@ -90,8 +90,8 @@ impl Compression {
             | (Container::TarGz, Self::Deflate { .. })
             | (Container::TarZst, Self::Zstd { .. }) => Ok(()),
             _ => Err(Error::Unsupported(format!(
-                "a {container} cannot be compressed in this way; a tar is compressed as a whole \
-                 by its extension, .tar.gz (deflate) or .tar.zst (zstd)"
+                "the members of a {container} cannot be compressed like this; a tar is compressed as a whole: \
+                 let the name of the archive end in .tar.gz (deflate) or .tar.zst (zstd)"
             ))),
         }
     }

@@ -255,7 +255,7 @@ fn not_a_zip(file: &File, len: u64) -> Result<Finding> {
             )
             .at_byte(len)
             .hint(
-                "take it from another copy; without one, `bsdtar -xf - < ARCHIVE` reads the members \
+                "take it from another copy; without one, `bsdtar -xf - < PACK` reads the members \
                  before the cut, and the manifest beside the archive says which of them are whole",
             ),
         }

@@ -112,8 +112,7 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
         return Err(Failure::unsupported("--log needs a --range above 0"));
     }
     let (pack, member) = array::open(&args.archive, args.member.as_deref(), &output.progress())?;
-    let array = pack.array(&member).map_err(|error| pack.explain(error))?;
-    let array = array.in_shape_order()?;
+    let array = pack.array(&member)?.in_shape_order()?;
     let (columns, rows) = output.size();
     let (width, height) = args.size;
     let mut options = SampleOptions::default();

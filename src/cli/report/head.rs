@@ -10,7 +10,7 @@ use ra_pack::list::Listed;
 use ra_pack::verify::VerifyReport;
 use ra_pack::{Container, Finding};
 
-use super::super::diagnostics;
+use super::super::diagnostics::{self, Verdict};
 use super::super::shell;
 use super::super::text::{grouped, human_bytes};
 use super::card::{Subject, split, stem};
@@ -76,6 +76,9 @@ pub(super) fn verification(report: Option<&VerifyReport>, findings: &[Finding]) 
         count => format!(", {}", counted(count, "warning")),
     };
     let (class, mark, verdict) = match report {
+        _ if Verdict::of(findings, true) == Verdict::Unverified => {
+            ("open", "?", format!("Not verified: no manifest{also}"))
+        }
         _ if errors > 0 => ("bad", "✗", format!("Not valid: {}{also}", counted(errors, "error"))),
         None => ("open", "?", format!("Not verified{also}")),
         Some(report) if !report.contents_read => {

@@ -20,6 +20,7 @@ use ra_pack::verify::VerifyOptions;
 use serde::Serialize;
 
 use super::args::Common;
+use super::diagnostics::Verdict;
 use super::output::Output;
 use super::plot::Markup;
 use super::text::{self, grouped, human_bytes};
@@ -75,6 +76,9 @@ pub(super) struct WrittenPage {
     files: u64,
     /// Whether the pack was verified; false with `--no-verify`.
     verified: bool,
+    /// Whether its contents were, for which a manifest is needed.
+    #[serde(skip)]
+    contents_read: bool,
     /// Arrays that cannot be read as far as the page needs them.
     unreadable: Vec<String>,
     /// The findings, in the order of members. The target is valid when none is an error.
@@ -151,10 +155,10 @@ fn tell(page: &mut WrittenPage, to_file: bool, output: &Output) {
         }
     }
     if to_file {
-        let verdict = match errors {
-            1.. => "NOT VALID",
-            0 if page.verified => "valid",
-            0 => "not verified",
+        let verdict = match Verdict::of(&page.findings, page.contents_read) {
+            Verdict::Unsound => "NOT VALID",
+            Verdict::Sound => "valid",
+            Verdict::Faultless | Verdict::Unverified => "not verified",
         };
         output.note(&format!(
             "wrote {} ({}, {}, {verdict})",

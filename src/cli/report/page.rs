@@ -75,6 +75,7 @@ pub(super) fn write(
         arrays: arrays.len() as u64,
         files: (files.len() + descriptions) as u64,
         verified: verified.is_some(),
+        contents_read: verified.is_some_and(|report| report.contents_read),
         findings: findings.cloned().unwrap_or_default(),
         ..WrittenPage::default()
     };

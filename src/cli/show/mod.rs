@@ -14,6 +14,7 @@ use ra_pack::values::{
 };
 use serde::Serialize;
 
+use super::args::number;
 use super::array;
 use super::output::Output;
 use super::text::{aligned, columns, count, digits, float, indented, stepped};
@@ -57,11 +58,11 @@ pub(crate) struct ShowArgs {
     full: bool,
 
     /// Show so many values at each end of a dimension.
-    #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value = "3", value_parser = |text: &str| number(text, 1..=1000_u64))]
     edge: u64,
 
     /// Show so many digits behind the point at most.
-    #[arg(long, value_name = "DIGITS", default_value = "8", value_parser = clap::value_parser!(u64).range(0..=40))]
+    #[arg(long, value_name = "DIGITS", default_value = "8", value_parser = |text: &str| number(text, 0..=40_u64))]
     precision: u64,
 
     /// Threads to use for --stats [default: one for each core].
@@ -122,8 +123,7 @@ struct Dimension {
 
 pub(super) fn run(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
     let (pack, member) = array::open(&args.archive, args.member.as_deref(), &output.progress())?;
-    let array = pack.array(&member).map_err(|error| pack.explain(error))?;
-    let array = array.in_shape_order()?;
+    let array = pack.array(&member)?.in_shape_order()?;
     let axes = array.axes()?;
     let edge = (!args.full).then_some(args.edge);
     let mut options = CornersOptions::default();

@@ -314,11 +314,6 @@ impl<'n> DocumentReader<'n, '_, '_> {
             ("col", "column"),
             ("colmajor", "column"),
         ];
-        if self.strict {
-            let message = "`storage.order` is not a key of NDL 0.6.1";
-            self.report(Code::Extension, key.at, message);
-            return None;
-        }
         let choices = Order::ALL.map(|order| (order.word(), order));
         let message = "unknown order of dimensions";
         let order = self.choice(node, choices, &ALIASES, Code::Order, message)?;

@@ -166,7 +166,8 @@ fn create_from(
     let container = container(archive, options)?;
     let (algorithms, info) = (algorithms(options)?, bag_info(options)?);
     if !fs::is_directory(source)? {
-        return Err(Error::Unsupported(format!("`{}` is not a directory", escape_path(source))));
+        let kind = fs::kind_of(source)?.not("a directory");
+        return Err(Error::Unsupported(format!("`{}` is {kind}", escape_path(source))));
     }
     must_not_be_packed(source, archive, options)?;
     if options.sign_with.is_some() && options.no_external_manifest {

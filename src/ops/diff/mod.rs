@@ -104,7 +104,7 @@ fn diff_opened(
 ///
 /// # Errors
 ///
-/// As [`diff`]; [`Error::NoSuchMember`], and when the array cannot be read.
+/// As [`diff`] and [`Pack::resolve`], and when the array cannot be read.
 pub fn diff_members(
     a: impl AsRef<Path>,
     b: impl AsRef<Path>,
@@ -121,7 +121,8 @@ fn array(path: &Path, member: &str, progress: &Progress) -> Result<OpenArray> {
         return OpenArray::open(path, progress);
     }
     let pack = Pack::open_watched(path, progress)?;
-    let array = pack.array(member).map_err(|error| pack.explain(error))?;
+    let member = &*pack.resolve(member)?;
+    let array = pack.array(member)?;
     let order = array.description()?.map(|description| description.order()).unwrap_or_default();
     let blob = if let Some((start, _)) = array.offsets()? {
         pack.copy_to(member, &mut std::io::sink())?;
@@ -191,9 +192,11 @@ pub fn diff(a: impl AsRef<Path>, b: impl AsRef<Path>, options: &DiffOptions) -> 
             && pair.parts().all(|(one, other)| is_same(&a, &b, one, other))
             && !(may_differ && pairing::is_array(a.name(one.file)));
         if is_same && !other.generated {
-            let by_manifest = pair.parts().any(|(one, other)| !a.is_read(one) || !b.is_read(other));
+            let unread = |(one, other)| [!a.is_read(one), !b.is_read(other)];
             counts.same += 1;
-            counts.by_manifest += u64::from(by_manifest);
+            counts.by_manifest += u64::from(pair.parts().any(|part| unread(part) != [false; 2]));
+            counts.by_manifests_alone +=
+                u64::from(pair.parts().all(|part| unread(part) == [true; 2]));
         }
         !is_same
     });

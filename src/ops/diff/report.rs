@@ -148,6 +148,9 @@ pub struct DiffCounts {
     pub same: u64,
     /// The number of these that were not read on both sides, because a manifest vouches for them.
     pub by_manifest: u64,
+    /// The number of these that were read on neither side.
+    #[serde(skip)]
+    pub by_manifests_alone: u64,
     /// In the second pack alone.
     pub added: u64,
     /// In the first alone.

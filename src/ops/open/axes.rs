@@ -1,7 +1,7 @@
 //! The dimensions of an array, and the arrays that give their coordinates.
 
 use super::{Pack, PackedArray};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ndl::{Extent, Ndarray, Order};
 use crate::pack::{self, ARRAY_EXTENSION, Entity};
 use crate::path::MemberPath;
@@ -103,5 +103,17 @@ impl PackedArray {
             found.reverse();
         }
         Ok(found)
+    }
+
+    /// Adds the dimensions to what is wrong with the text of a slice.
+    pub(in crate::ops) fn with_dimensions(&self, error: Error) -> Error {
+        match error {
+            Error::SliceText { slice, source, .. } => {
+                let axes = self.axes().unwrap_or_default().into_iter();
+                let dimensions = axes.map(|axis| (axis.name, axis.extent)).collect();
+                Error::SliceText { slice, dimensions, source }
+            }
+            error => error,
+        }
     }
 }

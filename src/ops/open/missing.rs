@@ -1,50 +1,97 @@
-//! Why a name is not found, and which other may be meant.
+//! The file that a name is meant for, and why there is none.
 
 use super::Pack;
 use crate::archive::{Member, MemberKind};
 use crate::error::{Error, Result};
-use crate::pack::{self, Placement};
+use crate::ndl;
+use crate::pack::{ARRAY_EXTENSION, Placement};
 
 impl Pack {
-    /// Adds to [`Error::NoSuchMember`] a name that is there and looks like the one that was asked for, or says that
-    /// it is that of a directory. This looks at all members.
-    #[must_use]
-    pub fn explain(&self, error: Error) -> Error {
-        match error {
-            Error::NoSuchMember { member, .. } => {
-                self.not_found(&member, false).unwrap_or_else(|error| error)
-            }
-            error => error,
+    /// The name of the file that is meant: `name` itself if a file has it; else `name` with `.ra`; else the one file
+    /// whose name ends in either after a slash. A backslash counts as a slash then.
+    ///
+    /// A name that is not complete takes a look at all members.
+    ///
+    /// ```
+    /// use ra_pack::Pack;
+    ///
+    /// let pack = Pack::open("examples/experiment")?;
+    /// assert_eq!(pack.resolve("temperature")?, "thermistors/temperature.ra");
+    /// # Ok::<(), ra_pack::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchMember`], with a name that looks like it; [`Error::SeveralMembers`] when several files may be
+    /// meant, [`Error::IsDirectory`]; and [`Error::Damaged`] when the container cannot be trusted about it.
+    pub fn resolve(&self, name: &str) -> Result<String> {
+        match self.find(name) {
+            Err(Error::NoSuchMember { .. }) => self.meant(name, false),
+            Err(Error::IsDirectory { .. }) => self.meant(name, true),
+            found => found.map(|_| name.to_owned()),
         }
     }
 
-    /// Why there is no file of that name: it may be a directory, or another may be meant.
-    pub(super) fn not_found(&self, name: &str, is_directory: bool) -> Result<Error> {
+    fn meant(&self, name: &str, is_directory: bool) -> Result<String> {
         let placement = self.placement()?;
-        let directory = name.trim_end_matches('/');
-        let is_in = |member: &Member| {
-            let below = placement.payload(&member.name)?.strip_prefix(directory)?;
-            (member.kind == MemberKind::File && below.starts_with('/')).then_some(())
-        };
         let members = self.state.archive.members()?;
-        let files = members.iter().filter_map(is_in).count();
-        let (archive, member) = (self.state.archive.path().to_owned(), name.to_owned());
-        if is_directory || files > 0 {
-            return Ok(Error::IsDirectory { archive, member, files });
+        let slashed = name.replace('\\', "/");
+        let wanted = slashed.trim_start_matches("./").trim_matches('/');
+        let array = format!("{wanted}.{ARRAY_EXTENSION}");
+        let is_it = |file: &&str| *file == wanted || *file == array;
+        if let Some(file) = files(&members, placement).find(is_it) {
+            return Ok(file.to_owned());
         }
-        let suggestion = suggestion(&members, placement, name);
-        Ok(Error::NoSuchMember { archive, member, suggestion })
+        let is_below =
+            |file: &&str| file.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('/'));
+        let below = files(&members, placement).filter(is_below).count();
+        let (archive, member) = (self.given().to_owned(), name.to_owned());
+        if is_directory || below > 0 {
+            return Err(Error::IsDirectory { archive, member, files: below });
+        }
+        let ends_in =
+            |file: &str, end: &str| file.strip_suffix(end).is_some_and(|rest| rest.ends_with('/'));
+        let is_it = |file: &&str| ends_in(file, wanted) || ends_in(file, &array);
+        let found: Vec<&str> = files(&members, placement).filter(is_it).collect();
+        match found[..] {
+            [one] => Ok(one.to_owned()),
+            [] => {
+                let files: Vec<_> = files(&members, placement).collect();
+                let suggestion = suggestion(&files, wanted);
+                Err(Error::NoSuchMember { archive, member, suggestion })
+            }
+            _ => {
+                let names = found.into_iter().map(str::to_owned).collect();
+                Err(Error::SeveralMembers { archive, member, names })
+            }
+        }
+    }
+
+    /// Why there is no file of the name of a directory.
+    pub(super) fn is_a_directory(&self, name: &str) -> Error {
+        self.meant(name, true).err().unwrap_or_else(|| {
+            let archive = self.given().to_owned();
+            Error::NoSuchMember { archive, member: name.to_owned(), suggestion: None }
+        })
     }
 }
 
-/// A name that is there and that may be meant.
-fn suggestion(members: &[Member], placement: &Placement, name: &str) -> Option<String> {
-    let lower = |name: &str| name.strip_suffix(".ra").unwrap_or(name).to_lowercase();
-    let last = |name: &str| name.rsplit_once('/').map_or(name, |(_, last)| last).to_owned();
-    let wanted = lower(name.trim_start_matches("./").trim_start_matches('/'));
+/// The names of the files of a pack.
+fn files<'m>(members: &'m [Member], placement: &Placement) -> impl Iterator<Item = &'m str> {
     let files = members.iter().filter(|member| member.kind == MemberKind::File);
-    let mut payloads = files.filter_map(|member| placement.payload(&member.name));
-    let is_like = |name: &&str| pack::is_array(name) && last(&lower(name)) == last(&wanted);
-    let like = payloads.clone().find(is_like);
-    payloads.find(|name| lower(name) == wanted).or(like).map(str::to_owned)
+    files.filter_map(|member| placement.payload(&member.name))
+}
+
+/// The file whose name looks most like the one that is wanted: all of it, or else what follows the last slash, with
+/// its extension or without.
+fn suggestion<'m>(files: &[&'m str], wanted: &str) -> Option<String> {
+    let stem = |name: &'m str| name.strip_suffix(".ra").unwrap_or(name);
+    let last = |name: &'m str| name.rsplit_once('/').map_or(name, |(_, last)| last);
+    let plain = |name: &'m str| name.rsplit_once('.').map_or(name, |(plain, _)| plain);
+    let wanted = wanted.strip_suffix(".ra").unwrap_or(wanted);
+    let end = wanted.rsplit_once('/').map_or(wanted, |(_, last)| last);
+    let whole = ndl::nearest_of(wanted, files.iter().map(|file| (stem(file), file)));
+    let near = || ndl::nearest_of(end, files.iter().map(|file| (last(stem(file)), file)));
+    let plainly = || ndl::nearest_of(end, files.iter().map(|file| (plain(last(file)), file)));
+    whole.or_else(near).or_else(plainly).map(|file| (*file).to_owned())
 }

@@ -36,7 +36,8 @@ use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::Header;
 
-/// A pack opened for reading, in whatever container it lies.
+/// A pack opened for reading, in whatever container it lies; or an array file with its description, as a pack of
+/// one array.
 ///
 /// Opening a zip reads its end and nothing else; reading a stored array then finds the member in the directory
 /// and its line in the manifest, and touches that member. Where both are large and in the order in which `create`
@@ -76,6 +77,8 @@ pub struct Pack {
 #[derive(Debug)]
 struct PackState {
     archive: Archive,
+    /// The array file that was opened, by its path as given, and its name in the pack around it.
+    lone: Option<(PathBuf, String)>,
     map: Option<FileMap>,
     /// Found when it is first needed.
     placement: OnceLock<Placement>,
@@ -84,6 +87,13 @@ struct PackState {
     document: OnceLock<Option<Arc<DescriptionFacts>>>,
     /// Members of an archive by the names that they were asked for by. A directory may change.
     found: RwLock<HashMap<Arc<str>, Arc<FoundMember>>>,
+}
+
+impl PackState {
+    fn new(archive: Archive, placement: OnceLock<Placement>) -> Self {
+        let (lone, map, manifest, document, found) = Default::default();
+        Self { archive, lone, map, placement, manifest, document, found }
+    }
 }
 
 /// A member that was found by its name.
@@ -104,6 +114,9 @@ const MOST_FOUND: usize = 1 << 15;
 /// for an error to stop the others soon.
 const MOST: usize = 16;
 
+/// What failed when the output of a copy, whose name is not known here, cannot be written.
+pub(super) const WRITE_COPY: &str = "write what was read from";
+
 /// One member as its container has it: name, kind and sizes.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -121,7 +134,7 @@ pub struct MemberInfo {
 }
 
 impl Pack {
-    /// Opens a directory or an archive.
+    /// Opens a directory, an archive or an array file; the last as [`Pack::of_array`] does.
     ///
     /// # Errors
     ///
@@ -137,6 +150,9 @@ impl Pack {
     ///
     /// As [`Pack::open`].
     pub fn open_watched(path: impl AsRef<Path>, progress: &Progress) -> Result<Self> {
+        if is_array_file(path.as_ref())? {
+            return Ok(Self::of_array_watched(path, progress)?.0);
+        }
         Ok(Self::searching(Archive::open_watched(path.as_ref(), progress)?))
     }
 
@@ -144,7 +160,7 @@ impl Pack {
     fn searching(archive: Archive) -> Self {
         let bytes = if archive.is_stream() { archive.bytes_to_read() } else { 0 };
         archive.progress().stage("searching", bytes, 0);
-        Self::new(archive, None, OnceLock::new())
+        Self::new(archive, OnceLock::new())
     }
 
     /// Opens the archive in a source, such as bytes in memory, and calls it `memory` in messages.
@@ -186,10 +202,12 @@ impl Pack {
         Ok(Self::searching(Archive::open_file(file)?))
     }
 
-    /// Opens the directory around a loose array as a pack, and gives the name of the array in it.
+    /// Opens an array file with its description and the coordinates that this names as a pack, and gives the name of
+    /// the array in it.
     ///
-    /// The directory is the nearest one above from which everything is found that the description of
-    /// the array refers to, as for [`validate`](crate::validate()); no manifest is looked for in it.
+    /// Names are those below the nearest directory above from which everything is found that the description of
+    /// the array refers to, as for [`validate`](crate::validate()). Of the manifests there only
+    /// [`verify`](Self::verify) takes notice.
     ///
     /// # Errors
     ///
@@ -208,16 +226,19 @@ impl Pack {
             return Err(single_file::not_an_array(path.as_ref()));
         }
         let single_file = single_file::gather(path.as_ref(), None)?;
-        let pack = Self::open_watched(&single_file.root, progress)?;
+        single_file.refuse_other_formats(path.as_ref())?;
+        let name = single_file.subject.as_str().to_owned();
         // Nobody said that the directory is a pack, and it may be a large one.
-        pack.state.placement.get_or_init(Placement::plain);
-        pack.state.manifest.get_or_init(|| None);
-        Ok((pack, single_file.subject.as_str().to_owned()))
+        let archive = Archive::of_files(&single_file.root, single_file.files(), progress);
+        let mut state = PackState::new(archive, OnceLock::from(Placement::plain()));
+        state.manifest = OnceLock::from(None);
+        state.lone = Some((path.as_ref().to_owned(), name.clone()));
+        Ok((Self { state: Arc::new(state), max_bytes: u64::MAX }, name))
     }
 
     /// An archive that is open already, of which it is known how the pack in it is laid out.
     pub(super) fn of_archive(archive: Archive, placement: Placement) -> Self {
-        Self::new(archive, None, OnceLock::from(placement))
+        Self::new(archive, OnceLock::from(placement))
     }
 
     /// The archive that was opened.
@@ -225,10 +246,18 @@ impl Pack {
         &self.state.archive
     }
 
-    fn new(archive: Archive, map: Option<FileMap>, placement: OnceLock<Placement>) -> Self {
-        let (manifest, document, found) = Default::default();
-        let state = PackState { archive, map, placement, manifest, document, found };
-        Self { state: Arc::new(state), max_bytes: u64::MAX }
+    /// The archive, directory or array file, by its path as given.
+    pub(super) fn given(&self) -> &Path {
+        self.lone().map_or(self.state.archive.path(), |(path, _)| path)
+    }
+
+    /// The array file that was opened, by its path as given, and its name in the pack; nothing for a whole pack.
+    pub(super) fn lone(&self) -> Option<(&Path, &str)> {
+        self.state.lone.as_ref().map(|(path, name)| (path.as_path(), name.as_str()))
+    }
+
+    fn new(archive: Archive, placement: OnceLock<Placement>) -> Self {
+        Self { state: Arc::new(PackState::new(archive, placement)), max_bytes: u64::MAX }
     }
 
     /// Opens an archive and maps it into memory, so that arrays can be [viewed](PackedArray::view)
@@ -256,7 +285,9 @@ impl Pack {
         };
         // SAFETY: our caller promises what `File::map` asks for, that the file does not change.
         let map = unsafe { file.map() }?;
-        Ok(Self::new(archive, Some(map), OnceLock::new()))
+        let mut state = PackState::new(archive, OnceLock::new());
+        state.map = Some(map);
+        Ok(Self { state: Arc::new(state), max_bytes: u64::MAX })
     }
 
     /// Whoever watches begins to count anew: so many bytes of this member will be read, or else all that the
@@ -371,8 +402,8 @@ impl Pack {
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchMember`], to which [`explain`](Self::explain) adds a name that may be meant;
-    /// [`Error::Damaged`] when the container cannot be trusted about it.
+    /// [`Error::NoSuchMember`], where [`resolve`](Self::resolve) knows what may be meant, and [`Error::Damaged`] when
+    /// the container cannot be trusted about it.
     pub fn array(&self, name: &str) -> Result<PackedArray> {
         if !pack::is_array(name) {
             match self.find(&format!("{name}.{ARRAY_EXTENSION}")) {
@@ -441,8 +472,7 @@ impl Pack {
         let mut reader = self.state.archive.read(member)?;
         let mut written = 0;
         let sink = |block: &[u8]| {
-            out.write_all(block)
-                .map_err(Error::io("write what was read from", self.state.archive.path()))?;
+            out.write_all(block).map_err(Error::io(WRITE_COPY, self.state.archive.path()))?;
             written += block.len() as u64;
             Ok(())
         };
@@ -570,10 +600,10 @@ impl Pack {
         match found {
             Some(member) if member.kind == MemberKind::File => Ok(member),
             None => {
-                let (archive, member) = (self.state.archive.path().to_owned(), name.to_owned());
+                let (archive, member) = (self.given().to_owned(), name.to_owned());
                 Err(Error::NoSuchMember { archive, member, suggestion: None })
             }
-            Some(Member { kind: MemberKind::Directory, .. }) => Err(self.not_found(name, true)?),
+            Some(Member { kind: MemberKind::Directory, .. }) => Err(self.is_a_directory(name)),
             Some(member) => Err(Error::Unsupported(format!(
                 "`{}` is {}, not a file",
                 crate::path::escape(name),

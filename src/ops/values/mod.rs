@@ -75,7 +75,8 @@ impl<'a> ArrayPart<'a> {
     pub(super) fn new(array: &'a PackedArray, slice: Option<&str>) -> Result<Self> {
         let description = array.description()?;
         let (header, order) = array.layout()?;
-        let selection = ArraySelection::new(&header, order, slice)?;
+        let selection = ArraySelection::new(&header, order, slice);
+        let selection = selection.map_err(|error| array.with_dimensions(error))?;
         Ok(Self { array, header, description, order, selection })
     }
 

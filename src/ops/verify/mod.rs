@@ -1,6 +1,7 @@
 //! Verifying a pack: container, manifests, digests, headers, descriptions. Everything that is wrong
 //! is reported, not only the first.
 
+mod lone;
 mod proof;
 mod visit;
 
@@ -17,10 +18,11 @@ use self::visit::{LargeFiles, Visited, Visitor};
 use super::bag::BagReport;
 use super::open::Pack;
 use super::scan::{check_values, placed};
+use super::single_file::is_array_file;
 use crate::archive::{Archive, Container, Member, MemberKind, NameTable};
 use crate::digest::Algorithm;
 use crate::error::{Error, Result};
-use crate::finding::{self, Finding, Severity, count_errors};
+use crate::finding::{self, Code, Finding, Severity, count_errors};
 use crate::pack::{self, Content, Contents, Layout, Placement};
 use crate::pipeline;
 use crate::progress::Progress;
@@ -51,7 +53,7 @@ pub struct VerifyOptions {
 pub struct VerifyReport {
     /// The archive or directory, by its path as given.
     pub target: PathBuf,
-    /// The container of the target; absent when that could not be told.
+    /// The container of the target; absent for an array file, and when it could not be told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub container: Option<Container>,
     /// The layout of the pack.
@@ -137,7 +139,8 @@ impl Intact {
     }
 }
 
-/// Verifies one archive or directory.
+/// Verifies one archive or directory, or one array file: with its description, and with the nearest manifest in its
+/// directory or above that lists it.
 ///
 /// Damage is not an error: it is in the report. An archive whose beginning or end is gone is damage too.
 ///
@@ -159,6 +162,9 @@ impl Intact {
 pub fn verify(target: impl AsRef<Path>, options: &VerifyOptions) -> Result<VerifyReport> {
     let target = target.as_ref();
     let start = Instant::now();
+    if is_array_file(target)? {
+        return lone::verify(target, options);
+    }
     match Pack::open_watched(target, &options.progress) {
         Ok(pack) => pack.verify(options),
         Err(Error::Damaged { finding, .. }) => {
@@ -178,6 +184,9 @@ impl Pack {
     ///
     /// When the archive, or a manifest that was named, cannot be read.
     pub fn verify(&self, options: &VerifyOptions) -> Result<VerifyReport> {
+        if let Some((path, _)) = self.lone() {
+            return lone::verify(path, options);
+        }
         let (start, archive) = (Instant::now(), self.archive());
         let target = archive.path().to_owned();
         let mut report = VerifyReport { target, ..VerifyReport::default() };
@@ -263,6 +272,7 @@ impl Verification<'_> {
         }
         report.arrays = contents.arrays.len() as u64;
         if !self.options.only_manifests {
+            drop_consequences(&mut of_contents, &report.findings, &contents);
             report.findings.append(&mut of_contents);
         }
         name_arrays(&mut report.findings, &contents);
@@ -321,6 +331,23 @@ impl Verification<'_> {
         }
         algorithms.into_iter().collect()
     }
+}
+
+/// Drops what is found wrong with an array or a description whose file could not be read: that is why.
+fn drop_consequences(findings: &mut Vec<Finding>, causes: &[Finding], contents: &Contents) {
+    let is_cause =
+        |finding: &&Finding| matches!(finding.code, Code::BadChecksum | Code::BadMemberData);
+    let members = causes.iter().filter(is_cause).filter_map(|finding| finding.member.as_deref());
+    let mut unread: HashSet<&str> = members.collect();
+    if unread.is_empty() {
+        return;
+    }
+    let arrays: Vec<_> = unread.iter().filter_map(|member| contents.array_of(member)).collect();
+    unread.extend(arrays);
+    findings.retain(|finding| {
+        let about = [finding.member.as_deref(), finding.array.as_deref()];
+        !about.into_iter().flatten().any(|name| unread.contains(name))
+    });
 }
 
 /// Names the array that each finding concerns, where it concerns one.

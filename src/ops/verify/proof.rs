@@ -14,15 +14,15 @@ use super::visit::Visited;
 use super::{VerifyOptions, VerifyReport};
 use crate::archive::{Archive, Container, MemberKind, NameTable, check_names};
 use crate::digest::Algorithm;
-use crate::error::{Error, Result};
-use crate::finding::{self, Code, Finding, Place};
+use crate::error::Result;
+use crate::finding::{self, Code, Finding};
 use crate::fs::{self, File};
 use crate::manifest::{Manifest, NameEncoding, is_written};
 use crate::pack::bag::{DECLARATION, FETCH};
 use crate::pack::{
     self, ARCHIVE_DIGEST_SUFFIX, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement,
 };
-use crate::path::{escape, escape_path};
+use crate::path::escape_path;
 
 /// A pack that is checked against its manifests.
 pub(super) struct Proof<'a> {
@@ -393,16 +393,8 @@ impl Proof<'_> {
         };
         let before = findings.len();
         let external = ManifestText::outside(name, algorithm, names, text).parse(findings);
-        // The caller named another file by mistake, and nothing is wrong with the pack.
-        if self.options.manifest.is_some()
-            && external.manifest.entries().is_empty()
-            && let Some(Finding { message, place: Some(Place::Line { line }), .. }) =
-                findings.get(before..).and_then(<[Finding]>::first)
-        {
-            return Err(Error::Unsupported(format!(
-                "`{}` is not a manifest (line {line}: {message})",
-                escape(&external.name)
-            )));
+        if self.options.manifest.is_some() {
+            manifests::must_be_one(&external, findings.get(before..).unwrap_or_default())?;
         }
         let same = inner.iter().find(|named| named.manifest.algorithm() == algorithm);
         match same {

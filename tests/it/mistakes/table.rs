@@ -1,0 +1,445 @@
+//! The mistakes that are made on a command line.
+
+/// A command line in the directory that [`workspace`] makes, its exit status, what it has to say on either
+/// stream, and what it must not say.
+pub(super) type Mistake = (&'static str, i32, &'static [&'static str], &'static [&'static str]);
+
+/// Never said of a file that was not a pack.
+const FALSE_ALARM: &[&str] = &["damaged", "NOT VALID", "ARC001", "another copy"];
+const NOTHING: &[&str] = &[];
+/// Never said of what the system refuses.
+const NUMBER: &[&str] = &["os error"];
+
+pub(super) const MISTAKES: &[Mistake] = &[
+    // A file of another kind is not a damaged pack.
+    (
+        "extract exp/time.ra -C out",
+        2,
+        &["`exp/time.ra` is a RawArray file, not a pack"],
+        FALSE_ALARM,
+    ),
+    ("verify hdf5.ra", 2, &["`hdf5.ra` is an HDF5 file, not an array"], FALSE_ALARM),
+    ("info hdf5.ra", 2, &["`hdf5.ra` is an HDF5 file, not an array"], FALSE_ALARM),
+    ("list hdf5.ra", 2, &["`hdf5.ra` is an HDF5 file, not an array"], FALSE_ALARM),
+    (
+        "verify results.npz",
+        2,
+        &[
+            "`results.npz` is a zip of NumPy arrays, not a pack",
+            "ra-pack convert results.npz results.zip",
+        ],
+        FALSE_ALARM,
+    ),
+    ("info results.npz", 2, &["ra-pack convert results.npz results.zip"], FALSE_ALARM),
+    // A lone array is a pack of one.
+    ("list exp/time.ra", 0, &["time.ra", "float64"], &["temperature"]),
+    ("list exp/thermistors/temperature.ra", 0, &["float32", "[2, time"], &["count"]),
+    ("info exp/time.ra", 0, &["float64"], NOTHING),
+    ("show exp/time.ra", 0, &["float64"], NOTHING),
+    ("get exp/time.ra -o t.npy", 0, &["wrote t.npy"], NOTHING),
+    ("get exp/time.ra --format csv", 0, &["\n4"], NOTHING),
+    (
+        "report exp/time.ra -o time.html",
+        0,
+        &["wrote time.html", "1 array, not verified"],
+        FALSE_ALARM,
+    ),
+    ("plot exp/time.ra -o t.png", 0, &[], NOTHING),
+    (
+        "verify exp/time.ra",
+        0,
+        &[
+            "exp/time.ra: no fault found, contents not read (1 array, 2 files",
+            "no manifest lists it",
+        ],
+        FALSE_ALARM,
+    ),
+    (
+        "verify kept/time.ra",
+        0,
+        &[
+            "warning[DESC001]",
+            "kept/time.ra: valid, 1 warning (1 array, 1 file",
+            "by kept/manifest-sha256.txt",
+        ],
+        FALSE_ALARM,
+    ),
+    (
+        "verify exp/time.ra --manifest exp.zip.manifest-sha256.txt",
+        0,
+        &["exp/time.ra: valid (1 array, 2 files", "by exp.zip.manifest-sha256.txt"],
+        FALSE_ALARM,
+    ),
+    (
+        "verify exp/time.ra --manifest README.md",
+        2,
+        &["`README.md` is not a manifest (line 3"],
+        FALSE_ALARM,
+    ),
+    (
+        "verify away/temperature.ra",
+        0,
+        &["warning[DESC007]", "no fault found, contents not read, 1 warning"],
+        FALSE_ALARM,
+    ),
+    (
+        "verify exp.zip exp/time.ra",
+        0,
+        &["1 valid, 1 without a fault, contents not read"],
+        FALSE_ALARM,
+    ),
+    ("report exp -o -", 1, &["Not verified: no manifest"], FALSE_ALARM),
+    (
+        "show exp.zip/time.ra",
+        2,
+        &["`exp.zip` is a file", "`ra-pack info exp.zip time.ra`"],
+        FALSE_ALARM,
+    ),
+    ("create README.md -o x.zip", 2, &["`README.md` is a text file, not a directory"], NOTHING),
+    ("create exp.zip -o x.zip", 2, &["`exp.zip` is a zip file, not a directory"], NOTHING),
+    ("manifest --write exp/time.ra", 2, &["`exp/time.ra` is a RawArray file, not a pack"], NOTHING),
+    ("verify plain.ra", 0, &["`ra-pack describe plain.ra > plain.yaml`"], FALSE_ALARM),
+    ("verify cut.ra", 1, &["error[RA001]", "cut.ra: NOT VALID"], &["not an array"]),
+    ("manifest --check exp/time.ra", 2, &["no manifest", "`exp/time.ra`"], FALSE_ALARM),
+    (
+        "info data.h5",
+        2,
+        &["`data.h5` is an HDF5 file, not a pack", "docs/from-other-formats.md"],
+        FALSE_ALARM,
+    ),
+    ("verify data.h5", 2, &["`data.h5` is an HDF5 file, not a pack"], FALSE_ALARM),
+    ("verify hdf5.zip", 2, &["`hdf5.zip` is an HDF5 file, not a pack"], FALSE_ALARM),
+    ("list data.nc", 2, &["`data.nc` is a NetCDF file, not a pack"], FALSE_ALARM),
+    (
+        "list a.npy",
+        2,
+        &["`a.npy` is a NumPy file, not a pack", "ra-pack convert a.npy a.ra"],
+        FALSE_ALARM,
+    ),
+    (
+        "info a.npy",
+        2,
+        &["`a.npy` is a NumPy file, not a pack", "ra-pack convert a.npy a.ra"],
+        FALSE_ALARM,
+    ),
+    ("describe README.md", 2, &["`README.md` is a text file, not a pack"], FALSE_ALARM),
+    ("verify README.md", 2, &["`README.md` is a text file, not a pack"], FALSE_ALARM),
+    ("verify README.md --json", 2, &["`README.md` is a text file, not a pack"], FALSE_ALARM),
+    (
+        "verify README.md.gz",
+        2,
+        &["`README.md.gz` is a file compressed with gzip, not a pack"],
+        FALSE_ALARM,
+    ),
+    ("verify noise.bin", 2, &["`noise.bin` is not a pack"], FALSE_ALARM),
+    ("verify empty.bin", 2, &["`empty.bin` is an empty file, not a pack"], FALSE_ALARM),
+    ("validate README.md.gz", 2, &["`README.md.gz` is a file compressed with gzip"], FALSE_ALARM),
+    (
+        "diff exp.zip data.h5",
+        2,
+        &["`data.h5` is an HDF5 file, not a pack"],
+        &["an array: --member"],
+    ),
+    (
+        "verify exp.zip README.md",
+        2,
+        &["exp.zip: valid", "1 valid, 1 could not be read"],
+        FALSE_ALARM,
+    ),
+    ("validate data.h5", 2, &["`data.h5` is an HDF5 file, not a description"], FALSE_ALARM),
+    ("describe --update data.h5", 2, &["`data.h5` is an HDF5 file, not an array"], FALSE_ALARM),
+    ("describe --update README.md", 2, &["`README.md` is a text file, not an array"], FALSE_ALARM),
+    // What was a pack is damaged.
+    ("verify cut.zip", 1, &["NOT VALID", "ARC001"], &["not a pack"]),
+    ("verify blank.zip", 1, &["NOT VALID", "ARC001"], &["not a pack"]),
+    ("verify noise.tar.gz", 1, &["NOT VALID", "ARC001"], &["not a pack"]),
+    ("verify cut", 1, &["NOT VALID", "ARC001"], &["not a pack"]),
+    ("verify empty.zip", 1, &["NOT VALID", "the file is empty"], &["not a pack"]),
+    // What is not an array.
+    (
+        "show a.npy",
+        2,
+        &["`a.npy` is a NumPy file, not an array", "ra-pack convert a.npy a.ra"],
+        &["is a pack"],
+    ),
+    ("show exp/time.yaml", 2, &["`exp/time.yaml` is a text file, not an array"], &["is a pack"]),
+    ("plot README.md -o x.png", 2, &["`README.md` is a text file, not an array"], &["is a pack"]),
+    (
+        "show array.dat",
+        2,
+        &["`array.dat`", "needs a name that ends in .ra"],
+        &["is a pack", "not an array"],
+    ),
+    ("show exp.zip", 2, &["`exp.zip` is a pack", "ra-pack list --arrays exp.zip"], NOTHING),
+    ("show exp.zip README.md", 2, &["`README.md` is a text file, not an array"], &["rawarray"]),
+    (
+        "plot exp.zip README.md -o x.png",
+        2,
+        &["`README.md` is a text file, not an array"],
+        &["rawarray"],
+    ),
+    ("info exp.zip README.md", 2, &["`README.md` is a text file, not an array"], &["rawarray"]),
+    (
+        "get exp.zip README.md --format csv",
+        2,
+        &["`README.md` is a text file, not an array"],
+        &["rawarray"],
+    ),
+    (
+        "get exp.zip empty.log --slice 0",
+        2,
+        &["`empty.log` is an empty file, not an array"],
+        &["header of 48"],
+    ),
+    (
+        "diff README.md exp/README.md",
+        2,
+        &["`README.md` is a text file, not an array"],
+        &["rawarray"],
+    ),
+    ("reshape README.md 3", 2, &["`README.md` is a text file, not an array"], NOTHING),
+    (
+        "convert data.nc x.zip",
+        2,
+        &["`data.nc` is a NetCDF file, which ra-pack cannot read"],
+        &["--from"],
+    ),
+    (
+        "convert data.h5 x.zip",
+        2,
+        &["`data.h5` is an HDF5 file, which ra-pack cannot read"],
+        &["--from"],
+    ),
+    (
+        "convert data.csv x.zip",
+        2,
+        &["`data.csv` is a text file, which ra-pack cannot read"],
+        &["--from"],
+    ),
+    // What holds no array.
+    (
+        "create data -o data.zip",
+        0,
+        &["warning[RA005]", "1 .nc file and 3 .npy files", "ra-pack convert data/a.npy data/a.ra"],
+        NOTHING,
+    ),
+    ("create data -o data.zip --json --force", 0, &["RA005"], NOTHING),
+    ("create data -o strict.zip --strict", 1, &["error[RA005]"], NOTHING),
+    (
+        "create foreign -o foreign.zip",
+        0,
+        &["warning[RA005]", "1 .csv file and 1 .h5 file", "write the arrays as .npy"],
+        NOTHING,
+    ),
+    ("create texts -o texts.zip", 0, &["warning[RA005]", "no array in the pack"], NOTHING),
+    // Outputs.
+    ("get exp.zip time.ra -o t.nc", 2, &["`t.nc`", ".ra, .npy, .png, .csv or .json"], NOTHING),
+    ("get exp.zip time.ra -o t.txt", 2, &["`t.txt`", ".ra, .npy, .png, .csv or .json"], NOTHING),
+    ("get exp.zip time.ra --slice 0:2 -o t.dat", 2, &["`t.dat`", "--format"], NOTHING),
+    ("report exp.zip -o exp.pdf", 2, &["`exp.pdf`", ".html"], NOTHING),
+    (
+        "create exp -o exp/a.zip",
+        2,
+        &["`exp/a.zip` would be inside of `exp`", "--exclude 'a.zip*'"],
+        NOTHING,
+    ),
+    (
+        "create exp -o exp/sub/a.zip --exclude *.zip",
+        2,
+        &["a.zip.manifest-sha256.txt", "--exclude 'sub/a.zip*'"],
+        NOTHING,
+    ),
+    (
+        "create packs -o packs.zip",
+        0,
+        &["old.zip", "an archive of an earlier run", "--exclude 'old.zip*'"],
+        NOTHING,
+    ),
+    ("get exp.zip time.ra -o exp", 2, &["`exp` exists; it is a directory"], &["--force"]),
+    // Names that are not there.
+    (
+        "list exp.zip foo*",
+        2,
+        &["no member of `exp.zip` matches `foo*`", "ra-pack list exp.zip"],
+        &["temperature"],
+    ),
+    (
+        "extract exp.zip nothing* -C z",
+        2,
+        &["no member of `exp.zip` matches `nothing*`"],
+        &["unpacked", "-C"],
+    ),
+    ("get exp.zip tiem.ra", 2, &["holds no member `tiem.ra`", "ra-pack list exp.zip"], NOTHING),
+    (
+        "get exp.zip sub",
+        2,
+        &["`sub` is a directory of 2 files", "ra-pack extract exp.zip sub -C DIR"],
+        &["holds no member"],
+    ),
+    (
+        "get exp sub",
+        2,
+        &["`sub` is a directory of 2 files", "ra-pack extract exp sub -C DIR"],
+        &["holds no member"],
+    ),
+    // Arguments that are wrong, and not the pack.
+    (
+        "verify exp.zip --manifest README.md",
+        2,
+        &["`README.md` is not a manifest (line 3: expected 64 hexadecimal digits"],
+        &["another copy", "NOT VALID"],
+    ),
+    (
+        "manifest --check exp.zip --manifest data.h5",
+        2,
+        &["`data.h5` is not a manifest"],
+        &["another copy", "NOT VALID"],
+    ),
+    ("verify exp.zip --manifest other.txt", 1, &["MAN006", "NOT VALID"], &["is not a manifest"]),
+    // What was not done.
+    (
+        "diff exp.zip same.zip",
+        0,
+        &["by their manifests: nothing was read, `--read` compares the bytes"],
+        NOTHING,
+    ),
+    ("diff exp.zip same.zip --read", 0, &["The same: "], &["manifests"]),
+    // The numbers are those of a survey of mistakes. 1
+    ("create nodir -o n.zip", 2, &["cannot open `nodir`: No such file or directory"], NUMBER),
+    // 2
+    ("create exp -o x.rar", 2, &["`x.rar`", ".zip, .tar, .tar.gz"], NOTHING),
+    ("create exp -o x", 2, &["`x`", ".zip, .tar, .tar.gz"], NOTHING),
+    // 3
+    ("create exp -o nodir/x.zip", 2, &["`mkdir -p nodir`"], NUMBER),
+    // 4
+    ("create exp -o exp.zip", 2, &["`exp.zip` exists", "--force"], NOTHING),
+    // 6
+    ("create exp -o y.zip --compression lzma", 2, &["expected stored, deflate"], NOTHING),
+    ("create exp -o y.zip --compression deflate:99", 2, &["from 2 to 9", "found `99`"], NOTHING),
+    // 7
+    ("create exp -o y.tar --compression zstd", 2, &["compressed as a whole", ".tar.zst"], NOTHING),
+    // 8
+    ("create exp -o y.zip --digest md5", 2, &["sha256, sha512 or both"], NOTHING),
+    // 9
+    ("create exp -o y.zip --layout bag", 2, &["'bag'", "'bagit'"], NOTHING),
+    // 10
+    ("create exp -o y.zip --bag-info A=b", 2, &["--layout bagit"], NOTHING),
+    // 12
+    (
+        "create misnamed -o y.zip",
+        1,
+        &["[DESC001]", "misnamed/time.ra", "did you mean `time.yaml`?"],
+        NOTHING,
+    ),
+    // 28
+    ("list nope.zip", 2, &["cannot open `nope.zip`: No such file or directory"], NUMBER),
+    // 30 and 31
+    ("get exp.zip temperature.ra -o t.ra", 0, &["wrote t.ra"], NOTHING),
+    ("get exp.zip temperature -o t.npy", 0, &["wrote t.npy"], NOTHING),
+    ("show exp.zip temperature", 0, &["thermistors/temperature.ra"], NOTHING),
+    ("info exp.zip temperature", 0, &["thermistors/temperature.ra"], NOTHING),
+    ("diff exp.zip same.zip --member temperature", 0, &[], NOTHING),
+    ("get exp.zip temprature", 2, &["did you mean `thermistors/temperature.ra`?"], NOTHING),
+    ("show exp.zip thermistors/temprature.ra", 2, &["did you mean `thermistors/temp"], NOTHING),
+    (
+        "get twins.zip a",
+        2,
+        &["`a` is the name of 2 files in `twins.zip`: `one/a.ra`, `two/a.ra`"],
+        NOTHING,
+    ),
+    ("get exp.zip readme", 2, &["did you mean `README.md`?"], NOTHING),
+    (
+        "list exp.zip temprature",
+        2,
+        &["matches `temprature`; did you mean `thermistors/temp"],
+        NOTHING,
+    ),
+    ("extract exp.zip time -C out", 2, &["matches `time`; did you mean `time.ra`?"], NOTHING),
+    (
+        "diff exp.zip same.zip foo*",
+        2,
+        &["no member of `exp.zip` or `same.zip` matches `foo*`"],
+        NOTHING,
+    ),
+    // 33 to 36
+    (
+        "get exp.zip temperature --slice 20,0 -o s.ra",
+        2,
+        &["index 20 is outside axis 0", "the dimensions are 2, time (5)"],
+        NOTHING,
+    ),
+    ("get exp.zip temperature --slice 0,0,0 -o s.ra", 2, &["dimensions are 2, time (5)"], NOTHING),
+    ("show exp.zip temperature --slice time=3", 2, &["did you mean `:,3`?"], NOTHING),
+    ("get exp.zip time.ra --slice 3:2 -o s.ra", 0, &["wrote s.ra"], NOTHING),
+    // 37
+    ("get exp.zip time.ra --format hdf5", 2, &["possible values: ra, raw, npy"], NOTHING),
+    // 38
+    (
+        "get exp.zip temperature -o t.png",
+        2,
+        &["has `float32`", "`ra-pack plot exp.zip temperature -o t.png` draws it"],
+        NOTHING,
+    ),
+    // 39 and 40
+    (
+        "get exp.zip cube -o t.csv",
+        2,
+        &["`thermistors/cube.ra`: a table has two dimensions", "--slice"],
+        NOTHING,
+    ),
+    (
+        "get exp.zip wave -o t.csv",
+        2,
+        &["`thermistors/wave.ra`: elements of `complex64`", "npy"],
+        NOTHING,
+    ),
+    // 44 and 45
+    ("plot exp.zip cube -o p.png", 2, &["--slice"], NOTHING),
+    ("plot exp.zip temperature -o p.pdf", 2, &[".png or .svg"], NOTHING),
+    ("plot exp.zip temperature -o p.png --cmap jet", 2, &["viridis"], NOTHING),
+    ("plot exp.zip temperature -o p.png --range 3", 2, &["such as"], NOTHING),
+    ("plot exp.zip temperature -o p.png --size 3", 2, &["such as 800x500"], NOTHING),
+    // 50
+    (
+        "verify exp",
+        1,
+        &["[MAN001]", "exp: not verified, 1 error", "`ra-pack manifest --write exp`"],
+        &["NOT VALID", "damaged"],
+    ),
+    // 51
+    ("extract exp.zip -C exp", 2, &["exists", "--force"], NOTHING),
+    // 54 and 55
+    ("diff exp/time.ra exp/sub/count.ra", 1, &["not compared, because the"], NOTHING),
+    ("diff exp.zip exp/time.ra", 2, &["is a pack and", "--member NAME"], NOTHING),
+    // 56
+    ("diff README.md exp/README.md", 2, &["`diff README.md exp/README.md` compares"], NOTHING),
+    // 57
+    ("explain foo", 2, &["no such code; `ra-pack explain` lists them all"], &["NDL001"]),
+    ("explain DESC113", 2, &["the nearest is `DESC014`"], NOTHING),
+    // 58
+    ("info exp/time.ra --field foo", 2, &["no field `foo`", "dims"], NOTHING),
+    // 59 and 60
+    ("convert object.npy o.ra", 2, &["object.npy", "Python objects"], NOTHING),
+    ("convert cut.npy o.ra", 1, &["cut.npy", "the end of the file"], NOTHING),
+    // 62
+    ("convert exp/time.ra t.csv", 0, &["wrote"], NOTHING),
+    // 66 to 68
+    ("reshape exp/time.ra 3 4", 2, &["expected 12 elements", "found 5"], NOTHING),
+    ("reshape exp/time.ra -- -1 -1", 2, &["only one extent can follow"], NOTHING),
+    ("reshape exp/time.ra depth time", 2, &["expected a length such as 149, or -1"], NOTHING),
+    ("reshape exp.zip 3", 2, &["`exp.zip` is a zip file, not an array"], NOTHING),
+    // 69
+    ("show exp.zip time.ra --edge 0", 2, &["expected a number from 1 to 1000"], &["1..="]),
+    ("list --jobs 0 exp.zip", 2, &["expected a number from 1 to 256"], NOTHING),
+    ("creat exp", 2, &["'create'"], &["'report'", "'schema'"]),
+    ("list -z exp.zip", 2, &["unexpected argument '-z'"], &["to pass"]),
+    // 72
+    (
+        "verify flip.zip",
+        1,
+        &["[ARC006]", "does not match its checksum", "NOT VALID", "flip.zip: "],
+        &["DESC", "RA001"],
+    ),
+    // 73
+    ("get exp.zip thermistors\\temperature.ra -o t.ra", 0, &["wrote t.ra"], NOTHING),
+];
