@@ -179,8 +179,9 @@ pub mod create {
 pub mod describe {
     #[cfg(feature = "write")]
     pub use crate::ops::{
-        Change, DescribeOptions, DescribeReport, ReshapeReport, UpdateReport, describe_target,
-        reshape, update_descriptions, write_descriptions,
+        Change, DescribeOptions, DescribeReport, MetadataEdits, ReshapeReport, UpdateReport,
+        describe_target, edit_descriptions, metadata_table, reshape, update_descriptions,
+        write_descriptions,
     };
     pub use crate::pack::{datatype, shape_of};
 }
@@ -244,6 +245,7 @@ pub mod open {
 #[cfg(feature = "inspect")]
 pub mod validate {
     pub use crate::ops::{ValidateOptions, ValidateReport, validate_text};
+    pub use crate::pack::MetadataCounts;
 }
 
 /// The values of an array at a glance: axes, statistics, samples and corners.

@@ -6,9 +6,10 @@ use clap::Args;
 use ra_pack::PackWriter;
 use ra_pack::create::CreateOptions;
 use ra_pack::list::Patterns;
+use ra_pack::ndl::Attribute;
 
 use super::args::{Common, compression};
-use super::create::{show, timestamp};
+use super::create::{attribute, show, timestamp};
 use super::output::Output;
 use super::{Ending, Failure};
 
@@ -27,7 +28,7 @@ pub(crate) struct AddArgs {
     archive: PathBuf,
 
     /// Files and directories to add, by their names below DIR.
-    #[arg(value_name = "FILE", required_unless_present = "remove")]
+    #[arg(value_name = "FILE", required_unless_present_any = ["remove", "attribute"])]
     files: Vec<String>,
 
     /// Take files from this directory.
@@ -37,6 +38,10 @@ pub(crate) struct AddArgs {
     /// Remove a file, an array with its description, or a directory from the pack. Repeatable.
     #[arg(long, value_name = "NAME")]
     remove: Vec<String>,
+
+    /// Give the pack an attribute, or change it, such as title='Mooring 7'. Repeatable.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = attribute)]
+    attribute: Vec<Attribute>,
 
     /// Replace files that are in the pack already.
     #[arg(short, long)]
@@ -77,6 +82,7 @@ pub(crate) struct AddArgs {
 pub(super) fn run(args: &AddArgs, output: &Output) -> Result<Ending, Failure> {
     let mut options = CreateOptions::default();
     options.compression = args.compression;
+    options.attributes.clone_from(&args.attribute);
     options.describe = args.describe;
     options.exclude = Patterns::new(&args.exclude)?;
     options.dereference = args.dereference;

@@ -141,7 +141,11 @@ pub(crate) enum Command {
     Get(GetArgs),
     /// Unpack safely, checking digests while writing.
     Extract(ExtractArgs),
-    /// Print the description that headers imply, write the missing ones, or update those that are there.
+    /// Print, write or change descriptions: units, names, dimensions, a title.
+    ///
+    /// Without options, the description that headers imply is printed. --set, --dims and --apply put metadata into the
+    /// descriptions of a directory, or of one array; a missing description is made. Comments and formatting of
+    /// everything else stay.
     ///
     /// --update brings the shape and type that descriptions state, and `storage` where they state it, in
     /// line with the headers, and changes no other byte. A document in which that cannot be done safely is
@@ -178,11 +182,11 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Print the JSON Schema of descriptions or of a command's --json, or list the names.
     Schema(SchemaArgs),
-    /// Check descriptions by themselves, and against the arrays beside them; no data is read.
+    /// Check descriptions by themselves, and against the arrays beside them.
     ///
     /// A file that is named is taken for a description, with the array of its name beside it; an array
     /// with its description. Of a directory or archive, everything is checked that `verify` checks
-    /// except digests. Coordinates that a single file names are looked for in its directory and in those
+    /// except digests. No data is read, except that of coordinates with --metadata. Coordinates that a single file names are looked for in its directory and in those
     /// above it, up to the working directory.
     Validate(ValidateArgs),
     /// Print what makes a shell complete commands and options.

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use ra_pack::ndl::{Ndarray, Order};
+use ra_pack::ndl::{Attribute, Ndarray, Order};
 use ra_pack::values::Corners;
 use ra_pack::{Pack, Progress, Result};
 
 use super::shell;
-use super::show::values;
+use super::show::{flow, values};
 use super::text::{count, floor};
 
 /// Opens the pack, or the directory around a loose array, and gives the name of the array in it.
@@ -43,6 +43,17 @@ pub(super) fn attribute_text<'d>(description: Option<&'d Ndarray>, name: &str) -
 /// The same, safe to print.
 pub(super) fn attribute(description: Option<&Ndarray>, name: &str) -> Option<String> {
     attribute_text(description, name).map(|text| ra_pack::path::escape(text).to_string())
+}
+
+/// Names and values of attributes, for a table.
+pub(super) fn attribute_rows(attributes: &[Attribute]) -> Vec<[String; 2]> {
+    /// Elements of a list that are shown.
+    const MOST: u64 = 20;
+    let rows = attributes.iter().map(|attribute| {
+        let name = ra_pack::path::escape(&attribute.name).to_string();
+        [name, flow(&attribute.value, MOST)]
+    });
+    rows.collect()
 }
 
 /// `long_name [units]`, as far as a description has them.

@@ -5,17 +5,20 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use ra_pack::create::{CreateOptions, CreateReport, Layout};
 use ra_pack::list::Patterns;
+use ra_pack::ndl::Attribute;
 use ra_pack::path::escape_path;
+use ra_pack::validate::MetadataCounts;
 
 use super::args::{Choices, Common, compression, words};
 use super::output::Output;
 use super::text::{counted, human_bytes};
-use super::{Ending, Failure, diagnostics};
+use super::{Ending, Failure, diagnostics, shell};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   ra-pack create exp -o exp.zip
+  ra-pack create exp -o exp.zip --attribute title='Mooring 7' --attribute licence=CC-BY-4.0
   ra-pack create exp -o exp.tar.zst --exclude '*.tmp' --exclude scratch
   ra-pack create exp -o exp.zip --describe --compression zstd:9
   ra-pack create exp -o exp.zip --sign-with 'minisign -Sm'
@@ -39,6 +42,10 @@ pub(crate) struct CreateArgs {
     /// Say this in bag-info.txt of a bag, such as 'Contact-Name=A. Scientist'. Repeatable.
     #[arg(long, value_name = "LABEL=VALUE", value_parser = bag_info)]
     bag_info: Vec<(String, String)>,
+
+    /// Give the pack an attribute, such as title='Mooring 7'. Repeatable.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = attribute)]
+    attribute: Vec<Attribute>,
 
     /// The digests of the manifests, sha256 among them: sha256, sha512.
     #[arg(long, value_name = "ALGORITHMS", value_delimiter = ',', default_value = "sha256")]
@@ -98,6 +105,14 @@ const LAYOUTS: &Choices<Layout> = &[
     ("bagit", Layout::BagIt, "A BagIt 1.0 bag (RFC 8493)"),
 ];
 
+/// Reads an attribute of a pack.
+pub(super) fn attribute(text: &str) -> Result<Attribute, String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok(Attribute::read(name, value)),
+        _ => Err("expected NAME=VALUE, such as title='Mooring 7'".to_owned()),
+    }
+}
+
 fn bag_info(text: &str) -> Result<(String, String), String> {
     let (label, value) = text.split_once('=').ok_or("expected LABEL=VALUE")?;
     Ok((label.to_owned(), value.to_owned()))
@@ -107,6 +122,7 @@ pub(super) fn run(args: &CreateArgs, output: &Output) -> Result<Ending, Failure>
     let mut options = CreateOptions::default();
     options.layout = args.layout;
     options.bag_info.clone_from(&args.bag_info);
+    options.attributes.clone_from(&args.attribute);
     options.digests.clone_from(&args.digest);
     options.compression = args.compression;
     options.describe = args.describe;
@@ -159,7 +175,32 @@ pub(super) fn show(
     if let Some(signature) = &report.signature {
         output.note(&format!("signed by {}", escape_path(signature)));
     }
+    if let Some(lacks) = lacks(&report.metadata, source) {
+        output.note(&lacks);
+    }
     Ok(Ending::Clean)
+}
+
+/// What the arrays of a target lack, and how to see which they are.
+pub(super) fn lacks(counts: &MetadataCounts, target: &Path) -> Option<String> {
+    if counts.is_complete() {
+        return None;
+    }
+    let of = |lacking: u64| match counts.arrays {
+        1 => "the array".to_owned(),
+        all if lacking == all => format!("all {all} arrays"),
+        all => format!("{lacking} of {all} arrays"),
+    };
+    let verb = |lacking: u64| if lacking == 1 { "lacks" } else { "lack" };
+    let (units, names) = (counts.without_units, counts.without_name);
+    let lacking = match (units, names) {
+        (0, _) => format!("{} {} a long name", of(names), verb(names)),
+        (_, 0) => format!("{} {} units", of(units), verb(units)),
+        _ if units == names => format!("{} {} units and a long name", of(units), verb(units)),
+        _ => format!("{} {} units, and {} a long name", of(units), verb(units), of(names)),
+    };
+    let target = shell::path(target);
+    Some(format!("{lacking}; `ra-pack validate --metadata {target}` lists them"))
 }
 
 /// The time that the environment asks for, by the convention of reproducible builds.

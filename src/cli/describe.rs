@@ -1,36 +1,59 @@
 //! `ra-pack describe` and `ra-pack reshape`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::Args;
-use ra_pack::describe::DescribeOptions;
-use ra_pack::ndl;
+use clap::{ArgGroup, Args};
+use ra_pack::describe::{Change, DescribeOptions, MetadataEdits, UpdateReport};
+use ra_pack::ndl::{self, Attribute, Value};
 use ra_pack::path::{escape, escape_path};
 
 use super::output::Output;
 use super::text::counted;
-use super::{Ending, Failure, diagnostics};
+use super::{Ending, Failure, diagnostics, files, shell};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   ra-pack describe run1/temperature.ra
+  ra-pack describe exp.zip
   ra-pack describe --write --dimcoords exp
-  ra-pack describe --update exp/run1/temperature.ra
-  ra-pack describe exp.zip")]
+  ra-pack describe --set temperature.units=degree_Celsius --dims temperature=depth,time exp
+  ra-pack describe --set title='Mooring 7' exp
+  ra-pack describe --template exp > meta.csv
+  ra-pack describe --apply meta.csv --dry-run exp
+  ra-pack describe --update exp/run1/temperature.ra")]
+#[command(group(ArgGroup::new("editing").multiple(true)))]
 pub(crate) struct DescribeArgs {
     /// An array, a directory or an archive; the last two give one document.
     #[arg(value_name = "TARGET")]
     target: PathBuf,
 
     /// Write a description beside every array of a directory that has none; touch nothing else.
-    #[arg(long, group = "writing")]
+    #[arg(long, group = "writing", conflicts_with = "editing")]
     write: bool,
 
     /// Bring the description of an array, or every description of a directory, in line with the
     /// header.
-    #[arg(long, group = "writing", conflicts_with = "dimcoords")]
+    #[arg(long, group = "writing", conflicts_with_all = ["dimcoords", "editing"])]
     update: bool,
+
+    /// Set an attribute of an array, such as temperature.units=K, or of the pack, such as
+    /// title='Mooring 7'; remove it if VALUE is empty. Repeatable.
+    #[arg(long, group = "editing", value_name = "NAME.ATTRIBUTE=VALUE", value_parser = assignment)]
+    set: Vec<Assignment>,
+
+    /// Name the dimensions of an array. A 1-D array of such a name has the coordinates. Repeatable.
+    #[arg(long, group = "editing", value_name = "NAME=DIM,DIM...")]
+    dims: Vec<String>,
+
+    /// Print a table (CSV) of all arrays with their dimensions, units and names, to be filled in.
+    #[arg(long, group = "writing", conflicts_with = "editing")]
+    template: bool,
+
+    /// Set what the cells of such a table say; `-` reads it from standard input. Empty cells change
+    /// nothing.
+    #[arg(long, group = "editing", value_name = "FILE")]
+    apply: Option<PathBuf>,
 
     /// Turn undescribed 1-D arrays with the name of a coordinate (time, lat, lon, x, y, z, depth,
     /// frequency, ...) into dimension coordinates, and let other undescribed arrays name them where
@@ -38,21 +61,49 @@ pub(crate) struct DescribeArgs {
     #[arg(long)]
     dimcoords: bool,
 
+    /// Show what would be written or changed, and leave all files as they are.
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+
     /// Print the description, or what was written or changed, as JSON on standard output.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "template")]
     json: bool,
 }
 
+/// A key and a value.
+type Assignment = (String, Value);
+
+fn assignment(text: &str) -> Result<Assignment, String> {
+    let Some((key, value)) = text.split_once('=').filter(|(key, _)| !key.is_empty()) else {
+        return Err("expected NAME.ATTRIBUTE=VALUE, such as temperature.units=K".to_owned());
+    };
+    let name = key.rsplit('.').next().unwrap_or(key);
+    let value = if value.is_empty() { Value::Null } else { Attribute::read(name, value).value };
+    Ok((key.to_owned(), value))
+}
+
 pub(super) fn run(args: &DescribeArgs, output: &Output) -> Result<Ending, Failure> {
-    let (dimcoords, progress) = (args.dimcoords, output.progress());
     let mut options = DescribeOptions::default();
-    options.dimcoords = dimcoords;
-    options.progress = progress;
+    options.dimcoords = args.dimcoords;
+    options.dry_run = args.dry_run;
+    options.progress = output.progress();
+    let target = &args.target;
+    if args.template {
+        let table = ra_pack::describe::metadata_table(target, &options)?;
+        output.file(table.as_bytes())?;
+        return Ok(Ending::Clean);
+    }
+    if !args.set.is_empty() || !args.dims.is_empty() || args.apply.is_some() {
+        let edits = edits(args)?;
+        let report = ra_pack::describe::edit_descriptions(target, &edits, &options)?;
+        return changed(args, report, "with the given metadata already", output);
+    }
     if args.update {
-        return update(args, &options, output);
+        let report = ra_pack::describe::update_descriptions(target, &options)?;
+        return changed(args, report, "in line with the headers already", output);
     }
     if !args.write {
-        let text = ra_pack::describe::describe_target(&args.target, &options)?;
+        let text = ra_pack::describe::describe_target(target, &options)?;
         if args.json {
             output.json(&ndl::parse(text.as_bytes()).document)?;
         } else {
@@ -60,14 +111,14 @@ pub(super) fn run(args: &DescribeArgs, output: &Output) -> Result<Ending, Failur
         }
         return Ok(Ending::Clean);
     }
-    let mut report = ra_pack::describe::write_descriptions(&args.target, &options)?;
-    diagnostics::show(&args.target, &mut report.findings, &report.leftovers, output);
+    let mut report = ra_pack::describe::write_descriptions(target, &options)?;
+    diagnostics::show(target, &mut report.findings, &report.leftovers, output);
     if args.json {
         output.json(&report)?;
         return Ok(Ending::of(&report.findings));
     }
     for name in &report.written {
-        output.note(&format!("wrote {}", escape_path(&args.target.join(name))));
+        written(&target.join(name), args.dry_run, output);
     }
     if report.written.is_empty() {
         output.note(&format!("{} described already", counted(report.described, "array")));
@@ -75,35 +126,110 @@ pub(super) fn run(args: &DescribeArgs, output: &Output) -> Result<Ending, Failur
     Ok(Ending::of(&report.findings))
 }
 
-fn update(args: &DescribeArgs, with: &DescribeOptions, output: &Output) -> Result<Ending, Failure> {
-    let mut report = ra_pack::describe::update_descriptions(&args.target, with)?;
+/// What was given on the command line and in a table, where the table comes first.
+fn edits(args: &DescribeArgs) -> Result<MetadataEdits, Failure> {
+    let table = args.apply.as_deref().map(files::text).transpose()?;
+    let mut edits = match table {
+        Some(text) => MetadataEdits::of_table(&text)?,
+        None => MetadataEdits::default(),
+    };
+    for (key, value) in &args.set {
+        edits.set(key.as_str(), value.clone());
+    }
+    for text in &args.dims {
+        let (array, names) = match text.split_once('=') {
+            Some(named) => named,
+            None if args.target.is_dir() => {
+                return Err(Failure::unsupported(format!(
+                    "--dims {} does not say of which array; give NAME=DIM,DIM, such as \
+                     --dims temperature=time,lat,lon",
+                    escape(text)
+                )));
+            }
+            None => ("", text.as_str()),
+        };
+        edits.dims(array, names.split(',').map(str::trim));
+    }
+    Ok(edits)
+}
+
+/// Shows what was changed; when that is nothing, that everything is so `already`.
+fn changed(
+    args: &DescribeArgs,
+    mut report: UpdateReport,
+    already: &str,
+    output: &Output,
+) -> Result<Ending, Failure> {
     diagnostics::show(&args.target, &mut report.findings, &[], output);
     if args.json {
         output.json(&report)?;
         return Ok(Ending::of(&report.findings));
     }
-    for change in &report.changes {
-        output.note(&format!(
-            "{}:{}: {} of {}: {} is now {}",
-            escape_path(&change.document),
-            change.line,
-            change.key,
-            escape(&change.array),
-            escape(&change.from),
-            escape(&change.to),
-        ));
+    for document in &report.written {
+        written(document, args.dry_run, output);
+    }
+    let of_one = |one: &Change, other: &Change| {
+        (&one.document, &one.array, &one.key) == (&other.document, &other.array, &other.key)
+    };
+    for changes in report.changes.chunk_by(of_one) {
+        output.note(&change_text(changes));
     }
     if report.changes.is_empty() && report.is_clean() {
         let count = counted(report.unchanged, "description");
-        output.note(&format!("{count} in line with the headers already"));
+        output.note(&format!("{count} {already}"));
+    } else if args.dry_run {
+        output.note("nothing was changed, because of --dry-run");
+    } else if args.target.join(MANIFEST).is_file() && !report.changes.is_empty() {
+        let target = shell::path(&args.target);
+        output.note(&format!(
+            "{} lists the files as they were; `ra-pack manifest --write --force {target}` lists them anew",
+            escape_path(&args.target.join(MANIFEST))
+        ));
     }
     Ok(Ending::of(&report.findings))
+}
+
+/// The manifest of a directory.
+const MANIFEST: &str = "manifest-sha256.txt";
+
+fn written(document: &Path, dry_run: bool, output: &Output) {
+    let done = if dry_run { "would write" } else { "wrote" };
+    output.note(&format!("{done} {}", escape_path(document)));
+}
+
+/// `exp/temperature.yaml:7: units of temperature.ra: m is now K`, or all extents of a shape.
+fn change_text(changes: &[Change]) -> String {
+    let Some(change @ Change { document, line, key, .. }) = changes.first() else {
+        return String::new();
+    };
+    let of = match (&change.array, key.split_once('.')) {
+        (Some(array), Some(("attributes", name))) => {
+            format!("{} of {}", escape(name), escape(array))
+        }
+        (Some(array), _) => format!("{} of {}", escape(key), escape(array)),
+        (None, Some(("attributes", name))) => format!("{} of the pack", escape(name)),
+        (None, Some(("dimcoords", name))) => format!("dimension {}", escape(name)),
+        (None, _) => escape(key).to_string(),
+    };
+    let text = |value: fn(&Change) -> Option<&String>| {
+        let all: Option<Vec<_>> =
+            changes.iter().map(|change| Some(value(change)?.as_str())).collect();
+        all.map(|all| escape(&all.join(", ")).to_string())
+    };
+    let change = match (text(|change| change.from.as_ref()), text(|change| change.to.as_ref())) {
+        (Some(from), Some(to)) => format!("{from} is now {to}"),
+        (None, Some(to)) => to,
+        (Some(from), None) => format!("{from} was removed"),
+        (None, None) => String::new(),
+    };
+    format!("{}:{line}: {of}: {change}", escape_path(document))
 }
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   ra-pack reshape run1/frames.ra 512 512 200
+  ra-pack reshape run1/frames.ra 512 -1 --dry-run
   ra-pack reshape run1/frames.ra 512 -1")]
 pub(crate) struct ReshapeArgs {
     /// The array (.ra).
@@ -113,6 +239,10 @@ pub(crate) struct ReshapeArgs {
     /// Its new extents; none for a single element.
     #[arg(value_name = "N", value_parser = extent, allow_negative_numbers = true)]
     shape: Vec<Option<u64>>,
+
+    /// Show what would be changed, and leave all files as they are.
+    #[arg(short = 'n', long)]
+    dry_run: bool,
 
     /// Print a report as JSON.
     #[arg(long)]
@@ -131,7 +261,9 @@ fn extent(text: &str) -> Result<Option<u64>, String> {
 }
 
 pub(super) fn reshape(args: &ReshapeArgs, output: &Output) -> Result<Ending, Failure> {
-    let report = ra_pack::describe::reshape(&args.file, &args.shape)?;
+    let mut options = DescribeOptions::default();
+    options.dry_run = args.dry_run;
+    let report = ra_pack::describe::reshape(&args.file, &args.shape, &options)?;
     if args.json {
         output.json(&report)?;
         return Ok(Ending::Clean);
@@ -140,6 +272,9 @@ pub(super) fn reshape(args: &ReshapeArgs, output: &Output) -> Result<Ending, Fai
     output.note(&format!("{name}: {:?} is now {:?}", report.from, report.to));
     for document in &report.documents {
         output.note(&format!("{}: in line", escape_path(document)));
+    }
+    if args.dry_run {
+        output.note("nothing was changed, because of --dry-run");
     }
     Ok(Ending::Clean)
 }

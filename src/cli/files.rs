@@ -93,6 +93,26 @@ pub(crate) fn write(directory: &Path, name: &str, text: &str) -> ra_pack::Result
     ra_pack::files::write_new(&directory.join(name), true, |out| out.write_all(text.as_bytes()))
 }
 
+/// Longest text that is read: more than any table of arrays.
+const MAX_TEXT: u64 = 1 << 26;
+
+/// The text of a file; of `-`, that of standard input.
+pub(crate) fn text(path: &Path) -> ra_pack::Result<String> {
+    let mut text = String::new();
+    let read = if path == Path::new("-") {
+        io::stdin().lock().take(MAX_TEXT).read_to_string(&mut text)
+    } else {
+        let file = fs::File::open(path).map_err(refused("open", path))?;
+        file.take(MAX_TEXT).read_to_string(&mut text)
+    };
+    let count = read.map_err(refused("read", path))?;
+    if count as u64 == MAX_TEXT {
+        let shown = ra_pack::path::escape_path(path);
+        return Err(Error::Unsupported(format!("`{shown}` has more than {MAX_TEXT} bytes")));
+    }
+    Ok(text)
+}
+
 /// Bytes of a file.
 pub(crate) fn size(path: &Path) -> ra_pack::Result<u64> {
     Ok(fs::metadata(path).map_err(refused("read", path))?.len())

@@ -14,7 +14,7 @@ use ra_pack::path::escape;
 use ra_pack::ra::ElementKind;
 use serde::Serialize;
 
-use super::array::{extents, label};
+use super::array::{attribute_rows, extents, label};
 use super::output::Output;
 use super::text::{aligned, counted, human_bytes};
 use super::{Ending, Failure, diagnostics, shell};
@@ -111,6 +111,10 @@ fn pack_text(info: &PackInfo, color: bool) -> String {
     };
     page.title(&info.name, &format!(": a {container}{layout}"));
 
+    if !info.attributes.is_empty() {
+        page.table([false; 2], &attribute_rows(&info.attributes));
+        page.text.push('\n');
+    }
     let mut arrays = human_bytes(info.array_bytes);
     if info.groups > 1 {
         let _ = write!(arrays, " in {}", counted(info.groups, "group"));

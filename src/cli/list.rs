@@ -14,9 +14,9 @@ use ra_pack::list::{ListOptions, ListOrder, Listed, Listing, Patterns};
 use ra_pack::path::escape;
 
 use super::args::{Choices, Common, words};
-use super::array::extents;
+use super::array::{attribute_rows, extents};
 use super::output::Output;
-use super::text::{CUT, columns, counted, fit, human_bytes};
+use super::text::{CUT, aligned, columns, counted, fit, human_bytes};
 use super::{Ending, Failure, diagnostics};
 
 #[derive(Debug, Args)]
@@ -161,6 +161,12 @@ impl Totals {
 /// Aligned columns, each as wide as its widest cell: every row is made twice, since none is kept.
 fn draw(list: &Listing, args: &ListArgs, output: &Output, out: &mut dyn Write) -> io::Result<()> {
     let limit = output.width().unwrap_or(usize::MAX);
+    if args.long && !list.attributes.is_empty() {
+        for line in aligned(&attribute_rows(&list.attributes), [false; 2]) {
+            writeln!(out, "{}", fit(&line, limit))?;
+        }
+        writeln!(out)?;
+    }
     let mut table = Table { widths: [0; COLUMNS], limit, color: output.color_out };
     let has_heading = output.is_terminal() && !output.quiet;
     let mut totals = Totals::default();

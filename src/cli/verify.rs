@@ -13,6 +13,7 @@ use ra_pack::{Code, Container, Finding, ndl};
 
 use super::args::Common;
 use super::diagnostics::Verdict;
+use super::create::lacks;
 use super::files::FilesFrom;
 use super::output::Output;
 use super::text::{counted, human_bytes};
@@ -124,6 +125,10 @@ fn tell(
         output.json(&report)?;
     } else {
         output.result(&summary(&report, sound))?;
+        let counts = report.metadata.as_ref().filter(|_| report.is_sound() && !output.is_closed());
+        if let Some(lacks) = counts.and_then(|counts| lacks(counts, &target)) {
+            output.note(&lacks);
+        }
     }
     Ok(Verdict::of(&report.findings, report.contents_read))
 }
@@ -338,6 +343,7 @@ fn check(args: &ManifestArgs, output: &Output) -> Result<Ending, Failure> {
 Examples:
   ra-pack validate run1/temperature.yaml
   ra-pack validate --strict exp exp.zip
+  ra-pack validate --metadata exp
   ra-pack validate --allow DESC001 --allow DESC010 exp
   ra-pack validate --json exp | jq -r '.findings[] | [.member, .place.line, .code] | @tsv'
   ra-pack describe temperature.ra | ra-pack validate -")]
@@ -349,6 +355,11 @@ pub(crate) struct ValidateArgs {
     /// Count warnings as errors, and words that are extensions of the language.
     #[arg(long)]
     strict: bool,
+
+    /// Also check for units that are known, names, a title and other metadata, and that coordinates
+    /// rise or fall throughout.
+    #[arg(long)]
+    metadata: bool,
 
     /// Drop findings of this code. Repeatable.
     #[arg(long, value_name = "CODE", value_parser = code)]
@@ -375,6 +386,7 @@ fn code(text: &str) -> Result<Code, String> {
 pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, Failure> {
     let mut options = ValidateOptions::default();
     options.strict = args.strict;
+    options.metadata = args.metadata;
     options.allow.clone_from(&args.allow);
     options.root.clone_from(&args.root);
     options.jobs = args.common.jobs;
@@ -382,6 +394,8 @@ pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, F
     let tally = each(&args.paths, &args.more, output, |path| {
         let mut report = validated(path, &options)?;
         let is_pack = report.container.is_some();
+        diagnostics::say(&mut report.findings);
+        name_target(&mut report, path);
         let target = |finding: &Finding| place(path, is_pack, finding);
         diagnostics::print(target, &mut report.findings, args.common.json, output)?;
         if args.common.json {
@@ -398,6 +412,20 @@ pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, F
         Ok(Some(Verdict::of(&report.findings, true)))
     })?;
     Ok(tally.ending())
+}
+
+/// Completes commands that give metadata with what they are for: an archive is made of a directory.
+fn name_target(report: &mut ValidateReport, path: &Path) {
+    const COMMAND: &str = "`ra-pack describe --set ";
+    let is_archive = report.container.is_some() && !path.is_dir();
+    let target = if is_archive { "DIR".to_owned() } else { shell::path(path) };
+    for hint in report.findings.iter_mut().filter_map(|finding| finding.hint.as_mut()) {
+        let command = hint.find(COMMAND).map(|at| at + COMMAND.len());
+        let end = command.and_then(|at| Some(at + hint.get(at..)?.find('`')?));
+        if let Some(end) = end {
+            hint.insert_str(end, &format!(" {target}"));
+        }
+    }
 }
 
 fn validated(path: &Path, options: &ValidateOptions) -> ra_pack::Result<ValidateReport> {

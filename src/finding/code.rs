@@ -415,6 +415,23 @@ codes! {
     /// An inline value is not what the array holds.
     ValueMismatch = "DESC014" Error, "correct the value, or leave it out: the array has it";
 
+    /// An array of numbers without units.
+    NoUnits = "META001" Warning, "give the units, or `1` for numbers without a unit";
+    /// Units that are not known.
+    UnknownUnits = "META002" Warning, "write units as UDUNITS does, such as `kg m-2 s-1`";
+    /// An array without a name for people.
+    NoLongName = "META003" Warning, "add a `long_name`, or a `standard_name` of the CF conventions";
+    /// A coordinate whose values neither rise nor fall throughout.
+    NotMonotone = "META004" Warning, "sort the values with the data, or call the array something else";
+    /// A number in an attribute that the array cannot have.
+    OutsideType = "META005" Warning, "give a number of the type of the array";
+    /// An entry of another name than its file.
+    OtherName = "META006" Warning, "give the entry the name of the file";
+    /// A description without an array.
+    DescribesNothing = "META007" Warning, "rename the description, or remove it";
+    /// A pack without a title.
+    NoTitle = "META008" Warning, "give the pack a title: `create` with the option `attribute: title='A few words'`";
+
     /// The declaration of a bag is at fault.
     BadBag = "BAG001" Error, "write `bagit.txt` again as the two lines that RFC 8493 gives";
     /// A tag file of a bag has another form than it must have.

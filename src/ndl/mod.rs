@@ -29,6 +29,7 @@
 //!   the key `storage.order` are our own; [`ParseOptions::strict`] refuses the types.
 
 mod datatype;
+mod edit;
 mod load;
 mod model;
 mod node;
@@ -47,6 +48,7 @@ mod tests;
 use std::borrow::Cow;
 
 pub use self::datatype::{Datatype, Integer, RegionSelection};
+pub(crate) use self::edit::{Refusal, Revision, ValueChange, complete, revise};
 pub use self::load::{MAX_ALIASED, MAX_DEPTH, MAX_NODES, MAX_TEXT};
 pub(crate) use self::load::{is_surely_small, memory_for};
 pub use self::model::{
@@ -55,7 +57,6 @@ pub use self::model::{
 pub use self::plain::PlainDescription;
 pub use self::report::MAX_FINDINGS;
 pub(crate) use self::report::{nearest, nearest_of};
-pub(crate) use self::source::complete;
 pub use self::source::{SourceMap, Step};
 pub(crate) use self::validate::enum_number;
 pub use self::validate::{Referrer, UnresolvedReference};
@@ -66,6 +67,28 @@ use self::parse::DocumentReader;
 use self::report::Reporter;
 use self::source::SourceText;
 use crate::finding::{Code, Finding};
+
+/// The number that a text means, or the numbers and texts that stand in its brackets; nothing for another text.
+fn read_value(text: &str) -> Option<Value> {
+    let text = text.trim();
+    if !text.starts_with('[') {
+        let value = node::resolve(text).ok()??;
+        return Datatype::of_scalar(&value).map(|_| value);
+    }
+    let source = SourceText::new(text.to_owned());
+    let mut sink = Reporter::new(&source);
+    let value = load::load(&mut sink)?.value().ok()?;
+    (sink.len() == 0 && matches!(value, Value::List(_))).then_some(value)
+}
+
+/// Serializes attributes as the mapping that a document has of them.
+pub(crate) fn by_name_in_ndl<S: serde::Serializer>(
+    attributes: &[Attribute],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let value = write::attributes(attributes).pop().map_or(Value::Map(Vec::new()), |(_, map)| map);
+    serde::Serialize::serialize(&value, serializer)
+}
 
 /// How strictly to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -40,6 +40,23 @@ pub struct Group {
     pub ndarrays: Vec<Ndarray>,
 }
 
+/// Attributes that are text, whatever it looks like.
+const TEXTS: [&str; 13] = [
+    "units",
+    "long_name",
+    "standard_name",
+    "title",
+    "institution",
+    "creator",
+    "licence",
+    "license",
+    "history",
+    "source",
+    "comment",
+    "references",
+    "version",
+];
+
 /// A named fact about a group, dimcoord or ndarray.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attribute {
@@ -356,6 +373,38 @@ impl Attribute {
         Some(Self { name, shape, datatype, value, storage: None, short: false })
     }
 
+    /// An attribute with the value that a text means: a number, a list of numbers or texts in brackets, or else the
+    /// text itself, which is what names such as `units` and `long_name` always have.
+    ///
+    /// ```
+    /// use ra_pack::ndl::{Attribute, Value};
+    ///
+    /// assert_eq!(Attribute::read("scale_factor", "0.01").value, Value::Float(0.01));
+    /// assert_eq!(Attribute::read("units", "1").value, Value::from("1"));
+    /// assert_eq!(Attribute::read("valid_range", "[0, 40]").value, Value::from(vec![0, 40]));
+    /// ```
+    pub fn read(name: impl Into<String>, text: &str) -> Self {
+        let name = name.into();
+        let value = (!TEXTS.contains(&&*name)).then(|| super::read_value(text)).flatten();
+        let attribute = value.and_then(|value| Self::new(&*name, value));
+        attribute.unwrap_or_else(|| Self {
+            name,
+            shape: Vec::new(),
+            datatype: Datatype::String,
+            value: Value::from(text),
+            storage: None,
+            short: true,
+        })
+    }
+
+    /// Adds it to a list, or changes the one of its name.
+    pub(crate) fn put_into(self, list: &mut Vec<Self>) {
+        match list.iter_mut().find(|known| known.name == self.name) {
+            Some(known) => *known = self,
+            None => list.push(self),
+        }
+    }
+
     /// Whether the short form says everything about the attribute.
     pub(super) fn fits_short(&self) -> bool {
         self.shape.is_empty()
@@ -418,6 +467,21 @@ impl Document {
     /// A flat document with nothing in it.
     pub fn flat() -> Self {
         Self { form: Form::Flat, groups: vec![Group::new("/")] }
+    }
+
+    /// Sets attributes of the root group, each in the place of the one of its name.
+    pub(crate) fn set_attributes(&mut self, attributes: &[Attribute]) {
+        if attributes.is_empty() {
+            return;
+        }
+        let at = self.groups.iter().position(|group| group.path == "/").unwrap_or_else(|| {
+            self.groups.push(Group::new("/"));
+            self.groups.len() - 1
+        });
+        let root = self.groups.get_mut(at).expect("it was found or added");
+        for attribute in attributes {
+            attribute.clone().put_into(&mut root.attributes);
+        }
     }
 
     /// A flat document of one dimension coordinate or ndarray.

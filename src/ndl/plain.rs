@@ -167,6 +167,16 @@ impl<'t> PlainDescription<'t> {
         matches!(node::resolve(value), Ok(None)).then_some(value)
     }
 
+    /// The names of the attributes.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'t str> {
+        pairs(self.attributes).map(|(name, _)| name)
+    }
+
+    /// Whether there is an attribute of that name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.names().any(|other| other == name)
+    }
+
     /// Appends the entity as it stands, called `name`, in a group of a grouped document.
     pub(crate) fn push_to_group(&self, name: &str, out: &mut String) {
         let mut put = |parts: &[&str]| parts.iter().for_each(|part| out.push_str(part));

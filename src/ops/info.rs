@@ -19,7 +19,7 @@ use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding};
 use crate::fs::{self, File};
-use crate::ndl::{Document, Endian, Ndarray, Order};
+use crate::ndl::{Attribute, Document, Endian, Ndarray, Order, by_name_in_ndl};
 use crate::pack::{self, CoordinateInfo, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement, shape_of};
 use crate::pipeline;
 use crate::progress::Progress;
@@ -36,6 +36,10 @@ pub struct PackInfo {
     pub container: Container,
     /// The layout of the pack.
     pub layout: Layout,
+    /// The attributes of the pack, such as its title, as in an NDL document; absent when there are none.
+    #[cfg_attr(test, schemars(with = "Option<Document>"))]
+    #[serde(serialize_with = "by_name_in_ndl", skip_serializing_if = "Vec::is_empty")]
+    pub attributes: Vec<Attribute>,
     /// The number of files.
     pub files: u64,
     /// Bytes of all files.
@@ -116,6 +120,7 @@ pub fn info(target: impl AsRef<Path>, progress: &Progress) -> Result<PackInfo> {
         name: target.to_string_lossy().into_owned(),
         container,
         layout: placement.layout,
+        attributes: contents.own_attributes(),
         files: files().count() as u64,
         bytes: files().map(|member| member.size).fold(0, u64::saturating_add),
         packed_bytes: files().map(|member| member.packed_size).fold(0, u64::saturating_add),

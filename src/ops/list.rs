@@ -13,7 +13,7 @@ use crate::archive::{Container, Member, MemberKind, Method};
 use crate::digest::{Algorithm, Digest};
 use crate::error::Result;
 use crate::finding::{self, Finding};
-use crate::ndl::{Extent, Order};
+use crate::ndl::{Attribute, Extent, Order, by_name_in_ndl};
 use crate::pack::{self, Contents, Entity, Layout, Placement, shape_of};
 use crate::pipeline;
 use crate::progress::Progress;
@@ -67,6 +67,10 @@ pub struct Listing {
     pub container: Container,
     /// The layout of the pack.
     pub layout: Layout,
+    /// The attributes of the pack, such as its title, as in an NDL document; absent when there are none.
+    #[cfg_attr(test, schemars(with = "Option<crate::ndl::Document>"))]
+    #[serde(serialize_with = "by_name_in_ndl", skip_serializing_if = "Vec::is_empty")]
+    pub attributes: Vec<Attribute>,
     /// The members that were asked for.
     #[cfg_attr(test, schemars(with = "Vec<Listed<'static>>"))]
     members: ListedMembers,
@@ -185,6 +189,7 @@ impl Pack {
             });
         }
         let (container, layout) = (archive.container(), placement.layout);
+        let attributes = contents.own_attributes();
         let mut members = ListedMembers { members, digests: Vec::new(), placement, contents };
         members.sort(options.order);
         if options.reverse {
@@ -193,7 +198,8 @@ impl Pack {
         if options.digests {
             members.look_up_digests(self)?;
         }
-        Ok(Listing { target: self.given().to_owned(), container, layout, members, findings })
+        let target = self.given().to_owned();
+        Ok(Listing { target, container, layout, attributes, members, findings })
     }
 }
 

@@ -13,6 +13,8 @@
 //! | [`validate`] | headers and descriptions | nothing |
 //! | [`describe_target`] | headers | the missing descriptions |
 //! | [`update_descriptions`] | headers and descriptions | changed descriptions |
+//! | [`edit_descriptions`] | headers, descriptions, given metadata | changed descriptions |
+//! | [`metadata_table`] | headers and descriptions | nothing |
 //! | [`get`] | one member | a file |
 //! | [`diff_arrays`] | two arrays | nothing |
 //! | [`Pack`]'s arrays: `statistics`, `sample` | one array in blocks | nothing |
@@ -20,6 +22,8 @@
 //! | [`reshape`] | an array and its description | both, with another shape |
 //! | [`Pack`] | one member at a time | nothing |
 
+#[cfg(feature = "inspect")]
+mod ascending;
 #[cfg(feature = "inspect")]
 mod bag;
 #[cfg(feature = "convert")]
@@ -97,8 +101,9 @@ pub use self::{
 pub use self::{
     create::{CreateOptions, CreateReport, create},
     describe::{
-        Change, DescribeOptions, DescribeReport, ReshapeReport, UpdateReport, describe_target,
-        reshape, update_descriptions, write_descriptions,
+        Change, DescribeOptions, DescribeReport, MetadataEdits, ReshapeReport, UpdateReport,
+        describe_target, edit_descriptions, metadata_table, reshape, update_descriptions,
+        write_descriptions,
     },
     diff::{
         ArrayChange, ArrayDiff, DescriptionDifference, DiffCounts, DiffOptions, DiffPlace,

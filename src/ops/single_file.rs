@@ -283,6 +283,27 @@ impl SingleFile {
         Ok(findings)
     }
 
+    /// What the subject should say beyond what is required.
+    #[cfg(feature = "inspect")]
+    pub(super) fn metadata_findings(&self) -> Result<Vec<Finding>> {
+        let open = |path: &str| {
+            let file = File::open(self.root.join(path))?;
+            Ok::<MemberReader, _>(Box::new(BufReader::new(file)))
+        };
+        let is_pack = self.is_pack_document();
+        let mut findings = self.contents.metadata_findings(is_pack);
+        findings.extend(super::ascending::check_order_of(&self.contents, open)?);
+        let array = self.array();
+        let is_own = |finding: &Finding| {
+            let member = finding.member.as_deref();
+            is_pack
+                || finding.array.as_ref() == Some(&array)
+                || member == Some(self.subject.as_str())
+        };
+        findings.retain(is_own);
+        Ok(findings)
+    }
+
     /// Documents that were read on account of the subject itself.
     pub(super) fn extension_words(&self) -> Vec<Finding> {
         let mut findings = self.contents.extension_words();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::ascending::check_order;
 use super::scan::{PackScan, ScanFor, check_values};
 use super::single_file;
 use super::single_file::is_array_file;
@@ -28,6 +29,9 @@ const UNNAMED: &str = "<stdin>";
 pub struct ValidateOptions {
     /// Count warnings and extension words as errors.
     pub strict: bool,
+    /// Also look for what descriptions should say beyond what is required: units that are known, names, a title; and
+    /// whether coordinates rise or fall throughout, for which their data is read.
+    pub metadata: bool,
     /// Findings of these codes do not count and are not reported.
     pub allow: Vec<Code>,
     /// The top of the pack that single files belong to. When it is not given, the nearest directory
@@ -143,6 +147,10 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
         contents.document_findings(path.as_str(), facts, &mut report.findings);
     }
     contents.forget_ordinary();
+    if options.metadata {
+        report.findings.extend(contents.metadata_findings(true));
+        report.findings.extend(check_order(&archive, &placement, &contents, jobs)?);
+    }
     report.arrays = contents.arrays.len() as u64;
     let documents = contents.descriptions.len() + contents.pack_document.iter().len();
     report.documents = documents as u64;
@@ -178,6 +186,9 @@ fn validate_file(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
     };
     report.findings = single_file.findings();
     report.findings.extend(single_file.inline_findings()?);
+    if options.metadata {
+        report.findings.extend(single_file.metadata_findings()?);
+    }
     if options.strict {
         report.findings.extend(single_file.extension_words());
     }

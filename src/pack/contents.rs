@@ -6,6 +6,7 @@ use std::num::NonZeroU64;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use super::attributes::is_attributes_document;
 use super::coordinates::group_in_pack;
 use super::{
     ARRAY_EXTENSION, ArrayFacts, Content, DESCRIPTION_EXTENSIONS, DescriptionFacts, PACK_DOCUMENT,
@@ -364,7 +365,14 @@ impl Contents {
     /// the other descriptions make. `found` is what was found by [`Contents::findings`].
     pub(crate) fn document_of_all(&self, found: &[Finding]) -> Vec<Finding> {
         const SHOWN: usize = 3;
-        if self.pack_document.as_ref().is_none_or(|facts| facts.document().is_none()) {
+        let is_of_arrays = |facts: &Arc<DescriptionFacts>| {
+            // One that states attributes alone waits for `create` to complete it.
+            let is_waiting = |document: &Document| {
+                is_attributes_document(facts.text()) && document.entities().next().is_none()
+            };
+            facts.document().is_some_and(|document| !is_waiting(document))
+        };
+        if !self.pack_document.as_ref().is_some_and(is_of_arrays) {
             return Vec::new();
         }
         let is_own = || self.has_own_document();

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 
+use super::attributes::{STATED, is_attributes_document, stated_attributes, written_part};
 use super::contents::{Contents, Described};
-use super::coordinates::{Convention, Resolved};
+use super::coordinates::{Convention, Resolved, group_in_pack};
 use super::{DescriptionFacts, PACK_DOCUMENT, describe, group_of, shape_of};
-use crate::finding::{Code, Finding, Severity};
+use crate::finding::{Code, Finding};
 use crate::ndl::{
     self, Attribute, Document, Entity, Extent, Group, Ndarray, Order, entity_path, write,
 };
@@ -14,7 +15,7 @@ use crate::path::MemberPath;
 use crate::ra::{Encoding, Header};
 
 /// What stands above the document, for whoever finds the pack when all of its software is gone.
-const HEAD: &str = "\
+pub(super) const HEAD: &str = "\
 # This file describes every array of this pack, in the Ndarray Data Language 0.6.1, which is YAML.
 # The array NAME of group /a/b is the file a/b/NAME.ra.
 #
@@ -32,31 +33,6 @@ const HEAD: &str = "\
 /// Whether the beginning of a text is that of a document that was made of the descriptions of arrays.
 pub(crate) fn is_generated(start: &[u8]) -> bool {
     HEAD.lines().next().is_some_and(|line| start.starts_with(line.as_bytes()))
-}
-
-/// The first line of a document that states attributes of the pack.
-const STATED: &str = "# The maker of this pack stated attributes or dimensions here.\n";
-
-/// The document of a pack whose attributes and coordinates are stated in it, to be completed with the arrays.
-pub(crate) fn attributes_document(groups: Vec<Group>) -> String {
-    let document = Document { form: ndl::Form::Grouped, groups };
-    format!("{STATED}{HEAD}{}", document.to_yaml())
-}
-
-/// The attributes of the pack in such a document that states nothing else, as far as it is as ra-pack writes it. Its
-/// arrays, which may be many, are not read.
-fn stated_attributes(text: &str) -> Option<Vec<Attribute>> {
-    let groups = text.strip_prefix(STATED)?.strip_prefix(HEAD)?;
-    let rest = groups.strip_prefix("/:\n  attributes:\n")?;
-    let lines = rest.split_inclusive('\n').take_while(|line| line.starts_with("    "));
-    let (attributes, _) = rest.split_at_checked(lines.map(str::len).sum())?;
-    let document = ndl::parse(format!("attributes:\n{attributes}").as_bytes()).document?;
-    Some(document.groups.into_iter().next()?.attributes)
-}
-
-/// Whether a document of a pack is such a one.
-pub(crate) fn is_attributes_document(text: &str) -> bool {
-    text.strip_prefix(STATED).is_some_and(|rest| rest.starts_with(HEAD))
 }
 
 /// Describes every array of a pack in one document, as [`PackDocument`].
@@ -154,23 +130,14 @@ impl Contents {
         }
     }
 
-    /// Forgets the document of the pack when it states attributes and nothing else, not even an array: these become
-    /// a part of the one that is made.
-    pub(crate) fn forget_statement(&mut self) {
-        let Some(facts) = &self.pack_document else { return };
-        let Some(attributes) = stated_attributes(facts.text()) else { return };
-        let root = Group { attributes, ..Group::new("/") };
-        if attributes_document(vec![root.clone()]) == facts.text() {
-            (self.attributes, self.pack_document) = (root.attributes, None);
-        }
-    }
-
     /// Whether the document of the pack is one that ra-pack made and nobody has changed but for what it says.
     pub(super) fn has_own_document(&self) -> bool {
         self.pack_document.as_ref().is_some_and(|facts| {
-            let rest = facts.text().strip_prefix(HEAD);
+            let rest = written_part(facts.text());
             let document = facts.document();
             rest.zip(document).is_some_and(|(rest, document)| write::is_written_so(document, rest))
+                && document.is_some_and(|document| document.entities().next().is_some())
+                && !self.states_dimensions(facts)
         })
     }
 
@@ -183,6 +150,7 @@ impl Contents {
             self.pack_document = Some(facts);
             return None;
         }
+        self.attributes = stated_attributes(facts.text()).unwrap_or_default();
         let message = "the document said something else than the descriptions beside the arrays, and is made anew";
         let finding = Finding::new(Code::DescribedTwice, message).in_member(PACK_DOCUMENT);
         Some(finding.warning().hint(
@@ -191,28 +159,26 @@ impl Contents {
         ))
     }
 
-    /// The text of the hand-written document of the pack with all arrays that it does not describe; nothing
-    /// when there are none.
-    pub(crate) fn complete_document(&self) -> Option<Result<String, Finding>> {
-        let facts = self.pack_document.as_ref()?;
-        let document = facts.document()?;
-        let missing = PackDocument::missing(self, document);
-        if missing.is_empty() {
-            return None;
+    /// The groups of all arrays, and of coordinates that they refer to, which the pack's `document` does not have.
+    pub(super) fn missing_groups(&self, document: &Document) -> Vec<Group> {
+        PackDocument::missing(self, document)
+    }
+
+    /// Whether a document of the pack states a dimension that is neither an array nor in a description beside one.
+    fn states_dimensions(&self, facts: &DescriptionFacts) -> bool {
+        if !is_attributes_document(facts.text()) {
+            return false;
         }
-        let names = |group: &Group| {
-            let arrays = group.ndarrays.iter().map(|array| &array.name);
-            let mut names = arrays.chain(group.dimcoords.iter().map(|coord| &coord.name));
-            names.next().map(|name| entity_path(&group.path, name))
-        };
-        let first = missing.iter().find_map(names).unwrap_or_default();
-        Some(ndl::complete(facts.text(), &missing).ok_or_else(|| {
-            let message = format!("the document lacks `{first}`, which cannot be added to such a text");
-            let finding = Finding::new(Code::PartialDocument, message).in_member(PACK_DOCUMENT);
-            let severity = Severity::Error;
-            let hint = "write it as `ra-pack describe DIR` does, in lines and without anchors, or remove it";
-            Finding { severity, ..finding }.hint(hint)
-        }))
+        let coordinates = facts.document().into_iter().flat_map(Document::dimcoords);
+        let paths = coordinates.map(|(group, coord)| entity_path(&group.path, &coord.name));
+        let mut unknown: BTreeSet<String> = paths.filter(|path| !self.is_array_at(path)).collect();
+        for (member, facts) in self.descriptions.iter().filter(|(_, facts)| !facts.is_plain()) {
+            for (group, coord) in facts.document().into_iter().flat_map(Document::dimcoords) {
+                let home = group_in_pack(member.as_str(), &group.path);
+                unknown.remove(&entity_path(&home, &coord.name));
+            }
+        }
+        !unknown.is_empty()
     }
 
     /// Whether this is the document that would be made of the descriptions beside arrays, of which none

@@ -171,6 +171,11 @@ impl DescriptionFacts {
         self.plain.is_some()
     }
 
+    /// The text of a plain one without its name, which is one for many.
+    pub(super) fn body(&self) -> Option<&str> {
+        self.plain.as_ref().map(|plain| &*plain.body)
+    }
+
     /// Whether it describes one array and nothing that others could refer to.
     pub(super) fn is_plain_ndarray(&self) -> bool {
         self.plain().is_some_and(|plain| !plain.is_dimcoord())

@@ -8,26 +8,30 @@
 //! | `manifest.yaml` | the description of the whole pack |
 //! | `manifest-<algorithm>.txt` | the digests of every other file |
 
+mod attributes;
 pub mod bag;
 mod check;
 mod contents;
 mod coordinates;
 mod describe;
+mod dimensions;
 mod document;
 mod facts;
 mod inspect;
+mod metadata;
+mod units;
 mod update;
 
 pub use self::coordinates::CoordinateInfo;
 pub use self::describe::{datatype, describe, shape_of};
+pub use self::metadata::MetadataCounts;
 
+pub(crate) use self::attributes::{as_stated, attributes_document, is_attributes_document};
 pub(crate) use self::contents::{Contents, Described};
 pub(crate) use self::coordinates::{Convention, group_in_pack};
 pub(crate) use self::describe::is_made_of;
-pub(crate) use self::document::{
-    PackDocument, as_coordinate, attributes_document, is_attributes_document, is_generated,
-    pack_document,
-};
+pub(crate) use self::dimensions::{NamedShape, dimension};
+pub(crate) use self::document::{PackDocument, as_coordinate, is_generated, pack_document};
 pub(crate) use self::facts::{DescriptionFacts, Interner, Sources};
 pub(crate) use self::inspect::{ArrayFacts, Content, Inspector};
 pub(crate) use self::update::{DescribedArray, update};

@@ -88,6 +88,7 @@ impl Place {
         let npy = [b"\x93NUMPY", npy.as_bytes(), &numbers(108)].concat();
         self.file("big.npy", &npy);
         self.file("temperature.npy", &npy);
+        self.file("meta.csv", b"name,dims,units\nrun1/temperature,\"depth,time\",K\n");
         self.run(&format!("cp -r {sample} exp && cp -r exp/run1 run1 && mkdir packs safe"));
         self.run("ra-pack convert exp results.npz && ra-pack create exp -o exp.zip");
         self.run("cp exp.zip monday.zip && cp exp.zip friday.zip");

@@ -42,6 +42,7 @@ mod library; // arrays out of packs, by the public interface
 mod list; // `ra-pack list`: members at a glance
 #[cfg(unix)] // names, links
 mod manifest; // `ra-pack manifest`: made, written and checked by itself
+mod metadata; // units, names and titles without an editor, and what lacks them
 mod mistakes; // a wrong file, a wrong name: what is said is true, and what is offered works
 mod orders; // one order of indices for all ways of reading
 mod page; // support: blocks of a page, and a place to run them

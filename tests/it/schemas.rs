@@ -310,6 +310,10 @@ fn every_result_on_the_sample_is_described_key_by_key() {
     outputs.check("info-pack", 0, ra_pack().arg("info").arg(&sample));
     outputs.check("info-array", 0, ra_pack().arg("info").arg(sample.join("time.ra")));
 
+    let titled = Experiment::new().file("manifest.yaml", "attributes: {title: A, n: 1}\n");
+    outputs.check("list", 0, ra_pack().arg("list").arg(titled.path()));
+    outputs.check("info-pack", 0, ra_pack().arg("info").arg(titled.path()));
+
     let opaque = Experiment::new().array("x.ra", Element(0, 3), &[2], &[1, 2, 3, 4, 5, 6]);
     let mut show = ra_pack();
     show.arg("show").arg(opaque.path().join("x.ra")).arg("--stats");

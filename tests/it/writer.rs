@@ -423,11 +423,16 @@ fn a_document_of_ones_own_is_the_document_of_the_pack() {
     });
     let document = String::from_utf8(pack.read("manifest.yaml").unwrap()).unwrap();
     assert!(document.starts_with("# mine\n") && document.contains("uint8"), "{document}");
-    let (_scratch, refused) = written("x.zip", WriteOptions::default(), |pack| {
+    let (_scratch, pack, _) = opened(|pack| {
         pack.file("manifest.yaml", text.as_bytes())?;
-        pack.attribute("institution", "B")
+        pack.attribute("institution", "B")?;
+        pack.array("a", &array![1_u8]).write()
     });
-    assert!(matches!(refused, Err(Error::Unsupported(_))));
+    let document = String::from_utf8(pack.read("manifest.yaml").unwrap()).unwrap();
+    assert!(
+        document.starts_with("# mine\nattributes: {title: A, institution: B}\nndarrays:"),
+        "{document}"
+    );
 }
 
 /// Gives some bytes, and then none, an error or more than it was asked for.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use ra_pack::Pack;
-use ra_pack::ndl::{Attribute, Document, Ndarray, Value};
+use ra_pack::ndl::{Document, Ndarray, Value};
 use ra_pack::ra::split_slice;
 use ra_pack::values::{
     Axis, Category, Corners, CornersOptions, NameStatistics, NumberStatistics, Statistics,
@@ -242,14 +242,10 @@ fn dimension(pack: &Pack, axis: &Axis, part: &str) -> Result<Dimension, Failure>
 
 fn attributes(description: Option<&Ndarray>) -> String {
     let attributes = description.map(|description| &description.attributes[..]).unwrap_or_default();
-    let row = |attribute: &Attribute| {
-        [ra_pack::path::escape(&attribute.name).to_string(), flow(&attribute.value, 20)]
-    };
-    let rows: Vec<_> = attributes.iter().map(row).collect();
-    if rows.is_empty() {
+    if attributes.is_empty() {
         return String::new();
     }
-    format!("\nAttributes:\n{}", indented(aligned(&rows, [false; 2])))
+    format!("\nAttributes:\n{}", indented(aligned(&array::attribute_rows(attributes), [false; 2])))
 }
 
 /// A value on one line, with no more than `most` elements of a list.

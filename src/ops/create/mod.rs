@@ -19,8 +19,11 @@ use crate::error::{Error, Result};
 use crate::finding::{Finding, count_errors};
 use crate::fs::{self, File, PendingDirectory, PendingFile, Stamp, Turn};
 use crate::manifest::{Manifest, NameEncoding};
+use crate::ndl::Attribute;
 use crate::pack::bag::{BAGGING_DATE, BagInfo, date_of};
-use crate::pack::{ARCHIVE_DIGEST_SUFFIX, Contents, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement};
+use crate::pack::{
+    ARCHIVE_DIGEST_SUFFIX, Contents, EXTERNAL_MANIFEST_SUFFIX, Layout, MetadataCounts, Placement,
+};
 use crate::path::{MemberPath, escape, escape_path};
 use crate::pipeline;
 use crate::progress::Progress;
@@ -39,6 +42,8 @@ pub struct CreateOptions {
     pub layout: Layout,
     /// What `bag-info.txt` says of a bag: labels and values in their order.
     pub bag_info: Vec<(String, String)>,
+    /// Attributes of the pack, such as its title, in the place of those of the same names in its description.
+    pub attributes: Vec<Attribute>,
     /// The algorithms of the manifests, SHA-256 among them; SHA-256 alone when there are none.
     pub digests: Vec<Algorithm>,
     /// How members of a zip are compressed, or how hard a compressed tar is.
@@ -87,6 +92,8 @@ pub struct CreateReport {
     pub members: u64,
     /// Arrays among them.
     pub arrays: u64,
+    /// How many arrays lack units or names.
+    pub metadata: MetadataCounts,
     /// Bytes of all files before they were packed.
     pub bytes: u64,
     /// Bytes of the archive.
@@ -213,6 +220,7 @@ fn create_from(
         layout: options.layout,
         members: 0,
         arrays: 0,
+        metadata: MetadataCounts::default(),
         bytes: 0,
         archive_bytes: 0,
         archive_sha256: None,

@@ -99,6 +99,10 @@ impl<'a> CreatePlan<'a> {
         contents.forget_repetition();
         contents.forget_statement();
         findings.extend(contents.forget_own_document());
+        if contents.pack_document.is_none() {
+            let attributes = options.attributes.iter().cloned();
+            attributes.for_each(|attribute| attribute.put_into(&mut contents.attributes));
+        }
         // What is made anew needs nothing of what is there.
         let pack_document = pack_document.filter(|_| contents.pack_document.is_some());
         let mut of_names = unportable_names(&entries, placement, container, options.portable);
@@ -108,7 +112,7 @@ impl<'a> CreatePlan<'a> {
         findings.extend(contents.findings());
         findings.extend(check_values_of(&contents, |name| members.open(&entries, name))?);
         findings.extend(of_names);
-        let completed = contents.complete_document().transpose();
+        let completed = contents.complete_document(&options.attributes).transpose();
         let completed = completed.unwrap_or_else(|finding| {
             findings.push(finding);
             None
@@ -165,6 +169,7 @@ impl<'a> CreatePlan<'a> {
             writer.list(&directory, &placed);
         }
         (report.arrays, report.described) = (contents.arrays.len() as u64, self.described);
+        report.metadata = contents.metadata_counts();
         report.findings = self.findings;
         for (_, size, _) in payload.files() {
             report.bytes = report.bytes.saturating_add(size);

@@ -1,6 +1,7 @@
 //! A pack opened for reading: one array, or a slice of one, without touching the rest.
 
 mod array;
+mod attributes;
 mod axes;
 mod manifest;
 mod missing;

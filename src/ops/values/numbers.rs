@@ -51,7 +51,7 @@ impl Number {
     }
 
     /// Whether it is less than another of its type.
-    fn is_less(self, other: Self) -> bool {
+    pub(in crate::ops) fn is_less(self, other: Self) -> bool {
         match (self, other) {
             (Self::Int(one), Self::Int(other)) => one < other,
             (Self::UInt(one), Self::UInt(other)) => one < other,

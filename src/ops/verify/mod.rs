@@ -23,7 +23,7 @@ use crate::archive::{Archive, Container, Member, MemberKind, NameTable};
 use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};
-use crate::pack::{self, Content, Contents, Layout, Placement};
+use crate::pack::{self, Content, Contents, Layout, MetadataCounts, Placement};
 use crate::pipeline;
 use crate::progress::Progress;
 
@@ -82,6 +82,9 @@ pub struct VerifyReport {
     /// The files that are still intact; absent when contents were not read, or no manifest vouches for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intact: Option<Intact>,
+    /// How many arrays lack units or names; absent when descriptions were not looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<MetadataCounts>,
     /// Seconds that it took.
     pub seconds: f64,
     /// The findings, in the order of members. The target is valid when none is an error.
@@ -273,6 +276,7 @@ impl Verification<'_> {
         report.arrays = contents.arrays.len() as u64;
         if !self.options.only_manifests {
             drop_consequences(&mut of_contents, &report.findings, &contents);
+            report.metadata = Some(contents.metadata_counts());
             report.findings.append(&mut of_contents);
         }
         name_arrays(&mut report.findings, &contents);

@@ -20,7 +20,7 @@ use crate::archive::Container;
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding, count_errors};
 use crate::fs::{self, File, PendingDirectory};
-use crate::ndl::{Attribute, Datatype, Extent, Group, Ndarray, Value, candidates, split_path};
+use crate::ndl::{Attribute, Group, Value, candidates, split_path};
 use crate::pack::{
     self, ARCHIVE_DIGEST_SUFFIX, ARRAY_EXTENSION, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX,
     PACK_DOCUMENT,
@@ -435,7 +435,7 @@ impl<'w> PackWriter<'w> {
             };
             let group = groups.entry(group.to_owned()).or_insert_with(|| Group::new(group));
             if group.dimcoords.iter().all(|coordinate| coordinate.name != name) {
-                group.dimcoords.push(coordinate(name, length));
+                group.dimcoords.push(pack::dimension(name, length));
             }
         }
         let document = self.old.as_mut().and_then(|old| old.document.take());
@@ -447,15 +447,13 @@ impl<'w> PackWriter<'w> {
             return Ok(());
         }
         if self.names.contains(PACK_DOCUMENT) {
-            // Somebody wrote it, and it says whatever there is to say.
-            let attribute = groups.get("/").and_then(|root| root.attributes.first());
-            return match attribute {
-                None => Ok(()),
-                Some(attribute) => Err(Error::Unsupported(format!(
-                    "the pack has a `{PACK_DOCUMENT}` of its own; add the attribute `{}` to that file",
-                    escape(&attribute.name)
-                ))),
-            };
+            // Somebody wrote it, and it says what there is to say of dimensions.
+            let root = groups.remove("/").unwrap_or_default();
+            let stated = std::mem::replace(&mut self.options.attributes, root.attributes);
+            for attribute in stated {
+                attribute.put_into(&mut self.options.attributes);
+            }
+            return Ok(());
         }
         let text = pack::attributes_document(groups.into_values().collect());
         self.file(PACK_DOCUMENT, text.as_bytes())
@@ -490,29 +488,18 @@ fn file_name(archive: &Path, path: PathBuf) -> PathBuf {
     below.map(Path::to_owned).unwrap_or(path)
 }
 
-/// A coordinate without values.
-fn coordinate(name: &str, length: u64) -> Ndarray {
-    Ndarray {
-        name: name.to_owned(),
-        shape: vec![Extent::Fixed(length)],
-        datatype: Datatype::Int64,
-        value: None,
-        attributes: Vec::new(),
-        storage: None,
-    }
-}
-
 /// Adds an attribute, or changes the one of that name.
-fn set_attribute(attributes: &mut Vec<Attribute>, name: &str, value: Value) -> Result<()> {
+pub(super) fn set_attribute(
+    attributes: &mut Vec<Attribute>,
+    name: &str,
+    value: Value,
+) -> Result<()> {
     let Some(attribute) = Attribute::new(name, value) else {
         return Err(Error::Unsupported(format!(
             "the attribute `{}` is no number, text, or list of at least one of either",
             escape(name)
         )));
     };
-    match attributes.iter_mut().find(|known| known.name == name) {
-        Some(known) => *known = attribute,
-        None => attributes.push(attribute),
-    }
+    attribute.put_into(attributes);
     Ok(())
 }

@@ -1,0 +1,647 @@
+//! Changes to the text of a document that leave everything else in it as it is: comments, blanks, quotes and the order
+//! of keys.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::model::{Document, Form, Group, Value};
+use super::node::{Node, NodeKey, NodeKind};
+use super::source::{BOM, SourceMap, Step};
+use super::{parse, write};
+
+/// A text that was changed.
+#[derive(Debug)]
+pub(crate) struct Revision {
+    pub(crate) text: String,
+    pub(crate) changes: Vec<ValueChange>,
+}
+
+/// A value that a revised text gives otherwise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ValueChange {
+    /// Its keys: the path of the group, the section, the name, and those below.
+    pub(crate) path: Vec<String>,
+    /// Its number in a list.
+    index: Option<usize>,
+    /// The line where it is, counted from 1.
+    pub(crate) line: usize,
+    /// Its old text; nothing for a value that was added.
+    pub(crate) from: Option<String>,
+    /// Its new text; nothing for a value that was removed.
+    pub(crate) to: Option<String>,
+}
+
+/// Why a text cannot be changed.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    /// The change that is the reason, or the first one; nothing when the text cannot be read.
+    pub(crate) change: Option<ValueChange>,
+    pub(crate) why: String,
+}
+
+/// Changes the text so that it says what is `wanted`.
+///
+/// A text as ra-pack writes it stays one. In any other, only values that differ are replaced, added or removed. The
+/// new text says what is wanted and nothing else: where it would not, as in a document whose parts are aliases, it is
+/// refused.
+pub(crate) fn revise(text: &str, wanted: &Document) -> Result<Revision, Refusal> {
+    revise_text(text, wanted, true)
+}
+
+/// The same; with `in_order` only, the parts of a text as ra-pack writes it stay in the order in which it writes them.
+fn revise_text(text: &str, wanted: &Document, in_order: bool) -> Result<Revision, Refusal> {
+    let refuse = |change, why: &str| Err(Refusal { change, why: why.to_owned() });
+    let parsed = parse(text.as_bytes());
+    let Some(old) = parsed.document.as_ref().filter(|_| !parsed.has_errors()) else {
+        return refuse(None, "it has errors");
+    };
+    if old == wanted {
+        return Ok(Revision { text: text.to_owned(), changes: Vec::new() });
+    }
+    if old.form == Form::Flat && wanted.form == Form::Grouped {
+        let text = grouped(text);
+        let form = parse(text.as_bytes()).document.map(|document| document.form);
+        return match form {
+            Some(Form::Grouped) => revise_text(&text, wanted, in_order),
+            _ => refuse(None, UNUSUAL),
+        };
+    }
+    let (Some(root), Value::Map(said), Value::Map(new)) =
+        (&parsed.source.root, old.to_value(), wanted.to_value())
+    else {
+        return refuse(None, "it is empty");
+    };
+    let path = if old.form == Form::Flat { vec!["/".to_owned()] } else { Vec::new() };
+    let mut walk = Walk {
+        text,
+        source: &parsed.source,
+        path,
+        index: None,
+        edits: Vec::new(),
+        changes: Vec::new(),
+    };
+    if let Err(why) = walk.map(root, &said, &new) {
+        return refuse(walk.changes.pop(), why);
+    }
+    let Walk { edits, mut changes, .. } = walk;
+    let (head, body) = text.split_at(head_len(text));
+    let text = if in_order && body == old.to_yaml() {
+        format!("{head}{}", wanted.to_yaml())
+    } else {
+        match apply(text, edits) {
+            Ok(text) => text,
+            Err(change) => {
+                return refuse(
+                    changes.into_iter().nth(change),
+                    "two edits are in each other's way",
+                );
+            }
+        }
+    };
+    let new = parse(text.as_bytes());
+    let why = match new.findings.iter().find(|fault| fault.is_error()) {
+        Some(fault) => {
+            format!("the document would break a rule ({}: {})", fault.code.id(), fault.message)
+        }
+        None if new.document.as_ref() == Some(wanted) => {
+            let is_flat = wanted.form == Form::Flat;
+            for change in &mut changes {
+                change.find_line(&new.source, is_flat);
+            }
+            return Ok(Revision { text, changes });
+        }
+        None => "more than this would be described anew".to_owned(),
+    };
+    Err(Refusal { change: changes.into_iter().next(), why })
+}
+
+/// The text with the attributes of new groups, and the coordinates and arrays of all groups in `more`; nothing where
+/// [`revise`] refuses it.
+pub(crate) fn complete(text: &str, more: &[Group]) -> Option<String> {
+    let mut wanted = parse(text.as_bytes()).document?;
+    if more.iter().any(|group| group.path != "/") {
+        wanted.form = Form::Grouped;
+    }
+    for group in more {
+        match wanted.groups.iter_mut().find(|known| known.path == group.path) {
+            Some(known) => {
+                known.dimcoords.extend(group.dimcoords.iter().cloned());
+                known.ndarrays.extend(group.ndarrays.iter().cloned());
+            }
+            None => wanted.groups.push(group.clone()),
+        }
+    }
+    Some(revise_text(text, &wanted, false).ok()?.text)
+}
+
+impl ValueChange {
+    /// Sets the line to that of the value in a text, or of what is nearest to it.
+    fn find_line(&mut self, source: &SourceMap, is_flat: bool) {
+        let keys = self.path.get(usize::from(is_flat)..).unwrap_or_default();
+        let keys = keys.iter().map(|key| Step::Key(key));
+        let place: Vec<_> = keys.chain(self.index.map(Step::Index)).collect();
+        let mut ends = (0..=place.len()).rev().filter_map(|end| place.get(..end));
+        self.line = ends.find_map(|place| source.value_span(place)).map_or(1, |span| span.line);
+    }
+}
+
+/// A replacement of bytes; an insertion where there are none.
+#[derive(Debug, PartialEq, Eq)]
+struct Edit {
+    at: Range<usize>,
+    /// Columns before an insertion.
+    indent: usize,
+    text: String,
+    /// The number of its first change.
+    change: usize,
+}
+
+/// Makes the edits; gives the change of one that cannot be made.
+fn apply(old: &str, mut edits: Vec<Edit>) -> Result<String, usize> {
+    // Of several at one place, the deepest belongs to what is before it.
+    edits.sort_by_key(|edit| (edit.at.start, Reverse(edit.indent)));
+    // An alias leads to one place more than once.
+    edits.dedup_by(|later, first| later.at == first.at && later.text == first.text);
+    let is_crlf = old.contains("\r\n");
+    let (mut new, mut at) = (String::with_capacity(old.len() + 64), 0);
+    for edit in edits {
+        new.push_str(old.get(at..edit.at.start).ok_or(edit.change)?);
+        let text = edit.text.replace("\r\n", "\n");
+        new.push_str(&if is_crlf { text.replace('\n', "\r\n") } else { text });
+        at = edit.at.end;
+    }
+    new.push_str(old.get(at..).unwrap_or_default());
+    Ok(new)
+}
+
+type Entries = [(String, Value)];
+
+/// A way through the tree of a text along two values: the one that it gives, and the one that it should give.
+struct Walk<'t> {
+    text: &'t str,
+    source: &'t SourceMap,
+    path: Vec<String>,
+    index: Option<usize>,
+    edits: Vec<Edit>,
+    changes: Vec<ValueChange>,
+}
+
+/// Why a value cannot be changed; the last change is the one that it is about.
+type Why = &'static str;
+
+const UNUSUAL: Why = "it is written in an uncommon way";
+const COMMENT: Why = "a comment stands in what would be replaced";
+
+impl Walk<'_> {
+    /// Makes the `new` entries of the `old` ones.
+    fn map(&mut self, node: &Node, old: &Entries, new: &Entries) -> Result<(), Why> {
+        let NodeKind::Map(map) = &node.kind else {
+            self.note(node, None, None);
+            return Err(UNUSUAL);
+        };
+        let (known, wanted) = (by_key(old), by_key(new));
+        let removed = |(key, _): &&(NodeKey, Node)| {
+            known.contains_key(&*key.text) && !wanted.contains_key(&*key.text)
+        };
+        if self.is_flow(node) && map.iter().any(|entry| removed(&entry)) {
+            self.note_entries(node, &known, &wanted);
+            return self.replace(node, &Value::Map(new.to_vec()));
+        }
+        let (first, mut added) = (self.changes.len(), Vec::new());
+        for (key, value) in new {
+            let said = known.get(&**key).copied();
+            if said == Some(value) {
+                continue;
+            }
+            self.path.push(key.clone());
+            match (map.entry(key), said, value) {
+                (Some((_, node)), Some(said), _) => self.value(node, said, value)?,
+                // A section without entries.
+                (Some((_, inner)), None, Value::Map(new))
+                    if matches!(inner.kind, NodeKind::Map(_)) =>
+                {
+                    self.map(inner, &[], new)?;
+                }
+                // A default that is written.
+                (Some((_, inner)), None, _) => self.value(inner, &Value::Null, value)?,
+                (None, Some(_), _) => {
+                    self.note(node, None, Some(value.to_line()));
+                    return Err(UNUSUAL);
+                }
+                (None, None, _) => {
+                    self.note_added(node, value);
+                    added.push((key.clone(), value.clone()));
+                }
+            }
+            self.path.pop();
+        }
+        if !added.is_empty() {
+            let edit = self.addition(node, added, first).ok_or(UNUSUAL)?;
+            self.edits.push(edit);
+        }
+        for (key, node) in map.iter().filter(removed) {
+            self.path.push(key.text.to_string());
+            match known.get(&*key.text) {
+                // What a data went through is stated as a list, which may be empty.
+                Some(said @ Value::List(_)) if &*key.text == "filter" => {
+                    self.value(node, said, &Value::List(Vec::new()))?;
+                }
+                said => {
+                    self.note_removed(node, said.copied().unwrap_or(&Value::Null));
+                    self.removal(key, node)?;
+                }
+            }
+            self.path.pop();
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, node: &Node, old: &Value, new: &Value) -> Result<(), Why> {
+        match (old, new, &node.kind) {
+            (Value::Map(old), Value::Map(new), NodeKind::Map(_)) => self.map(node, old, new),
+            (Value::List(old), Value::List(new), NodeKind::List(nodes))
+                if old.len() == new.len() && nodes.len() == new.len() =>
+            {
+                let is_outermost = self.index.is_none();
+                for (nth, (node, (old, new))) in nodes.iter().zip(old.iter().zip(new)).enumerate() {
+                    if old != new {
+                        self.index = if is_outermost { Some(nth) } else { self.index };
+                        self.value(node, old, new)?;
+                    }
+                }
+                self.index = self.index.filter(|_| !is_outermost);
+                Ok(())
+            }
+            _ => {
+                let (at, text) = (self.range(node), self.written(node, new));
+                let old = self.text.get(at).unwrap_or_default().to_owned();
+                self.note(node, Some(old), Some(text));
+                self.replace(node, new)
+            }
+        }
+    }
+
+    /// Replaces a value; its change is noted.
+    fn replace(&mut self, node: &Node, new: &Value) -> Result<(), Why> {
+        let (at, text) = (self.range(node), self.written(node, new));
+        let is_scalar = matches!(node.kind, NodeKind::Scalar(_));
+        if !is_scalar && self.text.get(at.clone()).is_none_or(|old| old.contains('#')) {
+            return Err(COMMENT);
+        }
+        let change = self.changes.len().saturating_sub(1);
+        self.edits.push(Edit { at, indent: 0, text, change });
+        Ok(())
+    }
+
+    /// The text of a value in the place of a node. Numbers that are a list of lines stay one.
+    fn written(&self, node: &Node, value: &Value) -> String {
+        let span = self.source.source.span(node.at);
+        let old = self.text.get(span.start..).unwrap_or_default();
+        match value {
+            Value::List(list) if old.starts_with('-') && !list.is_empty() && is_list(node) => {
+                let indent = " ".repeat(span.column - 1);
+                let lines: Vec<_> =
+                    list.iter().map(|item| format!("- {}", item.to_line())).collect();
+                lines.join(&format!("\n{indent}"))
+            }
+            Value::String(text) if !self.is_in_flow(span.start) => write::scalar_text(text, false),
+            value => value.to_line(),
+        }
+    }
+
+    /// Whether a mapping or list is in brackets.
+    fn is_flow(&self, node: &Node) -> bool {
+        let start = self.range(node).start;
+        self.text.get(start..).is_some_and(|text| text.starts_with(['{', '[']))
+    }
+
+    /// Whether a place may be in brackets: one that is not is the only value of its line.
+    fn is_in_flow(&self, at: usize) -> bool {
+        let before = self.text.get(..at).unwrap_or_default();
+        let line = before.rfind('\n').map_or(before, |end| before.get(end..).unwrap_or_default());
+        line.contains(['{', '[']) || line.trim().is_empty()
+    }
+
+    /// The bytes of a value, without the blanks after it.
+    fn range(&self, node: &Node) -> Range<usize> {
+        let mark = self.source.source.mark;
+        let (start, end) = (node.at.start() + mark, end_of(node, self.source.source.text()) + mark);
+        let text = self.text.get(start..end).unwrap_or_default();
+        start..start + text.trim_end().len()
+    }
+
+    /// Entries for a mapping, after its last one.
+    fn addition(&self, node: &Node, entries: Vec<(String, Value)>, change: usize) -> Option<Edit> {
+        let NodeKind::Map(map) = &node.kind else { return None };
+        let (text, Range { start, end }) = (self.text, self.range(node));
+        if self.is_flow(node) {
+            let at = end.checked_sub(1).filter(|at| text.get(*at..end) == Some("}"))?;
+            let entries = write::to_flow(&Value::Map(entries));
+            let inner = entries.strip_prefix('{')?.strip_suffix('}')?;
+            let comma = if map.len() == 0 { "" } else { ", " };
+            let text = format!("{comma}{inner}");
+            return Some(Edit { at: at..at, indent: usize::MAX, text, change });
+        }
+        let indent = self.indent(start)?;
+        let end = end_of(node, self.source.source.text()) + self.source.source.mark;
+        let (at, begin) = match text.get(end..)?.find('\n') {
+            _ if text.get(..end)?.ends_with('\n') => (end, ""),
+            Some(line_end) => (end + line_end + 1, ""),
+            None => (text.len(), "\n"),
+        };
+        let mut new = begin.to_owned();
+        write::block_map(&mut new, &entries, indent, false);
+        Some(Edit { at: at..at, indent, text: new, change })
+    }
+
+    /// The columns before the first key of a line; nothing where something else is before it.
+    fn indent(&self, key: usize) -> Option<usize> {
+        let before = self.text.get(..key)?;
+        let bom = if before.starts_with(BOM) { BOM.len() } else { 0 };
+        let line = before.rfind('\n').map_or(bom, |at| at + 1);
+        let indent = before.get(line..)?;
+        indent.bytes().all(|byte| byte == b' ').then_some(indent.len())
+    }
+
+    /// Removes an entry with its lines.
+    fn removal(&mut self, key: &NodeKey, node: &Node) -> Result<(), Why> {
+        let (start, end) = (key.at.start() + self.source.source.mark, self.range(node).end);
+        let start = start - self.indent(start).ok_or(UNUSUAL)?;
+        let rest = self.text.get(end..).unwrap_or_default();
+        let end = rest.find('\n').map_or(self.text.len(), |at| end + at + 1);
+        let old = self.text.get(start..end).unwrap_or_default();
+        if old.lines().nth(1).is_some() && old.contains('#') {
+            return Err(COMMENT);
+        }
+        let change = self.changes.len().saturating_sub(1);
+        self.edits.push(Edit { at: start..end, indent: 0, text: String::new(), change });
+        Ok(())
+    }
+
+    fn note(&mut self, node: &Node, from: Option<String>, to: Option<String>) {
+        let (path, line) = (self.path.clone(), self.source.source.span(node.at).line);
+        self.changes.push(ValueChange { path, index: self.index, line, from, to });
+    }
+
+    /// Notes an addition, each attribute by itself.
+    fn note_added(&mut self, node: &Node, value: &Value) {
+        match value {
+            Value::Map(entries) if self.is_of_many() => {
+                for (key, value) in entries {
+                    self.path.push(key.clone());
+                    self.note_added(node, value);
+                    self.path.pop();
+                }
+            }
+            value => self.note(node, None, Some(value.to_line())),
+        }
+    }
+
+    /// Notes a removal, each attribute by itself.
+    fn note_removed(&mut self, node: &Node, value: &Value) {
+        match value {
+            Value::Map(entries) if self.is_of_many() => {
+                for (key, value) in entries {
+                    self.path.push(key.clone());
+                    self.note_removed(node, value);
+                    self.path.pop();
+                }
+            }
+            value => self.note(node, Some(value.to_line()), None),
+        }
+    }
+
+    /// Whether there are values of their own below this path.
+    fn is_of_many(&self) -> bool {
+        match &*self.path {
+            [_] | [_, _] => true,
+            [_, _, _, key] => key == "attributes" || key == "storage",
+            _ => false,
+        }
+    }
+
+    /// Notes what differs between the entries of a mapping that is replaced.
+    fn note_entries(
+        &mut self,
+        node: &Node,
+        old: &BTreeMap<&str, &Value>,
+        new: &BTreeMap<&str, &Value>,
+    ) {
+        for (key, value) in old {
+            self.path.push((*key).to_owned());
+            match new.get(key) {
+                None => self.note_removed(node, value),
+                Some(new) if new != value => {
+                    self.note(node, Some(value.to_line()), Some(new.to_line()));
+                }
+                Some(_) => {}
+            }
+            self.path.pop();
+        }
+        for (key, value) in new.iter().filter(|(key, _)| !old.contains_key(*key)) {
+            self.path.push((*key).to_owned());
+            self.note_added(node, value);
+            self.path.pop();
+        }
+    }
+}
+
+fn by_key(entries: &Entries) -> BTreeMap<&str, &Value> {
+    entries.iter().map(|(key, value)| (&**key, value)).collect()
+}
+
+fn is_list(node: &Node) -> bool {
+    matches!(node.kind, NodeKind::List(_))
+}
+
+/// Where the last that stands in a value ends; what is behind it may be a comment.
+fn end_of(node: &Node, text: &str) -> usize {
+    let is_flow = text.get(node.at.start()..).is_some_and(|text| text.starts_with(['{', '[']));
+    let last = match &node.kind {
+        NodeKind::List(list) if !is_flow => list.last(),
+        NodeKind::Map(map) if !is_flow => map.iter().next_back().map(|(_, node)| node),
+        _ => None,
+    };
+    last.map_or(node.at.end(), |last| end_of(last, text))
+}
+
+/// Bytes before the first key: comments, empty lines, and the line that begins a document.
+fn head_len(text: &str) -> usize {
+    let bom = if text.starts_with(BOM) { BOM.len() } else { 0 };
+    let is_head = |line: &&str| {
+        line.trim().is_empty() || line.starts_with(['#', '%']) || line.trim_end() == "---"
+    };
+    let lines = text.get(bom..).unwrap_or_default().split_inclusive('\n');
+    bom + lines.take_while(is_head).map(str::len).sum::<usize>()
+}
+
+/// A flat document as the root group of a grouped one: what is below the comments at its head is moved to the
+/// right.
+fn grouped(text: &str) -> String {
+    let (head, body) = text.split_at(head_len(text));
+    let mut new = String::with_capacity(text.len() * 2);
+    new.push_str(head);
+    new.push_str("/:\n");
+    for line in body.split_inclusive('\n') {
+        new.push_str(if line.trim().is_empty() { "" } else { "  " });
+        new.push_str(line);
+    }
+    new
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Datatype;
+    use super::super::model::{Attribute, Extent, Ndarray};
+    use super::*;
+
+    fn group(path: &str, name: &str) -> Group {
+        let ndarray = Ndarray {
+            name: name.to_owned(),
+            shape: vec![Extent::Fixed(3)],
+            datatype: Datatype::Int8,
+            value: None,
+            attributes: Vec::new(),
+            storage: None,
+        };
+        Group { ndarrays: vec![ndarray], ..Group::new(path) }
+    }
+
+    fn completed(text: &str, more: &[(&str, &str)]) -> Option<String> {
+        let more: Vec<_> = more.iter().map(|(path, name)| group(path, name)).collect();
+        complete(text, &more)
+    }
+
+    #[test]
+    fn what_is_added_stands_behind_what_is_there_and_every_comment_stays() {
+        let text = "# mine\n/:\n  ndarrays:  # all\n    # first\n    b: {shape: [2],   type: uint8} # b\n\n    # end\n/run1:\n  attributes: {note: 'x # y'}\n";
+        let new = completed(text, &[("/", "a"), ("/run1", "c"), ("/run2", "d")]).unwrap();
+        assert_eq!(
+            new,
+            "# mine\n/:\n  ndarrays:  # all\n    # first\n    b: {shape: [2],   type: uint8} # b\n    a:\n      shape: [3]\n      type: int8\n\n    # end\n/run1:\n  attributes: {note: 'x # y'}\n  ndarrays:\n    c:\n      shape: [3]\n      type: int8\n/run2:\n  ndarrays:\n    d:\n      shape: [3]\n      type: int8\n"
+        );
+    }
+
+    #[test]
+    fn a_flat_document_becomes_the_root_group_when_others_are_added() {
+        let text =
+            "# mine\n\nattributes:\n  note: |\n    one\n\n      two\n  title: \"a\n    b\" # end";
+        let flat = completed(text, &[("/", "a")]).unwrap();
+        assert!(
+            flat.starts_with(text)
+                && flat.ends_with("\nndarrays:\n  a:\n    shape: [3]\n    type: int8\n"),
+            "{flat}"
+        );
+        let new = completed(text, &[("/", "a"), ("/run1", "c")]).unwrap();
+        assert!(
+            new.starts_with("# mine\n\n/:\n  attributes:\n    note: |\n      one\n\n        two\n"),
+            "{new}"
+        );
+        assert_eq!(parse(new.as_bytes()).document.unwrap().groups.len(), 2);
+        for text in [
+            "{}",
+            "# x\n{}\n",
+            "ndarrays: {}\n",
+            "\u{feff}attributes: {a: 1}\r\n",
+            "{ndarrays: {b: {shape: [], type: int8}}}\n",
+            "---\n{}\n",
+        ] {
+            for more in [&[("/", "a")][..], &[("/", "a"), ("/x", "c")]] {
+                assert!(completed(text, more).is_some(), "{text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_would_say_something_else_is_not_written() {
+        let text = "/: &x\n  ndarrays: &y\n    b: {shape: [2], type: uint8}\n/z: *x\n";
+        assert_eq!(completed(text, &[("/z", "a")]), None);
+        assert_eq!(completed("ndarrays:\n", &[("/", "a")]), None);
+    }
+
+    /// The text once attributes of its only array are others; those that are nothing are removed.
+    fn with(text: &str, attributes: &[(&str, Option<&str>)]) -> Result<String, String> {
+        let mut wanted = parse(text.as_bytes()).document.unwrap();
+        let array = &mut wanted.groups[0].ndarrays[0];
+        for (name, value) in attributes {
+            array.attributes.retain(|known| known.name != *name || value.is_some());
+            let Some(value) = value.and_then(|value| Attribute::new(*name, value)) else {
+                continue;
+            };
+            match array.attributes.iter_mut().find(|known| known.name == *name) {
+                Some(known) => *known = value,
+                None => array.attributes.push(value),
+            }
+        }
+        revise(text, &wanted).map(|new| new.text).map_err(|refusal| refusal.why)
+    }
+
+    #[test]
+    fn attributes_are_added_changed_and_removed_and_everything_else_stays() {
+        let text = "# mine\nndarrays:\n  a: # one\n    shape: [ 2 ]\n    type:  int8\n    attributes:\n      units:   m # short\n\n      # what it is\n      note: 'x'\n    # end\n";
+        assert_eq!(with(text, &[("units", Some("K"))]).unwrap(), text.replace("m #", "K #"));
+        assert_eq!(
+            with(text, &[("long_name", Some("a: b"))]).unwrap(),
+            text.replace("'x'\n", "'x'\n      long_name: \"a: b\"\n")
+        );
+        assert_eq!(
+            with(text, &[("units", None)]).unwrap(),
+            text.replace("      units:   m # short\n", "")
+        );
+        let flow = "ndarrays: {a: {shape: [2], type: int8, attributes: {units: m, note: 1}}} # x\n";
+        assert_eq!(with(flow, &[("units", None)]).unwrap(), flow.replace("units: m, ", ""));
+        assert_eq!(
+            with(flow, &[("units", Some("hours since 2000-01-01T00:00:00Z"))]).unwrap(),
+            flow.replace("units: m", "units: \"hours since 2000-01-01T00:00:00Z\"")
+        );
+        assert_eq!(
+            with(flow, &[("units", None), ("note", None)]).unwrap(),
+            flow.replace(", attributes: {units: m, note: 1}", "")
+        );
+    }
+
+    #[test]
+    fn a_text_as_it_is_written_here_stays_one() {
+        let text = "# mine\nndarrays:\n  a:\n    shape: [2]\n    type: int8\n    storage:\n      order: row\n";
+        let new = with(text, &[("units", Some("m"))]).unwrap();
+        let body = new.strip_prefix("# mine\n").unwrap();
+        assert_eq!(parse(new.as_bytes()).document.unwrap().to_yaml(), body);
+        assert!(new.find("units") < new.find("storage"));
+    }
+
+    #[test]
+    fn line_ends_stay_what_they_are() {
+        let text = "ndarrays:\r\n  a: {shape: [2], type: int8}\r\n  # end\r\n";
+        let new = with(text, &[("units", Some("m"))]).unwrap();
+        assert_eq!(new, text.replace("int8", "int8, attributes: {units: m}"));
+        let text = "ndarrays:\r\n  a:\r\n    shape: [2]\r\n    type: int8\r\n";
+        let new = with(text, &[("units", Some("m"))]).unwrap();
+        assert_eq!(new, format!("{text}    attributes:\r\n      units: m\r\n"));
+    }
+
+    #[test]
+    fn changes_tell_where_they_are_in_the_new_text() {
+        let text = "# mine\nndarrays:\n  a:\n    shape: [2]\n    type: int8 # small\n";
+        let mut wanted = parse(text.as_bytes()).document.unwrap();
+        let array = &mut wanted.groups[0].ndarrays[0];
+        array.shape = vec![Extent::Coord("x".to_owned())];
+        array.attributes = ["units", "note"].map(|name| Attribute::new(name, "m").unwrap()).into();
+        let changes = revise(text, &wanted).unwrap().changes;
+        let told = |change: &ValueChange| {
+            let path = change.path.get(2..).unwrap().join(".");
+            (path, change.line, change.from.clone(), change.to.clone().unwrap())
+        };
+        let of = |path: &str, line, from: Option<&str>, to: &str| {
+            (path.to_owned(), line, from.map(str::to_owned), to.to_owned())
+        };
+        assert_eq!(
+            changes.iter().map(told).collect::<Vec<_>>(),
+            [
+                of("a.shape", 4, Some("2"), "x"),
+                of("a.attributes.units", 7, None, "m"),
+                of("a.attributes.note", 8, None, "m"),
+            ]
+        );
+    }
+}

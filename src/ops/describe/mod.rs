@@ -1,0 +1,182 @@
+//! Descriptions made from headers, for arrays that have none, and changes to descriptions: in line with headers that
+//! changed, together with the shape of an array, or with attributes and names that somebody gives.
+
+mod edit;
+mod reshape;
+mod table;
+mod update;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+pub use self::edit::{MetadataEdits, edit_descriptions};
+pub use self::reshape::{ReshapeReport, reshape};
+pub use self::table::metadata_table;
+pub use self::update::{Change, UpdateReport, update_descriptions};
+
+use super::scan::{PackScan, ScanFor};
+use super::single_file::look;
+use super::survey::{Survey, survey};
+use crate::archive::Archive;
+use crate::error::{Error, Result};
+use crate::finding::{self, Finding, count_errors};
+use crate::fs;
+use crate::ndl::Document;
+use crate::pack::{self, Contents, Convention};
+use crate::path::{MemberPath, escape_path};
+use crate::pipeline;
+use crate::progress::Progress;
+use crate::ra::Encoding;
+
+/// Options of operations on descriptions.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct DescribeOptions {
+    /// Turn 1-D arrays that have no description and the name of a coordinate, such as `time` or `lat`,
+    /// into dimension coordinates, and name the extents of other arrays that are as long.
+    pub dimcoords: bool,
+    /// Report what would be written or changed, and leave every file as it is.
+    pub dry_run: bool,
+    /// Threads; one for each core when not given.
+    pub jobs: Option<usize>,
+    /// Who is told how far it is.
+    pub progress: Progress,
+}
+
+/// The description of one array file, or of a whole directory or archive as one document.
+///
+/// What is described already is taken over; the rest is what the headers say.
+///
+/// # Errors
+///
+/// When the target cannot be read, or a header is at fault.
+pub fn describe_target(target: impl AsRef<Path>, options: &DescribeOptions) -> Result<String> {
+    let target = target.as_ref();
+    if !fs::is_directory(target)? && target.extension().is_some_and(|extension| extension == "ra") {
+        return describe_file(target, options);
+    }
+    let archive = Archive::open_watched(target, &options.progress)?;
+    let jobs = pipeline::jobs(options.jobs);
+    let PackScan { contents, .. } = PackScan::new(&archive, jobs, ScanFor::Contents)?;
+    refuse_bad_headers(target, &contents)?;
+    let convention = options.dimcoords.then(|| Convention::new(&contents));
+    Ok(pack::pack_document(&contents, convention.as_ref()))
+}
+
+fn describe_file(path: &Path, options: &DescribeOptions) -> Result<String> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let member = MemberPath::new(name.as_str())?;
+    let mut contents = Contents::default();
+    contents.add(member.clone(), look(path, &member)?);
+    refuse_bad_headers(path, &contents)?;
+    let texts = describe_missing(&contents, options.dimcoords);
+    let text = texts.into_values().next().unwrap_or_default();
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+fn refuse_bad_headers(target: &Path, contents: &Contents) -> Result<()> {
+    let mut findings = Vec::new();
+    for (path, facts) in &contents.arrays {
+        facts.findings(path, &mut findings);
+    }
+    finding::cut(&mut findings);
+    if count_errors(&findings) > 0 {
+        return Err(Error::Refused { path: target.to_owned(), findings });
+    }
+    Ok(())
+}
+
+/// The descriptions that were written.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct DescribeReport {
+    /// The directory.
+    pub target: PathBuf,
+    /// Descriptions that were written, by their paths below the directory.
+    pub written: Vec<String>,
+    /// Arrays that were described already.
+    pub described: u64,
+    /// Files in the directories of the arrays, left by an interrupted run; they can be deleted.
+    pub leftovers: Vec<PathBuf>,
+    /// Arrays whose headers cannot be read, and other things that are wrong.
+    pub findings: Vec<Finding>,
+}
+
+/// Writes a description beside every array below the directory `target` that has none. Nothing that
+/// is there is touched.
+///
+/// # Errors
+///
+/// When the system refuses.
+pub fn write_descriptions(
+    target: impl AsRef<Path>,
+    options: &DescribeOptions,
+) -> Result<DescribeReport> {
+    let target = target.as_ref();
+    if !fs::is_directory(target)? {
+        return Err(Error::Unsupported(format!(
+            "`{}` is not a directory; without the option `write` its description is printed",
+            escape_path(target)
+        )));
+    }
+    let jobs = pipeline::jobs(options.jobs);
+    let Survey { contents, mut findings, .. } = survey(target, jobs, &options.progress)?;
+    for (path, facts) in &contents.arrays {
+        if facts.header.is_err() {
+            facts.findings(path, &mut findings);
+        }
+    }
+    let missing = describe_missing(&contents, options.dimcoords);
+    let arrays = contents.arrays.len() as u64;
+    let undescribed = contents.undescribed().count() as u64;
+    let mut written = Vec::with_capacity(missing.len());
+    for (path, text) in missing {
+        if !options.dry_run {
+            fs::write_new(&target.join(path.as_str()), false, |out| out.write_all(&text))?;
+        }
+        written.push(path.as_str().to_owned());
+    }
+    Ok(DescribeReport {
+        target: target.to_owned(),
+        written,
+        described: arrays - undescribed,
+        leftovers: leftovers(target, &contents),
+        findings,
+    })
+}
+
+/// What an interrupted run left in the directories where descriptions are written.
+fn leftovers(target: &Path, contents: &Contents) -> Vec<PathBuf> {
+    let directories: BTreeSet<_> =
+        contents.arrays.keys().map(|path| path.parent().unwrap_or_default()).collect();
+    let below = directories.into_iter().map(|directory| target.join(directory));
+    below.flat_map(|directory| fs::leftovers_in(&directory, ".")).collect()
+}
+
+/// The text of a description for every array that has none, by the name of its file.
+pub(super) fn describe_missing(
+    contents: &Contents,
+    dimcoords: bool,
+) -> BTreeMap<MemberPath, Vec<u8>> {
+    let convention = dimcoords.then(|| Convention::new(contents));
+    contents
+        .undescribed()
+        .filter_map(|(path, facts)| {
+            let header = facts.header.as_ref().ok()?;
+            let encoding = facts.encoding.unwrap_or(Encoding::Raw);
+            let mut ndarray = pack::describe(path.stem(), header, encoding);
+            let is_coordinate = convention.as_ref().is_some_and(|it| it.is_coordinate(path));
+            if is_coordinate {
+                ndarray = pack::as_coordinate(ndarray);
+            } else if let Some(convention) = &convention {
+                convention.name_extents(path, &mut ndarray);
+            }
+            let document = Document::of(ndarray, is_coordinate);
+            let name = format!("{}.yaml", path.without_extension());
+            Some((MemberPath::new(name).ok()?, document.to_yaml().into_bytes()))
+        })
+        .collect()
+}

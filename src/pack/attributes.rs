@@ -1,0 +1,233 @@
+//! Attributes of a pack and of its groups: where they are stated, and how they get into the document of the pack.
+
+use super::contents::Contents;
+use super::coordinates::group_in_pack;
+use super::document::HEAD;
+use super::{DescriptionFacts, PACK_DOCUMENT};
+use crate::finding::{Code, Finding, Severity};
+use crate::ndl::{self, Attribute, Document, Form, Group, Refusal};
+
+/// The first line of a document that states attributes of the pack.
+pub(super) const STATED: &str = "# The maker of this pack stated attributes or dimensions here.\n";
+
+/// The document of a pack whose attributes and coordinates are stated in it, to be completed with the arrays.
+pub(crate) fn attributes_document(groups: Vec<Group>) -> String {
+    let document = Document { form: Form::Grouped, groups };
+    format!("{STATED}{HEAD}{}", document.to_yaml())
+}
+
+/// Whether a document of a pack is such a one.
+pub(crate) fn is_attributes_document(text: &str) -> bool {
+    text.strip_prefix(STATED).is_some_and(|rest| rest.starts_with(HEAD))
+}
+
+/// The part of a document that ra-pack wrote.
+pub(super) fn written_part(text: &str) -> Option<&str> {
+    text.strip_prefix(STATED).unwrap_or(text).strip_prefix(HEAD)
+}
+
+/// The attributes of the pack in a document that states some, as far as it is as ra-pack writes it.
+pub(super) fn stated_attributes(text: &str) -> Option<Vec<Attribute>> {
+    let groups = attributes_of(text.strip_prefix(STATED)?.strip_prefix(HEAD)?)?;
+    Some(groups.into_iter().find(|group| group.path == "/")?.attributes)
+}
+
+/// The groups of a text as ra-pack writes it that have attributes, without anything else. Its arrays, which may be many,
+/// are not read.
+fn attributes_of(written: &str) -> Option<Vec<Group>> {
+    const ATTRIBUTES: &str = "  attributes:\n";
+    /// Bytes of attributes that are read without the rest.
+    const MOST: usize = 1 << 20;
+    let (mut kept, mut group, mut is_kept) = (String::new(), "", false);
+    for line in written.split_inclusive('\n') {
+        match line {
+            // An empty line of a text of many.
+            "\n" => kept.push_str(if is_kept { line } else { "" }),
+            ATTRIBUTES => {
+                is_kept = true;
+                kept.push_str(group);
+                kept.push_str(line);
+            }
+            _ if line.starts_with("    ") => kept.push_str(if is_kept { line } else { "" }),
+            // A key that takes more than one line.
+            _ if line.starts_with('?') => return None,
+            _ => {
+                is_kept = false;
+                group = if line.starts_with(' ') { group } else { line };
+            }
+        }
+    }
+    if kept.is_empty() {
+        return Some(Vec::new());
+    }
+    // Of so much, the document says how much memory it may take.
+    if kept.len() > MOST {
+        return None;
+    }
+    Some(ndl::parse(kept.as_bytes()).document?.groups)
+}
+
+impl DescriptionFacts {
+    /// The groups of the document that have attributes, without anything else.
+    pub(crate) fn attributes(&self) -> Vec<Group> {
+        let of_written = || attributes_of(written_part(self.text())?);
+        let of_document = || {
+            let groups = self.document().into_iter().flat_map(|document| &document.groups);
+            let groups = groups.filter(|group| !group.attributes.is_empty());
+            let only = |group: &Group| Group {
+                attributes: group.attributes.clone(),
+                ..Group::new(group.path.as_str())
+            };
+            groups.map(only).collect()
+        };
+        of_written().unwrap_or_else(of_document)
+    }
+}
+
+impl Contents {
+    /// The groups of the pack that have attributes, by their document, without anything else; in a directory without
+    /// one, by the descriptions beside the arrays.
+    pub(crate) fn group_attributes(&self) -> Vec<Group> {
+        if let Some(facts) = &self.pack_document {
+            return facts.attributes();
+        }
+        let root = Group { attributes: self.attributes.clone(), ..Group::new("/") };
+        let mut groups = vec![root];
+        let beside = self.descriptions.iter().filter(|(_, facts)| !facts.is_plain());
+        for (path, facts) in beside.filter(|(path, _)| self.array_beside(path).is_some()) {
+            for Group { path: inner, attributes, .. } in facts.attributes() {
+                let home = group_in_pack(path.as_str(), &inner);
+                let at = groups.iter().position(|group| group.path == home);
+                let at = at.unwrap_or_else(|| {
+                    groups.push(Group::new(home));
+                    groups.len() - 1
+                });
+                let Some(group) = groups.get_mut(at) else { continue };
+                for attribute in attributes {
+                    if group.attributes.iter().all(|known| known.name != attribute.name) {
+                        group.attributes.push(attribute);
+                    }
+                }
+            }
+        }
+        groups.retain(|group| !group.attributes.is_empty());
+        groups
+    }
+
+    /// The attributes of the pack itself, such as its title.
+    pub(crate) fn own_attributes(&self) -> Vec<Attribute> {
+        let groups = self.group_attributes().into_iter();
+        groups.filter(|group| group.path == "/").flat_map(|group| group.attributes).collect()
+    }
+
+    /// Forgets the document of the pack when it states attributes and nothing else, not even an array: these become
+    /// a part of the one that is made.
+    pub(crate) fn forget_statement(&mut self) {
+        let Some(facts) = &self.pack_document else { return };
+        let Some(attributes) = stated_attributes(facts.text()) else { return };
+        let root = Group { attributes, ..Group::new("/") };
+        if attributes_document(vec![root.clone()]) == facts.text() {
+            (self.attributes, self.pack_document) = (root.attributes, None);
+        }
+    }
+
+    /// The text of the hand-written document of the pack with all arrays that it does not describe, and with these
+    /// attributes of the pack; nothing when it has all of them.
+    pub(crate) fn complete_document(
+        &self,
+        attributes: &[Attribute],
+    ) -> Option<Result<String, Finding>> {
+        let facts = self.pack_document.as_ref()?;
+        let missing = self.missing_groups(facts.document()?);
+        let names = |group: &Group| {
+            let arrays = group.ndarrays.iter().map(|array| &array.name);
+            let mut names = arrays.chain(group.dimcoords.iter().map(|coord| &coord.name));
+            names.next().map(|name| ndl::entity_path(&group.path, name))
+        };
+        let first = missing.iter().find_map(names);
+        let completed = match &first {
+            Some(_) => ndl::complete(facts.text(), &missing),
+            None => Some(facts.text().to_owned()),
+        };
+        let text = completed.and_then(|text| with_attributes(&text, attributes).ok());
+        if first.is_none() && text.as_deref() == Some(facts.text()) {
+            return None;
+        }
+        let lacking = first.or_else(|| Some(attributes.first()?.name.clone())).unwrap_or_default();
+        Some(text.ok_or_else(|| {
+            let message = format!("the document lacks `{lacking}`, which cannot be added to such a text");
+            let finding = Finding::new(Code::PartialDocument, message).in_member(PACK_DOCUMENT);
+            let severity = Severity::Error;
+            let hint = "write it as `ra-pack describe DIR` does, in lines and without anchors, or remove it";
+            Finding { severity, ..finding }.hint(hint)
+        }))
+    }
+}
+
+/// The text of a document with attributes of its root group. One that ra-pack wrote says then that they are stated
+/// there, so that they stay when it is made anew.
+fn with_attributes(text: &str, attributes: &[Attribute]) -> Result<String, Refusal> {
+    let parsed = ndl::parse(text.as_bytes());
+    let Some(mut wanted) = parsed.document else {
+        return Err(Refusal { change: None, why: "it has errors".to_owned() });
+    };
+    wanted.set_attributes(attributes);
+    let revised = ndl::revise(text, &wanted)?;
+    Ok(if revised.changes.is_empty() { revised.text } else { as_stated(revised.text) })
+}
+
+/// A document that ra-pack wrote, as one that states attributes; others as they are.
+pub(crate) fn as_stated(text: String) -> String {
+    if text.starts_with(HEAD) { format!("{STATED}{text}") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attribute(name: &str, value: &str) -> Attribute {
+        Attribute::new(name, value).unwrap()
+    }
+
+    fn facts(text: &str) -> DescriptionFacts {
+        DescriptionFacts::parse(PACK_DOCUMENT, text)
+    }
+
+    /// A written document of three groups.
+    fn written() -> String {
+        let array = "  ndarrays:\n    a:\n      shape: [3]\n      type: int8\n      attributes:\n        title: no\n";
+        let root = "/:\n  attributes:\n    title: \"a: b\"\n    note: |\n      one\n\n      two\n";
+        format!("{HEAD}{root}{array}\"/a b\":\n{array}/c:\n  attributes:\n    n: 1\n{array}")
+    }
+
+    #[test]
+    fn attributes_are_read_alike_with_and_without_the_arrays() {
+        let text = written();
+        let quickly = facts(&text).attributes();
+        // A comment of its own makes it a document that is read whole.
+        assert_eq!(facts(&format!("# mine\n{text}")).attributes(), quickly);
+        let [root, c] = &quickly[..] else { panic!("{quickly:?}") };
+        assert_eq!((&*root.path, root.attributes.len()), ("/", 2));
+        assert_eq!((&*c.path, &*c.attributes[0].name), ("/c", "n"));
+        assert_eq!(stated_attributes(&text), None);
+        assert_eq!(stated_attributes(&format!("{STATED}{text}")).unwrap(), root.attributes);
+    }
+
+    #[test]
+    fn a_written_document_says_that_attributes_were_added() {
+        let text = written();
+        let new = with_attributes(&text, &[attribute("title", "c")]).unwrap();
+        assert_eq!(new, format!("{STATED}{}", text.replace("\"a: b\"", "c")));
+        assert_eq!(with_attributes(&new, &[attribute("title", "c")]).unwrap(), new);
+    }
+
+    #[test]
+    fn a_document_by_hand_keeps_its_words() {
+        let text = "# mine\nattributes: # of all\n  title: a # short\n";
+        let new = with_attributes(text, &[attribute("title", "b"), attribute("doi", "c")]);
+        assert_eq!(new.unwrap(), text.replace("a # short", "b # short") + "  doi: c\n");
+        let text = "# mine\n/run1:\n  attributes: {n: 1}\n";
+        let new = with_attributes(text, &[attribute("title", "b")]).unwrap();
+        assert_eq!(new, format!("{text}/:\n  attributes:\n    title: b\n"));
+    }
+}

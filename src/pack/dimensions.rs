@@ -1,0 +1,141 @@
+//! Names for the dimensions of an array: coordinates of the pack, or dimensions that have a name alone.
+
+use super::contents::{Contents, Described};
+use super::coordinates::Resolved;
+use super::shape_of;
+use crate::finding::{Code, Finding};
+use crate::ndl::{self, Datatype, Entity, Extent, Ndarray, candidates};
+use crate::path::MemberPath;
+use crate::ra::Header;
+
+/// A shape with names.
+#[derive(Debug)]
+pub(crate) struct NamedShape {
+    pub(crate) shape: Vec<Extent>,
+    /// Names that no coordinate has, and how long these dimensions are.
+    pub(crate) new: Vec<(String, u64)>,
+    /// Names that look like those of coordinates.
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// A dimension that has a name and no values.
+pub(crate) fn dimension(name: &str, length: u64) -> Ndarray {
+    Ndarray {
+        name: name.to_owned(),
+        shape: vec![Extent::Fixed(length)],
+        datatype: Datatype::Int64,
+        value: None,
+        attributes: Vec::new(),
+        storage: None,
+    }
+}
+
+impl Contents {
+    /// The shape of an array whose dimensions get these names, in the order of its description's shape. An empty name
+    /// leaves the extent as it is, and a number has to be the length.
+    ///
+    /// # Errors
+    ///
+    /// Why the names do not fit.
+    pub(crate) fn named_shape(
+        &self,
+        path: &MemberPath,
+        header: &Header,
+        described: &Described<'_>,
+        names: &[String],
+    ) -> Result<NamedShape, String> {
+        let old = &described.entity.array().shape;
+        let lengths = shape_of(header.dims(), described.order());
+        if names.len() != lengths.len() || old.len() != lengths.len() {
+            return Err(format!(
+                "{} for an array of shape {lengths:?}",
+                match names.len() {
+                    1 => "1 name of a dimension was given".to_owned(),
+                    count => format!("{count} names of dimensions were given"),
+                }
+            ));
+        }
+        let (shape, new, findings) = <_>::default();
+        let mut result = NamedShape { shape, new, findings };
+        for (axis, (name, (extent, length))) in
+            names.iter().zip(old.iter().zip(&lengths)).enumerate()
+        {
+            let is_itself = lengths.len() == 1 && name == path.stem();
+            let extent = match name.parse::<u64>() {
+                Ok(number) if number == *length => Extent::Fixed(number),
+                Ok(number) => {
+                    return Err(format!("dimension {axis} has the length {length}, not {number}"));
+                }
+                Err(_) if name.is_empty() || is_itself => extent.clone(),
+                Err(_) if matches!(described.entity, Entity::DimCoord(_)) => {
+                    return Err(
+                        "a dimension coordinate has no other dimension than itself".to_owned()
+                    );
+                }
+                Err(_) if *length == 0 => Extent::Fixed(0),
+                Err(_) => {
+                    match self.resolve(described, name) {
+                        Some(Resolved { length: Some(known), .. }) if known != *length => {
+                            let fits = self.order_that_fits(described, names, &lengths);
+                            return Err(format!(
+                                "dimension {axis} has the length {length}, but the coordinate `{name}` has \
+                                 {known}; the shape is {lengths:?}{fits}"
+                            ));
+                        }
+                        Some(_) => {}
+                        None if name.contains('/') => {
+                            return Err(format!("there is no coordinate `{name}`"));
+                        }
+                        None => {
+                            result.findings.extend(self.unlike(path, described, name));
+                            result.new.push((name.clone(), *length));
+                        }
+                    }
+                    Extent::Coord(name.clone())
+                }
+            };
+            result.shape.push(extent);
+        }
+        Ok(result)
+    }
+
+    /// The order of names in which each has the length of its dimension, in words; nothing where there is none.
+    fn order_that_fits(
+        &self,
+        described: &Described<'_>,
+        names: &[String],
+        lengths: &[u64],
+    ) -> String {
+        let mut left: Vec<_> = names
+            .iter()
+            .map(|name| (name, self.resolve(described, name).and_then(|found| found.length)))
+            .collect();
+        let mut order = Vec::new();
+        for length in lengths {
+            let at = left.iter().position(|(_, known)| *known == Some(*length));
+            let Some(at) = at.or_else(|| left.iter().position(|(_, known)| known.is_none())) else {
+                return String::new();
+            };
+            order.push(left.remove(at).0.as_str());
+        }
+        format!("; this order fits: {}", order.join(","))
+    }
+
+    /// A warning for the name of a dimension that is nearly that of a coordinate.
+    fn unlike(&self, path: &MemberPath, described: &Described<'_>, name: &str) -> Option<Finding> {
+        let home = described.home();
+        let is_near = |array: &&MemberPath| {
+            candidates(&home, array.stem())
+                .iter()
+                .any(|at| *at == format!("/{}", array.without_extension()))
+        };
+        let vectors = self.arrays.iter().filter(|(_, facts)| {
+            facts.header.as_ref().is_ok_and(|header| header.dims().len() == 1)
+        });
+        let stems = vectors.map(|(array, _)| array).filter(is_near).map(MemberPath::stem);
+        let near = ndl::nearest(name, stems)?;
+        let message = format!("no array `{name}` gives the values of the dimension");
+        let finding = Finding::new(Code::UnknownCoordinate, message).in_member(path.as_str());
+        Some(finding.warning().hint(format!("did you mean `{near}`?")))
+    }
+}

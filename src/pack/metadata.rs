@@ -1,0 +1,257 @@
+//! What the descriptions of a pack should say beyond what is required: units that are known, names, a title; and what
+//! they say without meaning it.
+
+use serde::Serialize;
+
+use super::contents::{Contents, Described};
+use super::facts::Sources;
+use super::units::{UnitsFault, check_units};
+use super::{ArrayFacts, PACK_DOCUMENT};
+use crate::finding::{Code, Finding};
+use crate::ndl::{self, Attribute, Datatype, Ndarray, Step, Value};
+use crate::path::MemberPath;
+use crate::ra::{ElementKind, Header};
+
+/// How many arrays lack what their readers will look for first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct MetadataCounts {
+    /// All arrays.
+    pub arrays: u64,
+    /// Arrays of numbers without units.
+    pub without_units: u64,
+    /// Arrays without a long name and without a standard name.
+    pub without_name: u64,
+}
+
+impl MetadataCounts {
+    /// Whether no array lacks anything.
+    pub fn is_complete(&self) -> bool {
+        self.without_units == 0 && self.without_name == 0
+    }
+}
+
+/// What an array lacks.
+#[derive(Debug, Clone, Copy)]
+struct Lacks {
+    units: bool,
+    name: bool,
+}
+
+/// Attributes that give an array a name for people.
+const NAMES: [&str; 2] = ["long_name", "standard_name"];
+/// Attributes of integers that are no numbers.
+const FLAGS: [&str; 3] = ["flag_values", "flag_masks", "flag_meanings"];
+/// Attributes whose numbers have to be of the type of the array.
+const VALUES: [&str; 5] = ["_FillValue", "missing_value", "valid_min", "valid_max", "valid_range"];
+
+impl Contents {
+    /// Counts what arrays lack.
+    pub(crate) fn metadata_counts(&self) -> MetadataCounts {
+        let mut counts = MetadataCounts { arrays: self.arrays.len() as u64, ..Default::default() };
+        // Neighbours mostly have one description but for the name.
+        let mut last: Option<(&str, Lacks)> = None;
+        for (path, facts) in &self.arrays {
+            let body = self.plain_facts(path).and_then(|facts| facts.body());
+            let lacks = match (body, last) {
+                (Some(body), Some((known, lacks))) if std::ptr::eq(body, known) => lacks,
+                _ => self.lacks(path, facts),
+            };
+            last = body.map(|body| (body, lacks));
+            counts.without_units += u64::from(lacks.units);
+            counts.without_name += u64::from(lacks.name);
+        }
+        counts
+    }
+
+    fn lacks(&self, path: &MemberPath, facts: &ArrayFacts) -> Lacks {
+        if let Some(plain) = self.plain(path) {
+            let is_flag = FLAGS.iter().any(|name| plain.has(name));
+            return Lacks {
+                units: is_number(plain.datatype()) && !is_flag && !plain.names().any(is_of_units),
+                name: !NAMES.iter().any(|name| plain.has(name)),
+            };
+        }
+        match self.description(path, &mut Vec::new()) {
+            Some(described) => lacks(described.entity.array()),
+            None => {
+                let kind = facts.header.as_ref().ok().map(|header| header.element().kind());
+                let units = kind.is_some_and(|kind| kind != ElementKind::User);
+                Lacks { units, name: true }
+            }
+        }
+    }
+
+    /// What the descriptions of all arrays should say and do not. `of_pack` is about the pack as a whole, too.
+    pub(crate) fn metadata_findings(&self, of_pack: bool) -> Vec<Finding> {
+        let (mut findings, mut sources) = (Vec::new(), Sources::default());
+        for (path, facts) in &self.arrays {
+            let described = self.description(path, &mut Vec::new());
+            let Some((described, Ok(_))) = described.zip(Some(&facts.header)) else { continue };
+            let first = findings.len();
+            of_array(path, &described, &mut sources, &mut findings);
+            for finding in findings.iter_mut().skip(first) {
+                finding.array = Some(path.as_str().to_owned());
+            }
+        }
+        for (path, _) in self.unattached() {
+            findings.push(self.describes_nothing(path));
+        }
+        let has_title = || self.own_attributes().iter().any(|attribute| attribute.name == "title");
+        if of_pack && !self.arrays.is_empty() && !has_title() {
+            let finding = Finding::new(Code::NoTitle, "the pack has no title");
+            let title = "`describe` with the option `set: title='A few words'`";
+            findings.push(finding.in_member(PACK_DOCUMENT).hint(title));
+        }
+        findings
+    }
+
+    fn describes_nothing(&self, document: &MemberPath) -> Finding {
+        let message = format!(
+            "there is no array `{}.ra`, so the document describes nothing",
+            document.stem()
+        );
+        let finding = Finding::new(Code::DescribesNothing, message).in_member(document.as_str());
+        let beside = || self.arrays.keys().filter(|path| path.parent() == document.parent());
+        let undescribed =
+            beside().filter(|path| self.undescribed().any(|(other, _)| other == *path));
+        let near = ndl::nearest(document.stem(), undescribed.map(MemberPath::stem));
+        match near.or_else(|| ndl::nearest(document.stem(), beside().map(MemberPath::stem))) {
+            Some(near) => finding.hint(format!("did you mean `{near}.yaml`?")),
+            None => finding,
+        }
+    }
+
+    /// The 1-D arrays that are coordinates, and may be compared with the order that coordinates have.
+    pub(crate) fn coordinate_arrays(&self) -> Vec<(&MemberPath, &Header)> {
+        let coordinates = self.coordinates().into_iter();
+        let arrays = coordinates.filter_map(|coordinate| self.array_at(&coordinate.name));
+        let headers = arrays.filter_map(|(path, facts)| Some((path, facts.header.as_ref().ok()?)));
+        let vectors =
+            headers.filter(|(_, header)| header.dims().len() == 1 && !header.is_encoded());
+        vectors
+            .filter(|(path, _)| {
+                let described = self.description(path, &mut Vec::new());
+                described.is_none_or(|described| is_number(&described.entity.array().datatype))
+            })
+            .collect()
+    }
+}
+
+fn of_array(
+    path: &MemberPath,
+    described: &Described<'_>,
+    sources: &mut Sources,
+    findings: &mut Vec<Finding>,
+) {
+    let array = described.entity.array();
+    let name = path.without_extension();
+    if array.name != path.stem() && !described.is_of_pack() {
+        let message = format!("the entry is called `{}`, its file `{path}`", array.name);
+        let finding = Finding::new(Code::OtherName, message)
+            .hint(format!("call the entry `{}`, or rename the files", path.stem()));
+        findings.push(sources.at(described, finding, &[]));
+    }
+    let Lacks { units, name: lacks_name } = lacks(array);
+    if units {
+        let finding = Finding::new(Code::NoUnits, format!("`{name}` has no units"));
+        let hint = format!(
+            "`describe` with the option `set: {name}.units=UNITS`, or with 1 for numbers without a unit"
+        );
+        findings.push(sources.at(described, finding.hint(hint), &[]));
+    }
+    if lacks_name {
+        let message = format!("`{name}` has neither a long name nor a standard name");
+        let hint = format!("`describe` with the option `set: {name}.long_name='A FEW WORDS'`");
+        let finding = Finding::new(Code::NoLongName, message).hint(hint);
+        findings.push(sources.at(described, finding, &[]));
+    }
+    if let Some(units) = array.attribute("units") {
+        let text = units.as_str().map_or_else(|| units.to_line(), str::to_owned);
+        if let Err(UnitsFault { message, hint }) = check_units(&text) {
+            let finding = Finding::new(Code::UnknownUnits, message)
+                .expected("units of UDUNITS, such as `m s-1`", format!("`{text}`"));
+            let finding = match hint {
+                Some(hint) => finding.hint(hint),
+                None => finding,
+            };
+            let place = [Step::Key("attributes"), Step::Key("units")];
+            findings.push(sources.at(described, finding, &place));
+        }
+    }
+    for attribute in array.attributes.iter().filter(|it| VALUES.contains(&&*it.name)) {
+        if let Some(value) = numbers(attribute).find(|value| !holds(&array.datatype, value)) {
+            let message = format!("`{}` is not a number that `{path}` can have", attribute.name);
+            let finding = Finding::new(Code::OutsideType, message)
+                .expected(format!("a number of type `{}`", array.datatype), value.to_line());
+            let place = [Step::Key("attributes"), Step::Key(&attribute.name)];
+            findings.push(sources.at(described, finding, &place));
+        }
+    }
+}
+
+fn lacks(array: &Ndarray) -> Lacks {
+    let has = |name: &&str| array.attribute(name).is_some();
+    let is_of_units = array.attributes.iter().any(|attribute| is_of_units(&attribute.name));
+    let units = is_number(&array.datatype) && !FLAGS.iter().any(has) && !is_of_units;
+    Lacks { units, name: !NAMES.iter().any(has) }
+}
+
+/// Whether an attribute gives units: those of the array, or of what it becomes once it is scaled.
+fn is_of_units(name: &str) -> bool {
+    name.starts_with("units")
+}
+
+/// Whether elements are numbers that may have units.
+fn is_number(datatype: &Datatype) -> bool {
+    match datatype {
+        Datatype::String
+        | Datatype::Enum { .. }
+        | Datatype::Opaque { .. }
+        | Datatype::ObjRef
+        | Datatype::RegRef { .. }
+        | Datatype::Vlen(_) => false,
+        // Complex numbers are written as their two parts.
+        Datatype::Compound(members) => {
+            matches!(&members[..], [(_, one), (_, other)] if one == other && is_float(one))
+        }
+        Datatype::Array { base, .. } => is_number(base),
+        _ => true,
+    }
+}
+
+fn is_float(datatype: &Datatype) -> bool {
+    matches!(datatype, Datatype::Float16 | Datatype::Float32 | Datatype::Float64)
+}
+
+fn numbers(attribute: &Attribute) -> Box<dyn Iterator<Item = &Value> + '_> {
+    match &attribute.value {
+        Value::List(list) => Box::new(list.iter()),
+        value => Box::new(std::iter::once(value)),
+    }
+}
+
+/// Whether a type has this number; what has no numbers is not asked.
+fn holds(datatype: &Datatype, value: &Value) -> bool {
+    let number = match value {
+        Value::Float(number) => *number,
+        Value::Int(_) | Value::UInt(_) => {
+            let integer = datatype.integer().zip(value.as_integer());
+            return integer.is_none_or(|(integer, number)| integer.holds(number));
+        }
+        _ => return !is_number(datatype),
+    };
+    match datatype.integer() {
+        Some(integer) => {
+            let (low, high) = integer.range();
+            #[expect(clippy::cast_precision_loss, reason = "the nearest float is near enough")]
+            let range = low as f64..=high as f64;
+            number.fract() == 0.0 && range.contains(&number)
+        }
+        None if *datatype == Datatype::Float32 => {
+            !number.is_finite() || number.abs() <= f64::from(f32::MAX)
+        }
+        None => true,
+    }
+}

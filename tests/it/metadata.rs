@@ -1,0 +1,314 @@
+//! Metadata without an editor: `describe --set`, `--dims`, `--template` and `--apply`, attributes of the pack, and what
+//! `validate --metadata` finds.
+
+use std::fs;
+use std::path::Path;
+
+use crate::experiment::{Experiment, FLOAT32, FLOAT64, INT16, UINT8, le, ra_pack};
+use crate::run::{Ran, create, ra, run_as};
+
+/// Arrays without descriptions, but for the time.
+fn undescribed() -> Experiment {
+    let doubles = |count: u8| le(f64::to_le_bytes, (0..count).map(f64::from));
+    Experiment::new()
+        .array("time.ra", FLOAT64, &[4], &doubles(4))
+        .array("lat.ra", FLOAT64, &[2], &doubles(2))
+        .array("run1/temperature.ra", FLOAT32, &[4, 2], &[0; 32])
+        .array("run1/counts.ra", INT16, &[4], &[0; 8])
+        .file("time.yaml", TIME)
+}
+
+/// A description with comments.
+const TIME: &str =
+    "# the clock\ndimcoords:\n  time: # of the mooring\n    size: 4\n    type:  float64\n";
+
+fn text(home: &Experiment, name: &str) -> String {
+    fs::read_to_string(home.path().join(name)).unwrap()
+}
+
+fn describe(home: &Experiment, options: &[&str]) -> Ran {
+    ra("describe", &[home.path()], options)
+}
+
+#[test]
+fn units_names_dimensions_and_a_title_are_given_in_one_command() {
+    let home = undescribed();
+    let given = [
+        "--set",
+        "temperature.units=degree_Celsius",
+        "--set",
+        "time.long_name=time of day",
+        "--dims",
+        "run1/temperature=time,lat",
+        "--set",
+        "title=Mooring 7",
+    ];
+    let dry: Vec<_> = given.iter().copied().chain(["--dry-run"]).collect();
+    describe(&home, &dry).exits(0).says(&[
+        "would write",
+        "temperature.yaml",
+        "nothing was changed",
+    ]);
+    assert_eq!(text(&home, "time.yaml"), TIME);
+    assert!(!home.path().join("run1/temperature.yaml").exists());
+    describe(&home, &given).exits(0).says(&[
+        "wrote ",
+        "manifest.yaml",
+        "time.yaml:7: long_name of time.ra: time of day",
+        "run1/temperature.yaml:3: shape of run1/temperature.ra: 4, 2 is now time, lat",
+        "title of the pack: Mooring 7",
+    ]);
+    assert_eq!(
+        text(&home, "time.yaml"),
+        format!("{TIME}    attributes:\n      long_name: time of day\n")
+    );
+    assert_eq!(
+        text(&home, "run1/temperature.yaml"),
+        "ndarrays:\n  temperature:\n    shape: [time, lat]\n    type: float32\n    attributes:\n      units: degree_Celsius\n"
+    );
+    ra("validate", &[home.path()], &["--allow", "DESC001"]).exits(0);
+    // The title waits for `create`, and nobody misses the arrays in its document.
+    ra("manifest", &[home.path()], &["--write"]).exits(0);
+    let verified = ra("verify", &[home.path()], &[]).exits(1);
+    assert!(!verified.said().contains("DESC013"), "{}", verified.said());
+    fs::remove_file(home.path().join("manifest-sha256.txt")).unwrap();
+    // A second time there is nothing to do, and an empty value removes.
+    describe(&home, &given).exits(0).says(&["3 descriptions with the given metadata already"]);
+    describe(&home, &["--set", "time.long_name=", "--json"])
+        .exits(0)
+        .says(&["\"from\":\"time of day\""]);
+    assert_eq!(text(&home, "time.yaml"), TIME);
+}
+
+#[test]
+fn a_table_is_filled_in_and_applied() {
+    let home = undescribed();
+    let table = String::from_utf8(describe(&home, &["--template"]).exits(0).out).unwrap();
+    assert_eq!(
+        table,
+        "name,shape,dims,units,long_name,standard_name\nlat,2,2,,,\nrun1/counts,4,4,,,\nrun1/temperature,4x2,4 2,,,\ntime,4,time,,,\n"
+    );
+    let filled = table
+        .replace("lat,2,2,,,", "lat,2,2,degrees_north,\"latitude, north\",latitude")
+        .replace("run1/temperature,4x2,4 2,,,", "run1/temperature,4x2,time lat,K,,");
+    let file = home.path().join("meta.csv");
+    // As a spreadsheet of a country with decimal commas writes it.
+    fs::write(&file, format!("\u{feff}{}", filled.replace('\n', "\r\n"))).unwrap();
+    describe(&home, &["--apply", file.to_str().unwrap()]).exits(0);
+    let lat = text(&home, "lat.yaml");
+    assert!(lat.contains("long_name: latitude, north\n      standard_name: latitude\n"), "{lat}");
+    assert!(text(&home, "run1/temperature.yaml").contains("shape: [time, lat]"));
+    assert!(
+        home.path().join("run1/counts.yaml").exists(),
+        "an array without a description gets one"
+    );
+    let again = String::from_utf8(describe(&home, &["--template"]).exits(0).out).unwrap();
+    assert_eq!(again, filled.replace("lat,2,2", "lat,2,lat"));
+    let wrong = run_as(
+        ra_pack()
+            .args(["describe", "--apply", "-"])
+            .arg(home.path())
+            .write_stdin("name,units\ntiem,s\n"),
+    );
+    wrong.exits(2).says(&["`tiem`", "did you mean `time`?"]);
+}
+
+#[test]
+fn what_does_not_fit_changes_nothing() {
+    let home = undescribed();
+    for (options, status, words) in [
+        (&["--dims", "temperature=lat,time"][..], 2, &["this order fits: time,lat"][..]),
+        (&["--dims", "temperature=time"], 2, &["1 name of a dimension", "[4, 2]"]),
+        (&["--dims", "temperature=4,3"], 2, &["length 2, not 3"]),
+        (&["--set", "tempreature.units=K"], 2, &["did you mean `run1/temperature`?"]),
+        (&["--dims", "time,lat"], 2, &["does not say of which array"]),
+        (&["--dims", "time=lat"], 2, &["no other dimension than itself"]),
+        (
+            &["--set", "temperature=K", "--set", "lat.units=m", "--dims", "lat=/time"],
+            2,
+            &["has the length 2"],
+        ),
+    ] {
+        describe(&home, options).exits(status).says(words);
+    }
+    assert_eq!(fs::read_dir(home.path()).unwrap().count(), 4);
+    // A name that no array has is that of a dimension alone, and is noticed when it looks like a slip.
+    describe(&home, &["--dims", "temperature=tiem,x"]).exits(0).says(&["did you mean `time`?"]);
+    let temperature = text(&home, "run1/temperature.yaml");
+    assert!(temperature.contains("  x:\n    size: 2\n    type: int64\n"), "{temperature}");
+    ra("validate", &[home.path()], &["--allow", "DESC001"]).exits(0);
+    // Two arrays of one directory have one `x`.
+    describe(&home, &["--dims", "counts=x"]).exits(1).says(&["DESC00"]);
+    assert!(!home.path().join("run1/counts.yaml").exists());
+    // One that cannot be changed safely.
+    let odd = "ndarrays:\n  lat: &l\n    shape: [2] # one\n    type: float64\n    attributes: # none\n      valid_range: {shape: [2], type: float64, value: [0, # low\n        9]}\n";
+    fs::write(home.path().join("lat.yaml"), odd).unwrap();
+    describe(&home, &["--set", "lat.valid_range=7"]).exits(1).says(&["a comment", "by hand"]);
+    assert_eq!(text(&home, "lat.yaml"), odd);
+}
+
+#[test]
+fn one_array_is_described_by_its_own_path() {
+    let home = undescribed();
+    let lat = home.path().join("lat.ra");
+    ra("describe", &[&lat], &["--set", "units=degree_nrth", "--dry-run"])
+        .exits(0)
+        .says(&["META002", "did you mean `degrees_north`?"]);
+    let yaml = lat.with_extension("yaml");
+    ra("describe", &[&lat], &["--set", "units=degrees_north", "--set", "lat.valid_max=90"])
+        .exits(0)
+        .says(&[&format!("{}:6: units of lat.ra: degrees_north", yaml.display())]);
+    assert!(text(&home, "lat.yaml").ends_with("units: degrees_north\n      valid_max: 90\n"));
+    let counts = home.path().join("run1/counts.ra");
+    run_as(ra_pack().current_dir(home.path()).args(["describe", "--dims", "time"]).arg(&counts))
+        .exits(0);
+    assert!(text(&home, "run1/counts.yaml").contains("shape: [time]"));
+    let zip = home.path().join("a.zip");
+    create(home.path(), &zip, &["--describe", "--exclude", "a.zip*"]).exits(0);
+    ra("describe", &[&zip], &["--set", "lat.units=m"])
+        .exits(2)
+        .says(&["is an archive", "ra-pack extract"]);
+}
+
+#[test]
+fn reshape_and_update_tell_what_they_would_change() {
+    let home = Experiment::new()
+        .array("a.ra", UINT8, &[4], &[0; 4])
+        .file("a.yaml", "ndarrays: {a: {shape: [3], type: uint8}} # x\n");
+    describe(&home, &["--update", "-n"]).exits(0).says(&["3 is now 4", "nothing was changed"]);
+    assert!(text(&home, "a.yaml").contains("[3]"));
+    describe(&home, &["--update"]).exits(0);
+    let before = fs::read(home.path().join("a.ra")).unwrap();
+    ra("reshape", &[&home.path().join("a.ra")], &["2", "2", "--dry-run"])
+        .exits(0)
+        .says(&["[4] is now [2, 2]", "nothing was changed"]);
+    assert_eq!(fs::read(home.path().join("a.ra")).unwrap(), before);
+    assert!(text(&home, "a.yaml").contains("[4]"));
+    describe(&home, &["--write", "--dry-run"]).exits(0).says(&["described already"]);
+}
+
+/// The document in an archive.
+fn manifest(archive: &Path) -> String {
+    let got = ra("get", &[archive], &["manifest.yaml"]).exits(0);
+    String::from_utf8(got.out).unwrap()
+}
+
+#[test]
+fn attributes_of_the_pack_are_kept_with_the_descriptions_of_all_arrays() {
+    let home = undescribed();
+    describe(&home, &["--write"]).exits(0);
+    let zips = tempfile::tempdir().unwrap();
+    let zip = |name: &str| zips.path().join(name);
+    create(home.path(), &zip("plain.zip"), &[]).exits(0);
+    let given = ["--attribute", "title=Mooring 7", "--attribute", "doi=10.1/x"];
+    create(home.path(), &zip("a.zip"), &given).exits(0);
+    let (plain, stated) = (manifest(&zip("plain.zip")), manifest(&zip("a.zip")));
+    let expected =
+        plain.replacen("/:\n", "/:\n  attributes:\n    title: Mooring 7\n    doi: 10.1/x\n", 1);
+    assert!(stated.ends_with(&expected), "{stated}");
+    ra("verify", &[&zip("a.zip")], &["--strict"]).exits(0);
+    for (command, options) in [("info", &[][..]), ("list", &["--long"][..])] {
+        let shown = ra(command, &[&zip("a.zip")], options).exits(0).says(&["title", "10.1/x"]);
+        let all = shown.said();
+        assert!(all.find("Mooring 7").unwrap() < all.find("time").unwrap(), "{all}");
+        let json = ra(command, &[&zip("a.zip")], &["--json"]).exits(0).json();
+        assert_eq!(json["attributes"]["title"], "Mooring 7");
+    }
+    // Attributes outlive changes to the descriptions, and the next version of the archive.
+    let out = zips.path().join("out");
+    ra("extract", &[&zip("a.zip"), Path::new("-C"), &out], &[]).exits(0);
+    fs::remove_file(out.join("manifest-sha256.txt")).unwrap();
+    ra("describe", &[&out], &["--set", "time.units=s"]).exits(0);
+    create(&out, &zip("b.zip"), &["--attribute", "title=Mooring 8"]).exits(0);
+    let stated = manifest(&zip("b.zip"));
+    assert!(
+        stated.contains("title: Mooring 8\n    doi: 10.1/x") && stated.contains("units: s"),
+        "{stated}"
+    );
+    ra("verify", &[&zip("b.zip")], &["--strict"]).exits(0);
+    ra("add", &[&zip("b.zip")], &["--attribute", "licence=CC0-1.0"]).exits(0);
+    assert!(
+        manifest(&zip("b.zip")).contains("title: Mooring 8\n    doi: 10.1/x\n    licence: CC0-1.0")
+    );
+    // A document by hand is completed, and keeps its words.
+    let by_hand = "# by me\n\nattributes: {title: a} # short\n";
+    fs::write(home.path().join("manifest.yaml"), by_hand).unwrap();
+    create(home.path(), &zip("c.zip"), &["--attribute", "title=b", "--attribute", "n=1"]).exits(0);
+    let completed = manifest(&zip("c.zip"));
+    assert!(
+        completed.starts_with("# by me\n\n/:\n  attributes: {title: b, \"n\": 1} # short\n"),
+        "{completed}"
+    );
+    assert!(completed.contains("/run1:\n") && completed.contains("temperature:"), "{completed}");
+    ra("verify", &[&zip("c.zip")], &[]).exits(0);
+}
+
+#[test]
+fn what_is_missing_is_said_at_the_end() {
+    let home = undescribed();
+    describe(&home, &["--write"]).exits(0);
+    describe(&home, &["--set", "time.units=s", "--set", "time.long_name=time"]).exits(0);
+    let zip = home.path().join("a.zip");
+    let lacks = "3 of 4 arrays lack units and a long name; `ra-pack validate --metadata ";
+    let made = create(home.path(), &zip, &["--exclude", "a.zip*"]).exits(0);
+    assert!(made.err.lines().last().unwrap().starts_with(lacks), "{}", made.err);
+    ra("verify", &[&zip], &[]).exits(0).says(&[lacks]);
+    let quiet = ra("verify", &[&zip], &["-q"]).exits(0);
+    assert_eq!(quiet.err, "");
+    let json = ra("verify", &[&zip], &["--json"]).exits(0).json();
+    assert_eq!(json["metadata"]["without_units"], 3);
+    let whole = Experiment::new().array("a.ra", FLOAT32, &[1], &[0; 4]).file(
+        "a.yaml",
+        "ndarrays: {a: {shape: [1], type: float32, attributes: {units: m, long_name: a}}}\n",
+    );
+    let made = create(whole.path(), &whole.path().join("a.zip"), &["--exclude", "a.zip*"]).exits(0);
+    assert!(!made.err.contains("lack"), "{}", made.err);
+}
+
+#[test]
+fn metadata_is_judged_where_that_is_asked_for() {
+    let times = le(f64::to_le_bytes, [0.0, 1.0, 3.0, 2.0]);
+    let home = Experiment::new()
+        .array("time.ra", FLOAT64, &[4], &times)
+        .file("time.yaml", "dimcoords: {time: {size: 4, type: float64, attributes: {units: hous since 2000-01-01, long_name: t}}}\n")
+        .array("a.ra", INT16, &[4], &[0; 8])
+        .file("a.yaml", "ndarrays:\n  aa:\n    shape: [time]\n    type: int16\n    attributes:\n      _FillValue: -99999\n      standard_name: a\n")
+        .array("flags.ra", UINT8, &[4], &[0; 4])
+        .file("flags.yaml", "ndarrays: {flags: {shape: [4], type: {enum: {base: uint8, members: {ok: 0}}}, attributes: {units: 1}}}\n")
+        .file("tiem.yaml", "dimcoords: {time: {size: 4, type: float64}}\n");
+    ra("validate", &[home.path()], &[]).exits(0);
+    let found = ra("validate", &[home.path()], &["--metadata", "--json"]).exits(0).findings();
+    let found: Vec<_> =
+        found.iter().map(|(code, member)| (code.as_str(), member.as_str())).collect();
+    assert_eq!(
+        found,
+        [
+            ("META001", "a.yaml"),
+            ("META002", "time.yaml"),
+            ("META003", "flags.yaml"),
+            ("META004", "time.ra"),
+            ("META005", "a.yaml"),
+            ("META006", "a.yaml"),
+            ("META007", "tiem.yaml"),
+            ("META008", "manifest.yaml"),
+        ]
+    );
+    ra("validate", &[home.path()], &["--metadata", "--strict"]).exits(1).says(&[
+        "did you mean `hour",
+        "did you mean `time.yaml`?",
+        "`ra-pack describe --set a.units=UNITS ",
+        "more than 3 at index 3",
+        "found: 2",
+        "call the entry `a`",
+    ]);
+    // One file by itself, and only what was not allowed.
+    let file = home.path().join("a.yaml");
+    let found = ra("validate", &[&file], &["--metadata", "--json", "--allow", "META006"]).exits(0);
+    let codes: Vec<_> = found.findings().into_iter().map(|(code, _)| code).collect();
+    assert_eq!(codes, ["META001", "META005"]);
+    // In an archive the same.
+    let zip = home.path().join("a.zip");
+    create(home.path(), &zip, &["--exclude", "a.zip*"]).exits(0);
+    let found = ra("validate", &[&zip], &["--metadata", "--json"]).exits(0).findings();
+    assert_eq!(found.iter().filter(|(code, _)| code.starts_with("META")).count(), 8, "{found:?}");
+}
