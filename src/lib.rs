@@ -253,9 +253,9 @@ pub mod values {
     pub use crate::ops::{Axis, Coordinate};
     #[cfg(feature = "inspect")]
     pub use crate::ops::{
-        Category, Column, Corners, CornersOptions, Grid, Histogram, Line, NameStatistics, Number,
-        NumberStatistics, Quantity, Sample, SampleOptions, SampledAxis, Statistics,
-        StatisticsOptions,
+        Category, Column, Corners, CornersOptions, FixedAxis, Grid, Histogram, Line,
+        NameStatistics, Number, NumberStatistics, Quantity, Sample, SampleOptions, SampledAxis,
+        Statistics, StatisticsOptions, scale_and_offset,
     };
 }
 

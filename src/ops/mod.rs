@@ -81,13 +81,13 @@ pub use self::{
     corners::{Corners, CornersOptions},
     info::{ArrayInfo, ManifestInfo, PackInfo, array_file_info, array_info, info},
     list::{ListOptions, ListOrder, Listed, ListedArray, Listing, list},
-    sample::{Column, Grid, Line, Quantity, Sample, SampleOptions, SampledAxis},
+    sample::{Column, FixedAxis, Grid, Line, Quantity, Sample, SampleOptions, SampledAxis},
     select::{InvalidPattern, Patterns},
     statistics::{
         Category, Histogram, NameStatistics, NumberStatistics, Statistics, StatisticsOptions,
     },
     validate::{ValidateOptions, ValidateReport, validate, validate_text},
-    values::Number,
+    values::{Number, scale_and_offset},
     verify::{Intact, VerifyOptions, VerifyReport, verify},
 };
 #[cfg(feature = "convert")]

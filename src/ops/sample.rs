@@ -3,6 +3,7 @@
 use super::open::{Axis, PackedArray};
 use super::values::{
     ArrayPart, ArraySelection, Converter, Meaning, Taken, float, float_of, for_each,
+    scale_and_offset,
 };
 use crate::error::{Error, Result};
 use crate::ndl::{Ndarray, Order, Value};
@@ -54,6 +55,26 @@ pub struct Quantity {
     pub is_magnitude: bool,
     /// The names of the numbers, when they are those of an enum or truth values.
     pub names: Vec<(String, i128)>,
+    /// The factor and the offset that were applied to the stored numbers, when the description has any.
+    pub scale_and_offset: Option<(f64, f64)>,
+    /// The dimensions of which one index is shown, in the order of the shape.
+    pub fixed: Vec<FixedAxis>,
+}
+
+/// A dimension of which a sample shows one index.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct FixedAxis {
+    /// The name of the dimension, when the description gives one.
+    pub name: Option<String>,
+    /// The index in the array.
+    pub index: u64,
+    /// The coordinate of this index, where the pack has it and it is a number.
+    pub position: Option<f64>,
+    /// The name of this index: a coordinate that is text, or an entry of the array's attribute `components` or `labels`.
+    pub label: Option<String>,
+    /// The description of the coordinate, when there is one.
+    pub coordinate: Option<Ndarray>,
 }
 
 /// An array of one dimension in at most so many columns.
@@ -141,6 +162,15 @@ impl Column {
         self.low = self.low.min(number);
         self.high = self.high.max(number);
     }
+
+    fn scale(&mut self, (factor, offset): (f64, f64)) {
+        for number in [&mut self.first, &mut self.low, &mut self.high, &mut self.last] {
+            *number = *number * factor + offset;
+        }
+        if factor < 0.0 {
+            std::mem::swap(&mut self.low, &mut self.high);
+        }
+    }
 }
 
 impl PackedArray {
@@ -150,7 +180,8 @@ impl PackedArray {
     /// is looked at. A grid gets the mean in each cell, or one of its elements where the names of an enum
     /// have no mean, and where an array is stored and larger than 1 GiB: of that, only what is
     /// shown is read. What is missing by the description is NaN (see [`statistics`](Self::statistics)).
-    /// Dimensions of one element are left out when there are more than two.
+    /// Stored numbers become those that are meant by [`scale_and_offset`](crate::values::scale_and_offset), and so do
+    /// coordinates. Dimensions of one element are left out when there are more than two.
     ///
     /// ```
     /// # fn main() -> ra_pack::Result<()> {
@@ -176,15 +207,95 @@ impl PackedArray {
     pub fn sample(&self, options: &SampleOptions) -> Result<Sample> {
         let part = ArrayPart::new(self, options.slice.as_deref())?;
         let (converter, quantity) = converter(&part)?;
+        let shown = shown(&part);
+        if shown.len() > 2 {
+            return Err(too_many(&part, options.slice.as_deref()));
+        }
         let (rows, columns) = (options.rows.max(1), options.columns.max(1));
-        let sampler = Sampler { part, converter, quantity, jobs: pipeline::jobs(options.jobs) };
-        match *shown(&sampler.part).as_slice() {
-            [] => sampler.line(None, columns),
-            [axis] => sampler.line(Some(axis), columns),
+        let mut axes = self.axes()?;
+        if part.order == Order::Row {
+            axes.reverse();
+        }
+        let jobs = pipeline::jobs(options.jobs);
+        let mut sampler = Sampler { part, axes, converter, quantity, jobs };
+        sampler.quantity.fixed = sampler.fixed(&shown)?;
+        match *shown.as_slice() {
             [down, across] => sampler.grid((down, rows), (across, columns)),
-            _ => Err(too_many(&sampler.part, options.slice.as_deref())),
+            _ => sampler.line(shown.first().copied(), columns),
         }
     }
+
+    /// The slice that leaves the two dimensions that a picture shows best, in the order of the indices; nothing for an
+    /// array of no more dimensions than a picture has.
+    ///
+    /// Short dimensions without a name among others with one, and those whose indices have names, are taken at their
+    /// first index. Then time is taken at its middle, and then the shorter of the others.
+    ///
+    /// ```
+    /// # fn main() -> ra_pack::Result<()> {
+    /// let pack = ra_pack::Pack::open("examples/experiment")?;
+    /// let velocity = pack.array("currents/velocity.ra")?;
+    /// assert_eq!(velocity.picture_slice()?.as_deref(), Some("0,:,:"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When the array or a description cannot be read.
+    pub fn picture_slice(&self) -> Result<Option<String>> {
+        let axes = self.axes()?;
+        if axes.iter().filter(|axis| axis.extent != 1).count() <= 2 {
+            return Ok(None);
+        }
+        let description = self.description()?;
+        let has_names = axes.iter().any(|axis| axis.name.is_some());
+        let is_component = |axis: &Axis| {
+            let is_short = axis.name.is_none() && axis.extent <= MOST_COMPONENTS;
+            has_names && is_short || names(axis, description.as_ref()).is_some()
+        };
+        let rank = |axis: &Axis| {
+            let kind = u8::from(is_time(axis)) + 2 * u8::from(is_component(axis));
+            (axis.extent == 1, kind, std::cmp::Reverse(axis.extent))
+        };
+        let mut best: Vec<(usize, &Axis)> = axes.iter().enumerate().collect();
+        best.sort_by_key(|(_, axis)| rank(axis));
+        best.truncate(2);
+        let part = |(nth, axis): (usize, &Axis)| match axis {
+            _ if best.iter().any(|(kept, _)| *kept == nth) => ":".to_owned(),
+            component if is_component(component) => "0".to_owned(),
+            other => (other.extent / 2).to_string(),
+        };
+        Ok(Some(axes.iter().enumerate().map(part).collect::<Vec<_>>().join(",")))
+    }
+}
+
+/// Longest dimension without a name that is one of components, as of a vector or a colour.
+const MOST_COMPONENTS: u64 = 4;
+
+/// Whether a dimension is time, by the description of its coordinate or by its name.
+fn is_time(axis: &Axis) -> bool {
+    let description = axis.coordinate.as_ref().and_then(|found| found.description.as_ref());
+    let attribute = |name| description.and_then(|found| found.attribute(name)?.as_str());
+    axis.name.as_deref() == Some("time")
+        || attribute("standard_name") == Some("time")
+        || attribute("axis") == Some("T")
+        || attribute("units").is_some_and(|units| units.contains(" since "))
+}
+
+/// Attributes that name the indices of a dimension without a coordinate.
+const NAMES: [&str; 2] = ["components", "labels"];
+
+/// The names of the indices of a dimension: its coordinates where these are text, or the attribute of the array that
+/// has as many names, for a dimension without a coordinate.
+fn names<'d>(axis: &'d Axis, description: Option<&'d Ndarray>) -> Option<&'d [Value]> {
+    let own = match &axis.coordinate {
+        Some(coordinate) => coordinate.description.as_ref()?.value.as_ref(),
+        None => description.and_then(|found| NAMES.iter().find_map(|name| found.attribute(name))),
+    };
+    let Value::List(names) = own? else { return None };
+    let is_each = names.len() as u64 == axis.extent && names.iter().all(|it| it.as_str().is_some());
+    is_each.then_some(names)
 }
 
 fn converter(part: &ArrayPart<'_>) -> Result<(Converter, Quantity)> {
@@ -201,9 +312,14 @@ fn converter(part: &ArrayPart<'_>) -> Result<(Converter, Quantity)> {
         description: part.description.clone(),
         is_magnitude: false,
         names: Vec::new(),
+        scale_and_offset: None,
+        fixed: Vec::new(),
     };
     let converter = match part.meaning() {
-        Meaning::Numbers(converter) => converter,
+        Meaning::Numbers(converter) => {
+            quantity.scale_and_offset = part.description.as_ref().and_then(scale_and_offset);
+            converter
+        }
         Meaning::Magnitudes(converter) => {
             quantity.is_magnitude = true;
             converter
@@ -239,23 +355,21 @@ fn shown(part: &ArrayPart<'_>) -> Vec<ShownAxis> {
     all
 }
 
-/// That there are more dimensions than a picture has, with a slice that leaves two: the longest.
+/// That there are more dimensions than a picture has, with a slice that leaves two.
 fn too_many(part: &ArrayPart<'_>, slice: Option<&str>) -> Error {
+    let proposed = match part.array.picture_slice() {
+        Ok(proposed) => proposed.unwrap_or_default(),
+        Err(error) => return error,
+    };
     let shape = crate::pack::shape_of(part.header.dims(), part.order);
-    let mut longest: Vec<usize> = (0..shape.len()).collect();
-    longest.sort_by_key(|axis| std::cmp::Reverse(shape.get(*axis).copied()));
-    longest.truncate(2);
-    let proposed: Vec<&str> =
-        (0..shape.len()).map(|axis| if longest.contains(&axis) { ":" } else { "0" }).collect();
     let extents: Vec<String> = shape.iter().map(u64::to_string).collect();
     let after =
         slice.map_or_else(String::new, |slice| format!(" and `{slice}` leaves more than two"));
     Error::Unsupported(format!(
-        "`{}` has {} dimensions ({}){after}; choose two of them, such as the option `slice: '{}'`",
+        "`{}` has {} dimensions ({}){after}; choose two of them, such as the option `slice: '{proposed}'`",
         escape(part.array.name()),
         shape.len(),
         extents.join(" x "),
-        proposed.join(","),
     ))
 }
 
@@ -297,39 +411,66 @@ impl CellAxis {
 /// An array that is sampled.
 struct Sampler<'a> {
     part: ArrayPart<'a>,
+    /// The dimensions, in the order of the file.
+    axes: Vec<Axis>,
     converter: Converter,
     quantity: Quantity,
     jobs: usize,
 }
 
 impl Sampler<'_> {
+    fn axis(&self, of_file: usize) -> &Axis {
+        self.axes.get(of_file).expect("the dimensions are those of the header")
+    }
+
+    /// The dimensions that are not shown, in the order of the shape.
+    fn fixed(&self, shown: &[ShownAxis]) -> Result<Vec<FixedAxis>> {
+        let all = self.part.selection.axes().iter().enumerate();
+        let is_fixed = |of_file: usize| shown.iter().all(|axis| axis.of_file != of_file);
+        let fixed = |(of_file, taken): (usize, &Taken)| {
+            let axis = self.axis(of_file);
+            let name_of = |names: &[Value]| {
+                let name = names.get(usize::try_from(taken.first).ok()?)?;
+                name.as_str().map(str::to_owned)
+            };
+            Ok(FixedAxis {
+                name: axis.name.clone(),
+                index: taken.first,
+                position: self.positions(axis, *taken)?.and_then(|all| all.first().copied()),
+                label: names(axis, self.part.description.as_ref()).and_then(name_of),
+                coordinate: axis.coordinate.as_ref().and_then(|found| found.description.clone()),
+            })
+        };
+        let mut all =
+            all.filter(|(nth, _)| is_fixed(*nth)).map(fixed).collect::<Result<Vec<_>>>()?;
+        if self.part.order == Order::Row {
+            all.reverse();
+        }
+        Ok(all)
+    }
+
     /// What is known of a dimension.
     fn describe(&self, shown: ShownAxis, most: usize) -> Result<SampledAxis> {
         let (step, cells) = cells(shown.taken.count, most);
         let middles = middles(shown.taken, step);
         let mut indices: Vec<u64> = (0..middles.count).map(|nth| middles.nth(nth)).collect();
-        let mut axes = self.part.array.axes()?;
-        if self.part.order == Order::Row {
-            axes.reverse();
-        }
-        let known = axes.into_iter().nth(shown.of_file);
-        let mut positions =
-            known.as_ref().map(|axis| self.positions(axis, middles)).transpose()?.flatten();
+        let axis = self.axis(shown.of_file);
+        let mut positions = self.positions(axis, middles)?;
         if shown.taken.is_flipped {
             indices.reverse();
             if let Some(positions) = &mut positions {
                 positions.reverse();
             }
         }
-        let (name, coordinate) = known.map(|axis| (axis.name, axis.coordinate)).unwrap_or_default();
-        let coordinate = coordinate.and_then(|coordinate| coordinate.description);
-        let extent = shown.taken.count;
+        let (name, extent) = (axis.name.clone(), shown.taken.count);
+        let coordinate = axis.coordinate.as_ref().and_then(|found| found.description.clone());
         Ok(SampledAxis { name, extent, cells, step, indices, positions, coordinate })
     }
 
     /// The coordinates of some elements along a dimension, when they are numbers.
     fn positions(&self, axis: &Axis, taken: Taken) -> Result<Option<Vec<f64>>> {
         let Some(coordinate) = &axis.coordinate else { return Ok(None) };
+        let description = coordinate.description.as_ref();
         if let Some(member) = &coordinate.member {
             let array = self.part.array.pack().array(member)?;
             let part = ArrayPart::new(&array, None)?;
@@ -338,9 +479,13 @@ impl Sampler<'_> {
             let mut all = Vec::new();
             let look = |block: &[u8]| converter.convert(block).numbers;
             for_each(&array, &selection, 1, look, |numbers| all.extend(numbers))?;
+            if let Some((factor, offset)) = description.and_then(scale_and_offset) {
+                for number in &mut all {
+                    *number = *number * factor + offset;
+                }
+            }
             return Ok(Some(all));
         }
-        let description = coordinate.description.as_ref();
         let Some(Value::List(list)) = description.and_then(|found| found.value.as_ref()) else {
             return Ok(None);
         };
@@ -385,8 +530,13 @@ impl Sampler<'_> {
                 column.add(*number);
             }
         })?;
-        for column in columns.iter_mut().filter(|_| is_flipped) {
-            std::mem::swap(&mut column.first, &mut column.last);
+        for column in &mut columns {
+            if is_flipped {
+                std::mem::swap(&mut column.first, &mut column.last);
+            }
+            if let Some(scale_and_offset) = self.quantity.scale_and_offset {
+                column.scale(scale_and_offset);
+            }
         }
         Ok(Sample::Line(Box::new(Line { quantity: self.quantity, axis, columns, verified })))
     }
@@ -424,8 +574,10 @@ impl Sampler<'_> {
             }
         })?;
         // A sum beyond a float is still beyond it when it is divided.
-        let mean =
-            |(sum, count): (f64, u64)| if count == 0 { f64::NAN } else { sum / float(count) };
+        let (factor, offset) = self.quantity.scale_and_offset.unwrap_or((1.0, 0.0));
+        let mean = |(sum, count): (f64, u64)| {
+            if count == 0 { f64::NAN } else { sum / float(count) * factor + offset }
+        };
         let cells = sums.into_iter().map(mean).collect();
         let quantity = self.quantity;
         Ok(Sample::Grid(Box::new(Grid { quantity, rows, columns, cells, is_nearest, verified })))

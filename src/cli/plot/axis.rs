@@ -2,15 +2,46 @@
 
 use ra_pack::values::SampledAxis;
 
-use super::super::array::{self, Dates, attribute_text, civil, date, days};
-use super::super::text::{self, float, floor, stepped};
-use super::chart::Chart;
+use super::super::array::{self, Dates, attribute_text};
+use super::super::text::{self, float, stepped};
+use super::dates::dated;
+use super::label::Label;
 
 /// A place on an axis, with the text at it.
 pub(crate) type Tick = (f64, String);
 
-/// Most places on an axis.
-const MOST: usize = 24;
+/// The marks along an axis.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ticks {
+    /// Those with a text.
+    pub(crate) major: Vec<Tick>,
+    /// The smaller ones among them.
+    pub(crate) minor: Vec<f64>,
+    /// The part of a date that the texts leave out.
+    pub(crate) context: Option<String>,
+}
+
+impl Ticks {
+    /// Moves all marks, and leaves out those that get a place outside of the axis.
+    fn placed(mut self, place: impl Fn(f64) -> Option<f64>) -> Self {
+        let place = |value: f64| place(value).filter(|it| (-1e-9..=1.0 + 1e-9).contains(it));
+        let tick = |(value, text): Tick| Some((place(value)?, text));
+        self.major = self.major.into_iter().filter_map(tick).collect();
+        self.minor = self.minor.into_iter().filter_map(place).collect();
+        self
+    }
+
+    /// The same from the other end.
+    pub(crate) fn reversed(self) -> Self {
+        self.placed(|place| Some(1.0 - place))
+    }
+}
+
+/// Most places with a text on an axis.
+pub(super) const MOST: usize = 24;
+
+/// Most smaller places.
+const MOST_MINOR: usize = 200;
 
 /// The way from values to places from 0 to 1.
 #[derive(Debug, Clone, Copy)]
@@ -21,13 +52,9 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// The range that was asked for, or that of the values; `margin` is the part of it that is left free on both sides.
-    pub(crate) fn new(values: Option<(f64, f64)>, style: &Chart, margin: f64) -> Self {
-        let is_log = style.is_log;
-        if let Some((low, high)) = style.range {
-            return Self { low, high, is_log };
-        }
-        let (low, high) = values.unwrap_or(if is_log { (0.1, 1.0) } else { (0.0, 1.0) });
+    /// From the least to the greatest value; `margin` is the part of this range that is left free on both sides.
+    pub(crate) fn new(ends: Option<(f64, f64)>, is_log: bool, margin: f64) -> Self {
+        let (low, high) = ends.unwrap_or(if is_log { (0.1, 1.0) } else { (0.0, 1.0) });
         if is_log {
             let (low, high) = if low < high { (low, high) } else { (low / 2.0, high * 2.0) };
             return Self { low, high, is_log };
@@ -51,11 +78,15 @@ impl Scale {
         Some((change(value) / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0))
     }
 
-    /// Ticks by their places.
-    pub(super) fn ticks(self, count: usize) -> Vec<Tick> {
+    /// Good moments, where the values are some.
+    pub(super) fn dated(self, dates: Option<Dates>, count: usize) -> Option<Ticks> {
+        let ticks = dated(dates.filter(|_| !self.is_log)?, self.low, self.high, count)?;
+        Some(ticks.placed(|value| self.place(value)))
+    }
+
+    pub(super) fn ticks(self, count: usize) -> Ticks {
         let ticks = if self.is_log { logarithmic } else { linear }(self.low, self.high, count);
-        let placed = ticks.into_iter().filter_map(|(value, text)| Some((self.place(value)?, text)));
-        placed.filter(|(place, _)| (-1e-9..=1.0 + 1e-9).contains(place)).collect()
+        ticks.placed(|value| self.place(value))
     }
 }
 
@@ -103,8 +134,16 @@ impl<'s> Along<'s> {
         if self.is_falling { self.axis.cells.saturating_sub(1 + cell) } else { cell }
     }
 
+    /// The numbers of the cells at so many places, or else of each, from the lower end on.
+    pub(super) fn all(&self, places: Option<usize>) -> Vec<usize> {
+        match places {
+            Some(all) => (0..all).map(|nth| self.cell((float(nth) + 0.5) / float(all))).collect(),
+            None => (0..self.axis.cells).map(|nth| self.turned(nth)).collect(),
+        }
+    }
+
     /// The number of the cell at a part from 0 to 1 of the axis.
-    pub(super) fn cell(&self, part: f64) -> usize {
+    fn cell(&self, part: f64) -> usize {
         let (low, high) = self.ends();
         let place = low + (high - low) * part;
         let after = self.edges.partition_point(|edge| *edge <= place);
@@ -126,41 +165,77 @@ impl<'s> Along<'s> {
             && attribute_text(self.axis.coordinate.as_ref(), "positive") != Some("down")
     }
 
-    pub(super) fn ticks(&self, count: usize) -> Vec<Tick> {
+    /// About `count` marks; of dates, whose texts are short, a quarter more.
+    pub(super) fn ticks(&self, count: usize) -> Ticks {
         if self.edges.is_empty() {
-            return Vec::new();
+            return Ticks::default();
         }
         let (low, high) = self.ends();
-        let mut ticks = match self.dates {
-            Some(dates) => dated(dates, low, high, count),
-            None => linear(low, high, count),
-        };
+        let dated = self.dates.and_then(|dates| dated(dates, low, high, count + count / 4));
+        let mut ticks = dated.unwrap_or_else(|| linear(low, high, count));
         if !self.has_positions {
             // Indices are whole.
-            ticks.retain(|(place, _)| place.fract().abs() < 1e-9);
-            for (place, text) in &mut ticks {
+            ticks.major.retain(|(place, _)| place.fract().abs() < 1e-9);
+            ticks.minor.retain(|place| (place - place.round()).abs() < 1e-9);
+            for (place, text) in &mut ticks.major {
                 *text = format!("{place:.0}");
             }
         }
-        let place = |(place, text): Tick| ((place - low) / (high - low), text);
-        ticks.into_iter().map(place).filter(|(place, _)| (0.0..=1.0).contains(place)).collect()
+        ticks.placed(|place| Some((place - low) / (high - low)))
     }
 
-    pub(crate) fn label(&self) -> String {
-        let name = self.axis.name.as_deref().map(|name| ra_pack::path::escape(name).to_string());
-        let attribute = |name| {
-            array::attribute(self.axis.coordinate.as_ref(), name).filter(|_| self.has_positions)
-        };
-        let name = attribute("long_name").or(name);
-        let units = match self.dates {
-            Some(_) => Some("UTC".to_owned()),
-            None if self.has_positions => attribute("units"),
-            None => name.as_ref().map(|_| "index".to_owned()),
-        };
-        match (name, units) {
-            (Some(name), Some(units)) => format!("{name} [{units}]"),
-            (name, units) => name.or(units).unwrap_or_else(|| "index".to_owned()),
+    /// The places of the edges of all cells, in their order, from 0 to 1.
+    pub(super) fn edges(&self) -> Vec<f64> {
+        let (low, high) = self.ends();
+        let mut edges: Vec<_> = self.edges.iter().map(|edge| (edge - low) / (high - low)).collect();
+        if self.is_falling {
+            edges.reverse();
         }
+        edges
+    }
+
+    /// Whether all cells are about as wide as each other.
+    pub(super) fn is_even(&self) -> bool {
+        let each = 1.0 / float(self.axis.cells.max(1));
+        let places = (0..).map(|nth: u32| f64::from(nth) * each);
+        let (low, high) = self.ends();
+        let is_at = |(edge, place): (&f64, f64)| {
+            (((edge - low) / (high - low)) - place).abs() < each * 0.05
+        };
+        self.edges.iter().zip(places).all(is_at)
+    }
+
+    /// Degrees from one end to the other, and whether they are of latitude; nothing for another axis.
+    pub(super) fn degrees(&self) -> Option<(f64, bool)> {
+        let coordinate = self.axis.coordinate.as_ref().filter(|_| self.has_positions);
+        let is_of = |name: &str, end: &str| {
+            let units = attribute_text(coordinate, "units").unwrap_or_default();
+            let is_named = attribute_text(coordinate, "standard_name") == Some(name);
+            is_named && units.starts_with("degree")
+                || ["degrees_", "degree_", "degrees", "degree"].iter().any(|start| {
+                    units.strip_prefix(start).is_some_and(|rest| {
+                        rest == end || rest.len() == 1 && end.to_uppercase().starts_with(rest)
+                    })
+                })
+        };
+        let is_latitude = is_of("latitude", "north");
+        let (low, high) = self.ends();
+        (is_latitude || is_of("longitude", "east")).then_some((high - low, is_latitude))
+    }
+
+    /// The name and units of the axis; of dates, with the part of them that the marks leave out.
+    pub(crate) fn label(&self, context: Option<&str>) -> Label {
+        let name = self.axis.name.as_deref();
+        let mut label = Label::new(
+            self.axis.coordinate.as_ref().filter(|_| self.has_positions),
+            name.unwrap_or("index"),
+        );
+        if self.dates.is_some() {
+            label.units = Some(Label::of_dates(context));
+        } else if !self.has_positions && name.is_some() {
+            label.units = Some("index".to_owned());
+        }
+        label
     }
 }
 
@@ -176,28 +251,31 @@ fn edges(places: &[f64]) -> Vec<f64> {
 }
 
 /// About `count` good numbers between two, each with its text.
-fn linear(low: f64, high: f64, count: usize) -> Vec<Tick> {
-    let step = good_step((high / 2.0 - low / 2.0) / float(count.max(1)) * 2.0);
-    let places = multiples(low, high, step);
+fn linear(low: f64, high: f64, count: usize) -> Ticks {
+    let (step, parts) = good_step((high / 2.0 - low / 2.0) / float(count.max(1)) * 2.0);
+    let places = multiples(low, high, step, MOST);
     if places.is_empty() || !step.is_finite() {
-        return [low, high].map(|end| (end, stepped(end, f64::NAN))).into();
+        let major = [low, high].map(|end| (end, stepped(end, f64::NAN))).into();
+        return Ticks { major, ..Ticks::default() };
     }
-    places.into_iter().map(|place| (place, stepped(place, step))).collect()
+    let major = places.into_iter().map(|place| (place, stepped(place, step))).collect();
+    Ticks { major, minor: multiples(low, high, step / parts, MOST_MINOR), context: None }
 }
 
-/// The next larger of 1, 2 and 5 times a power of ten.
-fn good_step(least: f64) -> f64 {
+/// The next larger of 1, 2 and 5 times a power of ten, and into how many good parts it falls.
+fn good_step(least: f64) -> (f64, f64) {
     let power = libm::pow(10.0, libm::log10(least).floor());
-    let steps = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power);
-    steps.into_iter().find(|step| *step >= least * 0.999).unwrap_or(least)
+    let steps = [(1.0, 5.0), (2.0, 4.0), (5.0, 5.0), (10.0, 5.0)];
+    let steps = steps.map(|(digit, parts)| (digit * power, parts));
+    steps.into_iter().find(|(step, _)| *step >= least * 0.9).unwrap_or((least, 5.0))
 }
 
-fn multiples(low: f64, high: f64, step: f64) -> Vec<f64> {
+pub(super) fn multiples(low: f64, high: f64, step: f64, most: usize) -> Vec<f64> {
     if step.is_nan() || step <= 0.0 || step < low.abs() * 1e-15 {
         return Vec::new();
     }
     let first = (low / step - 1e-9).ceil();
-    (0..MOST)
+    (0..most)
         .map(|nth| (first + float(nth)) * step)
         .take_while(|place| *place <= high + step * 1e-9)
         .map(|place| if place.abs() < step * 1e-9 { 0.0 } else { place })
@@ -205,81 +283,38 @@ fn multiples(low: f64, high: f64, step: f64) -> Vec<f64> {
 }
 
 /// Powers of ten between two positive numbers; good numbers where there are fewer than two.
-fn logarithmic(low: f64, high: f64, count: usize) -> Vec<Tick> {
+fn logarithmic(low: f64, high: f64, count: usize) -> Ticks {
     let (first, last) = (libm::log10(low), libm::log10(high));
     let step = ((last - first) / float(count.max(1))).ceil().max(1.0);
-    let places = multiples(first, last, step);
-    if places.len() < 2 {
-        return linear(low, high, count).into_iter().filter(|(place, _)| *place > 0.0).collect();
+    let powers = multiples(first, last, step, MOST);
+    if powers.len() < 2 {
+        let mut ticks = linear(low, high, count);
+        ticks.major.retain(|(place, _)| *place > 0.0);
+        ticks.minor.retain(|place| *place > 0.0);
+        return ticks;
     }
     let text = |power: f64| match power {
         -3.0..=4.0 => format!("{:.*}", text::count(-power), libm::pow(10.0, power)),
         _ => format!("1e{power:.0}"),
     };
-    places.into_iter().map(|power| (libm::pow(10.0, power), text(power))).collect()
-}
-
-/// Seconds of a day.
-const DAY: f64 = 86_400.0;
-
-/// Seconds between good moments: from a second to ten days.
-const STEPS: [f64; 21] = [
-    1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0, 7200.0,
-    10_800.0, 21_600.0, 43_200.0, 86_400.0, 172_800.0, 432_000.0, 864_000.0,
-];
-
-/// About `count` good moments between two numbers.
-fn dated(dates: Dates, low: f64, high: f64, count: usize) -> Vec<Tick> {
-    let (first, last) = (dates.seconds(low), dates.seconds(high));
-    let each = (last - first) / float(count.max(1));
-    let step = STEPS.into_iter().find(|step| *step >= each);
-    let moments = match step {
-        Some(step) if each >= 0.5 => multiples(first, last, step),
-        Some(_) => return linear(low, high, count),
-        None => months(first, last, each),
-    };
-    let text = |seconds: f64| {
-        let date = date(seconds)?;
-        let shown = match step {
-            Some(..60.0) => date.get(11..19),
-            Some(..DAY) => date.get(5..16),
-            Some(_) => date.get(..10),
-            None if each > 300.0 * DAY => date.get(..4),
-            None => date.get(..7),
-        };
-        shown.map(|shown| shown.replace('T', " "))
-    };
-    let moments = moments.into_iter();
-    let ticks: Vec<Tick> =
-        moments.filter_map(|seconds| Some((dates.number(seconds), text(seconds)?))).collect();
-    if ticks.is_empty() { linear(low, high, count) } else { ticks }
-}
-
-/// Beginnings of months or years.
-fn months(first: f64, last: f64, each: f64) -> Vec<f64> {
-    if date(first).is_none() || date(last).is_none() {
-        return Vec::new();
+    let place = |power: f64| libm::pow(10.0, power);
+    // Between powers that follow each other their multiples, else the powers that are left out.
+    let digits = if step < 1.5 { 2..10 } else { 1..2 };
+    let minor = multiples(first.floor(), last, 1.0, MOST_MINOR).into_iter();
+    let minor = minor.flat_map(|power| digits.clone().map(move |it| f64::from(it) * place(power)));
+    Ticks {
+        minor: minor.take(MOST_MINOR).collect(),
+        major: powers.into_iter().map(|power| (place(power), text(power))).collect(),
+        context: None,
     }
-    let steps = [1, 3, 6, 12, 24, 60, 120, 240, 600, 1200];
-    let step =
-        steps.into_iter().find(|step| f64::from(*step) * 30.44 * DAY >= each).unwrap_or(2400);
-    let year = |seconds: f64| civil(floor(seconds / DAY)).0;
-    let from = year(first) - year(first).rem_euclid((step / 12).max(1));
-    let months = (0..).map(|nth| from * 12 + nth * step);
-    months
-        .take_while(|month| month.div_euclid(12) <= year(last))
-        .map(|month| f64::from(days(month.div_euclid(12), month.rem_euclid(12) + 1, 1)) * DAY)
-        .filter(|moment| (first..=last).contains(moment))
-        .take(MOST)
-        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn texts(ticks: &[Tick]) -> Vec<&str> {
-        ticks.iter().map(|(_, text)| &**text).collect()
+    fn texts(ticks: &Ticks) -> Vec<&str> {
+        ticks.major.iter().map(|(_, text)| &**text).collect()
     }
 
     #[test]
@@ -288,20 +323,18 @@ mod tests {
         assert_eq!(texts(&linear(-0.31, 0.29, 4)), ["-0.2", "0", "0.2"]);
         assert_eq!(texts(&linear(1e10, 3e10, 2)), ["1e10", "2e10", "3e10"]);
         assert!(
-            !linear(-f64::MAX, f64::MAX, 5).is_empty()
-                && !linear(1.0, 1.0 + f64::EPSILON, 5).is_empty()
+            !linear(-f64::MAX, f64::MAX, 5).major.is_empty()
+                && !linear(1.0, 1.0 + f64::EPSILON, 5).major.is_empty()
         );
         assert_eq!(texts(&logarithmic(0.01, 1e6, 4)), ["0.01", "1", "100", "10000", "1e6"]);
     }
 
     #[test]
-    fn moments_are_good() {
-        let hours = Dates::new("hours since 2024-06-03T00:00:00Z", None).unwrap();
-        let week = dated(hours, 0.0, 148.0, 6);
-        assert_eq!(texts(&week)[..2], ["2024-06-04", "2024-06-06"]);
-        assert_eq!(texts(&dated(hours, 0.0, 5.0, 5))[..2], ["06-03 00:00", "06-03 01:00"]);
-        let days = Dates::new("days since 1970-01-01", None).unwrap();
-        assert_eq!(texts(&dated(days, 0.0, 36_500.0, 5))[..2], ["1980", "2000"]);
-        assert_eq!(texts(&dated(days, 0.0, 365.0, 5))[..2], ["1970-01", "1970-04"]);
+    fn there_are_smaller_places_between() {
+        assert_eq!(linear(0.0, 10.0, 5).minor.len(), 21);
+        assert_eq!(
+            logarithmic(1.0, 100.0, 5).minor[..9],
+            [2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 20.0]
+        );
     }
 }

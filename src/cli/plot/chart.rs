@@ -1,44 +1,57 @@
 //! A sample as a drawing: a line or an image, with axes, ticks and a legend of its colours.
 
+use std::mem::swap;
+
+use ra_pack::path::escape;
 use ra_pack::values::{Grid, Line, Quantity, Sample};
 
-use super::super::array;
-use super::super::text::fit;
-use super::super::text::{count, float};
-use super::axis::{Along, Scale, Tick};
-use super::scene::{
-    BLACK, ColorMap, LARGE, MEDIUM, PALE, Pixels, RD_BU, Rgb, SMALL, Scene, Size, VIRIDIS, of_name,
-};
+use super::super::array::dates;
+use super::super::text::{columns, count, digits, fit, float};
+use super::axis::{Along, Scale, Tick, Ticks};
+use super::color::{ColorMap, RD_BU, Rgb, VIRIDIS, of_name};
+use super::label::{Label, place};
+use super::scene::{BLACK, LARGE, MEDIUM, PALE, Pixels, SMALL, Scene, Size};
+use super::units::power_of_ten;
 
 /// How to draw.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Chart {
     pub(crate) width: u32,
     pub(crate) height: u32,
+    /// Pixels of an image for each unit.
+    pub(crate) scale: f64,
     /// The one for the data when not given.
     pub(crate) map: Option<ColorMap>,
-    /// The values that the colours, or the axis, go from and to.
-    pub(crate) range: Option<(f64, f64)>,
+    pub(crate) range: Option<Range>,
     pub(crate) is_log: bool,
-    pub(crate) title: String,
+    /// Whether a line runs upwards.
+    pub(crate) is_turned: bool,
+    /// The one of the data when not given.
+    pub(crate) title: Option<String>,
+    /// The array, by its path in the pack.
+    pub(crate) path: String,
+    /// Shades of colour between the ends of a map; as many as there are when not given.
+    pub(crate) shades: Option<u8>,
+    /// Whether the drawing is a part of a page, which has the title itself.
+    pub(crate) is_in_page: bool,
 }
 
-/// `name [units]` of the values that are drawn.
-pub(crate) fn quantity_label(quantity: &Quantity) -> String {
-    let description = quantity.description.as_ref();
-    let name = array::attribute(description, "long_name")
-        .unwrap_or_else(|| ra_pack::path::escape(&quantity.name).to_string());
-    let name = if quantity.is_magnitude { format!("magnitude of {name}") } else { name };
-    match array::attribute(description, "units") {
-        Some(units) => format!("{name} [{units}]"),
-        None => name,
-    }
+/// The values that the colours, or the axis, go from and to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Range {
+    Values(f64, f64),
+    /// Percentiles of the values.
+    Percent(f64, f64),
+}
+
+/// The values that have a place on a scale.
+fn placed(values: impl Iterator<Item = f64>, is_log: bool) -> impl Iterator<Item = f64> {
+    values.filter(move |value| value.is_finite() && (!is_log || *value > 0.0))
 }
 
 /// The least and the greatest of the values that have a place on a scale.
 pub(crate) fn extremes(values: impl Iterator<Item = f64>, is_log: bool) -> Option<(f64, f64)> {
-    let values = values.filter(|value| value.is_finite() && (!is_log || *value > 0.0));
-    values.fold(None, |range, value| {
+    placed(values, is_log).fold(None, |range, value| {
         let (low, high) = range.unwrap_or((value, value));
         Some((value.min(low), value.max(high)))
     })
@@ -46,15 +59,41 @@ pub(crate) fn extremes(values: impl Iterator<Item = f64>, is_log: bool) -> Optio
 
 /// The same of a line.
 pub(crate) fn line_extremes(line: &Line, is_log: bool) -> Option<(f64, f64)> {
-    extremes(line.columns.iter().flat_map(|column| [column.low, column.high]), is_log)
+    extremes(line_values(line), is_log)
+}
+
+fn line_values(line: &Line) -> impl Iterator<Item = f64> {
+    line.columns.iter().flat_map(|column| [column.low, column.high])
+}
+
+/// The ends of the scale for some values.
+fn ends(values: impl Iterator<Item = f64>, style: &Chart) -> Option<(f64, f64)> {
+    match style.range {
+        Some(Range::Values(low, high)) => Some((low, high)),
+        Some(Range::Percent(low, high)) => {
+            let mut values: Vec<f64> = placed(values, style.is_log).collect();
+            values.sort_by(f64::total_cmp);
+            Some((percentile(&values, low)?, percentile(&values, high)?))
+        }
+        None => extremes(values, style.is_log),
+    }
+}
+
+/// A percentile of sorted numbers, between two of them where it falls there, as numpy has it.
+fn percentile(sorted: &[f64], percent: f64) -> Option<f64> {
+    let place = float(sorted.len().checked_sub(1)?) * percent / 100.0;
+    let below = sorted.get(count(place))?;
+    let above = sorted.get(count(place) + 1).unwrap_or(below);
+    Some(below + (above - below) * place.fract())
 }
 
 /// The scale of a line; `margin` is the part of its range that is left free on both sides.
 pub(crate) fn line_scale(line: &Line, style: &Chart, margin: f64) -> Scale {
-    Scale::new(line_extremes(line, style.is_log), style, margin)
+    let margin = if style.range.is_none() { margin } else { 0.0 };
+    Scale::new(ends(line_values(line), style), style.is_log, margin)
 }
 
-/// The pieces of a line between its gaps: points with places from 0 to 1 to the right and upwards.
+/// The pieces of a line between its gaps: points with places from 0 to 1 along it and upwards.
 pub(crate) fn pieces(line: &Line, scale: Scale) -> Vec<Vec<(f64, f64)>> {
     let along = line.axis.as_ref().map(Along::new);
     let mut pieces = vec![Vec::new()];
@@ -74,47 +113,134 @@ pub(crate) fn pieces(line: &Line, scale: Scale) -> Vec<Vec<(f64, f64)>> {
     pieces
 }
 
+/// Turns an image: its rows become columns.
+pub(super) fn transpose(grid: &mut Grid) {
+    let columns = grid.columns.cells;
+    let cells = (0..columns).flat_map(|column| grid.cells.iter().skip(column).step_by(columns));
+    grid.cells = cells.copied().collect();
+    swap(&mut grid.rows, &mut grid.columns);
+}
+
+/// The place of the slice in words, and whether the numbers are not the stored ones.
+pub(crate) fn notes(quantity: &Quantity) -> Vec<String> {
+    let applied = quantity.scale_and_offset.map(|(factor, offset)| {
+        let offset = match offset {
+            0.0.. => format!("+ {}", digits(offset, 6)),
+            _ => format!("− {}", digits(-offset, 6)),
+        };
+        format!("stored × {} {offset}", digits(factor, 6))
+    });
+    [Some(place(&quantity.fixed)).filter(|place| !place.is_empty()), applied]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// The title, and the smaller line below it.
+pub(super) fn heading(quantity: &Quantity, style: &Chart) -> (String, String) {
+    if let Some(title) = &style.title {
+        return (escape(title).to_string(), String::new());
+    }
+    let title = Label::of(quantity).name;
+    let path = escape(style.path.strip_suffix(".ra").unwrap_or(&style.path)).to_string();
+    let path = Some(path).filter(|path| *path != title);
+    let parts: Vec<String> = notes(quantity).into_iter().chain(path).collect();
+    (title, parts.join("  ·  "))
+}
+
 /// The plot itself on the page.
 #[derive(Debug, Clone, Copy)]
-struct PlotArea {
-    left: f64,
-    top: f64,
-    width: f64,
-    height: f64,
+pub(crate) struct PlotArea {
+    pub(crate) left: f64,
+    pub(crate) top: f64,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
 }
 
 impl PlotArea {
-    /// The area between the ticks to the left, and the room that is kept to the right and below.
-    fn new(style: &Chart, upwards: &[Tick], right: f64, below: f64) -> Self {
-        let (left, top) = (room(upwards) + 42.0, 36.0);
-        let width = (f64::from(style.width) - left - right).max(16.0);
-        Self { left, top, width, height: (f64::from(style.height) - top - below).max(16.0) }
-    }
-
     /// The point at a place from 0 to 1 to the right and upwards.
     fn at(self, (x, y): (f64, f64)) -> (f64, f64) {
         (self.left + self.width * x, self.top + self.height * (1.0 - y))
     }
 }
 
-pub(crate) fn draw(sample: &Sample, style: &Chart) -> Scene {
-    let mut scene = Scene::new(style.width, style.height);
-    let wide = f64::from(style.width);
-    let title = fit(&style.title, letters(wide - 20.0, LARGE));
-    scene.text((wide / 2.0, 22.0), &title, "middle", LARGE);
-    match sample {
-        Sample::Line(line) => draw_line(&mut scene, line, style),
-        Sample::Grid(grid) => draw_grid(&mut scene, grid, style),
-        _ => {}
+/// An axis of a plot.
+struct Side {
+    ticks: Ticks,
+    label: Label,
+}
+
+/// The height of a line of a label.
+const LINE: f64 = 16.0;
+
+/// Most lines of a label.
+const LINES: usize = 2;
+
+/// The area of a plot, and the lines of the labels below it and to the left.
+struct Layout {
+    area: PlotArea,
+    across: Vec<String>,
+    upwards: Vec<String>,
+}
+
+impl Layout {
+    /// For a page with room that is kept at the top, to the right and below the labels.
+    fn new(
+        style: &Chart,
+        (top, right, below): (f64, f64, f64),
+        across: &Label,
+        upwards: &Side,
+    ) -> Self {
+        let left = room(&upwards.ticks.major) + 26.0;
+        let (wide, high) = (f64::from(style.width), f64::from(style.height));
+        let width = (wide - left - LINE - right).max(16.0);
+        // It is in the middle of the plot, and may be longer.
+        let across =
+            across.lines(letters(width + 2.0 * (left + LINE).min(right) - 8.0, MEDIUM), LINES);
+        let height = high - top - below - 32.0 - float(across.len()) * LINE;
+        let height = height.floor().max(16.0);
+        let upwards = upwards.label.lines(letters(height + 30.0, MEDIUM), LINES);
+        let left = (left + float(upwards.len()) * LINE).floor();
+        let width = (wide - left - right).floor().max(16.0);
+        Self { area: PlotArea { left, top, width, height }, across, upwards }
     }
-    scene
+}
+
+/// Draws a sample, and answers where the plot itself is.
+pub(crate) fn draw(sample: &Sample, style: &Chart) -> (Scene, PlotArea) {
+    let mut scene = Scene::new(style.width, style.height, style.is_in_page);
+    let wide = f64::from(style.width);
+    let quantity = match sample {
+        Sample::Line(line) => Some(&line.quantity),
+        Sample::Grid(grid) => Some(&grid.quantity),
+        _ => None,
+    };
+    let heading = quantity.filter(|_| !style.is_in_page).map(|it| heading(it, style));
+    let mut top = 14.0;
+    for (text, size, height) in
+        heading.iter().flat_map(|(title, below)| [(title, LARGE, 18.0), (below, SMALL, 17.0)])
+    {
+        if !text.is_empty() {
+            top += height;
+            let text = fit(text, letters(wide - 20.0, size));
+            scene.text((wide / 2.0, top - 8.0), &text, "middle", size);
+        }
+    }
+    let area = match sample {
+        Sample::Line(line) => draw_line(&mut scene, line, style, top),
+        Sample::Grid(grid) => draw_grid(&mut scene, grid, style, top),
+        _ => PlotArea { left: 0.0, top, width: wide, height: f64::from(style.height) },
+    };
+    (scene, area)
 }
 
 impl Scene {
-    /// A label that is read upwards, no longer than the plot and a little.
-    fn upright(&mut self, x: f64, area: PlotArea, text: &str) {
-        let text = fit(text, letters(area.height + 40.0, MEDIUM));
-        self.turned((x, area.at((0.0, 0.5)).1), &text, "middle", MEDIUM, true);
+    /// Lines of a label that is read upwards, the first with its baseline at `x`.
+    fn upright(&mut self, x: f64, area: PlotArea, lines: &[String]) {
+        let y = area.at((0.0, 0.5)).1;
+        for (nth, line) in lines.iter().enumerate() {
+            self.turned((x + float(nth) * LINE, y), line, "middle", MEDIUM, true);
+        }
     }
 
     /// A box with the meaning of its colour after it.
@@ -123,33 +249,42 @@ impl Scene {
         self.text((x + 20.0, y + 11.0), text, "start", SMALL);
     }
 
-    /// The border of a plot, and the ticks and the label below it and to the left.
-    fn axes(&mut self, area: PlotArea, across: (&[Tick], &str), upwards: (&[Tick], &str)) {
-        let PlotArea { left, top, width, height } = area;
+    /// The border of a plot, the ticks and the labels below it and to the left.
+    fn axes(&mut self, layout: &Layout, across: &Ticks, upwards: &Ticks) {
+        let PlotArea { left, top, width, height } = layout.area;
+        let area = layout.area;
         let (bottom, right) = (top + height, left + width);
         self.rect((left - 1.0, top - 1.0), (width + 2.0, 1.0), BLACK);
         self.rect((left - 1.0, bottom), (width + 2.0, 1.0), BLACK);
         self.rect((left - 1.0, top - 1.0), (1.0, height + 2.0), BLACK);
         self.rect((right, top - 1.0), (1.0, height + 2.0), BLACK);
+        for place in &across.minor {
+            self.rect((area.at((*place, 0.0)).0 - 0.5, bottom), (1.0, 3.0), BLACK);
+        }
+        for place in &upwards.minor {
+            self.rect((left - 3.0, area.at((0.0, *place)).1 - 0.5), (3.0, 1.0), BLACK);
+        }
         let mut free = f64::NEG_INFINITY;
-        for (place, text) in across.0 {
-            let x = area.at((*place, 0.0)).0;
-            self.rect((x, bottom), (1.0, 5.0), BLACK);
-            let half = float(text.chars().count()) * SMALL.width / 2.0;
+        for (place, text) in &across.major {
+            let (x, text) = (area.at((*place, 0.0)).0, power_of_ten(text));
+            self.rect((x - 0.5, bottom), (1.0, 6.0), BLACK);
+            let half = float(columns(&text)) * SMALL.width / 2.0;
             // Texts that would touch the one before are left out.
-            if x - half > free && x + half < f64::from(self.width) {
-                self.text((x, bottom + 17.0), text, "middle", SMALL);
+            if x - half > free && x + half < f64::from(self.width()) {
+                self.text((x, bottom + 18.0), &text, "middle", SMALL);
                 free = x + half + 6.0;
             }
         }
-        let label = fit(across.1, letters(right, MEDIUM));
-        self.text((left + width / 2.0, bottom + 36.0), &label, "middle", MEDIUM);
-        for (place, text) in upwards.0 {
-            let y = area.at((0.0, *place)).1;
-            self.rect((left - 5.0, y - 0.5), (5.0, 1.0), BLACK);
-            self.text((left - 8.0, y + 4.0), text, "end", SMALL);
+        for (nth, line) in layout.across.iter().enumerate() {
+            let y = bottom + 37.0 + float(nth) * LINE;
+            self.text((left + width / 2.0, y), line, "middle", MEDIUM);
         }
-        self.upright(18.0, area, upwards.1);
+        for (place, text) in &upwards.major {
+            let y = area.at((0.0, *place)).1;
+            self.rect((left - 6.0, y - 0.5), (6.0, 1.0), BLACK);
+            self.text((left - 9.0, y + 4.0), &power_of_ten(text), "end", SMALL);
+        }
+        self.upright(16.0, area, &layout.upwards);
     }
 
     fn nothing(&mut self, area: PlotArea, text: &str) {
@@ -164,62 +299,94 @@ fn letters(width: f64, size: Size) -> usize {
 
 /// Room for the longest of some texts.
 fn room(ticks: &[Tick]) -> f64 {
-    let longest = ticks.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0);
+    let longest = ticks.iter().map(|(_, text)| columns(&power_of_ten(text))).max().unwrap_or(0);
     float(longest) * SMALL.width
 }
 
 /// How many ticks fit a length.
 fn fitting(length: f64, each: f64) -> usize {
-    count(length / each).clamp(2, 12)
+    count(length / each).clamp(2, 10)
+}
+
+/// The axis of the values of a line.
+fn of_values(quantity: &Quantity, scale: Scale, count: usize) -> Side {
+    let mut label = Label::of(quantity);
+    let dates = dates(quantity.description.as_ref());
+    let ticks = match scale.dated(dates, count) {
+        Some(ticks) => {
+            label.units = Some(Label::of_dates(ticks.context.as_deref()));
+            ticks
+        }
+        None => scale.ticks(count),
+    };
+    Side { ticks, label }
 }
 
 /// The background of columns without a value next to a line.
 const NOTHING: Rgb = [0xF3, 0xD9, 0xD3];
 
-fn draw_line(scene: &mut Scene, line: &Line, style: &Chart) {
-    let high = f64::from(style.height);
+fn draw_line(scene: &mut Scene, line: &Line, style: &Chart, top: f64) -> PlotArea {
+    let (wide, high) = (f64::from(style.width), f64::from(style.height));
     let scale = line_scale(line, style, 0.04);
-    let upwards = scale.ticks(fitting(high - 100.0, 45.0));
     let has_gap = line.columns.iter().any(|column| column.low.is_nan() || column.has_gap);
-    let area = PlotArea::new(style, &upwards, 20.0, if has_gap { 66.0 } else { 48.0 });
     let along = line.axis.as_ref().map(Along::new);
-    let ticks = |along: &Along<'_>| (along.ticks(fitting(area.width, 90.0)), along.label());
-    let (across, label) = along.as_ref().map(ticks).unwrap_or_default();
-    for (place, _) in &upwards {
+    // Along the line, and of its values.
+    let mut own = Side { ticks: Ticks::default(), label: Label::default() };
+    let [across, upwards] = [fitting(wide - 80.0, 65.0), fitting(high - top - 60.0, 45.0)];
+    let is_downwards = style.is_turned && along.as_ref().is_some_and(|it| !it.is_upwards());
+    if let Some(along) = &along {
+        own.ticks = along.ticks(if style.is_turned { upwards } else { across });
+        own.label = along.label(own.ticks.context.as_deref());
+        if is_downwards {
+            own.ticks = own.ticks.reversed();
+        }
+    }
+    let values = of_values(&line.quantity, scale, if style.is_turned { across } else { upwards });
+    let (across, upwards) = if style.is_turned { (values, own) } else { (own, values) };
+    let below = if has_gap { 18.0 } else { 0.0 };
+    let layout = Layout::new(style, (top, 20.0, below), &across.label, &upwards);
+    let area = layout.area;
+    // The point at a place along the line and of a value.
+    let at = |(along, value): (f64, f64)| {
+        let upwards = if is_downwards { 1.0 - along } else { along };
+        area.at(if style.is_turned { (value, upwards) } else { (along, value) })
+    };
+    for (place, _) in &upwards.ticks.major {
         scene.rect((area.left, area.at((0.0, *place)).1 - 0.5), (area.width, 1.0), PALE);
     }
-    for (place, _) in &across {
-        scene.rect((area.at((*place, 0.0)).0, area.top), (1.0, area.height), PALE);
+    for (place, _) in &across.ticks.major {
+        scene.rect((area.at((*place, 0.0)).0 - 0.5, area.top), (1.0, area.height), PALE);
     }
-    let each = area.width / float(line.columns.len().max(1));
+    let each = 1.0 / float(line.columns.len().max(1));
     for (nth, column) in line.columns.iter().enumerate() {
         let part = along.as_ref().map_or(0.5, |along| along.middle(nth));
-        let x = area.at((part, 0.0)).0 - each / 2.0;
         let ends = [column.first, column.low, column.high, column.last];
-        if !ends.into_iter().any(|value| scale.place(value).is_some()) {
-            scene.rect((x, area.top), (each, area.height), NOTHING);
-        } else if column.has_gap {
-            scene.rect((x, area.top + area.height - 6.0), (each, 6.0), NOTHING);
-        }
+        let value = match ends.into_iter().any(|value| scale.place(value).is_some()) {
+            false => 1.0,
+            true if column.has_gap => 6.0 / area.height,
+            true => continue,
+        };
+        let (one, other) = (at((part - each / 2.0, 0.0)), at((part + each / 2.0, value)));
+        let from = (one.0.min(other.0).max(area.left), one.1.min(other.1).max(area.top));
+        scene.rect(from, ((other.0 - one.0).abs(), (other.1 - one.1).abs()), NOTHING);
     }
     let pieces = pieces(line, scale);
     for piece in &pieces {
-        let points: Vec<_> = piece.iter().map(|point| area.at(*point)).collect();
+        let points: Vec<_> = piece.iter().map(|point| at(*point)).collect();
         // A value alone is a dot.
         match *points {
             [dot] => scene.line(&[dot, dot], 5.0),
             _ => scene.line(&points, 1.4),
         }
     }
-    scene.axes(area, (&across, &label), (&upwards, &quantity_label(&line.quantity)));
-    if line.columns.is_empty() {
-        scene.nothing(area, "no elements");
-    } else if pieces.is_empty() {
+    scene.axes(&layout, &across.ticks, &upwards.ticks);
+    if pieces.is_empty() {
         scene.nothing(area, "no values");
     }
-    if has_gap && !line.columns.is_empty() {
+    if has_gap {
         scene.legend((area.left, high - 18.0), NOTHING, "no value");
     }
+    area
 }
 
 /// The way from values to colours.
@@ -228,20 +395,22 @@ pub(crate) struct Palette {
     pub(crate) map: ColorMap,
     /// The numbers that have names.
     names: Vec<f64>,
+    shades: Option<u8>,
 }
 
 impl Palette {
     pub(crate) fn new(grid: &Grid, style: &Chart) -> Self {
-        let range = extremes(grid.cells.iter().copied(), style.is_log);
-        let mut scale = Scale::new(range, style, 0.0);
+        let ends = ends(grid.cells.iter().copied(), style);
+        let mut scale = Scale::new(ends, style.is_log, 0.0);
         let is_both = scale.low < 0.0 && scale.high > 0.0;
         let map = style.map.unwrap_or(if is_both { RD_BU } else { VIRIDIS });
-        if map == RD_BU && is_both && style.range.is_none() {
+        if map == RD_BU && is_both && !matches!(style.range, Some(Range::Values(..))) {
             let most = scale.high.max(-scale.low);
             (scale.low, scale.high) = (-most, most);
         }
         let number = |(_, number): &(String, i128)| number.to_string().parse().unwrap_or(f64::NAN);
-        Self { scale, map, names: grid.quantity.names.iter().map(number).collect() }
+        let names = grid.quantity.names.iter().map(number).collect();
+        Self { scale, map, names, shades: style.shades }
     }
 
     pub(crate) fn has_names(&self) -> bool {
@@ -258,64 +427,120 @@ impl Palette {
         if self.has_names() {
             return self.name(value).map(of_name);
         }
-        self.scale.place(value).map(|place| self.map.color(place))
+        let shade = |place: f64| match self.shades {
+            Some(all) => (place * f64::from(all)).round() / f64::from(all),
+            None => place,
+        };
+        self.scale.place(value).map(|place| self.map.color(shade(place)))
     }
 }
 
-/// The number of the cell at each of so many places, row by row.
-pub(crate) fn cells(grid: &Grid, width: usize, height: usize) -> Vec<usize> {
+/// The numbers of the cells row by row: at so many places of a side, or else each of them once.
+pub(super) fn cells(grid: &Grid, width: Option<usize>, height: Option<usize>) -> Vec<usize> {
     let (across, down) = (Along::new(&grid.columns), Along::new(&grid.rows));
-    let part = |nth: usize, all: usize| (float(nth) + 0.5) / float(all.max(1));
-    let columns: Vec<usize> = (0..width).map(|x| across.cell(part(x, width))).collect();
-    let row = |y: usize| {
-        let place = part(y, height);
-        down.cell(if down.is_upwards() { 1.0 - place } else { place })
-    };
-    let rows = (0..height).map(|y| row(y) * grid.columns.cells);
-    rows.flat_map(|start| columns.iter().map(move |column| start + column)).collect()
+    let columns = across.all(width);
+    let mut rows = down.all(height);
+    if down.is_upwards() {
+        rows.reverse();
+    }
+    let starts = rows.into_iter().map(|row| row * grid.columns.cells);
+    starts.flat_map(|start| columns.iter().map(move |column| start + column)).collect()
 }
 
-/// The cells as an image of this size, each as wide as its part of the axis.
-pub(crate) fn image(grid: &Grid, palette: &Palette, width: u32, height: u32) -> Pixels {
+/// The cells as an image: of so many pixels a side, where each is as wide as its part of the axis, or else a pixel
+/// for each.
+pub(crate) fn image(
+    grid: &Grid,
+    palette: &Palette,
+    width: Option<usize>,
+    height: Option<usize>,
+) -> Pixels {
     let nothing = palette.map.nothing();
     let color = |value: &f64| palette.known(*value).unwrap_or(nothing);
     let colors: Vec<Rgb> = grid.cells.iter().map(color).collect();
-    let cells = cells(grid, width as usize, height as usize).into_iter();
+    let cells = cells(grid, width, height).into_iter();
     let colors = cells.map(|cell| colors.get(cell).copied().unwrap_or(nothing)).collect();
-    Pixels { width, height, colors }
+    let side = |pixels: Option<usize>, cells| {
+        u32::try_from(pixels.unwrap_or(cells)).expect("its pixels are in memory")
+    };
+    Pixels { width: side(width, grid.columns.cells), height: side(height, grid.rows.cells), colors }
 }
 
-fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Chart) {
+/// Cells that are drawn as shapes, so that no program blurs them; more would be large and slow.
+const FEW: usize = 1024;
+
+/// Draws the cells into their area: few as shapes, others as an image with a pixel for each, or where they are not
+/// as wide as each other with so many that each has its width.
+fn draw_cells(scene: &mut Scene, grid: &Grid, palette: &Palette, style: &Chart, area: PlotArea) {
+    let (across, down) = (Along::new(&grid.columns), Along::new(&grid.rows));
+    if grid.cells.len() <= FEW && !style.is_in_page {
+        let nothing = palette.map.nothing();
+        let is_upwards = down.is_upwards();
+        let (columns, rows) = (across.edges(), down.edges());
+        let corner = |x: f64, y: f64| area.at((x, if is_upwards { y } else { 1.0 - y }));
+        let sides = |edges: &[f64]| -> Vec<(f64, f64)> {
+            let pairs = edges.iter().zip(edges.iter().skip(1));
+            pairs.map(|(one, other)| (*one, *other)).collect()
+        };
+        let (columns, rows) = (sides(&columns), sides(&rows));
+        let corners = rows.iter().flat_map(|(y, below)| {
+            columns.iter().map(move |(x, right)| [corner(*x, *y), corner(*right, *below)])
+        });
+        let fills = grid.cells.iter().map(|value| palette.known(*value).unwrap_or(nothing));
+        scene.cells(corners.zip(fills));
+        return;
+    }
+    let pixels = |along: &Along<'_>, length: f64| {
+        (!along.is_even()).then(|| count(length * style.scale).max(1))
+    };
+    let (width, height) = (pixels(&across, area.width), pixels(&down, area.height));
+    let image = image(grid, palette, width, height);
+    scene.image((area.left, area.top), (area.width, area.height), image);
+}
+
+/// Gives a degree the same length on both axes of a map, in the middle of the area.
+fn map_area(area: PlotArea, across: &Along<'_>, upwards: &Along<'_>) -> PlotArea {
+    let (Some((wide, false)), Some((high, true))) = (across.degrees(), upwards.degrees()) else {
+        return area;
+    };
+    let each = (area.width / wide).min(area.height / high);
+    let (width, height) = ((wide * each).floor().max(16.0), (high * each).floor().max(16.0));
+    PlotArea {
+        left: area.left + ((area.width - width) / 2.0).floor(),
+        top: area.top + ((area.height - height) / 2.0).floor(),
+        width,
+        height,
+    }
+}
+
+fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Chart, top: f64) -> PlotArea {
     let (wide, high) = (f64::from(style.width), f64::from(style.height));
     let palette = Palette::new(grid, style);
     let (across, down) = (Along::new(&grid.columns), Along::new(&grid.rows));
-    let mut upwards = down.ticks(fitting(high - 100.0, 45.0));
-    if !down.is_upwards() {
-        for (place, _) in &mut upwards {
-            *place = 1.0 - *place;
-        }
-    }
+    let ticks = down.ticks(fitting(high - top - 60.0, 45.0));
+    let label = down.label(ticks.context.as_deref());
+    let upwards = Side { ticks: if down.is_upwards() { ticks } else { ticks.reversed() }, label };
+    let ticks = across.ticks(fitting(wide - 180.0, 65.0));
+    let label = across.label(ticks.context.as_deref());
+    let across_side = Side { ticks, label };
     let has_names = palette.has_names();
     let bar: Vec<Tick> = if has_names {
-        let names =
-            grid.quantity.names.iter().map(|(name, _)| ra_pack::path::escape(name).to_string());
+        let names = grid.quantity.names.iter().map(|(name, _)| escape(name).to_string());
         names.map(|name| (0.0, fit(&name, 24))).collect()
     } else {
-        palette.scale.ticks(fitting(high - 120.0, 40.0))
+        palette.scale.ticks(fitting(high - top - 80.0, 40.0)).major
     };
-    let right = room(&bar).max(56.0) + if has_names { 44.0 } else { 66.0 };
-    let area = PlotArea::new(style, &upwards, right, 48.0);
-    if grid.cells.is_empty() {
-        scene.nothing(area, "no elements");
-    } else {
-        let pixel = |number: f64| u32::try_from(count(number)).unwrap_or(1);
-        let pixels = image(grid, &palette, pixel(area.width), pixel(area.height));
-        scene.image((count(area.left), count(area.top)), pixels);
-    }
-    let ticks = across.ticks(fitting(area.width, 90.0));
-    scene.axes(area, (&ticks, &across.label()), (&upwards, &down.label()));
+    let bar_label = Label::of(&grid.quantity).lines(letters(high - top - 60.0, MEDIUM), LINES);
     let with_value = grid.cells.iter().filter(|value| palette.known(**value).is_some()).count();
     let has_gap = with_value < grid.cells.len();
+    let labels = if has_names { 0.0 } else { 10.0 + LINE * float(bar_label.len()) };
+    // The box of cells without a value has its meaning next to it.
+    let right = (room(&bar) + 44.0 + labels).max(if has_gap { 96.0 } else { 0.0 });
+    let mut layout = Layout::new(style, (top, right, 0.0), &across_side.label, &upwards);
+    layout.area = map_area(layout.area, &across, &down);
+    let area = layout.area;
+    draw_cells(scene, grid, &palette, style, area);
+    scene.axes(&layout, &across_side.ticks, &upwards.ticks);
     let (x, mut y) = (area.left + area.width + 20.0, area.top);
     if has_names {
         for (nth, (_, name)) in bar.iter().enumerate().take(count(high / 20.0)) {
@@ -325,16 +550,14 @@ fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Chart) {
     } else if with_value > 0 {
         let height = (area.height - if has_gap { 30.0 } else { 0.0 }).max(8.0);
         let bar_area = PlotArea { height, ..area };
-        for step in (0..count(height)).map(float) {
-            let part = 1.0 - (step + 0.5) / height;
-            scene.rect((x, y + step), (16.0, 1.0), palette.map.color(part));
-        }
+        draw_bar(scene, &palette, grid, (x, y), height);
         for (place, text) in &bar {
             let y = bar_area.at((0.0, *place)).1;
             scene.rect((x + 16.0, y - 0.5), (4.0, 1.0), BLACK);
-            scene.text((x + 23.0, y + 4.0), text, "start", SMALL);
+            scene.text((x + 23.0, y + 4.0), &power_of_ten(text), "start", SMALL);
         }
-        scene.upright(wide - 8.0, bar_area, &quantity_label(&grid.quantity));
+        let x = x + 27.0 + room(&bar) + LINE;
+        scene.upright(x, bar_area, &bar_label);
     }
     if has_gap {
         let y = if has_names { y } else { area.top + area.height - 16.0 };
@@ -343,5 +566,41 @@ fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Chart) {
     if grid.is_nearest && !has_names {
         let text = "one of several elements in each cell";
         scene.text((wide - 8.0, high - 6.0), text, "end", SMALL);
+    }
+    area
+}
+
+/// The bar of all colours, pointed where values are beyond its end.
+fn draw_bar(scene: &mut Scene, palette: &Palette, grid: &Grid, (x, y): (f64, f64), height: f64) {
+    const POINT: f64 = 9.0;
+    let scale = palette.scale;
+    let mut values = placed(grid.cells.iter().copied(), scale.is_log);
+    let (mut below, mut above) = (false, false);
+    for value in &mut values {
+        (below, above) = (below || value < scale.low, above || value > scale.high);
+    }
+    scene.gradient((x, y), (16.0, height), palette.map);
+    if above {
+        let points = [(x, y), (x + 8.0, y - POINT), (x + 16.0, y)];
+        scene.shape(&points, palette.map.color(1.0));
+    }
+    if below {
+        let y = y + height;
+        let points = [(x, y), (x + 8.0, y + POINT), (x + 16.0, y)];
+        scene.shape(&points, palette.map.color(0.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_those_of_numpy() {
+        let sorted = [1.0, 2.0, 4.0, 8.0];
+        for (percent, expected) in [(0.0, 1.0), (50.0, 3.0), (98.0, 7.76), (100.0, 8.0)] {
+            assert!((percentile(&sorted, percent).unwrap() - expected).abs() < 1e-9, "{percent}");
+        }
+        assert_eq!(percentile(&[], 50.0), None);
     }
 }

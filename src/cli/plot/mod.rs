@@ -1,31 +1,40 @@
-//! `ra-pack plot`: a picture, or in a terminal half blocks of two colours for images and dots of Braille for lines.
+//! `ra-pack plot`: a picture as PNG or SVG, or a preview in a terminal.
 
 mod axis;
 mod chart;
+mod color;
+mod dates;
+mod label;
 mod scene;
+mod terminal;
+mod units;
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
 use ra_pack::path::escape_path;
-use ra_pack::values::{Grid, Line, Sample, SampleOptions};
+use ra_pack::values::{Sample, SampleOptions};
 
-use self::axis::Along;
-pub(super) use self::chart::{Chart, Palette, extremes, line_extremes, line_scale, pieces};
-use self::chart::{cells, image, quantity_label};
-use self::scene::{COLOR_MAPS, ColorMap};
-pub(super) use self::scene::{MAX_NAMED, Markup, RD_BU, Rgb, color, data_uri, of_name, png};
+pub(super) use self::chart::{
+    Chart, Palette, PlotArea, draw, extremes, image, line_extremes, line_scale, notes, pieces,
+};
+use self::chart::{Range, transpose};
+use self::color::COLOR_MAPS;
+pub(super) use self::color::{ColorMap, MAX_NAMED, RD_BU, VIRIDIS, color, of_name};
+pub(super) use self::label::shortened;
+pub(super) use self::scene::Markup;
+pub(super) use self::units::typeset;
 use super::args::words;
 use super::output::Output;
-use super::text::{count, digits, fit, float, human_bytes};
-use super::{Ending, Failure, array};
+use super::text::{count, human_bytes};
+use super::{Ending, Failure, array, shell};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   ra-pack plot exp.zip run1/temperature.ra -o temperature.png
   ra-pack plot exp.zip run1/temperature.ra -o temperature.svg --cmap magma --range 5:15
+  ra-pack plot exp.zip run1/temperature.ra -o large.png --scale 3 --range 2%:98%
   ra-pack plot exp.zip run1/velocity.ra --slice '0,:,:' -o eastward.png
   ra-pack plot temperature.ra")]
 pub(crate) struct PlotArgs {
@@ -49,17 +58,29 @@ pub(crate) struct PlotArgs {
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = words(COLOR_MAPS))]
     cmap: Option<ColorMap>,
 
-    /// Width and height of the picture in pixels.
+    /// Width and height of the picture in units; text is 12 units high.
     #[arg(long, value_name = "WxH", default_value = "800x500", value_parser = size)]
     size: (u32, u32),
 
-    /// The least and the greatest value to draw [default: those of the array].
+    /// Pixels of a PNG for each unit of --size; 2 or 3 is good for print.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = scale)]
+    scale: f64,
+
+    /// Least and greatest value to draw, or percentiles such as 2%:98% [default: those of the array].
     #[arg(long, value_name = "MIN:MAX", value_parser = range, allow_hyphen_values = true)]
-    range: Option<(f64, f64)>,
+    range: Option<Range>,
 
     /// Draw values by their logarithms; those that are not positive have none.
     #[arg(long)]
     log: bool,
+
+    /// Exchange the axes.
+    #[arg(long)]
+    transpose: bool,
+
+    /// Title of the picture; none if empty [default: the long name, the slice and the array].
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
 
     /// Replace a file that is already there.
     #[arg(short, long)]
@@ -70,7 +91,10 @@ pub(crate) struct PlotArgs {
     jobs: Option<usize>,
 }
 
-/// Least and most pixels of a side.
+/// Most pixels of a side.
+const MOST_PIXELS: usize = 10_000;
+
+/// Least and most units of a side.
 const SIDES: std::ops::RangeInclusive<u32> = 100..=10_000;
 
 fn size(text: &str) -> Result<(u32, u32), String> {
@@ -82,12 +106,26 @@ fn size(text: &str) -> Result<(u32, u32), String> {
         })
 }
 
-fn range(text: &str) -> Result<(f64, f64), String> {
+fn scale(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (0.25..=20.0).contains(number));
+    number.ok_or_else(|| "expected a number from 0.25 to 20, such as 2".to_owned())
+}
+
+fn range(text: &str) -> Result<Range, String> {
     let number = |text: &str| text.trim().parse().ok().filter(|number: &f64| number.is_finite());
-    text.split_once(':')
-        .and_then(|(low, high)| number(low).zip(number(high)))
-        .filter(|(low, high)| low < high)
-        .ok_or_else(|| "expected two numbers, the lesser first, such as -1:2.5".to_owned())
+    let percent = |text: &str| {
+        number(text.trim().strip_suffix('%')?).filter(|percent| (0.0..=100.0).contains(percent))
+    };
+    let rises = |(low, high): &(f64, f64)| low < high;
+    let ends = text.split_once(':');
+    let of = |read: &dyn Fn(&str) -> Option<f64>| {
+        ends.and_then(|(low, high)| read(low).zip(read(high))).filter(rises)
+    };
+    let values = of(&number).map(|(low, high)| Range::Values(low, high));
+    values.or(of(&percent).map(|(low, high)| Range::Percent(low, high))).ok_or_else(|| {
+        "expected two numbers, the lesser first, such as -1:2.5, or two percentiles, such as 2%:98%"
+            .to_owned()
+    })
 }
 
 pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
@@ -108,185 +146,110 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
     if let Some(path) = &args.output {
         ra_pack::files::check_apart(&args.archive, path)?;
     }
-    if args.log && args.range.is_some_and(|(low, _)| low <= 0.0) {
+    if args.log && matches!(args.range, Some(Range::Values(..=0.0, _))) {
         return Err(Failure::unsupported("--log needs a --range above 0"));
     }
-    let (pack, member) = array::open(&args.archive, args.member.as_deref(), &output.progress())?;
-    let array = pack.array(&member)?.in_shape_order()?;
-    let (columns, rows) = output.size();
     let (width, height) = args.size;
+    let pixels = |side: u32| count(f64::from(side) * args.scale);
+    if pixels(width.max(height)) > MOST_PIXELS {
+        return Err(Failure::unsupported(format!(
+            "a side of the picture would have more than {MOST_PIXELS} pixels; give a smaller --size or --scale"
+        )));
+    }
+    let (pack, member) = array::open(&args.archive, args.member.as_deref(), &output.progress())?;
+    let array = pack.array(&member)?;
+    let array = array.in_shape_order()?;
+    // No more cells than there are pixels between the labels.
+    let (mut columns, mut rows) =
+        (pixels(width.saturating_sub(150).max(50)), pixels(height.saturating_sub(90).max(50)));
+    if args.output.is_none() {
+        (columns, rows) = terminal::Screen::new(output).pixels();
+    }
+    if args.transpose && args.output.is_some() {
+        (columns, rows) = (rows, columns);
+    } else if args.transpose {
+        rows = columns;
+    }
     let mut options = SampleOptions::default();
     options.slice.clone_from(&args.slice);
-    options.columns = width as usize;
-    options.rows = height as usize;
+    options.columns = columns;
+    options.rows = rows;
     options.jobs = args.jobs;
-    if args.output.is_none() {
-        (options.columns, options.rows) = (columns * 2, rows * 2);
+    let mut sample = array.sample(&options)?;
+    let (is_empty, quantity) = match &mut sample {
+        Sample::Line(line) if line.axis.is_none() => {
+            return Err(without_picture(args, "a single number"));
+        }
+        Sample::Line(line) => (line.columns.is_empty(), &line.quantity),
+        Sample::Grid(grid) => {
+            if args.transpose {
+                transpose(grid);
+            }
+            (grid.cells.is_empty(), &grid.quantity)
+        }
+        _ => return Err(without_picture(args, "no line and no image")),
+    };
+    if is_empty {
+        return Err(without_picture(args, "without elements"));
     }
-    let sample = array.sample(&options)?;
-    let slice = args.slice.as_ref().map_or_else(String::new, |slice| format!(" [{slice}]"));
+    let applied = quantity.scale_and_offset;
     let style = Chart {
         width,
         height,
+        scale: args.scale,
         map: args.cmap,
         range: args.range,
         is_log: args.log,
-        title: format!("{}{}", ra_pack::path::escape(&member), ra_pack::path::escape(&slice)),
+        is_turned: args.transpose && args.output.is_some(),
+        title: args.title.clone(),
+        path: member,
+        ..Chart::default()
     };
     let Some(path) = &args.output else {
-        output.result(&preview(&sample, &style, output))?;
+        output.result(&terminal::preview(&sample, &style, output))?;
         return Ok(Ending::Clean);
     };
-    let scene = chart::draw(&sample, &style);
+    let (scene, _) = draw(&sample, &style);
     let bytes = match extension.as_deref() {
         Some("svg") => scene.to_svg()?.into_bytes(),
-        _ => scene.to_png()?,
+        _ => scene.to_png(args.scale)?,
     };
     ra_pack::files::write_new(path, args.force, |out| out.write_all(&bytes))?;
+    if let Some((factor, offset)) = applied {
+        output.note(&format!("applied scale_factor {factor} and add_offset {offset}"));
+    }
     output.note(&format!("wrote {} ({})", escape_path(path), human_bytes(bytes.len() as u64)));
     Ok(Ending::Clean)
 }
 
-/// Letters from thin to thick.
-const RAMP: [char; 10] = [' ', '.', ':', '-', '=', '+', '*', '#', '%', '@'];
-
-fn preview(sample: &Sample, style: &Chart, output: &Output) -> String {
-    let (columns, rows) = output.size();
-    let mut text = format!("{}\n", fit(&style.title, columns));
-    let size = (columns.clamp(8, 200), rows);
-    let unicode = Output::is_unicode();
-    // A text takes everything.
-    let _ = match sample {
-        Sample::Line(line) => of_line(line, style, size, unicode, &mut text),
-        Sample::Grid(grid) => of_grid(grid, style, size, unicode && output.color_out, &mut text),
-        _ => Ok(()),
-    };
-    text
+/// That there is nothing to draw, with the command that shows it as text.
+fn without_picture(args: &PlotArgs, what: &str) -> Failure {
+    let member = args.member.as_ref().map(|member| format!(" {}", shell::word(member.as_bytes())));
+    let slice =
+        args.slice.as_ref().map(|slice| format!(" --slice {}", shell::word(slice.as_bytes())));
+    let name = args.member.as_ref().map_or_else(
+        || escape_path(&args.archive).to_string(),
+        |member| ra_pack::path::escape(member).to_string(),
+    );
+    let part = if args.slice.is_some() { "this part of " } else { "" };
+    Failure::unsupported(format!(
+        "{part}`{name}` is {what}; use `ra-pack show {}{}{}`",
+        shell::path(&args.archive),
+        member.unwrap_or_default(),
+        slice.unwrap_or_default(),
+    ))
 }
 
-fn narrow(count: usize) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn of_grid(
-    grid: &Grid,
-    style: &Chart,
-    (columns, rows): (usize, usize),
-    is_painted: bool,
-    text: &mut String,
-) -> std::fmt::Result {
-    if grid.cells.is_empty() {
-        return writeln!(text, "no elements");
-    }
-    let palette = Palette::new(grid, style);
-    let rows = rows.saturating_sub(5).clamp(4, 60);
-    if is_painted {
-        let pixels = image(grid, &palette, narrow(columns), narrow(rows * 2));
-        for rows in pixels.colors.chunks_exact(columns * 2) {
-            let (upper, lower) = rows.split_at(columns);
-            for (upper, lower) in upper.iter().zip(lower) {
-                write!(text, "\x1b[{};{}m▀", paint(38, *upper), paint(48, *lower))?;
-            }
-            text.push_str("\x1b[0m\n");
-        }
-    } else {
-        let place = |cell: &usize| palette.scale.place(*grid.cells.get(*cell)?);
-        for row in cells(grid, columns, rows).chunks(columns) {
-            let line: String = row.iter().map(|cell| place(cell).map_or('?', letter)).collect();
-            writeln!(text, "{}", line.trim_end())?;
+    #[test]
+    fn ranges_are_of_values_or_of_percentiles() {
+        assert_eq!(range("-1:2.5"), Ok(Range::Values(-1.0, 2.5)));
+        assert_eq!(range(" 2%:98%"), Ok(Range::Percent(2.0, 98.0)));
+        for wrong in ["2:1", "1", "2%:5", "2%:101%", "98%:2%", "nan:1", "1:inf"] {
+            assert!(range(wrong).is_err(), "{wrong}");
         }
     }
-    let label = |axis| Along::new(axis).label();
-    writeln!(text, "across: {}; down: {}", label(&grid.columns), label(&grid.rows))?;
-    if palette.has_names() {
-        let names = grid.quantity.names.iter().enumerate().map(|(nth, (name, _))| {
-            let name = ra_pack::path::escape(name);
-            if is_painted {
-                format!("\x1b[{}m█\x1b[0m {name}", paint(38, of_name(nth)))
-            } else {
-                name.to_string()
-            }
-        });
-        return writeln!(text, "{}", names.collect::<Vec<_>>().join("  "));
-    }
-    write!(text, "{} ", digits(palette.scale.low, 6))?;
-    for part in (0..16).map(|nth| f64::from(nth) / 15.0) {
-        if is_painted {
-            write!(text, "\x1b[{}m█", paint(38, palette.map.color(part)))?;
-        } else {
-            text.push(letter(part));
-        }
-    }
-    let end = if is_painted { "\x1b[0m" } else { "" };
-    let (high, label) = (digits(palette.scale.high, 6), quantity_label(&grid.quantity));
-    writeln!(text, "{end} {high}  {label}")
-}
-
-fn letter(place: f64) -> char {
-    RAMP.get(count(place.clamp(0.0, 1.0) * 9.0 + 0.5)).copied().unwrap_or(' ')
-}
-
-/// The code of a colour: of 24 bits where the terminal says that it has these, or else of 256 colours.
-fn paint(layer: u8, [red, green, blue]: Rgb) -> String {
-    let is_true =
-        std::env::var("COLORTERM").is_ok_and(|name| matches!(&*name, "truecolor" | "24bit"));
-    if is_true {
-        return format!("{layer};2;{red};{green};{blue}");
-    }
-    let level = |channel: u8| (u16::from(channel) + 25) / 51;
-    format!("{layer};5;{}", 16 + 36 * level(red) + 6 * level(green) + level(blue))
-}
-
-fn of_line(
-    line: &Line,
-    style: &Chart,
-    (columns, rows): (usize, usize),
-    unicode: bool,
-    text: &mut String,
-) -> std::fmt::Result {
-    if line_extremes(line, false).is_none() {
-        return writeln!(
-            text,
-            "no {}",
-            if line.columns.is_empty() { "elements" } else { "values" }
-        );
-    }
-    let scale = line_scale(line, style, 0.0);
-    let rows = rows.saturating_sub(6).clamp(4, 30);
-    let (dots_across, dots_up) = if unicode { (2, 4) } else { (1, 1) };
-    let (wide, tall) = (columns * dots_across, rows * dots_up);
-    let mut dots = vec![false; wide * tall];
-    for piece in pieces(line, scale) {
-        let at = |(x, y): (f64, f64)| {
-            (x * (float(wide) - 1.0) + 0.5, (1.0 - y) * (float(tall) - 1.0) + 0.5)
-        };
-        let points: Vec<_> = piece.into_iter().map(at).collect();
-        for ((ax, ay), (bx, by)) in points.iter().zip(points.iter().skip(1).chain(points.last())) {
-            let steps = count((bx - ax).abs().max((by - ay).abs())) + 1;
-            for part in (0..=steps).map(|nth| float(nth) / float(steps)) {
-                let (x, y) = (count(ax + (bx - ax) * part), count(ay + (by - ay) * part));
-                if let Some(dot) = dots.get_mut(y * wide + x) {
-                    *dot = true;
-                }
-            }
-        }
-    }
-    let dot = |x: usize, y: usize| dots.get(y * wide + x).copied().unwrap_or(false);
-    // The bits of a Braille pattern by the places of their dots.
-    let bits = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (0, 3), (1, 3)];
-    let sign = |column: usize, row: usize| {
-        if !unicode {
-            return if dot(column, row) { '*' } else { ' ' };
-        }
-        let is_set = |(x, y): (usize, usize)| dot(column * 2 + x, row * 4 + y);
-        let pattern = (0..).zip(bits).filter(|(_, at)| is_set(*at)).map(|(nth, _)| 1 << nth);
-        char::from_u32(0x2800 + pattern.sum::<u32>()).unwrap_or(' ')
-    };
-    writeln!(text, "{}  {}", digits(scale.high, 6), quantity_label(&line.quantity))?;
-    for row in 0..rows {
-        let signs: String = (0..columns).map(|column| sign(column, row)).collect();
-        writeln!(text, "{}", signs.trim_end_matches([' ', '\u{2800}']))?;
-    }
-    let label = line.axis.as_ref().map_or_else(String::new, |axis| Along::new(axis).label());
-    writeln!(text, "{}  across: {label}", digits(scale.low, 6))
 }

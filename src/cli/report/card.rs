@@ -7,15 +7,17 @@ use ra_pack::list::{Listed, ListedArray};
 use ra_pack::ndl::{Attribute, Datatype, Ndarray, Order, Value};
 use ra_pack::values::{
     Axis, Category, Coordinate, Histogram, NameStatistics, Number, NumberStatistics, Statistics,
-    StatisticsOptions,
+    StatisticsOptions, scale_and_offset,
 };
 use ra_pack::{Error, Finding, Pack, PackedArray};
 
-use super::super::array::attribute_text;
+use super::super::array::{self, Dates, attribute_text};
 use super::super::diagnostics::in_own_words;
+use super::super::plot::{shortened, typeset};
 use super::super::show::flow;
 use super::super::text::{digits, grouped, human_bytes};
 use super::picture::{self, Room};
+use super::snippet::snippets;
 use super::{Html, Id, Piece, counted, html, lines};
 
 /// Bytes of one attribute that are shown: a page with more of it would be about nothing else.
@@ -30,6 +32,8 @@ const MOST_NAMES: usize = 64;
 /// Everything that all cards need.
 #[derive(Debug)]
 pub(super) struct CardContext<'a> {
+    /// The name of the pack in the page.
+    pub(super) name: &'a str,
     pub(super) pack: &'a Pack,
     /// Whether data is read at all.
     pub(super) reads_data: bool,
@@ -38,6 +42,8 @@ pub(super) struct CardContext<'a> {
     pub(super) room: Room,
     /// Most bytes that a compressed tar is decoded to before no more contents are asked for.
     pub(super) most_decoded: u64,
+    /// The attributes of the groups, by their paths.
+    pub(super) attributes: BTreeMap<&'a str, &'a [Attribute]>,
     /// By array, the numbers of its findings.
     pub(super) findings: BTreeMap<&'a str, Vec<(usize, &'a Finding)>>,
 }
@@ -48,6 +54,8 @@ pub(super) struct Subject<'a> {
     pub(super) member: &'a Listed<'a>,
     pub(super) array: &'a ListedArray<'a>,
     pub(super) description: Option<&'a Listed<'a>>,
+    /// Whether it gives the coordinates of a dimension.
+    pub(super) is_coordinate: bool,
 }
 
 /// The name of an array in the page: without the extension that all of them have.
@@ -118,8 +126,8 @@ impl CardContext<'_> {
         let note = is_unread.then(|| html!("<p class=\"n\">{}</p>", unread));
         let (group, last) = split(stem(name));
         let html = html!(
-            "<article class=\"c\" id=\"{}\" data-b=\"{}\"><div class=\"p\">{}</div><div class=\"b\"><h3><a \
-             href=\"#{}\">{}{}</a></h3>{}{}{}{}{}{}</div></article>\n",
+            "<article class=\"c\" id=\"{}\" data-b=\"{}\"><div class=\"p\">{}</div><div class=\"b\"><h4><a \
+             href=\"#{}\">{}{}</a></h4>{}{}{}{}{}{}</div></article>\n",
             Id(stem(name)),
             member.size,
             picture.unwrap_or_else(|| html!("<p class=\"x\" aria-hidden=\"true\">{}</p>", instead)),
@@ -129,9 +137,11 @@ impl CardContext<'_> {
             title(description.as_ref()),
             kind(subject, description.as_ref(), &axes),
             self.problems(name, error.as_deref()),
-            numbers.as_ref().map(statistics),
+            numbers.as_ref().map(|numbers| {
+                statistics(numbers, description.as_ref(), subject.is_coordinate)
+            }),
             note,
-            details(self.pack, subject, reached, description.as_ref(), &axes)
+            details(self, subject, reached, description.as_ref(), &axes)
         );
         (html, error.is_none())
     }
@@ -172,10 +182,10 @@ fn reason(error: &Error) -> String {
 
 /// The meaning of the array, in the words of its description.
 fn title(description: Option<&Ndarray>) -> Option<Html> {
-    let attribute = |name| attribute_text(description, name).map(|text| cut(text).0);
+    let attribute = |name| attribute_text(description, name).map(|text| cut(text, MOST_TEXT).0);
     let long_name = attribute("long_name").or_else(|| attribute("standard_name"));
-    let units = attribute("units");
-    long_name.or(units)?;
+    let units = attribute("units").and_then(typeset);
+    long_name.or(units.as_deref())?;
     let units = units.map(|units| html!(" <span>[{}]</span>", units));
     Some(html!("<p class=\"l\">{}{}</p>", long_name, units))
 }
@@ -214,10 +224,10 @@ fn kind(subject: &Subject<'_>, description: Option<&Ndarray>, axes: &[Axis]) -> 
     )
 }
 
-fn statistics(statistics: &Statistics) -> Html {
+fn statistics(statistics: &Statistics, description: Option<&Ndarray>, is_coordinate: bool) -> Html {
     match statistics {
-        Statistics::Numbers(numbers) => of_numbers(numbers, ""),
-        Statistics::Magnitudes(numbers) => of_numbers(numbers, "magnitudes: "),
+        Statistics::Numbers(numbers) => of_numbers(numbers, "", description, is_coordinate),
+        Statistics::Magnitudes(numbers) => of_numbers(numbers, "magnitudes: ", None, false),
         Statistics::Names(names) => of_names(names),
         Statistics::Nothing { count, reason } => {
             html!("<p class=\"n\">{}, {}</p>", counted(*count, "element"), reason)
@@ -226,14 +236,31 @@ fn statistics(statistics: &Statistics) -> Html {
     }
 }
 
-fn of_numbers(numbers: &NumberStatistics, prefix: &str) -> Html {
+/// Statistics of numbers: as the description means them, which may not be as they are stored.
+fn of_numbers(
+    numbers: &NumberStatistics,
+    prefix: &str,
+    description: Option<&Ndarray>,
+    is_coordinate: bool,
+) -> Html {
+    let scaling = description.and_then(scale_and_offset);
+    let meant = |number: f64| scaling.map_or(number, |(factor, offset)| number * factor + offset);
     // A single value is shown as itself.
     let facts = (numbers.count > 1 && numbers.finite > 0).then(|| {
-        let bins = numbers.histogram.as_ref().filter(|it| it.counts.len() > 1).map(histogram);
+        let bins = numbers.histogram.as_ref().filter(|it| it.counts.len() > 1);
+        let bins = bins.map(|bins| histogram(bins, &meant));
+        if let Some(dates) = array::dates(description).filter(|_| scaling.is_none())
+            && let Some(ends) = from_to(numbers, dates)
+        {
+            return html!("<div class=\"s\">{}<dl class=\"y\">{}</dl></div>", bins, ends);
+        }
         // The first digits of an element, with all of them for who points at it.
         let end = |name: &str, number: Option<Number>| {
             let number = number?;
-            let exact = number.to_string();
+            let exact = match scaling {
+                None => number.to_string(),
+                Some(_) => digits(meant(number.to_f64()), 6),
+            };
             Some(match exact.len() {
                 ..=12 => row(name, exact),
                 _ => {
@@ -243,8 +270,15 @@ fn of_numbers(numbers: &NumberStatistics, prefix: &str) -> Html {
             })
         };
         let moment = |name: &str, number: Option<f64>| Some(row(name, digits(number?, 6)));
-        let ends = vec![end("min", numbers.min), end("max", numbers.max)];
-        let moments = vec![moment("mean", numbers.mean), moment("std", numbers.std)];
+        let (mut low, mut high) = (numbers.min, numbers.max);
+        if scaling.is_some_and(|(factor, _)| factor < 0.0) {
+            (low, high) = (high, low);
+        }
+        let ends = vec![end("min", low), end("max", high)];
+        let spread = |std: f64| scaling.map_or(std, |(factor, _)| std * factor.abs());
+        let (mean, std) = (numbers.mean.map(meant), numbers.std.map(spread));
+        // The mean of coordinates says nothing.
+        let moments = (!is_coordinate).then(|| vec![moment("mean", mean), moment("std", std)]);
         html!("<div class=\"s\">{}<dl>{}{}</dl></div>", bins, ends, moments)
     });
     let others = [
@@ -264,10 +298,20 @@ fn of_numbers(numbers: &NumberStatistics, prefix: &str) -> Html {
     )
 }
 
-fn histogram(histogram: &Histogram) -> Html {
+/// The first and the last moment, where both are whole seconds.
+fn from_to(numbers: &NumberStatistics, dates: Dates) -> Option<Vec<Html>> {
+    let date = |number: Option<Number>| {
+        let date = dates.exact(number?.to_f64())?;
+        Some(shortened(&date))
+    };
+    Some(vec![row("from", date(numbers.min)?), row("to", date(numbers.max)?)])
+}
+
+fn histogram(histogram: &Histogram, meant: &impl Fn(f64) -> f64) -> Html {
     const HEIGHT: u128 = 32;
     let most = histogram.counts.iter().max().copied().unwrap_or(0);
-    let end = |edge: Option<&f64>| edge.map(|edge| digits(*edge, 6));
+    let end = |edge: Option<&f64>| edge.map(|edge| digits(meant(*edge), 6)).unwrap_or_default();
+    let (first, last) = (end(histogram.edges.first()), end(histogram.edges.last()));
     let mut at = HEIGHT;
     let bar = |count: &u64| {
         let part = u128::from(*count) * HEIGHT / u128::from(most.max(1));
@@ -279,10 +323,15 @@ fn histogram(histogram: &Histogram) -> Html {
     };
     html!(
         "<svg class=\"h\" role=\"img\" preserveAspectRatio=\"none\" viewBox=\"0 0 {} 32\" \
-         aria-label=\"Histogram from {} to {}, most in a bin: {}\"><path d=\"M0 32{}V32z\"/></svg>",
+         aria-label=\"Histogram from {} to {}, most in a bin: {}\"><title>Histogram: {} bins from {} to \
+         {}, at most {} values in one</title><path d=\"M0 32{}V32z\"/></svg>",
         histogram.counts.len(),
-        end(histogram.edges.first()),
-        end(histogram.edges.last()),
+        first,
+        last,
+        grouped(most),
+        histogram.counts.len(),
+        first,
+        last,
         grouped(most),
         histogram.counts.iter().map(bar).collect::<Vec<_>>()
     )
@@ -313,13 +362,14 @@ fn of_names(names: &NameStatistics) -> Html {
 
 /// The rest, which is of interest now and then.
 fn details(
-    pack: &Pack,
+    context: &CardContext<'_>,
     subject: &Subject<'_>,
     array: Option<&PackedArray>,
     description: Option<&Ndarray>,
     axes: &[Axis],
 ) -> Html {
     let Subject { member, array: listed, .. } = subject;
+    let pack = context.pack;
     let packed = (member.packed_size != member.size)
         .then(|| format!(" to {} bytes", grouped(member.packed_size)));
     let size = html!("{} bytes, {}{}", grouped(member.size), member.method, packed);
@@ -343,12 +393,27 @@ fn details(
         Some(row("digest", digest(member.name))),
         described.map(|described| row("described by", described)),
     ];
-    let attributes = description.map(|description| attributes(&description.attributes));
+    let programs = array.filter(|_| context.room.has_plots).map(|array| {
+        let program = |(language, text): (&str, String)| {
+            html!("<p class=\"n\">{}</p><pre><code>{}</code></pre>", language, lines(&text))
+        };
+        let all = snippets(context.name, pack.container(), member, array);
+        let all: Vec<_> = all.into_iter().map(program).collect();
+        (!all.is_empty()).then(|| {
+            html!(
+                "<details class=\"o\"><summary>Open this array in a program</summary>{}</details>",
+                all
+            )
+        })
+    });
+    let attributes =
+        description.map(|description| attributes(&description.attributes, "Attributes"));
     // A browser with scripts gets the details when they are opened: half of the page less to lay out.
     html!(
-        "<details><summary>Details</summary><noscript>{}<dl class=\"t\">{}</dl></noscript></details>",
+        "<details><summary>Details</summary><noscript>{}<dl class=\"t\">{}</dl>{}</noscript></details>",
         attributes,
-        rows
+        rows,
+        programs.flatten()
     )
 }
 
@@ -369,13 +434,18 @@ pub(super) fn digest(pack: &Pack, name: &str, otherwise: &str) -> Html {
 fn coordinates(axes: &[Axis]) -> Option<Html> {
     let given = axes.iter().filter_map(|axis| Some((axis, axis.coordinate.as_ref()?)));
     let fact = |(axis, coordinate): (&Axis, &Coordinate)| {
-        let units = attribute_text(coordinate.description.as_ref(), "units");
+        let units = attribute_text(coordinate.description.as_ref(), "units").and_then(typeset);
         let place = match &coordinate.member {
             Some(member) => html!("<a href=\"#{}\">{}</a>", Id(stem(member)), member),
             None => html!("in the description"),
         };
         let name = axis.name.as_ref().map(|name| format!("{name}: "));
-        html!("<dd>{}{}{}</dd>", name, place, units.map(|units| format!(" [{}]", cut(units).0)))
+        html!(
+            "<dd>{}{}{}</dd>",
+            name,
+            place,
+            units.map(|units| format!(" [{}]", cut(&units, MOST_TEXT).0))
+        )
     };
     let facts: Vec<_> = given.map(fact).collect();
     (!facts.is_empty()).then(|| html!("<dt>coordinates</dt>{}", facts))
@@ -391,19 +461,20 @@ fn members(datatype: &Datatype) -> Option<Html> {
             Some(row("names", shown.join(", ") + more))
         }
         other if other.word().is_none() => {
-            Some(row("type", html!("<code>{}</code>", cut(&other.to_flow()).0)))
+            Some(row("type", html!("<code>{}</code>", cut(&other.to_flow(), MOST_TEXT).0)))
         }
         _ => None,
     }
 }
 
-fn attributes(attributes: &[Attribute]) -> Option<Html> {
+/// A table of attributes under a heading.
+pub(super) fn attributes(attributes: &[Attribute], heading: &str) -> Option<Html> {
     let row = |attribute: &Attribute| {
         let text = match &attribute.value {
             Value::String(text) => Cow::Borrowed(text),
             value => Cow::Owned(flow(value, MOST_TEXT as u64)),
         };
-        let (start, rest) = cut(&text);
+        let (start, rest) = cut(&text, MOST_TEXT);
         let more = (!rest.is_empty())
             .then(|| html!(" <i>… and {} more characters</i>", grouped(rest.chars().count())));
         html!(
@@ -417,12 +488,12 @@ fn attributes(attributes: &[Attribute]) -> Option<Html> {
     };
     let rows: Vec<_> = attributes.iter().map(row).collect();
     (!rows.is_empty()).then(|| {
-        html!("<table class=\"a\"><caption>Attributes</caption><tbody>{}</tbody></table>", rows)
+        html!("<table class=\"a\"><caption>{}</caption><tbody>{}</tbody></table>", heading, rows)
     })
 }
 
-/// As much of a text as is shown, and the rest.
-fn cut(text: &str) -> (&str, &str) {
-    let ends = (0..=text.len().min(MOST_TEXT)).rev();
+/// At most so many bytes of a text, and the rest.
+pub(super) fn cut(text: &str, most: usize) -> (&str, &str) {
+    let ends = (0..=text.len().min(most)).rev();
     text.split_at(ends.into_iter().find(|end| text.is_char_boundary(*end)).unwrap_or(0))
 }

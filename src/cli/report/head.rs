@@ -7,17 +7,21 @@ use ra_pack::archive::MemberKind;
 use ra_pack::create::Layout;
 use ra_pack::finding::Place;
 use ra_pack::list::Listed;
+use ra_pack::ndl::Attribute;
 use ra_pack::verify::VerifyReport;
 use ra_pack::{Container, Finding};
 
 use super::super::diagnostics::{self, Verdict};
 use super::super::shell;
 use super::super::text::{grouped, human_bytes};
-use super::card::{Subject, split, stem};
+use super::card::{self, Subject, cut, split, stem};
 use super::{Html, Id, counted, html, lines};
 
 /// Findings that are shown; a pack of which nothing is right has as many as files.
 pub(super) const MOST_FINDINGS: usize = 1000;
+
+/// Bytes of a README that are shown.
+const MOST_README: usize = 32 * 1024;
 
 /// The facts of the pack as a whole.
 #[derive(Debug)]
@@ -35,6 +39,28 @@ impl PackFacts<'_> {
     fn files(&self) -> impl Iterator<Item = &Listed<'_>> {
         self.members.iter().filter(|member| member.kind == MemberKind::File)
     }
+}
+
+/// The attributes of the pack, and its README as it is written.
+pub(super) fn about(attributes: &[Attribute], readme: Option<(&str, &str)>) -> Html {
+    let table = card::attributes(attributes, "About this pack");
+    let table = table.map(|table| {
+        html!("<section class=\"about\" aria-label=\"About this pack\">{}</section>", table)
+    });
+    let readme = readme.map(|(name, text)| {
+        let (start, rest) = cut(text, MOST_README);
+        let more = (!rest.is_empty())
+            .then(|| html!("\n… and {} more characters", grouped(rest.chars().count())));
+        html!(
+            "<section class=\"readme\" aria-label=\"{}\"><details open><summary><h2>{}</h2></summary>\
+             <pre tabindex=\"0\">{}{}</pre></details></section>",
+            name,
+            name,
+            lines(start),
+            more
+        )
+    });
+    html!("{}{}", table, readme)
 }
 
 pub(super) fn facts(facts: &PackFacts<'_>) -> Html {
@@ -87,7 +113,7 @@ pub(super) fn verification(report: Option<&VerifyReport>, findings: &[Finding]) 
         Some(_) if warnings > 0 => ("warn", "✓", format!("Valid{also}")),
         Some(_) => ("good", "✓", "Valid".to_owned()),
     };
-    let unchecked = "The contents were not held against a manifest when this page was made.";
+    let unchecked = "The contents were not checked against a manifest when this page was made.";
     html!(
         "<section class=\"verdict {}\" id=\"/verification\" aria-label=\"Verification\"><p \
          class=\"mark\"><span aria-hidden=\"true\">{}</span> <b>{}</b></p>{}{}</section>",
@@ -103,10 +129,10 @@ pub(super) fn verification(report: Option<&VerifyReport>, findings: &[Finding]) 
 fn checked(report: &VerifyReport) -> Html {
     let members = counted(report.members, "file");
     let manifests = if report.manifests.is_empty() {
-        html!("No manifest vouches for the contents; ")
+        html!("There is no manifest to check the contents against; ")
     } else {
         let (size, manifests) = (human_bytes(report.bytes), report.manifests.join(", "));
-        html!("{} ({}) held against {}; ", members, size, manifests)
+        html!("{} ({}) checked against {}; ", members, size, manifests)
     };
     let bag = report.bag.as_ref().map(|bag| {
         let state = match (bag.complete, bag.valid) {
@@ -205,8 +231,8 @@ pub(super) fn by_hand(facts: &PackFacts<'_>) -> Html {
             };
             let check = format!("cd {root} && {algorithm}sum --quiet -c manifest-{algorithm}.txt");
             html!(
-                "<p>With the pack in the current directory, and no tool but these:</p><pre><code>{}\
-                 </code></pre><p>Nothing is printed when every file is what it was.</p>",
+                "<p>With the pack in the current directory:</p><pre><code>{}\
+                 </code></pre><p>The last command prints nothing if every file is intact.</p>",
                 lines(&(unpack + &check))
             )
         }

@@ -4,6 +4,7 @@ mod card;
 mod head;
 mod page;
 mod picture;
+mod snippet;
 
 use std::borrow::Cow;
 use std::fmt::{self, Display as _, Write as _};

@@ -12,13 +12,15 @@ use base64::prelude::BASE64_STANDARD;
 use ra_pack::archive::MemberKind;
 use ra_pack::digest::Digest;
 use ra_pack::list::{ListOptions, Listed, Listing};
+use ra_pack::ndl::{Attribute, Group};
 use ra_pack::verify::VerifyReport;
 use ra_pack::{Container, Finding, Pack};
 
 use super::super::array::date;
+use super::super::plot::{ColorMap, RD_BU, VIRIDIS};
 use super::super::text::{float, grouped};
 use super::super::{Failure, diagnostics};
-use super::card::{CardContext, Subject, digest, split, stem};
+use super::card::{self, CardContext, Subject, cut, digest, split, stem};
 use super::head::{self, PackFacts};
 use super::picture::Room;
 use super::{Html, Id, ReportArgs, WrittenPage, counted, html};
@@ -82,6 +84,15 @@ pub(super) fn write(
     let whole = absolute(target).unwrap_or_else(|_| target.clone());
     let name = whole.file_name().unwrap_or(target.as_os_str()).to_string_lossy();
     let groups = groups(arrays.iter().map(group_of));
+    let described = pack.as_ref().map(|pack| attributes(pack, &files)).unwrap_or_default();
+    let of_groups: BTreeMap<&str, &[Attribute]> = described
+        .iter()
+        .map(|group| (group.path.trim_matches('/'), &group.attributes[..]))
+        .collect();
+    let own = of_groups.get("").copied().unwrap_or_default();
+    let title = own.iter().find(|attribute| attribute.name == "title");
+    let title = title.and_then(|title| title.value.as_str()).filter(|title| !title.is_empty());
+    let readme = pack.as_ref().and_then(|pack| readme(pack, &files));
     let container = verified.and_then(|report| report.container);
     let facts = PackFacts {
         name: &name,
@@ -91,20 +102,20 @@ pub(super) fn write(
         arrays: &arrays,
         groups: listing.map_or(0, |_| groups.len()),
     };
-    let others = grouped(files.len());
     let main = match listing {
         Some(_) => html!(
-            "<nav class=\"tree\" aria-label=\"Groups\"><details open><summary>Groups</summary>{}<p><a \
+            "<nav class=\"tree\" aria-label=\"Groups\"><details open><summary>Groups <span>and their arrays</span></summary>{}<p><a \
              href=\"#/files\">Other files</a> <span>{}</span></p></details></nav><main>",
             tree(&groups),
-            others
+            grouped(files.len())
         ),
         None => html!("<main id=\"/arrays\">"),
     };
     let start = html!(
-        "{}<div class=\"page\">{}{}{}{}",
-        begin(&name),
+        "{}<div class=\"page\">{}{}{}{}{}",
+        begin(&name, title.map(|title| cut(title, MOST_TITLE).0)),
         main,
+        head::about(own, readme.as_ref().map(|(name, text)| (*name, &**text))),
         head::facts(&facts),
         head::verification(verified, &page.findings),
         head::by_hand(&facts)
@@ -114,33 +125,27 @@ pub(super) fn write(
         let size = pack.file_size()?.unwrap_or(u64::MAX);
         let within = |least: u64, each: u64| size.saturating_mul(each).saturating_add(least);
         let context = CardContext {
+            name: &name,
             pack: &pack,
             reads_data: !args.no_statistics,
             is_verified: verified.is_some(),
             room: Room::for_each_of(arrays.len()),
             most_decoded: within(DECODED, DECODED_PER_BYTE),
+            attributes: of_groups,
             findings: by_array(&page.findings),
         };
-        write!(out, "{}<div class=\"arrays\">", tools(arrays.len()).0)?;
+        // Plots share the gradients of their colours.
+        let gradients = (context.reads_data && context.room.has_plots).then(|| {
+            let gradient = |map: ColorMap| map.gradient(&format!("/{}", map.name()));
+            let gradients = Html([VIRIDIS, RD_BU].map(gradient).concat());
+            html!("<svg class=\"colours\" aria-label=\"Colours\"><defs>{}</defs></svg>", gradients)
+        });
+        let begin = html!("{}{}<div class=\"arrays\">", tools(arrays.len()), gradients);
+        out.write_all(begin.0.as_bytes())?;
         let elements = within(ELEMENTS, ELEMENTS_PER_BYTE);
         page.unreadable = cards(&context, &arrays, elements, jobs, out)?;
-        let head = html!(
-            "</div><section class=\"files\" id=\"/files\" aria-labelledby=\"/files/title\">\
-             <h2 id=\"/files/title\">Other files <span>{}</span></h2>\
-             <table><thead><tr><th scope=\"col\">Name</th><th scope=\"col\">Bytes</th>\
-             <th scope=\"col\">Digest in the manifest</th></tr></thead><tbody>\n",
-            others
-        );
-        out.write_all(head.0.as_bytes())?;
-        for file in &files {
-            out.write_all(file_row(&pack, file).0.as_bytes())?;
-        }
-        out.write_all(b"</tbody></table>")?;
-        if descriptions > 0 {
-            let count = counted(descriptions, "description");
-            write!(out, "<p class=\"n\">{count} not listed here: each stands with its array.</p>")?;
-        }
-        out.write_all(b"</section>\n")?;
+        out.write_all(b"</div>")?;
+        write_files(&pack, &files, descriptions, out)?;
     }
     out.write_all(end().0.as_bytes())?;
     Ok(page)
@@ -151,16 +156,23 @@ fn sort<'a>(members: &'a [Listed<'a>]) -> (Vec<Subject<'a>>, Vec<&'a Listed<'a>>
     let is_file = |member: &&Listed<'_>| member.kind == MemberKind::File && member.array.is_none();
     let by_name: HashMap<&str, &Listed<'_>> =
         members.iter().filter(is_file).map(|member| (member.name, member)).collect();
+    let facts = members.iter().filter_map(|member| member.array.as_ref());
+    let dimensions: HashSet<&str> =
+        facts.flat_map(|array| &array.dimensions).flatten().map(|name| split(name).1).collect();
     let subject = |member: &'a Listed<'a>| {
         let array = member.array.as_ref()?;
         let names = [".yaml", ".yml"].map(|end| format!("{}{end}", stem(member.name)));
         let description = names.iter().find_map(|name| by_name.get(&**name)).copied();
-        Some(Subject { member, array, description })
+        let own = split(stem(member.name)).1;
+        let is_coordinate = array.shape.len() == 1 && dimensions.contains(own);
+        Some(Subject { member, array, description, is_coordinate })
     };
     let mut arrays: Vec<_> = members.iter().filter_map(subject).collect();
-    arrays.sort_by(|one, other| {
-        let [(group, name), (other_group, other)] = [one, other].map(|it| split(it.member.name));
-        compare(group, other_group).then_with(|| name.cmp(other))
+    arrays.sort_by(|subject, other_subject| {
+        let [(group, name), (other_group, other)] =
+            [subject, other_subject].map(|it| split(it.member.name));
+        let kinds = other_subject.is_coordinate.cmp(&subject.is_coordinate);
+        compare(group, other_group).then(kinds).then_with(|| name.cmp(other))
     });
     let described: HashSet<&str> =
         arrays.iter().filter_map(|subject| Some(subject.description?.name)).collect();
@@ -183,7 +195,63 @@ fn by_array(findings: &[Finding]) -> BTreeMap<&str, Vec<(usize, &Finding)>> {
     by_array
 }
 
-fn begin(name: &str) -> Html {
+/// Writes the table of the files that are neither arrays nor their descriptions.
+fn write_files(
+    pack: &Pack,
+    files: &[&Listed<'_>],
+    descriptions: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let head = html!(
+        "<section class=\"files\" id=\"/files\" aria-labelledby=\"/files/title\">\
+         <h2 id=\"/files/title\">Other files <span>{}</span></h2>\
+         <table><thead><tr><th scope=\"col\">Name</th><th scope=\"col\">Bytes</th>\
+         <th scope=\"col\">Digest in the manifest</th></tr></thead><tbody>\n",
+        grouped(files.len())
+    );
+    out.write_all(head.0.as_bytes())?;
+    for file in files {
+        out.write_all(file_row(pack, file).0.as_bytes())?;
+    }
+    out.write_all(b"</tbody></table>")?;
+    if descriptions > 0 {
+        let count = counted(descriptions, "description");
+        write!(out, "<p class=\"n\">{count} not listed here: each is shown with its array.</p>")?;
+    }
+    out.write_all(b"</section>\n")
+}
+
+/// Bytes of a title that are shown.
+const MOST_TITLE: usize = 400;
+
+/// Bytes of a README that is read.
+const MOST_README: u64 = 1 << 20;
+
+/// The README of the pack, with its name.
+fn readme<'a>(pack: &Pack, files: &[&Listed<'a>]) -> Option<(&'a str, String)> {
+    const NAMES: [&str; 4] = ["readme.md", "readme.txt", "readme", "readme.rst"];
+    let of_name = |wanted: &&str| {
+        files.iter().find(|file| {
+            let is_file = file.kind == MemberKind::File && file.size <= MOST_README;
+            is_file && file.name.eq_ignore_ascii_case(wanted)
+        })
+    };
+    let file = NAMES.iter().find_map(of_name)?;
+    // A fault of it is among the findings.
+    let text = pack.read(file.name).ok()?;
+    Some((file.name, String::from_utf8_lossy(&text).into_owned()))
+}
+
+/// The attributes of the groups of a pack, that of the pack itself among them.
+fn attributes(pack: &Pack, files: &[&Listed<'_>]) -> Vec<Group> {
+    let is_document =
+        |file: &&&Listed<'_>| file.name == "manifest.yaml" && file.size <= MOST_README;
+    let document = files.iter().find(is_document).and_then(|file| pack.read(file.name).ok());
+    let document = document.and_then(|text| ra_pack::ndl::parse(&text).document);
+    document.map(|document| document.groups).unwrap_or_default()
+}
+
+fn begin(name: &str, title: Option<&str>) -> Html {
     html!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; \
@@ -193,13 +261,14 @@ fn begin(name: &str) -> Html {
          <meta name=\"referrer\" content=\"no-referrer\">\
          <meta name=\"generator\" content=\"ra-pack {}\"><title>{} · ra-pack report</title><style>{}\
          </style></head>\n<body><a class=\"skip\" href=\"#/arrays\">Skip to the arrays</a>\
-         <header><p>ra-pack report</p><h1>{}</h1></header>",
+         <header><p>ra-pack report{}</p><h1>{}</h1></header>",
         // No script but this one runs, whatever a name or a text of the pack may do to the page.
         BASE64_STANDARD.encode(Digest::sha256(JS.as_bytes()).as_bytes()),
         env!("CARGO_PKG_VERSION"),
         name,
         Html(CSS.to_owned()),
-        name
+        title.map(|_| html!(" · {}", name)),
+        title.unwrap_or(name)
     )
 }
 
@@ -235,8 +304,9 @@ fn cards(
 ) -> io::Result<Vec<String>> {
     let mut unreadable = Vec::new();
     let groups = arrays.chunk_by(|one, other| group_of(one) == group_of(other));
-    // The number of each array in its group, and of all in it.
-    let mut places = groups.flat_map(|group| (0..group.len()).map(|nth| (nth, group.len())));
+    let mut places = groups.flat_map(places_of);
+    let coordinates = arrays.iter().filter(|subject| subject.is_coordinate);
+    let coordinates: HashSet<&str> = coordinates.map(|it| stem(it.member.name)).collect();
     // The order in which contents of a stream are asked for decides how often it is decoded.
     let is_stream = matches!(context.pack.container(), Container::TarGz | Container::TarZst);
     for batch in arrays.chunks(BATCH) {
@@ -255,35 +325,108 @@ fn cards(
         let cards = with_reach.iter().zip(small).map(|((subject, is_within), card)| {
             (subject, card.unwrap_or_else(|| context.card(subject, *is_within, jobs)))
         });
-        for ((subject, (card, is_readable)), (nth, all)) in cards.zip(&mut places) {
+        for ((subject, (card, is_readable)), place) in cards.zip(&mut places) {
             if !is_readable {
                 unreadable.push(subject.member.name.to_owned());
             }
             let group = group_of(subject);
-            let begin = (nth == 0).then(|| {
+            let begin = place.begins.map(|all| {
                 html!(
                     "<section class=\"group\"><details open><summary><h2 id=\"{}/\">{}</h2> \
-                     <span>{}</span></summary>\n",
+                     <span>{}</span></summary>{}{}\n",
                     Id(group),
                     if group.is_empty() { "/" } else { group },
-                    grouped(all)
+                    counted(all.len(), "array"),
+                    context
+                        .attributes
+                        .get(group)
+                        .filter(|_| !group.is_empty())
+                        .and_then(|own| { card::attributes(own, "Attributes of the group") }),
+                    dimensions(all, &coordinates)
                 )
             });
+            let Place { nth, all, .. } = place;
+            let kind = if subject.is_coordinate { "Coordinates" } else { "Variables" };
+            let part = (nth == 0).then(|| html!("<section class=\"part\"><h3>{}</h3>", kind));
             // Until it is laid out it is as high as that many cards mostly are.
             let together = (nth % TOGETHER == 0).then(|| (all - nth).min(TOGETHER));
             let together =
                 together.map(|count| html!("<div class=\"u\" style=\"--n:{}\">\n", count));
-            let end = if nth + 1 == all {
-                html!("</div></details></section>\n")
+            let end = if place.ends {
+                html!("</div></section></details></section>\n")
+            } else if nth + 1 == all {
+                html!("</div></section>")
             } else if nth % TOGETHER == TOGETHER - 1 {
                 html!("</div>")
             } else {
                 Html::default()
             };
-            out.write_all(html!("{}{}{}{}", begin, together, card, end).0.as_bytes())?;
+            out.write_all(html!("{}{}{}{}{}", begin, part, together, card, end).0.as_bytes())?;
         }
     }
     Ok(unreadable)
+}
+
+/// The place of an array among the others of its group.
+struct Place<'a, 's> {
+    /// All arrays of the group, at its first.
+    begins: Option<&'a [Subject<'s>]>,
+    /// Its number among the coordinates or the variables of the group.
+    nth: usize,
+    /// How many of these there are.
+    all: usize,
+    /// Whether it is the last of the group.
+    ends: bool,
+}
+
+fn places_of<'a, 's>(group: &'a [Subject<'s>]) -> impl Iterator<Item = Place<'a, 's>> {
+    let coordinates = group.partition_point(|subject| subject.is_coordinate);
+    (0..group.len()).map(move |at| {
+        let (nth, all) = match at.checked_sub(coordinates) {
+            None => (at, coordinates),
+            Some(nth) => (nth, group.len() - coordinates),
+        };
+        Place { begins: (at == 0).then_some(group), nth, all, ends: at + 1 == group.len() }
+    })
+}
+
+/// The dimensions of a group, with their extents and links to their coordinates.
+fn dimensions(group: &[Subject<'_>], coordinates: &HashSet<&str>) -> Option<Html> {
+    let given = group.iter().filter(|subject| subject.is_coordinate);
+    let given = given.filter_map(|Subject { member, array, .. }| {
+        Some(((split(stem(member.name)).1, *array.shape.first()?), split(stem(member.name)).1))
+    });
+    let named = group.iter().flat_map(|Subject { array, .. }| {
+        let names = array.dimensions.iter().zip(&array.shape);
+        names.filter_map(|(name, extent)| Some(((split((*name)?).1, *extent), (*name)?)))
+    });
+    let all: BTreeMap<(&str, u64), &str> = named.chain(given).collect();
+    let path = group.first().map(group_of).unwrap_or_default();
+    let one = |((name, extent), stated): (&(&str, u64), &&str)| {
+        let name = match coordinate_of(stated, path, coordinates) {
+            Some(coordinate) => html!("<a href=\"#{}\">{}</a>", Id(coordinate), *name),
+            None => html!("{}", *name),
+        };
+        html!("<span>{} {}</span> ", name, grouped(*extent))
+    };
+    let all: Vec<_> = all.iter().map(one).collect();
+    (!all.is_empty()).then(|| html!("<p class=\"dims\"><b>Dimensions</b> {}</p>", all))
+}
+
+/// The coordinate that a name or a path means in a group: the nearest in this and those above it.
+fn coordinate_of<'a>(name: &str, group: &str, coordinates: &HashSet<&'a str>) -> Option<&'a str> {
+    if let Some(path) = name.strip_prefix('/') {
+        return coordinates.get(path).copied();
+    }
+    let mut group = group;
+    loop {
+        let path = if group.is_empty() { name.to_owned() } else { format!("{group}/{name}") };
+        let found = coordinates.get(&*path);
+        if found.is_some() || group.is_empty() {
+            return found.copied();
+        }
+        group = split(group).0;
+    }
 }
 
 /// A row of the table of other files.
@@ -435,6 +578,21 @@ mod tests {
             ("z/y", 1, 1),
         ];
         assert_eq!(counts, expected);
+    }
+
+    #[test]
+    fn a_dimension_has_the_nearest_coordinate() {
+        let coordinates = HashSet::from(["time", "a/b/time", "a/x"]);
+        let cases = [
+            ("time", "a/b", Some("a/b/time")),
+            ("time", "a", Some("time")),
+            ("/time", "a/b", Some("time")),
+            ("x", "a/b/c", Some("a/x")),
+            ("x", "", None),
+        ];
+        for (name, group, expected) in cases {
+            assert_eq!(coordinate_of(name, group, &coordinates), expected, "{name} in {group}");
+        }
     }
 
     #[test]

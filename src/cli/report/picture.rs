@@ -4,8 +4,8 @@ use ra_pack::values::{Column, Grid, Line, Quantity, Sample, SampleOptions, Sampl
 use ra_pack::{Error, PackedArray};
 
 use super::super::plot::{
-    Chart, MAX_NAMED, Palette, RD_BU, Rgb, color, data_uri, extremes, line_extremes, line_scale,
-    of_name, pieces, png,
+    self, Chart, MAX_NAMED, Palette, PlotArea, RD_BU, color, extremes, line_extremes, line_scale,
+    notes, of_name, pieces,
 };
 use super::super::text::{count, digits, float};
 use super::{Html, html};
@@ -17,6 +17,8 @@ pub(super) struct Room {
     rows: usize,
     /// Bins of a histogram.
     pub(super) bins: usize,
+    /// Whether an array has a picture with axes that can be enlarged, and programs that open it.
+    pub(super) has_plots: bool,
     /// Few colours, which take half the room.
     is_coarse: bool,
 }
@@ -24,9 +26,16 @@ pub(super) struct Room {
 impl Room {
     pub(super) fn for_each_of(arrays: usize) -> Self {
         match arrays {
-            0..=400 => Self { columns: 160, rows: 112, bins: 32, is_coarse: false },
-            401..=2500 => Self { columns: 96, rows: 64, bins: 24, is_coarse: false },
-            _ => Self { columns: 48, rows: 32, bins: 16, is_coarse: true },
+            0..=100 => {
+                Self { columns: 240, rows: 160, bins: 32, has_plots: true, is_coarse: false }
+            }
+            101..=400 => {
+                Self { columns: 160, rows: 112, bins: 32, has_plots: true, is_coarse: false }
+            }
+            401..=2500 => {
+                Self { columns: 96, rows: 64, bins: 24, has_plots: false, is_coarse: false }
+            }
+            _ => Self { columns: 48, rows: 32, bins: 16, has_plots: false, is_coarse: true },
         }
     }
 }
@@ -34,21 +43,6 @@ impl Room {
 /// The colour of the n-th name of an enum of so many.
 pub(super) fn name_colour(nth: usize, names: usize) -> Option<String> {
     (names <= MAX_NAMED).then(|| color(of_name(nth)))
-}
-
-/// The slice of an array of more than two dimensions that is shown, and how it is written: the two longest,
-/// in the middle of the others.
-fn middle(shape: &[u64]) -> Option<String> {
-    if shape.iter().filter(|extent| **extent != 1).count() <= 2 {
-        return None;
-    }
-    let mut longest: Vec<usize> = (0..shape.len()).collect();
-    longest.sort_by_key(|axis| std::cmp::Reverse(shape.get(*axis).copied()));
-    longest.truncate(2);
-    let index = |(axis, extent): (usize, &u64)| {
-        if longest.contains(&axis) { ":".to_owned() } else { (extent / 2).to_string() }
-    };
-    Some(shape.iter().enumerate().map(index).collect::<Vec<_>>().join(", "))
 }
 
 /// Draws an array, as far as there is a picture of it.
@@ -61,23 +55,73 @@ pub(super) fn draw(
     if shape.contains(&0) {
         return Ok(None);
     }
-    let slice = middle(shape);
-    let Room { columns, rows, .. } = room;
     let mut options = SampleOptions::default();
-    options.slice.clone_from(&slice);
-    options.columns = columns;
-    options.rows = rows;
+    options.slice = array.picture_slice()?;
+    options.columns = room.columns;
+    options.rows = room.rows;
     options.jobs = Some(jobs);
-    let html = match array.sample(&options) {
-        Ok(Sample::Line(line)) if line.axis.is_some() => sparkline(&line),
-        Ok(Sample::Line(line)) => scalar(&line),
-        Ok(Sample::Grid(grid)) => image(&grid, room)?,
+    let sample = match array.sample(&options) {
         // Text, compounds and the like.
-        Ok(_) | Err(Error::Unsupported(_) | Error::Limit(_)) => return Ok(None),
-        Err(error) => return Err(error),
+        Err(Error::Unsupported(_) | Error::Limit(_)) => return Ok(None),
+        sample => sample?,
     };
-    let slice = slice.map(|slice| html!("<p class=\"n\">middle slice [{}]</p>", slice));
-    Ok(Some(html!("{}{}", html, slice)))
+    let shades = Some(if room.is_coarse { 14 } else { 62 });
+    let style = &Chart { shades, ..Chart::default() };
+    let (html, quantity) = match &sample {
+        Sample::Line(line) if line.axis.is_none() => return Ok(Some(scalar(line))),
+        Sample::Line(line) if room.has_plots => (plot(&sample, style)?, &line.quantity),
+        Sample::Line(line) => (sparkline(line), &line.quantity),
+        Sample::Grid(grid) => {
+            let picture = if room.has_plots { plot(&sample, style)? } else { image(grid, style)? };
+            (html!("{}{}", picture, legend(grid, style)), &grid.quantity)
+        }
+        _ => return Ok(None),
+    };
+    let notes: Vec<_> =
+        notes(quantity).iter().map(|note| html!("<p class=\"n\">{}</p>", note)).collect();
+    Ok(Some(html!("{}{}", html, notes)))
+}
+
+/// The drawing of `ra-pack plot`, of which the page shows the inner part until it is enlarged.
+fn plot(sample: &Sample, style: &Chart) -> Result<Html, Error> {
+    const WIDTH: u32 = 600;
+    const HEIGHT: u32 = 360;
+    let style =
+        Chart { width: WIDTH, height: HEIGHT, scale: 1.0, is_in_page: true, ..style.clone() };
+    let (scene, area) = plot::draw(sample, &style);
+    let PlotArea { left, top, width, height } = area;
+    let [x, y, wide, high] = [left, top, width, height].map(count);
+    Ok(html!(
+        "<label class=\"z\" style=\"--x:{};--y:{};--w:{};--h:{}\"><input type=\"checkbox\" \
+         aria-label=\"Enlarge the picture\"><svg role=\"img\" viewBox=\"0 0 {} {}\" aria-label=\"{}\">{}\
+         </svg></label>",
+        x,
+        y,
+        wide,
+        high,
+        u64::from(WIDTH),
+        u64::from(HEIGHT),
+        described(sample),
+        Html(scene.elements()?)
+    ))
+}
+
+/// The picture in words.
+fn described(sample: &Sample) -> String {
+    match sample {
+        Sample::Line(line) => format!(
+            "Line along {}: {}",
+            line.axis.as_ref().map(dimension).unwrap_or_default(),
+            range_text(line_extremes(line, false), &line.quantity)
+        ),
+        Sample::Grid(grid) => format!(
+            "Image, {} down, {} across: {}",
+            dimension(&grid.rows),
+            dimension(&grid.columns),
+            range_text(extremes(grid.cells.iter().copied(), false), &grid.quantity)
+        ),
+        _ => String::new(),
+    }
 }
 
 /// One number, large.
@@ -159,32 +203,27 @@ fn shown(columns: u64, rows: u64) -> (u64, u64) {
     }
 }
 
-fn image(grid: &Grid, room: Room) -> Result<Html, Error> {
-    let palette = Palette::new(grid, &Chart::default());
-    let last: u8 = if room.is_coarse { 14 } else { 62 };
-    // The first is the background.
-    let mut colours: Vec<Rgb> = vec![[0; 3]];
-    if palette.has_names() {
-        colours.extend((0..MAX_NAMED).map(of_name));
-    } else {
-        let part = |nth: u8| f64::from(nth) / f64::from(last);
-        colours.extend((0..=last).map(|nth| palette.map.color(part(nth))));
-    }
-    let cell = |number: &f64| {
-        let nth = if palette.has_names() {
-            palette.name(*number).map(|name| name % MAX_NAMED)
-        } else {
-            palette.scale.place(*number).map(|part| count(part * f64::from(last) + 0.5))
-        };
-        nth.and_then(|nth| u8::try_from(nth + 1).ok()).unwrap_or(0)
-    };
-    let cells: Vec<u8> = grid.cells.iter().map(cell).collect();
-    let side = |axis: &SampledAxis| u32::try_from(axis.cells).unwrap_or(0);
-    let file = png(side(&grid.columns), side(&grid.rows), Some(&colours), &cells)?;
+/// An image without axes, a pixel for each cell.
+fn image(grid: &Grid, style: &Chart) -> Result<Html, Error> {
+    let pixels = plot::image(grid, &Palette::new(grid, style), None, None);
     // One cell for each element has their proportions, unless they are those of a thread.
     let (width, height) = shown(grid.columns.extent, grid.rows.extent);
+    Ok(html!(
+        "<img loading=\"lazy\" width=\"{}\" height=\"{}\" alt=\"Image, {} down, {} across: {}\" src=\"{}\">",
+        width,
+        height,
+        dimension(&grid.rows),
+        dimension(&grid.columns),
+        range_text(extremes(grid.cells.iter().copied(), false), &grid.quantity),
+        pixels.link()?
+    ))
+}
+
+/// The meaning of the colours below an image.
+fn legend(grid: &Grid, style: &Chart) -> Html {
+    let palette = Palette::new(grid, style);
     let range = extremes(grid.cells.iter().copied(), false);
-    let legend = (range.is_some() && !palette.has_names()).then(|| {
+    let bar = (range.is_some() && !palette.has_names()).then(|| {
         let class = if palette.map == RD_BU { "d" } else { "q" };
         let (low, high) = (digits(palette.scale.low, 3), digits(palette.scale.high, 3));
         html!("<p class=\"{}\">{}<i></i>{}</p>", class, low, high)
@@ -192,33 +231,21 @@ fn image(grid: &Grid, room: Room) -> Result<Html, Error> {
     // The mean of several is less than the greatest of them.
     let (rows, columns) = (grid.rows.step, grid.columns.step);
     let is_mean = !grid.is_nearest && rows.max(columns) > 1;
-    Ok(html!(
-        "<img loading=\"lazy\" width=\"{}\" height=\"{}\" \
-         alt=\"Image, {} down, {} across: {}\" src=\"{}\">{}{}{}{}",
-        width,
-        height,
-        dimension(&grid.rows),
-        dimension(&grid.columns),
-        range_text(range, &grid.quantity),
-        data_uri(&file),
-        legend,
+    let has_gap = grid.cells.iter().any(|cell| !cell.is_finite());
+    html!(
+        "{}{}{}{}",
+        bar,
         grid.quantity.is_magnitude.then(|| html!("<p class=\"n\">magnitude</p>")),
-        is_mean.then(|| html!("<p class=\"n\">each cell the mean of {} × {}</p>", rows, columns)),
-        cells.contains(&0).then(|| html!("<p class=\"n\">hatched: no value</p>"))
-    ))
+        is_mean.then(|| {
+            html!("<p class=\"n\">each cell is the mean of {} × {} elements</p>", rows, columns)
+        }),
+        has_gap.then(|| html!("<p class=\"n\">grey: no value</p>"))
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_middle_of_many_dimensions_is_shown() {
-        assert_eq!(middle(&[]), None);
-        assert_eq!(middle(&[4, 1, 9]), None);
-        assert_eq!(middle(&[4, 30, 20]).as_deref(), Some("2, :, :"));
-        assert_eq!(middle(&[30, 2, 20, 3]).as_deref(), Some(":, 1, :, 1"));
-    }
 
     #[test]
     fn no_picture_is_a_thread() {

@@ -42,7 +42,7 @@
       const body = card.lastElementChild;
       let all = "";
       for (const part of body.children) {
-        if (part.matches("h3,.l,.k,.e")) all += part.textContent + "\n";
+        if (part.matches("h4,.l,.k,.e")) all += part.textContent + "\n";
         else if (part.localName === "details") all += attributes(part);
       }
       return all.toLowerCase();

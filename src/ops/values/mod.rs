@@ -3,7 +3,7 @@
 mod numbers;
 mod selection;
 
-pub use self::numbers::Number;
+pub use self::numbers::{Number, scale_and_offset};
 
 pub(super) use self::numbers::{
     Converter, Floats, ReadNumber, float_of, hull, is_number, read_number, real_type,

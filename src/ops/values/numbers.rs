@@ -106,6 +106,22 @@ pub(in crate::ops) fn float_of(value: &Value) -> Option<f64> {
     }
 }
 
+/// The factor and the offset that make the numbers of a description's array those that are meant, as `NetCDF` has it:
+/// its attributes `scale_factor` (1 when not given) and `add_offset` (0 when not given). Nothing when it has neither.
+pub fn scale_and_offset(description: &Ndarray) -> Option<(f64, f64)> {
+    let number = |name| match description.attribute(name)? {
+        Value::List(list) => match list.as_slice() {
+            [value] => float_of(value),
+            _ => None,
+        },
+        value => float_of(value),
+    };
+    let (factor, offset) = (number("scale_factor"), number("add_offset"));
+    factor.or(offset)?;
+    let both = (factor.unwrap_or(1.0), offset.unwrap_or(0.0));
+    (both.0.is_finite() && both.0 != 0.0 && both.1.is_finite()).then_some(both)
+}
+
 /// A real number that elements can be.
 trait Real: Pod + PartialOrd + Send + Sync {
     /// Whether a float may not hold all of its digits.

@@ -71,7 +71,7 @@ def widths(browser, what):
         browser.screen(width, 760, dark)
         wide = browser.run(
             "return [...document.querySelectorAll('body *')].filter((part) => part.getBoundingClientRect().right >"
-            " document.documentElement.clientWidth + 1 && !part.matches('.skip')).map((part) => part.outerHTML.slice(0, 200))"
+            " document.documentElement.clientWidth + 1 && !part.matches('.skip, .z > svg, .z > svg *')).map((part) => part.outerHTML.slice(0, 200))"
             ".concat(document.documentElement.scrollWidth > document.documentElement.clientWidth ? ['the page'] : [])"
         )
         expect(wide, [], f"wider than {width}, {what}")
@@ -121,7 +121,7 @@ def accessible(browser):
         for (const part of document.querySelectorAll("img, svg, input, select, nav, section[id]"))
           if (!named(part)) faults.push("without a name: " + part.outerHTML.slice(0, 120));
         let last = 0;
-        for (const part of document.querySelectorAll("h1, h2, h3")) {
+        for (const part of document.querySelectorAll("h1, h2, h3, h4")) {
           const level = Number(part.localName[1]);
           if (level > last + 1) faults.push("a level left out: " + part.textContent);
           last = level;
@@ -160,7 +160,7 @@ def main(page, wanted):
         order(browser, cards)
         for fragment, name in wanted.get("links", {}).items():
             browser.open(page, "#" + fragment)
-            target = "const found = document.querySelector(':target'); return [found?.querySelector('h3').textContent, found?.checkVisibility()]"
+            target = "const found = document.querySelector(':target'); return [found?.querySelector('h4').textContent, found?.checkVisibility()]"
             expect(browser.run(target), [name, True], f"what #{fragment} leads to")
         expect(browser.paper()[:5], b"%PDF-", "the page on paper")
         expect(browser.run("return document.title.endsWith('ra-pack report')"), True, "the title")

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use crate::experiment::{Experiment, FLOAT32, UINT8, le, ra_pack};
 use crate::foreign::installed;
+use crate::python::Python;
 use crate::run::{Ran, ra};
 
 /// What the sample is packed into, and where its pages go.
@@ -73,13 +74,77 @@ fn the_page_of_the_sample_works_in_a_browser() {
         &page,
         &json!({
             "cards": 10,
-            "texts": ["mooring.zip", "Valid", "temperature of the water", "[degree_Celsius]",
-                "manifest-sha256.txt", "deployment.txt", "middle slice [1, :, :]", "hatched: no value"],
+            "texts": ["mooring.zip", "Valid", "temperature of the water", "[°C]", "eastward",
+                "manifest-sha256.txt", "deployment.txt", "grey: no value", "Coordinates", "Variables",
+                "2024-06-03", "2024-06-09 04:00 UTC", "numpy.frombuffer", "What to look for"],
             "hits": {"velocity": 2, "degree_celsius": 2, "FLOAT64": 5, "nothing of this": 0,
                 "depth float32 thermistors": 2},
             "links": {"thermistors/temperature": "thermistors/temperature", "time": "time"},
         }),
     );
+}
+
+#[test]
+fn the_programs_of_the_page_open_their_arrays() {
+    let Some(python) = Python::with(&["numpy"]) else { return };
+    let (home, zip) = home();
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/experiment");
+    for container in ["mooring.zip", "packed.zip", "m.tar", "m.tar.gz", "m.tar.zst", "directory"] {
+        let target = home.path().join(container);
+        let mut make = ra_pack();
+        match container {
+            "directory" => make.arg("extract").arg(&zip).arg("-C").arg(&target),
+            "packed.zip" => make
+                .arg("create")
+                .arg(&sample)
+                .arg("-o")
+                .arg(&target)
+                .args(["--compression", "deflate"]),
+            _ => make.arg("create").arg(&sample).arg("-o").arg(&target).arg("--force"),
+        };
+        make.assert().success();
+        let page = home.path().join(format!("{container}.html"));
+        report(&target, &page, &[]).exits(0);
+        let text = fs::read_to_string(&page).unwrap();
+        let programs = text.split("<p class=\"n\">Python</p><pre><code>").skip(1);
+        let programs: Vec<String> = programs
+            .map(|rest| rest.split("</code>").next().unwrap().replace("&quot;", "\""))
+            .map(|text| text.replace("&lt;", "<").replace("&#39;", "'"))
+            .collect();
+        // All but that with compounds and the scalar.
+        assert!(programs.len() >= 8, "{}: {programs:?}", programs.len());
+        for (name, expected) in [
+            ("thermistors/temperature.ra", "(10, 149) 15.7375"),
+            ("thermistors/counts.ra", "(149, 10) 8125"),
+        ] {
+            let program = programs.iter().find(|program| program.contains(name)).unwrap();
+            let program = format!("{program}\nprint(x.shape, x[3, 5])");
+            let mut run = python.command();
+            let ran = run.args(["-c", &program]).current_dir(home.path()).output().unwrap();
+            let said = String::from_utf8_lossy(&ran.stdout);
+            assert_eq!(said.trim(), expected, "{program} {}", String::from_utf8_lossy(&ran.stderr));
+        }
+    }
+}
+
+#[test]
+fn attributes_and_the_readme_of_a_pack_come_first() {
+    let pack = Experiment::new()
+        .array("x.ra", UINT8, &[4], &[0, 1, 2, 99])
+        .describe("x.yaml", "[4]", "uint8")
+        .file("README", "Read <me> first.\n")
+        .file(
+            "manifest.yaml",
+            "attributes:\n  title: Mooring <7>\n  institution: Institute of \"Sea\"\n",
+        );
+    let home = TempDir::new().unwrap();
+    let page = home.path().join("page.html");
+    report(pack.path(), &page, &[]).exits(1);
+    let text = fs::read_to_string(&page).unwrap();
+    let places =
+        ["<h1>Mooring &lt;7&gt;</h1>", "Institute of &quot;Sea&quot;", "Read &lt;me&gt; first."];
+    let places = places.map(|part| text.find(part).unwrap_or_else(|| panic!("{part}: {text}")));
+    assert!(places.is_sorted() && places[2] < text.find("id=\"/verification\"").unwrap());
 }
 
 #[test]

@@ -1,0 +1,204 @@
+//! Moments along an axis, with as much of a date at each as tells it from the one before it.
+
+use super::super::array::{Dates, civil, date, days};
+use super::super::text::{float, floor};
+use super::axis::{MOST, Ticks, multiples};
+
+/// Seconds of a day.
+const DAY: f64 = 86_400.0;
+
+/// Most smaller places between the moments.
+const MOST_MINOR: usize = 400;
+
+/// The way from one moment to the next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Step {
+    Seconds(f64),
+    Days(i32),
+    Months(i32),
+}
+
+use Step::{Days, Months, Seconds};
+
+/// Good steps, each with the one between its moments.
+const STEPS: [(Step, Step); 35] = [
+    (Seconds(1.0), Seconds(0.5)),
+    (Seconds(2.0), Seconds(1.0)),
+    (Seconds(5.0), Seconds(1.0)),
+    (Seconds(10.0), Seconds(5.0)),
+    (Seconds(15.0), Seconds(5.0)),
+    (Seconds(30.0), Seconds(10.0)),
+    (Seconds(60.0), Seconds(30.0)),
+    (Seconds(120.0), Seconds(60.0)),
+    (Seconds(300.0), Seconds(60.0)),
+    (Seconds(600.0), Seconds(300.0)),
+    (Seconds(900.0), Seconds(300.0)),
+    (Seconds(1800.0), Seconds(600.0)),
+    (Seconds(3600.0), Seconds(900.0)),
+    (Seconds(7200.0), Seconds(3600.0)),
+    (Seconds(10_800.0), Seconds(3600.0)),
+    (Seconds(21_600.0), Seconds(3600.0)),
+    (Seconds(43_200.0), Seconds(10_800.0)),
+    (Days(1), Seconds(21_600.0)),
+    (Days(2), Days(1)),
+    (Days(5), Days(1)),
+    (Days(10), Days(5)),
+    (Months(1), Days(10)),
+    (Months(2), Months(1)),
+    (Months(3), Months(1)),
+    (Months(6), Months(1)),
+    (Months(12), Months(3)),
+    (Months(24), Months(12)),
+    (Months(60), Months(12)),
+    (Months(120), Months(24)),
+    (Months(240), Months(60)),
+    (Months(600), Months(120)),
+    (Months(1200), Months(240)),
+    (Months(2400), Months(600)),
+    (Months(6000), Months(1200)),
+    (Months(12_000), Months(2400)),
+];
+
+impl Step {
+    /// About how many seconds it has.
+    fn seconds(self) -> f64 {
+        match self {
+            Seconds(seconds) => seconds,
+            Days(days) => f64::from(days) * DAY,
+            Months(months) => f64::from(months) * 30.44 * DAY,
+        }
+    }
+
+    /// The moments between two, in seconds since 1970, both of which have a date.
+    fn moments(self, first: f64, last: f64, most: usize) -> Vec<f64> {
+        let at = |day: i32| f64::from(day) * DAY;
+        let within = |moment: &f64| (first..=last).contains(moment);
+        match self {
+            Seconds(seconds) => multiples(first, last, seconds, most),
+            // Counted from the first of each month, and none just before the next.
+            Days(step) => (floor(first / DAY)..=floor(last / DAY))
+                .filter(|day| {
+                    let (_, _, day) = civil(*day);
+                    (day - 1) % step == 0 && day <= 31 - step / 2
+                })
+                .map(at)
+                .filter(within)
+                .take(most)
+                .collect(),
+            Months(step) => {
+                let year = |seconds: f64| civil(floor(seconds / DAY)).0;
+                let from = year(first) - year(first).rem_euclid((step / 12).max(1));
+                (0..)
+                    .map(|nth| from * 12 + nth * step)
+                    .take_while(|month| month.div_euclid(12) <= year(last))
+                    .map(|month| at(days(month.div_euclid(12), month.rem_euclid(12) + 1, 1)))
+                    .filter(within)
+                    .take(most)
+                    .collect()
+            }
+        }
+    }
+
+    /// The moment as text, which begins a larger part of the date where it can: `12:00`, `Jun-04`; `04`, `Jul`; `2025`.
+    fn text(self, seconds: f64) -> Option<String> {
+        let date = date(seconds)?;
+        let (year, month) = (date.get(..4)?, month(&date)?);
+        let (day, time) = (date.get(8..10)?, date.get(11..19)?);
+        Some(match self {
+            Seconds(_) if time == "00:00:00" => format!("{month}-{day}"),
+            Seconds(..60.0) => time.to_owned(),
+            Seconds(_) => time.get(..5)?.to_owned(),
+            _ if day == "01" && month == "Jan" => year.to_owned(),
+            Days(_) if day != "01" => day.to_owned(),
+            Days(_) | Months(..12) => month.to_owned(),
+            Months(_) => year.to_owned(),
+        })
+    }
+
+    /// The part of the date that the texts leave out, that of the last moment.
+    fn context(self, moments: &[f64]) -> Option<String> {
+        let last = date(*moments.last()?)?;
+        let (year, month) = (last.get(..4)?, month(&last)?);
+        match self {
+            Seconds(_) => Some(format!("{year}-{month}-{}", last.get(8..10)?)),
+            Days(_) => Some(format!("{year}-{month}")),
+            // A year is among the texts.
+            Months(12..) => None,
+            Months(_) => {
+                let begins =
+                    |moment: &f64| date(*moment).is_some_and(|it| it.get(5..7) == Some("01"));
+                (!moments.iter().any(begins)).then(|| year.to_owned())
+            }
+        }
+    }
+}
+
+fn month(date: &str) -> Option<&'static str> {
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let month: usize = date.get(5..7)?.parse().ok()?;
+    MONTHS.get(month.checked_sub(1)?).copied()
+}
+
+/// About `count` good moments between two numbers; nothing where there are no dates, or only parts of a second.
+pub(super) fn dated(dates: Dates, low: f64, high: f64, count: usize) -> Option<Ticks> {
+    let (first, last) = (dates.seconds(low), dates.seconds(high));
+    let each = (last - first) / float(count.max(1));
+    date(first).and(date(last))?;
+    let (step, minor) = STEPS.into_iter().find(|(step, _)| step.seconds() >= each)?;
+    if each < 0.5 {
+        return None;
+    }
+    let moments = step.moments(first, last, MOST);
+    let major = |seconds: &f64| Some((dates.number(*seconds), step.text(*seconds)?));
+    let minor = minor.moments(first, last, MOST_MINOR);
+    Some(Ticks {
+        major: moments.iter().filter_map(major).collect(),
+        minor: minor.into_iter().map(|seconds| dates.number(seconds)).collect(),
+        context: step.context(&moments),
+    })
+    .filter(|ticks| !ticks.major.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(units: &str, low: f64, high: f64, count: usize) -> (Vec<String>, Option<String>) {
+        let ticks = dated(Dates::new(units, None).unwrap(), low, high, count).unwrap();
+        (ticks.major.into_iter().map(|(_, text)| text).collect(), ticks.context)
+    }
+
+    #[test]
+    fn moments_are_good_and_concise() {
+        let hours = "hours since 2024-06-03T00:00:00Z";
+        let (week, context) = shown(hours, 0.0, 148.0, 10);
+        assert_eq!(week, ["03", "04", "05", "06", "07", "08", "09"]);
+        assert_eq!(context.as_deref(), Some("2024-Jun"));
+        let (day, context) = shown(hours, 0.0, 26.0, 5);
+        assert_eq!(day, ["Jun-03", "06:00", "12:00", "18:00", "Jun-04"]);
+        assert_eq!(context.as_deref(), Some("2024-Jun-04"));
+        let days = "days since 1970-01-01";
+        assert_eq!(shown(days, 0.0, 36_500.0, 5).0[..2], ["1980", "2000"]);
+        let (year, context) = shown(days, 10.0, 400.0, 5);
+        assert_eq!(year, ["Apr", "Jul", "Oct", "1971"]);
+        assert_eq!(context, None);
+        assert_eq!(shown(days, 20.0, 50.0, 6).0, ["21", "26", "Feb", "06", "11", "16"]);
+        assert_eq!(shown(days, 0.0, 0.001, 5).0[..2], ["Jan-01", "00:00:30"]);
+    }
+
+    #[test]
+    fn moments_that_have_no_date_are_numbers() {
+        let days = Dates::new("days since 1970-01-01", None).unwrap();
+        for (low, high) in [(0.0, 1e300), (-1e300, 1.0), (0.0, 1e-9), (0.0, 1e7), (f64::NAN, 1.0)] {
+            assert!(dated(days, low, high, 5).is_none(), "{low} {high}");
+        }
+    }
+
+    #[test]
+    fn there_are_smaller_moments_between() {
+        let days = Dates::new("days since 1970-01-01", None).unwrap();
+        let ticks = dated(days, 0.0, 20.0, 10).unwrap();
+        assert_eq!((ticks.major.len(), ticks.minor.len()), (11, 21));
+    }
+}

@@ -1,0 +1,172 @@
+//! Units and numbers as they are printed: °C, m s⁻¹, 2.5×10⁻⁷.
+
+use ra_pack::path::escape;
+
+/// Units by their names, and their symbols.
+const SYMBOLS: &[(&[&str], &str)] = &[
+    (
+        &[
+            "degree_Celsius",
+            "degrees_Celsius",
+            "degree_celsius",
+            "degrees_celsius",
+            "degC",
+            "deg_C",
+            "degreeC",
+            "degreesC",
+            "degree_C",
+            "degrees_C",
+            "celsius",
+            "Celsius",
+        ],
+        "°C",
+    ),
+    (&["degree_Fahrenheit", "degrees_Fahrenheit", "degF", "fahrenheit", "Fahrenheit"], "°F"),
+    (&["degrees_north", "degree_north", "degrees_N", "degree_N", "degreesN", "degreeN"], "°N"),
+    (&["degrees_east", "degree_east", "degrees_E", "degree_E", "degreesE", "degreeE"], "°E"),
+    (&["degrees_west", "degree_west", "degrees_W", "degree_W"], "°W"),
+    (&["degrees_south", "degree_south", "degrees_S", "degree_S"], "°S"),
+    (&["degrees", "degree", "deg", "arc_degree", "angular_degree"], "°"),
+    (&["percent"], "%"),
+    (&["kelvin", "Kelvin", "degK", "degree_Kelvin", "degrees_Kelvin"], "K"),
+    (&["meter", "meters", "metre", "metres"], "m"),
+    (&["kilometer", "kilometers", "kilometre", "kilometres"], "km"),
+    (&["second", "seconds", "sec"], "s"),
+    (&["kilogram", "kilograms"], "kg"),
+    (&["gram", "grams"], "g"),
+    (&["pascal", "pascals", "Pascal"], "Pa"),
+    (&["hertz", "Hertz"], "Hz"),
+    (&["watt", "watts", "Watt"], "W"),
+    (&["joule", "joules", "Joule"], "J"),
+    (&["newton", "newtons", "Newton"], "N"),
+    (&["volt", "volts", "Volt"], "V"),
+    (&["mole", "moles"], "mol"),
+    (&["ohm", "Ohm", "ohms"], "Ω"),
+    (&["angstrom", "Angstrom", "angstroms"], "Å"),
+    (&["um", "micron", "microns", "micrometer", "micrometre", "micrometers"], "µm"),
+    (&["us", "usec", "microsecond", "microseconds"], "µs"),
+    (&["ug"], "µg"),
+    (&["umol"], "µmol"),
+    (&["uPa"], "µPa"),
+    (&["uV"], "µV"),
+    (&["uW"], "µW"),
+    (&["uM"], "µM"),
+    (&["uT"], "µT"),
+];
+
+/// Units whose power may be written without a sign, as in `kg m2 s-2`. Of others a digit may be a part of the name.
+const POWERED: [&str; 20] = [
+    "m", "km", "cm", "mm", "nm", "µm", "s", "ms", "K", "kg", "g", "Pa", "W", "J", "V", "A", "N",
+    "mol", "Hz", "°",
+];
+
+/// Units as they are printed: `degree_Celsius` as °C, `m s-1` as m s⁻¹. Units with anything unknown in them are left as
+/// they are, and none are those of a number without units.
+pub(crate) fn typeset(units: &str) -> Option<String> {
+    let plain = || escape(units.trim()).to_string();
+    if units.trim().is_empty() {
+        return None;
+    }
+    if units.contains(" since ") {
+        return Some(plain());
+    }
+    let units = units.trim().replace("**", "^");
+    let mut text = String::new();
+    for part in units.split_inclusive([' ', '/', '.', '*', '·']) {
+        let word = part.trim_end_matches([' ', '/', '.', '*', '·']);
+        let Some(factor) = factor(word) else { return Some(plain()) };
+        text.push_str(&factor);
+        match part.strip_prefix(word) {
+            Some("") | None => {}
+            Some("/") => text.push('/'),
+            Some(_) => text.push(' '),
+        }
+    }
+    Some(text.trim_end().to_owned())
+}
+
+/// One factor of units: a unit with its power.
+fn factor(word: &str) -> Option<String> {
+    let is_name = |letter: char| letter.is_alphabetic() || "_%°µΩÅ\"'".contains(letter);
+    let end = word.find(|letter| !is_name(letter)).unwrap_or(word.len());
+    let (name, power) = word.split_at_checked(end)?;
+    if name.is_empty() {
+        // As in `1/s`, or between two separators.
+        return matches!(word, "" | "1").then(|| word.to_owned());
+    }
+    let symbol = SYMBOLS.iter().find(|(names, _)| names.contains(&name));
+    let symbol = symbol.map_or(name, |(_, symbol)| symbol);
+    if power.is_empty() {
+        return Some(escape(symbol).to_string());
+    }
+    let marked = power.strip_prefix('^');
+    let power = marked.unwrap_or(power);
+    let digits = power.trim_start_matches(['-', '+', '−']);
+    let is_power = matches!(digits.len(), 1..=2)
+        && power.len() - digits.len() <= '−'.len_utf8()
+        && digits.bytes().all(|digit| digit.is_ascii_digit());
+    let is_sure = marked.is_some() || power.len() > digits.len() || POWERED.contains(&symbol);
+    (is_power && is_sure).then(|| format!("{symbol}{}", raised(power)))
+}
+
+/// A whole number as a power.
+fn raised(power: &str) -> String {
+    let digits = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let letter = |letter: char| match letter.to_digit(10) {
+        Some(digit) => digits.get(digit as usize).copied(),
+        None => (letter != '+').then_some('⁻'),
+    };
+    power.chars().filter_map(letter).collect()
+}
+
+/// A number that has a power of ten as it is printed: `2.5e-7` as 2.5×10⁻⁷.
+pub(super) fn power_of_ten(number: &str) -> String {
+    // A month has an `e` too.
+    let parts = number.split_once('e').filter(|_| number.parse::<f64>().is_ok());
+    match parts {
+        Some(("1", power)) => format!("10{}", raised(power)),
+        Some((digits, power)) => format!("{digits}×10{}", raised(power)),
+        None => number.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_typeset() {
+        let cases = [
+            ("degree_Celsius", "°C"),
+            ("m s-1", "m s⁻¹"),
+            ("m.s-1", "m s⁻¹"),
+            ("m s^-1", "m s⁻¹"),
+            ("m s**-1", "m s⁻¹"),
+            ("m/s", "m/s"),
+            ("day-1", "day⁻¹"),
+            ("kg m-2 s-1", "kg m⁻² s⁻¹"),
+            ("W/m2", "W/m²"),
+            ("degrees_north", "°N"),
+            ("umol kg-1", "µmol kg⁻¹"),
+            ("1/s", "1/s"),
+            ("1", "1"),
+            // Of these nobody knows what the digits are.
+            ("mol CO2", "mol CO2"),
+            ("log10(re 1 mg)", "log10(re 1 mg)"),
+            ("0.001 m", "0.001 m"),
+            ("days since 1970-01-01", "days since 1970-01-01"),
+        ];
+        for (units, expected) in cases {
+            assert_eq!(typeset(units).as_deref(), Some(expected), "{units}");
+        }
+        assert_eq!(typeset(" "), None);
+    }
+
+    #[test]
+    fn numbers_have_powers_of_ten() {
+        assert_eq!(power_of_ten("1e-6"), "10⁻⁶");
+        assert_eq!(power_of_ten("-2.5e12"), "-2.5×10¹²");
+        assert_eq!(power_of_ten("0.25"), "0.25");
+        assert_eq!(power_of_ten("Sep"), "Sep");
+    }
+}
