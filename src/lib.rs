@@ -161,7 +161,8 @@ pub use crate::ra::{AnyArray, ElementType, RawArray};
 #[cfg(feature = "convert")]
 pub mod convert {
     pub use crate::ops::{
-        ArrayFormat, ConvertOptions, ConvertReport, Converted, Reinterpret, UnknownFormat,
+        ArrayFormat, ConvertOptions, ConvertReport, Converted, Reinterpret, Unconverted,
+        UnknownFormat, convert_all,
     };
 }
 

@@ -96,10 +96,12 @@ pub(crate) enum Command {
     /// packed, with the digests of the manifest; those of a .tar.gz or .tar.zst are packed again. The old archive
     /// stays until the new one takes its place.
     Add(AddArgs),
-    /// Convert arrays from one form into another: .ra, .npy, .npz, .ds, .png, directories and archives.
+    /// Convert arrays from one format into another: .ra, .npy, .npz, .ds, .png, directories and archives.
     ///
-    /// The forms are what the names of both files say: OUT is a directory when it ends in a slash or has no
-    /// extension. One array becomes several by being the only one; of several, --member chooses.
+    /// Formats are inferred from the names: OUT is a directory when it is one, ends in a slash or has no extension. A
+    /// directory is converted with everything below it, each array under its name, and all other files are copied. An
+    /// .npz or .ds among several files becomes a directory of its name. To convert one array out of several, choose it
+    /// with --member. Files that cannot be converted are named at the end, and the exit status is 1.
     ///
     /// The same index gives the same element before and after. What is stored with the last index fastest, as
     /// most .npy files are, is transposed on the way to RawArray, unless --order row keeps its bytes in their

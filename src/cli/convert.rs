@@ -1,38 +1,42 @@
 //! `ra-pack convert`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use ra_pack::convert::{ConvertOptions, ConvertReport, Converted, Reinterpret};
+use ra_pack::convert::{ConvertOptions, ConvertReport, Converted, Reinterpret, convert_all};
 use ra_pack::ndl;
-use ra_pack::path::escape;
+use ra_pack::path::{escape, escape_path};
 
 use super::args::{Choices, Common, compression, words};
+use super::array::extents;
 use super::output::Output;
 use super::text::{counted, human_bytes};
-use super::{Ending, Failure, diagnostics};
-
-/// Arrays that are told of one by one; of more, only those with something to tell.
-const MAX_TOLD: usize = 20;
+use super::{Ending, Failure, diagnostics, shell};
 
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
+#[command(
+    override_usage = "ra-pack convert [OPTIONS] <IN>... <OUT>",
+    after_long_help = "\
 Examples:
+  ra-pack convert data/ arrays/
+  ra-pack convert --dimcoords data/ arrays.zip
+  ra-pack convert temperature.npy big.npy arrays/
   ra-pack convert temperature.npy temperature.ra
   ra-pack convert --order row big.npy big.ra
   ra-pack convert results.npz results/
   ra-pack convert results.npz results.zip
   ra-pack convert exp.zip exp.npz --compression deflate
   ra-pack convert exp.zip t.npy --member run1/temperature
-  ra-pack convert lz4.ra plain.ra")]
+  ra-pack convert lz4.ra plain.ra"
+)]
 pub(crate) struct ConvertArgs {
-    /// What to read.
-    #[arg(value_name = "IN")]
-    input: PathBuf,
+    /// Files and directories to read, and last what to write: a file, a directory or an archive.
+    #[arg(value_name = "IN", required = true)]
+    paths: Vec<PathBuf>,
 
-    /// What to write.
-    #[arg(value_name = "OUT")]
-    output: PathBuf,
+    /// Write to this file, directory or archive; every other path is then one to read.
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
 
     /// The form of IN: ra, npy, npz, ds, png, directory, zip, tar, tar.gz or tar.zst.
     #[arg(long, value_name = "FORM")]
@@ -77,7 +81,16 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "METHOD", value_parser = compression)]
     compression: Option<ra_pack::archive::Compression>,
 
-    /// Replace what is there already, but never a directory with something in it.
+    /// Turn 1-D arrays with the name of a coordinate (time, lat, lon, x, y, z, depth, ...) into coordinates, and
+    /// name the dimensions of other arrays that are as long as one of them. Described arrays do not change.
+    #[arg(long)]
+    dimcoords: bool,
+
+    /// Leave out files of a directory that are not arrays, instead of copying them.
+    #[arg(long)]
+    arrays_only: bool,
+
+    /// Replace files that are there already. Descriptions that still fit the new arrays stay.
     #[arg(short, long)]
     force: bool,
 
@@ -95,7 +108,24 @@ const TYPES: &Choices<Reinterpret> = &[
     ("void", Reinterpret::Void, "Bytes without a type"),
 ];
 
+impl ConvertArgs {
+    /// What to read, and what to write.
+    fn paths(&self) -> Result<(&[PathBuf], &PathBuf), Failure> {
+        match (&self.output, &self.paths[..]) {
+            (Some(output), inputs) => Ok((inputs, output)),
+            (None, [inputs @ .., output]) if !inputs.is_empty() => Ok((inputs, output)),
+            (None, paths) => {
+                let input = paths.first().map(|path| shell::path(path)).unwrap_or_default();
+                Err(Failure::unsupported(format!(
+                    "the output is missing; name it last: `ra-pack convert {input} arrays/`"
+                )))
+            }
+        }
+    }
+}
+
 pub(super) fn run(args: &ConvertArgs, output: &Output) -> Result<Ending, Failure> {
+    let (inputs, target) = args.paths()?;
     let mut options = ConvertOptions::default();
     options.from = args.from;
     options.to = args.to;
@@ -107,58 +137,79 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> Result<Ending, Failure
     options.reinterpret = args.reinterpret;
     options.masks = args.masks;
     options.compression = args.compression;
+    options.dimcoords = args.dimcoords;
+    options.arrays_only = args.arrays_only;
     options.force = args.force;
     options.jobs = args.common.jobs;
     options.progress = output.progress();
-    let mut report = ra_pack::convert(&args.input, &args.output, &options)?;
+    let mut report = convert_all(inputs, target, &options)?;
     let of_arrays = report.arrays.iter_mut().flat_map(|array| &mut array.losses);
     for loss in report.losses.iter_mut().chain(of_arrays) {
         *loss = diagnostics::in_own_words(loss);
     }
-    diagnostics::show(&args.input, &mut [], &report.leftovers, output);
-    tell_losses(&report, output);
-    if args.common.json {
-        output.json(&report)?;
-        return Ok(Ending::Clean);
+    for failed in &mut report.failed {
+        failed.reason = diagnostics::in_own_words(&failed.reason);
+        let place = if inputs.len() == 1 { &report.input } else { Path::new(&failed.name) };
+        diagnostics::show(place, &mut failed.findings, &[], output);
     }
-    let is_few = report.arrays.len() <= MAX_TOLD;
-    for array in report.arrays.iter().filter(|array| is_few || array.renamed) {
+    diagnostics::show(target, &mut [], &report.leftovers, output);
+    let ending = if report.failed.is_empty() { Ending::Clean } else { Ending::Findings };
+    if args.common.json {
+        tell_losses(&report, output);
+        output.json(&report)?;
+        return Ok(ending);
+    }
+    for array in &report.arrays {
         output.note(&line(array));
     }
+    for name in &report.copied {
+        output.note(&format!("{}: copied", escape(name)));
+    }
+    tell_losses(&report, output);
+    let copied = match report.copied.len() as u64 {
+        0 => String::new(),
+        count => format!(" and {}", counted(count, "other file")),
+    };
     output.note(&format!(
-        "wrote {} to {} ({}, {})",
+        "wrote {}{copied} to {} ({}, {})",
         counted(report.arrays.len() as u64, "array"),
-        ra_pack::path::escape_path(&report.output),
+        escape_path(&report.output),
         report.to,
         human_bytes(report.bytes),
     ));
-    Ok(Ending::Clean)
+    if !report.failed.is_empty() {
+        let count = counted(report.failed.len() as u64, "file");
+        output.message(&format!("ra-pack: {count} could not be converted:"));
+        for failed in &report.failed {
+            output.message(&format!("  {}: {}", escape(&failed.name), escape(&failed.reason)));
+        }
+    }
+    Ok(ending)
 }
 
 /// One converted array on a line.
 fn line(array: &Converted) -> String {
+    let names = array.dimensions.iter().map(|name| Some(&**name).filter(|name| !name.is_empty()));
+    let axes = names.chain(std::iter::repeat(None)).zip(&array.shape);
     format!(
-        "{} -> {}: {} {:?}, {}{}{}",
+        "{} -> {}: {} {}, {}{}{}",
         escape(&array.from),
         escape(&array.to),
         array.type_name(),
-        array.shape,
+        extents(axes, ndl::Order::Column),
         array.order.word(),
         if array.reordered { ", reordered" } else { "" },
         if array.renamed { ", renamed" } else { "" },
     )
 }
 
+/// Says on one line for each array what the output does not hold of it.
 fn tell_losses(report: &ConvertReport, output: &Output) {
-    let warn = |text: &str| output.message(&format!("warning: {}", escape(text)));
+    let warn = |text: &str| output.note(&format!("warning: {}", escape(text)));
     for loss in &report.losses {
         warn(loss);
     }
-    let losing: Vec<_> = report.arrays.iter().filter(|array| !array.losses.is_empty()).collect();
-    for array in losing.iter().take(MAX_TOLD) {
+    for array in report.arrays.iter().filter(|array| !array.losses.is_empty()) {
         warn(&format!("{}: {}", array.from, array.losses.join("; ")));
-    }
-    if let Some(more @ 1..) = losing.len().checked_sub(MAX_TOLD) {
-        warn(&format!("{more} more lose something; --json lists it"));
     }
 }

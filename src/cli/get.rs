@@ -110,8 +110,9 @@ pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
         None => ra_pack::get::get_to(&args.archive, &member, &mut output.bytes(), &options)?,
     };
     diagnostics::show(&args.archive, &mut [], &report.leftovers, output);
-    for loss in &report.losses {
-        output.message(&format!("warning: {}", ra_pack::path::escape(loss)));
+    if !report.losses.is_empty() {
+        let losses = report.losses.join("; ");
+        output.note(&format!("warning: {}", ra_pack::path::escape(&losses)));
     }
     if args.json {
         output.json(&report)?;

@@ -382,7 +382,7 @@ codes! {
     TrailingMetadata = "RA003" Warning, "keep these bytes in a file of their own";
     /// The array is stored in a form that other readers of RawArray misread.
     UnusualEncoding = "RA004" Warning, "read the array with the library and write it again";
-    /// A pack without arrays.
+    /// Arrays that are plain files of the pack, or no arrays at all.
     NoArrays = "RA005" Warning, "add the arrays as RawArray files: `ra-pack convert` makes them";
 
     /// An array without a description.

@@ -28,8 +28,8 @@ pub(crate) use self::walk::{Walked, entries, walk};
 pub(crate) use self::{
     below::Below,
     pending::{
-        PendingDirectory, PendingFile, TEMPORARY_SUFFIX, leftovers, leftovers_in, replace, rewrite,
-        scratch_file,
+        PendingDirectory, PendingFile, STAGED, TEMPORARY_SUFFIX, leftovers, leftovers_in, replace,
+        rewrite, scratch_file,
     },
     target::{Target, TargetWriter},
 };

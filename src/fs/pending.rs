@@ -1,6 +1,6 @@
 //! New files and directories, which get their names only when they are complete.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -8,10 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::directory::Directory;
-use super::{
-    File, create_root, exists, is_empty_directory, is_marked, mark, parent_of, read_limited,
-    sync_directory,
-};
+use super::target::Target;
+use super::{File, create_root, exists, is_marked, mark, parent_of, read_limited, sync_directory};
 use crate::error::{Error, Result};
 use crate::path::{MemberPath, escape, first_bytes};
 use crate::progress::Progress;
@@ -315,6 +313,9 @@ pub(crate) fn scratch_file(target: &Path, progress: &Progress) -> Result<File> {
     Ok(File::of_system(inner, directory.to_owned()).watched(&progress.silent()))
 }
 
+/// The name, but for what makes it temporary, of a directory in the one that its files will be moved into.
+pub(crate) const STAGED: &str = "arrays";
+
 /// A new directory that has its name only when it is complete; it is removed when this is dropped before.
 #[derive(Debug)]
 pub(crate) struct PendingDirectory {
@@ -327,10 +328,11 @@ pub(crate) struct PendingDirectory {
 }
 
 impl PendingDirectory {
-    /// Begins a directory beside `target`, under a temporary name. With `replace` an empty directory may be
-    /// at `target`; one that holds something never.
-    pub(crate) fn create(target: &Path, replace: bool) -> Result<Self> {
-        check_directory(target, replace)?;
+    /// Begins a directory beside `target`, under a temporary name.
+    pub(crate) fn create(target: &Path) -> Result<Self> {
+        if exists(target) {
+            return Err(Error::AlreadyExists { path: target.to_owned() });
+        }
         Self::beside(target)
     }
 
@@ -342,6 +344,14 @@ impl PendingDirectory {
         unfinished.insert(temporary.clone(), None);
         let open = fs::File::open(&temporary).ok().inspect(mark);
         Ok(Self { temporary, target: target.to_owned(), is_done: false, _open: open })
+    }
+
+    /// Begins a directory in `target`, which is there, for files that will be moved into `target`: it may be where
+    /// another file system begins.
+    pub(crate) fn within(target: &Path) -> Result<Self> {
+        let mut this = Self::beside(&target.join(STAGED))?;
+        target.clone_into(&mut this.target);
+        Ok(this)
     }
 
     /// Where it lies until it is complete.
@@ -368,13 +378,11 @@ impl PendingDirectory {
     }
 
     /// Gives the directory its name, in one step.
-    pub(crate) fn persist(mut self, replace: bool) -> Result<()> {
-        check_directory(&self.target, replace)?;
-        let mut unfinished = unfinished();
-        if !cfg!(unix) && exists(&self.target) {
-            // Elsewhere nothing is put in the place of a directory, not even of an empty one.
-            fs::remove_dir(&self.target).map_err(Error::io("replace", &self.target))?;
+    pub(crate) fn persist(mut self) -> Result<()> {
+        if exists(&self.target) {
+            return Err(Error::AlreadyExists { path: self.target.clone() });
         }
+        let mut unfinished = unfinished();
         let renamed = fs::rename(&self.temporary, &self.target);
         renamed.map_err(|error| match error.kind() {
             io::ErrorKind::DirectoryNotEmpty => Error::AlreadyExists { path: self.target.clone() },
@@ -384,6 +392,30 @@ impl PendingDirectory {
         self.is_done = true;
         drop(unfinished);
         sync_directory(&self.target)
+    }
+
+    /// Moves files, one after the other, and empty directories into the directory that it was begun in. A file that is
+    /// there is replaced when `replace` says so.
+    pub(crate) fn move_into(
+        self,
+        files: &[String],
+        directories: &[String],
+        replace: bool,
+    ) -> Result<()> {
+        let target = Target::open(&self.target)?;
+        let staged = fs::canonicalize(&self.temporary);
+        let staged = staged.map_err(Error::io("open", &self.temporary))?;
+        let mut writer = target.writer();
+        for name in files {
+            writer.take(&staged.join(name), name, replace)?;
+        }
+        directories.iter().try_for_each(|name| target.make_directory(name))?;
+        let parents: BTreeSet<_> = files
+            .iter()
+            .map(|name| name.rsplit_once('/').map_or("", |(parent, _)| parent))
+            .collect();
+        let sync = |parent: &str| sync_directory(&self.target.join(parent).join(STAGED));
+        parents.into_iter().try_for_each(sync)
     }
 }
 
@@ -395,28 +427,6 @@ impl Drop for PendingDirectory {
             unfinished().remove(&self.temporary);
         }
     }
-}
-
-/// That a directory may be put at `target`.
-fn check_directory(target: &Path, replace: bool) -> Result<()> {
-    if !exists(target) {
-        return Ok(());
-    }
-    let name = target.to_string_lossy();
-    let name = escape(name.trim_end_matches('/'));
-    let refused = |reason: &str| {
-        Error::Unsupported(format!("`{name}` {reason}; give a name that nothing has"))
-    };
-    if !fs::symlink_metadata(target).is_ok_and(|metadata| metadata.is_dir()) {
-        return Err(refused("is no directory, and a directory would take its place"));
-    }
-    if !is_empty_directory(target)? {
-        let reason = format!(
-            "is a directory with something in it; further arrays go in one by one, as `{name}/NAME.ra`"
-        );
-        return Err(refused(&reason));
-    }
-    if replace { Ok(()) } else { Err(Error::AlreadyExists { path: target.to_owned() }) }
 }
 
 #[cfg(test)]
@@ -459,34 +469,54 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let target = root.path().join("out");
         let name = MemberPath::new("a/b/x.ra").unwrap();
-        let pending = PendingDirectory::create(&target, false).unwrap();
+        let pending = PendingDirectory::create(&target).unwrap();
         pending.begin(&name).unwrap().write_all_at(b"abc", 0).unwrap();
         assert!(pending.begin(&name).is_err(), "twice the same name");
         assert!(!exists(&target));
         drop(pending);
         assert_eq!(names(root.path()), [""; 0]);
 
-        let pending = PendingDirectory::create(&target, false).unwrap();
+        let pending = PendingDirectory::create(&target).unwrap();
         pending.begin(&name).unwrap().write_all_at(b"abc", 0).unwrap();
-        pending.persist(false).unwrap();
+        pending.persist().unwrap();
         assert_eq!(names(root.path()), ["out"]);
         assert_eq!(fs::read(target.join("a/b/x.ra")).unwrap(), b"abc");
     }
 
     #[test]
-    fn only_an_empty_directory_is_replaced_and_only_on_demand() {
+    fn a_pending_directory_takes_the_place_of_nothing() {
         let root = tempfile::tempdir().unwrap();
         let target = root.path().join("out");
+        let pending = PendingDirectory::create(&target).unwrap();
         fs::create_dir(&target).unwrap();
-        let refused = PendingDirectory::create(&target, false);
-        assert!(matches!(refused, Err(Error::AlreadyExists { .. })));
-        PendingDirectory::create(&target, true).unwrap().persist(true).unwrap();
-        let pending = PendingDirectory::create(&target, true).unwrap();
         fs::write(target.join("x"), "somebody was faster").unwrap();
-        assert!(pending.persist(true).is_err());
+        assert!(matches!(pending.persist(), Err(Error::AlreadyExists { .. })));
+        assert!(PendingDirectory::create(&target).is_err());
         assert_eq!(names(root.path()), ["out"]);
         assert_eq!(names(&target), ["x"]);
-        fs::write(root.path().join("file"), "").unwrap();
-        assert!(PendingDirectory::create(&root.path().join("file"), true).is_err());
+    }
+
+    #[test]
+    fn files_are_moved_into_a_directory_and_replace_others_only_on_demand() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("x"), "old").unwrap();
+        let pending = |name: &str| {
+            let pending = PendingDirectory::within(root.path()).unwrap();
+            let file = pending.begin(&MemberPath::new(name).unwrap()).unwrap();
+            file.write_all_at(b"new", 0).unwrap();
+            pending
+        };
+        let empty = ["e/f".to_owned()];
+        pending("a/b").move_into(&["a/b".to_owned()], &empty, false).unwrap();
+        assert_eq!(fs::read(root.path().join("a/b")).unwrap(), b"new");
+        assert!(root.path().join("e/f").is_dir());
+        let x = ["x".to_owned()];
+        let refused = pending("x").move_into(&x, &[], false);
+        assert!(matches!(refused, Err(Error::AlreadyExists { .. })));
+        assert_eq!(fs::read(root.path().join("x")).unwrap(), b"old");
+        pending("x").move_into(&x, &[], true).unwrap();
+        assert_eq!(fs::read(root.path().join("x")).unwrap(), b"new");
+        assert!(pending("a").move_into(&["a".to_owned()], &[], true).is_err());
+        assert_eq!(names(root.path()), ["a", "e", "x"]);
     }
 }

@@ -132,8 +132,8 @@ pub(crate) struct TargetWriter<'t> {
 }
 
 impl TargetWriter<'_> {
-    /// Begins the file `name` below, in directories that are made where they are missing.
-    pub(crate) fn begin(&mut self, name: &str, replace: bool) -> Result<PendingFile> {
+    /// Enters the directory of `name`, which is made where it is missing; the last part and the path.
+    fn enter<'n>(&mut self, name: &'n str) -> Result<(&'n str, PathBuf)> {
         let Self { target, below, directory } = self;
         let (parent, last) = name.rsplit_once('/').unwrap_or(("", name));
         let path = target.path.join(name);
@@ -142,6 +142,25 @@ impl TargetWriter<'_> {
             *directory = target.directory(parent)?;
             parent.clone_into(below);
         }
+        Ok((last, path))
+    }
+
+    /// Gives the file at an absolute path of the same file system the name `name` below.
+    pub(super) fn take(&mut self, from: &Path, name: &str, replace: bool) -> Result<()> {
+        let (last, path) = self.enter(name)?;
+        let (from, to) = (from.as_os_str(), last.as_ref());
+        let directory = &self.directory;
+        let taken = if replace { directory.replace(from, to) } else { directory.rename(from, to) };
+        taken.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => Error::AlreadyExists { path },
+            _ => Error::io("write", path)(error),
+        })
+    }
+
+    /// Begins the file `name` below, in directories that are made where they are missing.
+    pub(crate) fn begin(&mut self, name: &str, replace: bool) -> Result<PendingFile> {
+        let (last, path) = self.enter(name)?;
+        let Self { target, directory, .. } = self;
         let look = || directory.is_directory(last).map_err(Error::io("look at", &path));
         // What is there is seen when the file gets its name; what may be replaced takes a temporary name to be
         // replaced by.

@@ -50,6 +50,8 @@ mod list;
 mod make_manifest;
 mod manifests;
 mod open;
+#[cfg(feature = "write")]
+mod plain_arrays;
 #[cfg(feature = "inspect")]
 mod sample;
 #[cfg(feature = "inspect")]
@@ -93,7 +95,8 @@ pub use self::{
 #[cfg(feature = "convert")]
 pub use self::{
     convert::{
-        ArrayFormat, ConvertOptions, ConvertReport, Converted, Reinterpret, UnknownFormat, convert,
+        ArrayFormat, ConvertOptions, ConvertReport, Converted, Reinterpret, Unconverted,
+        UnknownFormat, convert, convert_all,
     },
     get::{GetOptions, GetReport, get, get_to},
 };

@@ -117,11 +117,15 @@ pub(super) fn names(
         if excluded.matches(path.as_str()) || own.iter().any(|own| own == path.as_str()) {
             continue;
         }
+        let is_unfinished = |part: &str| part.ends_with(TEMPORARY_SUFFIX);
+        if path.parent().is_some_and(|parent| parent.split('/').any(is_unfinished)) {
+            continue;
+        }
         match walked.kind {
-            MemberKind::File if path.as_str().ends_with(TEMPORARY_SUFFIX) => findings.push(
+            MemberKind::File | MemberKind::Directory if is_unfinished(path.as_str()) => findings.push(
                 Finding::new(
                     Code::OddContainer,
-                    "the file was left by an interrupted run and is not packed",
+                    "this was left by an interrupted run and is not packed",
                 )
                 .in_member(path.as_str())
                 .hint("delete it"),

@@ -90,6 +90,7 @@ impl Place {
         self.file("temperature.npy", &npy);
         self.file("meta.csv", b"name,dims,units\nrun1/temperature,\"depth,time\",K\n");
         self.run(&format!("cp -r {sample} exp && cp -r exp/run1 run1 && mkdir packs safe"));
+        self.run("mkdir data && cp big.npy exp/notes.txt data");
         self.run("ra-pack convert exp results.npz && ra-pack create exp -o exp.zip");
         self.run("cp exp.zip monday.zip && cp exp.zip friday.zip");
         self.run("ra-pack create -q exp -o monday.tar.gz && cp monday.tar.gz friday.tar.gz");

@@ -10,6 +10,8 @@ use ra_pack::ndl;
 use ra_pack::validate::{ValidateOptions, validate_text};
 use tempfile::TempDir;
 
+use crate::python::Python;
+
 #[path = "../../examples/make_ocean.rs"]
 #[expect(dead_code, reason = "an example's `main`")]
 mod make_ocean;
@@ -119,7 +121,11 @@ impl Home {
     pub(crate) fn new() -> Self {
         let binary = assert_cmd::cargo::cargo_bin!("ra-pack");
         let binaries = binary.parent().unwrap().display();
-        let path = format!("{binaries}:{}", env::var("PATH").unwrap_or_default());
+        // The Python of the tests has the libraries that pages use.
+        let python = env::var("RA_PACK_TEST_PYTHON").unwrap_or_default();
+        let python =
+            Path::new(&python).parent().map_or(String::new(), |bin| bin.display().to_string());
+        let path = format!("{binaries}:{python}:{}", env::var("PATH").unwrap_or_default());
         let directory = TempDir::new().unwrap();
         let at = RefCell::new(directory.path().to_owned());
         let home = Self { directory, path, at };
@@ -137,13 +143,22 @@ impl Home {
         path
     }
 
+    /// Has a program of the tests write files that a page begins with.
+    pub(crate) fn prepare(&self, python: &Python, program: &str) {
+        let program = root().join(program);
+        let ran = python.command().arg(program).current_dir(self.directory.path()).output();
+        let ran = ran.unwrap();
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    }
+
     /// Runs the commands of a page and reads its descriptions, in their order, and checks what it shows of them.
     pub(crate) fn show(&self, page: &str) {
         let blocks = blocks(&read(page));
         for (at, Block { kind, text }) in blocks.iter().enumerate() {
             let shown = blocks.get(at + 1).filter(|next| next.kind == "text");
-            match (&**kind, named(text)) {
+            match (&**kind, named(text, kind)) {
                 ("console", _) => self.run(page, text),
+                ("python", Some(name)) => fs::write(self.file(name), text).unwrap(),
                 // A file of a directory: its coordinates may be in others.
                 ("yaml", Some(name)) => {
                     assert_eq!(ndl::parse(text.as_bytes()).findings, [], "{text}");
@@ -185,12 +200,11 @@ impl Home {
     }
 }
 
-/// The file that a description is shown as.
-fn named(text: &str) -> Option<&str> {
-    text.lines()
-        .next()?
-        .strip_prefix("# ")
-        .filter(|name| Path::new(name).extension().is_some_and(|end| end == "yaml"))
+/// The file that a description or a program is shown as.
+fn named<'t>(text: &'t str, kind: &str) -> Option<&'t str> {
+    let end = if kind == "python" { "py" } else { kind };
+    let name = text.lines().next()?.strip_prefix("# ")?;
+    (Path::new(name).extension()? == end).then_some(name)
 }
 
 /// A text in which how long something took does not matter.

@@ -9,22 +9,30 @@ use crate::experiment::ra_pack;
 use crate::help::commands;
 use crate::page::{blocks, read};
 
-/// A test for each page with commands or descriptions, and the programs that the commands need.
+/// A test for each page with commands or descriptions, the programs that the commands need, and the modules of Python
+/// with the program that writes the first files.
 macro_rules! pages {
-    ($($name:ident $page:literal $tools:tt)*) => {
+    ($($name:ident $page:literal $tools:tt $($program:literal $modules:tt)?)*) => {
         const RUN: &[&str] = &[$($page),*];
 
         #[cfg(target_os = "linux")] // GNU coreutils, as the pages use them
         mod generated {
             use crate::foreign::installed;
             use crate::page::Home;
+            use crate::python::Python;
 
             $(
                 #[test]
                 fn $name() {
-                    if installed(&$tools) {
-                        Home::new().show($page);
+                    if !installed(&$tools) {
+                        return;
                     }
+                    let home = Home::new();
+                    $(
+                        let Some(python) = Python::with(&$modules) else { return };
+                        home.prepare(&python, $program);
+                    )?
+                    home.show($page);
                 }
             )*
         }
@@ -39,6 +47,8 @@ pages! {
     converting "docs/converting.md" []
     describing "docs/describing.md" []
     format "docs/format.md" ["cc", "od", "python3", "unzip"]
+    from_other_formats "docs/from-other-formats.md" ["python3"] "tests/it/other_formats.py"
+        ["astropy", "h5py", "netCDF4", "pandas", "pyarrow", "scipy", "xarray"]
     keeping "docs/keeping.md" ["bsdtar", "minisign", "par2", "sha256sum", "ssh-keygen", "zip"]
     looking "docs/looking.md" []
     reporting "docs/reporting.md" []
@@ -77,7 +87,7 @@ fn every_block_of_every_page_is_run() {
         }
         for block in blocks(&text) {
             let is_run = match &*block.kind {
-                "console" | "yaml" => RUN.contains(&&*page),
+                "console" | "yaml" | "python" => RUN.contains(&&*page),
                 // `layers.rs` reads the drawing.
                 "text" => RUN.contains(&&*page) || page == "docs/architecture.md",
                 "rust" => library.contains(&format!("include_str!(\"../{page}\")")),

@@ -10,7 +10,7 @@ use jsonschema::Validator;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::experiment::{Element, Experiment, UINT8, ra_pack, raw_array};
+use crate::experiment::{Element, Experiment, FLOAT32, UINT8, ra_pack, raw_array};
 use crate::page::{Block, blocks, read};
 
 fn root() -> &'static Path {
@@ -327,6 +327,10 @@ fn every_result_on_the_sample_is_described_key_by_key() {
     outputs.check("convert", 0, &mut convert("converted"));
     let mut one = convert("velocity.npy");
     outputs.check("convert", 0, one.args(["--member", "currents/velocity"]));
+    let cut = Experiment::new().array("x.ra", FLOAT32, &[1], &[0; 4]).file("cut.ra", "rawarray");
+    let mut broken = ra_pack();
+    broken.arg("convert").arg(cut.path()).arg(home.path().join("broken"));
+    outputs.check("convert", 1, &mut broken);
 
     outputs.check("explain-list", 0, ra_pack().arg("explain"));
     outputs.check("schema-list", 0, ra_pack().arg("schema"));

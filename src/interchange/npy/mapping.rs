@@ -265,8 +265,12 @@ pub(super) fn to_dtype(
     }
     let ToDtype { used, mut losses, .. } = mapper;
     let names = description.attributes.iter().map(|attribute| &attribute.name);
-    let lost = names.filter(|name| !used.contains(name));
-    losses.extend(lost.map(|name| format!("the attribute {} is not kept", quoted(name))));
+    let lost: Vec<_> = names.filter(|name| !used.contains(name)).map(|name| quoted(name)).collect();
+    match &lost[..] {
+        [] => {}
+        [only] => losses.push(format!("the attribute {only} is not kept")),
+        all => losses.push(format!("the attributes {} are not kept", all.join(", "))),
+    }
     let is_time = matches!(&descr, Descr::Scalar(scalar) if scalar.kind.is_time());
     if fillvalue(description).is_some() && !is_time {
         losses.push("`storage.fillvalue` is not kept".to_owned());

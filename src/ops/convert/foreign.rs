@@ -1,10 +1,11 @@
 //! Formats of other tools: numpy's `.npy` and `.npz`, ds-format, PNG.
 
-use std::io::{BufReader, BufWriter, Read, Write};
+use std::io::{BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
 
 use super::data::{ElementSource, Metadata, PlacedElements, failed};
-use super::plan::{ArrayItem, NAMELESS, is_wanted, name_of, no_such_array, stem};
+use super::names::NAMELESS;
+use super::plan::{ArrayItem, is_wanted, name_of, no_such_array, stem};
 use super::text::{write_csv, write_json};
 use super::{
     ArrayFormat, ArraySink, ConvertOptions, Destination, OutgoingArray, SourceArrays, TakeElements,
@@ -15,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::fs::{self, File, PendingFile};
 #[cfg(feature = "png")]
 use crate::interchange::png;
-use crate::interchange::{self, ExportOptions, Variable, ds, npy, npz};
+use crate::interchange::{self, ExportOptions, ImportOptions, Variable, ds, npy, npz};
 use crate::path::escape;
 
 /// Bytes that are read at once.
@@ -49,7 +50,7 @@ pub(super) fn open_npy(path: &Path, options: &ConvertOptions) -> Result<SourceAr
     let (offset, len) = (reader.header().len, variable.header.data_len());
     let before = offset.checked_add(len);
     let trailing = before.and_then(|before| stamp.len().checked_sub(before));
-    let mut item = ArrayItem::foreign(name, variable);
+    let mut item = ArrayItem::foreign(ArrayFormat::Npy, name, variable);
     lose_trailing(&mut item, trailing.unwrap_or(0));
     let path = path.to_owned();
     Ok(SourceArrays::single(item, move || {
@@ -67,7 +68,8 @@ pub(super) fn open_npz(path: &Path, options: &ConvertOptions) -> Result<SourceAr
     let file = BufReader::with_capacity(READ, watched(path, options)?);
     let mut reader = npz::NpzReader::new(file).map_err(refused)?;
     let read = options.read();
-    let (mut items, mut members, mut losses) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut items, mut members) = (Vec::new(), Vec::new());
+    let (mut losses, mut unread) = (Vec::new(), Vec::new());
     let all = reader.members().to_vec();
     for (index, member) in all.iter().enumerate() {
         let Some(key) = member.key() else {
@@ -79,38 +81,55 @@ pub(super) fn open_npz(path: &Path, options: &ConvertOptions) -> Result<SourceAr
         }
         // Of an array without a name one has to be made up.
         let name = Some(stem(key)).filter(|name| !name.is_empty()).unwrap_or(NAMELESS);
-        let opened = reader.open(index, read);
-        let is_one_of_many = all.len() > 1 && options.member.is_none();
-        let array = opened.map_err(|error| refused(way_round(error, is_one_of_many)))?;
-        let variable = array.variable(name).map_err(refused)?;
-        let end = array.header().len.saturating_add(variable.header.data_len());
-        drop(array);
-        let mut item = ArrayItem::foreign(key.to_owned(), variable);
-        // A member that is cut off is refused by its reader.
-        lose_trailing(&mut item, member.size.saturating_sub(end));
-        items.push(item);
-        members.push(index);
+        match npz_item(&mut reader, (index, member), (key, name), read) {
+            Ok(item) => {
+                items.push(item);
+                members.push(index);
+            }
+            Err(error) => unread.push((key.to_owned(), refused(error))),
+        }
     }
-    if let (true, Some(member)) = (items.is_empty(), &options.member) {
+    if let (true, true, Some(member)) = (items.is_empty(), unread.is_empty(), &options.member) {
         let keys: Vec<_> = all.iter().filter_map(|one| Some(one.key()?.to_owned())).collect();
         return Err(no_such_array(path, member, keys.iter()));
     }
     let path = path.to_owned();
-    let give = Box::new(move |index: usize, _: &str, _: &Path, take: &mut TakeElements<'_>| {
+    let give = Box::new(move |index: usize, _: &Path, take: &mut TakeElements<'_>| {
         let member = *members.get(index).expect("each item has a member");
         let opened = reader.open(member, read).map_err(|error| failed(error, "read", &path))?;
         take(passing(&path, opened), Metadata::default(), false)
     });
-    Ok(SourceArrays { items, losses, give })
+    Ok(SourceArrays { failed: unread, ..SourceArrays::new(items, losses, give) })
 }
 
-/// The error with the way to the other arrays, which one that has no counterpart keeps back.
-fn way_round(error: interchange::FormatError, is_one_of_many: bool) -> interchange::FormatError {
+/// The array of a member, which has a key and a name of its own.
+fn npz_item<R: Read + Seek>(
+    reader: &mut npz::NpzReader<R>,
+    (index, member): (usize, &npz::NpzMember),
+    (key, name): (&str, &str),
+    read: ImportOptions,
+) -> Result<ArrayItem, interchange::FormatError> {
+    let array = reader.open(index, read)?;
+    let variable = array.variable(name)?;
+    let end = array.header().len.saturating_add(variable.header.data_len());
+    let mut item = ArrayItem::foreign(ArrayFormat::Npz, key.to_owned(), variable);
+    // A member that is cut off is refused by its reader.
+    lose_trailing(&mut item, member.size.saturating_sub(end));
+    Ok(item)
+}
+
+/// The error with the way to the other arrays of an `.npz`, which one that has no counterpart keeps back.
+pub(super) fn way_round(error: Error) -> Error {
     match error {
-        interchange::FormatError::NoCounterpart { reason, instead } if is_one_of_many => {
+        Error::Interchange {
+            name,
+            source: interchange::FormatError::NoCounterpart { reason, instead },
+        } => {
             let others =
                 "the other arrays can be converted one by one with the option `member: NAME`";
-            interchange::FormatError::no_counterpart(reason, format!("{instead}; {others}"))
+            let source =
+                interchange::FormatError::no_counterpart(reason, format!("{instead}; {others}"));
+            Error::Interchange { name, source }
         }
         error => error,
     }
@@ -131,7 +150,7 @@ pub(super) fn open_ds(path: &Path, options: &ConvertOptions) -> Result<SourceArr
             header: array.header.clone(),
             is_coordinate: array.is_coordinate,
             losses: array.losses.clone(),
-            ..ArrayItem::inline(name.clone(), array.description.clone())
+            ..ArrayItem::inline(ArrayFormat::Ds, name.clone(), array.description.clone())
         };
         // Attributes of the whole are those of the group at the top, if there is anything in it.
         if no_top || !name.contains('/') {
@@ -144,11 +163,11 @@ pub(super) fn open_ds(path: &Path, options: &ConvertOptions) -> Result<SourceArr
         return Err(no_such_array(path, member, names.iter()));
     }
     let path = path.to_owned();
-    let give = Box::new(move |index: usize, _: &str, _: &Path, take: &mut TakeElements<'_>| {
+    let give = Box::new(move |index: usize, _: &Path, take: &mut TakeElements<'_>| {
         let array = arrays.get(index).expect("each item has an array");
         take(passing(&path, reader.data(array)), Metadata::default(), false)
     });
-    Ok(SourceArrays { items, losses, give })
+    Ok(SourceArrays::new(items, losses, give))
 }
 
 #[cfg(not(feature = "png"))]
@@ -162,7 +181,7 @@ pub(super) fn open_png(path: &Path, options: &ConvertOptions) -> Result<SourceAr
     let file = BufReader::new(watched(path, options)?);
     let reader = png::PngReader::open(file, &name_of(path));
     let reader = reader.map_err(|error| failed(error, "read", path))?;
-    let item = ArrayItem::foreign(name_of(path), reader.variable().clone());
+    let item = ArrayItem::foreign(ArrayFormat::Png, name_of(path), reader.variable().clone());
     let path = path.to_owned();
     Ok(SourceArrays::single(item, move || Ok((passing(&path, reader), Metadata::default()))))
 }

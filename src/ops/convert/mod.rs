@@ -6,33 +6,38 @@
 
 mod data;
 mod foreign;
+mod format;
+mod names;
 mod plan;
 mod rawarray;
+mod report;
+mod sink;
 mod text;
+mod tree;
 
-use std::fmt;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
-
-use serde::{Serialize, Serializer};
 
 use self::data::{Arranged, ElementSource, Metadata};
-use self::foreign::WriteOne;
+pub use self::format::{ArrayFormat, UnknownFormat};
 use self::plan::{ArrayItem, PlannedArray};
+pub use self::report::{ConvertReport, Converted, Unconverted};
 use crate::archive::{Compression, Container};
 use crate::error::{Error, Result};
-use crate::file_kind::FileKind;
 use crate::fs::{self, PendingFile};
 use crate::interchange::{self, ExportOptions, ImportOptions};
 use crate::ndl::{Datatype, Extent, Ndarray, Order};
-use crate::pack::{DESCRIPTION_EXTENSIONS, EXTERNAL_MANIFEST_SUFFIX};
-use crate::path::escape;
+use crate::pack::{ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, EXTERNAL_MANIFEST_SUFFIX};
+use crate::path::{escape, escape_path};
 use crate::progress::Progress;
-use crate::ra::{ElementType, Header};
+use crate::ra::Header;
 
 /// Converts the arrays at `input` to what `output` is to be. The output gets its name when it is complete,
 /// and takes the place of what is there only with [`force`](ConvertOptions::force).
+///
+/// A directory is converted with everything below it: arrays in any format that is read, each under its name, and copies
+/// of all other files. What cannot be converted is [reported](ConvertReport::failed) and keeps back nothing else. Arrays
+/// are added to an output that is a directory.
 ///
 /// Data with the last index fastest is transposed on the way to RawArray, unless
 /// [`order`](ConvertOptions::order) says otherwise; the same index gives the same element before and after.
@@ -53,71 +58,143 @@ use crate::ra::{ElementType, Header};
 ///
 /// # Errors
 ///
-/// When the input is not what its form demands, which names the byte; when an array has no counterpart in
-/// the other form, which names the nearest way out; when something is there already. Nothing is written then.
+/// When the input is not what its format demands, which names the byte; when an array has no counterpart in
+/// the other format, which names the nearest way out; when something is there already. Nothing is written then.
 pub fn convert(
     input: impl AsRef<Path>,
     output: impl AsRef<Path>,
     options: &ConvertOptions,
 ) -> Result<ConvertReport> {
-    let (input, output) = (input.as_ref(), output.as_ref());
-    let from = options.from.map_or_else(|| ArrayFormat::of_input(input), Ok)?;
+    convert_all([input], output, options)
+}
+
+/// Converts the arrays of several inputs to one output, a directory or a file that holds several arrays.
+///
+/// An input that is a directory keeps its name in the output, a file that holds several arrays becomes a directory of
+/// its name, and files that hold none are copied. A single input is converted as by [`convert`].
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use ra_pack::convert::{ConvertOptions, convert_all};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let out = directory.path().join("mine");
+/// let arrays = ["depth.ra", "temperature.ra"].map(|name| format!("examples/experiment/thermistors/{name}"));
+/// let report = convert_all(arrays, &out, &ConvertOptions::default())?;
+/// assert_eq!(report.arrays.len(), 2);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// As [`convert`].
+pub fn convert_all<P: AsRef<Path>>(
+    inputs: impl IntoIterator<Item = P>,
+    output: impl AsRef<Path>,
+    options: &ConvertOptions,
+) -> Result<ConvertReport> {
+    let inputs: Vec<_> = inputs.into_iter().collect();
+    let inputs: Vec<_> = inputs.iter().map(AsRef::as_ref).collect();
+    let output = output.as_ref();
+    let [input, more @ ..] = &inputs[..] else {
+        return Err(Error::Unsupported("there is nothing to convert".to_owned()));
+    };
+    let from = match options.from {
+        _ if !more.is_empty() => ArrayFormat::Pack(Container::Directory),
+        Some(from) => from,
+        None => ArrayFormat::of_input(input)?,
+    };
     let to = options.to.map_or_else(|| ArrayFormat::of_output(output), Ok)?;
     options.check(from, to)?;
-
     let out = Destination { path: output, from, to, options };
-    let open = from.row().open.ok_or_else(|| {
-        Error::Unsupported(format!("a .{from} is only written, and cannot be read"))
-    })?;
-    let mut source = open(input, options)?;
-    let planned = plan::plan(&source.items, input, &out)?;
+    out.check_inputs(&inputs)?;
+    let mut source = if more.is_empty() {
+        from.open(input, options)?
+    } else {
+        tree::open_all(&inputs, options)?
+    };
+    // One file that cannot be converted keeps a tree back as little as one that cannot be copied.
+    let goes_on = from == ArrayFormat::Pack(Container::Directory)
+        && matches!(to, ArrayFormat::Pack(_))
+        && options.member.is_none();
+    let planned = match plan::plan(&mut source, input, &out) {
+        // Nothing is left to be converted, for the reasons that are known.
+        Err(error) if source.failed.is_empty() => return Err(error),
+        Err(_) => return Err(first_of(source.failed)),
+        Ok(_) if !goes_on && !source.failed.is_empty() => {
+            let error = first_of(source.failed);
+            return Err(if from == ArrayFormat::Npz { foreign::way_round(error) } else { error });
+        }
+        Ok(planned) => planned,
+    };
+    out.check_names(&planned, &source.others)?;
 
     let mut losses = std::mem::take(&mut source.losses);
-    let mut arrays = Vec::with_capacity(planned.len());
+    let mut failed = std::mem::take(&mut source.failed);
     let (mut sink, kept_metadata) = out.begin(planned.len())?;
     let progress = &options.progress;
     let sizes = planned.iter().filter_map(|planned| Some(planned.original.as_ref()?.data_len()));
     let all = sizes.fold(0, u64::saturating_add); // claims, which are shown
     // A compressed input has fewer bytes to read.
-    let most = fs::file_len(input).unwrap_or(u64::MAX);
-    progress.stage("converting", all.min(most), planned.len() as u64);
-    for PlannedArray { index, reverse, original, mut converted, item, name } in planned {
-        if let Some(original) = original {
-            progress.at(&name);
-            let from = converted.from.clone();
-            (source.give)(index, &from, output, &mut |data, metadata, verified| {
-                (converted.verified, converted.trailing) = (verified, metadata.len);
-                let data = Arranged::new(data, &original, reverse, output, options);
-                if let Some(file) = &kept_metadata {
-                    metadata.write_at(file.file(), 0)?;
-                } else if !to.is_rawarray() && !options.drop_metadata && converted.trailing > 0 {
-                    converted.losses.push(format!(
-                        "{} bytes follow its elements; the option `keep_metadata: FILE` writes them to a file",
-                        converted.trailing
-                    ));
-                }
-                let metadata = if options.drop_metadata { Metadata::default() } else { metadata };
-                let lost =
-                    sink.array(OutgoingArray { name: &name, item: &item, data, metadata })?;
-                converted.losses.extend(lost);
-                Ok(())
-            })?;
-        } else {
-            sink.inline(&name, &item)?;
+    let most = fs::file_len(input).filter(|_| more.is_empty()).unwrap_or(u64::MAX);
+    progress.stage("converting", all.min(most), (planned.len() + source.others.len()) as u64);
+    let is_of_input = |error: &Error| match error {
+        Error::Interrupted | Error::AlreadyExists { .. } => false,
+        Error::Io { path, .. } => inputs.iter().any(|input| path.starts_with(input)),
+        _ => true,
+    };
+    let mut arrays = Vec::with_capacity(planned.len());
+    for planned in planned {
+        progress.at(&planned.name);
+        let name = planned.converted.from.clone();
+        match out.convert_one(planned, &mut source, &mut *sink, kept_metadata.as_ref()) {
+            Ok(converted) => arrays.push(converted),
+            Err(error) if goes_on && is_of_input(&error) => failed.push((name, error)),
+            Err(error) => return Err(error),
         }
         progress.done(1);
-        arrays.push(converted);
+    }
+    if arrays.is_empty() && !failed.is_empty() {
+        return Err(first_of(failed));
+    }
+    let mut copied = Vec::new();
+    for other in &source.others {
+        progress.at(&other.name);
+        match sink.other(other) {
+            Ok(()) if other.copy.is_some() => copied.push(other.name.clone()),
+            Ok(()) => {}
+            Err(error) if is_of_input(&error) => failed.push((other.name.clone(), error)),
+            Err(error) => return Err(error),
+        }
+        progress.done(1);
     }
     if let Some(file) = kept_metadata {
         settle(file)?;
     }
     progress.check()?;
     let bytes = sink.finish(&mut losses)?;
-    let (input, output) = (input.to_owned(), output.to_owned());
-    Ok(ConvertReport { input, from, output, to, arrays, losses, bytes, leftovers: out.leftovers() })
+    let failed = failed.into_iter().map(|(name, error)| Unconverted::new(name, error)).collect();
+    let (input, output, leftovers) = ((*input).to_owned(), output.to_owned(), out.leftovers());
+    Ok(ConvertReport { input, from, output, to, arrays, copied, failed, losses, bytes, leftovers })
 }
 
-/// Options of [`convert`]: formats, the order of elements, and the treatment of what a format cannot hold.
+/// The error of an operation that goes on past none. Findings of one directory are reported together.
+fn first_of(failed: Vec<(String, Error)>) -> Error {
+    let mut errors = failed.into_iter().map(|(_, error)| error);
+    let mut first = errors.next().expect("something failed");
+    for error in errors {
+        if let (Error::Refused { path, findings }, Error::Refused { path: at, findings: more }) =
+            (&mut first, error)
+            && *path == at
+        {
+            findings.extend(more);
+        }
+    }
+    first
+}
+
+/// Options of [`convert`] and [`convert_all`]: formats, the order of elements, and the treatment of what a format cannot hold.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ConvertOptions {
@@ -144,7 +221,12 @@ pub struct ConvertOptions {
     pub masks: bool,
     /// How the members of an `.npz` or of an archive are compressed; not at all when not given.
     pub compression: Option<Compression>,
-    /// Replace what is there already, but never a directory with something in it.
+    /// Make coordinates of 1-D arrays that have no description and the name of a coordinate, such as `time` or
+    /// `lat`, and name the dimensions of other arrays that are as long.
+    pub dimcoords: bool,
+    /// Leave files of a directory that hold no arrays where they are, instead of copying them.
+    pub arrays_only: bool,
+    /// Replace files that are there already.
     pub force: bool,
     /// Threads; one for each core when not given.
     pub jobs: Option<usize>,
@@ -176,6 +258,8 @@ impl ConvertOptions {
     /// That each option means something for these formats.
     fn check(&self, from: ArrayFormat, to: ArrayFormat) -> Result<()> {
         let is_numpy = |form| matches!(form, ArrayFormat::Npy | ArrayFormat::Npz);
+        // It holds files of any format.
+        let is_tree = from == ArrayFormat::Pack(Container::Directory);
         let is_zstd = matches!(self.compression, Some(Compression::Zstd { .. }));
         let reason = if self.order == Some(Order::RowUnreversed) {
             "`row-unreversed` is only read; give column or row".to_owned()
@@ -183,7 +267,7 @@ impl ConvertOptions {
             format!("a .{to} always has the last index fastest; leave the option `order` out")
         } else if self.keep_endian && !to.is_rawarray() && !is_numpy(to) {
             format!("a .{to} does not keep the byte order; leave the option `keep_endian` out")
-        } else if self.masks && from != ArrayFormat::Ds && to != ArrayFormat::Ds {
+        } else if self.masks && from != ArrayFormat::Ds && to != ArrayFormat::Ds && !is_tree {
             "only a .ds has masks; leave the option `masks` out".to_owned()
         } else if self.compression.is_some()
             && !matches!(to, ArrayFormat::Npz | ArrayFormat::Pack(_))
@@ -193,10 +277,14 @@ impl ConvertOptions {
             "numpy does not read zstd in an .npz; give stored or deflate".to_owned()
         } else if self.keep_metadata.is_some() && !from.is_rawarray() {
             format!("nothing follows the elements of a .{from}")
-        } else if self.reinterpret == Some(Reinterpret::BFloat16) && !is_numpy(from) {
+        } else if self.reinterpret == Some(Reinterpret::BFloat16) && !is_numpy(from) && !is_tree {
             "the option `reinterpret: bfloat16` is for what comes out of .npy and .npz".to_owned()
         } else if self.reinterpret == Some(Reinterpret::Void) && !is_numpy(to) {
             "the option `reinterpret: void` is for what becomes .npy and .npz".to_owned()
+        } else if self.dimcoords && !to.is_rawarray() {
+            format!(
+                "the dimensions of a .{to} have no names to find; leave the option `dimcoords` out"
+            )
         } else {
             return Ok(());
         };
@@ -204,305 +292,54 @@ impl ConvertOptions {
     }
 }
 
-/// The arrays that were converted.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct ConvertReport {
-    /// The input, by its path as given.
-    pub input: PathBuf,
-    /// The format of the input.
-    pub from: ArrayFormat,
-    /// The output, by its path as given.
-    pub output: PathBuf,
-    /// The format of the output.
-    pub to: ArrayFormat,
-    /// Each array, in the order of the output.
-    pub arrays: Vec<Converted>,
-    /// The other contents of the input that the output does not have, one sentence each.
-    pub losses: Vec<String>,
-    /// Bytes of everything that was written.
-    pub bytes: u64,
-    /// Files beside the output that an interrupted run left; they can be deleted.
-    pub leftovers: Vec<PathBuf>,
-}
-
-/// One array that was converted.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct Converted {
-    /// The name of the array in the input.
-    pub from: String,
-    /// The name of the array in the output.
-    pub to: String,
-    /// Whether it has another name than it would have had: no file may have that, or something has it already.
-    pub renamed: bool,
-    /// The type of its elements, such as `float32`; for text, which has none, `string`.
-    #[cfg_attr(test, schemars(with = "String"))]
-    #[serde(rename = "type", serialize_with = "element_or_string")]
-    pub element: Option<ElementType>,
-    /// Extents in the order of indices.
-    pub shape: Vec<u64>,
-    /// The index that is the fastest in the output.
-    pub order: Order,
-    /// Whether its elements were reordered.
-    pub reordered: bool,
-    /// Whether the manifest of the input vouches for it.
-    pub verified: bool,
-    /// Bytes that follow its elements in the input.
-    pub trailing: u64,
-    /// The facts of the array that the output does not have, one sentence each.
-    pub losses: Vec<String>,
-}
-
-#[expect(clippy::ref_option, reason = "serde gives a reference to the field")]
-fn element_or_string<S: Serializer>(
-    element: &Option<ElementType>,
-    serializer: S,
-) -> std::result::Result<S::Ok, S::Error> {
-    match element {
-        Some(element) => element.serialize(serializer),
-        None => serializer.serialize_str("string"),
-    }
-}
-
-impl Converted {
-    /// The name of the type of its elements.
-    pub fn type_name(&self) -> String {
-        self.element.map_or("string".to_owned(), |element| element.to_string())
-    }
-}
-
-/// A form that arrays come in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ArrayFormat {
-    /// One RawArray file, with its description beside it.
-    Ra,
-    /// One array of numpy.
-    Npy,
-    /// Several arrays of numpy in a zip.
-    Npz,
-    /// The variables of one file of ds-format.
-    Ds,
-    /// A picture.
-    Png,
-    /// The elements of one array alone, little-endian, in the order of the file; only written.
-    Raw,
-    /// Numbers of one or two dimensions as text: a line for each first index. Not a number and the infinities
-    /// are `nan`, `inf` and `-inf`. Only written.
-    Csv,
-    /// Numbers as nested lists, the outermost for the first index. Not a number and the infinities are the
-    /// strings `"NaN"`, `"Infinity"` and `"-Infinity"`, and integers of 16 bytes are strings. Only written.
-    Json,
-    /// A directory of RawArray files and descriptions, or an archive of one.
-    Pack(Container),
-}
-
-type OpenSource = fn(&Path, &ConvertOptions) -> Result<SourceArrays>;
-type Begin = for<'o> fn(&Destination<'o>) -> Result<ArraySink<'o>>;
-
-/// A row of the table of formats.
-struct FormatRow {
-    format: ArrayFormat,
-    /// Its word, which is also the extension of a file.
-    word: &'static str,
-    /// How it is read, unless it is only written.
-    open: Option<OpenSource>,
-    begin: Begin,
-    /// How a single array is written to a stream.
-    write: Option<WriteOne>,
-}
-
-/// Every format.
-const FORMATS: [FormatRow; 13] = [
-    row(ArrayFormat::Ra, "ra", Some(rawarray::open_file), rawarray::begin_file, None),
-    row(ArrayFormat::Npy, "npy", Some(foreign::open_npy), SINGLE, Some(foreign::WRITE_NPY)),
-    row(ArrayFormat::Npz, "npz", Some(foreign::open_npz), foreign::begin_npz, None),
-    row(ArrayFormat::Ds, "ds", Some(foreign::open_ds), foreign::begin_ds, None),
-    row(ArrayFormat::Png, "png", Some(foreign::open_png), SINGLE, Some(foreign::WRITE_PNG)),
-    row(ArrayFormat::Raw, "raw", None, SINGLE, Some(foreign::WRITE_RAW)),
-    row(ArrayFormat::Csv, "csv", None, SINGLE, Some(foreign::WRITE_CSV)),
-    row(ArrayFormat::Json, "json", None, SINGLE, Some(foreign::WRITE_JSON)),
-    pack("directory", Container::Directory),
-    pack("zip", Container::Zip),
-    pack("tar", Container::Tar),
-    pack("tar.gz", Container::TarGz),
-    pack("tar.zst", Container::TarZst),
-];
-
-const SINGLE: Begin = foreign::begin_single;
-
-const fn row(
-    format: ArrayFormat,
-    word: &'static str,
-    open: Option<OpenSource>,
-    begin: Begin,
-    write: Option<WriteOne>,
-) -> FormatRow {
-    FormatRow { format, word, open, begin, write }
-}
-
-const fn pack(word: &'static str, container: Container) -> FormatRow {
-    row(ArrayFormat::Pack(container), word, Some(rawarray::open_pack), rawarray::begin_pack, None)
-}
-
-impl ArrayFormat {
-    fn row(self) -> &'static FormatRow {
-        FORMATS.iter().find(|row| row.format == self).expect("the table has every format")
-    }
-
-    /// How a single array is written to a stream.
-    fn writer(self) -> WriteOne {
-        self.row().write.expect("only formats of one array are written so")
-    }
-
-    /// The words of all formats.
-    pub fn words() -> impl Iterator<Item = &'static str> {
-        FORMATS.iter().map(|row| row.word)
-    }
-
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        self.row().word
-    }
-
-    /// The format that the extension of a file's name stands for.
-    pub fn from_extension(path: &Path) -> Option<Self> {
-        if let Some(container) = Container::from_extension(path) {
-            return Some(Self::Pack(container));
-        }
-        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
-        let mut files =
-            FORMATS.iter().filter(|row| !matches!(row.format, Self::Pack(_) | Self::Raw));
-        files.find(|row| row.word == extension).map(|row| row.format)
-    }
-
-    /// The format of the input at `path`.
-    fn of_input(path: &Path) -> Result<Self> {
-        refuse_stream(path)?;
-        if fs::is_directory(path)? {
-            return Ok(Self::Pack(Container::Directory));
-        }
-        if let Some(format) =
-            Self::from_extension(path).filter(|format| format.row().open.is_some())
-        {
-            return Ok(format);
-        }
-        // A file with a format may have any name.
-        let kind = fs::kind_of(path)?;
-        let has_format =
-            [FileKind::RawArray, FileKind::Npy, FileKind::Ds, FileKind::Png, FileKind::Unknown];
-        if !has_format.contains(&kind) && !kind.may_hold_a_pack() {
-            return Err(Error::Unsupported(format!(
-                "`{}` is {kind}, which ra-pack cannot read; make an .npy or .npz of its arrays",
-                escape(&path.to_string_lossy())
-            )));
-        }
-        Err(unknown(path, "from", |row| row.open.is_some()))
-    }
-
-    /// The format of the output at `path`: a directory when it ends in a slash or has no extension.
-    fn of_output(path: &Path) -> Result<Self> {
-        refuse_stream(path)?;
-        let last = path.as_os_str().as_encoded_bytes().last();
-        let ends_in_slash = last.is_some_and(|last| std::path::is_separator(char::from(*last)));
-        if ends_in_slash || path.extension().is_none() {
-            return Ok(Self::Pack(Container::Directory));
-        }
-        Self::from_extension(path).ok_or_else(|| unknown(path, "to", |_| true))
-    }
-
-    /// Whether its arrays are RawArray files.
-    fn is_rawarray(self) -> bool {
-        matches!(self, Self::Ra | Self::Pack(_))
-    }
-
-    /// Whether it holds any number of arrays, by name.
-    pub(super) fn holds_many(self) -> bool {
-        matches!(self, Self::Npz | Self::Ds | Self::Pack(_))
-    }
-
-    /// Whether it always has the last index fastest.
-    fn is_row_only(self) -> bool {
-        matches!(self, Self::Ds | Self::Png | Self::Csv | Self::Json)
-    }
-}
-
-/// Refuses `-`, the standard input or output, where nobody can go back.
-fn refuse_stream(path: &Path) -> Result<()> {
-    if path.as_os_str() != "-" {
-        return Ok(());
-    }
-    Err(Error::Unsupported(
-        "arrays are converted from file to file, and `-` is none; give a path, or `./-` for a file that is called so".to_owned(),
-    ))
-}
-
-fn unknown(path: &Path, option: &str, is_meant: fn(&FormatRow) -> bool) -> Error {
-    let words: Vec<_> = FORMATS.iter().filter(|row| is_meant(row)).map(|row| row.word).collect();
-    Error::Unsupported(format!(
-        "the name of `{}` does not say what form it has; give the option `{option}` with one of {}",
-        escape(&path.to_string_lossy()),
-        words.join(", ")
-    ))
-}
-
-impl fmt::Display for ArrayFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.word())
-    }
-}
-
-impl Serialize for ArrayFormat {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.word())
-    }
-}
-
-/// A word that names no format.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("expected one of {}", ArrayFormat::words().collect::<Vec<_>>().join(", "))]
-pub struct UnknownFormat;
-
-impl FromStr for ArrayFormat {
-    type Err = UnknownFormat;
-
-    fn from_str(word: &str) -> Result<Self, UnknownFormat> {
-        let row = FORMATS.iter().find(|row| row.word == word);
-        row.map(|row| row.format).ok_or(UnknownFormat)
-    }
-}
-
 /// Arrays of some format: first what is there, from headers only, then the elements of one after the other.
 struct SourceArrays {
     /// Each of them; never with an order other than row and column.
     items: Vec<ArrayItem>,
+    /// Files that are copied where arrays become files.
+    others: Vec<OtherFile>,
+    /// Files and arrays that cannot be converted.
+    failed: Vec<(String, Error)>,
     /// What else is there and is left where it is, one sentence each.
     losses: Vec<String>,
     give: Box<GiveElements>,
 }
 
-/// Gives the elements of the array at an index, which has that name, to a function. Elements that have to be copied to
-/// be checked are copied beside the path.
-type GiveElements = dyn FnMut(usize, &str, &Path, &mut TakeElements<'_>) -> Result<()>;
+/// A file without arrays.
+struct OtherFile {
+    /// Its name in the output.
+    name: String,
+    /// Writes its content; nothing of a directory.
+    copy: Option<Box<CopyContent>>,
+}
+
+type CopyContent = dyn Fn(&mut dyn Write) -> Result<u64>;
+
+/// Gives the elements of the array at an index to a function. Elements that have to be copied to be checked are copied
+/// beside the path.
+type GiveElements = dyn FnMut(usize, &Path, &mut TakeElements<'_>) -> Result<()>;
 
 /// Takes elements, what follows them, and whether a manifest vouches for them.
 type TakeElements<'t> = dyn FnMut(ElementSource<'_>, Metadata, bool) -> Result<()> + 't;
 
 impl SourceArrays {
+    /// Arrays whose elements `give` gives.
+    fn new(items: Vec<ArrayItem>, losses: Vec<String>, give: Box<GiveElements>) -> Self {
+        let (others, failed) = <_>::default();
+        Self { items, others, failed, losses, give }
+    }
+
     /// A file with a single array, whose elements `read` gives.
     fn single(
         item: ArrayItem,
         read: impl FnOnce() -> Result<(ElementSource<'static>, Metadata)> + 'static,
     ) -> Self {
         let mut read = Some(read);
-        let give = Box::new(move |_: usize, _: &str, _: &Path, take: &mut TakeElements<'_>| {
+        let give = Box::new(move |_: usize, _: &Path, take: &mut TakeElements<'_>| {
             let (data, metadata) = read.take().expect("each array is converted once")()?;
             take(data, metadata, false)
         });
-        Self { items: vec![item], losses: Vec::new(), give }
+        Self::new(vec![item], Vec::new(), give)
     }
 }
 
@@ -536,11 +373,118 @@ trait WriteArrays {
         item.to_variable().map(drop)
     }
 
+    /// Writes a file that is not an array, where there is a place for it.
+    fn other(&mut self, _other: &OtherFile) -> Result<()> {
+        Ok(())
+    }
+
     /// Gives everything its name, and answers how many bytes that are.
     fn finish(self: Box<Self>, losses: &mut Vec<String>) -> Result<u64>;
 }
 
 impl<'o> Destination<'o> {
+    /// Refuses several inputs for one array, and an output in an input, which the next run would convert again.
+    fn check_inputs(&self, inputs: &[&Path]) -> Result<()> {
+        let Self { path, to, .. } = *self;
+        let shown = escape_path(path);
+        if inputs.len() > 1 && !to.holds_many() {
+            return Err(Error::Unsupported(format!(
+                "{} inputs are converted to a directory or an archive, and `{shown}` is a .{to}; name \
+                 the output last, such as `arrays/`",
+                inputs.len()
+            )));
+        }
+        let is_within = |input: &&&Path| {
+            let is_same = || fs::real_path(input).ok() == fs::real_path(path).ok();
+            fs::is_directory(input).is_ok_and(|is| is)
+                && (fs::name_below(input, path).is_some() || fs::exists(path) && is_same())
+        };
+        let around = inputs.iter().find(is_within).filter(|_| matches!(to, ArrayFormat::Pack(_)));
+        around.map_or(Ok(()), |input| {
+            let place = match path.file_name() {
+                Some(name) if input.as_os_str() == "." => {
+                    format!(", such as `{}`", escape_path(&Path::new("..").join(name)))
+                }
+                _ => String::new(),
+            };
+            Err(Error::Unsupported(format!(
+                "`{shown}` would be inside of `{}`, and the next run would convert it again; write it \
+                 elsewhere{place}",
+                escape_path(input)
+            )))
+        })
+    }
+
+    /// Refuses to replace files of a directory without being told to.
+    fn check_names(&self, planned: &[PlannedArray], others: &[OtherFile]) -> Result<()> {
+        let Self { path, to, options, .. } = *self;
+        if to != ArrayFormat::Pack(Container::Directory) || options.force || !fs::exists(path) {
+            return Ok(());
+        }
+        if !fs::is_directory(path)? {
+            return Err(Error::Unsupported(format!(
+                "`{}` is not a directory, and a directory would take its place; choose another name",
+                escape_path(path)
+            )));
+        }
+        let [first, second] = DESCRIPTION_EXTENSIONS;
+        let arrays = planned.iter().flat_map(|planned| {
+            [ARRAY_EXTENSION, first, second].map(|end| format!("{}.{end}", planned.name))
+        });
+        let others = others.iter().filter(|other| other.copy.is_some());
+        let names = arrays.chain(others.map(|other| other.name.clone()));
+        let there: Vec<_> = names.filter(|name| fs::exists(&path.join(name))).collect();
+        match &there[..] {
+            [] => Ok(()),
+            [only] => Err(Error::AlreadyExists { path: path.join(only) }),
+            all => Err(Error::Unsupported(format!(
+                "{} files are in `{}` already; use the option `force` to replace them: {}",
+                all.len(),
+                escape_path(path),
+                plan::listed(all.iter(), plan::MAX_LISTED, |name| format!("`{name}`"))
+            ))),
+        }
+    }
+
+    /// Whether the output is a directory that has an array of this name.
+    fn has_array(&self, name: &str) -> bool {
+        self.to == ArrayFormat::Pack(Container::Directory)
+            && fs::exists(&self.path.join(format!("{name}.{ARRAY_EXTENSION}")))
+    }
+
+    /// Converts one array.
+    fn convert_one(
+        &self,
+        planned: PlannedArray,
+        source: &mut SourceArrays,
+        sink: &mut dyn WriteArrays,
+        kept_metadata: Option<&PendingFile>,
+    ) -> Result<Converted> {
+        let Self { path: output, to, options, .. } = *self;
+        let PlannedArray { index, reverse, original, mut converted, item, name } = planned;
+        let Some(original) = original else {
+            sink.inline(&name, &item)?;
+            return Ok(converted);
+        };
+        (source.give)(index, output, &mut |data, metadata, verified| {
+            (converted.verified, converted.trailing) = (verified, metadata.len);
+            let data = Arranged::new(data, &original, reverse, output, options);
+            if let Some(file) = kept_metadata {
+                metadata.write_at(file.file(), 0)?;
+            } else if !to.is_rawarray() && !options.drop_metadata && converted.trailing > 0 {
+                converted.losses.push(format!(
+                    "{} bytes follow its elements; the option `keep_metadata: FILE` writes them to a file",
+                    converted.trailing
+                ));
+            }
+            let metadata = if options.drop_metadata { Metadata::default() } else { metadata };
+            let lost = sink.array(OutgoingArray { name: &name, item: &item, data, metadata })?;
+            converted.losses.extend(lost);
+            Ok(())
+        })?;
+        Ok(converted)
+    }
+
     /// Begins what arrays are written into, and the file for what follows the elements of the one array.
     fn begin(&self, arrays: usize) -> Result<(ArraySink<'o>, Option<PendingFile>)> {
         let Self { to, options, .. } = self;
@@ -575,6 +519,9 @@ impl<'o> Destination<'o> {
                 manifest.push(EXTERNAL_MANIFEST_SUFFIX);
                 files.push(manifest.into());
             }
+            ArrayFormat::Pack(_) if fs::exists(self.path) => {
+                files.push(self.path.join(fs::STAGED));
+            }
             _ => {}
         }
         files
@@ -607,7 +554,7 @@ pub(super) fn write_array(
         ArrayItem::rawarray(plan::member_name(member).to_owned(), header, description, false)?;
     // Text and bare elements are not expected to say more.
     let is_file_of_arrays = matches!(format, ArrayFormat::Npy | ArrayFormat::Png);
-    let losses = item.fix_extents().filter(|_| is_file_of_arrays);
+    let losses = item.fix_extents(|_| false).filter(|_| is_file_of_arrays);
     let is_text = item.description.datatype == Datatype::String;
     if !(is_text && item.description.shape.is_empty()) {
         item.description.shape = item.extents().into_iter().map(Extent::Fixed).collect();
@@ -627,33 +574,4 @@ pub(super) fn write_array(
         source => Error::Interchange { name: member.to_owned(), source },
     })?;
     Ok(losses.into_iter().chain(written).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_says_the_form() {
-        let output = |path: &str| ArrayFormat::of_output(path.as_ref()).ok();
-        for (path, form) in [
-            ("a.ra", "ra"),
-            ("x/a.NPY", "npy"),
-            ("a.npz", "npz"),
-            ("a.b.ds", "ds"),
-            ("a.png", "png"),
-            ("a.tar.gz", "tar.gz"),
-            ("a.tzst", "tar.zst"),
-            ("a", "directory"),
-            ("a.npy/", "directory"),
-            ("a.b/c", "directory"),
-        ] {
-            assert_eq!(output(path), form.parse().ok(), "{path}");
-        }
-        assert_eq!(output("a.jpeg"), None);
-        assert_eq!(output("-"), None);
-        assert_eq!(output("./-"), "directory".parse().ok());
-        assert!(ArrayFormat::of_input("-".as_ref()).is_err());
-        assert!("zap".parse::<ArrayFormat>().is_err());
-    }
 }

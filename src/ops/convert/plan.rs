@@ -2,14 +2,21 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 
-use super::{ArrayFormat, ConvertOptions, Converted, Destination};
+use super::super::survey::survey;
+use super::names::give_all;
+use super::{ArrayFormat, ConvertOptions, Converted, Destination, SourceArrays};
+use crate::archive::Container;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::interchange::{self, Variable};
 use crate::ndl::{Attribute, Endian, Extent, Ndarray, Order, Storage};
-use crate::pack::{self, ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, PACK_DOCUMENT};
-use crate::path::{MemberPath, escape, first_bytes};
+use crate::pack::{
+    self, ARRAY_EXTENSION, ArrayFacts, Content, Contents, Convention, PACK_DOCUMENT,
+};
+use crate::path::{MemberPath, escape};
+use crate::pipeline;
 use crate::ra::{ElementType, Encoding, Flags, Header};
 
 /// One array of a source, before its elements are read.
@@ -24,17 +31,36 @@ pub(super) struct ArrayItem {
     pub(super) description: Ndarray,
     /// Whether others may name it in their shapes.
     pub(super) is_coordinate: bool,
+    /// The format of the file that it is in.
+    pub(super) format: ArrayFormat,
+    /// What reports call it.
+    pub(super) origin: String,
+    /// The description that somebody gave it.
+    pub(super) stated: Option<Stated>,
     /// The attributes of its group.
     pub(super) shared: Vec<Attribute>,
     /// What the source says and nothing else here does, one sentence each.
     pub(super) losses: Vec<String>,
 }
 
+/// A description in a document.
+#[derive(Debug, Clone)]
+pub(super) struct Stated {
+    /// As the document has it, under the name of the array.
+    pub(super) description: Ndarray,
+    /// The text of the document next to the array; none for an entry in the document of the pack.
+    pub(super) text: Option<String>,
+    /// Names in its shape that the document itself defines.
+    pub(super) coordinates: Vec<String>,
+    /// Whether the document of the pack describes the array.
+    pub(super) is_in_pack: bool,
+}
+
 impl ArrayItem {
     /// An array of another format.
-    pub(super) fn foreign(name: String, variable: Variable) -> Self {
+    pub(super) fn foreign(format: ArrayFormat, name: String, variable: Variable) -> Self {
         let Variable { header, description, losses } = variable;
-        Self { header: Some(header), losses, ..Self::inline(name, description) }
+        Self { header: Some(header), losses, ..Self::inline(format, name, description) }
     }
 
     /// A RawArray with the header of its file. Whatever encodes its elements is taken away on the way; with
@@ -77,13 +103,19 @@ impl ArrayItem {
         }
         let is_row = order != Order::Column && header.ndims() > 1;
         set_order(&mut description, if is_row { Order::Row } else { Order::Column });
-        Ok(Self { header: Some(header), ..Self::inline(name, description) })
+        Ok(Self { header: Some(header), ..Self::inline(ArrayFormat::Ra, name, description) })
     }
 
     /// An array whose elements are all in its description.
-    pub(super) fn inline(name: String, description: Ndarray) -> Self {
-        let (shared, losses) = (Vec::new(), Vec::new());
-        Self { name, header: None, description, is_coordinate: false, shared, losses }
+    pub(super) fn inline(format: ArrayFormat, name: String, description: Ndarray) -> Self {
+        let (shared, losses, stated) = <_>::default();
+        let (origin, header, is_coordinate) = (name.clone(), None, false);
+        Self { name, header, description, is_coordinate, format, origin, stated, shared, losses }
+    }
+
+    /// Whether it is in a format of others.
+    fn is_foreign(&self) -> bool {
+        !self.format.is_rawarray()
     }
 
     /// The extents in the order of indices.
@@ -124,12 +156,15 @@ impl ArrayItem {
         Ok(Variable { header, description: self.description.clone(), losses: Vec::new() })
     }
 
-    /// Names the extents along its axes by numbers; the loss of their names, when there are any.
-    pub(super) fn fix_extents(&mut self) -> Option<String> {
+    /// Names the extents along its axes by numbers, but for names that are `known`; the loss of the others, when there
+    /// are any.
+    pub(super) fn fix_extents(&mut self, known: impl Fn(&str) -> bool) -> Option<String> {
         let extents = self.extents();
         let mut names = Vec::new();
         for (extent, length) in self.description.shape.iter_mut().zip(extents) {
-            if let Extent::Coord(name) = extent {
+            if let Extent::Coord(name) = extent
+                && !known(name)
+            {
                 names.push(std::mem::take(name));
                 *extent = Extent::Fixed(length);
             }
@@ -151,7 +186,7 @@ fn set_order(description: &mut Ndarray, order: Order) {
 }
 
 /// Names that a message lists at most.
-const MAX_LISTED: usize = 20;
+pub(super) const MAX_LISTED: usize = 20;
 
 /// One array that will be written.
 pub(super) struct PlannedArray {
@@ -171,6 +206,7 @@ pub(super) struct PlannedArray {
 /// The arrays to convert, with their places.
 fn choose<'i>(
     items: &'i [ArrayItem],
+    losses: &[String],
     input: &Path,
     out: &Destination<'_>,
 ) -> Result<Vec<(usize, &'i ArrayItem)>> {
@@ -182,7 +218,9 @@ fn choose<'i>(
     }
     let path = escape(&input.to_string_lossy()).to_string();
     if items.is_empty() {
-        return Err(Error::Unsupported(format!("there are no arrays in `{path}` to convert")));
+        let mut said = vec![format!("there are no arrays in `{path}` to convert")];
+        said.extend_from_slice(losses);
+        return Err(Error::Unsupported(said.join("; ")));
     }
     if out.to.holds_many() || items.len() == 1 {
         return Ok(all.collect());
@@ -241,24 +279,62 @@ pub(super) fn listed(
     }
 }
 
-/// Whether the names of coordinates mean something where the output will be.
-fn carries_names(input: &Path, out: &Destination<'_>) -> bool {
-    match (out.from, out.to) {
-        _ if out.options.member.is_some() => false,
-        (ArrayFormat::Ra, ArrayFormat::Ra) => fs::are_neighbours(input, out.path),
-        (ArrayFormat::Pack(_) | ArrayFormat::Ds, ArrayFormat::Pack(_) | ArrayFormat::Ds) => true,
+/// Whether the shape of an array in the output may name a coordinate. `arrays` are the names of those that are written.
+fn is_known(
+    name: &str,
+    item: &ArrayItem,
+    (input, out): (&Path, &Destination<'_>),
+    arrays: &HashSet<String>,
+) -> bool {
+    let is_chosen = out.options.member.is_some();
+    match (item.format, out.to) {
+        (ArrayFormat::Ds, ArrayFormat::Pack(_)) | (_, ArrayFormat::Ds) => {
+            !is_chosen && out.from != ArrayFormat::Ra
+        }
+        (_, ArrayFormat::Pack(_)) => {
+            let is_own = |stated: &Stated| stated.coordinates.iter().any(|own| own == name);
+            let home = group_of(&item.name);
+            item.stated.as_ref().is_some_and(is_own)
+                || pack::candidates(&home, name).iter().any(|path| {
+                    let path = path.trim_start_matches('/');
+                    arrays.contains(path) || out.has_array(path)
+                })
+        }
+        (ArrayFormat::Ra, ArrayFormat::Ra) => {
+            out.from == ArrayFormat::Ra && !is_chosen && fs::are_neighbours(input, out.path)
+        }
         _ => false,
     }
 }
 
-/// Plans what becomes of the items of a source.
+/// The group of an array.
+fn group_of(name: &str) -> String {
+    match name.rsplit_once('/') {
+        Some((group, _)) => format!("/{group}"),
+        None => "/".to_owned(),
+    }
+}
+
+/// Plans what becomes of the items of a source, and which of its other files are copied.
 pub(super) fn plan(
-    items: &[ArrayItem],
+    source: &mut SourceArrays,
     input: &Path,
     out: &Destination<'_>,
 ) -> Result<Vec<PlannedArray>> {
-    let chosen = choose(items, input, out)?;
-    let given = give_all(&chosen.iter().map(|(_, item)| item.name.as_str()).collect::<Vec<_>>());
+    let items = &source.items;
+    let chosen = choose(items, &source.losses, input, out)?;
+    let is_copied = matches!(out.to, ArrayFormat::Pack(_))
+        && out.options.member.is_none()
+        && !out.options.arrays_only;
+    if !is_copied {
+        let left = source.others.drain(..).filter(|other| other.copy.is_some());
+        let left: Vec<_> = left.map(|other| other.name).collect();
+        if out.options.member.is_none() && !out.options.arrays_only {
+            source.losses.extend(left_behind(&left));
+        }
+    }
+    let names: Vec<_> = chosen.iter().map(|(_, item)| item.name.as_str()).collect();
+    let given = give_all(&names, source.others.iter().map(|other| other.name.as_str()));
     let mut planned = Vec::with_capacity(chosen.len());
     let mut renamed = HashMap::new();
     for ((index, item), given) in chosen.into_iter().zip(given) {
@@ -268,7 +344,7 @@ pub(super) fn plan(
             _ => name_of(out.path),
         };
         if matches!(out.to, ArrayFormat::Pack(_))
-            && out.from == ArrayFormat::Ds
+            && item.format == ArrayFormat::Ds
             && item.is_coordinate
         {
             // In a pack a name with slashes is a path.
@@ -279,14 +355,14 @@ pub(super) fn plan(
         planned.push(plan_one(index, item, name, out));
     }
     let known: HashSet<&str> = items.iter().map(|item| item.name.as_str()).collect();
-    let carries_names = carries_names(input, out);
+    let arrays: HashSet<String> = planned.iter().map(|planned| planned.name.clone()).collect();
     for PlannedArray { item, converted, .. } in &mut planned {
-        if out.to == ArrayFormat::Ds && out.from != ArrayFormat::Ds {
+        if out.to == ArrayFormat::Ds && item.format != ArrayFormat::Ds {
             name_by_path(item, &known);
         }
-        if !carries_names {
-            converted.losses.extend(item.fix_extents());
-        }
+        let of = item.clone();
+        let is_known = |name: &str| is_known(name, &of, (input, out), &arrays);
+        converted.losses.extend(item.fix_extents(is_known));
         for extent in &mut item.description.shape {
             if let Extent::Coord(coordinate) = extent
                 && let Some(name) = renamed.get(coordinate)
@@ -295,15 +371,91 @@ pub(super) fn plan(
             }
         }
     }
+    if out.options.dimcoords {
+        name_dimensions(&mut planned, out)?;
+    }
+    keep_stated(source, &mut planned);
+    for PlannedArray { item, converted, .. } in &mut planned {
+        let names = item.description.shape.iter().map(|extent| match extent {
+            Extent::Coord(name) => name.clone(),
+            _ => String::new(),
+        });
+        let is_coordinate = item.is_coordinate && item.description.shape.len() == 1;
+        let own = is_coordinate.then(|| item.description.name.clone());
+        let names: Vec<_> = own.map_or_else(|| names.collect(), |own| vec![own]);
+        if names.iter().any(|name| !name.is_empty()) {
+            converted.dimensions = names;
+        }
+    }
     Ok(planned)
+}
+
+/// The files of a pack besides arrays and their descriptions, in a sentence.
+pub(super) fn left_behind(others: &[impl AsRef<str>]) -> Option<String> {
+    /// Names that are listed at most.
+    const MOST: usize = 5;
+    let names = listed(others.iter(), MOST, |name| format!("`{name}`"));
+    (!others.is_empty())
+        .then(|| format!("files that are no arrays are left where they are: {names}"))
+}
+
+/// Makes coordinates of arrays that nobody described and that are called so, and names the dimensions of the others:
+/// by these and by those of a directory that they are added to.
+fn name_dimensions(planned: &mut [PlannedArray], out: &Destination<'_>) -> Result<()> {
+    let mut contents = match out.to {
+        ArrayFormat::Pack(Container::Directory) if fs::exists(out.path) => {
+            let options = out.options;
+            survey(out.path, pipeline::jobs(options.jobs), &options.progress.silent())?.contents
+        }
+        _ => Contents::default(),
+    };
+    for PlannedArray { name, item, .. } in &*planned {
+        let Some(header) = item.header.clone() else { continue };
+        let facts = ArrayFacts { header: Ok(header), encoding: None, trailing: 0, data: Ok(()) };
+        let path = MemberPath::new(format!("{name}.{ARRAY_EXTENSION}"))?;
+        contents.add(path, Content::Array(Arc::new(facts)));
+    }
+    let convention = Convention::new(&contents);
+    for PlannedArray { name, item, .. } in planned {
+        if item.stated.is_some() || item.format == ArrayFormat::Ds || item.header.is_none() {
+            continue;
+        }
+        let path = MemberPath::new(format!("{name}.{ARRAY_EXTENSION}"))?;
+        if convention.is_coordinate(&path) {
+            item.is_coordinate = true;
+        } else {
+            convention.name_extents(&path, &mut item.description);
+        }
+    }
+    Ok(())
+}
+
+/// Forgets descriptions that would not be true any more. The document of the pack stays when it is true of all arrays.
+fn keep_stated(source: &mut SourceArrays, planned: &mut [PlannedArray]) {
+    let has_document = source.others.iter().any(|other| other.name == PACK_DOCUMENT);
+    let mut is_pack_true = true;
+    for PlannedArray { item, .. } in &mut *planned {
+        let Some(stated) = &item.stated else { continue };
+        let is_true = stated.description == item.description;
+        is_pack_true &= is_true || !stated.is_in_pack;
+        item.stated.take_if(|_| !is_true);
+    }
+    if has_document && !is_pack_true {
+        source.others.retain(|other| other.name != PACK_DOCUMENT);
+        source.losses.push(format!(
+            "`{PACK_DOCUMENT}` describes arrays that were changed on the way, and is left where it is"
+        ));
+    }
+    if !has_document || !is_pack_true {
+        for PlannedArray { item, .. } in planned {
+            item.stated.take_if(|stated| stated.text.is_none());
+        }
+    }
 }
 
 /// Calls coordinates by their paths in the pack: where there are no groups, those are their names.
 fn name_by_path(item: &mut ArrayItem, known: &HashSet<&str>) {
-    let group = match item.name.rsplit_once('/') {
-        Some((group, _)) => format!("/{group}"),
-        None => "/".to_owned(),
-    };
+    let group = group_of(&item.name);
     for extent in &mut item.description.shape {
         let Extent::Coord(name) = extent else { continue };
         let paths = pack::candidates(&group, name);
@@ -313,7 +465,7 @@ fn name_by_path(item: &mut ArrayItem, known: &HashSet<&str>) {
 }
 
 fn plan_one(index: usize, source: &ArrayItem, name: String, out: &Destination<'_>) -> PlannedArray {
-    let Destination { from, to, .. } = *out;
+    let to = out.to;
     let mut item = source.clone();
     let mut losses = std::mem::take(&mut item.losses);
     if !to.is_rawarray() && to != ArrayFormat::Ds && !item.shared.is_empty() {
@@ -323,7 +475,10 @@ fn plan_one(index: usize, source: &ArrayItem, name: String, out: &Destination<'_
     let wanted = match out.options.order {
         _ if to.is_row_only() => Order::Row,
         Some(order) => order,
-        None if to.is_rawarray() && !from.is_rawarray() => Order::Column,
+        None if let Some(stated) = item.stated.as_ref().filter(|_| item.is_foreign()) => {
+            stated.description.order()
+        }
+        None if to.is_rawarray() && item.is_foreign() => Order::Column,
         None => item.description.order(),
     };
     let reverse = item.put_in(wanted);
@@ -338,11 +493,12 @@ fn plan_one(index: usize, source: &ArrayItem, name: String, out: &Destination<'_
         _ => out.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
     };
     let converted = Converted {
-        from: source.name.clone(),
+        from: source.origin.clone(),
         renamed: to.holds_many() && name != source.name,
         to: to_name,
         element: item.header.as_ref().map(Header::element),
         shape: item.extents(),
+        dimensions: Vec::new(),
         order: item.description.order(),
         reordered: reverse,
         verified: false,
@@ -351,155 +507,4 @@ fn plan_one(index: usize, source: &ArrayItem, name: String, out: &Destination<'_
     };
     let original = source.header.clone();
     PlannedArray { index, original, reverse, item, name, converted }
-}
-
-/// Most bytes of a part of a name, so that an extension and a number fit into the 255 that most file
-/// systems allow.
-const MAX_PART: usize = 220;
-
-/// Most bytes of a whole name: less than the longest path that systems take.
-const MAX_NAME: usize = 2048;
-
-/// The name of an array that has none.
-pub(super) const NAMELESS: &str = "unnamed";
-
-/// The names for the files of arrays that are called so, without extension and in the same order: `a/b/x` for
-/// the array `x` of the group `/a/b`. Those that can stay have theirs before the others, so that no odd name
-/// moves a sound one.
-pub(super) fn give_all(names: &[&str]) -> Vec<String> {
-    let mut given = FileNames::default();
-    let mut all: Vec<_> =
-        names.iter().map(|name| (sound(name) == *name).then(|| given.give(name))).collect();
-    for (slot, name) in all.iter_mut().zip(names) {
-        slot.get_or_insert_with(|| given.give(name));
-    }
-    all.into_iter().flatten().collect()
-}
-
-/// The names that were given out.
-#[derive(Debug, Default)]
-struct FileNames {
-    files: HashSet<String>,
-    /// What the files lie in.
-    directories: HashSet<String>,
-    /// The number to try next behind a name that was taken.
-    next: HashMap<String, u64>,
-}
-
-impl FileNames {
-    fn give(&mut self, name: &str) -> String {
-        let mut sound = sound(name);
-        if directories(&sound).any(|directory| self.files.contains(directory)) {
-            // A file has the name of a directory that it would lie in.
-            sound = shortened(&sound.replace('/', "_"));
-        }
-        let mut given = sound.clone();
-        let mut number = self.next.get(&sound).copied().unwrap_or(2);
-        while !self.is_free(&given) {
-            given = format!("{sound}_{number}");
-            number += 1;
-        }
-        self.next.insert(sound, number);
-        self.files.extend(files(&given));
-        self.directories.extend(directories(&given).map(str::to_owned));
-        given
-    }
-
-    /// Whether a file and its description can have this name, and neither is the description of a whole
-    /// pack.
-    fn is_free(&self, name: &str) -> bool {
-        files(name).iter().all(|file| {
-            file != PACK_DOCUMENT
-                && !self.files.contains(file)
-                && !self.directories.contains(file)
-                && MemberPath::new(file.as_str()).is_ok()
-        }) && directories(name).all(|directory| !self.files.contains(directory))
-    }
-}
-
-/// The files that an array takes.
-fn files(name: &str) -> [String; 2] {
-    [ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS[0]].map(|extension| format!("{name}.{extension}"))
-}
-
-/// The directories that it lies in.
-fn directories(name: &str) -> impl Iterator<Item = &str> {
-    name.match_indices('/').map(|(at, _)| name.split_at(at).0)
-}
-
-/// The nearest name that a file may have.
-fn sound(name: &str) -> String {
-    let is_odd = |letter: char| letter == '\\' || letter.is_control();
-    let parts = name.split('/').filter(|part| !part.is_empty()).map(|part| match part {
-        "." | ".." => "_".repeat(part.len()),
-        part => shortened(&part.replace(is_odd, "_")),
-    });
-    let mut sound = parts.collect::<Vec<_>>().join("/");
-    if sound.len() > MAX_NAME {
-        sound = shortened(&sound.replace('/', "_"));
-    }
-    if sound.is_empty() {
-        NAMELESS.clone_into(&mut sound);
-    }
-    let is_drive =
-        |bytes: &[u8]| matches!(bytes, [letter, b':', ..] if letter.is_ascii_alphabetic());
-    if is_drive(sound.as_bytes()) {
-        sound = sound.replacen(':', "_", 1);
-    }
-    sound
-}
-
-/// As much of a part of a name as a file system takes.
-fn shortened(part: &str) -> String {
-    first_bytes(part, MAX_PART).to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ordinary_names_stay() {
-        let mut names = FileNames::default();
-        for name in ["x", "a/b/x", "a/x", "x.y", "Größe", "a b", "..x", "run1/manifest"] {
-            assert_eq!(names.give(name), name);
-        }
-    }
-
-    #[test]
-    fn a_sound_name_stays_whatever_comes_before_it() {
-        assert_eq!(
-            give_all(&["a//b", "", "a/b", "unnamed"]),
-            ["a/b_2", "unnamed_2", "a/b", "unnamed"]
-        );
-    }
-
-    #[test]
-    fn others_become_names_of_files_and_no_two_the_same() {
-        let mut names = FileNames::default();
-        for (name, given) in [
-            ("", "unnamed"),
-            ("/", "unnamed_2"),
-            ("/etc/passwd", "etc/passwd"),
-            ("../../x", "__/__/x"),
-            ("./x", "_/x"),
-            ("a\\b", "a_b"),
-            ("a_b", "a_b_2"),
-            ("c:x", "c_x"),
-            ("a//b/", "a/b"),
-            ("a/b", "a/b_2"),
-            ("a\0b\n", "a_b_"),
-            ("manifest", "manifest_2"),
-            ("d.ra/x", "d.ra/x"),
-            ("d", "d_2"),
-            ("e", "e"),
-            ("e.yaml/x", "e.yaml_x"),
-        ] {
-            assert_eq!(names.give(name), given, "{name:?}");
-        }
-        for long in ["x".repeat(70_000), "ab/".repeat(30_000)] {
-            let (one, other) = (names.give(&long), names.give(&long));
-            assert!(one != other && one.len() <= MAX_PART && other.len() <= 230);
-        }
-    }
 }

@@ -213,7 +213,7 @@ fn create_from(
     if let Some(old) = &mut old {
         survey.contents.extend(std::mem::take(&mut old.contents));
     }
-    let plan = CreatePlan::new(survey, members)?;
+    let plan = CreatePlan::new(survey, members, archive)?;
     let mut report = CreateReport {
         archive: archive.to_owned(),
         container,

@@ -20,6 +20,7 @@ use crate::fs::{self, File};
 use crate::manifest::{Manifest, NameEncoding, push_line};
 use crate::ops::describe::describe_missing;
 use crate::ops::manifests;
+use crate::ops::plain_arrays::{self, CONVERTIBLE, FOREIGN, PAGE, TABLES};
 use crate::ops::scan::check_values_of;
 use crate::ops::survey::{EntrySource, SourceEntry, Survey};
 use crate::pack::bag::{BAG_INFO, BagInfo, DECLARATION, PayloadOxum};
@@ -27,7 +28,7 @@ use crate::pack::{
     self, BAG_DECLARATION, Contents, DescriptionFacts, EXTERNAL_MANIFEST_SUFFIX, Layout,
     PACK_DOCUMENT, PackDocument, Placement,
 };
-use crate::path::MemberPath;
+use crate::path::{MemberPath, escape_path};
 
 /// What goes into the archive.
 pub(super) struct CreatePlan<'a> {
@@ -47,7 +48,7 @@ pub(super) struct CreatePlan<'a> {
 
 impl<'a> CreatePlan<'a> {
     /// Decides what goes in, and refuses what is not sound.
-    pub(super) fn new(survey: Survey, members: PayloadMembers<'a>) -> Result<Self> {
+    pub(super) fn new(survey: Survey, members: PayloadMembers<'a>, archive: &Path) -> Result<Self> {
         let PayloadMembers { source, placement, options, container, .. } = members;
         let Survey { mut entries, mut contents, mut findings } = survey;
         entries.retain(|entry| {
@@ -70,7 +71,7 @@ impl<'a> CreatePlan<'a> {
             return Err(Error::Unsupported(format!(
                 "`{}` is a bag already; `ra-pack verify` checks it, and its `data` directory can be \
                  packed",
-                crate::path::escape_path(source)
+                escape_path(source)
             )));
         }
         let manifest = take(&pack::manifest_name(Algorithm::Sha256));
@@ -118,7 +119,7 @@ impl<'a> CreatePlan<'a> {
             None
         });
         findings.extend(earlier_archives(&entries));
-        findings.extend(no_arrays(source, &entries, &contents));
+        findings.extend(plain_arrays((source, archive), &entries, &contents));
         if options.strict {
             findings.extend(contents.extension_words());
             for finding in &mut findings {
@@ -415,48 +416,36 @@ fn earlier_archives(entries: &[SourceEntry]) -> impl Iterator<Item = Finding> {
     })
 }
 
-/// Files that hold arrays in a format that can be imported, by what their names end in.
-const IMPORTED: [&str; 3] = ["npy", "npz", "ds"];
-/// The same in formats that cannot.
-const FOREIGN: [&str; 11] =
-    ["nc", "nc4", "cdf", "h5", "hdf5", "he5", "csv", "tsv", "mat", "fits", "parquet"];
-
-/// Says that a pack has no array, which is seldom what is meant.
-fn no_arrays(source: &Path, entries: &[SourceEntry], contents: &Contents) -> Option<Finding> {
-    if !contents.arrays.is_empty() || contents.unattached().any(|(_, facts)| facts.describes()) {
-        return None;
-    }
-    let mut counts: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
-    for entry in entries {
-        let Some(extension) = entry.path.extension() else { continue };
-        if IMPORTED.contains(&extension) || FOREIGN.contains(&extension) {
-            counts.entry(extension).or_insert((0, entry.path.as_str())).0 += 1;
-        }
-    }
-    let finding = Finding::new(Code::NoArrays, "there is no array in the pack");
-    if counts.is_empty() {
-        return Some(finding);
-    }
-    let files = counts.iter().map(|(extension, (count, _))| match count {
-        1 => format!("1 .{extension} file"),
-        count => format!("{count} .{extension} files"),
-    });
-    let files: Vec<_> = files.collect();
-    let first = IMPORTED.iter().find_map(|extension| Some((extension, counts.get(extension)?.1)));
-    let hint = match first {
-        Some((extension, name)) => {
-            let from = source.join(name);
-            let to = from.with_extension(if *extension == "npy" { "ra" } else { "" });
-            format!(
-                "`ra-pack convert {} {}` makes an array of one",
-                crate::path::escape(&from.to_string_lossy()),
-                crate::path::escape(&to.to_string_lossy()),
-            )
-        }
-        None => "write the arrays as .npy or .npz, which `ra-pack convert` takes".to_owned(),
+/// Says that arrays are packed as plain files, or that a pack has no array, neither of which is often meant.
+fn plain_arrays(
+    (source, archive): (&Path, &Path),
+    entries: &[SourceEntry],
+    contents: &Contents,
+) -> Option<Finding> {
+    let has_arrays =
+        !contents.arrays.is_empty() || contents.unattached().any(|(_, facts)| facts.describes());
+    let names = || entries.iter().map(|entry| entry.path.as_str());
+    // A table next to arrays is often a part of what is told about them.
+    let tables: &[&str] = if has_arrays { &[] } else { TABLES };
+    let Some(counted) = plain_arrays::counted(names(), &[CONVERTIBLE, FOREIGN, tables]) else {
+        return (!has_arrays)
+            .then(|| Finding::new(Code::NoArrays, "there is no array in the pack"));
     };
-    let found = format!("{}, packed as plain files", files.join(" and "));
-    Some(finding.expected("`X.ra` with its description `X.yaml`", found).hint(hint))
+    let is_one = counted.starts_with("1 ") && !counted.contains(" and ");
+    let verb = if is_one { "is packed as a plain file" } else { "are packed as plain files" };
+    let is_convertible = plain_arrays::counted(names(), &[CONVERTIBLE]).is_some();
+    let is_foreign = plain_arrays::counted(names(), &[FOREIGN, tables]).is_some();
+    let mut hints = Vec::new();
+    if is_convertible {
+        let (source, archive) = (escape_path(source), escape_path(archive));
+        hints.push(format!("`ra-pack convert {source} {archive} --force` makes arrays of them"));
+    }
+    if is_foreign {
+        hints.push(format!("{PAGE} has a program for each format that is not read"));
+    }
+    let found = if has_arrays { "arrays that are not described" } else { "no array" };
+    let finding = Finding::new(Code::NoArrays, format!("{counted} {verb}"));
+    Some(finding.expected("`X.ra` with its description `X.yaml`", found).hint(hints.join("; ")))
 }
 
 /// What is wrong with the names that the payload will have in the archive; errors when they have to be

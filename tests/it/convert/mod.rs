@@ -7,6 +7,7 @@ mod numpy; // what numpy makes of what we write
 mod options; // each option
 mod properties; // any array, any pack: what goes out comes back
 mod refused; // what is not done, and what is left when it is not
+mod tree; // directories of files, and several inputs
 
 use std::fs;
 use std::path::Path;

@@ -119,7 +119,14 @@ proptest! {
         ra_pack::convert(path("a.npz"), path("b.zip"), &keep()).unwrap();
         ra_pack::convert(path("a.zip"), path("a"), &keep()).unwrap();
         ra_pack::convert(path("b.zip"), path("b"), &keep()).unwrap();
-        prop_assert_eq!(read_tree(&path("a")), read_tree(&path("b")));
+        // Descriptions have the words that they had or those that ra-pack gives them.
+        let [one, other] = ["a", "b"].map(|name| {
+            let mut tree = read_tree(&path(name));
+            let names: Vec<_> = tree.keys().cloned().collect();
+            tree.retain(|name, _| name.strip_suffix(".ra").is_some());
+            (names, tree)
+        });
+        prop_assert_eq!(one, other);
     }
 
     #[test]

@@ -90,10 +90,14 @@ fn nothing_is_replaced_unless_it_may_be() {
     fs::write(path("u.yml"), "mine").unwrap();
     fs::create_dir_all(path("full/x")).unwrap();
     fs::create_dir_all(path("empty")).unwrap();
-    for out in ["y.ra", "z.ra", "u.ra", "x.npy", "full", "empty"] {
-        refused(&path("x.npy"), &path(out), &[], 2);
+    fs::create_dir_all(path("taken")).unwrap();
+    fs::write(path("taken/x.yml"), "mine").unwrap();
+    for out in ["y.ra", "z.ra", "u.ra", "x.npy", "taken"] {
+        refused(&path("x.npy"), &path(out), &[], 2).says(&["--force"]);
     }
-    refused(&path("x.npy"), &path("full"), &["--force"], 2).says(&["something in it"]);
+    // There is nothing of that name in it.
+    convert(&path("x.npy"), &path("full"), &[]).exits(0);
+    assert_eq!(names_in(&path("full")), ["x", "x.ra", "x.yaml"]);
     fs::write(path("file"), "mine").unwrap();
     refused(&path("x.npy"), &path("file"), &["--force", "--to", "directory"], 2);
     fs::write(path("z.yml"), "mine").unwrap();

@@ -220,7 +220,12 @@ pub(super) const MISTAKES: &[Mistake] = &[
     (
         "create data -o data.zip",
         0,
-        &["warning[RA005]", "1 .nc file and 3 .npy files", "ra-pack convert data/a.npy data/a.ra"],
+        &[
+            "warning[RA005]",
+            "1 .nc file and 3 .npy files are packed as plain files",
+            "ra-pack convert data data.zip --force",
+            "docs/from-other-formats.md",
+        ],
         NOTHING,
     ),
     ("create data -o data.zip --json --force", 0, &["RA005"], NOTHING),
@@ -228,7 +233,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     (
         "create foreign -o foreign.zip",
         0,
-        &["warning[RA005]", "1 .csv file and 1 .h5 file", "write the arrays as .npy"],
+        &["warning[RA005]", "1 .csv file and 1 .h5 file", "docs/from-other-formats.md"],
         NOTHING,
     ),
     ("create texts -o texts.zip", 0, &["warning[RA005]", "no array in the pack"], NOTHING),

@@ -1,0 +1,169 @@
+//! The names of files for arrays that may be called anything.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::pack::{ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, PACK_DOCUMENT};
+use crate::path::{MemberPath, first_bytes};
+
+/// Most bytes of a part of a name, so that an extension and a number fit into the 255 that most file
+/// systems allow.
+const MAX_PART: usize = 220;
+
+/// Most bytes of a whole name: less than the longest path that systems take.
+const MAX_NAME: usize = 2048;
+
+/// The name of an array that has none.
+pub(super) const NAMELESS: &str = "unnamed";
+
+/// The names for the files of arrays that are called so, without extension and in the same order: `a/b/x` for
+/// the array `x` of the group `/a/b`. Those that can stay have theirs before the others, so that no odd name
+/// moves a sound one. `taken` are names of other files.
+pub(super) fn give_all<'n>(names: &[&str], taken: impl Iterator<Item = &'n str>) -> Vec<String> {
+    let mut given = FileNames::default();
+    for name in taken {
+        given.files.insert(name.to_owned());
+        given.directories.extend(directories(name).map(str::to_owned));
+    }
+    let mut all: Vec<_> =
+        names.iter().map(|name| (sound(name) == *name).then(|| given.give(name))).collect();
+    for (slot, name) in all.iter_mut().zip(names) {
+        slot.get_or_insert_with(|| given.give(name));
+    }
+    all.into_iter().flatten().collect()
+}
+
+/// The names that were given out.
+#[derive(Debug, Default)]
+struct FileNames {
+    files: HashSet<String>,
+    /// What the files lie in.
+    directories: HashSet<String>,
+    /// The number to try next behind a name that was taken.
+    next: HashMap<String, u64>,
+}
+
+impl FileNames {
+    fn give(&mut self, name: &str) -> String {
+        let mut sound = sound(name);
+        if directories(&sound).any(|directory| self.files.contains(directory)) {
+            // A file has the name of a directory that it would lie in.
+            sound = shortened(&sound.replace('/', "_"));
+        }
+        let mut given = sound.clone();
+        let mut number = self.next.get(&sound).copied().unwrap_or(2);
+        while !self.is_free(&given) {
+            given = format!("{sound}_{number}");
+            number += 1;
+        }
+        self.next.insert(sound, number);
+        self.files.extend(files(&given));
+        self.directories.extend(directories(&given).map(str::to_owned));
+        given
+    }
+
+    /// Whether a file and its description can have this name, and neither is the description of a whole
+    /// pack.
+    fn is_free(&self, name: &str) -> bool {
+        files(name).iter().all(|file| {
+            file != PACK_DOCUMENT
+                && !self.files.contains(file)
+                && !self.directories.contains(file)
+                && MemberPath::new(file.as_str()).is_ok()
+        }) && directories(name).all(|directory| !self.files.contains(directory))
+    }
+}
+
+/// The files that an array takes.
+fn files(name: &str) -> [String; 2] {
+    [ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS[0]].map(|extension| format!("{name}.{extension}"))
+}
+
+/// The directories that it lies in.
+fn directories(name: &str) -> impl Iterator<Item = &str> {
+    name.match_indices('/').map(|(at, _)| name.split_at(at).0)
+}
+
+/// The nearest name that a file may have.
+fn sound(name: &str) -> String {
+    let is_odd = |letter: char| letter == '\\' || letter.is_control();
+    let parts = name.split('/').filter(|part| !part.is_empty()).map(|part| match part {
+        "." | ".." => "_".repeat(part.len()),
+        part => shortened(&part.replace(is_odd, "_")),
+    });
+    let mut sound = parts.collect::<Vec<_>>().join("/");
+    if sound.len() > MAX_NAME {
+        sound = shortened(&sound.replace('/', "_"));
+    }
+    if sound.is_empty() {
+        NAMELESS.clone_into(&mut sound);
+    }
+    let is_drive =
+        |bytes: &[u8]| matches!(bytes, [letter, b':', ..] if letter.is_ascii_alphabetic());
+    if is_drive(sound.as_bytes()) {
+        sound = sound.replacen(':', "_", 1);
+    }
+    sound
+}
+
+/// As much of a part of a name as a file system takes.
+fn shortened(part: &str) -> String {
+    first_bytes(part, MAX_PART).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinary_names_stay() {
+        let mut names = FileNames::default();
+        for name in ["x", "a/b/x", "a/x", "x.y", "Größe", "a b", "..x", "run1/manifest"] {
+            assert_eq!(names.give(name), name);
+        }
+    }
+
+    #[test]
+    fn a_sound_name_stays_whatever_comes_before_it() {
+        assert_eq!(
+            give_all(&["a//b", "", "a/b", "unnamed"], [].into_iter()),
+            ["a/b_2", "unnamed_2", "a/b", "unnamed"]
+        );
+    }
+
+    #[test]
+    fn an_array_leaves_other_files_their_names() {
+        assert_eq!(
+            give_all(&["x", "y", "z/a", "d"], ["x.yaml", "y.txt", "z", "d/e.txt"].into_iter()),
+            ["x_2", "y", "z_a", "d"]
+        );
+    }
+
+    #[test]
+    fn others_become_names_of_files_and_no_two_the_same() {
+        let mut names = FileNames::default();
+        for (name, given) in [
+            ("", "unnamed"),
+            ("/", "unnamed_2"),
+            ("/etc/passwd", "etc/passwd"),
+            ("../../x", "__/__/x"),
+            ("./x", "_/x"),
+            ("a\\b", "a_b"),
+            ("a_b", "a_b_2"),
+            ("c:x", "c_x"),
+            ("a//b/", "a/b"),
+            ("a/b", "a/b_2"),
+            ("a\0b\n", "a_b_"),
+            ("manifest", "manifest_2"),
+            ("d.ra/x", "d.ra/x"),
+            ("d", "d_2"),
+            ("e", "e"),
+            ("e.yaml/x", "e.yaml_x"),
+        ] {
+            assert_eq!(names.give(name), given, "{name:?}");
+        }
+        for long in ["x".repeat(70_000), "ab/".repeat(30_000)] {
+            let (one, other) = (names.give(&long), names.give(&long));
+            assert!(one != other && one.len() <= MAX_PART && other.len() <= 230);
+        }
+    }
+}
