@@ -12,8 +12,8 @@ use ra_pack::verify::{VerifyOptions, VerifyReport};
 use ra_pack::{Code, Container, Finding, ndl};
 
 use super::args::Common;
-use super::diagnostics::Verdict;
 use super::create::lacks;
+use super::diagnostics::Verdict;
 use super::files::FilesFrom;
 use super::output::Output;
 use super::text::{counted, human_bytes};
