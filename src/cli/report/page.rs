@@ -12,7 +12,7 @@ use base64::prelude::BASE64_STANDARD;
 use ra_pack::archive::MemberKind;
 use ra_pack::digest::Digest;
 use ra_pack::list::{ListOptions, Listed, Listing};
-use ra_pack::ndl::{Attribute, Group};
+use ra_pack::ndl::Attribute;
 use ra_pack::verify::VerifyReport;
 use ra_pack::{Container, Finding, Pack};
 
@@ -84,7 +84,8 @@ pub(super) fn write(
     let whole = absolute(target).unwrap_or_else(|_| target.clone());
     let name = whole.file_name().unwrap_or(target.as_os_str()).to_string_lossy();
     let groups = groups(arrays.iter().map(group_of));
-    let described = pack.as_ref().map(|pack| attributes(pack, &files)).unwrap_or_default();
+    // A fault of them is among the findings.
+    let described = pack.as_ref().and_then(|pack| pack.attributes().ok()).unwrap_or_default();
     let of_groups: BTreeMap<&str, &[Attribute]> = described
         .iter()
         .map(|group| (group.path.trim_matches('/'), &group.attributes[..]))
@@ -240,15 +241,6 @@ fn readme<'a>(pack: &Pack, files: &[&Listed<'a>]) -> Option<(&'a str, String)> {
     // A fault of it is among the findings.
     let text = pack.read(file.name).ok()?;
     Some((file.name, String::from_utf8_lossy(&text).into_owned()))
-}
-
-/// The attributes of the groups of a pack, that of the pack itself among them.
-fn attributes(pack: &Pack, files: &[&Listed<'_>]) -> Vec<Group> {
-    let is_document =
-        |file: &&&Listed<'_>| file.name == "manifest.yaml" && file.size <= MOST_README;
-    let document = files.iter().find(is_document).and_then(|file| pack.read(file.name).ok());
-    let document = document.and_then(|text| ra_pack::ndl::parse(&text).document);
-    document.map(|document| document.groups).unwrap_or_default()
 }
 
 fn begin(name: &str, title: Option<&str>) -> Html {
