@@ -30,7 +30,7 @@ given = 0
 fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 100, 0, 0))
 written, stop = b'', None
 while True:
-    if feed and written.count(b'NOT VALID') == given:
+    if feed and written.count(b'not verified') == given:
         if time.time() - start > 1.9:
             os.close(give)
             feed = None
@@ -114,7 +114,7 @@ fn a_line_is_drawn_on_a_terminal_and_gone_at_the_end() {
                     !written.contains("checking") && !written.contains("\u{1b}[K"),
                     "{written}"
                 );
-                assert!(written.contains("NOT VALID"), "{written}");
+                assert!(written.contains("not verified"), "{written}");
             });
         }
         let piped = ra_pack().args(["verify", target]).assert().code(1).stderr("");
@@ -126,7 +126,7 @@ fn a_line_is_drawn_on_a_terminal_and_gone_at_the_end() {
     assert!(written.contains("huge.ra") && written.contains("/s  "), "{written}");
     let left = left(&written);
     assert!(!left.contains("checking") && !left.contains("\u{1b}[K"), "{left}");
-    assert!(left.contains("MAN001") && left.contains("NOT VALID"), "{left}");
+    assert!(left.contains("MAN001") && left.contains("not verified"), "{left}");
     // Lines are cut, so that none takes two.
     let lines = written.split("\u{1b}[K").filter_map(|line| line.strip_prefix("\rchecking"));
     assert!(
