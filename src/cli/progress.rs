@@ -138,13 +138,18 @@ impl Meter {
     }
 }
 
-/// Clears the line for good, before the program is stopped. Whoever prints at the moment has cleared it.
+/// Clears the line for good, before the program is stopped. Whoever prints for longer than a moment has cleared it.
 pub(crate) fn erase() {
     let Some(meter) = SCREEN.get() else { return };
-    let is_drawn = match meter.screen.try_lock() {
-        Ok(is_drawn) => is_drawn,
-        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-        Err(TryLockError::WouldBlock) => return,
+    let begun = Instant::now();
+    let is_drawn = loop {
+        match meter.screen.try_lock() {
+            Ok(is_drawn) => break is_drawn,
+            Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) if begun.elapsed() > FRAME => return,
+            // It is being drawn.
+            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(1)),
+        }
     };
     if *is_drawn {
         to_stderr(ERASE);
