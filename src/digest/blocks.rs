@@ -126,7 +126,7 @@ mod tests {
         passed: Vec<u8>,
         fails_to_come: Option<usize>,
         room: usize,
-        hall: Option<Rc<Hall>>,
+        lanes: Option<Rc<Lanes>>,
     }
 
     impl Blocks for Source {
@@ -148,10 +148,10 @@ mod tests {
         }
 
         fn pass_on(&mut self) -> Result<(), &'static str> {
-            if let Some(hall) = &self.hall {
+            if let Some(lanes) = &self.lanes {
                 // Others wait meanwhile, and no lane is empty as long as there is something for it.
-                assert!(hall.place.try_lock().is_err());
-                assert!(hall.under_way.get() == hall.width || hall.left.get() == 0);
+                assert!(lanes.place.try_lock().is_err());
+                assert!(lanes.under_way.get() == lanes.width || lanes.left.get() == 0);
             }
             self.passed.append(&mut self.blocks[self.at]);
             if self.passed.len() > self.room { Err("no room") } else { Ok(()) }
@@ -168,13 +168,13 @@ mod tests {
             passed: Vec::new(),
             fails_to_come,
             room,
-            hall: None,
+            lanes: None,
         })
     }
 
-    /// Where sources are side by side.
+    /// The lanes in which sources are hashed side by side.
     #[derive(Debug)]
-    struct Hall {
+    struct Lanes {
         place: Mutex<()>,
         width: usize,
         under_way: Cell<usize>,
@@ -203,7 +203,7 @@ mod tests {
                 .collect();
             let count = sources.len();
             let failing = alone.iter().filter(|(result, _)| result.is_err()).count();
-            let hall = Rc::new(Hall {
+            let lanes = Rc::new(Lanes {
                 place: Mutex::new(()),
                 width,
                 under_way: Cell::new(0),
@@ -216,26 +216,26 @@ mod tests {
                     return Some(Err("kept back"));
                 }
                 let (label, mut content) = left.pop()?;
-                hall.left.update(|left| left - 1);
+                lanes.left.update(|left| left - 1);
                 if content.blocks.is_empty() && content.fails_to_come.is_none() {
                     let digests = Ok(Digests::of(algorithms(label), b""));
                     return Some(Ok(Err((label, content, digests))));
                 }
-                hall.under_way.update(|count| count + 1);
-                assert!(hall.under_way.get() <= hall.width);
-                content.hall = Some(Rc::clone(&hall));
+                lanes.under_way.update(|count| count + 1);
+                assert!(lanes.under_way.get() <= lanes.width);
+                content.lanes = Some(Rc::clone(&lanes));
                 let hashers = Hashers::new(algorithms(label));
                 Some(Ok(Ok(Lane { label, content, hashers })))
             });
             let mut stops_left = stops;
             let done = |label, source, digests: Result<Digests, _>| {
-                hall.under_way.update(|count| count - 1);
+                lanes.under_way.update(|count| count - 1);
                 if let Err(error) = digests {
                     stops_left = stops_left.checked_sub(1).ok_or(error)?;
                 }
                 Ok((label, source, digests))
             };
-            let result = hash_side_by_side(width, Some(&hall.place), contents, done);
+            let result = hash_side_by_side(width, Some(&lanes.place), contents, done);
             let all_come = kept_back.is_none_or(|number| number > count);
             prop_assert_eq!(result.is_ok(), failing <= stops && all_come);
             if let Ok(done) = &result {

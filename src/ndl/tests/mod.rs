@@ -341,8 +341,8 @@ proptest! {
     #[test]
     fn serde_yaml_carries_a_document(original in strategies::document()) {
         let text = serde_yaml::to_string(&original).unwrap();
-        // It writes YAML 1.1, where these break lines.
-        prop_assume!(!text.contains(['\u{85}', '\u{2028}', '\u{2029}']));
+        // Unescaped, they break lines in the YAML 1.1 that it writes, and the indent behind them is content in 1.2.
+        prop_assume!(!text.contains(['\u{2028}', '\u{2029}']));
         prop_assert_eq!(parse(text.as_bytes()).document, Some(original));
     }
 
