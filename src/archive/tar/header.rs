@@ -173,24 +173,30 @@ fn check_sum(block: &[u8; BLOCK], field: &[u8]) -> Result<(), Fault> {
 }
 
 /// Whether some reader takes a block for the header of a tar, whatever else the file is: its checksum is right in the
-/// loosest form that a reader accepts.
+/// loosest form that a reader accepts. Readers that take more than octal digits for a checksum want a number for the
+/// size, too; without that, one in thousands of compressed zips would be taken for a tar.
 pub(crate) fn passes_for_header(block: &[u8]) -> bool {
     let Some(block) = block.first_chunk::<BLOCK>() else { return false };
-    let Some(field @ [.., high, middle, low]) = block.get(CHECKSUM) else { return false };
+    let (field, size) = (&block[CHECKSUM], &block[SIZE]);
+    let is_octal = field.iter().all(|byte| matches!(byte, 0 | b' ' | b'0'..=b'7'));
+    if !begins_as_number(field) || !(is_octal || begins_as_number(size)) {
+        return false;
+    }
     let spaced = block.iter().enumerate().map(|(at, byte)| match at {
         at if CHECKSUM.contains(&at) => b' ',
         _ => *byte,
     });
     let plain: i32 = spaced.clone().map(i32::from).sum();
     let signed: i32 = spaced.map(|byte| i32::from(byte.cast_signed())).sum();
-    // Octal digits behind whatever precedes them, with what Python lets be between them.
+    // Octal digits behind blanks, with what Python lets be between them; none are a zero.
     let is_digit = |byte: &u8| matches!(byte, b'0'..=b'7');
-    let digits = field.iter().skip_while(|byte| !is_digit(byte));
+    let digits = field.iter().skip_while(|byte| is_blank(**byte));
     let digits = digits.take_while(|byte| is_digit(byte) || matches!(byte, b'o' | b'O' | b'_'));
     let add_octal = |sum: i32, digit: &u8| sum * 8 + i32::from(digit & 7);
     let octal = digits.filter(|byte| is_digit(byte)).fold(0, add_octal);
     // As a binary number, and as one of the digits of old forms of GNU.
-    let binary = i32::from_be_bytes([0, *high, *middle, *low]);
+    let [.., high, middle, low] = *field else { return false };
+    let binary = i32::from_be_bytes([0, high, middle, low]);
     let add_64 = |sum: i32, byte: &u8| {
         let digit = match byte {
             b'A'..=b'Z' => byte - b'A',
@@ -207,6 +213,17 @@ pub(crate) fn passes_for_header(block: &[u8]) -> bool {
     [plain, signed]
         .iter()
         .any(|sum| octal == *sum || (is_binary && binary == *sum) || (is_old && old == *sum))
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, 0 | b'\t'..=b'\r' | b' ')
+}
+
+/// Whether some reader takes a field for a number: octal, blank, binary, or in an old form of GNU.
+fn begins_as_number(field: &[u8]) -> bool {
+    let is_number =
+        |byte: u8| is_blank(byte) || matches!(byte, b'0'..=b'7' | 0x80 | 0xff | b'+' | b'-');
+    field.first().is_some_and(|first| is_number(*first))
 }
 
 /// A numeric field: octal digits with spaces before and spaces or NULs after, or, when the first
@@ -337,6 +354,18 @@ mod tests {
             assert!(!with(checksum), "{checksum:?}");
         }
         assert!(!passes_for_header(&block[..511]));
+        // The signed bytes of the rest sum up to nothing, as they may in any compressed file.
+        let mut random = [0; BLOCK];
+        random[..2].fill(0x80);
+        random[CHECKSUM].copy_from_slice(b"\x99abcdefg");
+        assert!(!passes_for_header(&random));
+        random[CHECKSUM].copy_from_slice(b"\0abcdefg");
+        assert!(passes_for_header(&random));
+        random[SIZE].fill(0x99);
+        random[300..312].fill(0x67);
+        assert!(!passes_for_header(&random));
+        random[CHECKSUM].fill(0);
+        assert!(passes_for_header(&random));
         // The sum of signed bytes, which old programs wrote.
         block[0] = 0xff;
         block[148..156].copy_from_slice(b"002005\0 ");
