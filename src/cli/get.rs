@@ -181,7 +181,8 @@ pub(super) fn extract(args: &ExtractArgs, output: &Output) -> Result<Ending, Fai
     }
     let here = Path::new(".");
     let directory = args.directory.as_deref().unwrap_or(here);
-    let mut report = ra_pack::extract(&args.archive, directory, &options)?;
+    let mut report = ra_pack::extract(&args.archive, directory, &options)
+        .map_err(|error| elsewhere(error, &args.archive))?;
     diagnostics::show(&args.archive, &mut report.findings, &report.leftovers, output);
     let is_nothing = report.members == 0 && !args.patterns.is_empty() && report.is_sound();
     if args.common.json {
@@ -206,6 +207,15 @@ pub(super) fn extract(args: &ExtractArgs, output: &Output) -> Result<Ending, Fai
         return Ok(Ending::Failed);
     }
     Ok(if report.is_sound() { Ending::Clean } else { Ending::Findings })
+}
+
+/// Says how to unpack beside files that are there.
+fn elsewhere(error: ra_pack::Error, archive: &Path) -> Failure {
+    if !matches!(error, ra_pack::Error::AlreadyExists { .. }) {
+        return error.into();
+    }
+    let archive = shell::path(archive);
+    Failure::from(error).next(format!("`ra-pack extract {archive} -C DIR` unpacks elsewhere"))
 }
 
 /// Only an archive with an extension has a name for the directory that it is unpacked into.

@@ -340,9 +340,11 @@ pub(crate) fn cut(findings: &mut Vec<Finding>) {
     }));
 }
 
-/// Puts findings in the order of their members, and of their places in each.
+/// Puts findings in the order of their members, and of their places in each. That there is no manifest comes last: an
+/// archive that is cut off has lost it.
 pub(crate) fn sort(findings: &mut [Finding]) {
     findings.sort_by(|one, other| {
+        let is_missing = |finding: &Finding| finding.code == Code::NoManifest;
         let place = |finding: &Finding| match finding.place {
             // What damaged the archive is the cause of what it lacks.
             None if finding.member.is_none() => u64::MAX,
@@ -351,7 +353,10 @@ pub(crate) fn sort(findings: &mut [Finding]) {
             Some(Place::Line { line }) => line,
             Some(Place::Text { start, .. }) => start,
         };
-        one.member.cmp(&other.member).then_with(|| place(one).cmp(&place(other)))
+        is_missing(one)
+            .cmp(&is_missing(other))
+            .then_with(|| one.member.cmp(&other.member))
+            .then_with(|| place(one).cmp(&place(other)))
     });
 }
 

@@ -155,6 +155,10 @@ pub(crate) fn workspace() -> TempDir {
     write("cut", &zip[..zip.len() / 2]);
     let tar = fs::read(path("exp.tar.zst")).unwrap();
     write("cut.tar.zst", &tar[..tar.len() - 9]);
+    create(&path("exp"), &path("cut.tar"), &[]).exits(0);
+    // Within the content of the first member.
+    write("cut.tar", &fs::read(path("cut.tar")).unwrap()[..520]);
+    fs::remove_file(path("cut.tar.manifest-sha256.txt")).unwrap();
     write("blank.zip", &[0; 300]);
     write("empty.zip", b"");
     write("empty.bin", b"");

@@ -294,6 +294,8 @@ const MISTAKES: &[Mistake] = &[
         &["no member of `exp.zip` matches `nothing*`"],
         &["unpacked", "-C"],
     ),
+    ("get exp.zip temp", 2, &["did you mean `thermistors/temperature.ra`?"], NOTHING),
+    ("extract exp.zip", 2, &["exists", "`ra-pack extract exp.zip -C DIR`"], NOTHING),
     ("get exp.zip tiem.ra", 2, &["holds no member `tiem.ra`", "ra-pack list exp.zip"], NOTHING),
     (
         "get exp.zip sub",
@@ -575,11 +577,13 @@ fn a_full_disk_is_said_of_what_is_written() {
 #[test]
 fn the_cause_is_said_before_what_follows_from_it() {
     let workspace = workspace();
-    let mut command = ra_pack();
-    let ran = run_as(command.current_dir(workspace.path()).args(["verify", "cut.tar.zst"]));
-    let said = ran.exits(1).said();
-    let place = |code: &str| said.find(code).unwrap_or_else(|| panic!("no {code} in\n{said}"));
-    assert!(place("[ARC001]") < place("[MAN001]"), "{said}");
+    for archive in ["cut.tar.zst", "cut.tar"] {
+        let mut command = ra_pack();
+        let ran = run_as(command.current_dir(workspace.path()).args(["verify", archive]));
+        let said = ran.exits(1).said();
+        let place = |code: &str| said.find(code).unwrap_or_else(|| panic!("no {code} in\n{said}"));
+        assert!(place("[ARC001]") < place("[MAN001]"), "{said}");
+    }
 }
 
 #[test]

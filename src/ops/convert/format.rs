@@ -12,6 +12,7 @@ use crate::archive::Container;
 use crate::error::{Error, Result};
 use crate::file_kind::FileKind;
 use crate::fs;
+use crate::ops::plain_arrays::PAGE;
 use crate::path::escape;
 
 /// A form that arrays come in.
@@ -151,7 +152,7 @@ impl ArrayFormat {
             [FileKind::RawArray, FileKind::Npy, FileKind::Ds, FileKind::Png, FileKind::Unknown];
         if !has_format.contains(&kind) && !kind.may_hold_a_pack() {
             return Err(Error::Unsupported(format!(
-                "`{}` is {kind}, which ra-pack cannot read; make an .npy or .npz of its arrays",
+                "`{}` is {kind}, which ra-pack cannot read; see {PAGE} for a way to convert it",
                 escape(&path.to_string_lossy())
             )));
         }

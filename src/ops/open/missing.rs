@@ -4,7 +4,7 @@ use super::Pack;
 use crate::archive::{Member, MemberKind};
 use crate::error::{Error, Result};
 use crate::ndl;
-use crate::pack::{ARRAY_EXTENSION, Placement};
+use crate::pack::{self, ARRAY_EXTENSION, Placement};
 
 impl Pack {
     /// The name of the file that is meant: `name` itself if a file has it; else `name` with `.ra`; else the one file
@@ -83,7 +83,7 @@ fn files<'m>(members: &'m [Member], placement: &Placement) -> impl Iterator<Item
 }
 
 /// The file whose name looks most like the one that is wanted: all of it, or else what follows the last slash, with
-/// its extension or without.
+/// its extension or without; or else the only array that has the name in its own.
 fn suggestion<'m>(files: &[&'m str], wanted: &str) -> Option<String> {
     let stem = |name: &'m str| name.strip_suffix(".ra").unwrap_or(name);
     let last = |name: &'m str| name.rsplit_once('/').map_or(name, |(_, last)| last);
@@ -93,5 +93,10 @@ fn suggestion<'m>(files: &[&'m str], wanted: &str) -> Option<String> {
     let whole = ndl::nearest_of(wanted, files.iter().map(|file| (stem(file), file)));
     let near = || ndl::nearest_of(end, files.iter().map(|file| (last(stem(file)), file)));
     let plainly = || ndl::nearest_of(end, files.iter().map(|file| (plain(last(file)), file)));
-    whole.or_else(near).or_else(plainly).map(|file| (*file).to_owned())
+    let only = || {
+        let has_it = |file: &&&str| pack::is_array(file) && last(file).contains(end);
+        let mut arrays = files.iter().filter(has_it);
+        arrays.next().filter(|_| end.len() > 1 && arrays.next().is_none())
+    };
+    whole.or_else(near).or_else(plainly).or_else(only).map(|file| (*file).to_owned())
 }
