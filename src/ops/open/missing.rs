@@ -94,8 +94,9 @@ fn suggestion<'m>(files: &[&'m str], wanted: &str) -> Option<String> {
     let near = || ndl::nearest_of(end, files.iter().map(|file| (last(stem(file)), file)));
     let plainly = || ndl::nearest_of(end, files.iter().map(|file| (plain(last(file)), file)));
     let only = || {
-        let has_it = |file: &&&str| pack::is_array(file) && last(file).contains(end);
-        let mut arrays = files.iter().filter(has_it);
+        let arrays = files.iter().filter(|file| pack::is_array(file));
+        let mut arrays =
+            arrays.filter(|file| file.rsplit('/').next().unwrap_or(file).contains(end));
         arrays.next().filter(|_| end.len() > 1 && arrays.next().is_none())
     };
     whole.or_else(near).or_else(plainly).or_else(only).map(|file| (*file).to_owned())
