@@ -472,14 +472,13 @@ fn plan_one(index: usize, source: &ArrayItem, name: String, out: &Destination<'_
         let names: Vec<_> = item.shared.iter().map(|attribute| attribute.name.as_str()).collect();
         losses.push(format!("the attributes of its group ({}) are left out", names.join(", ")));
     }
-    let wanted = match out.options.order {
+    let stated = item.stated.as_ref().filter(|_| item.is_foreign());
+    let wanted = match (out.options.order, stated) {
         _ if to.is_row_only() => Order::Row,
-        Some(order) => order,
-        None if let Some(stated) = item.stated.as_ref().filter(|_| item.is_foreign()) => {
-            stated.description.order()
-        }
-        None if to.is_rawarray() && item.is_foreign() => Order::Column,
-        None => item.description.order(),
+        (Some(order), _) => order,
+        (None, Some(stated)) => stated.description.order(),
+        (None, None) if to.is_rawarray() && item.is_foreign() => Order::Column,
+        (None, None) => item.description.order(),
     };
     let reverse = item.put_in(wanted);
     if to == ArrayFormat::Ds {

@@ -20,7 +20,7 @@ impl Pack {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAnArray`], and when nothing is at `path`.
+    /// [`Error::NotAnArray`](crate::Error::NotAnArray), and when nothing is at `path`.
     pub fn of_array(path: impl AsRef<Path>) -> Result<(Self, String)> {
         Self::of_array_watched(path, &Progress::default())
     }
