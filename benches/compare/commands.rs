@@ -63,7 +63,7 @@ impl Field<'_> {
     fn limit(&self, arguments: Vec<String>) -> Contestant {
         let mut command = words![&self.me, "limit"];
         command.extend(arguments);
-        Contestant::new("bare work, two threads", Kind::Limit, command)
+        Contestant::new("baseline, two threads", Kind::Limit, command)
     }
 
     fn peer(name: &str, needs: &[&'static str], command: Vec<String>) -> Contestant {

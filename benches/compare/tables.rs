@@ -129,9 +129,9 @@ fn workloads(groups: &[Group]) -> String {
 /// Everybody in multiples of the bare work, the fastest first, with what is left out below.
 fn against_limit(groups: &[&Group]) -> String {
     let Some(first) = groups.first() else { return String::new() };
-    let mut head = vec!["× bare work".to_owned()];
+    let mut head = vec!["× baseline".to_owned()];
     head.extend(groups.iter().map(|group| group.workload.clone()));
-    let mut limit = vec!["bare work, two threads".to_owned()];
+    let mut limit = vec!["baseline, two threads".to_owned()];
     limit.extend(groups.iter().map(|group| {
         of_kind(group, Kind::Limit).map_or(String::new(), |row| seconds(median(row)))
     }));
@@ -169,7 +169,7 @@ fn against_limit(groups: &[&Group]) -> String {
     }
     let rounds = first.rows.first().map_or(0, |row| row.samples.len());
     format!(
-        "Counted rounds: {rounds}. Each cell is the median, with the least and the most.\n\n{}{}",
+        "Counted rounds: {rounds}. Each cell is the median, with the minimum and maximum.\n\n{}{}",
         markdown(&rows),
         notes(groups)
     )

@@ -8,23 +8,24 @@ use super::kinds::{Kind, Sound};
 use crate::bytes::zip_entries;
 use crate::raw_zip::DEFLATE;
 
-const MADE_BY: &str = "zip, made by: names the program and system that wrote the member; the kind of \
-                       a member is decided by its name";
+const MADE_BY: &str = "zip, made by: the program and system that wrote the member; the name decides \
+                       whether it is a directory";
 const TEXT: &str = "zip, internal attribute: a hint that the content may be text";
-const ATTRIBUTES: &str = "zip, external attributes: permissions and marks of DOS, which `extract` \
-                          does not use; links and devices among them are reported";
+const ATTRIBUTES: &str = "zip, external attributes: permissions and DOS flags, which `extract` \
+                          ignores; links and devices are reported";
 const DIRECTORY_ORDER: &str =
     "zip, order of the directory: the same records, each of its own member";
 const TAR_ORDER: &str = "tar, order of the members: the same headers and the same contents";
-const TAR_SUM: &str = "tar, checksum of a header: a blank for a zero or NUL, the same number";
-const TAR_END: &str =
-    "tar, zeros behind the end mark: every tar pads its end with as many as it likes";
-const GZIP_TIME: &str = "gzip, time: says when the archive was compressed, nothing about it";
-const GZIP_MAKER: &str = "gzip, compressor and system: says how hard and where it was compressed";
-const ENCODING: &str = "deflate and Zstandard, spare bits: decoded twice here, to the same bytes";
+const TAR_SUM: &str =
+    "tar, checksum of a header: a space instead of a zero or NUL, the same number";
+const TAR_END: &str = "tar, zeros after the end mark: a tar may have any number of them";
+const GZIP_TIME: &str = "gzip, time: when the archive was compressed";
+const GZIP_MAKER: &str =
+    "gzip, compressor and system: the compression level and the operating system";
+const ENCODING: &str = "deflate and Zstandard, unused bits: they decode to the same bytes";
 const DIGIT: &str = "manifest, case of a digit: the same digest in hexadecimal";
-const LINE_END: &str = "manifest, end of the last line: the line is whole";
-const EMPTY: &str = "empty directory, dropped: a manifest lists files, and no file is lost with it";
+const LINE_END: &str = "manifest, end of the last line: the line is complete";
+const EMPTY: &str = "empty directory, dropped: a manifest lists only files, and no file is lost";
 
 /// Why a change that nobody reported changes nothing that counts; `None` when it may.
 pub(crate) fn why(kind: &Kind, sound: &Sound, change: &Change) -> Option<&'static str> {
