@@ -1,6 +1,6 @@
-"""Fails when a package that Cargo.lock can build has no licence that deny.toml allows.
+"""Fails if deny.toml does not allow the licence of a package in Cargo.lock.
 
-Reads the output of `cargo metadata --format-version 1 --all-features` from stdin.
+Reads the output of `cargo metadata --format-version 1 --all-features` from standard input.
 """
 
 import json
@@ -10,7 +10,7 @@ import tomllib
 
 
 def is_allowed(expression, allowed):
-    """Evaluates an SPDX expression; the `/` of older crates means OR. AND binds tighter."""
+    """Evaluates an SPDX expression. AND binds tighter than OR, and older crates write `/` for OR."""
     words = re.findall(r"[()]|[^\s()/]+|/", expression)
     at = 0
 
@@ -40,7 +40,7 @@ def is_allowed(expression, allowed):
 
     def one():
         if peek() is None:
-            raise ValueError("ends too early")
+            raise ValueError("ends in the middle")
         word = take()
         if word == "(":
             value = either()
@@ -85,7 +85,7 @@ def main():
         licence = package["license"]
         try:
             if not licence or not is_allowed(licence, allowed):
-                refused.append(f"{name}: {licence or 'no licence is stated'}")
+                refused.append(f"{name}: {licence or 'no licence'}")
         except ValueError as error:
             refused.append(f"{name}: `{licence}`: {error}")
     if len(packages) < 2 or refused:

@@ -1,4 +1,4 @@
-"""What Python offers for the same jobs. The first word says which."""
+"""Does the jobs of the benchmark with Python libraries. The first argument names the job."""
 
 import hashlib
 import os
@@ -105,7 +105,7 @@ def png_create(root, out):
     for name, array in arrays(root):
         path = os.path.join(out, name + ".png")
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        # Three planes of colour, or one of grey.
+        # Three colour planes, or one grey plane.
         picture = array.transpose(1, 2, 0) if array.ndim == 3 else array
         Image.fromarray(picture).save(path)
 
@@ -152,15 +152,15 @@ def read_png(root):
 
 
 def slices(h5, name, raw, offset, side):
-    """Seconds for a row, a column and a plane of a cube, by h5py and by a map of the archive."""
+    """Prints the seconds to read a row, a column and a plane of a cube, with h5py and with a memory map."""
     import h5py
     import numpy
 
     side, at = int(side), int(side) // 3
     with h5py.File(h5, "r") as file:
-        for tool in ("h5py", "numpy memmap"):
+        for tool in ("h5py", "numpy memmap"):  # words: the name of a contestant
             for part in ("row", "column", "plane"):
-                # A map of its own for each: the pages of a column are also those of the plane through it.
+                # A new map for each part, because a column and the plane through it share pages.
                 cube = numpy.memmap(raw, "<f4", "r", int(offset), (side, side, side))
                 array = file[name] if tool == "h5py" else cube
                 start = time.perf_counter()
@@ -180,7 +180,7 @@ def fortran(path, out):
 
 
 def timed(read, path):
-    """Seconds that a read takes once the modules are there."""
+    """Prints the seconds that a read takes after its modules are imported."""
     job = globals()[read]
     for module in {"read_npz": ["numpy"], "read_h5": ["h5py"], "read_png": ["numpy", "PIL.Image"]}[read]:
         __import__(module)

@@ -1,6 +1,6 @@
-"""Prints one array of a pack, with nothing but Python: python3 read_array.py exp.zip run1/temperature.ra
+"""Prints one array of a pack with the standard library: python3 read_array.py exp.zip run1/temperature.ra
 
-The first line has eltype, elbyte and dims, then comes one element a line, the first index of dims fastest.
+The first line has eltype, elbyte and dims. Each further line has one element; the first index of dims is the fastest.
 """
 
 import hashlib, struct, sys, tarfile, zipfile
@@ -20,10 +20,10 @@ def read_member(pack, name):
 def read_array(pack, name):
     content = read_member(pack, name)
     listed = read_member(pack, "manifest-sha256.txt").decode().split("\n")
-    assert f"{hashlib.sha256(content).hexdigest()}  {name}" in listed, "the content is not what was packed"
+    assert f"{hashlib.sha256(content).hexdigest()}  {name}" in listed, "the content does not match the manifest"
     magic, flags, eltype, elbyte, size, ndims = struct.unpack_from("<8s5Q", content)
     dims = struct.unpack_from(f"<{ndims}Q", content, 48)
-    assert magic == b"rawarray" and flags == 0, "no RawArray, or big-endian or encoded data"
+    assert magic == b"rawarray" and flags == 0, "not a RawArray, or big-endian or encoded data"
     return eltype, elbyte, dims, struct.iter_unpack("<" + CODES[eltype, elbyte], content[48 + 8 * ndims:][:size])
 
 

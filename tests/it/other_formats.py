@@ -1,4 +1,4 @@
-"""Writes a small file of each format that docs/from-other-formats.md takes arrays from, into the working directory."""
+"""Writes a small file of each format in docs/from-other-formats.md to the working directory."""
 
 import astropy.io.fits
 import h5py

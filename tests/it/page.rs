@@ -143,12 +143,14 @@ impl Home {
         path
     }
 
-    /// Has a program of the tests write files that a page begins with.
-    pub(crate) fn prepare(&self, python: &Python, program: &str) {
-        let program = root().join(program);
-        let ran = python.command().arg(program).current_dir(self.directory.path()).output();
-        let ran = ran.unwrap();
-        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    /// Runs Python programs of the tests that write the files a page begins with.
+    pub(crate) fn prepare(&self, python: &Python, programs: &[&str]) {
+        for program in programs {
+            let program = root().join(program);
+            let ran = python.command().arg(program).current_dir(self.directory.path()).output();
+            let ran = ran.unwrap();
+            assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        }
     }
 
     /// Runs the commands of a page and reads its descriptions, in their order, and checks what it shows of them.

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use crate::experiment::ra_pack;
 use crate::help::commands;
-use crate::page::{blocks, read};
+use crate::page::{blocks, check_tables, read};
 
-/// A test for each page with commands or descriptions, the programs that the commands need, and the modules of Python
-/// with the program that writes the first files.
+/// A test for each page with commands or descriptions: the programs that the commands need, a Python program that
+/// writes the first files, and the Python modules that are needed.
 macro_rules! pages {
-    ($($name:ident $page:literal $tools:tt $($program:literal $modules:tt)?)*) => {
+    ($($name:ident $page:literal $tools:tt $($($program:literal)? [$($module:literal),+])?)*) => {
         const RUN: &[&str] = &[$($page),*];
 
         #[cfg(target_os = "linux")] // GNU coreutils, as the pages use them
@@ -29,8 +29,8 @@ macro_rules! pages {
                     }
                     let home = Home::new();
                     $(
-                        let Some(python) = Python::with(&$modules) else { return };
-                        home.prepare(&python, $program);
+                        let Some(python) = Python::with(&[$($module),+]) else { return };
+                        home.prepare(&python, &[$($program)?]);
                     )?
                     home.show($page);
                 }
@@ -40,7 +40,7 @@ macro_rules! pages {
 }
 
 pages! {
-    readme "README.md" ["sha256sum", "unzip"]
+    readme "README.md" ["python3", "sha256sum", "unzip"] ["numpy"]
     bagit "docs/bagit.md" ["sha256sum", "unzip"]
     coming_from_ra "docs/coming-from-ra.md" []
     comparing "docs/comparing.md" []
@@ -56,16 +56,26 @@ pages! {
     scripting "docs/scripting.md" ["jq", "man", "xargs"]
 }
 
-/// Pages with a shell block that no test runs: it runs all tests, or takes hours.
-const NOT_RUN: &[&str] = &["README.md", "CONTRIBUTING.md", "docs/performance.md"];
+/// Pages with a shell block that no test runs: it runs all tests, builds packages, or takes hours.
+const NOT_RUN: &[&str] =
+    &["README.md", "CONTRIBUTING.md", "docs/packaging.md", "docs/performance.md"];
+
+/// The rows of README's table: a table of `docs/performance.md`, and a program in it.
+const RATIOS: &[(&str, &str)] = &[
+    ("create", "ra-pack create"),
+    ("create", "tar and sha256sum"),
+    ("verify", "ra-pack verify"),
+    ("verify", "sha256sum -c, two processes"),
+];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The pages for people: README, and what lies in `docs`.
+/// The Markdown pages of the repository's root and of `docs`.
 fn pages() -> Vec<String> {
-    let mut pages = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned()];
+    let root_pages = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"];
+    let mut pages: Vec<_> = root_pages.map(str::to_owned).into();
     for entry in fs::read_dir(root().join("docs")).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "md") {
@@ -97,6 +107,35 @@ fn every_block_of_every_page_is_run() {
             assert!(is_run, "{page}: no test runs its block of `{}`", block.kind);
         }
     }
+}
+
+/// The median ratios of a program for 100,000 small arrays and for large ones, as a row of README.
+fn ratio_row(page: &str, table: &str, program: &str) -> String {
+    let (_, rest) = page.split_once(&format!("<!-- table: {table} -->")).unwrap();
+    let (table, _) = rest.split_once("<!-- end of table -->").unwrap();
+    let cells = |row: &str| -> Vec<String> {
+        row.replace("**", "").split('|').map(|cell| cell.trim().to_owned()).collect()
+    };
+    let mut rows = table.lines().map(cells).filter(|row| row.len() > 2);
+    let heads = rows.next().unwrap();
+    let row = rows.find(|row| row[1].split(':').next() == Some(program));
+    let row = row.unwrap_or_else(|| panic!("docs/performance.md has no row of {program}"));
+    let ratio = |workload: &str| {
+        let column = heads.iter().position(|head| head == workload).unwrap();
+        row[column].split(' ').next().unwrap().to_owned()
+    };
+    let bold = if program.starts_with("ra-pack") { "**" } else { "" };
+    let cells = [program.to_owned(), ratio("W1"), ratio("W5")];
+    format!("| {} |\n", cells.map(|cell| format!("{bold}{cell}{bold}")).join(" | "))
+}
+
+#[test]
+fn the_ratios_of_readme_are_generated_from_the_measurements() {
+    let page = read("docs/performance.md");
+    let rows = RATIOS.iter().map(|(table, program)| ratio_row(&page, table, program));
+    let rows: String = rows.collect();
+    let heads = "| time / baseline | 100,000 small arrays | 4 arrays of 512 MiB |\n|---|--:|--:|\n";
+    check_tables("README.md", &format!("{heads}{rows}"));
 }
 
 /// The headings of a page as addresses, in the way of GitHub.

@@ -1,4 +1,4 @@
-"""Reads a file with ds-format, and prints what it finds."""
+"""Reads a file with ds-format and prints its content."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Writes a file with ds-format, and prints what is in it: element bytes, masks and texts."""
+"""Writes a file with ds-format, and prints its content: element bytes, masks and texts."""
 
 import json
 import sys
@@ -50,9 +50,9 @@ add('unmasked', np.ma.array(np.zeros(3), mask=False))
 add('unicode', np.array([['a', 'žluť'], ['', 'line\nbreak']]))
 add('bytes', np.array([b'abc', b'd'], 'S3'))
 if len(sys.argv) > 2:
-    # What the writer gives a wrong length.
+    # The writer gives these arrays a wrong length.
     add('a_bytes', np.array([b'abc', b'de', b'\xff'], object))
-    if not ds.__version__.startswith('4.'):  # which refuses a masked text
+    if not ds.__version__.startswith('4.'):  # 4.x rejects masked text
         add('b_text', np.ma.array(np.array(['a', 'bcd', 'e'], object), mask=[False, True, False]))
 
 d = dict(made)

@@ -1,4 +1,4 @@
-"""A browser that is driven over the WebDriver protocol, with nothing but the standard library."""
+"""Controls a browser with the WebDriver protocol and the standard library."""
 
 import base64
 import json
@@ -15,7 +15,7 @@ ESCAPE = "\ue00c"
 
 
 class Browser:
-    """One headless Chromium; `with` ends it."""
+    """A headless Chromium, which ends with the `with` block."""
 
     def __init__(self):
         self.directory = tempfile.TemporaryDirectory()
@@ -51,7 +51,7 @@ class Browser:
                 "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
             }
             self.session = self.call("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})["sessionId"]
-            # Away from the page that a browser begins with, and what that asks for.
+            # Leaves the start page of the browser, and discards its requests.
             self.post("/url", {"url": "about:blank"})
             self.requests()
         except BaseException:
@@ -105,11 +105,11 @@ class Browser:
         return self.post("/execute/sync", {"script": script, "args": arguments})
 
     def tool(self, command, **parameters):
-        """A command of the developer tools."""
+        """Runs a command of the developer tools."""
         return self.post("/goog/cdp/execute", {"cmd": command, "params": parameters})
 
     def keys(self, text):
-        """Types into whatever has the focus."""
+        """Types into the focused element."""
         presses = [action for key in text for action in ({"type": "keyDown", "value": key}, {"type": "keyUp", "value": key})]
         self.post("/actions", {"actions": [{"type": "key", "id": "keys", "actions": presses}]})
 
@@ -117,7 +117,7 @@ class Browser:
         return self.post("/se/log", {"type": kind})
 
     def requests(self):
-        """The addresses that were asked for since the last call."""
+        """Returns the addresses that were requested since the last call."""
         asked = []
         for entry in self.log("performance"):
             message = json.loads(entry["message"])["message"]
@@ -135,5 +135,5 @@ class Browser:
         path.write_bytes(base64.b64decode(self.call("GET", f"/session/{self.session}/screenshot")))
 
     def paper(self):
-        """The page as a PDF."""
+        """Returns the page as a PDF."""
         return base64.b64decode(self.tool("Page.printToPDF", printBackground=False, preferCSSPageSize=True)["data"])

@@ -1,9 +1,9 @@
-"""Looks at a page of `ra-pack report` in a browser, as people use it.
+"""Checks a page of `ra-pack report` in a browser.
 
     check.py PAGE EXPECTED
 
-EXPECTED is JSON: `cards`, how many arrays there are; `hits`, how many of them each search finds; `texts`, what
-can be read somewhere; `links`, fragments and the name of the array that each leads to.
+EXPECTED is JSON: `cards`, the number of arrays; `hits`, the number that each search finds; `texts` that the page
+contains; `links`, fragments with the name of the array that each selects.
 """
 
 import json
@@ -13,7 +13,7 @@ import sys
 from browser import ESCAPE, Browser
 
 VISIBLE = "return [...document.querySelectorAll('.c')].filter((card) => card.offsetParent !== null).length"
-TOLD = "return document.querySelector('.tools output').textContent"
+OUTPUT = "return document.querySelector('.tools output').textContent"
 
 
 def expect(found, wanted, what):
@@ -22,7 +22,7 @@ def expect(found, wanted, what):
 
 
 def is_clean(browser, page, what):
-    """Nothing was complained about, and nothing was asked for but the page and what stands in it."""
+    """Checks that the console has no messages, and that the page requested no other file."""
     expect(browser.log("browser"), [], f"console, {what}")
     asked = {address for address in browser.requests() if not address.startswith("data:image/png;")}
     own = {pathlib.Path(page).resolve().as_uri()}
@@ -39,9 +39,9 @@ def search(browser, cards, hits):
         expect(focused, "search", "the focus after a slash")
         browser.keys(text)
         expect(browser.run(VISIBLE), count, f"arrays found by {text!r}")
-        told = browser.run(TOLD)
-        if not told.startswith(f"{count:,} of {cards:,} array"):
-            raise SystemExit(f"told of {text!r}: {told!r}")
+        output = browser.run(OUTPUT)
+        if not output.startswith(f"{count:,} of {cards:,} array"):
+            raise SystemExit(f"search for {text!r}: {output!r}")
         browser.keys(ESCAPE)
         expect(browser.run(VISIBLE), cards, "arrays after Escape")
         expect(browser.run("return document.querySelector('input').value"), "", "the text after Escape")
@@ -78,7 +78,7 @@ def widths(browser, what):
 
 
 def contrast(browser, dark):
-    """All text that is shown can be told from what is behind it, by WCAG 2 at level AA."""
+    """Checks that all visible text has the contrast of WCAG 2, level AA."""
     browser.screen(1280, 900, dark)
     poor = browser.run(
         """
@@ -90,7 +90,7 @@ def contrast(browser, dark):
           });
           return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
         };
-        const behind = (part) => {
+        const background = (part) => {
           for (; part; part = part.parentElement) {
             const colour = parse(getComputedStyle(part).backgroundColor);
             if (colour.length < 4 || colour[3] > 0) return colour;
@@ -102,18 +102,18 @@ def contrast(browser, dark):
         while (walker.nextNode()) {
           const part = walker.currentNode.parentElement;
           if (!walker.currentNode.textContent.trim() || part.matches("script, noscript, style, .skip, option")) continue;
-          const [one, other] = [parse(getComputedStyle(part).color), behind(part)].map(light);
+          const [one, other] = [parse(getComputedStyle(part).color), background(part)].map(light);
           const ratio = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
           if (ratio < 4.5) poor.add(part.outerHTML.slice(0, 80) + " " + ratio.toFixed(2));
         }
         return [...poor];
         """
     )
-    expect(poor, [], f"texts without contrast, dark is {dark}")
+    expect(poor, [], f"texts with little contrast, dark is {dark}")
 
 
 def accessible(browser):
-    """Everything that is not text has a name; headings leave out no level; every name stands once."""
+    """Checks names of images and controls, levels of headings, and unique identifiers."""
     found = browser.run(
         """
         const faults = [];
@@ -123,20 +123,20 @@ def accessible(browser):
         let last = 0;
         for (const part of document.querySelectorAll("h1, h2, h3, h4")) {
           const level = Number(part.localName[1]);
-          if (level > last + 1) faults.push("a level left out: " + part.textContent);
+          if (level > last + 1) faults.push("a skipped level: " + part.textContent);
           last = level;
         }
         const ids = [...document.querySelectorAll("[id]")].map((part) => part.id);
-        if (new Set(ids).size !== ids.length) faults.push("names that stand twice");
+        if (new Set(ids).size !== ids.length) faults.push("duplicate identifiers");
         for (const one of ["main", "header", "footer", "h1"])
           if (document.querySelectorAll(one).length !== 1) faults.push("not one " + one);
         if (document.documentElement.lang !== "en") faults.push("no language");
         for (const link of document.querySelectorAll('a[href^="#"]'))
-          if (!document.getElementById(link.getAttribute("href").slice(1))) faults.push("leads nowhere: " + link.outerHTML);
+          if (!document.getElementById(link.getAttribute("href").slice(1))) faults.push("a link without a target: " + link.outerHTML);
         return faults;
         """
     )
-    expect(found, [], "for who does not see the page")
+    expect(found, [], "accessibility")
 
 
 def main(page, wanted):
@@ -161,19 +161,19 @@ def main(page, wanted):
         for fragment, name in wanted.get("links", {}).items():
             browser.open(page, "#" + fragment)
             target = "const found = document.querySelector(':target'); return [found?.querySelector('h4').textContent, found?.checkVisibility()]"
-            expect(browser.run(target), [name, True], f"what #{fragment} leads to")
-        expect(browser.paper()[:5], b"%PDF-", "the page on paper")
+            expect(browser.run(target), [name, True], f"the target of #{fragment}")
+        expect(browser.paper()[:5], b"%PDF-", "the printed page")
         expect(browser.run("return document.title.endsWith('ra-pack report')"), True, "the title")
-        is_clean(browser, page, "all of it")
+        is_clean(browser, page, "the whole run")
 
-    # Without scripts the page is whole.
+    # Without scripts, the page shows everything except the search.
     with Browser() as browser:
         browser.tool("Emulation.setScriptExecutionDisabled", value=True)
         browser.open(page)
         expect(browser.run(VISIBLE), cards, "arrays without scripts")
         expect(browser.run("return document.querySelectorAll('.t').length"), cards, "details without scripts")
         offered = browser.run("return [...document.querySelectorAll('.tools form')].filter((form) => !form.hidden).length")
-        expect(offered, 0, "a search that cannot work")
+        expect(offered, 0, "search forms without scripts")
         is_clean(browser, page, "without scripts")
 
 
