@@ -1,4 +1,4 @@
-//! Several messages at once by what x86-64 processors have for it.
+//! SHA-256 of several messages at once with x86-64 instructions.
 
 use core::arch::x86_64::{
     __m128i, __m512i, _mm_add_epi32, _mm_alignr_epi8, _mm_extract_epi32, _mm_set_epi32,
@@ -33,7 +33,7 @@ const CONSTANTS: [u32; 64] = [
     0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
 ];
 
-/// How the rounds are written out.
+/// The rounds below are written out for these sizes.
 const _: () = assert!(CONSTANTS.len() == 4 * 16 && LANES == 16 && size_of::<Block>() == 4 * 16);
 
 /// Proof that the processor has the SHA extensions.
@@ -48,8 +48,8 @@ impl Sha {
         has_all.then_some(Self(()))
     }
 
-    /// Compresses blocks of two messages, as many of one as of the other.
-    #[expect(unsafe_code, reason = "only those who know the processor may use what not all have")]
+    /// Compresses blocks of two messages, the same number of each.
+    #[expect(unsafe_code, reason = "the instructions need a processor that has them")]
     pub(super) fn compress_two(self, states: [&mut [u32; 8]; 2], blocks: [&[Block]; 2]) {
         let Self(()) = self;
         // SAFETY: a `Sha` is made only where the processor has all the features that the function is
@@ -68,9 +68,9 @@ impl Avx512 {
         has_all.then_some(Self(()))
     }
 
-    /// Compresses so many blocks of each message. The states are by word: the first words of all messages, then
-    /// their second ones.
-    #[expect(unsafe_code, reason = "only those who know the processor may use what not all have")]
+    /// Compresses `count` blocks of each message. The states are arranged by word: the first words of all messages,
+    /// then the second ones.
+    #[expect(unsafe_code, reason = "the instructions need a processor that has them")]
     pub(super) fn compress_sixteen(
         self,
         states: &mut [[u32; LANES]; 8],
@@ -84,16 +84,16 @@ impl Avx512 {
     }
 }
 
-/// The SHA extensions: two messages, round by round in turn.
+/// Compresses two messages with the SHA extensions, alternating their rounds.
 #[target_feature(enable = "sha,ssse3,sse4.1")]
 fn compress_two([state, other_state]: [&mut [u32; 8]; 2], [blocks, others]: [&[Block]; 2]) {
     let (mut one, mut other) = (Message::new(state), Message::new(other_state));
-    // In fours, which the compiler unrolls: then no register is moved to rename it.
+    // In fours, so that the compiler unrolls the loop and moves no registers.
     let fours = CONSTANTS.as_chunks::<4>().0;
     let [early, middle, late, last] = fours.as_chunks::<4>().0 else {
         unreachable!("there are 64 constants")
     };
-    assert_eq!(blocks.len(), others.len(), "none may be left out");
+    assert_eq!(blocks.len(), others.len(), "both messages have the same number of blocks");
     for (block, other_block) in blocks.iter().zip(others) {
         let (before, other_before) = (one, other);
         one.take(block);
@@ -119,21 +119,21 @@ fn compress_two([state, other_state]: [&mut [u32; 8]; 2], [blocks, others]: [&[B
     *other_state = other.state();
 }
 
-/// A message, as the processor's instructions want it.
+/// A message in the layout of the SHA instructions.
 #[derive(Clone, Copy)]
 struct Message {
-    /// The words `a`, `b`, `e` and `f` of the state, the first in the highest place.
+    /// The words `a`, `b`, `e` and `f` of the state, the first in the highest lane.
     abef: __m128i,
-    /// The other four.
+    /// The words `c`, `d`, `g` and `h`.
     cdgh: __m128i,
-    /// The last sixteen words of the message schedule, the earliest first.
+    /// The last sixteen words of the message schedule, earliest first.
     schedule: [__m128i; 4],
 }
 
 impl Message {
     #[inline]
     #[target_feature(enable = "sha,ssse3,sse4.1")]
-    #[expect(clippy::many_single_char_names, reason = "the names that the standard gives")]
+    #[expect(clippy::many_single_char_names, reason = "the names in the standard")]
     fn new(state: &[u32; 8]) -> Self {
         let [a, b, c, d, e, f, g, h] = *state;
         let abef = words([f, e, b, a]);
@@ -143,14 +143,14 @@ impl Message {
 
     #[inline]
     #[target_feature(enable = "sha,ssse3,sse4.1")]
-    #[expect(clippy::many_single_char_names, reason = "the names that the standard gives")]
+    #[expect(clippy::many_single_char_names, reason = "the names in the standard")]
     fn state(self) -> [u32; 8] {
         let [f, e, b, a] = numbers(self.abef);
         let [h, g, d, c] = numbers(self.cdgh);
         [a, b, c, d, e, f, g, h]
     }
 
-    /// Begins the schedule with the words of a block, which are big-endian.
+    /// Starts the schedule with the words of a block, which are big-endian.
     #[inline]
     #[target_feature(enable = "sha,ssse3,sse4.1")]
     fn take(&mut self, block: &Block) {
@@ -162,7 +162,7 @@ impl Message {
         }
     }
 
-    /// Four rounds with the earliest four words of the schedule (§6.2.2).
+    /// Computes four rounds with the earliest four words of the schedule (§6.2.2).
     #[inline]
     #[target_feature(enable = "sha,ssse3,sse4.1")]
     fn four_rounds(&mut self, constants: [u32; 4]) {
