@@ -444,9 +444,9 @@ mod tests {
 
         let pending = PendingFile::create(&target, false).unwrap();
         pending.file().write_all_at(b"abc", 0).unwrap();
-        fs::write(&target, "created meanwhile by another").unwrap();
+        fs::write(&target, "created by another").unwrap();
         assert!(matches!(pending.persist(), Err(Error::AlreadyExists { .. })));
-        assert_eq!(fs::read_to_string(&target).unwrap(), "created meanwhile by another");
+        assert_eq!(fs::read_to_string(&target).unwrap(), "created by another");
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
 
         let pending = PendingFile::create(&target, true).unwrap();

@@ -124,7 +124,7 @@ impl<R: Read + Seek + Send> ReadAt for Seekable<R> {
     }
 }
 
-/// The storage behind a [`File`](super::File).
+/// The storage of a [`File`](super::File).
 pub(super) enum Place {
     System(fs::File),
     Source { source: Arc<dyn ReadAt>, len: u64 },

@@ -168,13 +168,13 @@ impl Message {
     fn four_rounds(&mut self, constants: [u32; 4]) {
         let [first, ..] = self.schedule;
         let sum = _mm_add_epi32(first, words(constants));
-        // Two rounds leave the new `abef` behind, and the old one is the new `cdgh`.
+        // After two rounds, `abef` is new and the old `abef` is the new `cdgh`.
         self.cdgh = _mm_sha256rnds2_epu32(self.cdgh, self.abef, sum);
         let upper = _mm_shuffle_epi32::<0b00_00_11_10>(sum);
         self.abef = _mm_sha256rnds2_epu32(self.abef, self.cdgh, upper);
     }
 
-    /// Puts the next four words of the schedule in the place of the earliest.
+    /// Replaces the earliest four words of the schedule with the next four.
     #[inline]
     #[target_feature(enable = "sha,ssse3,sse4.1")]
     fn extend(&mut self) {
@@ -184,7 +184,7 @@ impl Message {
         self.schedule = [w1, w2, w3, _mm_sha256msg2_epu32(sum, w3)];
     }
 
-    /// Goes on to the words that are there.
+    /// Advances to the next words, which are already computed.
     fn next_words(&mut self) {
         self.schedule.rotate_left(1);
     }
@@ -197,7 +197,7 @@ impl Message {
     }
 }
 
-/// Four words, the first in the lowest place.
+/// Four words, the first in the lowest lane.
 #[inline]
 #[target_feature(enable = "sse2")]
 fn words(numbers: [u32; 4]) -> __m128i {
@@ -220,8 +220,8 @@ fn numbers(words: __m128i) -> [u32; 4] {
 /// One word of every message.
 type Words = __m512i;
 
-/// AVX-512: compresses so many blocks of sixteen messages, a register for the same word of all. The states are by word: the first words of all
-/// messages, then their second ones.
+/// Compresses `count` blocks of sixteen messages with AVX-512. Each register contains the same word of all messages.
+/// The states are arranged by word: the first words of all messages, then the second ones.
 #[target_feature(enable = "avx512f,avx512bw")]
 fn compress_sixteen(states: &mut [[u32; LANES]; 8], blocks: [&[Block]; LANES], count: usize) {
     let mut state = states.map(|numbers| from_numbers(numbers));
@@ -239,11 +239,11 @@ fn compress_sixteen(states: &mut [[u32; LANES]; 8], blocks: [&[Block]; LANES], c
     *states = state.map(|words| to_numbers(words));
 }
 
-/// All rounds of one block of every message (FIPS 180-4 §6.2.2).
+/// Computes all rounds of one block of every message (FIPS 180-4 §6.2.2).
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn rounds(mut state: [Words; 8], mut schedule: [Words; 16]) -> [Words; 8] {
-    // Every word by a number that is known here, so that all stay in registers.
+    // Constant indices keep every word in a register.
     macro_rules! sixteen_rounds {
         ($constants:expr, then $then:tt) => {
             sixteen_rounds!($constants, $then,
@@ -272,22 +272,22 @@ fn rounds(mut state: [Words; 8], mut schedule: [Words; 16]) -> [Words; 8] {
     state
 }
 
-/// One round. The sums are put together so that what becomes known last, which is `e`, has the fewest additions to
-/// go through before the next round can use it: that is what takes the time.
+/// Computes one round. `e` becomes known last, so the sums are grouped to leave the fewest additions after it. This
+/// chain takes most of the time.
 #[inline]
 #[target_feature(enable = "avx512f")]
-#[expect(clippy::many_single_char_names, reason = "the names that the standard gives")]
+#[expect(clippy::many_single_char_names, reason = "the names in the standard")]
 fn round([a, b, c, d, e, f, g, h]: [Words; 8], word: Words, constant: u32) -> [Words; 8] {
     let constant = _mm512_set1_epi32(constant.cast_signed());
     let known = _mm512_add_epi32(d, _mm512_add_epi32(h, _mm512_add_epi32(word, constant)));
     let new_e = _mm512_add_epi32(_mm512_add_epi32(known, choice(e, f, g)), upper_sum_1(e));
-    // The same sum without `d` is what the new `a` begins with.
+    // The new `a` is this sum without `d`.
     let rest = _mm512_sub_epi32(majority(a, b, c), d);
     let new_a = _mm512_add_epi32(_mm512_add_epi32(new_e, rest), upper_sum_0(a));
     [new_a, a, b, c, new_e, e, f, g]
 }
 
-/// The word of the message schedule that is sixteen behind the first of these (§6.2.2).
+/// Computes the word of the message schedule that is sixteen after the first of these (§6.2.2).
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn extended(first: Words, second: Words, tenth: Words, fifteenth: Words) -> Words {
@@ -295,14 +295,14 @@ fn extended(first: Words, second: Words, tenth: Words, fifteenth: Words) -> Word
     _mm512_add_epi32(earlier, _mm512_add_epi32(tenth, lower_sum_1(fifteenth)))
 }
 
-/// `Ch` (§4.1.2): the bits of `y` where `x` has ones, else those of `z`.
+/// `Ch` (§4.1.2): the bits of `y` where `x` is one, else those of `z`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn choice(x: Words, y: Words, z: Words) -> Words {
     _mm512_ternarylogic_epi32::<0b1100_1010>(x, y, z)
 }
 
-/// `Maj`: the bits that two of three have.
+/// `Maj` (§4.1.2): the majority of three bits.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn majority(x: Words, y: Words, z: Words) -> Words {
@@ -339,7 +339,7 @@ fn lower_sum_1(x: Words) -> Words {
     exclusive_or(_mm512_ror_epi32::<17>(x), _mm512_ror_epi32::<19>(x), _mm512_srli_epi32::<10>(x))
 }
 
-/// A block of one message, whose words are big-endian.
+/// Loads a block of one message, whose words are big-endian.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn load(block: &Block) -> Words {
@@ -354,7 +354,7 @@ fn load(block: &Block) -> Words {
     _mm512_shuffle_epi8(words, _mm512_broadcast_i32x4(swap))
 }
 
-/// Makes rows, each with the words of one message, into columns, each with one word of all messages.
+/// Transposes 16 rows, each with the words of one message, into columns, each with one word of all messages.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn transpose(rows: &[Words; LANES]) -> [Words; 16] {
@@ -368,7 +368,7 @@ fn transpose(rows: &[Words; LANES]) -> [Words; 16] {
     [w0, w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, w11, w12, w13, w14, w15]
 }
 
-/// Transposes within each quarter of four rows: what was one row is then one word in four of them.
+/// Transposes within each quarter of four rows. Each row becomes one word in each of the four.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn in_quarters([a, b, c, d]: [Words; 4]) -> [Words; 4] {
@@ -382,7 +382,7 @@ fn in_quarters([a, b, c, d]: [Words; 4]) -> [Words; 4] {
     ]
 }
 
-/// The first quarters of four rows, then their second ones.
+/// Collects the first quarters of four rows, then the second ones, and so on.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn of_quarters([a, b, c, d]: [Words; 4]) -> [Words; 4] {
