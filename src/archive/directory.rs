@@ -124,7 +124,9 @@ impl Directory {
                 let finding =
                     Finding::new(Code::BadMemberData, format!("the file cannot be read: {error}"))
                         .in_member(&*member.name)
-                        .hint("verify again: the file was removed while ra-pack read the directory");
+                        .hint(
+                            "verify again: the file was removed while ra-pack read the directory",
+                        );
                 findings.push(finding);
                 Ok(visit(&member, None))
             }

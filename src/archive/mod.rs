@@ -332,8 +332,7 @@ impl Archive {
         let named = Container::from_extension(self.path())?;
         (container != Container::Directory && named != container).then(|| {
             let message = format!("the file name says {named}, but the file is a {container}");
-            let hint =
-                format!("rename the file to end in `{}`", container.extension());
+            let hint = format!("rename the file to end in `{}`", container.extension());
             Finding::new(Code::OddContainer, message).at_byte(0).hint(hint)
         })
     }

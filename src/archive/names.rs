@@ -227,7 +227,7 @@ pub(crate) fn check_portable<'a>(
     // If two directories are twins, their members may alternate.
     let mut reported = HashSet::new();
     for ((one, other), member) in pairs {
-        if told.insert((one, other)) && told.insert((other, one)) {
+        if reported.insert((one, other)) && reported.insert((other, one)) {
             findings.push(one_folded(one, other, member));
         }
     }
@@ -333,9 +333,8 @@ fn unportable_part(part: &str) -> Option<String> {
             "`unzip` removes a semicolon and digits at the end (a VMS version)".to_owned(),
         );
     }
-    (part.len() > MAX_PART).then(|| {
-        format!("a part of it has {} bytes; most systems allow {MAX_PART}", part.len())
-    })
+    (part.len() > MAX_PART)
+        .then(|| format!("a part of it has {} bytes; most systems allow {MAX_PART}", part.len()))
 }
 
 /// Returns the topmost directories or files that become equal when folded, from two adjacent names.
@@ -521,8 +520,10 @@ mod tests {
             for (container, is_error) in [(Container::Zip, true), (Container::Tar, false)] {
                 let mut findings = Vec::new();
                 check_portable([one, other], container, &mut findings);
-                let made_one: Vec<_> =
-                    findings.iter().filter(|found| found.message.contains("the same name")).collect();
+                let made_one: Vec<_> = findings
+                    .iter()
+                    .filter(|found| found.message.contains("the same name"))
+                    .collect();
                 assert_eq!(made_one.len(), 1, "{one:?} {other:?} {findings:?}");
                 assert_eq!(made_one[0].is_error(), is_error, "{one:?}");
             }

@@ -37,7 +37,7 @@ pub(crate) fn hash<B: Blocks>(content: &mut B, hashers: &mut Hashers) -> Result<
     Ok(())
 }
 
-/// Returns the ready bytes. They must not be empty, or the digest would miss them.
+/// Returns the ready bytes. Panics if there are none, because the digest would be of fewer bytes than the stream.
 fn ready<B: Blocks>(content: &mut B) -> &[u8] {
     let bytes = content.ready();
     assert!(!bytes.is_empty(), "bytes must be ready after waiting");

@@ -23,8 +23,7 @@ pub(crate) fn at_once(algorithms: &[Algorithm]) -> &'static [usize] {
 
 /// Returns how many of `count` streams each of `jobs` should hash at once, given the useful numbers in `at_once`.
 pub(crate) fn width(at_once: &[usize], count: usize, jobs: usize) -> usize {
-    /// Maximum for all jobs together. Each stream has a buffer and an open file, and a process may have at least 256
-    /// open files.
+    /// Maximum for all jobs together. Each stream has a buffer and an open file; systems allow at least 256 of them.
     const MOST: usize = 96;
     let each = count.min(MOST) / jobs.max(1);
     let widths = at_once.iter().map(|most| each.min(*most));
@@ -221,7 +220,7 @@ enum HashState {
 }
 
 impl Hasher {
-    /// Creates a hasher without any bytes.
+    /// Creates a hasher for `algorithm`.
     pub fn new(algorithm: Algorithm) -> Self {
         Self(match algorithm {
             Algorithm::Md5 => HashState::Md5(md5::Md5::new()),

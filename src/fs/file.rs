@@ -38,7 +38,7 @@ impl File {
 
     /// Wraps a source of the program; `path` is its name in messages.
     pub(crate) fn of_source(source: Arc<dyn ReadAt>, path: PathBuf) -> Result<Self> {
-        let len = source.len().map_err(Error::io("look at", &path))?;
+        let len = source.len().map_err(Error::io("access", &path))?;
         Ok(Self { place: Place::Source { source, len }, path, watch: Progress::default() })
     }
 
@@ -116,7 +116,7 @@ impl File {
     }
 
     fn metadata(&self) -> Result<fs::Metadata> {
-        self.system().and_then(fs::File::metadata).map_err(Error::io("look at", &self.path))
+        self.system().and_then(fs::File::metadata).map_err(Error::io("access", &self.path))
     }
 
     /// Returns the current stamp of the file.

@@ -87,7 +87,7 @@ pub(crate) fn is_plain_below(root: &Path, below: &str) -> Result<bool> {
             Ok(metadata) => metadata.file_type(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(false),
-            Err(error) => return Err(Error::io("look at", &path)(error)),
+            Err(error) => return Err(Error::io("access", &path)(error)),
         };
         let last = parts.peek().is_none();
         if (last && !kind.is_file()) || (!last && !kind.is_dir()) {
@@ -184,8 +184,6 @@ impl Turn {
     /// Locks the directory of `target`. Two runs that rename several related files at once would mix them.
     ///
     /// Do not call this twice: the second call waits for the first.
-    ///
-    /// Never taken twice: the second waits for the first.
     ///
     /// # Errors
     ///

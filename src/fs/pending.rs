@@ -28,10 +28,7 @@ fn unfinished() -> MutexGuard<'static, Unfinished> {
 /// Call this when the program must stop at once, such as on Ctrl-C. [`create`](crate::create()) and
 /// [`extract`](crate::extract()) remove their own temporary files when they return. While this runs, other threads that
 /// start or finish a write wait until the process ends.
-#[expect(
-    clippy::exit,
-    reason = "only exiting keeps other threads from writing more"
-)]
+#[expect(clippy::exit, reason = "only exiting keeps other threads from writing more")]
 pub fn remove_unfinished_and_exit(status: i32) -> ! {
     let unfinished = unfinished();
     for (path, file) in unfinished.iter() {
@@ -50,7 +47,8 @@ pub fn remove_unfinished_and_exit(status: i32) -> ! {
 ///
 /// # Errors
 ///
-/// [`Error::Io`] if the file exists and `replace` is not set, or if it cannot be written, and errors of `write`.
+/// [`Error::AlreadyExists`] if the file exists and `replace` is not set, [`Error::Io`] if it cannot be written, and
+/// errors of `write`.
 pub fn write_new(
     path: &Path,
     replace: bool,
@@ -77,7 +75,7 @@ pub(crate) fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<()> {
 /// permissions are kept.
 pub(crate) fn rewrite(path: &Path, write: impl FnOnce(&Path, &File) -> Result<()>) -> Result<()> {
     let target = fs::canonicalize(path).map_err(Error::io("open", path))?;
-    let permissions = fs::metadata(&target).map_err(Error::io("look at", path))?.permissions();
+    let permissions = fs::metadata(&target).map_err(Error::io("access", path))?.permissions();
     let pending = PendingFile::create(&target, true)?;
     write(&target, pending.file())?;
     let file = pending.file().system();

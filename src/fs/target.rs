@@ -11,8 +11,7 @@ use super::directory::Directory;
 use super::pending::PendingFile;
 use crate::error::{Error, Result};
 
-/// Number of directories kept open. A process may have at least 256 open files, and most archives are sorted by
-/// directory.
+/// Number of directories kept open. Systems allow at least 256 open files, and most archives are sorted by directory.
 const KEPT: usize = 16;
 
 /// Maximum path length that can be opened by name; Linux counts the NUL after it. Longer paths could be created part by
@@ -159,7 +158,7 @@ impl TargetWriter<'_> {
     pub(crate) fn begin(&mut self, name: &str, replace: bool) -> Result<PendingFile> {
         let (last, path) = self.enter(name)?;
         let Self { target, directory, .. } = self;
-        let look = || directory.is_directory(last).map_err(Error::io("look at", &path));
+        let look = || directory.is_directory(last).map_err(Error::io("access", &path));
         // An existing file is detected when the new one is renamed. A file that may replace it needs a temporary name
         // to be renamed from.
         let needs_name =

@@ -100,7 +100,8 @@ impl TarHeader {
     /// Parses `block`, which is not all zeros.
     pub(super) fn decode(block: &[u8; BLOCK]) -> Result<Self, Fault> {
         let wrong = |message| (Code::BadTarHeader, message);
-        let bytes = |range: &Range<usize>| block.get(range.clone()).expect("the range is within a block");
+        let bytes =
+            |range: &Range<usize>| block.get(range.clone()).expect("the range is within a block");
         check_sum(block, bytes(&CHECKSUM))?;
         let magic = bytes(&MAGIC);
         let Some(form) = HeaderForm::of(magic) else {

@@ -188,8 +188,9 @@ impl<S: Skip> TarReader<S> {
                 Ok(Some(block))
             }
             found => {
-                let message =
-                    format!("expected a block of 512 bytes, found {found} before the end of the file");
+                let message = format!(
+                    "expected a block of 512 bytes, found {found} before the end of the file"
+                );
                 Err(stop(at(offset, (Code::NotAnArchive, message))))
             }
         }
@@ -314,7 +315,8 @@ fn what_follows(block: &[u8]) -> Fault {
 
 /// Creates the fault for truncated data of a member.
 fn cut_off(expected: u64, found: u64) -> Fault {
-    let message = format!("expected {expected} bytes of data, found {found} before the end of the file");
+    let message =
+        format!("expected {expected} bytes of data, found {found} before the end of the file");
     (Code::NotAnArchive, message)
 }
 

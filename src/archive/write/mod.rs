@@ -78,9 +78,9 @@ impl Compression {
     pub(crate) fn check(self, container: Container) -> Result<()> {
         let level = match self {
             Self::Zstd { level } => StreamCompression::Zstd.checked_level(level).map(|_| ()),
-            Self::Deflate { level: Some(found) } if !(2..=9).contains(&found) => {
-                Err(io::Error::other(format!("expected a deflate level from 2 to 9, found {found}")))
-            }
+            Self::Deflate { level: Some(found) } if !(2..=9).contains(&found) => Err(
+                io::Error::other(format!("expected a deflate level from 2 to 9, found {found}")),
+            ),
             Self::Stored | Self::Deflate { .. } => Ok(()),
         };
         level.map_err(|error| Error::Unsupported(format!("cannot compress: {error}")))?;

@@ -110,11 +110,9 @@ fn unsupported(name: &str, flags: u16, method: Method) -> Option<Finding> {
     } else {
         return None;
     };
-    Some(
-        Finding::new(code, what)
-            .in_member(name)
-            .hint("unpack the archive with the program that made it, then pack it with `ra-pack create`"),
-    )
+    Some(Finding::new(code, what).in_member(name).hint(
+        "unpack the archive with the program that made it, then pack it with `ra-pack create`",
+    ))
 }
 
 fn method(number: u16) -> Method {

@@ -215,8 +215,11 @@ impl MemberSpan<'_> {
         }
         if entry.header.facts.method == METHOD_STORED && member.size != member.packed_size {
             findings.push(
-                self.finding(Code::BadDirectory, "the packed and unpacked sizes of the stored member differ")
-                    .expected(member.size.to_string(), member.packed_size.to_string()),
+                self.finding(
+                    Code::BadDirectory,
+                    "the packed and unpacked sizes of the stored member differ",
+                )
+                .expected(member.size.to_string(), member.packed_size.to_string()),
             );
             return Ok(None);
         }
@@ -316,8 +319,7 @@ impl MemberSpan<'_> {
             let length = usize::try_from(left).unwrap_or(SEARCHED).min(SEARCHED);
             let Some(bytes) = window.get(at, length)? else { break };
             if let Some(found) = memchr::memmem::find(bytes, &signature) {
-                let message =
-                    "the stored content contains a signature that ends it for a program that reads from a pipe";
+                let message = "the stored content contains a signature that ends it for a program that reads from a pipe";
                 findings.push(
                     self.finding(Code::BadDescriptor, message)
                         .at_byte(at + found as u64)

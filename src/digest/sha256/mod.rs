@@ -190,7 +190,10 @@ fn compress_all(units: Units, mut streams: Vec<Stream<'_>>) {
 }
 
 /// Compresses blocks of several messages until one of them has none left.
-#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "other processors have no such instructions"))]
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    expect(unused_variables, reason = "other processors have no such instructions")
+)]
 fn compress_some(units: Units, streams: &mut [Stream<'_>]) {
     #[cfg(target_arch = "x86_64")]
     {

@@ -351,7 +351,8 @@ fn two_names_must_agree() {
     let name = entry(b"././@LongLink", b'L', b"one\0");
     assert_eq!(names(&ended(&[&name, &pax(&[("path", "one")]), &file("a")])), ["one"]);
     let bytes = ended(&[&name, &pax(&[("path", "two")]), &file("a")]);
-    let message = "expected the same name, found `two` in the PAX header and `one` in the GNU long name";
+    let message =
+        "expected the same name, found `two` in the PAX header and `one` in the GNU long name";
     check(&bytes, Code::HeadersDisagree, message);
 }
 
