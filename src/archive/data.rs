@@ -195,8 +195,8 @@ pub(super) fn read_buffered(reader: &mut impl BufRead, out: &mut [u8]) -> io::Re
     Ok(count)
 }
 
-/// Maximum zstd window of a zip member: 8 MiB (log2), enough for levels up to 19. Each job decodes a member of its own,
-/// or several at once.
+/// Binary logarithm of the maximum zstd window of a zip member: 8 MiB, enough for levels up to 19. Each job decodes one
+/// or several members at once.
 const WINDOW_LOG_MAX: u32 = 23;
 
 /// A deflate decoder. It is reused, because a new one for each small member fragments the memory.

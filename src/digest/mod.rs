@@ -202,7 +202,7 @@ impl FromStr for Algorithm {
 
 /// The error for the name of an unknown algorithm.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown digest algorithm `{}`; known are md5, sha1, sha224, sha256, sha384, sha512", .0.escape_debug())]
+#[error("unknown digest algorithm `{}`; expected md5, sha1, sha224, sha256, sha384 or sha512", .0.escape_debug())]
 pub struct UnknownAlgorithm(pub String);
 
 /// An incremental digest.

@@ -210,7 +210,7 @@ mod by_path {
 }
 
 fn not_a_directory() -> std::io::Error {
-    let what = "something that is not a directory is in the way";
+    let what = "a file or a link has this name";
     std::io::Error::new(std::io::ErrorKind::NotADirectory, what)
 }
 

@@ -139,7 +139,7 @@ impl File {
         Err(self.changed(if now.len() == stamp.len() {
             "it was written to".to_owned()
         } else {
-            format!("its length went from {} to {} bytes", stamp.len(), now.len())
+            format!("its length changed from {} to {} bytes", stamp.len(), now.len())
         }))
     }
 
@@ -251,7 +251,7 @@ impl File {
     /// and reading beyond the new end would end the process.
     #[expect(
         unsafe_code,
-        reason = "a memory map is only as stable as its file; callers promise that"
+        reason = "callers promise that the mapped file does not change"
     )]
     pub(crate) unsafe fn map(&self) -> Result<FileMap> {
         // SAFETY: the caller promises that the file does not change, as `Mmap::map` requires.

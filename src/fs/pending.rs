@@ -65,7 +65,7 @@ pub(crate) fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<()> {
     rewrite(path, |target, pending| {
         let limit = old.len() as u64;
         if !read_limited(target, limit).is_ok_and(|found| found == old) {
-            return Err(File::open(path)?.changed("its content is not what was read"));
+            return Err(File::open(path)?.changed("its content changed after it was read"));
         }
         pending.write_all_at(new, 0)
     })

@@ -205,15 +205,15 @@ fn other_reading(
         [] => return None,
     };
     if name == b"-" {
-        return Some("`sha256sum -c` takes `-` for standard input; write `./-`".to_owned());
+        return Some("`sha256sum -c` reads `-` as standard input; write `./-`".to_owned());
     }
     match *form {
         None => *form = Some((blanks, number)),
         Some((first_blanks, first)) if first_blanks != blanks && first > 0 => {
             *form = Some((first_blanks, 0));
             return Some(format!(
-                "one space or two before the name, unlike line {first}: `sha256sum -c` passes over the line, or \
-                 takes the second blank for a part of the name"
+                "one space or two before the name, unlike line {first}: `sha256sum -c` skips the line, or \
+                 reads the second space as part of the name"
             ));
         }
         Some(_) => {}

@@ -75,8 +75,8 @@ impl StreamCompression {
     }
 }
 
-/// Maximum zstd window of a tar: 128 MiB (log2). The `zstd` tool accepts it by default, and all its levels stay within
-/// it. It bounds the memory that a frame can request.
+/// Binary logarithm of the maximum zstd window of a tar: 128 MiB. The `zstd` tool accepts it by default, and all its
+/// levels stay within it. It bounds the memory that a frame can request.
 pub(crate) const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 
 /// Bytes of compressed data per read.

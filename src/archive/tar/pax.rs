@@ -105,16 +105,16 @@ impl Extensions {
         let message = if !target.is_empty()
             && matches!(kind, MemberKind::File | MemberKind::Directory)
         {
-            "expected a link name only in the headers of a link, found one by which other readers make \
-             this a link"
+            "expected a link name only in the headers of a link, found one, which makes this a link \
+             for other readers"
         } else if matches!(header.typeflag, b'0' | b'7') && is_named_directory {
             // Only a header without a type may be a directory because of its name. Some readers check the name in the
             // header itself.
-            "expected the type of a directory with a name that ends in `/`, found that of a file, which \
-             other readers believe"
+            "expected the type of a directory with a name that ends in `/`, found the type of a file, which \
+             other readers follow"
         } else if header.typeflag != b'5' && is_short_directory != is_named_directory {
-            "expected a `/` at the end of both names of an entry or of none, found it at the end of one, by \
-             which other readers make it a directory"
+            "expected a `/` at the end of both names of an entry or of none, found it at the end of one, which \
+             makes it a directory for other readers"
         } else {
             let header_offset = self.offset.unwrap_or(offset);
             return Ok(TarEntry { name, kind, size, header_offset, data_offset });

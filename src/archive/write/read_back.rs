@@ -58,7 +58,7 @@ pub(in crate::archive) fn failed(file: &File, what: impl fmt::Display) -> Error 
         action: "read back",
         path: file.path().to_owned(),
         source: io::Error::other(format!(
-            "{what}; the archive was deleted. The disk or the memory of this machine may be failing"
+            "{what}; the new archive was discarded. The disk or the memory of this machine may be failing"
         )),
     }
 }

@@ -163,7 +163,7 @@ fn read_end64(
         "the zip64 end record does not end where its locator begins"
     } else if end64.record_len != END64_LEN as u64 - 12 {
         // Python and others look for the directory just before a record of the usual length.
-        "the zip64 end record is longer than usual, so that programs look for the directory in \
+        "the zip64 end record is longer than usual, so programs look for the directory in \
          different places"
     } else if !agree {
         "the end record and the zip64 end record differ"

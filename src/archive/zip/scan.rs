@@ -269,7 +269,7 @@ impl MemberSpan<'_> {
             if matches!(descriptor, 20 | 24) != has_zip64 {
                 findings.push(odd(
                     self.entry,
-                    "the sizes after the data are not of the width in the member's header",
+                    "the width of the sizes after the data differs from the member's header",
                 ));
             }
         }
@@ -286,7 +286,7 @@ impl MemberSpan<'_> {
                 None => (
                     Code::StrayBytes,
                     at,
-                    format!("{stray} bytes follow the member and belong to nothing"),
+                    format!("{stray} bytes after the member belong to no member"),
                 ),
             };
             let finding = self.finding(code, message).at_byte(at);
