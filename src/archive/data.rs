@@ -358,7 +358,7 @@ static WINDOWS_LEFT: (Mutex<usize>, Condvar) = (Mutex::new(WINDOWS), Condvar::ne
 pub(super) struct WindowTurn(());
 
 impl WindowTurn {
-    /// Waits for a permit, if the member needs one. Short contents do not fill a window.
+    /// Waits for a permit, if the member needs one. Short members do not fill a window.
     pub(super) fn of(member: &Member, progress: &Progress) -> Result<Option<Self>> {
         const SHORT: u64 = 1 << 20;
         /// Interval of checks for cancellation.

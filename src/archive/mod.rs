@@ -412,7 +412,7 @@ impl Archive {
     /// Visits the contents of some `members` of an earlier [`Archive::scan`], on `jobs` threads if the container allows
     /// it. `wanted` are the numbers of readable files among the members, ascending; the results are in the same order.
     ///
-    /// The container is not checked again, because the locations of the members are known. A content that is read to
+    /// The container is not checked again, because the locations of the members are known. Content that is read to
     /// its end is checked as in a scan.
     pub(crate) fn revisit_by<R: Revisit>(
         &self,
@@ -427,7 +427,7 @@ impl Archive {
         }
     }
 
-    /// Visits one content at a time. Each thread has its own `state`.
+    /// Visits one member at a time. Each thread has its own `state`.
     pub(crate) fn revisit<S, T: Send>(
         &self,
         members: &[Member],

@@ -21,10 +21,10 @@ pub(super) const BYTES: u64 = 4 * 1024 * 1024;
 /// Members up to this packed size are read completely, together with adjacent ones. Several larger ones are read at
 /// once.
 pub(crate) const LARGE: u64 = 1024 * 1024;
-/// Maximum number of contents hashed at once. Each needs memory for its block.
+/// Maximum number of members that are hashed by a thread of their own. Each needs memory for its blocks.
 const MOST_BESIDE: usize = 16;
 
-/// A content to visit.
+/// The content of a member to visit.
 pub(crate) struct Shown<'c> {
     /// Its position among the wanted ones.
     pub(crate) position: usize,
@@ -40,7 +40,7 @@ pub(crate) type OpenContents<'c> = dyn Iterator<Item = Result<(usize, MemberRead
 pub(crate) trait Revisit: Sync {
     /// State of each job.
     type State;
-    /// The result for a content.
+    /// The result for a member.
     type Seen: Send;
 
     fn state(&self) -> Self::State;
@@ -64,7 +64,7 @@ pub(crate) trait Revisit: Sync {
     }
 }
 
-/// A visitor made of two functions for one content at a time.
+/// A visitor made of two functions. It visits one member at a time.
 pub(super) struct OneByOne<S, L>(pub(super) S, pub(super) L);
 
 impl<S, T, M, L> Revisit for OneByOne<M, L>
@@ -205,7 +205,7 @@ fn portions(
     let beside = large.split_off(if width > 1 { stored } else { large.len() });
     let mut hashed_beside = 0..if jobs > 1 { MOST_BESIDE } else { 0 };
     let large = large.into_iter().map(|(place, size)| {
-        // Takes longer than the work of all other jobs.
+        // Larger than one job's share of all members.
         let is_longest = size > BYTES && size.saturating_mul(jobs as u64) > total;
         let is_beside = is_longest && hashed_beside.next().is_some();
         let hashing = if is_beside { Hashing::Beside } else { Hashing::Here };

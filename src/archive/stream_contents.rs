@@ -8,18 +8,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::data::MemberReader;
 use super::tarball::TarEntries;
 
-/// Maximum size of a content that is cached completely. Nearly all descriptions and manifests, and many arrays, are
+/// Maximum size of a file that is cached completely. Nearly all descriptions and manifests, and many arrays, are
 /// smaller.
 const WHOLE: u64 = 8 << 20;
 
-/// Number of bytes cached from the beginning of larger contents: more than any header.
+/// Number of bytes cached from the beginning of larger files: more than any header.
 const START: u64 = 64 << 10;
 
 /// Maximum size of the cache in bytes. It keeps the contents read last, because `create` writes the manifest last and
 /// it is requested first.
 const KEPT: usize = 16 << 20;
 
-/// Memory for a cached content in addition to its bytes.
+/// Memory for a cache entry in addition to its bytes.
 const ENTRY: usize = 128;
 
 /// The position in a compressed tar, and a cache of contents already passed. Requests in approximately the order of the
@@ -53,7 +53,7 @@ impl StreamContents {
         Self(Arc::new(Mutex::new(passed)))
     }
 
-    /// Caches the beginning of a content of `size` bytes at offset `data`.
+    /// Caches the beginning of the file of `size` bytes at offset `data`.
     pub(super) fn keep(&self, data: u64, size: u64, content: &mut impl Read) -> io::Result<()> {
         lock(&self.0).keep(data, size, content).map(drop)
     }

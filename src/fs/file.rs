@@ -249,10 +249,7 @@ impl File {
     ///
     /// The file must not be changed or truncated while the map exists. Its bytes would change under shared references,
     /// and reading beyond the new end would end the process.
-    #[expect(
-        unsafe_code,
-        reason = "callers promise that the mapped file does not change"
-    )]
+    #[expect(unsafe_code, reason = "callers promise that the mapped file does not change")]
     pub(crate) unsafe fn map(&self) -> Result<FileMap> {
         // SAFETY: the caller promises that the file does not change, as `Mmap::map` requires.
         let map = self.system().and_then(|file| unsafe { memmap2::Mmap::map(file) });

@@ -315,7 +315,7 @@ impl<'a> ArchiveWriter<'a> {
         copy_content(content, &[], append)?;
         let mut batch = Batch::default();
         self.packers()().pack(&[&bytes], &mut batch)?;
-        let packed = batch.members().next().expect("one content gives one member");
+        let packed = batch.members().next().expect("one content makes one member");
         self.append(member, packed)
     }
 

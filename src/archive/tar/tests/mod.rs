@@ -224,14 +224,14 @@ fn truncated_data_names_its_member() {
     assert_eq!(
         TarFault(fault).to_string(),
         "byte 1536 of the tar, member `run/b.ra`: \
-         expected 2000 bytes of data, found 700 before the end"
+         expected 2000 bytes of data, found 700 before the end of the file"
     );
 }
 
 #[test]
 fn truncated_padding_is_not_truncated_data() {
     let bytes = [block(b"a", b'0', 5), b"12345\0\0".to_vec()].concat();
-    let message = "expected 507 zeros after the data, found the end after 2 bytes";
+    let message = "expected 507 zeros after the data, found the end of the file after 2 bytes";
     check(&bytes, Code::NotAnArchive, message);
 }
 
@@ -320,7 +320,7 @@ fn pax_records_override_the_header() {
 fn pax_sizes_must_match_the_header_below_8_gib() {
     let with =
         |size, header| ended(&[&pax(&[("size", size)]), &block(b"a", b'0', header), &[0; 1024]]);
-    let message = "expected the size 512 of the header in its PAX header too, found";
+    let message = "expected the size 512 of the header also in its PAX header, found";
     check(&with("1024", 512), Code::HeadersDisagree, &format!("{message} 1024"));
     check(&with("0", 512), Code::HeadersDisagree, &format!("{message} 0"));
     // From 8 GiB on, the header cannot store the size, so its value is ignored.
