@@ -229,7 +229,7 @@ enum Slot<K> {
 ///
 /// # Errors
 ///
-/// The first error of `look`.
+/// Returns the first error of `look`.
 pub(super) fn look_at_each<S, K: Send>(
     jobs: usize,
     members: Vec<Member>,

@@ -39,14 +39,14 @@ pub trait ReadAt: Send + Sync {
     ///
     /// # Errors
     ///
-    /// An error if the bytes cannot be read. ra-pack retries after [`io::ErrorKind::Interrupted`].
+    /// [`io::Error`] if the bytes cannot be read. ra-pack retries after [`io::ErrorKind::Interrupted`].
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
 
     /// Returns the number of bytes. Called once, when the archive is opened.
     ///
     /// # Errors
     ///
-    /// An error if the length is not known.
+    /// [`io::Error`] if the length is not known.
     fn len(&self) -> io::Result<u64>;
 }
 

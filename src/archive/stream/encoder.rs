@@ -45,7 +45,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// An error if the level does not exist or the compressor cannot be created.
+    /// [`io::Error`] if the level does not exist or the compressor cannot be created.
     pub(crate) fn zstd_here(level: Option<i32>) -> io::Result<Self> {
         let level = StreamCompression::Zstd.checked_level(level)?;
         Ok(Self::Zstd(raw::Encoder::new(level)?))
@@ -56,8 +56,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// An error if the level does not exist or the compressor cannot be created. A thread that cannot be started is
-    /// reported by the first write.
+    /// [`io::Error`] if the level does not exist or the compressor cannot be created. A thread that cannot be started
+    /// is reported by the first write.
     pub(crate) fn zstd(level: Option<i32>, jobs: usize, job: u32) -> io::Result<Self> {
         let level = StreamCompression::Zstd.checked_level(level)?;
         let mut encoder = raw::Encoder::new(level)?;
@@ -72,7 +72,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// An error if the compressor cannot be reused.
+    /// [`io::Error`] if the compressor cannot be reused.
     pub(crate) fn begin<W: Write>(self, writer: W) -> io::Result<Encoder<W>> {
         Ok(match self {
             Self::None => Encoder::Plain(writer),
@@ -93,7 +93,7 @@ impl<W: Write> Encoder<W> {
     ///
     /// # Errors
     ///
-    /// An error if the level does not exist, a thread cannot be started, or the writer fails.
+    /// [`io::Error`] if the level does not exist, a thread cannot be started, or the writer fails.
     pub(crate) fn new(
         mut writer: W,
         format: StreamCompression,
@@ -149,7 +149,7 @@ impl StreamCompression {
     ///
     /// # Errors
     ///
-    /// An error if the level does not exist.
+    /// [`io::Error`] if the level does not exist.
     pub(crate) fn checked_level(self, level: Option<i32>) -> io::Result<i32> {
         let level = level.unwrap_or(self.default_level());
         let levels = self.levels();

@@ -70,7 +70,7 @@ impl<S: Skip> TarReader<S> {
     ///
     /// # Errors
     ///
-    /// An error if the source cannot be read, or if its compressed stream is damaged.
+    /// [`io::Error`] if the source cannot be read, or if its compressed stream is damaged.
     pub(crate) fn next_entry(&mut self) -> io::Result<Option<TarEntry>> {
         if self.state != WalkState::Walking {
             return Ok(None);
@@ -341,7 +341,7 @@ pub(crate) trait Skip: BufRead {
     ///
     /// # Errors
     ///
-    /// An error if the source cannot be read.
+    /// [`io::Error`] if the source cannot be read.
     fn skip(&mut self, count: u64) -> io::Result<u64> {
         let mut left = count;
         while left > 0 {

@@ -1,5 +1,5 @@
-//! Writing of tar entries. The same entry always gives the same header, and its length is known before any data is
-//! read, so several threads can write members at their final offsets.
+//! Writing of tar entries. The same entry always gives the same header. The length of the header is known before any
+//! data is read, so several threads can write members at their final offsets.
 
 use std::io::{self, Read};
 
@@ -130,8 +130,8 @@ fn copy_into(field: &mut [u8], text: &str) {
     }
 }
 
-/// Reads the tar with the crate `tar`, an independent implementation, and calls `look` with the name, size and content
-/// of each entry until it returns `false`.
+/// Reads the tar with the crate `tar`, an independent implementation. Calls `look` with the name, size and content of
+/// each entry until it returns `false`.
 pub(crate) fn each_entry(
     tar: impl Read,
     mut look: impl FnMut(&[u8], u64, &mut dyn Read) -> bool,
