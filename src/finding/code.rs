@@ -81,8 +81,8 @@ const REPACK: &str = "do not use this archive; pack the source again, or restore
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $id:literal $severity:ident $(, $hint:expr)?;)*) => {
-        /// A kind of error or warning. Identifiers are stable: a code keeps its number, and the numbers of removed codes
-        /// are not used again.
+        /// A kind of error or warning. Identifiers are stable: a code keeps its number, and the numbers of removed
+        /// codes are not used again.
         ///
         /// ```
         /// use ra_pack::Code;
