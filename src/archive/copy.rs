@@ -1,4 +1,4 @@
-//! A content on its way from a reader to a sink, hashed as it passes.
+//! Copies and hashes data from a reader to a sink.
 
 use std::convert::Infallible;
 use std::io::{self, BufRead, BufReader, Read as _, Take};
@@ -11,20 +11,19 @@ use crate::fs::{File, Stamp};
 use crate::pipeline;
 use crate::ra::read_full;
 
-/// Bytes of one block that another thread hashes.
+/// Bytes per block when another thread hashes.
 pub(super) const BLOCK: usize = 256 * 1024;
 
-/// Why a content was not copied.
+/// The error of a copy.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// It cannot be read, or is damaged.
+    /// The source cannot be read, or is damaged.
     Source(io::Error),
-    /// The sink has failed.
+    /// The sink failed.
     Sink(Error),
 }
 
-/// Reads all of `content`, gives its bytes to `sink` in their order, and gives the digests of the very bytes that
-/// `sink` took.
+/// Copies all of `content` to `sink` and returns the digests of the bytes that `sink` received.
 pub(crate) fn copy(
     content: &mut dyn BufRead,
     algorithms: &[Algorithm],
@@ -57,7 +56,7 @@ pub(crate) fn copy(
         hashers.update(block.split_at(count).0);
         Ok::<_, Infallible>(())
     };
-    // One worker hashes the blocks in their order.
+    // One worker hashes the blocks in order.
     let Ok(()) = pipeline::ordered(1, blocks, || (), update, |()| Ok(()));
     match failed {
         Some(fault) => Err(fault),
@@ -65,7 +64,7 @@ pub(crate) fn copy(
     }
 }
 
-/// Waits for bytes that can be taken, and says whether there are any: at the end there are none.
+/// Waits for bytes. Returns `false` at the end.
 pub(crate) fn wait_for(content: &mut dyn BufRead) -> io::Result<bool> {
     loop {
         match content.fill_buf() {
@@ -76,15 +75,15 @@ pub(crate) fn wait_for(content: &mut dyn BufRead) -> io::Result<bool> {
     }
 }
 
-/// A content on its way to a sink.
+/// A copy in progress.
 pub(crate) struct Copying<C, S> {
     pub(crate) content: C,
     pub(crate) sink: S,
 }
 
-/// What takes a content block by block.
+/// A receiver of blocks.
 pub(crate) trait Sink {
-    /// Takes the next block.
+    /// Receives the next block.
     fn take(&mut self, block: &[u8]) -> Result<()>;
 }
 
@@ -102,7 +101,7 @@ impl<C: BufRead, S: Sink> Blocks for Copying<C, S> {
     }
 
     fn ready(&mut self) -> &[u8] {
-        // They are in a buffer, and to ask for them again reads nothing.
+        // The bytes are buffered, so this does not read.
         self.content.fill_buf().unwrap_or_default()
     }
 
@@ -115,18 +114,17 @@ impl<C: BufRead, S: Sink> Blocks for Copying<C, S> {
     }
 }
 
-/// From this size on a file is hashed by a thread of its own. Below, the thread costs more than it saves.
+/// Minimum size of a file that gets its own hashing thread. For smaller files, a thread costs more than it saves.
 const OWN_HASH_THREAD: u64 = 16 * 1024 * 1024;
 
-/// The digests and the checksum of a content.
+/// The digests and the checksum of copied data.
 #[derive(Debug, Clone)]
 pub(super) struct Copied {
     pub(super) digests: Digests,
     pub(super) crc: u32,
 }
 
-/// Reads all of `content` and gives its bytes to `sink` in order. A file must be as its stamp says
-/// from beginning to end.
+/// Copies all of `content` to `sink`. A file must match its stamp from beginning to end.
 #[cfg(feature = "write")]
 pub(super) fn copy_content(
     content: super::write::NewContent<'_>,
@@ -163,14 +161,14 @@ pub(super) fn copy_content(
     Ok(Copied { digests, crc: crc.finalize() })
 }
 
-/// A file, as long as its stamp says.
+/// A file, limited to the length in its stamp.
 pub(super) type FileSource = Take<BufReader<File>>;
 
 pub(super) fn source(file: File, stamp: &Stamp, block: usize) -> FileSource {
     BufReader::with_capacity(block, file).take(stamp.len())
 }
 
-/// Gives the digests of a file that was read to its end, unless it has changed.
+/// Returns the digests of a file that was read to its end. A change of the file is an error.
 pub(super) fn finish(
     source: FileSource,
     stamp: &Stamp,
@@ -198,7 +196,7 @@ mod tests {
     use super::*;
     use crate::digest::Digest;
 
-    /// Gives a few bytes at a time, and an error at the end.
+    /// Yields a few bytes at a time, and an error at the end.
     struct Trickle {
         content: io::Cursor<Vec<u8>>,
         step: usize,
@@ -219,7 +217,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(40))]
 
         #[test]
-        fn both_ways_give_the_bytes_and_their_digest(
+        fn both_ways_copy_the_bytes_and_give_their_digest(
             length in 0_usize..3 * BLOCK,
             step in 1_usize..2 * BLOCK,
             buffer in 1_usize..2 * BLOCK,

@@ -1,4 +1,4 @@
-//! The content of one member, checked against what its container says of it.
+//! The content of a member, checked against the values in its container.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -14,58 +14,58 @@ use crate::error::{Error, Result};
 use crate::fs::File;
 use crate::progress::Progress;
 
-/// Bytes that one read of an archive asks for: from 128 KiB on the system call costs nothing.
+/// Bytes per read of an archive. From 128 KiB on, the cost of the system call is negligible.
 pub(super) const BLOCK: usize = 256 * 1024;
 
-/// A block for what is read only once and is not long: fresh memory costs more than the calls. And for each of
-/// many that are read side by side: all their blocks fit into a core's cache.
+/// Bytes per read of short members, because fresh memory costs more than the calls. Also used when many members are
+/// read at once, so that all blocks fit into a core's cache.
 pub(super) const SMALL_BLOCK: usize = 64 * 1024;
-/// What is not long.
+/// Maximum size of a short member in bytes.
 const FEW: u64 = 32 * 1024 * 1024;
 
-/// What can be wrong with a member's content.
+/// A problem with the content of a member.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum DataFault {
-    /// The container's own checksum does not fit.
+    /// The content does not match the container's checksum.
     #[error(
-        "the content does not match its checksum: CRC-32 {found:08x}, and {expected:08x} in the archive"
+        "the content does not match its checksum: expected CRC-32 {expected:08x}, found {found:08x}"
     )]
     Checksum {
-        /// As the headers say.
+        /// The CRC-32 in the headers.
         expected: u32,
-        /// Of the content.
+        /// The CRC-32 of the content.
         found: u32,
     },
-    /// The content ends early.
-    #[error("the content is {found} bytes long, the archive says {expected}")]
+    /// The content is too short.
+    #[error("the content ends early: expected {expected} bytes, found {found}")]
     Short {
-        /// As the headers say.
+        /// The length in the headers, in bytes.
         expected: u64,
-        /// Bytes that there are.
+        /// The actual length in bytes.
         found: u64,
     },
-    /// The content goes on.
-    #[error("the content is longer than the {expected} bytes that the archive says")]
+    /// The content is too long.
+    #[error("the content is too long: expected {expected} bytes, found more")]
     Long {
-        /// As the headers say.
+        /// The length in the headers, in bytes.
         expected: u64,
     },
-    /// Compressed bytes that the content does not need.
+    /// Compressed bytes after the end of the content.
     #[error("{unused} bytes follow the end of the compressed content")]
     Unused {
-        /// How many.
+        /// Number of these bytes.
         unused: u64,
     },
-    /// A frame whose window takes more memory than a member may.
-    #[error("the content is compressed with a window above 8 MiB, which is not decoded in a zip")]
+    /// The frame needs a window larger than the limit.
+    #[error("the content needs a zstd window above 8 MiB, which is not supported in a zip")]
     Window,
-    /// Compressed bytes that mean nothing.
+    /// The compressed bytes cannot be decoded.
     #[error("the compressed content cannot be decoded: {0}")]
     Undecodable(String),
 }
 
 impl DataFault {
-    /// The fault that a read reported, if it was one and not the operating system.
+    /// Returns the data fault in an error of a read, or `None` for errors of the system.
     pub(crate) fn of(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }
@@ -77,17 +77,17 @@ impl From<DataFault> for io::Error {
     }
 }
 
-/// Bytes of a file from one place to another, read in blocks by position, so that many can be read at once.
+/// A range of a file, read in blocks by position, so that several can be read at once.
 #[derive(Debug)]
 pub(crate) struct Stretch {
     file: Arc<File>,
-    /// The part that is not yet in the block.
+    /// The range that is not yet in the block.
     next: u64,
     end: u64,
-    /// Most bytes of one read.
+    /// Maximum number of bytes per read.
     most: usize,
     block: Vec<u8>,
-    /// Bytes of the block that were consumed.
+    /// Number of bytes of the block that were consumed.
     at: usize,
 }
 
@@ -109,17 +109,17 @@ impl Stretch {
         Self::new(Arc::clone(file), member.start(), member.packed_size)
     }
 
-    /// Bytes that were read already.
+    /// Makes a stretch of bytes that were read already.
     fn of_bytes(file: Arc<File>, block: Vec<u8>) -> Self {
         Self { block, ..Self::new(file, 0, 0) }
     }
 
-    /// The same with so many bytes of one read.
+    /// Sets the maximum number of bytes per read.
     pub(super) fn in_blocks_of(self, most: usize) -> Self {
         Self { most, ..self }
     }
 
-    /// Bytes not yet consumed.
+    /// Returns the number of bytes not yet consumed.
     fn left(&self) -> u64 {
         self.end.saturating_sub(self.next).saturating_add(self.ready().len() as u64)
     }
@@ -128,10 +128,10 @@ impl Stretch {
         self.block.split_at(self.at).1
     }
 
-    /// Reads what is not yet in the block: as much as `out` takes.
+    /// Reads what is not yet in the block, at most `out.len()` bytes.
     fn fetch(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        /// Bytes that are read at once, however much is asked for: they are hashed while they are in the cache, and
-        /// between them the reading can be stopped.
+        /// Maximum number of bytes per read. The data is hashed while it is in the cache, and reading can be cancelled
+        /// in between.
         const PIECE: usize = 1 << 20;
         let left = self.end.saturating_sub(self.next);
         let most = out.len().min(PIECE);
@@ -140,7 +140,7 @@ impl Stretch {
         if count == 0 && length > 0 {
             return Err(io::Error::new(
                 io::ErrorKind::UnexpectedEof,
-                format!("the archive ends at byte {}, which a member needs", self.next),
+                format!("the archive ends at byte {}, in the data of a member", self.next),
             ));
         }
         self.next += count as u64;
@@ -177,7 +177,7 @@ impl Read for Stretch {
 }
 
 impl Skip for Stretch {
-    /// Bytes that nobody asks for are not read.
+    /// Bytes that are skipped are not read.
     fn skip(&mut self, count: u64) -> io::Result<u64> {
         let count = count.min(self.left());
         let ready = self.ready().len();
@@ -188,22 +188,21 @@ impl Skip for Stretch {
     }
 }
 
-/// [`Read::read`] by way of [`BufRead`].
+/// Implements [`Read::read`] with [`BufRead`].
 pub(super) fn read_buffered(reader: &mut impl BufRead, out: &mut [u8]) -> io::Result<usize> {
     let count = reader.fill_buf()?.read(out)?;
     reader.consume(count);
     Ok(count)
 }
 
-/// The widest zstd window of a member of a zip: 8 MiB, which levels up to 19 stay within. Each job decodes a member of its own,
-/// and many that are read side by side several.
+/// Binary logarithm of the maximum zstd window of a zip member: 8 MiB, enough for levels up to 19. Each job decodes one
+/// or several members at once.
 const WINDOW_LOG_MAX: u32 = 23;
 
-/// Decodes deflate. One made anew for each of many small members leaves a gap in memory after each, which what is
-/// kept of the member then makes too small for the next.
+/// A deflate decoder. It is reused, because a new one for each small member fragments the memory.
 type Inflater = DeflateDecoder<Stretch>;
 
-/// The packed bytes of a zip member, decoded.
+/// The decoded bytes of a zip member.
 enum Unpacked {
     Stored(Stretch),
     Deflate(BufReader<Inflater>),
@@ -228,7 +227,7 @@ impl Unpacked {
     }
 }
 
-/// The content of a zip member. Size and checksum are checked when the end is reached.
+/// The content of a zip member. Size and checksum are checked at the end.
 pub(super) struct ZipData {
     unpacked: Unpacked,
     checksum: crc32fast::Hasher,
@@ -238,7 +237,7 @@ pub(super) struct ZipData {
 }
 
 impl ZipData {
-    /// The content of these packed bytes. The decoder may be one that another member has left.
+    /// Decodes `packed`, possibly with the decoder of an earlier member.
     pub(super) fn new(
         packed: Stretch,
         inflater: Option<Inflater>,
@@ -246,8 +245,7 @@ impl ZipData {
         size: u64,
         crc: u32,
     ) -> Result<Self> {
-        // One byte more than declared is asked for, so that content that goes on is noticed; the buffer of a small
-        // member is small.
+        // One byte more than declared, to detect content that is too long. The buffer of a small member is small.
         let room = usize::try_from(size).map_or(BLOCK, |size| size.saturating_add(1).min(BLOCK));
         let unsupported = |error: io::Error| Error::Unsupported(error.to_string());
         let unpacked = match method {
@@ -274,7 +272,7 @@ impl ZipData {
         Ok(Self { unpacked, checksum, expected_checksum: crc, size, left: size })
     }
 
-    /// The decoder, for another member.
+    /// Returns the decoder for reuse.
     fn into_inflater(self) -> Option<Inflater> {
         match self.unpacked {
             Unpacked::Deflate(decoder) => Some(decoder.into_inner()),
@@ -302,10 +300,10 @@ impl ZipData {
 impl BufRead for ZipData {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         let is_packed = !matches!(self.unpacked, Unpacked::Stored(_));
-        // A block that is read may be decoded to gigabytes.
+        // One block may decode to gigabytes, so check for cancellation.
         self.unpacked.packed().file.progress().check().map_err(Error::from)?;
         let ready = self.unpacked.bytes().fill_buf().map_err(|error| {
-            // An error of the file itself stays what it is; the decoders make the rest.
+            // Errors of the file itself are kept; others come from the decoders.
             let is_from_file = error.raw_os_error().is_some()
                 || error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Error>);
             if is_from_file || !is_packed {
@@ -322,13 +320,13 @@ impl BufRead for ZipData {
         if ready.is_empty() {
             self.check_end()?;
         }
-        // They are in a buffer, and to ask for them again reads nothing.
+        // The bytes are buffered, so this does not read.
         self.unpacked.bytes().fill_buf()
     }
 
     fn consume(&mut self, amount: usize) {
         if amount > 0 {
-            let ready = self.unpacked.bytes().fill_buf().expect("bytes that are there");
+            let ready = self.unpacked.bytes().fill_buf().expect("the bytes are buffered");
             self.checksum.update(ready.split_at(amount).0);
             self.left -= amount as u64;
             self.unpacked.bytes().consume(amount);
@@ -338,7 +336,7 @@ impl BufRead for ZipData {
 
 impl Read for ZipData {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        // Content that goes on for longer than it should is noticed where it is buffered.
+        // Content that is too long is detected when it is buffered.
         if let Unpacked::Stored(packed) = &mut self.unpacked
             && (1..=self.left).contains(&packed.left())
         {
@@ -351,19 +349,19 @@ impl Read for ZipData {
     }
 }
 
-/// Members with a window of up to 8 MiB that are decoded at once by all jobs of the program.
+/// Maximum number of members with a window of up to 8 MiB that all jobs decode at once.
 const WINDOWS: usize = 16;
 
 static WINDOWS_LEFT: (Mutex<usize>, Condvar) = (Mutex::new(WINDOWS), Condvar::new());
 
-/// A job's turn to decode a member that may have a large window. Nobody may wait for another member meanwhile.
+/// A permit to decode a member with a large window. The holder must not wait for another member.
 pub(super) struct WindowTurn(());
 
 impl WindowTurn {
-    /// Waits for a turn, if the member needs one: a short content fills no window.
+    /// Waits for a permit, if the member needs one. Short members do not fill a window.
     pub(super) fn of(member: &Member, progress: &Progress) -> Result<Option<Self>> {
         const SHORT: u64 = 1 << 20;
-        /// Then it is seen whether the operation was cancelled.
+        /// Interval of checks for cancellation.
         const WAIT: Duration = Duration::from_millis(20);
         if member.method != Method::Zstd || member.size <= SHORT {
             return Ok(None);
@@ -387,10 +385,10 @@ impl Drop for WindowTurn {
     }
 }
 
-/// The content of a member that owns what it reads from.
+/// An owning reader of the content of a member.
 pub(crate) type MemberReader = Box<dyn BufRead + Send>;
 
-/// The content of a member of a zip or a plain tar, whose packed bytes these are.
+/// Opens the content of a member of a zip or an uncompressed tar with these packed bytes.
 pub(super) fn open(member: &Member, packed: Stretch) -> Result<MemberReader> {
     Ok(match member.location {
         Location::Packed { crc, .. } => {
@@ -400,13 +398,13 @@ pub(super) fn open(member: &Member, packed: Stretch) -> Result<MemberReader> {
     })
 }
 
-/// A block of an archive that holds what is looked at next, so that neighbours are read together.
+/// A block of an archive that is read ahead, so that adjacent parts need one read.
 #[derive(Debug)]
 pub(super) struct Window {
     pub(super) file: Arc<File>,
     start: u64,
     bytes: Vec<u8>,
-    /// Nothing from here on is read ahead.
+    /// Nothing from this offset on is read ahead.
     pub(super) limit: u64,
     inflater: Option<Inflater>,
 }
@@ -416,7 +414,7 @@ impl Window {
         Self { file, start: 0, bytes: Vec::new(), limit: 0, inflater: None }
     }
 
-    /// `length` bytes from `offset`; `None` when the file does not hold them.
+    /// Returns `length` bytes from `offset`, or `None` if the file ends before.
     pub(super) fn get(&mut self, offset: u64, length: usize) -> Result<Option<&[u8]>> {
         let inside = |this: &Self| {
             let from = usize::try_from(offset.checked_sub(this.start)?).ok()?;
@@ -429,14 +427,14 @@ impl Window {
             self.start = offset;
             self.bytes.resize(length.max(ahead), 0);
             let result = self.file.read_at(&mut self.bytes, offset);
-            // What was not read must not be taken for what the file holds.
+            // The rest of the buffer is not from the file.
             self.bytes.truncate(*result.as_ref().unwrap_or(&0));
             result?;
         }
         Ok(inside(self).and_then(|range| self.bytes.get(range)))
     }
 
-    /// The packed bytes of a member: those of one that is not large are read at once, with what is read ahead.
+    /// Returns the packed bytes of a member. Small members are read at once, including the read-ahead.
     fn packed(&mut self, member: &Member) -> Result<Stretch> {
         if let Ok(length) = usize::try_from(member.packed_size)
             && member.packed_size <= LARGE
@@ -448,7 +446,7 @@ impl Window {
         Ok(Stretch::of(&self.file, member))
     }
 
-    /// Shows the content of a member.
+    /// Calls a function with the content of a member.
     pub(super) fn show<T>(
         &mut self,
         member: &Member,
@@ -474,7 +472,7 @@ pub(super) mod tests {
     use crate::archive::tar::Streaming;
     use crate::fs::scratch_file;
 
-    /// A file of these bytes.
+    /// Writes the bytes to a file.
     pub(in crate::archive) fn in_file(bytes: &[u8]) -> Stretch {
         thread_local! {
             static FILE: Arc<File> = Arc::new(scratch_file(&std::env::temp_dir().join("x"), &Progress::default()).unwrap());
@@ -484,7 +482,7 @@ pub(super) mod tests {
         Stretch::new(file, 0, bytes.len() as u64)
     }
 
-    /// These bytes as a stream.
+    /// Wraps the bytes as a stream.
     pub(in crate::archive) fn streaming(bytes: impl Read) -> impl Skip {
         Streaming::new(StreamDecoder::new(bytes, StreamCompression::None).blocks())
     }
@@ -507,7 +505,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn content_is_read_whole_or_its_fault_is_named() {
+    fn content_is_read_completely_or_its_fault_is_reported() {
         let content = b"abc".repeat(200_000);
         let size = u64::try_from(content.len()).unwrap();
         let crc = crc32fast::hash(&content);

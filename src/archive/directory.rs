@@ -1,4 +1,4 @@
-//! A plain directory, read by the same functions as the archives.
+//! A directory, with the same interface as the archives.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use crate::fs::{self, File, Walked};
 use crate::path::MemberPath;
 use crate::progress::Progress;
 
-/// Files that one job takes at a time.
+/// Number of files that one job takes at a time.
 const STEP: usize = 64;
 
-/// A directory that was opened.
+/// An opened directory.
 #[derive(Debug)]
 pub(crate) struct Directory {
     root: PathBuf,
-    /// The only files that are members, by their names in it, sorted; all of them when there is no list.
+    /// The names of the files that are members, sorted; `None` for all files.
     only: Option<Vec<MemberPath>>,
     watch: Progress,
 }
@@ -29,7 +29,7 @@ impl Directory {
         Self { root: root.to_owned(), only: None, watch: progress.clone() }
     }
 
-    /// These files alone.
+    /// Opens only these files.
     pub(super) fn of_files(root: &Path, only: Vec<MemberPath>, progress: &Progress) -> Self {
         Self { only: Some(only), ..Self::new(root, progress) }
     }
@@ -47,14 +47,14 @@ impl Directory {
         Ok(File::open(self.root.join(name))?.watched(&self.watch))
     }
 
-    /// The length of a file, and its content.
+    /// Opens a file and returns its length and content.
     fn open(&self, name: &str) -> Result<(u64, Stretch)> {
         let file = self.open_file(name)?;
         let len = file.len()?;
         Ok((len, Stretch::new(Arc::new(file), 0, len)))
     }
 
-    /// Every member; sizes are found when a file is opened.
+    /// Lists all members. Sizes are determined when a file is opened.
     fn walk(&self) -> Result<Vec<Member>> {
         if let Some(only) = &self.only {
             let file = |path: &MemberPath| member(path.clone().into_text(), MemberKind::File, 0);
@@ -70,7 +70,7 @@ impl Directory {
             .collect())
     }
 
-    /// The names at the top, and those in the one directory that holds everything if there is one.
+    /// Returns the names at the top level. If it has only one directory, also the names in that directory.
     pub(super) fn first_names(&self) -> Result<Vec<String>> {
         let names = |walked: Vec<Walked>| {
             walked.into_iter().filter_map(|entry| Some(entry.path.ok()?.as_str().to_owned()))
@@ -116,7 +116,7 @@ impl Directory {
                 member.packed_size = len;
                 Ok(visit(&member, Some(&mut content)))
             }
-            // That the system does not let it be read says nothing about the pack.
+            // A system error that prevents reading says nothing about the pack.
             Err(error @ (Error::Io { .. } | Error::Interrupted)) if !error.is_not_found() => {
                 Err(error)
             }
@@ -124,7 +124,9 @@ impl Directory {
                 let finding =
                     Finding::new(Code::BadMemberData, format!("the file cannot be read: {error}"))
                         .in_member(&*member.name)
-                        .hint("verify again: it was removed while the directory was looked at");
+                        .hint(
+                            "verify again: the file was removed while ra-pack read the directory",
+                        );
                 findings.push(finding);
                 Ok(visit(&member, None))
             }
@@ -133,7 +135,7 @@ impl Directory {
 
     pub(super) fn find(&self, name: &str) -> Result<Option<Member>> {
         let Ok(path) = MemberPath::new(name) else { return Ok(None) };
-        // A link anywhere on the way could lead out of the directory.
+        // A link in any part of the path could lead out of the directory.
         if !fs::is_plain_below(&self.root, path.as_str())? {
             return Ok(None);
         }

@@ -1,4 +1,4 @@
-//! Archives: named byte strings in a directory, a zip or a tar. Nothing here knows what they mean.
+//! Archives: named byte strings in a directory, a zip or a tar. This module does not interpret the bytes.
 
 mod copy;
 mod data;
@@ -53,7 +53,7 @@ use crate::fs::{self, File};
 use crate::path::{InvalidPath, MemberPath};
 use crate::progress::Progress;
 
-/// The kinds of containers that a pack may lie in.
+/// The kind of container of a pack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -63,16 +63,16 @@ pub enum Container {
     Directory,
     /// A zip file.
     Zip,
-    /// An uncompressed tar.
+    /// An uncompressed tar file.
     Tar,
-    /// A tar compressed as a whole with gzip.
+    /// A tar compressed with gzip.
     TarGz,
-    /// A tar compressed as a whole with Zstandard.
+    /// A tar compressed with Zstandard.
     TarZst,
 }
 
 impl Container {
-    /// What the names of archives end in; of each container first what is written.
+    /// File name extensions. The first of each container is used for writing.
     const EXTENSIONS: [(&str, Self); 6] = [
         (".zip", Self::Zip),
         (".tar", Self::Tar),
@@ -82,7 +82,7 @@ impl Container {
         (".tzst", Self::TarZst),
     ];
 
-    /// The container that a file name asks for by its extension.
+    /// Returns the container for the extension of a file name.
     ///
     /// ```
     /// use ra_pack::Container;
@@ -96,7 +96,7 @@ impl Container {
         known.find(|(extension, _)| is_it(extension)).map(|(_, container)| container)
     }
 
-    /// The end of a file name that says so.
+    /// Returns the preferred extension of file names.
     pub fn extension(self) -> &'static str {
         let mut known = Self::EXTENSIONS.into_iter();
         known.find(|(_, container)| *container == self).map_or("", |(extension, _)| extension)
@@ -109,26 +109,26 @@ impl fmt::Display for Container {
     }
 }
 
-/// The compression of a member in its container.
+/// The compression method of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Method {
-    /// As they are.
+    /// Not compressed.
     Stored,
-    /// Compressed by itself with deflate.
+    /// Compressed individually with deflate.
     Deflate,
-    /// Compressed by itself with Zstandard.
+    /// Compressed individually with Zstandard.
     Zstd,
-    /// Compressed together with its neighbours, as in a compressed tar.
+    /// Compressed together with other members, as in a compressed tar.
     Solid,
-    /// A method of the zip format that is not supported, by its number.
+    /// An unsupported method of the zip format, by its number.
     #[cfg_attr(test, schemars(untagged, with = "String", extend("pattern" = "^method [0-9]+$")))]
     Other(u16),
 }
 
 impl Method {
-    /// Whether the member is compressed by itself, so that its packed size is its own.
+    /// Returns whether the member is compressed individually, so that it has a packed size of its own.
     pub fn is_compressed(self) -> bool {
         !matches!(self, Self::Stored | Self::Solid)
     }
@@ -146,36 +146,36 @@ impl fmt::Display for Method {
     }
 }
 
-/// Written as it is displayed.
+/// Serializes as displayed.
 impl Serialize for Method {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-/// A member as its container tells of it; every number is a claim.
+/// A member as declared by its container. Its numbers are not verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Member {
-    /// The name as found, without the slash that ends a directory's. Who knows the member by its name
-    /// shares it.
+    /// The name as found, without the slash at the end of a directory's name. It is shared with other users of the
+    /// member.
     pub(crate) name: Arc<str>,
     pub(crate) kind: MemberKind,
-    /// Bytes of the content.
+    /// Length of the content in bytes.
     pub(crate) size: u64,
-    /// Bytes that it takes in the archive.
+    /// Length in the archive in bytes.
     pub(crate) packed_size: u64,
     pub(crate) method: Method,
     pub(crate) location: Location,
 }
 
 impl Member {
-    /// Its name and kind.
+    /// Returns the name and kind.
     fn named(&self) -> (&str, MemberKind) {
         (&self.name, self.kind)
     }
 
-    /// Where its bytes begin, by which members are in the order of the archive; the end of all of those without a
-    /// place of their own.
+    /// Returns the offset of the member's bytes, for sorting in the order of the archive. Members without an offset
+    /// come last.
     pub(crate) fn start(&self) -> u64 {
         match self.location {
             Location::At { data } | Location::Packed { data, .. } | Location::Stream { data } => {
@@ -185,7 +185,7 @@ impl Member {
         }
     }
 
-    /// Where the content begins in the archive file, when it is stored there.
+    /// Returns the offset of the content in the archive file, if it is stored there.
     pub(crate) fn data_offset(&self) -> Option<u64> {
         match self.location {
             Location::Packed { data, .. } if self.method == Method::Stored => Some(data),
@@ -195,22 +195,22 @@ impl Member {
     }
 }
 
-/// How to reach a member's bytes.
+/// The location of a member's bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Location {
-    /// The file of that name below the directory.
+    /// The file of that name in the directory.
     Named,
-    /// The bytes of the archive from `data` on.
+    /// The bytes of the archive from the offset `data`.
     At { data: u64 },
-    /// The packed bytes of a zip member whose headers were checked.
+    /// The packed bytes of a zip member with verified headers.
     Packed { data: u64, crc: u32 },
-    /// By finding the member by its name.
+    /// Known only after looking up the member by name.
     Listed,
-    /// Only by reading the archive from its beginning, in which it begins at `data` once that is decoded.
+    /// At the offset `data` of the decoded archive, which must be read from its beginning.
     Stream { data: u64 },
 }
 
-/// A container opened for reading.
+/// An archive or directory opened for reading.
 #[derive(Debug)]
 pub(crate) enum Archive {
     Directory(Directory),
@@ -218,27 +218,28 @@ pub(crate) enum Archive {
     Tar(Tarball),
 }
 
-/// What a pass over an archive found.
+/// The result of a scan of an archive.
 #[derive(Debug)]
 pub(crate) struct Scan<K> {
-    /// What is kept of every member.
+    /// The values kept for each member.
     pub(crate) members: Vec<K>,
-    /// What is wrong with the container itself.
+    /// The problems of the container itself.
     pub(crate) findings: Vec<Finding>,
 }
 
-/// Looks at one member, with its content when it is a readable file, and gives what is kept of it. There are many
-/// members, and what is kept of all of them is in memory together.
+/// Visits one member, with its content if it is a readable file, and returns what to keep of it. Keep little: the
+/// results of all members are in memory together.
 pub(crate) type Visit<'a, K> = dyn Fn(&Member, Option<&mut dyn BufRead>) -> K + Sync + 'a;
 
 impl Archive {
-    /// Opens a container that nobody watches.
+    /// Opens an archive or directory without progress reports.
     #[cfg(test)]
     pub(crate) fn open(path: &Path) -> Result<Self> {
         Self::open_watched(path, &Progress::default())
     }
 
-    /// Opens a container by what it is, whatever it is called, and has the bytes counted that are read of it.
+    /// Opens an archive or directory. Detects the container from the content, not from the name. Reports reads to
+    /// `progress`.
     pub(crate) fn open_watched(path: &Path, progress: &Progress) -> Result<Self> {
         if fs::is_directory(path)? {
             return Ok(Self::Directory(Directory::new(path, progress)));
@@ -246,7 +247,7 @@ impl Archive {
         Self::open_file(File::open(path)?.watched(progress))
     }
 
-    /// Opens some files of a directory, by their names in it, as if there were no others.
+    /// Opens only the given files of a directory.
     pub(crate) fn of_files(root: &Path, files: Vec<MemberPath>, progress: &Progress) -> Self {
         Self::Directory(Directory::of_files(root, files, progress))
     }
@@ -259,7 +260,7 @@ impl Archive {
         Ok(archive)
     }
 
-    /// Whether its path leads to it, so that a manifest may be beside it.
+    /// Returns whether the archive is at its path, so that a manifest may be next to it.
     pub(crate) fn is_at_path(&self) -> bool {
         self.file().is_none_or(|file| file.is_at_path())
     }
@@ -274,14 +275,14 @@ impl Archive {
             (FileKind::Zip | FileKind::Npz, _) => Ok(Self::Zip(Box::new(ZipArchive::open(file)?))),
             (FileKind::Tar | FileKind::Gzip | FileKind::Zstd, named) => {
                 let tarball = Tarball::open(file, StreamCompression::of(kind))?;
-                // Anything can be compressed.
+                // Any file can be compressed.
                 if named.is_none() && !tarball.begins_as_tar()? {
                     return Err(not_a_pack());
                 }
                 Ok(Self::Tar(tarball))
             }
             (_, None) if is_other => Err(not_a_pack()),
-            // An empty file is no archive of any kind, which the zip says of it. Old tars have no magic.
+            // An empty file is not an archive; the zip reader reports that. Old tars have no magic.
             (_, Some(Container::Tar)) if kind != FileKind::Empty && !is_other => {
                 Ok(Self::Tar(Tarball::open(file, StreamCompression::None)?))
             }
@@ -290,10 +291,10 @@ impl Archive {
                     path,
                     Finding::new(Code::NotAnArchive, format!("the file is not a {container}"))
                         .at_byte(0)
-                        .hint("compare it with another copy; it may be cut off or overwritten"),
+                        .hint("compare it with another copy; the beginning may be overwritten"),
                 ))
             }
-            // A zip is known by its end too, if its beginning is gone or something precedes it.
+            // A zip is also recognized by its end, even if its beginning is damaged or other bytes precede it.
             (_, named) => match ZipArchive::open(file) {
                 Err(Error::Damaged { finding, .. })
                     if (named.is_none() || is_other) && finding.code == Code::NotAnArchive =>
@@ -305,8 +306,8 @@ impl Archive {
         }
     }
 
-    /// Refuses a file that other programs take for an archive of another kind, with other members: a zip by its end,
-    /// or a tar by its first block.
+    /// Rejects a file that other programs may read as another kind of archive with other members: a zip by its end, or
+    /// a tar by its first block.
     fn check_that_it_is_no_other(&self, start: &[u8]) -> Result<()> {
         let Some(file) = self.file() else { return Ok(()) };
         let container = self.container();
@@ -319,25 +320,24 @@ impl Archive {
         };
         let (kind, why, offset) = other;
         let message = format!(
-            "the file is a {container}, and other programs take it for a {kind}, with other members: it {why}"
+            "the file is a {container}, but other programs may read it as a {kind} with other members: it {why}"
         );
         let finding = Finding::new(Code::TwoFormats, message).at_byte(offset);
         Err(Error::damaged(self.path(), finding))
     }
 
-    /// Warns of a name that says that the file is another kind of archive.
+    /// Returns a warning if the file name has the extension of another container.
     fn other_name(&self) -> Option<Finding> {
         let container = self.container();
         let named = Container::from_extension(self.path())?;
         (container != Container::Directory && named != container).then(|| {
-            let message = format!("the name says {named}, and the file is a {container}");
-            let hint =
-                format!("rename the file, so that its name ends in `{}`", container.extension());
+            let message = format!("the file name says {named}, but the file is a {container}");
+            let hint = format!("rename the file to end in `{}`", container.extension());
             Finding::new(Code::OddContainer, message).at_byte(0).hint(hint)
         })
     }
 
-    /// Whether a file is an archive by its name or by its first bytes, and nothing else.
+    /// Returns whether a file looks like an archive from its name or its first bytes.
     pub(crate) fn is_archive(path: &Path) -> Result<bool> {
         let is_named = Container::from_extension(path).is_some();
         Ok(is_named || fs::kind_of(path)?.may_hold_a_pack())
@@ -351,7 +351,7 @@ impl Archive {
         }
     }
 
-    /// The directory or file that was opened.
+    /// Returns the path that was opened.
     pub(crate) fn path(&self) -> &Path {
         match self {
             Self::Directory(directory) => directory.path(),
@@ -360,9 +360,8 @@ impl Archive {
         }
     }
 
-    /// Shows the content of every file to `visit`, on `jobs` threads where the container allows it,
-    /// and checks the container on the way, its names too. Content that `visit` does not read is not
-    /// checked.
+    /// Visits every file with its content, on `jobs` threads if the container allows it. Also checks the container and
+    /// the names. Content that `visit` does not read is not checked.
     #[cfg(feature = "inspect")]
     pub(crate) fn scan<T: Send>(
         &self,
@@ -375,7 +374,7 @@ impl Archive {
         Ok(scan)
     }
 
-    /// The same without a look at the names; [`check_names`] is left to the caller.
+    /// Scans like [`Archive::scan`], but without [`check_names`].
     pub(crate) fn scan_files<T: Send>(
         &self,
         jobs: usize,
@@ -386,7 +385,7 @@ impl Archive {
         })
     }
 
-    /// The same for callers that need not all of what is known of a member.
+    /// Scans like [`Archive::scan_files`], but keeps only the results of `visit`.
     pub(crate) fn scan_keeping<K: Send>(
         &self,
         jobs: usize,
@@ -401,7 +400,7 @@ impl Archive {
         Ok(scan)
     }
 
-    /// Forgets what it knows of its members: they are known to whoever scanned it.
+    /// Drops the cached members. The caller of a scan has them.
     pub(crate) fn forget_members(&mut self) {
         match self {
             Self::Directory(_) => {}
@@ -410,12 +409,11 @@ impl Archive {
         }
     }
 
-    /// Shows the contents of some of the `members` that [`Archive::scan`] gave to `visit`, on `jobs`
-    /// threads where the container allows it. `wanted` are the numbers of readable files among the members, in
-    /// rising order; the results are in the same.
+    /// Visits the contents of some `members` of an earlier [`Archive::scan`], on `jobs` threads if the container allows
+    /// it. `wanted` are the numbers of readable files among the members, ascending; the results are in the same order.
     ///
-    /// The container is not checked again: where a member lies is known. A content is checked as in a
-    /// scan, when it is read to its end.
+    /// The container is not checked again, because the locations of the members are known. Content that is read to
+    /// its end is checked as in a scan.
     pub(crate) fn revisit_by<R: Revisit>(
         &self,
         members: &[Member],
@@ -429,7 +427,7 @@ impl Archive {
         }
     }
 
-    /// The same, one content at a time; each thread has a `state` of its own.
+    /// Visits one member at a time. Each thread has its own `state`.
     pub(crate) fn revisit<S, T: Send>(
         &self,
         members: &[Member],
@@ -441,10 +439,10 @@ impl Archive {
         self.revisit_by(members, wanted, jobs, &OneByOne(state, visit))
     }
 
-    /// Finds one member by its name.
+    /// Finds one member by name.
     ///
-    /// A name that is there twice is an error: nobody can say which is meant. So is whatever else
-    /// [`Archive::scan`] would say against that member; what is wrong with others is not looked for.
+    /// A duplicate name is an error, because it is unclear which member is meant. So is any error that
+    /// [`Archive::scan`] would report for this member. Problems of other members are not reported.
     pub(crate) fn find(&self, name: &str) -> Result<Option<Member>> {
         let found = match self {
             Self::Directory(directory) => directory.find(name),
@@ -454,10 +452,10 @@ impl Archive {
         self.check_found(name, found?)
     }
 
-    /// As [`Archive::find`], but little is read of a large zip that is in the order of its names. That another record
-    /// far away has the same name, or that what looks like records is something else, is not noticed then. Callers that
-    /// cannot tell by the content use [`Archive::find`]. All names are looked at for one that is not in its place if
-    /// `must_be_sure`.
+    /// Finds one member like [`Archive::find`], but reads little of a large zip that is sorted by name. It may then
+    /// miss another record with the same name, or hidden records. Callers that cannot check the content with a digest
+    /// must use [`Archive::find`]. If the name is not at its sorted position and `must_be_sure` is set, it reads all
+    /// names.
     pub(crate) fn find_by_order(&self, name: &str, must_be_sure: bool) -> Result<Option<Member>> {
         match self {
             Self::Zip(zip) => self.check_found(name, zip.find_by_order(name, must_be_sure)?),
@@ -472,7 +470,8 @@ impl Archive {
         }
     }
 
-    /// Bytes that were decoded of a tar that is compressed as a whole, to reach what was asked for; 0 for others.
+    /// Returns the number of bytes of a compressed tar that were decoded to reach the requested members; 0 for other
+    /// containers.
     pub(crate) fn decoded(&self) -> u64 {
         match self {
             Self::Tar(tarball) => tarball.decoded(),
@@ -480,7 +479,7 @@ impl Archive {
         }
     }
 
-    /// Every member, without reading content; what is wrong with the container is not looked for.
+    /// Lists all members without reading their contents or checking the container.
     pub(crate) fn members(&self) -> Result<Vec<Member>> {
         match self {
             Self::Directory(directory) => directory.members(),
@@ -489,8 +488,8 @@ impl Archive {
         }
     }
 
-    /// Gives the names of all members, without opening any; of a directory those near its top, since
-    /// more would be another walk.
+    /// Calls `take` with the names of all members, without opening any. For a directory, only with those near its top,
+    /// because listing more would need another walk.
     pub(crate) fn each_first_name(&self, take: &mut dyn FnMut(&str)) -> Result<()> {
         match self {
             Self::Directory(directory) => {
@@ -502,9 +501,9 @@ impl Archive {
         Ok(())
     }
 
-    /// The content of one file from its beginning; reading to the end checks it.
+    /// Opens the content of one file. Reading to the end checks it.
     pub(crate) fn read(&self, member: &Member) -> Result<MemberReader> {
-        // A content may be kept in memory.
+        // The content may be cached in memory.
         self.progress().check()?;
         match self {
             Self::Directory(directory) => directory.read(member),
@@ -513,7 +512,7 @@ impl Archive {
         }
     }
 
-    /// The memory that its contents may take.
+    /// Returns the limit on memory for the contents.
     pub(crate) fn allowance(&self) -> Result<Allowance> {
         Ok(match self.file() {
             Some(file) => Allowance::of_file(file.len()?),
@@ -521,13 +520,13 @@ impl Archive {
         })
     }
 
-    /// The first bytes, at most `length`, of one file that is stored in an archive; `None` for others.
+    /// Returns the first bytes, at most `length`, of a file that is stored in an archive; `None` for other members.
     pub(crate) fn start_of(&self, member: &Member, length: u64) -> Option<impl io::Read + use<>> {
         let (file, start) = self.file().zip(member.data_offset())?;
         Some(Stretch::new(Arc::clone(file), start, length.min(member.size)))
     }
 
-    /// Whoever counts the bytes that are read of it.
+    /// Returns where reads are reported.
     pub(crate) fn progress(&self) -> &Progress {
         match self {
             Self::Directory(directory) => directory.progress(),
@@ -536,17 +535,18 @@ impl Archive {
         }
     }
 
-    /// Whether what stands behind can only be reached by reading what stands before it.
+    /// Returns whether reading a member requires reading everything before it.
     pub(crate) fn is_stream(&self) -> bool {
         matches!(self.container(), Container::TarGz | Container::TarZst)
     }
 
-    /// How many bytes a whole pass reads: those of the file. Of a directory that is not known before.
+    /// Returns the number of bytes that a complete scan reads: the size of the file. Not known in advance for a
+    /// directory.
     pub(crate) fn bytes_to_read(&self) -> u64 {
         self.file().and_then(|file| file.len().ok()).unwrap_or(0)
     }
 
-    /// The file that was opened; its name may since have been given to another. A directory is none.
+    /// Returns the open archive file, or `None` for a directory. Its path may have been reused since.
     pub(crate) fn file(&self) -> Option<&Arc<File>> {
         match self {
             Self::Directory(_) => None,
@@ -555,7 +555,7 @@ impl Archive {
         }
     }
 
-    /// The file that holds the bytes of a stored member, and where they begin in it.
+    /// Returns the file with the bytes of a stored member, and their offset.
     pub(crate) fn stored(&self, member: &Member) -> Result<Option<(Arc<File>, u64)>> {
         if let Self::Directory(directory) = self {
             return Ok(Some((Arc::new(directory.open_file(&member.name)?), 0)));
@@ -565,27 +565,27 @@ impl Archive {
     }
 }
 
-/// A name that nobody may be given a file by.
+/// Creates the finding for an invalid name.
 fn invalid_name(invalid: InvalidPath) -> Finding {
     Finding::new(Code::InvalidName, format!("the name {}", invalid.kind))
         .in_member(invalid.path)
-        .hint("make the archive anew with relative names; the member was not looked at")
+        .hint("make the archive again with relative names; the member was not checked")
 }
 
-/// Two members of one name.
+/// Creates the finding for two members of one name.
 fn twice(name: &str) -> Finding {
     Finding::new(Code::DuplicateName, "two members have this name")
         .in_member(name)
-        .hint("make the archive anew; nobody can tell which one is meant")
+        .hint("make the archive again; programs differ in which member they unpack")
 }
 
-/// A member that is a file and a directory at once.
+/// Creates the finding for a member that is both a file and a directory.
 fn file_and_directory(name: &str) -> Finding {
     Finding::new(
         Code::FileAndDirectory,
-        "the member is a file, but another member lies in it as in a directory",
+        "the member is a file, but another member uses it as a directory",
     )
     .in_member(name)
     .expected("a directory", "a file")
-    .hint("make the archive anew; only one of them can be unpacked")
+    .hint("make the archive again; only one of the two can be unpacked")
 }

@@ -1,14 +1,13 @@
-//! What can be wrong with the names of members, in any container.
+//! Checks of member names, the same for every container.
 //!
-//! Some names are valid, but not everywhere: two that become one, and those that some system refuses.
+//! Some valid names do not work on every system: names that some systems reject, and pairs of names that some systems
+//! treat as one. `verify` warns of them, and so does `create` before it writes.
 //!
-//! `verify` warns of them whatever the container, and `create` before it makes one.
+//! Two names are treated as one if they are equal after Unicode's canonical composition (NFC) and its simple mapping to
+//! lower case ([`char::to_lowercase`]). File systems differ slightly in their rules, so no table matches all of them.
 //!
-//! Two names are taken for one when they have the same letters after Unicode's canonical composition
-//! (NFC) and its simple mapping to lower case ([`char::to_lowercase`]). File systems fold a little more
-//! or less than that, each in its own way; no table fits them all.
-//!
-//! Two files that Info-ZIP's `unzip` gives one name are an error in a zip, since only the second is left.
+//! Two files to which Info-ZIP's `unzip` gives the same name are an error in a zip, because the second overwrites the
+//! first.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,7 +17,7 @@ use super::{Container, MemberKind, file_and_directory, invalid_name, twice};
 use crate::finding::{Code, Finding, Severity};
 use crate::path::{self, MemberPath, escape};
 
-/// Checks every name by itself and all of them together.
+/// Checks every name, and all names together.
 pub(crate) fn check(names: &NameTable, container: Container, findings: &mut Vec<Finding>) {
     let mut before: Option<&str> = None;
     for named in names.iter() {
@@ -36,8 +35,8 @@ pub(crate) fn check(names: &NameTable, container: Container, findings: &mut Vec<
     }
 }
 
-/// Whether names are so ordinary that [`check_portable`] finds nothing about them. It needs no list of them,
-/// and is quickest when they come in order.
+/// Returns whether [`check_portable`] certainly finds nothing about these names. It does not collect them, and is
+/// fastest if they are sorted.
 pub(crate) fn are_surely_portable<N: AsRef<str>>(mut names: impl Iterator<Item = N>) -> bool {
     let mut before: Option<N> = None;
     names.all(|name| {
@@ -49,7 +48,7 @@ pub(crate) fn are_surely_portable<N: AsRef<str>>(mut names: impl Iterator<Item =
     })
 }
 
-/// How many bytes two names begin with that are the same.
+/// Returns the length of the common prefix of two names in bytes.
 fn shared_len(one: &str, other: &str) -> usize {
     one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count()
 }
@@ -64,7 +63,7 @@ fn check_alone(named: &Named<'_>, findings: &mut Vec<Finding>) {
         MemberKind::Link => findings.push(
             Finding::new(Code::Link, "the member is a link")
                 .in_member(named.name)
-                .hint("pack what the link leads to: `create` with the option `dereference`"),
+                .hint("pack the linked file: `create` with the option `dereference`"),
         ),
         MemberKind::Special => findings.push(
             Finding::new(
@@ -77,9 +76,9 @@ fn check_alone(named: &Named<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// A file `a` next to a member `a/b` cannot be unpacked.
+/// Reports every file `a` next to a member `a/b`, which cannot be unpacked.
 fn check_files_as_directories(names: &NameTable, findings: &mut Vec<Finding>) {
-    // Ordered by parts, the members below a name directly follow it.
+    // Sorted by parts, the members below a name directly follow it.
     let is_other = |named: &Named<'_>| named.kind != MemberKind::File;
     let mut by_parts: Vec<Named<'_>> = names.iter().collect();
     by_parts.sort_by(|a, b| {
@@ -103,7 +102,7 @@ pub(crate) struct NameTable {
 
 #[derive(Debug, Clone, Copy)]
 struct NameEntry {
-    /// Where the name begins in the text.
+    /// Offset of the name in the text.
     at: usize,
     len: u32,
     /// The number of the member.
@@ -111,17 +110,17 @@ struct NameEntry {
     kind: MemberKind,
 }
 
-/// One name.
+/// A name of the table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Named<'t> {
     pub(crate) name: &'t str,
     pub(crate) kind: MemberKind,
-    /// The number of the member that is called so.
+    /// The number of the member with this name.
     pub(crate) member: usize,
 }
 
 impl NameTable {
-    /// Takes the names and kinds of members, which are numbered as they come.
+    /// Collects the names and kinds of members, numbered in the order given.
     pub(crate) fn new<'m>(members: impl Iterator<Item = (&'m str, MemberKind)> + Clone) -> Self {
         let (count, bytes) = members
             .clone()
@@ -131,24 +130,24 @@ impl NameTable {
         for ((name, kind), member) in members.zip(0_u32..) {
             entries.push(NameEntry {
                 at: text.len(),
-                // No container has longer names, nor more members than can be numbered so in memory.
+                // No container has longer names, or more members than `u32` can number.
                 len: u32::try_from(name.len()).expect("no name is longer than its archive allows"),
                 member,
                 kind,
             });
             text.push_str(name);
         }
-        // Few are out of order: what a pack itself needs follows its payload.
+        // Nearly sorted: only the files of the pack itself follow the payload.
         entries.sort_by(|one: &NameEntry, other| one.name(&text).cmp(other.name(&text)));
         Self { text, entries }
     }
 
-    /// Every name in order.
+    /// Returns all entries in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Named<'_>> + Clone {
         self.entries.iter().map(|entry| self.named(entry))
     }
 
-    /// Every name in order, without what it is the name of.
+    /// Returns all names in order.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.iter().map(|named| named.name)
     }
@@ -165,30 +164,30 @@ impl NameEntry {
     }
 }
 
-/// Longest part of a name that common file systems take, in bytes. Those that count in UTF-16 allow as
-/// many units, of which no name has more than it has bytes.
+/// Maximum length of a part of a name on common file systems, in bytes. Some count UTF-16 units instead, of which a
+/// name never has more.
 const MAX_PART: usize = 255;
 
-/// Longest path that every Windows program takes, in units of UTF-16: 260 with a drive, its colon and
-/// backslash before, and a NUL behind.
+/// Maximum length of a path in all Windows programs, in UTF-16 units: 260 without the drive, its colon and backslash,
+/// and the final NUL.
 const MAX_WINDOWS_PATH: usize = 260 - 3 - 1;
 
-/// A name, and what it is compared by: folded, with a separator that orders before every letter, so
-/// that whatever lies in a directory stands together.
+/// A name and its comparison key: folded, with a separator that sorts before every letter, so that the members of a
+/// directory are adjacent.
 struct FoldedName<'a> {
     key: String,
     name: &'a str,
 }
 
-/// Warns of every one of `names` that cannot be used everywhere. What is wrong with a directory is said
-/// once, of the first member in it.
+/// Reports every name that does not work on all systems. A problem of a directory's name is reported once, for the
+/// first member in it.
 pub(crate) fn check_portable<'a>(
     names: impl IntoIterator<Item = &'a str>,
     container: Container,
     findings: &mut Vec<Finding>,
 ) {
     let names: Vec<&str> = names.into_iter().collect();
-    // Where nothing folds, nothing can become the same.
+    // If nothing folds, no two names can become equal.
     let folds = names
         .iter()
         .any(|name| name.bytes().any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii()));
@@ -213,10 +212,10 @@ pub(crate) fn check_portable<'a>(
             findings.push(
                 Finding::new(
                     Code::UnportableName,
-                    format!("the name cannot be used everywhere: {reason}"),
+                    format!("some systems cannot store this name: {reason}"),
                 )
                 .in_member(*name)
-                .hint("rename the file, so that the pack can be unpacked on every system"),
+                .hint("rename the file"),
             );
         }
         before = name;
@@ -225,10 +224,10 @@ pub(crate) fn check_portable<'a>(
         [one, other] if folds => Some((twins(one, other)?, other.name)),
         _ => None,
     });
-    // Where two directories are twins, members of one and of the other may follow each other in turn.
-    let mut told = HashSet::new();
+    // If two directories are twins, their members may alternate.
+    let mut reported = HashSet::new();
     for ((one, other), member) in pairs {
-        if told.insert((one, other)) && told.insert((other, one)) {
+        if reported.insert((one, other)) && reported.insert((other, one)) {
             findings.push(one_folded(one, other, member));
         }
     }
@@ -236,8 +235,8 @@ pub(crate) fn check_portable<'a>(
     check_unzipped(&sorted, container, findings);
 }
 
-/// Whether a name is one of the many that [`check_portable`] finds nothing about, whatever other such names
-/// there are. Its first `shared` bytes are those of another that is.
+/// Returns whether [`check_portable`] certainly finds nothing about a name and other such names. Its first `shared`
+/// bytes are already checked.
 fn is_surely_portable(name: &str, shared: usize) -> bool {
     let known = memchr::memrchr(b'/', name.as_bytes().get(..shared).unwrap_or_default());
     let fresh = name.get(known.map_or(0, |at| at + 1)..).unwrap_or(name);
@@ -247,17 +246,17 @@ fn is_surely_portable(name: &str, shared: usize) -> bool {
         && fresh.split('/').all(|part| device(part).is_none() && !part.ends_with('.'))
 }
 
-/// What a name is compared by.
+/// Returns the comparison key of a name.
 fn key(name: &str) -> String {
     let mut key = fold(name);
-    // Both are one byte of ASCII, so that the text stays text.
+    // Both are one byte of ASCII, so the text stays valid UTF-8.
     if key.contains('/') {
         key = key.replace('/', "\0");
     }
     key
 }
 
-/// The name as a system sees it that neither knows case nor how a letter is composed.
+/// Returns the name as seen by a system that ignores case and composition.
 fn fold(name: &str) -> String {
     if name.is_ascii() {
         return name.to_ascii_lowercase();
@@ -265,7 +264,7 @@ fn fold(name: &str) -> String {
     name.nfc().flat_map(char::to_lowercase).nfc().collect()
 }
 
-/// What of `name` follows the whole parts that it shares with `before`.
+/// Returns the part of `name` after the complete parts that it shares with `before`.
 fn without_shared_parts<'a>(before: &str, name: &'a str) -> &'a str {
     let mut shared = 0;
     for (one, other) in before.split_inclusive('/').zip(name.split_inclusive('/')) {
@@ -285,28 +284,28 @@ fn check_characters(name: &str, fresh: &str, findings: &mut Vec<Finding>) {
     findings.push(
         Finding::new(Code::ControlInName, "the name has invisible or control characters")
             .in_member(name)
-            .hint("rename the file; here its name is shown escaped"),
+            .hint("rename the file; the name is shown escaped here"),
     );
 }
 
-/// Why some system cannot write a file of this name, of which the parts in `fresh` are not yet checked.
+/// Returns why some system cannot store this name. Only the parts in `fresh` are not checked yet.
 fn unportable(name: &str, fresh: &str) -> Option<String> {
     fresh.split('/').find_map(unportable_part).or_else(|| {
-        // No name has more units than bytes.
+        // A name never has more UTF-16 units than bytes.
         if name.len() <= MAX_WINDOWS_PATH {
             return None;
         }
         let units = name.encode_utf16().count();
         (units > MAX_WINDOWS_PATH).then(|| {
-            format!("it is {units} characters long, many Windows programs allow {MAX_WINDOWS_PATH}")
+            format!("it has {units} characters; many Windows programs allow {MAX_WINDOWS_PATH}")
         })
     })
 }
 
-/// The device of Windows that a part of a name means, whatever its extension.
+/// Returns the Windows device that a part of a name refers to. Extensions are ignored.
 fn device(part: &str) -> Option<&str> {
     const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
-    /// The same, followed by one of [`DIGITS`].
+    /// Devices with a number from [`DIGITS`].
     const NUMBERED: [&str; 2] = ["com", "lpt"];
     const DIGITS: [&str; 12] = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "¹", "²", "³"];
     let stem = part.split('.').next().unwrap_or(part).trim_end();
@@ -321,25 +320,24 @@ fn device(part: &str) -> Option<&str> {
 
 fn unportable_part(part: &str) -> Option<String> {
     if let Some(device) = device(part) {
-        return Some(format!("`{}` is a device on Windows", device.to_ascii_lowercase()));
+        return Some(format!("`{}` is a device name on Windows", device.to_ascii_lowercase()));
     }
     if part.ends_with(['.', ' ']) {
-        return Some("Windows drops a dot or blank at the end of a name".to_owned());
+        return Some("Windows removes a dot or space at the end of a name".to_owned());
     }
     if let Some(character) = part.chars().find(|character| "<>:\"|?*".contains(*character)) {
-        return Some(format!("Windows allows no `{character}` in a name"));
+        return Some(format!("Windows does not allow `{character}` in a name"));
     }
     if part.trim_end_matches(|character: char| character.is_ascii_digit()).ends_with(';') {
         return Some(
-            "`unzip` takes a semicolon and digits at the end for a version of VMS".to_owned(),
+            "`unzip` removes a semicolon and digits at the end (a VMS version)".to_owned(),
         );
     }
-    (part.len() > MAX_PART).then(|| {
-        format!("a part of it is {} bytes long, most systems allow {MAX_PART}", part.len())
-    })
+    (part.len() > MAX_PART)
+        .then(|| format!("a part of it has {} bytes; most systems allow {MAX_PART}", part.len()))
 }
 
-/// The topmost twins, which are one when folded, among two neighbours and the directories that they lie in.
+/// Returns the topmost directories or files that become equal when folded, from two adjacent names.
 fn twins<'a>(one: &FoldedName<'a>, other: &FoldedName<'a>) -> Option<(&'a str, &'a str)> {
     let keys = one.key.split('\0').zip(other.key.split('\0'));
     let parts = one.name.split('/').zip(other.name.split('/'));
@@ -352,24 +350,24 @@ fn twins<'a>(one: &FoldedName<'a>, other: &FoldedName<'a>) -> Option<(&'a str, &
     Some((top(one.name), top(other.name)))
 }
 
-/// What is wrong with twins. The second is the name of `member`, or of a directory that it lies in.
+/// Creates the finding for twins. The second is the name of `member` or of one of its directories.
 fn one_folded(one: &str, other: &str, member: &str) -> Finding {
     let lower = |name: &str| name.chars().flat_map(char::to_lowercase).collect::<String>();
     let (code, how, where_) = if lower(one) == lower(other) {
-        (Code::CaseTwins, "only by case", "Windows and macOS")
+        (Code::CaseTwins, "only in case", "Windows and macOS")
     } else if one.nfc().eq(other.nfc()) {
-        (Code::NormalizationTwins, "only in how its letters are composed", "macOS")
+        (Code::NormalizationTwins, "only in Unicode normalization", "macOS")
     } else {
-        (Code::NormalizationTwins, "only by case and in how its letters are composed", "macOS")
+        (Code::NormalizationTwins, "only in case and Unicode normalization", "macOS")
     };
     let what = if other == member { "the name" } else { "the directory's name" };
     Finding::new(code, format!("{what} differs from `{one}` {how}"))
         .in_member(member)
-        .hint(format!("rename one; on {where_} it would take the place of the other"))
+        .hint(format!("rename one; on {where_} one would replace the other"))
 }
 
-/// Names as macOS writes them, letter and accent apart: sound, but another string than what is typed
-/// elsewhere. They come by the thousand, so one warning stands for all of them.
+/// Reports names with decomposed letters, as macOS writes them. They are valid, but differ from the names typed on
+/// other systems. There may be thousands, so one warning covers all.
 fn check_composition(names: &[FoldedName<'_>], findings: &mut Vec<Finding>) {
     let is_composed = |name: &str| match is_nfc_quick(name.chars()) {
         IsNormalized::Yes => true,
@@ -389,12 +387,12 @@ fn check_composition(names: &[FoldedName<'_>], findings: &mut Vec<Finding>) {
     findings.push(
         Finding::new(Code::DecomposedName, message)
             .in_member(first.name)
-            .hint("rename it as typed on this system; macOS writes names that others do not find"),
+            .hint("rename it in composed form (NFC), so that it is found on other systems"),
     );
 }
 
-/// The name that Info-ZIP's `unzip` gives a file, where that is another: it leaves out control characters, and
-/// a version of VMS at the end.
+/// Returns the name that Info-ZIP's `unzip` gives a file, if it differs: `unzip` drops control characters, and a VMS
+/// version at the end.
 fn unzipped(name: &str) -> Option<String> {
     let mut kept: String = name.chars().filter(|character| !character.is_ascii_control()).collect();
     let without_digits = kept.trim_end_matches(|character: char| character.is_ascii_digit());
@@ -404,7 +402,8 @@ fn unzipped(name: &str) -> Option<String> {
     (kept != name).then_some(kept)
 }
 
-/// Two files that `unzip` gives one name, so that only the second is left; an error where `unzip` reads them.
+/// Reports files to which `unzip` gives the same name, so that only the second remains. An error in containers that
+/// `unzip` reads.
 fn check_unzipped(names: &[FoldedName<'_>], container: Container, findings: &mut Vec<Finding>) {
     let mut taken: HashMap<String, &str> = HashMap::new();
     let changed: Vec<_> =
@@ -418,10 +417,10 @@ fn check_unzipped(names: &[FoldedName<'_>], container: Container, findings: &mut
         if let Some(other) = same {
             let mut finding = Finding::new(
                 Code::UnportableName,
-                format!("`unzip` gives this file and `{}` one name", escape(other)),
+                format!("`unzip` gives this file and `{}` the same name", escape(other)),
             )
             .in_member(name)
-            .hint("rename one; only the second would be left");
+            .hint("rename one; only the second would remain");
             if container == Container::Zip {
                 finding.severity = Severity::Error;
             }
@@ -448,7 +447,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn what_is_surely_portable_is_so(
+        fn surely_portable_names_are_portable(
             names in proptest::collection::btree_set("([ab.]|[a-c]|aux|A|é|/| ){0,6}", 0..6),
         ) {
             let mut before = String::new();
@@ -465,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_windows_cannot_write_are_found() {
+    fn names_that_windows_cannot_store_are_found() {
         for name in [
             "aux",
             "AUX.txt",
@@ -490,7 +489,7 @@ mod tests {
     fn names_that_are_too_long_for_some_system_are_found() {
         assert_eq!(codes(&[&"n".repeat(255)]), []);
         assert_eq!(codes(&[&"n".repeat(256)]), [Code::UnportableName]);
-        // 129 letters, but 258 bytes.
+        // 129 letters with 258 bytes.
         assert_eq!(codes(&[&"é".repeat(129)]), [Code::UnportableName]);
         let path = |last: usize| format!("{}/{}", "d".repeat(200), "n".repeat(last));
         assert_eq!(codes(&[&path(55)]), []);
@@ -498,19 +497,19 @@ mod tests {
     }
 
     #[test]
-    fn names_that_become_one_are_found_and_which_way() {
+    fn names_that_become_equal_are_found_with_the_reason() {
         use Code::{CaseTwins, DecomposedName, NormalizationTwins};
         assert_eq!(codes(&["A", "a"]), [CaseTwins]);
         assert_eq!(codes(&["É", "é"]), [CaseTwins]);
         assert_eq!(codes(&["\u{e9}", "e\u{301}"]), [NormalizationTwins, DecomposedName]);
         assert_eq!(codes(&["\u{c9}", "e\u{301}"]), [NormalizationTwins, DecomposedName]);
-        // Several ways to write one letter, none of them composed.
+        // Several encodings of one letter, none composed.
         assert_eq!(codes(&["\u{1e69}", "s\u{323}\u{307}", "s\u{307}\u{323}"]).len(), 3);
         assert_eq!(codes(&["ss", "ß", "a/B", "b/A", "ab"]), []);
     }
 
     #[test]
-    fn names_that_unzip_makes_one_are_an_error_in_a_zip() {
+    fn names_that_unzip_makes_equal_are_an_error_in_a_zip() {
         for [one, other] in [
             ["a/f", "a/f;1"],
             ["f;1", "f;2"],
@@ -521,8 +520,10 @@ mod tests {
             for (container, is_error) in [(Container::Zip, true), (Container::Tar, false)] {
                 let mut findings = Vec::new();
                 check_portable([one, other], container, &mut findings);
-                let made_one: Vec<_> =
-                    findings.iter().filter(|found| found.message.contains("one name")).collect();
+                let made_one: Vec<_> = findings
+                    .iter()
+                    .filter(|found| found.message.contains("the same name"))
+                    .collect();
                 assert_eq!(made_one.len(), 1, "{one:?} {other:?} {findings:?}");
                 assert_eq!(made_one[0].is_error(), is_error, "{one:?}");
             }
@@ -534,7 +535,7 @@ mod tests {
     #[test]
     fn twins_among_directories_are_found_once() {
         assert_eq!(codes(&["D/a", "d/b", "D/c", "d/d", "D/e"]), [Code::CaseTwins]);
-        // A file that is in the way of a directory.
+        // A file with the name of a directory.
         assert_eq!(codes(&["d", "D/a"]), [Code::CaseTwins]);
         assert_eq!(codes(&["d", "d-", "D/a"]), [Code::CaseTwins]);
         let twin = findings(&["x/D/a", "x/d/a"]).remove(0);
@@ -543,7 +544,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_directory_is_said_once() {
+    fn a_problem_of_a_directory_name_is_reported_once() {
         assert_eq!(codes(&["aux/a", "aux/b", "aux/c/d"]), [Code::UnportableName]);
         assert_eq!(codes(&["a\u{1b}/a", "a\u{1b}/b"]), [Code::ControlInName]);
         let apart = findings(&["e\u{301}/a", "e\u{301}/b", "c"]);
@@ -570,7 +571,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_cannot_stand_side_by_side_are_found() {
+    fn names_that_cannot_coexist_are_found() {
         use MemberKind::{Directory, File, Link, Special};
         assert_eq!(codes_of(&[("a", File), ("b", Directory), ("b/c", File)]), []);
         assert_eq!(codes_of(&[("a", File), ("a", File)]), [Code::DuplicateName]);
@@ -589,7 +590,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_in_order_whatever_the_order_of_members() {
+    fn names_are_sorted() {
         let many: Vec<String> = (0..40).map(|number| format!("{:02}", number * 7 % 40)).collect();
         let late = ["b", "c", "d", "a", "b"].map(str::to_owned).to_vec();
         for names in [Vec::new(), late, many] {

@@ -1,14 +1,14 @@
-//! What is in the place of the decoder of Zstandard where the crate zstd is not built in.
+//! A replacement for the Zstandard decoder without the crate zstd.
 
 use std::convert::Infallible;
 use std::io::{self, BufRead, Read};
 
-/// A decoder that nobody can make.
+/// A decoder that cannot be constructed.
 pub(super) struct ZstdDecoder<R>(R, Infallible);
 
-/// Refuses to decode.
+/// Always fails.
 pub(super) fn decoder<R: BufRead>(_: R, _: u32) -> io::Result<ZstdDecoder<R>> {
-    let reason = "what is compressed with zstd needs the feature `zstd` of the crate ra-pack";
+    let reason = "decoding Zstandard needs the feature `zstd` of the crate ra-pack";
     Err(io::Error::other(crate::error::Error::Unsupported(reason.to_owned())))
 }
 
@@ -32,7 +32,7 @@ impl<R> Read for ZstdDecoder<R> {
     }
 }
 
-/// Whether a decoder refuses a frame for its window.
+/// Returns whether a decoder rejected a frame because of its window.
 pub(super) fn is_wide_window(_: &io::Error) -> bool {
     false
 }

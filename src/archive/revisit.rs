@@ -1,5 +1,5 @@
-//! Looks at members that are known: a first one at each of a list, and a second one at contents whose places a pass
-//! over the archive has found and checked, of which nothing but the bytes is read again.
+//! Reads members at known locations: a first read of each member in a list, or a second read after a scan has found and
+//! checked the locations. Only the contents are read.
 
 use std::cmp::Reverse;
 use std::io::BufRead;
@@ -14,57 +14,57 @@ use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::pipeline;
 
-/// Members that one job takes at a time: enough that jobs seldom meet in one directory.
+/// Maximum number of members per portion: enough that jobs seldom work in the same directory.
 const MEMBERS: usize = 512;
-/// Bytes of members that one job takes at a time, when it takes several.
+/// Maximum total size of a portion of several members, in bytes.
 pub(super) const BYTES: u64 = 4 * 1024 * 1024;
-/// Members up to this packed size are read whole, together with their neighbours; larger ones several at once.
+/// Members up to this packed size are read completely, together with adjacent ones. Several larger ones are read at
+/// once.
 pub(crate) const LARGE: u64 = 1024 * 1024;
-/// Most contents that are to be hashed beside the reading: the blocks of each take memory.
+/// Maximum number of members that are hashed by a thread of their own. Each needs memory for its blocks.
 const MOST_BESIDE: usize = 16;
 
-/// A content that is shown once more.
+/// The content of a member to visit.
 pub(crate) struct Shown<'c> {
-    /// Its number among the wanted ones.
+    /// Its position among the wanted ones.
     pub(crate) position: usize,
     pub(crate) content: &'c mut dyn BufRead,
-    /// Who had best hash it.
+    /// The thread that should hash it.
     pub(crate) hashing: Hashing,
 }
 
-/// Contents that are shown once more, each with its number among the wanted ones, and each opened when it is asked for.
+/// Contents to visit, each with its position among the wanted ones. Each is opened on demand.
 pub(crate) type OpenContents<'c> = dyn Iterator<Item = Result<(usize, MemberReader)>> + 'c;
 
-/// Looks at contents that are shown once more.
+/// A visitor of contents.
 pub(crate) trait Revisit: Sync {
-    /// What every job has of its own.
+    /// State of each job.
     type State;
-    /// What is seen of a content.
+    /// The result for a member.
     type Seen: Send;
 
     fn state(&self) -> Self::State;
 
     fn one(&self, state: &mut Self::State, shown: Shown<'_>) -> Self::Seen;
 
-    /// How many large contents are best read side by side: the most, then fewer. None when one after the other is as
-    /// good.
+    /// Returns the useful numbers of large contents to read at once, largest first. Empty if one after the other is as
+    /// fast.
     fn at_once(&self) -> &'static [usize] {
         &[]
     }
 
-    /// Large contents, of which so many are read side by side where [`Self::at_once`] says so. Gives what is seen of
-    /// each with its number.
+    /// Visits large contents, `at_once` of them at a time. Returns each result with its position.
     fn several(
         &self,
         _state: &mut Self::State,
         _width: usize,
         _contents: &mut OpenContents<'_>,
     ) -> Result<Vec<(usize, Self::Seen)>> {
-        unreachable!("one after the other is as good")
+        unreachable!("`at_once` is empty")
     }
 }
 
-/// Two functions that look at one content at a time.
+/// A visitor made of two functions. It visits one member at a time.
 pub(super) struct OneByOne<S, L>(pub(super) S, pub(super) L);
 
 impl<S, T, M, L> Revisit for OneByOne<M, L>
@@ -85,7 +85,7 @@ where
     }
 }
 
-/// Shows the contents of the `wanted` of `members`; gives the results in the order of `wanted`.
+/// Visits the `wanted` ones of `members` and returns the results in the order of `wanted`.
 pub(super) fn revisit<R: Revisit>(
     archive: &Archive,
     members: &[Member],
@@ -105,7 +105,7 @@ pub(super) fn revisit<R: Revisit>(
     };
     let sizes: Vec<u64> = (0..order.len()).map(|place| at(place).1.packed_size).collect();
     let is_stored = |place| at(place).1.method == Method::Stored;
-    // Those that are read side by side, each taken by the first job that has room for another.
+    // Members to read at once. A job takes the next one whenever it has room.
     let (beside, portions) = portions(&sizes, jobs, visit.at_once(), is_stored);
     let beside = Mutex::new(beside.into_iter());
     let next = || beside.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -145,7 +145,7 @@ pub(super) fn revisit<R: Revisit>(
                     };
                     let several = visit.several(state, *width, &mut iter::from_fn(next).map(open));
                     if several.is_err() {
-                        // The other jobs begin nothing more.
+                        // Makes the other jobs stop.
                         iter::from_fn(next).for_each(drop);
                     }
                     visited.extend(several?);
@@ -159,25 +159,24 @@ pub(super) fn revisit<R: Revisit>(
     Ok(results.into_iter().map(|(_, result)| result).collect())
 }
 
-/// What one job takes at a time, by places in the order of the file.
+/// The work that one job takes at a time, as positions in the order of the file.
 #[derive(Debug)]
 enum Portion {
-    /// Neighbours, or a large one.
+    /// Adjacent members, or one large member.
     Run(Range<usize>, Hashing),
-    /// So many large ones at a time; as soon as one of them is done, another takes its place.
+    /// Large members, this many at once. When one is done, the next takes its lane.
     SideBySide(usize),
 }
 
-/// Cuts members of these sizes into portions, and gives the places of those that are read side by side. Large members
-/// come first, and the largest of them before the others, so that no job is left alone with one at the end; the others
-/// stay in their order.
+/// Divides members of these sizes into portions, and returns the positions of those to read at once. Large members come
+/// first, the largest before the others, so that no job is left with one at the end. The others keep their order.
 fn portions(
     sizes: &[u64],
     jobs: usize,
     at_once: &[usize],
     is_stored: impl Fn(usize) -> bool,
 ) -> (Vec<usize>, Vec<Portion>) {
-    // Of few members, too, every job gets some.
+    // With few members, every job should still get some.
     let most = sizes.len().div_ceil(jobs.max(1) * 8).clamp(1, MEMBERS);
     let mut runs: Vec<(Range<usize>, u64)> = Vec::new();
     let mut large: Vec<(usize, u64)> = Vec::new();
@@ -198,15 +197,15 @@ fn portions(
             _ => runs.push((place..place + 1, size)),
         }
     }
-    // What is to be unpacked takes longest; those that are not so large stay in their order.
+    // Decompression takes longest. Members below the limit keep their order.
     large.sort_by_key(|(place, size)| (is_stored(*place), Reverse((*size).max(BYTES))));
     let stored = large.partition_point(|(place, _)| !is_stored(*place));
-    // To unpack a content takes longer than to hash it, and memory.
+    // Decompression takes longer than hashing, and more memory.
     let width = width(at_once, large.len() - stored, jobs);
     let beside = large.split_off(if width > 1 { stored } else { large.len() });
     let mut hashed_beside = 0..if jobs > 1 { MOST_BESIDE } else { 0 };
     let large = large.into_iter().map(|(place, size)| {
-        // Longer than the other jobs have work.
+        // Larger than one job's share of all members.
         let is_longest = size > BYTES && size.saturating_mul(jobs as u64) > total;
         let is_beside = is_longest && hashed_beside.next().is_some();
         let hashing = if is_beside { Hashing::Beside } else { Hashing::Here };
@@ -220,17 +219,17 @@ fn portions(
     (beside.into_iter().map(|(place, _)| place).collect(), portions)
 }
 
-/// A member before it was looked at, and what is kept of it then.
+/// A member before its visit, then the result.
 enum Slot<K> {
     Found(Member),
     Kept(K),
 }
 
-/// Looks at every member, on `jobs` threads that take `step` of them at a time and have a state each.
+/// Visits every member on `jobs` threads. Each has a state and takes `step` members at a time.
 ///
 /// # Errors
 ///
-/// When `look` gives one.
+/// Returns the first error of `look`.
 pub(super) fn look_at_each<S, K: Send>(
     jobs: usize,
     members: Vec<Member>,
@@ -283,7 +282,7 @@ mod tests {
         format!("{number:04}")
     }
 
-    /// An archive of these contents, named by their numbers.
+    /// Creates an archive of these contents, named by their numbers.
     fn archive(
         path: &Path,
         (container, compression): (Container, Compression),
@@ -307,7 +306,7 @@ mod tests {
         Archive::open(path).unwrap()
     }
 
-    /// The same as files.
+    /// Creates a directory with these contents.
     fn directory(path: &Path, contents: &[Vec<u8>]) -> Archive {
         for (number, content) in contents.iter().enumerate() {
             std::fs::write(path.join(named(number)), content).unwrap();
@@ -321,7 +320,7 @@ mod tests {
         bytes
     }
 
-    /// What a second look sees of every member whose bit in `mask` is set is what the first one saw.
+    /// Checks that a second visit of the members in `mask` sees the same as the first.
     fn assert_same(archive: &Archive, mask: u64, jobs: usize) {
         let scan = archive.scan(jobs, |_, content| read(content)).unwrap();
         let (members, seen): (Vec<_>, Vec<_>) = scan.members.into_iter().unzip();
@@ -337,7 +336,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(12))]
         #[test]
-        fn a_second_look_sees_what_the_first_saw(
+        fn a_second_visit_sees_the_same(
             mut contents in vec(vec(any::<u8>(), 0..400), 0..80),
             large in 0..3 * usize::try_from(LARGE).unwrap(),
             mask in prop_oneof![any::<u64>(), Just(0), Just(u64::MAX)],
@@ -361,7 +360,7 @@ mod tests {
                 0..2000,
             ),
             jobs in 0..9_usize,
-            // Some are stored, or all of them, or none.
+            // Some members are stored, or all, or none.
             stored_from in prop_oneof![Just(0), 0..2000_usize, Just(2000)],
         ) {
             let is_stored = |place: usize| place >= stored_from;

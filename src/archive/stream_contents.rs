@@ -1,4 +1,4 @@
-//! The contents of a compressed tar, which pass by in its order, for someone who asks for them in another.
+//! Random access to the contents of a compressed tar, which can only be decoded in order.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -8,21 +8,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::data::MemberReader;
 use super::tarball::TarEntries;
 
-/// The longest content that is kept whole: nearly all descriptions and manifests, and many arrays.
+/// Maximum size of a file that is cached completely. Nearly all descriptions and manifests, and many arrays, are
+/// smaller.
 const WHOLE: u64 = 8 << 20;
 
-/// Bytes that are kept of longer ones from their beginning: more than headers have.
+/// Number of bytes cached from the beginning of larger files: more than any header.
 const START: u64 = 64 << 10;
 
-/// Bytes that are kept of all contents together. The last that passed are kept: `create` writes the manifest last, and
-/// it is asked for first.
+/// Maximum size of the cache in bytes. It keeps the contents read last, because `create` writes the manifest last and
+/// it is requested first.
 const KEPT: usize = 16 << 20;
 
-/// Memory for a kept content besides its bytes.
+/// Memory for a cache entry in addition to its bytes.
 const ENTRY: usize = 128;
 
-/// Where a compressed tar was read last, and what passed by. Whoever asks in about the order of the tar has it
-/// decoded once.
+/// The position in a compressed tar, and a cache of contents already passed. Requests in approximately the order of the
+/// tar decode it once.
 pub(super) struct StreamContents(Arc<Mutex<Passed>>);
 
 impl fmt::Debug for StreamContents {
@@ -33,31 +34,31 @@ impl fmt::Debug for StreamContents {
 
 struct Passed {
     reader: Option<TarEntries>,
-    /// The starts of contents by where these begin in the tar.
+    /// The cached beginnings, by the offset of their contents in the tar.
     starts: HashMap<u64, Arc<[u8]>>,
-    /// Where these begin, in the order in which they passed.
+    /// These offsets in the order of reading.
     order: VecDeque<u64>,
-    /// Bytes that these take.
+    /// Size of the cached beginnings in bytes.
     kept: usize,
     decoded: u64,
-    /// Begins to read the tar.
+    /// Starts reading the tar.
     begin: Box<dyn Fn() -> TarEntries + Send>,
 }
 
 impl StreamContents {
-    /// Those of a tar that is read by what `begin` gives; nothing is read yet.
+    /// Creates a cache for the tar that `begin` opens. Reads nothing yet.
     pub(super) fn new(begin: impl Fn() -> TarEntries + Send + 'static) -> Self {
         let (starts, order, begin) = (HashMap::new(), VecDeque::new(), Box::new(begin));
         let passed = Passed { reader: None, starts, order, kept: 0, decoded: 0, begin };
         Self(Arc::new(Mutex::new(passed)))
     }
 
-    /// Keeps the start of a content of `size` bytes that begins at `data`, for whoever passes by.
+    /// Caches the beginning of the file of `size` bytes at offset `data`.
     pub(super) fn keep(&self, data: u64, size: u64, content: &mut impl Read) -> io::Result<()> {
         lock(&self.0).keep(data, size, content).map(drop)
     }
 
-    /// The content of `size` bytes that begins at `data`; `None` when nothing begins there.
+    /// Returns the content of `size` bytes at offset `data`, or `None` if no content begins there.
     pub(super) fn read(&self, data: u64, size: u64) -> io::Result<Option<MemberReader>> {
         let mut passed = lock(&self.0);
         let start = match passed.starts.get(&data) {
@@ -74,7 +75,7 @@ impl StreamContents {
         Ok(Some(Box::new(Cursor::new(start).chain(BufReader::new(rest)))))
     }
 
-    /// Bytes of the tar that were decoded to reach contents.
+    /// Returns the number of decoded bytes of the tar.
     pub(super) fn decoded(&self) -> u64 {
         lock(&self.0).decoded
     }
@@ -83,7 +84,7 @@ impl StreamContents {
 impl Passed {
     fn keep(&mut self, data: u64, size: u64, content: &mut impl Read) -> io::Result<Arc<[u8]>> {
         let length = if size > WHOLE { START } else { size };
-        // A size is a claim, by which little is taken at once.
+        // The size is not verified, so allocate only a little.
         let mut start = Vec::with_capacity(usize::try_from(length.min(START)).unwrap_or(0));
         content.take(length).read_to_end(&mut start)?;
         let start: Arc<[u8]> = start.into();
@@ -99,7 +100,7 @@ impl Passed {
         Ok(start)
     }
 
-    /// Reads on to the start of the content that begins at `data`, from the beginning if it has passed.
+    /// Reads on to the content at offset `data`, from the beginning of the tar if it has passed.
     fn pass_to(&mut self, data: u64) -> io::Result<Option<Arc<[u8]>>> {
         let reader = self.reader.take().filter(|reader| reader.position() < data);
         let mut reader = reader.unwrap_or_else(&self.begin);
@@ -121,14 +122,13 @@ impl Passed {
     }
 }
 
-/// The rest of a content behind its start, for whoever reads so far. The reader is given back, since what is asked
-/// for next mostly follows.
+/// The content after its cached beginning. Dropping it returns the decoder, because the next request usually follows.
 struct Rest {
     passed: Arc<Mutex<Passed>>,
     data: u64,
     from: u64,
     is_begun: bool,
-    /// None before the beginning and after an error.
+    /// None before the first request and after an error.
     reader: Option<TarEntries>,
 }
 

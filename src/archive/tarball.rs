@@ -1,4 +1,4 @@
-//! A tar file, plain or compressed as a whole.
+//! A tar file, plain or compressed.
 
 use std::io::{self, Read as _};
 use std::sync::{Arc, OnceLock};
@@ -20,13 +20,13 @@ use crate::fs::File;
 use crate::path::{MemberPath, PathFault, escape};
 use crate::pipeline;
 
-/// Takes memory for a member with such a name and so much content, and for what may be wrong with it. The name is kept
-/// twice, once in order, and what the header of an array says in some three forms. The end of a name that is longer
-/// than a path may be counts for more: it is printed, too.
+/// Reserves memory for a member with this name and size, and for its problems. The name is stored twice, once for
+/// sorting; the header of an array in about three ways. Names longer than a path count more, because they are also
+/// printed.
 fn is_room(allowance: &Allowance, name: &[u8], size: u64) -> bool {
     const LONGEST_PATH: u64 = 4096;
     const MEMBER: u64 = 400;
-    /// The header of an array of 64 dimensions, or a little more.
+    /// The header of an array of 64 dimensions, rounded up.
     const HEADER: u64 = 600;
     let len = name.len() as u64;
     let name =
@@ -34,16 +34,16 @@ fn is_room(allowance: &Allowance, name: &[u8], size: u64) -> bool {
     allowance.take(name.saturating_add(MEMBER).saturating_add(size.min(HEADER).saturating_mul(3)))
 }
 
-/// Members that one job takes at a time.
+/// Number of members that one job takes at a time.
 const STEP: usize = 32;
 
-/// Bytes of a plain tar that are read at once where headers are looked for: those of small members lie close together.
+/// Bytes per read when looking for headers in a plain tar. The headers of small members are close together.
 const HEADERS: usize = 16 << 10;
 
-/// Reads a tar, plain or compressed.
+/// A reader of a plain or compressed tar.
 pub(super) type TarEntries = TarReader<Box<dyn Skip + Send>>;
 
-/// Begins to read the tar in a file; gives where an oddity of the stream will be, once it has been read.
+/// Starts reading the tar in a file. The second value receives an oddity of the stream, once it is read.
 fn entries(
     file: &Arc<File>,
     len: u64,
@@ -58,7 +58,7 @@ fn entries(
     let oddity = decoder.oddity();
     let progress = file.progress().clone();
     let blocks = decoder.blocks().map(move |block| {
-        // A block that is read may be decoded to gigabytes.
+        // One block may decode to gigabytes, so check for cancellation.
         progress.check().map_err(Error::from)?;
         block
     });
@@ -70,16 +70,16 @@ fn whole(file: &Arc<File>, len: u64) -> Stretch {
     Stretch::new(Arc::clone(file), 0, len)
 }
 
-/// Blocks of a stream that are decoded ahead.
+/// Number of blocks that are decoded ahead.
 const AHEAD: usize = 4;
 
-/// A tar that was opened.
+/// An opened tar.
 #[derive(Debug)]
 pub(crate) struct Tarball {
     file: Arc<File>,
     len: u64,
     compression: StreamCompression,
-    /// Every member in the order of the names, found with the first member that is looked for.
+    /// All members sorted by name, created for the first lookup.
     index: OnceLock<Vec<Member>>,
     contents: StreamContents,
 }
@@ -93,7 +93,7 @@ impl Tarball {
         Ok(Self { file, len, compression, index: OnceLock::new(), contents })
     }
 
-    /// Whether the first bytes, once they are decompressed, are those of a tar.
+    /// Returns whether the first bytes, decompressed if necessary, are those of a tar.
     pub(super) fn begins_as_tar(&self) -> Result<bool> {
         let mut start = [0; SNIFFED];
         match StreamDecoder::new(whole(&self.file, self.len), self.compression)
@@ -101,17 +101,17 @@ impl Tarball {
         {
             Ok(()) => Ok(FileKind::of(&start) == FileKind::Tar),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
-            // What cannot be decompressed is no tar; what the system refuses says nothing about that.
+            // Data that cannot be decompressed is not a tar. A system error is returned.
             Err(error) => self.stream_finding(error).map(|_| false),
         }
     }
 
-    /// The error of more members than memory is taken for. What is wrong with those that were seen may be hidden by
-    /// one that was not, so that nothing is said of any.
+    /// Creates the error for members that need too much memory. It reports no problems of the members seen so far,
+    /// because members not seen could hide them.
     fn too_many(&self, allowance: &Allowance) -> Error {
         Error::Unsupported(format!(
-            "the members of `{}` take more memory than the {} bytes that an archive of this size may make it \
-             take; look into it by `tar`",
+            "listing the members of `{}` needs more than the limit of {} bytes for an archive of this size; \
+             list them with `tar -tf`",
             escape(&self.file.path().to_string_lossy()),
             allowance.limit()
         ))
@@ -129,7 +129,7 @@ impl Tarball {
         }
     }
 
-    /// Begins to read the tar; gives where an oddity of the stream will be, once it has been read.
+    /// Starts reading the tar. The second value receives an oddity of the stream, once it is read.
     fn entries(&self) -> (TarEntries, Option<Arc<OnceLock<Oddity>>>) {
         entries(&self.file, self.len, self.compression)
     }
@@ -150,7 +150,7 @@ impl Tarball {
         })?;
         findings.extend(faults);
         let Some(oddity) = oddity else {
-            // One thread walked from header to header; the contents are read by all jobs.
+            // One thread read all headers; all jobs read the contents.
             self.file.progress().expect_files(members.len());
             let window = || Window::new(Arc::clone(&self.file));
             let look = |window: &mut Window, member: Member, _: &mut _| {
@@ -165,14 +165,13 @@ impl Tarball {
         };
         findings.extend(oddity.get().map(|oddity| {
             Finding::new(Code::OddContainer, oddity.what).at_byte(oddity.offset).hint(
-                "pack anew to be rid of it; no manifest covers it, and no content depends on it",
+                "pack the files again to remove it; no manifest covers it, and no file is affected",
             )
         }));
         Ok(Scan { members: kept, findings })
     }
 
-    /// Walks over the whole tar, and gives what is wrong with it. Members that take more memory than is left are an
-    /// error.
+    /// Reads the complete tar and returns its problems. Running out of allowed memory is an error.
     fn walk(
         &self,
         mut entries: TarEntries,
@@ -196,8 +195,8 @@ impl Tarball {
         entries.finish().or_else(|error| Ok(vec![self.stream_finding(error)?]))
     }
 
-    /// A stream is decoded again from its beginning to its end, so that no read that the system refuses
-    /// goes unnoticed.
+    /// Reads contents at known locations. A compressed tar is decoded again from beginning to end, so that every read
+    /// error is noticed.
     pub(super) fn revisit<R: Revisit>(
         &self,
         members: &[Member],
@@ -206,7 +205,7 @@ impl Tarball {
         visit: &R,
     ) -> Result<Vec<R::Seen>> {
         let changed = || {
-            let source = io::Error::other("its members are others than they were before");
+            let source = io::Error::other("its members changed since it was first read");
             Error::io("read", self.file.path())(source)
         };
         let mut state = visit.state();
@@ -221,13 +220,13 @@ impl Tarball {
             if !members.get(*index).is_some_and(|before| is_same(before, &member)) {
                 return Err(changed());
             }
-            // One job shows all contents, and none of the others ever has anything to do.
+            // One job visits all contents, and the others would be idle.
             let is_beside = jobs > 1 && member.size > revisit::BYTES;
             let hashing = if is_beside { Hashing::Beside } else { Hashing::Here };
             results.push(visit.one(&mut state, Shown { position, content, hashing }));
             Ok(())
         })?;
-        // What is damaged behind the last member that is wanted, the scan has told.
+        // The scan has reported damage after the last wanted member.
         match findings.into_iter().find(Finding::is_error) {
             _ if results.len() == wanted.len() => Ok(results),
             Some(finding) => Err(Error::damaged(self.file.path(), finding)),
@@ -235,7 +234,7 @@ impl Tarball {
         }
     }
 
-    /// What a fault of the compressed stream says; an error of the file itself is an error.
+    /// Converts a fault of the compressed stream to a finding. Errors of the file itself are returned as errors.
     fn stream_finding(&self, error: io::Error) -> Result<Finding> {
         let error = match error.downcast::<Error>() {
             Ok(Error::Unsupported(why)) => {
@@ -249,14 +248,14 @@ impl Tarball {
         fault.map(|StreamFault(finding)| finding).map_err(Error::io("read", self.file.path()))
     }
 
-    /// The member that an entry is: none for the directory that was packed itself, and none for a name
-    /// that is not UTF-8, which [`unreadable_name`] reports.
+    /// Converts an entry to a member. Returns `None` for the root directory and for a name that is not UTF-8, which
+    /// [`unreadable_name`] reports.
     fn member(&self, entry: &TarEntry) -> Option<Member> {
-        // Tars made from `.` name everything below `./`.
+        // Tars made from `.` prefix every name with `./`.
         let name = entry.name.strip_prefix(b"./").unwrap_or(&entry.name);
         let name = std::str::from_utf8(name.strip_suffix(b"/").unwrap_or(name)).ok()?;
         let kind = entry.kind;
-        // Other readers make something else of an empty name.
+        // Other readers handle an empty name differently.
         if kind == MemberKind::Directory && matches!(&*entry.name, b"." | b"./") {
             return None;
         }
@@ -275,7 +274,7 @@ impl Tarball {
         })
     }
 
-    /// Every member in the order of the tar.
+    /// Lists all members in the order of the tar.
     pub(super) fn members(&self) -> Result<Vec<Member>> {
         let mut members = self.index()?.to_vec();
         members.sort_unstable_by_key(Member::start);
@@ -303,7 +302,7 @@ impl Tarball {
         Ok(found.cloned())
     }
 
-    /// The members by their names.
+    /// Returns the members sorted by name.
     fn index(&self) -> Result<&[Member]> {
         match self.index.get() {
             Some(index) => Ok(index),
@@ -311,7 +310,7 @@ impl Tarball {
         }
     }
 
-    /// Looks at every member once. A tar that cannot be walked to its end is an error.
+    /// Reads all headers once. An error in the tar is returned.
     fn make_index(&self) -> Result<Vec<Member>> {
         let mut members = Vec::new();
         let is_stream = self.compression != StreamCompression::None;
@@ -328,7 +327,7 @@ impl Tarball {
                 {
                     Err(Error::damaged(self.file.path(), self.stream_finding(error)?))
                 }
-                // A fault of the tar is among its faults.
+                // A fault of the tar is among the findings.
                 _ => Ok(()),
             }
         })?;
@@ -340,12 +339,12 @@ impl Tarball {
         Ok(members)
     }
 
-    /// Forgets the index.
+    /// Drops the index.
     pub(super) fn forget_members(&mut self) {
         self.index = OnceLock::new();
     }
 
-    /// Bytes of a compressed tar that were decoded to reach the contents that were asked for.
+    /// Returns the number of bytes of a compressed tar that were decoded to reach requested contents.
     pub(super) fn decoded(&self) -> u64 {
         self.contents.decoded()
     }
@@ -366,7 +365,7 @@ impl Tarball {
     }
 }
 
-/// Whether two looks at a member saw the same.
+/// Returns whether two reads of a member gave the same values.
 fn is_same(one: &Member, other: &Member) -> bool {
     (&one.name, one.kind, one.size) == (&other.name, other.kind, other.size)
 }
@@ -375,13 +374,13 @@ fn is_readable(member: &Member) -> bool {
     member.kind == MemberKind::File && MemberPath::new(&*member.name).is_ok()
 }
 
-/// A name that is not UTF-8. Shown with replaced bytes, it could be taken for another member's.
+/// Reports a name that is not UTF-8. With replaced bytes, it could be mistaken for another name.
 fn unreadable_name(entry: &TarEntry) -> Option<Finding> {
     let invalid = MemberPath::from_bytes(&entry.name).err()?;
     (invalid.kind == PathFault::NotUtf8).then(|| {
         Finding::new(Code::InvalidName, format!("the name {}", invalid.kind))
             .in_member(invalid.path)
             .at_byte(entry.header_offset)
-            .hint("rename the file and make the archive anew; the member was not looked at")
+            .hint("rename the file and make the archive again; the member was not checked")
     })
 }

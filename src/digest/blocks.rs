@@ -1,34 +1,34 @@
-//! Contents that pass by in blocks, hashed on the way: one, or several by one core at once.
+//! Hashing of data that arrives in blocks: one stream, or several at once on one core.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::{Digests, Hashers};
 
-/// Which thread hashes a content.
+/// The thread that hashes a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hashing {
-    /// The one that reads it: other jobs have work of their own.
+    /// The thread that reads the data. Other jobs use the other cores.
     Here,
-    /// One of its own: nothing else is left to do that takes as long.
+    /// A thread of its own. No other work takes as long.
     Beside,
 }
 
-/// A content that comes in blocks, and goes on to whoever wants it once it has been hashed.
+/// A stream of blocks that are hashed and then passed on.
 pub(crate) trait Blocks {
-    /// Why it does not come, or does not go on.
+    /// The error of reading or passing on.
     type Error;
 
-    /// Waits for bytes that can be hashed, and says whether there are any: at the end there are none.
+    /// Waits for bytes to hash. Returns `false` at the end.
     fn wait(&mut self) -> Result<bool, Self::Error>;
 
-    /// Those bytes.
+    /// Returns the bytes that are ready.
     fn ready(&mut self) -> &[u8];
 
-    /// Sends them on.
+    /// Passes these bytes on.
     fn pass_on(&mut self) -> Result<(), Self::Error>;
 }
 
-/// Hashes all of a content.
+/// Hashes a complete stream.
 pub(crate) fn hash<B: Blocks>(content: &mut B, hashers: &mut Hashers) -> Result<(), B::Error> {
     while content.wait()? {
         hashers.update(ready(content));
@@ -37,28 +37,28 @@ pub(crate) fn hash<B: Blocks>(content: &mut B, hashers: &mut Hashers) -> Result<
     Ok(())
 }
 
-/// The bytes that a content has waited for: to go on without them would be a digest of fewer.
+/// Returns the ready bytes. Panics if there are none, because the digest would be of fewer bytes than the stream.
 fn ready<B: Blocks>(content: &mut B) -> &[u8] {
     let bytes = content.ready();
-    assert!(!bytes.is_empty(), "there are bytes that were waited for");
+    assert!(!bytes.is_empty(), "bytes must be ready after waiting");
     bytes
 }
 
-/// A content that is hashed beside others, and what hashes it.
+/// A stream and its hashers.
 pub(crate) struct Lane<L, C> {
     pub(crate) label: L,
     pub(crate) content: C,
     pub(crate) hashers: Hashers,
 }
 
-/// Hashes contents side by side, so many at once, which takes less time than one after the other where
-/// [`at_once`](super::at_once) says so.
+/// Hashes up to `width` streams at once, which is faster than one after the other if [`at_once`](super::at_once) says
+/// so.
 ///
-/// A content is asked for when there is room for one; there may be a result of it already. `done` makes the result of
-/// one that has come to its end or has failed, which does not keep the others from being hashed.
+/// It requests a stream whenever one fits; the request may also return a finished result. `done` makes the result of a
+/// stream that ended or failed. A failure does not stop the others.
 ///
-/// Where all jobs send theirs on to one `place`, which takes from one job at a time, each waits for it once for a
-/// block of every content: then the others hash meanwhile.
+/// If all jobs pass their data to one `place`, which accepts one job at a time, each job locks it once for a block of
+/// every stream. The other jobs hash during that time.
 pub(crate) fn hash_side_by_side<L, C: Blocks, T, E>(
     width: usize,
     place: Option<&Mutex<()>>,
@@ -97,7 +97,7 @@ pub(crate) fn hash_side_by_side<L, C: Blocks, T, E>(
         let taking = place.map(|place| place.lock().unwrap_or_else(PoisonError::into_inner));
         let passed: Vec<_> = lanes.iter_mut().map(|lane| lane.content.pass_on()).collect();
         drop(taking);
-        // From the last one on, so that the place of each is still its own.
+        // From the last to the first, so that removing one does not move the others.
         for (number, passed) in passed.into_iter().enumerate().rev() {
             if let Err(error) = passed {
                 let Lane { label, content, .. } = lanes.swap_remove(number);
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use crate::digest::{Algorithm, Digests};
 
-    /// Blocks of these lengths, of which one may fail to come, or to go on.
+    /// A stream with blocks of these lengths that may fail when reading or when passing on.
     #[derive(Debug, Clone)]
     struct Source {
         blocks: Vec<Vec<u8>>,
@@ -136,7 +136,7 @@ mod tests {
             while self.blocks.get(self.at).is_some_and(Vec::is_empty) {
                 self.at += 1;
             }
-            // It fails once: whoever asks again would never know.
+            // It fails only once, so a second call would hide the failure.
             match self.fails_to_come.take_if(|at| *at <= self.at) {
                 Some(_) => Err("does not come"),
                 None => Ok(self.at < self.blocks.len()),
@@ -149,7 +149,7 @@ mod tests {
 
         fn pass_on(&mut self) -> Result<(), &'static str> {
             if let Some(lanes) = &self.lanes {
-                // Others wait meanwhile, and no lane is empty as long as there is something for it.
+                // No other job has the lock, and no lane is empty while streams are left.
                 assert!(lanes.place.try_lock().is_err());
                 assert!(lanes.under_way.get() == lanes.width || lanes.left.get() == 0);
             }
@@ -172,7 +172,7 @@ mod tests {
         })
     }
 
-    /// The lanes in which sources are hashed side by side.
+    /// The lanes that hash the streams.
     #[derive(Debug)]
     struct Lanes {
         place: Mutex<()>,
@@ -183,11 +183,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn side_by_side_they_are_what_each_is_alone(
+        fn hashing_several_gives_the_digests_of_each(
             sources in vec(source(), 0..40),
             width in 1_usize..20,
             several in proptest::sample::subsequence(Algorithm::ALL.to_vec(), 1..=4),
-            // One has other digests than the others.
+            // One stream uses other algorithms.
             other in 0_usize..40,
             stops in prop_oneof![Just(usize::MAX), 0_usize..3],
             kept_back in proptest::option::weighted(0.2, 0_usize..40),
@@ -209,7 +209,7 @@ mod tests {
                 under_way: Cell::new(0),
                 left: Cell::new(count),
             });
-            // The last one comes first, and nothing more once more than `stops` have failed.
+            // Starts with the last stream, and stops after more than `stops` failures.
             let mut left: Vec<_> = sources.into_iter().enumerate().collect();
             let contents = std::iter::from_fn(|| {
                 if kept_back == Some(left.len()) {

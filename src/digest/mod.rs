@@ -1,4 +1,4 @@
-//! Digests of bytes: the algorithms that manifests use.
+//! Digests and the algorithms of manifests.
 
 mod blocks;
 mod sha256;
@@ -13,8 +13,7 @@ use sha2::Digest as _;
 pub(crate) use self::blocks::{Blocks, Hashing, Lane, hash, hash_side_by_side};
 use self::sha256::Sha256;
 
-/// How many contents at once are hashed in less time than one after the other on this processor: the most, then
-/// fewer.
+/// Returns the numbers of streams that this processor hashes faster at once than one after the other, largest first.
 pub(crate) fn at_once(algorithms: &[Algorithm]) -> &'static [usize] {
     match algorithms {
         [Algorithm::Sha256] => sha256::at_once(),
@@ -22,18 +21,16 @@ pub(crate) fn at_once(algorithms: &[Algorithm]) -> &'static [usize] {
     }
 }
 
-/// How many of `count` contents each of `jobs` had best hash side by side, when `at_once` are worth it.
+/// Returns how many of `count` streams each of `jobs` should hash at once, given the useful numbers in `at_once`.
 pub(crate) fn width(at_once: &[usize], count: usize, jobs: usize) -> usize {
-    /// Most contents of all jobs together: each has a buffer and a file open, and a system allows a process 256 files
-    /// at the least.
+    /// Maximum for all jobs together. Each stream has a buffer and an open file; systems allow at least 256 of them.
     const MOST: usize = 96;
     let each = count.min(MOST) / jobs.max(1);
     let widths = at_once.iter().map(|most| each.min(*most));
     widths.into_iter().find(|width| *width == 2 || *width >= sha256::WORTH_LANES).unwrap_or(1)
 }
 
-/// The SHA-256 of all that a reader gives, by the crate sha2 from beginning to end: what everything else is held
-/// against.
+/// Returns the SHA-256 of all bytes of a reader. It uses only the crate sha2, as an independent reference.
 pub(crate) fn sha256_alone(content: &mut dyn Read) -> io::Result<Digest> {
     let mut hasher = sha2::Sha256::new();
     let mut block = vec![0; 64 * 1024];
@@ -47,23 +44,23 @@ pub(crate) fn sha256_alone(content: &mut dyn Read) -> io::Result<Digest> {
     }
 }
 
-/// A digest algorithm that a manifest may be made with (RFC 8493 §2.4).
+/// A digest algorithm of manifests (RFC 8493 §2.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// MD5: read in older packs, with a warning when nothing stronger is there.
+    /// MD5: read only, with a warning if there is no stronger digest.
     Md5,
-    /// SHA-1: read in older packs, with a warning when nothing stronger is there.
+    /// SHA-1: read only, with a warning if there is no stronger digest.
     Sha1,
-    /// SHA-224: read in the packs of others.
+    /// SHA-224: read only.
     Sha224,
-    /// SHA-256: what ra-pack writes.
+    /// SHA-256: the default.
     Sha256,
-    /// SHA-384: read in the packs of others.
+    /// SHA-384: read only.
     Sha384,
-    /// SHA-512.
+    /// SHA-512: read, and written on request.
     Sha512,
 }
 
@@ -72,7 +69,7 @@ impl Algorithm {
     pub const ALL: [Self; 6] =
         [Self::Md5, Self::Sha1, Self::Sha224, Self::Sha256, Self::Sha384, Self::Sha512];
 
-    /// The name in `manifest-<name>.txt`.
+    /// Returns the name in `manifest-<name>.txt`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Md5 => "md5",
@@ -84,12 +81,12 @@ impl Algorithm {
         }
     }
 
-    /// The algorithm of that name.
+    /// Returns the algorithm of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|algorithm| algorithm.name() == name)
     }
 
-    /// Length of a digest in bytes.
+    /// Returns the length of a digest in bytes.
     pub fn digest_len(self) -> usize {
         match self {
             Self::Md5 => 16,
@@ -101,30 +98,30 @@ impl Algorithm {
         }
     }
 
-    /// Whether collisions can be made at will, so that a match proves little against an adversary.
+    /// Returns whether an attacker can make collisions, so that a match does not exclude forgery.
     pub fn is_weak(self) -> bool {
         matches!(self, Self::Md5 | Self::Sha1)
     }
 
-    /// Whether ra-pack makes manifests by it; the others are only read.
+    /// Returns whether ra-pack writes manifests with this algorithm. It reads all of them.
     pub fn is_written(self) -> bool {
         matches!(self, Self::Sha256 | Self::Sha512)
     }
 }
 
-/// A digest and the algorithm that made it. Displays as lower-case hexadecimal.
+/// A digest and its algorithm. Displays as lower-case hexadecimal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Digest {
     algorithm: Algorithm,
-    /// The digest, and zeros up to the length of the longest.
+    /// The digest, padded with zeros to the maximum length.
     bytes: [u8; MAX_LEN],
 }
 
-/// Bytes of the longest digest.
+/// Length of the longest digest in bytes.
 const MAX_LEN: usize = 64;
 
 impl Digest {
-    /// The SHA-256 of `bytes`.
+    /// Computes the SHA-256 of `bytes`.
     pub fn sha256(bytes: &[u8]) -> Self {
         let mut message = Sha256::new();
         message.update(bytes);
@@ -138,17 +135,17 @@ impl Digest {
         Self { algorithm, bytes }
     }
 
-    /// The algorithm that made it.
+    /// Returns the algorithm.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// The bytes.
+    /// Returns the bytes of the digest.
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.split_at(self.algorithm.digest_len()).0
     }
 
-    /// Reads hexadecimal of either case; the length must be the algorithm's.
+    /// Parses hexadecimal digits of either case. Returns `None` if the length does not match the algorithm.
     pub fn from_hex(algorithm: Algorithm, hex: &[u8]) -> Option<Self> {
         let (pairs, rest) = hex.as_chunks::<2>();
         if pairs.len() != algorithm.digest_len() || !rest.is_empty() {
@@ -161,7 +158,7 @@ impl Digest {
         Some(Self { algorithm, bytes })
     }
 
-    /// Appends the lower-case hexadecimal form.
+    /// Appends the digest to `text` in lower-case hexadecimal.
     pub fn push_hex(&self, text: &mut Vec<u8>) {
         let pairs = self.bytes.map(|byte| [hex_digit(byte >> 4), hex_digit(byte & 15)]);
         text.extend_from_slice(pairs.split_at(self.algorithm.digest_len()).0.as_flattened());
@@ -176,7 +173,7 @@ fn nibble(digit: u8) -> Option<u8> {
     u8::try_from(char::from(digit).to_digit(16)?).ok()
 }
 
-/// Written as it is displayed.
+/// Serializes as lower-case hexadecimal.
 impl Serialize for Digest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -203,12 +200,12 @@ impl FromStr for Algorithm {
     }
 }
 
-/// A name that is none of the algorithms.
+/// The error for the name of an unknown algorithm.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown digest algorithm `{}`; known are md5, sha1, sha224, sha256, sha384, sha512", .0.escape_debug())]
+#[error("unknown digest algorithm `{}`; expected md5, sha1, sha224, sha256, sha384 or sha512", .0.escape_debug())]
 pub struct UnknownAlgorithm(pub String);
 
-/// Takes bytes as they pass and gives their digest at the end.
+/// An incremental digest.
 #[derive(Clone)]
 pub struct Hasher(HashState);
 
@@ -223,7 +220,7 @@ enum HashState {
 }
 
 impl Hasher {
-    /// Starts a digest of no bytes.
+    /// Creates a hasher for `algorithm`.
     pub fn new(algorithm: Algorithm) -> Self {
         Self(match algorithm {
             Algorithm::Md5 => HashState::Md5(md5::Md5::new()),
@@ -247,7 +244,7 @@ impl Hasher {
         }
     }
 
-    /// The digest of everything added.
+    /// Returns the digest of all bytes added.
     pub fn finish(self) -> Digest {
         match self.0 {
             HashState::Md5(state) => Digest::new(Algorithm::Md5, &state.finalize()),
@@ -266,12 +263,12 @@ impl fmt::Debug for Hasher {
     }
 }
 
-/// Takes bytes as they pass and gives their digests by several algorithms at the end.
+/// Incremental digests with several algorithms.
 #[derive(Debug)]
 pub(crate) struct Hashers(Vec<Hasher>);
 
 impl Hashers {
-    /// Starts a digest by each of `algorithms`.
+    /// Creates a hasher for each of `algorithms`.
     pub(crate) fn new(algorithms: &[Algorithm]) -> Self {
         Self(algorithms.iter().copied().map(Hasher::new).collect())
     }
@@ -280,7 +277,7 @@ impl Hashers {
         self.0.iter_mut().for_each(|hasher| hasher.update(bytes));
     }
 
-    /// Adds bytes of several contents at once, which where [`at_once`] says so takes less time.
+    /// Adds bytes to several streams at once, which is faster if [`at_once`] says so.
     pub(crate) fn update_all<'c>(contents: impl Iterator<Item = (&'c mut Self, &'c [u8])>) {
         let by_sha_256 = contents.flat_map(|(Self(hashers), bytes)| {
             hashers.iter_mut().filter_map(move |hasher| match hasher {
@@ -299,7 +296,7 @@ impl Hashers {
     }
 }
 
-/// The digests of one content, each by an algorithm of its own. Most contents have the one by SHA-256.
+/// The digests of one file, with one or several algorithms. Most files have only SHA-256.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Digests {
     Sha256([u8; 32]),
@@ -307,7 +304,7 @@ pub(crate) enum Digests {
 }
 
 impl Default for Digests {
-    /// None.
+    /// No digests.
     fn default() -> Self {
         Self::Several(Box::default())
     }
@@ -326,14 +323,14 @@ impl FromIterator<Digest> for Digests {
 }
 
 impl Digests {
-    /// The digests of `bytes`.
+    /// Computes the digests of `bytes`.
     pub(crate) fn of(algorithms: &[Algorithm], bytes: &[u8]) -> Self {
         let mut hashers = Hashers::new(algorithms);
         hashers.update(bytes);
         hashers.finish()
     }
 
-    /// The digests of several contents, which where [`at_once`] says so takes less time than one after the other.
+    /// Computes the digests of several byte strings at once, which is faster if [`at_once`] says so.
     pub(crate) fn of_each(algorithms: &[Algorithm], contents: &[&[u8]]) -> Vec<Self> {
         let digests: Vec<_> = match algorithms {
             [Algorithm::Sha256] => {
@@ -341,7 +338,7 @@ impl Digests {
             }
             _ => contents.iter().map(|bytes| Self::of(algorithms, bytes)).collect(),
         };
-        assert_eq!(digests.len(), contents.len(), "one digest for each content");
+        assert_eq!(digests.len(), contents.len(), "one digest for each byte string");
         digests
     }
 
@@ -353,33 +350,33 @@ impl Digests {
         one.into_iter().chain(several.iter().copied())
     }
 
-    /// The digest by one algorithm, which has to be among those that were asked for.
+    /// Returns the digest with `algorithm`, which must be among those requested.
     pub(crate) fn made_by(&self, algorithm: Algorithm) -> Digest {
-        self.by(algorithm).expect("a digest is made by each algorithm")
+        self.by(algorithm).expect("the algorithm was requested")
     }
 
-    /// The digest by one algorithm, when it was made.
+    /// Returns the digest with `algorithm`, if there is one.
     pub(crate) fn by(&self, algorithm: Algorithm) -> Option<Digest> {
         self.iter().find(|digest| digest.algorithm() == algorithm)
     }
 
-    /// These and the others.
+    /// Returns these digests and the others.
     pub(crate) fn and(&self, others: &Self) -> Self {
         self.iter().chain(others.iter()).collect()
     }
 }
 
-/// For each of many files a digest by one algorithm, or none, in no more room than their bytes take.
+/// A table of at most one digest with one algorithm for each of many files, stored compactly.
 #[derive(Debug)]
 pub(crate) struct DigestTable {
     algorithm: Algorithm,
-    /// Those of all files, one after the other.
+    /// The digests of all files, concatenated.
     bytes: Vec<u8>,
     is_there: Vec<bool>,
 }
 
 impl DigestTable {
-    /// A table for so many files, none of which has a digest yet.
+    /// Creates a table for `files` files without digests.
     pub(crate) fn new(algorithm: Algorithm, files: usize) -> Self {
         let bytes = vec![0; files * algorithm.digest_len()];
         Self { algorithm, bytes, is_there: vec![false; files] }
@@ -394,7 +391,7 @@ impl DigestTable {
         self.is_there.get(file)?.then(|| Digest::new(self.algorithm, bytes))
     }
 
-    /// Sets the digest of a file; one by another algorithm has no place here.
+    /// Sets the digest of a file. Digests with other algorithms are ignored.
     pub(crate) fn set(&mut self, file: usize, digest: &Digest) {
         if digest.algorithm == self.algorithm
             && let Some(is_there) = self.is_there.get_mut(file)
@@ -411,7 +408,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digests_of_nothing_are_the_published_ones() {
+    fn digests_of_no_bytes_match_the_published_ones() {
         let expected = [
             (Algorithm::Md5, "d41d8cd98f00b204e9800998ecf8427e"),
             (Algorithm::Sha1, "da39a3ee5e6b4b0d3255bfef95601890afd80709"),
@@ -446,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_gives_what_was_set() {
+    fn a_table_returns_the_digests_that_were_set() {
         for algorithm in Algorithm::ALL {
             let mut table = DigestTable::new(algorithm, 3);
             let digest = |fill: u8| Digest::new(algorithm, &vec![fill; algorithm.digest_len()]);

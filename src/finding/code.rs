@@ -1,4 +1,4 @@
-//! The codes of findings: one row each in a table, and one page each in `codes/`.
+//! Codes of findings. Each has a row in the table below and a page in `codes/`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,45 +7,45 @@ use serde::{Serialize, Serializer};
 
 use super::Severity;
 
-/// The meaning of the code of a finding.
+/// The explanation of a code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Explanation {
-    /// The stable identifier.
+    /// The stable identifier, such as `MAN003`.
     pub code: &'static str,
-    /// The meaning of the code, in a sentence.
+    /// The meaning of the code, in one phrase.
     pub title: &'static str,
-    /// The fault and why it matters, as one line.
+    /// The problem and why it matters, on one line.
     pub text: String,
-    /// The document that the rule comes from.
+    /// The document that defines the rule.
     pub source: &'static str,
-    /// An example that has the fault.
+    /// An example with the problem.
     pub wrong: Example,
-    /// The same, put right.
+    /// The same example, corrected.
     pub right: Example,
 }
 
-/// An example of a fault or of how to put it right.
+/// A wrong or a correct example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Example {
-    /// A whole description.
+    /// A complete description.
     Document(&'static str),
-    /// A layout, a command, or words, where a description cannot show it.
+    /// A layout, a command or a phrase, where a description cannot show the problem.
     Sketch(&'static str),
 }
 
 impl Example {
-    /// The text of the example.
+    /// Returns the text of the example.
     pub fn text(self) -> &'static str {
         match self {
             Self::Document(text) | Self::Sketch(text) => text,
         }
     }
 
-    /// Reads a fenced block: `yaml` for a document, `text` for everything else.
+    /// Parses a fenced block: `yaml` is a document, `text` a sketch.
     fn parse(block: &'static str) -> Option<Self> {
         let inside = block.trim().strip_prefix("```")?.strip_suffix("```")?;
         match inside.split_once('\n')? {
@@ -57,11 +57,11 @@ impl Example {
 }
 
 impl Explanation {
-    /// Reads the page of a code, which is part of the program.
+    /// Parses the page of a code.
     ///
     /// # Panics
     ///
-    /// When the page lacks a part. A test reads every page.
+    /// Panics if the page lacks a part. A test reads every page.
     pub(crate) fn parse(code: &'static str, title: &'static str, page: &'static str) -> Self {
         let read = || {
             let (text, rest) = page.split_once("\n\nSource: ")?;
@@ -74,15 +74,15 @@ impl Explanation {
     }
 }
 
-/// The remedy for an archive whose bytes are not what they were.
-const COPY: &str = "take the archive from another copy";
-/// The remedy for an archive that programs understand differently.
-const ANEW: &str = "do not trust the archive; pack the source again, or take another copy";
+/// The hint for an archive whose bytes changed.
+const RESTORE: &str = "restore the archive from another copy";
+/// The hint for an archive that programs interpret differently.
+const REPACK: &str = "do not use this archive; pack the source again, or restore another copy";
 
 macro_rules! codes {
-    ($($(#[doc = $doc:literal])+ $name:ident = $id:literal $severity:ident $(, $remedy:expr)?;)*) => {
-        /// A kind of thing that can be wrong. The identifiers are stable: a code keeps its number for ever, and the
-        /// number of a code that is given up is not used again.
+    ($($(#[doc = $doc:literal])+ $name:ident = $id:literal $severity:ident $(, $hint:expr)?;)*) => {
+        /// A kind of error or warning. Identifiers are stable: a code keeps its number, and the numbers of removed
+        /// codes are not used again.
         ///
         /// ```
         /// use ra_pack::Code;
@@ -97,40 +97,40 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// Every code, the rules of the Ndarray Data Language first.
+            /// Every code, those of the Ndarray Data Language (NDL) first.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
 
-            /// The stable identifier.
+            /// Returns the stable identifier, such as `MAN003`.
             pub fn id(self) -> &'static str {
                 match self {
                     $(Self::$name => $id,)*
                 }
             }
 
-            /// The meaning of the code, in a sentence.
+            /// Returns the meaning of the code, in one phrase.
             pub fn title(self) -> &'static str {
                 match self {
                     $(Self::$name => concat!($($doc),+).trim_ascii(),)*
                 }
             }
 
-            /// How much it usually matters.
+            /// Returns the usual severity of the code.
             pub fn severity(self) -> Severity {
                 match self {
                     $(Self::$name => Severity::$severity,)*
                 }
             }
 
-            /// The next step, in a few words, where the reporter has nothing more exact to say.
-            pub(crate) fn remedy(self) -> &'static str {
+            /// Returns the default hint: the next step, in a few words.
+            pub(crate) fn hint(self) -> &'static str {
                 match self {
                     $(Self::$name => {
-                        [$($remedy,)? concat!("`ra-pack explain ", $id, "` shows it right")][0]
+                        [$($hint,)? concat!("`ra-pack explain ", $id, "` shows a correct example")][0]
                     })*
                 }
             }
 
-            /// The meaning of the code and its reason, with a wrong and a right example.
+            /// Returns the meaning and reason of the code, with a wrong and a right example.
             pub fn explanation(self) -> Explanation {
                 let page = match self {
                     $(Self::$name => include_str!(concat!("codes/", $id, ".md")),)*
@@ -142,339 +142,337 @@ macro_rules! codes {
 }
 
 codes! {
-    // The text and its YAML.
-    /// the text is not UTF-8
+    // Text and YAML.
+    /// The text is not UTF-8.
     NotUtf8 = "NDL001" Error;
-    /// the document is too large
+    /// The document is too large.
     TooLarge = "NDL002" Error;
-    /// the text is not YAML
+    /// The text is not valid YAML.
     Syntax = "NDL003" Error;
-    /// more than one YAML document
+    /// More than one YAML document.
     ManyDocuments = "NDL004" Error;
-    /// a key is given twice
+    /// A duplicate key.
     DuplicateKey = "NDL005" Error;
-    /// a tag outside the core schema, or one that its value contradicts
+    /// A tag outside the core schema, or one that contradicts its value.
     Tag = "NDL006" Error;
-    /// a merge key
+    /// A merge key.
     MergeKey = "NDL007" Error;
-    /// an alias that contains itself or expands too far
+    /// An alias that contains itself or expands too far.
     Alias = "NDL008" Error;
-    /// nesting is too deep
+    /// Nesting that is too deep.
     TooDeep = "NDL009" Error;
-    /// a key is not text
+    /// A key that is not text.
     KeyNotText = "NDL010" Error;
-    /// a number that no 64-bit type holds
+    /// A number that does not fit any 64-bit type.
     NumberRange = "NDL011" Error;
-    /// too many findings
+    /// Too many problems in one document.
     TooManyFindings = "NDL012" Error;
-    // The frame of the document.
-    /// an unknown key
+    // Structure of the document.
+    /// An unknown key.
     UnknownKey = "NDL020" Error;
-    /// a required key is missing
+    /// A required key is missing.
     MissingKey = "NDL021" Error;
-    /// a value of the wrong kind
+    /// A value of the wrong kind.
     WrongKind = "NDL022" Error;
-    /// flat and grouped form mixed
+    /// Flat and grouped keys in one document.
     MixedForms = "NDL023" Error;
-    /// a malformed group path
+    /// A malformed group path.
     GroupPath = "NDL024" Error;
-    /// a malformed name
+    /// A malformed name.
     Name = "NDL025" Error;
-    /// a dimcoord and an ndarray of one name
+    /// A dimcoord and an ndarray with the same name.
     NameTwice = "NDL026" Error;
     // Attributes.
-    /// a list as the short form of an attribute
+    /// A list in the short form of an attribute.
     ShortList = "NDL030" Error;
-    /// null or a boolean as the short form of an attribute
+    /// Null or a boolean in the short form of an attribute.
     ShortNotScalar = "NDL031" Error;
     // Datatypes.
-    /// an unknown datatype
+    /// An unknown datatype.
     UnknownDatatype = "NDL040" Error;
-    /// a malformed datatype
+    /// A malformed datatype.
     DatatypeForm = "NDL041" Error;
-    /// a size of opaque elements that is not positive
+    /// An opaque datatype whose size is not positive.
     OpaqueSize = "NDL042" Error;
-    /// an enum without members, or with members that are not integers
+    /// An enum without members, or with members that are not integers.
     EnumMembers = "NDL043" Error;
-    /// two members of an enum with one value
+    /// Two enum members with the same value.
     EnumTwice = "NDL044" Error;
-    /// a member of an enum outside its base
+    /// An enum member outside the range of its base.
     EnumRange = "NDL045" Error;
-    /// a base of an enum that is no integer type
+    /// An enum base that is not an integer type.
     EnumBase = "NDL046" Error;
-    /// an unknown selection of a region reference
+    /// An unknown selection in a region reference.
     Selection = "NDL047" Error;
-    /// a malformed member of a compound
+    /// A malformed compound member.
     CompoundMember = "NDL048" Error;
-    /// two members of a compound with one name
+    /// Two compound members with the same name.
     CompoundTwice = "NDL049" Error;
-    /// a datatype whose elements are too large
+    /// A datatype whose elements are too large.
     DatatypeSize = "NDL050" Error;
-    /// an extension of the language, refused by strict checking
+    /// An extension to NDL, rejected by strict checking.
     Extension = "NDL051" Error;
     // Shapes.
-    /// a malformed extent
+    /// A malformed dimension in a shape.
     Extent = "NDL060" Error;
-    /// an extent of a kind that is not allowed here
+    /// A kind of dimension that is not allowed here.
     ExtentKind = "NDL061" Error;
-    /// a malformed reference to a dimcoord
+    /// A malformed reference to a dimcoord.
     CoordPath = "NDL062" Error;
-    /// a reference to a dimcoord that is not there
+    /// A reference to a dimcoord that does not exist.
     UnresolvedCoord = "NDL063" Error;
-    /// a size of a dimcoord that is not positive
+    /// A dimcoord whose size is not positive.
     CoordSize = "NDL064" Error;
-    /// a shape with too many elements
+    /// A shape with too many elements.
     ShapeSize = "NDL065" Error;
     // Values.
-    /// a value that does not fit its shape
+    /// A value that does not match its shape.
     ValueShape = "NDL070" Error;
-    /// a value that does not fit its datatype
+    /// A value that does not match its datatype.
     ValueType = "NDL071" Error;
-    /// a number outside its datatype
+    /// A number outside the range of its datatype.
     ValueRange = "NDL072" Error;
-    /// a value that is no member of its enum
+    /// A value that is not a member of its enum.
     EnumValue = "NDL073" Error;
-    /// a reference to an object that is not there
+    /// A reference to an object that does not exist.
     UnresolvedTarget = "NDL074" Error;
-    /// a region outside its target
+    /// A region outside its target.
     RegionBounds = "NDL075" Error;
     // Storage.
-    /// a storage list of the wrong length
+    /// A storage list of the wrong length.
     StorageRank = "NDL080" Error;
-    /// a storage extent larger than the declared one
+    /// A stored dimension larger than the declared one.
     StorageBound = "NDL081" Error;
-    /// a storage key without meaning here
+    /// A storage key that has no meaning here.
     StoragePlace = "NDL082" Error;
-    /// an unknown storage key
+    /// An unknown storage key.
     StorageKey = "NDL083" Error;
-    /// an unknown byte order
+    /// An unknown byte order.
     Endian = "NDL084" Error;
-    /// an unknown order of dimensions
+    /// An unknown order of dimensions.
     Order = "NDL085" Error;
-    /// a fill value that does not fit its datatype
+    /// A fill value that does not match its datatype.
     FillValue = "NDL086" Error;
-    /// a malformed filter
+    /// A malformed filter.
     Filter = "NDL087" Error;
 
-    /// A name that no member may have.
-    InvalidName = "NAME001" Error, "rename the file and make the archive anew";
-    /// Two members of one name.
-    DuplicateName = "NAME002" Error, ANEW;
-    /// A file where another member needs a directory.
-    FileAndDirectory = "NAME003" Error, ANEW;
+    /// A name that a member must not have.
+    InvalidName = "NAME001" Error, "rename the file and make the archive again";
+    /// Two members with the same name.
+    DuplicateName = "NAME002" Error, REPACK;
+    /// A file with the name of a directory.
+    FileAndDirectory = "NAME003" Error, REPACK;
     /// A symbolic or hard link.
-    Link = "NAME004" Error, "pack what the link leads to: `create` with the option `dereference`";
+    Link = "NAME004" Error, "pack the linked files: `create` with the option `dereference`";
     /// A device, a pipe, or another special file.
-    SpecialFile = "NAME005" Error, "make the archive anew without it: `create` with the option `exclude`";
-    /// Two names that are one on systems that ignore case.
-    CaseTwins = "NAME006" Warning, "rename one of the two";
+    SpecialFile = "NAME005" Error,
+        "leave it out of the archive: `create` with the option `exclude`";
+    /// Two names that differ only in case.
+    CaseTwins = "NAME006" Warning, "rename one of the two files";
     /// A name in an old single-byte encoding.
     LegacyNameEncoding = "NAME007" Warning,
-        "make the archive anew with a program that writes UTF-8";
-    /// A name that a terminal would obey, or that has a line end.
+        "make the archive again with a program that writes UTF-8";
+    /// A name with control characters or line ends.
     ControlInName = "NAME008" Warning, "rename the file";
-    /// A name that some system cannot write.
+    /// A name that some systems cannot store.
     UnportableName = "NAME009" Warning, "rename the file";
-    /// Two names that are one on systems that compose letters and accents.
-    NormalizationTwins = "NAME010" Warning, "rename one of the two";
-    /// A name whose letters and accents are not composed.
+    /// Two names that differ only in Unicode normalization.
+    NormalizationTwins = "NAME010" Warning, "rename one of the two files";
+    /// A name in decomposed Unicode.
     DecomposedName = "NAME011" Warning, "rename the file";
 
-    /// The file is not what its kind of archive must be, or is cut off.
-    NotAnArchive = "ARC001" Error, COPY;
-    /// Bytes between the members that belong to none.
-    StrayBytes = "ARC002" Error, ANEW;
+    /// The file is not an archive of the expected kind, or is cut off.
+    NotAnArchive = "ARC001" Error, RESTORE;
+    /// Bytes that belong to no member.
+    StrayBytes = "ARC002" Error, REPACK;
     /// The directory of the archive contradicts itself.
-    BadDirectory = "ARC003" Error, ANEW;
-    /// The directory and the member's own header disagree.
-    HeadersDisagree = "ARC004" Error, ANEW;
-    /// Two members share bytes.
-    Overlap = "ARC005" Error, ANEW;
-    /// The container's own checksum does not fit the bytes.
-    BadChecksum = "ARC006" Error, COPY;
-    /// The member's bytes cannot be decoded, or are more or fewer than declared.
-    BadMemberData = "ARC007" Error, COPY;
+    BadDirectory = "ARC003" Error, REPACK;
+    /// The two headers of a member differ.
+    HeadersDisagree = "ARC004" Error, REPACK;
+    /// Two members that overlap.
+    Overlap = "ARC005" Error, REPACK;
+    /// The container's checksum does not match the bytes.
+    BadChecksum = "ARC006" Error, RESTORE;
+    /// Member data that cannot be decoded or has the wrong length.
+    BadMemberData = "ARC007" Error, RESTORE;
     /// A feature of the container that is not supported.
     Unsupported = "ARC008" Error,
-        "unpack the archive with the program that made it, then pack it anew";
-    /// The end of the tar is not marked as it should be.
+        "unpack the archive with the program that made it, then pack it with `ra-pack create`";
+    /// The end mark of the tar is missing or incomplete.
     MissingEndMark = "ARC009" Warning,
         "compare the archive with another copy: it may be cut off between two members";
-    /// A directory entry that has data.
-    DirectoryWithData = "ARC010" Error, ANEW;
-    /// A peculiarity of the container that harms nothing.
+    /// A directory entry with data.
+    DirectoryWithData = "ARC010" Error, REPACK;
+    /// An uncommon but harmless feature of the container.
     OddContainer = "ARC011" Warning,
-        "pack the files anew to be rid of it; what the manifest lists is not affected";
+        "pack the files again to remove it; the files in the manifest are not affected";
     /// Bytes before the archive.
-    PrependedBytes = "ARC012" Error, ANEW;
+    PrependedBytes = "ARC012" Error, REPACK;
     /// Bytes after the end of the archive.
-    TrailingBytes = "ARC013" Error, ANEW;
-    /// A member that the archive does not list.
-    HiddenMember = "ARC014" Error, ANEW;
-    /// The zip64 records and the others disagree.
-    Zip64Mismatch = "ARC015" Error, ANEW;
-    /// The record behind a member's data is missing or wrong.
-    BadDescriptor = "ARC016" Error, ANEW;
+    TrailingBytes = "ARC013" Error, REPACK;
+    /// A member that is not in the directory of the archive.
+    HiddenMember = "ARC014" Error, REPACK;
+    /// The zip64 records differ from the others.
+    Zip64Mismatch = "ARC015" Error, REPACK;
+    /// The data descriptor of a member is missing or wrong.
+    BadDescriptor = "ARC016" Error, REPACK;
     /// An encrypted member.
     Encrypted = "ARC017" Error,
-        "unpack the archive with the program that made it, then pack it anew";
+        "unpack the archive with the program that made it, then pack it with `ra-pack create`";
     /// A compression method that is not supported.
     UnknownMethod = "ARC018" Error,
-        "unpack the archive with the program that made it, then pack it anew";
-    /// One part of an archive that is spread over several files.
+        "unpack the archive with the program that made it, then pack it with `ra-pack create`";
+    /// One part of a split archive.
     SplitArchive = "ARC019" Error, "join the parts with the program that made them";
     /// More than one end record.
-    SecondEndRecord = "ARC020" Error, ANEW;
-    /// An extra field of a zip that is malformed or there twice.
-    BadExtraField = "ARC021" Error, ANEW;
-    /// A comment that looks like a part of the archive.
-    SignatureInComment = "ARC022" Error, ANEW;
+    SecondEndRecord = "ARC020" Error, REPACK;
+    /// A malformed or duplicate extra field of a zip.
+    BadExtraField = "ARC021" Error, REPACK;
+    /// A comment that looks like part of the archive.
+    SignatureInComment = "ARC022" Error, REPACK;
     /// Padding that is not zero.
     DirtyPadding = "ARC023" Warning,
         "compare the archive with another copy: no manifest covers these bytes";
     /// Bytes after the end of compressed data.
-    TrailingCompressed = "ARC024" Error, ANEW;
+    TrailingCompressed = "ARC024" Error, REPACK;
     /// The compressed stream is damaged.
-    DamagedStream = "ARC025" Error, COPY;
-    /// A header of a tar that readers would understand differently.
-    BadTarHeader = "ARC026" Error, ANEW;
-    /// An extended header of a tar that is malformed or describes nothing.
-    BadExtendedHeader = "ARC027" Error, ANEW;
-    /// Time or version of a member differ between its header and the directory.
+    DamagedStream = "ARC025" Error, RESTORE;
+    /// A tar header that programs interpret differently.
+    BadTarHeader = "ARC026" Error, REPACK;
+    /// An extended tar header that is malformed or has no entry.
+    BadExtendedHeader = "ARC027" Error, REPACK;
+    /// The time or version of a member differs between its headers.
     LesserFieldsDiffer = "ARC028" Warning,
-        "pack the files anew to be rid of it; what the manifest lists is not affected";
-    /// An extra field of a kind that nobody knows.
+        "pack the files again to remove this; the files in the manifest are not affected";
+    /// An unknown extra field.
     UnknownExtraField = "ARC029" Warning,
-        "pack the files anew to be rid of it; what the manifest lists is not affected";
-    /// A file that is an archive of two kinds.
-    TwoFormats = "ARC030" Error, ANEW;
+        "pack the files again to remove it; the files in the manifest are not affected";
+    /// A file that is both a zip and a tar.
+    TwoFormats = "ARC030" Error, REPACK;
 
-    /// There is no manifest, so nothing can be proved.
+    /// The pack has no manifest.
     NoManifest = "MAN001" Error,
-        "pack the source again: `ra-pack create`; a manifest kept elsewhere is for `verify` \
-         with the option `manifest: FILE`";
-    /// A line of a manifest is at fault.
-    BadManifestLine = "MAN002" Error, "take the manifest from another copy";
-    /// The content differs from the manifest.
-    DigestMismatch = "MAN003" Error, "take the file from another copy";
-    /// The manifest lists a file that is not there.
-    MissingMember = "MAN004" Error, "take the file from another copy";
-    /// A file that the manifest does not list.
-    UnlistedMember = "MAN005" Error,
-        "ask whoever added it, then pack anew with or without it: nothing vouches for it";
-    /// Two manifests disagree.
+        "pack the source again: `ra-pack create`; or verify with a manifest stored elsewhere: `verify` with the \
+         option `manifest: FILE`";
+    /// A line of a manifest is malformed or repeated.
+    BadManifestLine = "MAN002" Error, "restore the manifest from another copy";
+    /// The file differs from the manifest.
+    DigestMismatch = "MAN003" Error, "restore the file from another copy";
+    /// A file in the manifest does not exist.
+    MissingMember = "MAN004" Error, "restore the file from another copy";
+    /// A file that is not in the manifest.
+    UnlistedMember = "MAN005" Error, "find out who added it, then pack again with or without it";
+    /// Two manifests differ.
     ManifestsDisagree = "MAN006" Error, "find out which of the two was made with the archive";
     /// Only digests that can be forged.
-    WeakDigest = "MAN007" Warning, "pack anew, which lists the files by SHA-256";
-    /// The digest of the archive file is wrong.
+    WeakDigest = "MAN007" Warning, "pack again to list the files with SHA-256";
+    /// The archive differs from its digest file.
     ArchiveDigestMismatch = "MAN008" Error,
-        "take the archive from another copy; if it is the right one, remove that file";
-    /// The manifest lists nothing.
-    EmptyManifest = "MAN009" Error, "take the manifest from another copy, or pack the source again";
+        "restore the archive from another copy; if it is the correct one, delete the digest file";
+    /// The manifest is empty.
+    EmptyManifest = "MAN009" Error,
+        "restore the manifest from another copy, or pack the source again";
 
-    /// The header of an array is at fault.
+    /// The header of an array is not valid.
     BadHeader = "RA001" Error,
-        "take the file from another copy, or write the array again from its source";
-    /// The data of an array is at fault.
+        "restore the file from another copy, or write the array again from its source";
+    /// The data of an array is not valid.
     BadData = "RA002" Error,
-        "take the file from another copy, or write the array again from its source";
-    /// Bytes follow the data of an array.
-    TrailingMetadata = "RA003" Warning, "keep these bytes in a file of their own";
-    /// The array is stored in a form that other readers of RawArray misread.
+        "restore the file from another copy, or write the array again from its source";
+    /// Bytes after the data of an array.
+    TrailingMetadata = "RA003" Warning, "store these bytes in a separate file";
+    /// An array in an encoding that other programs misread.
     UnusualEncoding = "RA004" Warning, "read the array with the library and write it again";
-    /// Arrays that are plain files of the pack, or no arrays at all.
-    NoArrays = "RA005" Warning, "add the arrays as RawArray files: `ra-pack convert` makes them";
+    /// Arrays in other formats, or no arrays at all.
+    NoArrays = "RA005" Warning, "convert the arrays to RawArray files with `ra-pack convert`";
 
     /// An array without a description.
-    Undescribed = "DESC001" Error, "`describe` with the option `write: PACK` writes what the headers say";
-    /// More than one description for one array or coordinate, and they contradict each other.
-    DescribedTwice = "DESC002" Error, "keep one of the two, or make both say the same";
-    /// A description in which no array can be meant.
-    NoArrayDescribed = "DESC003" Error, "give the entry of the array the array's name";
-    /// The shape of the description is not that of the header.
-    ShapeMismatch = "DESC004" Error,
-        "correct the description, or the array if that is what is wrong";
-    /// The type of the description is not that of the header.
-    TypeMismatch = "DESC005" Error,
-        "correct the description, or the array if that is what is wrong";
-    /// The storage directives contradict the header.
-    StorageMismatch = "DESC006" Error,
-        "correct the description, or the array if that is what is wrong";
-    /// A dimension coordinate that cannot be found.
+    Undescribed = "DESC001" Error,
+        "write descriptions from the headers: `describe` with the option `write: PACK`";
+    /// Descriptions of one array or coordinate that contradict each other.
+    DescribedTwice = "DESC002" Error, "delete one of the two, or make them agree";
+    /// A description with no entry for its array.
+    NoArrayDescribed = "DESC003" Error, "give the entry the name of the array";
+    /// The shape of a description differs from the header.
+    ShapeMismatch = "DESC004" Error, "correct the description, or the array";
+    /// The datatype of a description differs from the header.
+    TypeMismatch = "DESC005" Error, "correct the description, or the array";
+    /// The storage directives differ from the header.
+    StorageMismatch = "DESC006" Error, "correct the description, or the array";
+    /// A dimension coordinate that does not exist.
     UnknownCoordinate = "DESC007" Error, "correct the name, or add the coordinate to the pack";
-    /// A dimension coordinate of another length.
-    CoordinateLength = "DESC008" Error, "correct whichever of the two is wrong";
-    /// A description that says the same in an uncommon way.
+    /// A dimension coordinate of the wrong length.
+    CoordinateLength = "DESC008" Error, "correct the length of the array or of the coordinate";
+    /// A description that other readers may misunderstand.
     LooseDescription = "DESC009" Warning, "write the description in the expected way";
-    /// A described array that is not there.
+    /// A described array that does not exist.
     MissingArray = "DESC010" Warning, "add the array's file, or remove its entry";
-    /// The pack's own document is not a description.
-    BadPackDocument = "DESC012" Error, "rename the file if it is meant for something else";
-    /// The pack's own document does not describe every array.
-    PartialDocument = "DESC013" Warning, "`ra-pack create` adds what the document lacks";
-    /// An inline value is not what the array holds.
-    ValueMismatch = "DESC014" Error, "correct the value, or leave it out: the array has it";
+    /// The document of the pack is not a description.
+    BadPackDocument = "DESC012" Error, "rename the file if it is not meant as a description";
+    /// The document of the pack does not describe every array.
+    PartialDocument = "DESC013" Warning, "add the missing entries with `ra-pack create`";
+    /// A value in a description differs from the array.
+    ValueMismatch = "DESC014" Error, "correct the value, or remove it: the array file has it";
 
     /// An array of numbers without units.
-    NoUnits = "META001" Warning, "give the units, or `1` for numbers without a unit";
-    /// Units that are not known.
-    UnknownUnits = "META002" Warning, "write units as UDUNITS does, such as `kg m-2 s-1`";
-    /// An array without a name for people.
+    NoUnits = "META001" Warning, "add `units`, or `1` for numbers without a unit";
+    /// Unknown units.
+    UnknownUnits = "META002" Warning, "write units as in UDUNITS, such as `kg m-2 s-1`";
+    /// An array without a `long_name`.
     NoLongName = "META003" Warning, "add a `long_name`, or a `standard_name` of the CF conventions";
-    /// A coordinate whose values neither rise nor fall throughout.
-    NotMonotone = "META004" Warning, "sort the values with the data, or call the array something else";
-    /// A number in an attribute that the array cannot have.
-    OutsideType = "META005" Warning, "give a number of the type of the array";
-    /// An entry of another name than its file.
+    /// A coordinate whose values neither increase nor decrease.
+    NotMonotone = "META004" Warning, "sort the values together with the data, or rename the array";
+    /// An attribute number outside the type of the array.
+    OutsideType = "META005" Warning, "use a number of the type of the array";
+    /// An entry whose name differs from its file.
     OtherName = "META006" Warning, "give the entry the name of the file";
     /// A description without an array.
     DescribesNothing = "META007" Warning, "rename the description, or remove it";
     /// A pack without a title.
-    NoTitle = "META008" Warning, "give the pack a title: `create` with the option `attribute: title='A few words'`";
+    NoTitle = "META008" Warning,
+        "add a title: `create` with the option `attribute: title='A few words'`";
 
-    /// The declaration of a bag is at fault.
-    BadBag = "BAG001" Error, "write `bagit.txt` again as the two lines that RFC 8493 gives";
-    /// A tag file of a bag has another form than it must have.
+    /// The declaration of a bag is not valid.
+    BadBag = "BAG001" Error, "write the two lines of `bagit.txt` again as in RFC 8493";
+    /// A malformed tag file of a bag.
     BadTagFile = "BAG002" Error, "correct the line, then write the tag manifest again";
-    /// The tag files of a bag are in an encoding that is not supported.
+    /// Tag files in an encoding that is not supported.
     UnknownTagEncoding = "BAG003" Error, "write the tag files again in UTF-8";
-    /// The payload of a bag is not as large as `Payload-Oxum` says.
+    /// The payload of a bag does not match `Payload-Oxum`.
     PayloadOxum = "BAG004" Error,
         "compare the payload with another copy: files were lost, added or changed";
-    /// Payload of a bag that has not been fetched yet.
-    NotFetched = "BAG005" Error, "get the file from where `fetch.txt` says, and verify again";
-    /// A line of `fetch.txt` is at fault.
+    /// A payload file that has not been downloaded yet.
+    NotFetched = "BAG005" Error, "download the file from the URL in `fetch.txt`, then verify again";
+    /// A malformed line of `fetch.txt`.
     BadFetchList = "BAG006" Error, "correct the line, then write the tag manifest again";
-    /// A manifest of a bag lists what it must not list, or lacks what it must.
+    /// A bag manifest with wrong or missing entries.
     WrongManifestEntry = "BAG007" Error,
-        "take the manifest from another copy, or make the bag again: `create` with the \
-         option `layout: bagit`";
-    /// A tag file that no tag manifest lists.
+        "restore the manifest from another copy, or make the bag again: `create` with the option `layout: bagit`";
+    /// A tag file that is not in any tag manifest.
     UnlistedTagFile = "BAG008" Warning,
-        "make sure of the file by other means, then list it in a tag manifest";
-    /// Something lies beside the directory of a bag in its archive.
-    BesideBag = "BAG009" Error, "take it out: an archive holds one bag and nothing else";
-    /// A bag without a directory of its own in its archive.
+        "check the file by other means, then add it to a tag manifest";
+    /// A file outside the bag in its archive.
+    BesideBag = "BAG009" Error, "remove it: an archive of a bag must contain only the bag";
+    /// A bag without its own directory in the archive.
     BagAtRoot = "BAG010" Warning, "unpack it into a new directory";
-    /// A manifest of a bag is written as `md5sum` writes.
-    LegacyManifestLine = "BAG011" Warning, "write the line as digest, two blanks and path";
-    /// A name that is the listed one only after normalisation.
-    NormalizedName = "BAG012" Warning, "write the name alike in the bag and in its manifest";
-    /// A `%` in a manifest of a bag that encodes nothing.
-    OddPercent = "BAG013" Warning, "write `%25` where the name has a `%`";
-    /// A manifest of a bag by an algorithm that is not known.
+    /// A line of a bag manifest in the format of `md5sum`.
+    LegacyManifestLine = "BAG011" Warning, "write the line as digest, two spaces and path";
+    /// A name that matches the manifest only after normalization.
+    NormalizedName = "BAG012" Warning, "write the same name in the bag and in its manifest";
+    /// A `%` in a bag manifest that encodes nothing.
+    OddPercent = "BAG013" Warning, "write `%25` for each `%` in the name";
+    /// A bag manifest with an unknown algorithm.
     UnknownDigest = "BAG014" Error,
-        "check it with a program that knows the algorithm, or add a manifest by sha256";
-    /// A name that other readers of bags would misread.
+        "check it with a program that supports the algorithm, or add a manifest with sha256";
+    /// A name that other readers of bags misread.
     UnfitForBag = "BAG015" Error, "rename the file, or use the plain layout";
-    /// Payload that some manifests of a bag list and others do not.
-    PartlyListed = "BAG016" Error, "list the file in every manifest of the payload";
+    /// A payload file that some manifests of the bag do not list.
+    PartlyListed = "BAG016" Error, "list the file in every payload manifest";
 }
 
 impl Code {
-    /// Whether the code, as an error, leaves open which bytes are the member, so that its content is neither
-    /// shown nor written. Errors about the archive around a member do not: reading a member that is cut off
-    /// fails by itself.
+    /// Returns whether this error makes it ambiguous which bytes are the member, so that its content must not be shown
+    /// or written. Errors about the rest of the archive do not: reading a truncated member fails by itself.
     pub(super) fn forbids_reading(self) -> bool {
         let is_of_container = self.id().starts_with("NAME") || self.id().starts_with("ARC");
         let is_around_members = matches!(
@@ -495,11 +493,11 @@ impl Serialize for Code {
     }
 }
 
-/// A text that is no code.
+/// The error for text that is not a code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownCode {
-    /// The code that is written most like it, if any has a letter of it in its place.
+    /// The most similar code, if any is similar.
     pub nearest: Option<Code>,
 }
 
@@ -515,7 +513,7 @@ impl fmt::Display for UnknownCode {
 
 impl std::error::Error for UnknownCode {}
 
-/// Reads an id such as `NDL021` or `desc004`.
+/// Parses an identifier such as `NDL021` or `desc004`.
 impl FromStr for Code {
     type Err = UnknownCode;
 
@@ -531,7 +529,8 @@ impl FromStr for Code {
     }
 }
 
-/// How far two ids are apart: other letters first, then how far the numbers are. Nothing when no letter is the same.
+/// Returns the distance of two identifiers: the number of different letters, then the difference of the numbers.
+/// `None` if no letter is the same.
 fn distance(id: &str, typed: &str) -> Option<(usize, u32)> {
     let split = |id: &str| {
         let at = id.find(|character: char| character.is_ascii_digit()).unwrap_or(id.len());
@@ -549,7 +548,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_code_is_explained_in_its_own_words() {
+    fn every_code_has_a_distinct_explanation() {
         let mut texts: Vec<_> = Code::ALL.iter().map(|code| code.explanation().text).collect();
         let thin: Vec<_> =
             texts.iter().filter(|text| text.len() < 50 || !text.ends_with('.')).collect();
@@ -566,12 +565,12 @@ mod tests {
     }
 
     #[test]
-    fn every_code_has_a_next_step_in_the_form_of_a_message() {
+    fn every_code_has_a_hint_in_the_style_of_a_message() {
         for code in Code::ALL {
-            let remedy = code.remedy();
-            let first = remedy.chars().next().unwrap();
-            assert!(first.is_lowercase() || first == '`', "{}: {remedy}", code.id());
-            assert!(remedy.len() > 12 && !remedy.ends_with('.'), "{}: {remedy}", code.id());
+            let hint = code.hint();
+            let first = hint.chars().next().unwrap();
+            assert!(first.is_lowercase() || first == '`', "{}: {hint}", code.id());
+            assert!(hint.len() > 12 && !hint.ends_with('.'), "{}: {hint}", code.id());
         }
     }
 
@@ -584,7 +583,7 @@ mod tests {
     }
 
     #[test]
-    fn every_id_is_found_whatever_its_case() {
+    fn ids_are_parsed_in_either_case() {
         for code in Code::ALL {
             assert_eq!(code.id().parse(), Ok(*code));
             assert_eq!(code.id().to_lowercase().parse(), Ok(*code));
@@ -592,7 +591,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_code_gets_the_nearest() {
+    fn unknown_codes_suggest_the_nearest() {
         let nearest = |text: &str| text.parse::<Code>().unwrap_err().nearest.unwrap().id();
         assert_eq!(nearest("NDL088"), "NDL087");
         assert_eq!(nearest("DESC099"), "DESC014");

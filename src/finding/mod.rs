@@ -1,6 +1,6 @@
-//! What can be wrong with a pack, as data.
+//! Findings: the problems of a pack, as data.
 //!
-//! A finding is a result, not an error: whoever asks whether a pack is sound gets all of them.
+//! A check returns all problems of a pack as findings. An [`crate::Error`] means that it could not check the pack.
 
 mod code;
 
@@ -19,14 +19,13 @@ use crate::path::escape;
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Severity {
-    /// Nothing is damaged, but something about it will trouble somebody, or means something else than its author
-    /// thinks.
+    /// The pack is valid, but some programs or readers may misread it, or its author may have made a mistake.
     Warning,
-    /// A rule is broken: a pack is damaged, contradicts itself, or cannot be proved intact.
+    /// The pack is not valid: it is damaged, contradicts itself, or cannot be verified.
     Error,
 }
 
-/// One thing that is wrong: where, what was expected, what was found, and what to do.
+/// An error or warning about a pack: its place, the expected and the found value, and a hint.
 ///
 /// ```
 /// use ra_pack::validate::{ValidateOptions, validate_text};
@@ -34,7 +33,7 @@ pub enum Severity {
 ///
 /// let text = b"ndarrays: {t: {shape: [3], type: floot32}}";
 /// let report = validate_text(text, &ValidateOptions::default());
-/// let finding = report.findings.first().expect("no type is called so");
+/// let finding = report.findings.first().expect("`floot32` is not a type");
 /// assert_eq!((finding.code, finding.severity), (Code::UnknownDatatype, Severity::Error));
 /// println!("{finding}: {}", finding.code.explanation().text);
 /// ```
@@ -43,26 +42,26 @@ pub enum Severity {
     test,
     derive(schemars::JsonSchema),
     schemars(
-        description = "One thing that is wrong: where, what was expected, what was found, and what to do."
+        description = "An error or warning about a pack: its place, the expected and the found value, and a hint."
     )
 )]
 #[non_exhaustive]
 pub struct Finding {
-    /// The kind of the finding. Codes are stable: a code keeps its meaning for ever.
+    /// The kind of the finding. The meaning of a code never changes.
     pub code: Code,
     /// The severity of the finding.
     pub severity: Severity,
-    /// The file or member that it is about, by its name as found, so not always a valid one; absent when it is about the
-    /// whole.
+    /// The name of the file or member, as found (it may not be a valid name). Absent if the finding concerns the
+    /// complete pack.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
-    /// The array that the member is, describes or holds the description of; absent when it is about none.
+    /// The name of the array that the finding concerns. Absent if it does not concern an array.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<String>,
-    /// Where in that member, or in the archive when there is no member.
+    /// The place in the member, or in the archive if there is no member.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
-    /// The fault, in one sentence. Its wording may change; the code does not.
+    /// The problem, in one sentence. The wording may change between versions; the code does not.
     pub message: String,
     /// The expected value or text.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,13 +69,13 @@ pub struct Finding {
     /// The value or text that was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<String>,
-    /// The next step.
+    /// The suggested next step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// The lines of text that `place` points into.
+    /// The line of text that `place` refers to.
     #[serde(skip)]
     pub excerpt: Option<Excerpt>,
-    /// How many findings it stands for: one, unless it counts those that are not listed.
+    /// Number of findings that this one represents: 1, unless it counts findings that are not listed.
     #[serde(skip)]
     pub count: u64,
 }
@@ -87,75 +86,75 @@ pub struct Finding {
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum Place {
-    /// A byte, counted from 0.
+    /// A byte.
     Byte {
-        /// Its offset.
+        /// Offset of the byte, from 0.
         offset: u64,
     },
-    /// A line, counted from 1.
+    /// A line.
     Line {
-        /// Its number.
+        /// Number of the line, from 1.
         #[cfg_attr(test, schemars(range(min = 1)))]
         line: u64,
     },
-    /// A stretch of text.
+    /// A range of text.
     Text {
-        /// The line it begins on, counted from 1.
+        /// Line of the beginning, from 1.
         #[cfg_attr(test, schemars(range(min = 1)))]
         line: u64,
-        /// The character of that line, counted from 1.
+        /// Column of the beginning, in characters from 1.
         #[cfg_attr(test, schemars(range(min = 1)))]
         column: u64,
-        /// The byte it begins at, counted from 0.
+        /// Offset of the first byte, from 0.
         start: u64,
-        /// The byte after its last.
+        /// Offset after the last byte.
         end: u64,
     },
 }
 
-/// A stretch of a text.
+/// A range of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[non_exhaustive]
 pub struct Span {
-    /// The line it begins on, from 1. LF, CR LF and a CR alone end a line, as in YAML.
+    /// Line of the beginning, from 1. LF, CR LF and CR end a line, as in YAML.
     pub line: usize,
-    /// The column that it begins in, in characters from 1. A byte order mark takes no column.
+    /// Column of the beginning, in characters from 1. A byte order mark is not counted.
     pub column: usize,
-    /// The byte it begins at, counted from 0, a byte order mark included.
+    /// Offset of the first byte, from 0. A byte order mark is counted.
     pub start: usize,
-    /// The byte after its last.
+    /// Offset after the last byte.
     pub end: usize,
 }
 
-/// The lines of a text around a place, to be shown with a caret under it.
+/// A line of text, shown with carets under a range of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Excerpt {
-    /// Number of the first line, counted from 1.
+    /// Number of the line, from 1.
     pub first_line: usize,
-    /// The lines, whole.
+    /// The complete line.
     pub text: String,
-    /// The bytes of `text` to point at.
+    /// The bytes of `text` to mark.
     pub span: std::ops::Range<usize>,
 }
 
 impl Excerpt {
-    /// Longest excerpt: a caret under more text than a screen holds helps nobody.
+    /// Maximum length of an excerpt in bytes. A longer one does not fit on a screen.
     const MAX_BYTES: usize = 4096;
 
-    /// Cuts the line that holds `start..end` out of `text`; `line` is its number.
+    /// Returns the line of `text` that contains the bytes `start..end`, or `None` if it is too long. `line` is its
+    /// number.
     ///
-    /// The number is the caller's to know: counting it here would read the text once for each of the
-    /// findings in it.
+    /// The caller passes the number, because counting here would read the text once for each finding.
     pub fn cut(text: &str, line: usize, start: usize, end: usize) -> Option<Self> {
         const LINE_ENDS: [char; 2] = ['\n', '\r'];
         let head = text.get(..start)?;
         let mut first = head.rfind(LINE_ENDS).map_or(0, |at| at + 1);
-        // A byte order mark takes no column.
+        // A byte order mark has no column.
         if text.get(first..start).is_some_and(|line| line.starts_with('\u{feff}')) {
             first += '\u{feff}'.len_utf8();
         }
-        // A span over several lines is pointed at where it begins.
+        // A range over several lines is marked only on the first.
         let line_end = text.get(start..)?.find(LINE_ENDS).map_or(text.len(), |at| start + at);
         let lines = text.get(first..line_end)?;
         if lines.len() > Self::MAX_BYTES {
@@ -167,7 +166,7 @@ impl Excerpt {
 }
 
 impl Finding {
-    /// A finding of the code's own severity, with the next step that the code has.
+    /// Creates a finding with the default severity and hint of `code`.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -178,41 +177,41 @@ impl Finding {
             message: message.into(),
             expected: None,
             found: None,
-            hint: Some(code.remedy().to_owned()),
+            hint: Some(code.hint().to_owned()),
             excerpt: None,
             count: 1,
         }
     }
 
-    /// Names the member.
+    /// Sets the member.
     #[must_use]
     pub fn in_member(mut self, member: impl Into<String>) -> Self {
         self.member = Some(member.into());
         self
     }
 
-    /// Names the array that it concerns.
+    /// Sets the array.
     #[must_use]
     pub fn about_array(mut self, array: impl Into<String>) -> Self {
         self.array = Some(array.into());
         self
     }
 
-    /// Names the byte.
+    /// Sets the place to the byte at `offset`.
     #[must_use]
     pub fn at_byte(mut self, offset: u64) -> Self {
         self.place = Some(Place::Byte { offset });
         self
     }
 
-    /// Names the line.
+    /// Sets the place to a line, counted from 1.
     #[must_use]
     pub fn at_line(mut self, line: u64) -> Self {
         self.place = Some(Place::Line { line });
         self
     }
 
-    /// Says what was expected and what was found.
+    /// Sets the expected and the found value.
     #[must_use]
     pub fn expected(mut self, expected: impl Into<String>, found: impl Into<String>) -> Self {
         self.expected = Some(expected.into());
@@ -220,21 +219,21 @@ impl Finding {
         self
     }
 
-    /// Says what to do.
+    /// Replaces the hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Makes it a warning.
+    /// Changes the severity to a warning.
     #[must_use]
     pub fn warning(mut self) -> Self {
         self.severity = Severity::Warning;
         self
     }
 
-    /// Points at a stretch of a member's text.
+    /// Sets the place to a range of the member's text, and the excerpt to its line.
     #[must_use]
     pub fn at_span(mut self, text: &str, span: Span) -> Self {
         let Span { line, column, start, end } = span;
@@ -244,18 +243,18 @@ impl Finding {
         self
     }
 
-    /// Whether it leaves open what its member is, so that none of that is to be shown or written.
+    /// Returns whether the content of the member is ambiguous and must not be shown or written.
     pub(crate) fn forbids_reading(&self) -> bool {
         self.is_error() && self.code.forbids_reading()
     }
 
-    /// Whether it is an error.
+    /// Returns whether the finding is an error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
 }
 
-/// One line: place, severity, code, message, expected and found, hint.
+/// Writes one line: place, severity, code, message, expected and found values, hint.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(member) = &self.member {
@@ -284,7 +283,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Calls the members of findings by another name.
+/// Replaces the member names of findings by `shown(name)`.
 pub(crate) fn rename(findings: &mut [Finding], shown: impl Fn(&str) -> &str) {
     for member in findings.iter_mut().filter_map(|finding| finding.member.as_mut()) {
         let name = shown(member);
@@ -294,13 +293,13 @@ pub(crate) fn rename(findings: &mut [Finding], shown: impl Fn(&str) -> &str) {
     }
 }
 
-/// Most findings that are listed: nobody reads more, and a few kilobytes can make millions.
+/// Maximum number of listed findings. Nobody reads more, and a few kilobytes can cause millions.
 const MAX_LISTED: usize = 1000;
 
-/// Most bytes of them: a name may have 64 KB.
+/// Maximum size of the listed findings in bytes. A single name may have 64 KB.
 const MAX_LISTED_BYTES: usize = 1 << 20;
 
-/// Keeps the first of very many findings, errors before warnings, and of each kind how many the others are.
+/// Keeps the first of very many findings, errors before warnings. Replaces the others by one count for each code.
 pub(crate) fn cut(findings: &mut Vec<Finding>) {
     let bytes = |finding: &Finding| {
         let Finding { member, array, message, expected, found, hint, .. } = finding;
@@ -333,20 +332,20 @@ pub(crate) fn cut(findings: &mut Vec<Finding>) {
     });
     findings.extend(others.into_iter().map(|(code, severity, count)| {
         let message = match count {
-            1 => "1 more finding of this kind is not listed".to_owned(),
-            _ => format!("{count} more findings of this kind are not listed"),
+            1 => "1 more problem of this kind is not listed".to_owned(),
+            _ => format!("{count} more problems of this kind are not listed"),
         };
         Finding { severity, count, ..Finding::new(code, message) }
     }));
 }
 
-/// Puts findings in the order of their members, and of their places in each. That there is no manifest comes last: an
-/// archive that is cut off has lost it.
+/// Sorts findings by member, then by place in the member. A missing manifest comes last: an archive that is cut off has
+/// lost it.
 pub(crate) fn sort(findings: &mut [Finding]) {
     findings.sort_by(|one, other| {
         let is_missing = |finding: &Finding| finding.code == Code::NoManifest;
         let place = |finding: &Finding| match finding.place {
-            // What damaged the archive is the cause of what it lacks.
+            // Damage at an offset comes first: it explains what the archive lacks.
             None if finding.member.is_none() => u64::MAX,
             None => 0,
             Some(Place::Byte { offset }) => offset,
@@ -360,7 +359,7 @@ pub(crate) fn sort(findings: &mut [Finding]) {
     });
 }
 
-/// Errors among the findings.
+/// Returns the number of errors among the findings.
 pub fn count_errors(findings: &[Finding]) -> usize {
     let counts = findings.iter().filter(|finding| finding.is_error()).map(|finding| finding.count);
     usize::try_from(counts.fold(0, u64::saturating_add)).unwrap_or(usize::MAX)
@@ -371,7 +370,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_finding_reads_as_one_line_that_says_everything() {
+    fn a_finding_displays_as_one_line() {
         let finding = Finding::new(Code::DigestMismatch, "the content differs from the manifest")
             .in_member("run1/\u{1b}.ra")
             .expected("aa", "bb")
@@ -384,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn an_excerpt_holds_the_line_and_points_into_it() {
+    fn an_excerpt_is_the_line_of_its_span() {
         let text = "a: 1\r\nshape: [3, 4]\r\nb: 2\n";
         let start = text.find("3, 4").unwrap();
         let excerpt = Excerpt::cut(text, 2, start, start + 4).unwrap();
@@ -394,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn an_excerpt_knows_every_line_end_and_leaves_out_a_byte_order_mark() {
+    fn an_excerpt_handles_every_line_end_and_skips_a_byte_order_mark() {
         let excerpt = Excerpt::cut("a\rb\r\nc: d\re", 3, 6, 7).unwrap();
         assert_eq!((excerpt.first_line, &*excerpt.text, excerpt.span), (3, "c: d", 1..2));
         let excerpt = Excerpt::cut("\u{feff}a: b", 1, 6, 7).unwrap();
@@ -402,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn of_very_many_findings_the_first_are_listed_and_the_others_counted() {
+    fn very_many_findings_are_cut_and_counted() {
         let warning = |member: &str| Finding::new(Code::CaseTwins, "").in_member(member);
         let mut findings: Vec<_> = (0..3000).map(|number| warning(&number.to_string())).collect();
         findings.push(Finding::new(Code::BadData, "").in_member("z"));
@@ -412,11 +411,11 @@ mod tests {
         assert_eq!(findings[MAX_LISTED - 1].code, Code::BadData, "no warning displaces an error");
         let last = &findings[MAX_LISTED];
         assert_eq!((last.code, last.count, last.is_error()), (Code::CaseTwins, 2001, false));
-        assert_eq!(last.message, "2001 more findings of this kind are not listed");
+        assert_eq!(last.message, "2001 more problems of this kind are not listed");
         let before = findings.clone();
         cut(&mut findings);
         assert_eq!(findings, before);
-        // Long names are fewer.
+        // The limit on bytes applies to long names.
         let mut findings: Vec<_> = (0..100).map(|_| warning(&"n".repeat(60_000))).collect();
         cut(&mut findings);
         assert_eq!((findings.len(), findings[17].count), (18, 83));
@@ -424,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn findings_are_sorted_by_member_and_number() {
+    fn findings_are_sorted_by_member_and_place() {
         let at =
             |member: &str, line| Finding::new(Code::BadData, "").in_member(member).at_line(line);
         let mut findings = vec![at("b", 1), at("a", 10), at("a", 9)];

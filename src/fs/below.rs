@@ -1,4 +1,4 @@
-//! Files below a directory, opened by name one after the other.
+//! Reads files below a directory by name.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,19 +8,19 @@ use super::directory::Directory;
 use crate::error::Result;
 use crate::path::MemberPath;
 
-/// Opens files below a directory for reading. A name in the directory that was used last is found sooner than a
-/// whole path, and who puts a link in the place of a directory leads no read elsewhere.
+/// Opens files below a directory for reading. It keeps the last directory open, so nearby files open faster. Without
+/// `follow`, replacing a directory with a link cannot redirect a read.
 #[derive(Debug)]
 pub(crate) struct Below {
     root: PathBuf,
     follow: bool,
     top: Option<Directory>,
-    /// The directory below the root that was used last.
+    /// The most recently used directory below the root, and its name.
     last: Option<(String, Directory)>,
 }
 
 impl Below {
-    /// With `follow` links are followed; without, none below `root` is.
+    /// Creates a reader for `root`. With `follow`, links below `root` are followed; otherwise they are errors.
     pub(crate) fn new(root: &Path, follow: bool) -> Self {
         Self { root: root.to_owned(), follow, top: None, last: None }
     }
@@ -82,7 +82,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn no_link_is_followed_unless_it_is_asked_for() {
+    fn links_are_followed_only_on_request() {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join("a")).unwrap();
         fs::write(root.path().join("a/x"), "x").unwrap();
@@ -97,7 +97,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_pipe_that_took_the_place_of_a_file_is_an_error_at_once() {
+    fn a_pipe_that_replaced_a_file_is_an_immediate_error() {
         let root = tempfile::tempdir().unwrap();
         let pipe = root.path().join("x");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());

@@ -1,5 +1,5 @@
-//! A directory that is held open: what is done in it goes by its handle, so that whoever swaps it for a link
-//! leads nothing elsewhere. Where there are no such handles it is a path.
+//! Operations relative to an open directory. They use its handle, so replacing the directory with a link cannot
+//! redirect them. On systems without such handles, a directory is a path.
 
 pub(super) use self::system::Directory;
 
@@ -19,7 +19,7 @@ mod system {
     use super::super::file::WITHOUT_WAITING;
 
     const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-    /// Ordinary permissions, which the umask restricts.
+    /// Default permissions, restricted by the umask.
     const FILE_MODE: Mode = Mode::from_raw_mode(0o666);
 
     #[derive(Debug)]
@@ -30,22 +30,22 @@ mod system {
             Ok(Self(retry_on_intr(|| open(path, DIRECTORY, Mode::empty()))?))
         }
 
-        /// Opens a directory in this one. A link or a file in the way is an error.
+        /// Opens a subdirectory. A link or a file of that name is an error.
         pub(in crate::fs) fn enter(&self, name: &str) -> io::Result<Self> {
             let open = || openat(&self.0, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty());
             match retry_on_intr(open) {
-                // Of a link, systems say the one or the other.
+                // Systems report a link with any of these errors.
                 Err(Errno::NOTDIR | Errno::LOOP | Errno::MLINK) => Err(super::not_a_directory()),
                 entered => Ok(Self(entered?)),
             }
         }
 
-        /// Makes a directory in this one.
+        /// Creates a subdirectory.
         pub(in crate::fs) fn make(&self, name: &str) -> io::Result<()> {
             Ok(retry_on_intr(|| mkdirat(&self.0, name, Mode::from_raw_mode(0o777)))?)
         }
 
-        /// Opens whatever has the name but a link, for reading and without waiting.
+        /// Opens a file for reading, without following links and without blocking.
         pub(in crate::fs) fn open_file(&self, name: &str) -> io::Result<File> {
             let flags = OFlags::from_bits_retain(WITHOUT_WAITING.cast_unsigned())
                 | OFlags::NOFOLLOW
@@ -53,15 +53,15 @@ mod system {
             Ok(retry_on_intr(|| openat(&self.0, name, flags, Mode::empty()))?.into())
         }
 
-        /// Makes a file of a name that nothing has.
+        /// Creates a new file; fails if the name exists.
         pub(in crate::fs) fn create_file(&self, name: &OsStr) -> io::Result<File> {
             let flags =
                 OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             Ok(retry_on_intr(|| openat(&self.0, name, flags, FILE_MODE))?.into())
         }
 
-        /// Makes a file without a name, of which nothing is left whatever ends the process; `None` where there are no
-        /// such files.
+        /// Creates a file without a name. It disappears when the process ends. `None` where the system has no such
+        /// files.
         #[cfg_attr(
             not(target_os = "linux"),
             expect(
@@ -75,7 +75,8 @@ mod system {
             {
                 let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
                 match retry_on_intr(|| openat(&self.0, ".", flags, FILE_MODE)) {
-                    // A file system says the first; a system that knows nothing of such files says the others.
+                    // A file system without such files returns the first error; a kernel without them returns the
+                    // others.
                     Err(Errno::NOTSUP | Errno::ISDIR | Errno::NOENT | Errno::INVAL) => {}
                     file => return Ok(Some(file?.into())),
                 }
@@ -83,15 +84,15 @@ mod system {
             Ok(None)
         }
 
-        /// Gives a file without a name one that nothing has. `false` where the system gives no name to such a file:
-        /// it goes by the number of the open file, where `/proc` is mounted.
+        /// Gives an unnamed file a name that does not exist. Returns `false` if the system cannot: linking needs the
+        /// path of the open file in `/proc`.
         pub(in crate::fs) fn link(&self, file: &File, name: &OsStr) -> io::Result<bool> {
             use std::os::fd::AsRawFd as _;
             let from = format!("/proc/self/fd/{}", file.as_raw_fd());
             let link = || linkat(rustix::fs::CWD, &*from, &self.0, name, AtFlags::SYMLINK_FOLLOW);
             match retry_on_intr(link) {
                 Ok(()) => Ok(true),
-                // The system cannot; everything else it refuses.
+                // The system cannot link; any other error is a failure.
                 Err(
                     Errno::NOENT
                     | Errno::INVAL
@@ -105,7 +106,7 @@ mod system {
             }
         }
 
-        /// Whether a directory has the name, or something else, such as a link; `None` for nothing.
+        /// Returns whether `name` is a directory, or `None` if it does not exist. Links are not directories.
         pub(in crate::fs) fn is_directory(&self, name: &str) -> io::Result<Option<bool>> {
             match retry_on_intr(|| statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)) {
                 Err(Errno::NOENT) => Ok(None),
@@ -113,19 +114,19 @@ mod system {
             }
         }
 
-        /// Gives a file another name, instead of what may have it.
+        /// Renames a file and replaces an existing one.
         pub(in crate::fs) fn replace(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
             Ok(retry_on_intr(|| renameat(&self.0, from, &self.0, to))?)
         }
 
-        /// Gives a file a name that nothing has. The old one may stay.
+        /// Renames a file to a name that does not exist. The old name may remain.
         pub(in crate::fs) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
             #[cfg(any(target_os = "linux", target_os = "android"))]
             {
                 use rustix::fs::{RenameFlags, renameat_with};
                 let flags = RenameFlags::NOREPLACE;
                 match retry_on_intr(|| renameat_with(&self.0, from, &self.0, to, flags)) {
-                    // Not every file system can.
+                    // Not every file system supports this.
                     Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
                     renamed => return Ok(renamed?),
                 }
@@ -209,7 +210,7 @@ mod by_path {
 }
 
 fn not_a_directory() -> std::io::Error {
-    let what = "something that is not a directory is in the way";
+    let what = "a file or a link has this name";
     std::io::Error::new(std::io::ErrorKind::NotADirectory, what)
 }
 
@@ -222,7 +223,7 @@ mod tests {
 
     use super::*;
 
-    /// `None` on a file system without such files.
+    /// Returns `None` on a file system without unnamed files.
     fn unnamed(root: &Path, content: &[u8]) -> Option<(fs::File, Directory)> {
         let directory = Directory::open(root).unwrap();
         let mut file = directory.create_unnamed().unwrap()?;
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_gets_its_name_and_never_one_that_is_taken() {
+    fn an_unnamed_file_is_linked_but_never_replaces_another() {
         let root = tempfile::tempdir().unwrap();
         let Some((file, directory)) = unnamed(root.path(), b"abc") else { return };
         let link = |last: &str| directory.link(&file, last.as_ref());
@@ -252,14 +253,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_of_a_file_that_is_given_up() {
+    fn nothing_remains_of_an_abandoned_file() {
         let root = tempfile::tempdir().unwrap();
         drop(unnamed(root.path(), b"abc"));
         assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
     }
 
     #[test]
-    fn no_directory_is_entered_through_a_link() {
+    fn a_directory_is_not_entered_through_a_link() {
         let root = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(root.path(), root.path().join("a")).unwrap();
         let directory = by_path::Directory::open(root.path()).unwrap();

@@ -1,4 +1,4 @@
-//! One open file, read and written by position, and what it looked like.
+//! An open file that is read and written by position, and its metadata.
 
 use std::fmt;
 use std::fs;
@@ -12,15 +12,15 @@ use crate::error::{Error, Result};
 use crate::file_kind::{FileKind, SNIFFED};
 use crate::progress::Progress;
 
-/// Bytes that the system reads or copies at once before anybody hears of it, or can stop it.
+/// Number of bytes per system call. It bounds the delay of progress reports and of cancelling.
 const PIECE: usize = 4 << 20;
 
-/// A file and its path, or a source and what it is called. Reads and writes say where, so that several threads can share
-/// it. A source is read by position; whatever else is tried with it is an error.
+/// A file with its path, or a source with its name. Reads and writes take an offset, so several threads can share it. A
+/// source can only be read.
 pub(crate) struct File {
     place: Place,
     path: PathBuf,
-    /// Whoever counts the bytes that are read, and may stop reads and writes.
+    /// Counts the bytes that are read, and cancels reads and writes.
     pub(super) watch: Progress,
 }
 
@@ -31,51 +31,51 @@ impl fmt::Debug for File {
 }
 
 impl File {
-    /// A file of the system whose path is known.
+    /// Wraps an open file of the system.
     pub(super) fn of_system(file: fs::File, path: PathBuf) -> Self {
         Self { place: Place::System(file), path, watch: Progress::default() }
     }
 
-    /// The bytes of a program, under a name for messages.
+    /// Wraps a source of the program; `path` is its name in messages.
     pub(crate) fn of_source(source: Arc<dyn ReadAt>, path: PathBuf) -> Result<Self> {
-        let len = source.len().map_err(Error::io("look at", &path))?;
+        let len = source.len().map_err(Error::io("access", &path))?;
         Ok(Self { place: Place::Source { source, len }, path, watch: Progress::default() })
     }
 
-    /// Whether its path leads to it, so that there may be others beside it.
+    /// Returns whether the file is at its path, so that there may be other files next to it.
     pub(crate) fn is_at_path(&self) -> bool {
         matches!(self.place, Place::System(_))
     }
 
-    /// The file of the system, for what can be done with nothing else.
+    /// Returns the file of the system. Sources are an error.
     pub(super) fn system(&self) -> io::Result<&fs::File> {
         self.place.system()
     }
 
-    /// Has the bytes counted that are read from here on.
+    /// Reports subsequent reads to `progress`.
     pub(crate) fn watched(mut self, progress: &Progress) -> Self {
         self.watch = progress.clone();
         self
     }
 
-    /// Whoever counts them.
+    /// Returns where reads are reported.
     pub(crate) fn progress(&self) -> &Progress {
         &self.watch
     }
 
-    /// Opens an ordinary file for reading. Anything else is an error at once: a pipe has no length, and opening one
-    /// may wait for ever.
+    /// Opens an ordinary file for reading. Anything else is an immediate error: a pipe has no length, and opening one
+    /// may block.
     pub(crate) fn open(path: impl Into<PathBuf>) -> Result<Self> {
         let path = path.into();
         let opened = without_waiting(&path);
         Self::ordinary(opened, path)
     }
 
-    /// The file that was opened at `path` without waiting, when it is an ordinary one.
+    /// Returns the opened file if it is an ordinary one.
     pub(super) fn ordinary(opened: io::Result<fs::File>, path: PathBuf) -> Result<Self> {
         let kind = match &opened {
             Ok(file) => file.metadata(),
-            // A socket cannot be opened at all.
+            // A socket cannot be opened.
             Err(_) => fs::metadata(&path),
         };
         let strange = kind.as_ref().ok().and_then(|metadata| strange(metadata.file_type()));
@@ -94,12 +94,12 @@ impl File {
         &self.path
     }
 
-    /// What the file is by its first bytes.
+    /// Detects the kind of the file from its first bytes.
     pub(crate) fn kind(&self) -> Result<FileKind> {
         Ok(FileKind::of(&self.start()?))
     }
 
-    /// The first bytes of the file, from which its kind is known.
+    /// Reads the first bytes, which determine the kind of the file.
     pub(crate) fn start(&self) -> Result<Vec<u8>> {
         let mut start = vec![0; SNIFFED];
         let filled = self.read_at(&mut start, 0)?;
@@ -107,7 +107,7 @@ impl File {
         Ok(start)
     }
 
-    /// Its length in bytes at this moment.
+    /// Returns the current length in bytes.
     pub(crate) fn len(&self) -> Result<u64> {
         match &self.place {
             Place::Source { len, .. } => Ok(*len),
@@ -116,10 +116,10 @@ impl File {
     }
 
     fn metadata(&self) -> Result<fs::Metadata> {
-        self.system().and_then(fs::File::metadata).map_err(Error::io("look at", &self.path))
+        self.system().and_then(fs::File::metadata).map_err(Error::io("access", &self.path))
     }
 
-    /// What the file looks like at this moment.
+    /// Returns the current stamp of the file.
     pub(crate) fn stamp(&self) -> Result<Stamp> {
         let metadata = self.metadata()?;
         Ok(Stamp {
@@ -130,7 +130,7 @@ impl File {
         })
     }
 
-    /// An error when it does not look as it did.
+    /// Returns an error if the file has changed since `stamp`.
     pub(crate) fn check_unchanged(&self, stamp: &Stamp) -> Result<()> {
         let now = self.stamp()?;
         if now == *stamp {
@@ -139,12 +139,11 @@ impl File {
         Err(self.changed(if now.len() == stamp.len() {
             "it was written to".to_owned()
         } else {
-            format!("its length went from {} to {} bytes", stamp.len(), now.len())
+            format!("its length changed from {} to {} bytes", stamp.len(), now.len())
         }))
     }
 
-    /// Fills `target`, which is as long as the file was, with all of the file; it must be as it was from
-    /// beginning to end.
+    /// Reads the complete file into `target`, which has its length. A change since `stamp` is an error.
     pub(crate) fn read_unchanged(&mut self, target: &mut [u8], stamp: &Stamp) -> Result<()> {
         self.read_exact(target).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => self.changed("it became shorter"),
@@ -153,12 +152,12 @@ impl File {
         self.check_unchanged(stamp)
     }
 
-    /// The error that says that it is no longer what it was.
+    /// Creates the error for a file that changed while it was in use.
     pub(crate) fn changed(&self, what: impl Into<String>) -> Error {
         Error::Changed { path: self.path.clone(), what: what.into() }
     }
 
-    /// Reads at `offset` until `buffer` is full or the file ends; gives the bytes read.
+    /// Reads at `offset` until `buffer` is full or the file ends. Returns the number of bytes read.
     pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize> {
         let mut filled = 0;
         while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
@@ -178,7 +177,7 @@ impl File {
         Ok(filled)
     }
 
-    /// Fills `buffer` from `offset`; a file that ends before that is an error.
+    /// Fills `buffer` from `offset`. An earlier end of the file is an error.
     pub(crate) fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<()> {
         if self.read_at(buffer, offset)? == buffer.len() {
             return Ok(());
@@ -209,8 +208,8 @@ impl File {
         Ok(())
     }
 
-    /// Copies `len` bytes from `offset` on into `target`, where they begin at `to`; a file that ends
-    /// before that is an error. The positions of both files move.
+    /// Copies `len` bytes from `offset` to the offset `to` of `target`. An earlier end of the file is an error. Moves
+    /// the positions of both files.
     pub(crate) fn copy_to(&self, offset: u64, len: u64, target: &Self, to: u64) -> Result<()> {
         let seek = |file: &Self, at: u64| {
             let moved = file.system().and_then(|mut system| system.seek(io::SeekFrom::Start(at)));
@@ -222,7 +221,7 @@ impl File {
         while copied < len {
             self.watch.check()?;
             let piece = (len - copied).min(PIECE as u64);
-            // The system copies from file to file without a detour, where it can.
+            // The system copies directly between files if it can.
             let copy = || io::copy(&mut self.system()?.take(piece), &mut target.system()?);
             let now = copy().map_err(Error::io("write", &target.path))?;
             self.watch.add(usize::try_from(now).expect("a piece at most"));
@@ -234,12 +233,12 @@ impl File {
         Ok(())
     }
 
-    /// Writes everything to the disk.
+    /// Syncs the file to disk.
     pub(crate) fn sync(&self) -> Result<()> {
         self.system().and_then(fs::File::sync_all).map_err(Error::io("write", &self.path))
     }
 
-    /// Goes back to the beginning, from where [`Read`] reads and [`writer`](Self::writer) writes.
+    /// Moves the position to the beginning, for [`Read`] and [`writer`](Self::writer).
     pub(crate) fn rewind(&self) -> Result<()> {
         self.system().and_then(|mut file| file.rewind()).map_err(Error::io("read", &self.path))
     }
@@ -248,19 +247,16 @@ impl File {
     ///
     /// # Safety
     ///
-    /// Nobody may change or shorten the file while the map lives: its bytes would change under
-    /// shared references, and touching pages beyond a shortened end stops the process.
-    #[expect(
-        unsafe_code,
-        reason = "a memory map is only as stable as its file; callers promise that"
-    )]
+    /// The file must not be changed or truncated while the map exists. Its bytes would change under shared references,
+    /// and reading beyond the new end would end the process.
+    #[expect(unsafe_code, reason = "callers promise that the mapped file does not change")]
     pub(crate) unsafe fn map(&self) -> Result<FileMap> {
-        // SAFETY: the caller promises what `Mmap::map` asks for, that the file does not change.
+        // SAFETY: the caller promises that the file does not change, as `Mmap::map` requires.
         let map = self.system().and_then(|file| unsafe { memmap2::Mmap::map(file) });
         map.map(FileMap).map_err(Error::io("map", &self.path))
     }
 
-    /// A second handle of the same open file.
+    /// Duplicates the handle of the open file.
     pub(crate) fn try_clone(&self) -> Result<Self> {
         let file = self.system().and_then(fs::File::try_clone);
         let file = file.map_err(Error::io("open", &self.path))?;
@@ -268,7 +264,7 @@ impl File {
     }
 }
 
-/// A file as bytes in memory.
+/// A file mapped into memory.
 #[derive(Debug)]
 pub(crate) struct FileMap(memmap2::Mmap);
 
@@ -278,24 +274,24 @@ impl FileMap {
     }
 }
 
-/// Flags of open by which a pipe without a writer is there at once, and a terminal is not taken over.
+/// Flags that keep `open` from blocking on a pipe without a writer and from taking a controlling terminal.
 #[cfg(unix)]
 pub(super) const WITHOUT_WAITING: i32 = libc::O_NONBLOCK | libc::O_NOCTTY;
 
-/// Opens whatever has the name.
+/// Opens a path without blocking.
 #[cfg(unix)]
 pub(super) fn without_waiting(path: &Path) -> io::Result<fs::File> {
     use std::os::unix::fs::OpenOptionsExt as _;
     fs::File::options().read(true).custom_flags(WITHOUT_WAITING).open(path)
 }
 
-/// Opens whatever has the name.
+/// Opens a path.
 #[cfg(not(unix))]
 pub(super) fn without_waiting(path: &Path) -> io::Result<fs::File> {
     fs::File::open(path)
 }
 
-/// What something is that is not an ordinary file.
+/// Returns the name of a kind of file that is not an ordinary file.
 fn strange(kind: fs::FileType) -> Option<&'static str> {
     #[cfg(unix)]
     {
@@ -315,7 +311,7 @@ fn strange(kind: fs::FileType) -> Option<&'static str> {
     }
 }
 
-/// What a file looked like at some moment. When it looks the same later, nobody wrote to it between.
+/// A snapshot of a file's metadata. If it does not change, neither did the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
     len: u64,
@@ -324,8 +320,8 @@ pub(crate) struct Stamp {
     identity: Identity,
 }
 
-/// Which file it is, and when the system last changed anything about it, which nobody can set back: a
-/// file of the same length and time that took its place is another.
+/// The file's identity and the time of its last status change, which programs cannot set. They detect a replacement
+/// with the same length and modification time.
 #[cfg(unix)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Identity {
@@ -348,12 +344,12 @@ impl Identity {
 }
 
 impl Stamp {
-    /// Its length in bytes.
+    /// Returns the length in bytes.
     pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
-    /// Time of the last change, in seconds since 1970 UTC, not before 0.
+    /// Returns the modification time in seconds since 1970 UTC, at least 0.
     pub(crate) fn modified(&self) -> u64 {
         let since = self.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         since.map_or(0, |since| since.as_secs())
@@ -369,7 +365,7 @@ impl Read for File {
     }
 }
 
-/// Writes from where the file is.
+/// Writes at the current position.
 impl io::Write for &File {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         self.watch.check().map_err(Error::from)?;
@@ -381,7 +377,7 @@ impl io::Write for &File {
     }
 }
 
-/// Likewise.
+/// Writes at the current position.
 impl io::Write for File {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         (&*self).write(buffer)
@@ -398,7 +394,7 @@ impl Seek for File {
     }
 }
 
-/// Reads and writes at an offset; a position that moves with it is not used by anybody.
+/// Reads and writes at an offset. They may move the position, which nothing else uses.
 pub(super) mod positional {
     use std::fs::File;
     use std::io;
@@ -422,7 +418,7 @@ pub(super) mod positional {
     }
 }
 
-/// Whether a file holds these bytes and no others.
+/// Returns whether the content of a file is exactly `bytes`.
 pub(crate) fn holds(path: &Path, bytes: &[u8]) -> Result<bool> {
     use io::BufRead as _;
     const BLOCK: usize = 64 * 1024;
@@ -440,17 +436,17 @@ pub(crate) fn holds(path: &Path, bytes: &[u8]) -> Result<bool> {
     }
 }
 
-/// Reads a whole file that may not be longer than `limit` bytes.
+/// Reads a complete file of at most `limit` bytes.
 pub(crate) fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>> {
     let file = File::open(path)?;
     read_all(file.system().map_err(Error::io("read", path))?, path, limit)
 }
 
-/// Reads what a user named to its end, when it is not a file but a pipe or a device, which can be read only once.
+/// Reads an input that is not a file, such as a pipe, to its end. Returns `None` for files.
 pub(crate) fn read_once(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     match fs::metadata(path) {
         Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {}
-        // Whoever opens it says why it cannot be.
+        // Opening it later reports the error.
         _ => return Ok(None),
     }
     let file = fs::File::open(path).map_err(Error::io("open", path))?;

@@ -1,4 +1,4 @@
-//! The only door to the file system: every message names the path, every new file is whole or absent.
+//! Access to the file system. Every error names the path, and every new file is written completely or not created.
 
 #[cfg(feature = "write")]
 mod below;
@@ -39,12 +39,12 @@ use crate::error::{Error, Result};
 use crate::file_kind::FileKind;
 use crate::progress::Progress;
 
-/// Whether something of that name is there, a dangling link too.
+/// Returns whether the path exists; a dangling link does.
 pub(crate) fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-/// Removes a file; one that is not there is no error.
+/// Removes a file if it exists.
 pub(crate) fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -54,12 +54,12 @@ pub(crate) fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// Whether it is a directory, through links.
+/// Returns whether the path is a directory, following links.
 pub(crate) fn is_directory(path: &Path) -> Result<bool> {
     Ok(fs::metadata(path).map_err(Error::io("open", path))?.is_dir())
 }
 
-/// What is at `path`, by its first bytes.
+/// Detects the kind of the file or directory at `path` from its first bytes.
 pub(crate) fn kind_of(path: &Path) -> Result<FileKind> {
     if is_directory(path)? {
         return Ok(FileKind::Directory);
@@ -67,17 +67,17 @@ pub(crate) fn kind_of(path: &Path) -> Result<FileKind> {
     File::open(path)?.kind()
 }
 
-/// The length of an ordinary file, if there is one.
+/// Returns the length of an ordinary file, or `None` for anything else.
 pub(crate) fn file_len(path: &Path) -> Option<u64> {
     fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len())
 }
 
-/// Whether a directory holds nothing.
+/// Returns whether a directory is empty.
 pub(crate) fn is_empty_directory(path: &Path) -> Result<bool> {
     Ok(fs::read_dir(path).map_err(Error::io("read", path))?.next().is_none())
 }
 
-/// Whether `below` is an ordinary file below `root`, reached through ordinary directories only.
+/// Returns whether `below` is an ordinary file below `root`, reached without links.
 pub(crate) fn is_plain_below(root: &Path, below: &str) -> Result<bool> {
     let mut path = root.to_owned();
     let mut parts = below.split('/').peekable();
@@ -87,7 +87,7 @@ pub(crate) fn is_plain_below(root: &Path, below: &str) -> Result<bool> {
             Ok(metadata) => metadata.file_type(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(false),
-            Err(error) => return Err(Error::io("look at", &path)(error)),
+            Err(error) => return Err(Error::io("access", &path)(error)),
         };
         let last = parts.peek().is_none();
         if (last && !kind.is_file()) || (!last && !kind.is_dir()) {
@@ -97,8 +97,8 @@ pub(crate) fn is_plain_below(root: &Path, below: &str) -> Result<bool> {
     Ok(true)
 }
 
-/// Whether something that is not a directory, such as a link, is where the directory `below` would be below `root`, or
-/// one above it.
+/// Returns whether something other than a directory, such as a link, is at `below` under `root` or at one of its
+/// parents.
 #[cfg(feature = "write")]
 pub(crate) fn is_blocked(root: &Path, below: &str) -> bool {
     let mut path = root.to_owned();
@@ -108,8 +108,8 @@ pub(crate) fn is_blocked(root: &Path, below: &str) -> bool {
     })
 }
 
-/// The directory of `path`, and each above it up to the working directory, when it lies there; the
-/// directory alone when it does not.
+/// Returns the directory of `path` and its parents up to the working directory, or only the directory if it is outside
+/// the working directory.
 pub(crate) fn enclosing_directories(path: &Path) -> Result<Vec<PathBuf>> {
     let parent = parent_of(path);
     let directory = fs::canonicalize(parent).map_err(Error::io("open", parent))?;
@@ -122,7 +122,7 @@ pub(crate) fn enclosing_directories(path: &Path) -> Result<Vec<PathBuf>> {
     Ok(above)
 }
 
-/// The name of `path` below `root`, when it lies there.
+/// Returns the name of `path` relative to `root`, or `None` if it is outside `root`.
 pub(crate) fn name_below(root: &Path, path: &Path) -> Option<String> {
     let directory = fs::canonicalize(parent_of(path)).ok()?;
     let below = directory.join(path.file_name()?);
@@ -130,28 +130,28 @@ pub(crate) fn name_below(root: &Path, path: &Path) -> Option<String> {
     Some(member_path(below.strip_prefix(root).ok()?).ok()?.as_str().to_owned())
 }
 
-/// Whether two paths lead into the same directory.
+/// Returns whether two paths are in the same directory.
 pub(crate) fn are_neighbours(one: &Path, other: &Path) -> bool {
     let directory = |path| fs::canonicalize(parent_of(path)).ok();
     directory(one).is_some_and(|home| directory(other) == Some(home))
 }
 
-/// Whether `path` itself is a link.
+/// Returns whether `path` itself is a link.
 pub(crate) fn is_link(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink())
 }
 
-/// The path without links.
+/// Resolves the links in a path.
 pub(crate) fn real_path(path: &Path) -> Result<PathBuf> {
     fs::canonicalize(path).map_err(Error::io("open", path))
 }
 
-/// Whether both are the same name in the same directory, of a file that need not be there.
+/// Returns whether both paths are the same name in the same directory. The file need not exist.
 pub(crate) fn is_same_name(one: &Path, other: &Path) -> bool {
     one.file_name() == other.file_name() && are_neighbours(one, other)
 }
 
-/// Writes the names in the directory of `path` to the disk, so that a rename survives a power cut.
+/// Syncs the directory of `path` to disk, so that a rename survives a power failure.
 pub(crate) fn sync_directory(path: &Path) -> Result<()> {
     if cfg!(unix) {
         let directory = parent_of(path);
@@ -168,12 +168,12 @@ fn parent_of(path: &Path) -> &Path {
     }
 }
 
-/// Creates a directory and every missing one above it.
+/// Creates a directory and its missing parents.
 pub(crate) fn create_root(path: &Path) -> Result<()> {
     fs::create_dir_all(path).map_err(Error::io("create the directory", path))
 }
 
-/// The turn of this run in a directory; it ends when this is dropped.
+/// A lock of a directory for this run, released on drop.
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct Turn {
@@ -181,23 +181,22 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// Waits until no other run has its turn in the directory of `target`. For files that belong together and get
-    /// their names one by one: two runs at once would leave some of the one and some of the other.
+    /// Locks the directory of `target`. Two runs that rename several related files at once would mix them.
     ///
-    /// Never taken twice: the second waits for the first.
+    /// Do not call this twice: the second call waits for the first.
     ///
     /// # Errors
     ///
-    /// When it is cancelled while it waits.
+    /// [`Error::Interrupted`] if the operation is cancelled while it waits.
     pub(crate) fn beside(target: &Path, progress: &Progress) -> Result<Self> {
         Self::take(parent_of(target), false, progress)
     }
 
-    /// Waits until no other run has its turn in `directory`; those that are `shared` have it together.
+    /// Locks `directory`. Several `shared` locks can exist at once.
     pub(crate) fn take(directory: &Path, shared: bool, progress: &Progress) -> Result<Self> {
-        /// A lock that is waited for by the system could not be cancelled.
+        /// Polling interval. A blocking lock could not be cancelled.
         const BETWEEN_TRIES: Duration = Duration::from_millis(5);
-        // Elsewhere a locked file cannot be read by others, and a directory is not opened.
+        // On other systems, a lock would keep others from reading, and directories cannot be opened.
         let opened = if cfg!(unix) { fs::File::open(directory).ok() } else { None };
         let Some(file) = opened else { return Ok(Self { _directory: None }) };
         loop {
@@ -212,15 +211,15 @@ impl Turn {
     }
 }
 
-/// Marks an open temporary file or directory as one that somebody writes.
+/// Marks an open temporary file or directory as in use.
 pub(super) fn mark(temporary: &fs::File) {
     if cfg!(unix) {
-        // Without locks a file of another run that still writes it looks left over.
+        // Without file locks, the temporary file of a running process looks abandoned.
         let _ = temporary.try_lock();
     }
 }
 
-/// Whether some run writes the temporary file or directory at `path`.
+/// Returns whether a running process uses the temporary file or directory at `path`.
 pub(super) fn is_marked(path: &Path) -> bool {
     let is_marked =
         |file: fs::File| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock));
@@ -236,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_turn_in_a_directory_ends_before_the_next_begins() {
+    fn a_directory_lock_excludes_others() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().to_owned();
         let progress = Progress::default();
@@ -257,7 +256,7 @@ mod tests {
         drop(first);
         told.recv().unwrap();
         second.join().unwrap();
-        // Neither waits for the other.
+        // Shared locks do not wait for each other.
         let _one = Turn::take(directory.path(), true, &progress).unwrap();
         let _other = Turn::take(directory.path(), true, &progress).unwrap();
     }

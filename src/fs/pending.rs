@@ -1,4 +1,4 @@
-//! New files and directories, which get their names only when they are complete.
+//! New files and directories that are renamed only when complete.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::path::{MemberPath, escape, first_bytes};
 use crate::progress::Progress;
 
-/// Files and directories that are being written under a temporary name; of a file its directory, and its name in it.
+/// Temporary files and directories in use; for a file, its directory and its name there.
 type Unfinished = BTreeMap<PathBuf, Option<(Arc<Directory>, OsString)>>;
 
 static UNFINISHED: Mutex<Unfinished> = Mutex::new(BTreeMap::new());
@@ -23,33 +23,32 @@ fn unfinished() -> MutexGuard<'static, Unfinished> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the temporary files and directories of every unfinished write of this process, and ends the process.
+/// Removes the temporary files and directories of all unfinished writes of this process, and exits.
 ///
-/// For a program that stops at once, such as on Ctrl-C: [`create`](crate::create()) and [`extract`](crate::extract())
-/// remove theirs themselves when they return. No other thread begins or ends such a write in the meantime.
-#[expect(
-    clippy::exit,
-    reason = "only the end of the process keeps other threads from going on to write"
-)]
+/// Call this when the program must stop at once, such as on Ctrl-C. [`create`](crate::create()) and
+/// [`extract`](crate::extract()) remove their own temporary files when they return. While this runs, other threads that
+/// start or finish a write wait until the process ends.
+#[expect(clippy::exit, reason = "only exiting keeps other threads from writing more")]
 pub fn remove_unfinished_and_exit(status: i32) -> ! {
     let unfinished = unfinished();
     for (path, file) in unfinished.iter() {
-        // Nobody is left to tell, and the next run explains a file that stayed.
+        // Errors cannot be reported any more. The next run reports a remaining file.
         let _ = match file {
             Some((directory, name)) => directory.remove(name),
             None => fs::remove_dir_all(path),
         };
     }
-    // With the lock held.
+    // The lock is still held.
     std::process::exit(status)
 }
 
-/// Writes a new file by what `write` puts into it. It gets its name in one step, when it is complete and on
-/// the disk; one that is there already is replaced when `replace` says so.
+/// Writes a new file with the content that `write` produces. The file appears under its name in one step, after it is
+/// complete and synced. An existing file is replaced only if `replace` is set.
 ///
 /// # Errors
 ///
-/// When it is there and may not be replaced, it cannot be written, or `write` fails.
+/// [`Error::AlreadyExists`] if the file exists and `replace` is not set, [`Error::Io`] if it cannot be written, and
+/// errors of `write`.
 pub fn write_new(
     path: &Path,
     replace: bool,
@@ -60,24 +59,23 @@ pub fn write_new(
     pending.complete()
 }
 
-/// Replaces the content of a file in one step, when it still is what it was: somebody may have edited
-/// it since, and a run beside this one does not while this one has its [`Turn`](super::Turn). A link stays one, and
-/// the permissions stay what they are.
+/// Replaces the content of a file in one step if it still is `old`. A user may have edited it since; another run cannot
+/// have, while this run holds the [`Turn`](super::Turn). Links and permissions are kept.
 pub(crate) fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<()> {
     rewrite(path, |target, pending| {
         let limit = old.len() as u64;
         if !read_limited(target, limit).is_ok_and(|found| found == old) {
-            return Err(File::open(path)?.changed("its content is not what was read"));
+            return Err(File::open(path)?.changed("its content changed after it was read"));
         }
         pending.write_all_at(new, 0)
     })
 }
 
-/// Replaces the content of a file in one step by what `write` puts into the second of its files; the
-/// first argument is the path of the old one. A link stays one, and the permissions stay what they are.
+/// Replaces the content of a file in one step. `write` gets the path of the old file and writes the new one. Links and
+/// permissions are kept.
 pub(crate) fn rewrite(path: &Path, write: impl FnOnce(&Path, &File) -> Result<()>) -> Result<()> {
     let target = fs::canonicalize(path).map_err(Error::io("open", path))?;
-    let permissions = fs::metadata(&target).map_err(Error::io("look at", path))?.permissions();
+    let permissions = fs::metadata(&target).map_err(Error::io("access", path))?.permissions();
     let pending = PendingFile::create(&target, true)?;
     write(&target, pending.file())?;
     let file = pending.file().system();
@@ -86,20 +84,19 @@ pub(crate) fn rewrite(path: &Path, write: impl FnOnce(&Path, &File) -> Result<()
     sync_directory(&target)
 }
 
-/// What the names of temporary files end in.
+/// Suffix of the names of temporary files.
 pub(crate) const TEMPORARY_SUFFIX: &str = ".ra-pack-unfinished";
 
-/// Most bytes of a target's name in its temporary name, so that a name of 255 bytes, the longest that
-/// most file systems allow, leaves room for what makes it temporary.
+/// Maximum length of the target's name within its temporary name. Most file systems allow names of 255 bytes.
 const MAX_TEMPORARY_STEM: usize = 200;
 
-/// What the names of the temporary files of `target` begin with.
+/// Returns the prefix of the names of temporary files for `target`.
 fn temporary_prefix(target: &Path) -> String {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     format!(".{}.", first_bytes(&name, MAX_TEMPORARY_STEM))
 }
 
-/// Makes a file or directory beside `target` under a temporary name, and gives its path.
+/// Creates a temporary file or directory in the directory of `target` with `make`, and returns its path.
 fn make_temporary<T>(
     target: &Path,
     make: impl FnMut(&Path) -> io::Result<T>,
@@ -111,19 +108,19 @@ fn make_temporary<T>(
     Ok((new, path.keep().map_err(|error| unwritable(directory, &error.error))?))
 }
 
-/// A new file that has its name only when it is complete; it is removed when this is dropped before.
+/// A new file that appears under its name only when complete. Dropping it earlier removes it.
 #[derive(Debug)]
 pub(crate) struct PendingFile {
-    /// Known by the path that it will have.
+    /// The open file; its path is the target.
     file: File,
     directory: Arc<Directory>,
-    /// Where it lies until it is complete. None without a name: the file is gone when it is closed.
+    /// The temporary path. `None` for an unnamed file, which disappears when it is closed.
     temporary: Option<PathBuf>,
     replace: bool,
 }
 
 impl PendingFile {
-    /// Begins a file beside `target`, under a temporary name; `target` itself is not touched.
+    /// Creates a temporary file in the directory of `target`. `target` itself is not touched.
     pub(crate) fn create(target: &Path, replace: bool) -> Result<Self> {
         if !replace && exists(target) {
             return Err(Error::AlreadyExists { path: target.to_owned() });
@@ -132,9 +129,9 @@ impl PendingFile {
             if metadata.is_dir() {
                 return Err(Error::io("write", target)(io::ErrorKind::IsADirectory.into()));
             }
-            // In the place of `/dev/null` or of a pipe that others use, a file would be a fault of theirs.
+            // Replacing `/dev/null` or a pipe would break other programs.
             if !metadata.is_file() && !metadata.is_symlink() {
-                let reason = "it is a device, a pipe or a socket, which no file takes the place of";
+                let reason = "it is a device, a pipe or a socket; choose another name";
                 let error = io::Error::new(io::ErrorKind::InvalidInput, reason);
                 return Err(Error::io("write", target)(error));
             }
@@ -142,8 +139,8 @@ impl PendingFile {
         Self::named_in(&open_parent(target)?, target, replace)
     }
 
-    /// Begins a file that will be `target`. Where nothing is there and the system has files without a name, it is
-    /// one of these, of which nothing stays whatever ends the process.
+    /// Creates a file for `target`. If `target` does not exist and the system supports unnamed files, the file has no
+    /// name, so nothing remains if the process is killed.
     pub(crate) fn begin(target: &Path, replace: bool) -> Result<Self> {
         if fs::symlink_metadata(target).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
             && let Ok(Some(pending)) = Self::unnamed_in(&open_parent(target)?, target, replace)
@@ -153,14 +150,14 @@ impl PendingFile {
         Self::create(target, replace)
     }
 
-    /// Begins a file in the directory of `target`, under a temporary name.
+    /// Creates a file under a temporary name in the directory of `target`.
     pub(super) fn named_in(
         directory: &Arc<Directory>,
         target: &Path,
         replace: bool,
     ) -> Result<Self> {
         let name = |path: &Path| path.file_name().unwrap_or_default().to_owned();
-        // Held from before the file is there, so that no file is without its entry.
+        // Locked before the file exists, so that no file lacks an entry.
         let mut unfinished = unfinished();
         let (inner, temporary) = make_temporary(target, |path| directory.create_file(&name(path)))?;
         mark(&inner);
@@ -169,7 +166,7 @@ impl PendingFile {
         Ok(Self::new(inner, directory, Some(temporary), target, replace))
     }
 
-    /// Begins a file without a name in the directory of `target`, where there are such files.
+    /// Creates an unnamed file in the directory of `target`, if the system supports it.
     pub(super) fn unnamed_in(
         directory: &Arc<Directory>,
         target: &Path,
@@ -195,35 +192,35 @@ impl PendingFile {
         &self.file
     }
 
-    /// Has its reads and writes stopped with `progress`, which is told of none.
+    /// Makes `progress` cancel its reads and writes, without reporting them.
     pub(crate) fn stopped_by(mut self, progress: &Progress) -> Self {
         self.file.watch = progress.silent();
         self
     }
 
-    /// Where it lies until it is complete.
+    /// Returns the temporary path, if there is one.
     pub(crate) fn temporary(&self) -> Option<&Path> {
         self.temporary.as_deref()
     }
 
-    /// Takes back everything from `len` on.
+    /// Truncates the file to `len` bytes.
     pub(crate) fn set_len(&self, len: u64) -> Result<()> {
         let set = self.file.system().and_then(|file| file.set_len(len));
         set.map_err(Error::io("write", self.file.path()))
     }
 
-    /// Writes everything to the disk before the file gets its name.
+    /// Syncs the file to disk before it is renamed.
     pub(crate) fn sync(&self) -> Result<()> {
         self.file.sync()
     }
 
-    /// Writes everything to the disk, and then gives the file its name.
+    /// Syncs the file to disk and renames it to its target.
     pub(crate) fn complete(self) -> Result<()> {
         self.sync()?;
         self.persist()
     }
 
-    /// Gives the file its name, in one step.
+    /// Renames the file to its target, in one step.
     pub(crate) fn persist(self) -> Result<()> {
         self.give_name().map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => {
@@ -243,7 +240,7 @@ impl PendingFile {
                 Err(error) if !self.replace || error.kind() != io::ErrorKind::AlreadyExists => {
                     return Err(error);
                 }
-                // There is no way but through a temporary name.
+                // The file needs a temporary name.
                 Ok(false) | Err(_) => {}
             },
         }
@@ -257,7 +254,7 @@ impl PendingFile {
 impl Drop for PendingFile {
     fn drop(&mut self) {
         if let Some(temporary) = &self.temporary {
-            // Unless it has its name. Nobody is left to tell, and the next run explains a file that stayed.
+            // Not renamed. The error cannot be reported here; the next run reports a remaining file.
             let _ = self.directory.remove(temporary.file_name().unwrap_or_default());
             unfinished().remove(temporary);
         }
@@ -269,12 +266,12 @@ fn open_parent(target: &Path) -> Result<Arc<Directory>> {
     Directory::open(directory).map(Arc::new).map_err(|error| unwritable(directory, &error))
 }
 
-/// Temporary files beside `target` that an interrupted run left.
+/// Returns the temporary files for `target` left by an interrupted run.
 pub(crate) fn leftovers(target: &Path) -> Vec<PathBuf> {
     leftovers_in(parent_of(target), &temporary_prefix(target))
 }
 
-/// Temporary files in `directory` that an interrupted run left and whose names begin with `prefix`.
+/// Returns the temporary files in `directory` left by an interrupted run whose names begin with `prefix`.
 pub(crate) fn leftovers_in(directory: &Path, prefix: &str) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
     let running = unfinished();
@@ -290,7 +287,7 @@ pub(crate) fn leftovers_in(directory: &Path, prefix: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Why nothing can be written in a directory, without the name that nobody asked for.
+/// Creates the error for a directory that cannot be written, without the temporary name.
 fn unwritable(directory: &Path, error: &io::Error) -> Error {
     let error = match error.kind() {
         io::ErrorKind::NotFound => io::Error::new(
@@ -305,30 +302,30 @@ fn unwritable(directory: &Path, error: &io::Error) -> Error {
     Error::io("write in", directory)(error)
 }
 
-/// A temporary file without a name in the directory of `target`, gone when it is closed. Its reads and writes stop
-/// with `progress`, which is told of none.
+/// Creates an unnamed temporary file in the directory of `target`. It is deleted when closed. `progress` cancels its
+/// reads and writes but does not report them.
 pub(crate) fn scratch_file(target: &Path, progress: &Progress) -> Result<File> {
     let directory = parent_of(target);
     let inner = tempfile::tempfile_in(directory).map_err(|error| unwritable(directory, &error))?;
     Ok(File::of_system(inner, directory.to_owned()).watched(&progress.silent()))
 }
 
-/// The name, but for what makes it temporary, of a directory in the one that its files will be moved into.
+/// Stem of the name of a staging directory within its target.
 pub(crate) const STAGED: &str = "arrays";
 
-/// A new directory that has its name only when it is complete; it is removed when this is dropped before.
+/// A new directory that appears under its name only when complete. Dropping it earlier removes it.
 #[derive(Debug)]
 pub(crate) struct PendingDirectory {
-    /// Where it lies until it is complete.
+    /// The temporary path.
     temporary: PathBuf,
     target: PathBuf,
     is_done: bool,
-    /// Marked as being written while this is open.
+    /// The open directory, marked as in use.
     _open: Option<fs::File>,
 }
 
 impl PendingDirectory {
-    /// Begins a directory beside `target`, under a temporary name.
+    /// Creates a temporary directory in the parent of `target`.
     pub(crate) fn create(target: &Path) -> Result<Self> {
         if exists(target) {
             return Err(Error::AlreadyExists { path: target.to_owned() });
@@ -336,9 +333,9 @@ impl PendingDirectory {
         Self::beside(target)
     }
 
-    /// Begins a directory beside `target` that will not stay: a place for what `target` is made of.
+    /// Creates a temporary directory next to `target` that is never renamed, for the parts of `target`.
     pub(crate) fn beside(target: &Path) -> Result<Self> {
-        // Held from before the directory is there, so that none is without its entry.
+        // Locked before the directory exists, so that no directory lacks an entry.
         let mut unfinished = unfinished();
         let ((), temporary) = make_temporary(target, |path| fs::create_dir(path))?;
         unfinished.insert(temporary.clone(), None);
@@ -346,24 +343,24 @@ impl PendingDirectory {
         Ok(Self { temporary, target: target.to_owned(), is_done: false, _open: open })
     }
 
-    /// Begins a directory in `target`, which is there, for files that will be moved into `target`: it may be where
-    /// another file system begins.
+    /// Creates a temporary directory in the existing directory `target`, for files that will be moved into `target`. It
+    /// is inside because `target` may be a mount point.
     pub(crate) fn within(target: &Path) -> Result<Self> {
         let mut this = Self::beside(&target.join(STAGED))?;
         target.clone_into(&mut this.target);
         Ok(this)
     }
 
-    /// Where it lies until it is complete.
+    /// Returns the temporary path.
     pub(crate) fn path(&self) -> &Path {
         &self.temporary
     }
 
-    /// Begins a file in it, and makes the directories that its name asks for.
+    /// Creates a file in it, and the missing parents.
     pub(crate) fn begin(&self, name: &MemberPath) -> Result<File> {
         let path = self.temporary.join(name.as_str());
         let target = self.target.join(name.as_str());
-        // Whoever removes what is unfinished has to find everything that is there.
+        // The lock lets the removal of unfinished files find every file.
         let _unfinished = unfinished();
         create_root(parent_of(&path))?;
         let mut options = fs::OpenOptions::new();
@@ -371,13 +368,13 @@ impl PendingDirectory {
         Ok(File::of_system(inner.map_err(Error::io("write", &target))?, target))
     }
 
-    /// Makes a directory in it, and those above that.
+    /// Creates a directory in it, and the missing parents.
     pub(crate) fn make_directory(&self, name: &MemberPath) -> Result<()> {
         let _unfinished = unfinished();
         create_root(&self.temporary.join(name.as_str()))
     }
 
-    /// Gives the directory its name, in one step.
+    /// Renames the directory to its target, in one step.
     pub(crate) fn persist(mut self) -> Result<()> {
         if exists(&self.target) {
             return Err(Error::AlreadyExists { path: self.target.clone() });
@@ -394,8 +391,8 @@ impl PendingDirectory {
         sync_directory(&self.target)
     }
 
-    /// Moves files, one after the other, and empty directories into the directory that it was begun in. A file that is
-    /// there is replaced when `replace` says so.
+    /// Moves the files and empty directories into the target, one after the other. An existing file is replaced only if
+    /// `replace` is set.
     pub(crate) fn move_into(
         self,
         files: &[String],
@@ -422,7 +419,7 @@ impl PendingDirectory {
 impl Drop for PendingDirectory {
     fn drop(&mut self) {
         if !self.is_done {
-            // Nobody is left to tell; the next run explains what stayed.
+            // The error cannot be reported here; the next run reports what remains.
             let _ = fs::remove_dir_all(&self.temporary);
             unfinished().remove(&self.temporary);
         }
@@ -434,7 +431,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pending_file_has_no_name_until_it_is_persisted() {
+    fn a_pending_file_has_no_name_until_persisted() {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("a.zip");
         let pending = PendingFile::create(&target, false).unwrap();
@@ -445,9 +442,9 @@ mod tests {
 
         let pending = PendingFile::create(&target, false).unwrap();
         pending.file().write_all_at(b"abc", 0).unwrap();
-        fs::write(&target, "somebody was faster").unwrap();
+        fs::write(&target, "created by another").unwrap();
         assert!(matches!(pending.persist(), Err(Error::AlreadyExists { .. })));
-        assert_eq!(fs::read_to_string(&target).unwrap(), "somebody was faster");
+        assert_eq!(fs::read_to_string(&target).unwrap(), "created by another");
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
 
         let pending = PendingFile::create(&target, true).unwrap();
@@ -465,13 +462,13 @@ mod tests {
     }
 
     #[test]
-    fn a_pending_directory_has_no_name_until_it_is_persisted() {
+    fn a_pending_directory_has_no_name_until_persisted() {
         let root = tempfile::tempdir().unwrap();
         let target = root.path().join("out");
         let name = MemberPath::new("a/b/x.ra").unwrap();
         let pending = PendingDirectory::create(&target).unwrap();
         pending.begin(&name).unwrap().write_all_at(b"abc", 0).unwrap();
-        assert!(pending.begin(&name).is_err(), "twice the same name");
+        assert!(pending.begin(&name).is_err(), "the name exists already");
         assert!(!exists(&target));
         drop(pending);
         assert_eq!(names(root.path()), [""; 0]);
@@ -484,12 +481,12 @@ mod tests {
     }
 
     #[test]
-    fn a_pending_directory_takes_the_place_of_nothing() {
+    fn a_pending_directory_never_replaces_another() {
         let root = tempfile::tempdir().unwrap();
         let target = root.path().join("out");
         let pending = PendingDirectory::create(&target).unwrap();
         fs::create_dir(&target).unwrap();
-        fs::write(target.join("x"), "somebody was faster").unwrap();
+        fs::write(target.join("x"), "created by another").unwrap();
         assert!(matches!(pending.persist(), Err(Error::AlreadyExists { .. })));
         assert!(PendingDirectory::create(&target).is_err());
         assert_eq!(names(root.path()), ["out"]);
@@ -497,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_moved_into_a_directory_and_replace_others_only_on_demand() {
+    fn files_are_moved_and_replace_others_only_on_request() {
         let root = tempfile::tempdir().unwrap();
         fs::write(root.path().join("x"), "old").unwrap();
         let pending = |name: &str| {

@@ -1,4 +1,4 @@
-//! Bytes that a program gives where others have a file.
+//! Sources: bytes that a program provides instead of a file.
 
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -6,19 +6,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::file::positional;
 
-/// Bytes that are read by position: memory, a file, or a store of the program's own, such as an object that is fetched
-/// by ranges. [`Pack::open_source`](crate::Pack::open_source) opens the archive in them.
+/// Bytes read by position: memory, a file, or an object in a store that serves ranges.
+/// [`Pack::open_source`](crate::Pack::open_source) opens an archive from a source.
 ///
-/// Bytes in memory are sources (`Vec<u8>`, `&'static [u8]`, `Arc<[u8]>`), and so is a [`std::fs::File`];
-/// [`Seekable`] makes one of whatever is [`Read`] and [`Seek`]. Several threads may read at once. The bytes
-/// and their number may not change while they are read.
+/// Bytes in memory (`Vec<u8>`, `&'static [u8]`, `Arc<[u8]>`) and [`std::fs::File`] are sources. [`Seekable`] makes a
+/// source from anything that is [`Read`] and [`Seek`]. Several threads may read at once. The bytes and their number
+/// must not change while they are read.
 ///
 /// ```
 /// use std::io;
 /// use ra_pack::open::ReadAt;
 ///
-/// /// An object of a store, of which this would fetch a range.
-/// struct Object(Vec<u8>);
+/// An object in a store. A real implementation would request a range.
 ///
 /// impl ReadAt for Object {
 ///     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
@@ -30,23 +29,24 @@ use super::file::positional;
 ///     }
 /// }
 /// ```
-#[expect(clippy::len_without_is_empty, reason = "nobody asks whether an archive is empty")]
+#[expect(clippy::len_without_is_empty, reason = "an archive is never empty")]
 pub trait ReadAt: Send + Sync {
-    /// Reads into `buffer` what begins `offset` bytes after the beginning, and gives the number of bytes. That may be
-    /// less than the buffer has room for, and is 0 only at the end. An archive is read in blocks of 16 KiB to 1 MiB,
-    /// and where it is looked up in pieces of some kilobytes, of which neighbours are not kept: a store with a long
-    /// way to it had better fetch larger blocks and keep them.
+    /// Reads bytes from `offset` into `buffer` and returns their number. It may be smaller than the buffer, and is 0
+    /// only at the end.
+    ///
+    /// ra-pack reads archives in blocks of 16 KiB to 1 MiB, and looks up names in blocks of a few kilobytes that it
+    /// does not cache. A source with high latency should fetch larger blocks and cache them.
     ///
     /// # Errors
     ///
-    /// When they cannot be read. [`io::ErrorKind::Interrupted`] is tried again.
+    /// [`io::Error`] if the bytes cannot be read. ra-pack retries after [`io::ErrorKind::Interrupted`].
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
 
-    /// The number of bytes; asked for once, when the archive is opened.
+    /// Returns the number of bytes. Called once, when the archive is opened.
     ///
     /// # Errors
     ///
-    /// When it is not known.
+    /// [`io::Error`] if the length is not known.
     fn len(&self) -> io::Result<u64>;
 }
 
@@ -101,12 +101,12 @@ impl<S: ReadAt + ?Sized> ReadAt for Arc<S> {
     }
 }
 
-/// A source of whatever is [`Read`] and [`Seek`]. One thread reads at a time.
+/// A source made from a [`Read`] and [`Seek`]. Only one thread reads at a time.
 #[derive(Debug)]
 pub struct Seekable<R>(Mutex<R>);
 
 impl<R: Read + Seek + Send> Seekable<R> {
-    /// All that the reader holds, from its beginning.
+    /// Makes a source of all bytes of `reader`, from its beginning.
     pub fn new(reader: R) -> Self {
         Self(Mutex::new(reader))
     }
@@ -124,7 +124,7 @@ impl<R: Read + Seek + Send> ReadAt for Seekable<R> {
     }
 }
 
-/// Where the bytes of a [`File`](super::File) are.
+/// The storage of a [`File`](super::File).
 pub(super) enum Place {
     System(fs::File),
     Source { source: Arc<dyn ReadAt>, len: u64 },
@@ -136,23 +136,23 @@ impl Place {
             Self::System(file) => return positional::read(file, buffer, offset),
             Self::Source { source, len } => (source, len),
         };
-        // A source may be read beyond the end that it tells.
+        // A source may return more bytes than its length.
         let left = usize::try_from(len.saturating_sub(offset)).unwrap_or(usize::MAX);
         let room = buffer.len().min(left);
         let count = source.read_at(offset, buffer.split_at_mut(room).0)?;
         if count <= room {
             return Ok(count);
         }
-        Err(io::Error::other(format!("the source gave {count} bytes where {room} were asked for")))
+        Err(io::Error::other(format!("the source returned {count} bytes for a buffer of {room}")))
     }
 
-    /// The file of the system, for what can be done with nothing else.
+    /// Returns the file of the system. Sources are an error.
     pub(super) fn system(&self) -> io::Result<&fs::File> {
         match self {
             Self::System(file) => Ok(file),
             Self::Source { .. } => Err(io::Error::new(
                 io::ErrorKind::Unsupported,
-                "it is a source of the program, which is read by position and in no other way",
+                "it is a source of the program, which can only be read by position",
             )),
         }
     }

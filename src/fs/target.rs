@@ -1,5 +1,5 @@
-//! A directory to unpack into: whoever swaps a directory below it for a link while files are written cannot lead a
-//! write elsewhere.
+//! Directories to unpack into. Replacing a directory below the target with a link during unpacking cannot redirect a
+//! write.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -11,52 +11,50 @@ use super::directory::Directory;
 use super::pending::PendingFile;
 use crate::error::{Error, Result};
 
-/// How many directories are kept open: a system allows a process 256 files at the least, and files are
-/// mostly unpacked directory by directory.
+/// Number of directories kept open. Systems allow at least 256 open files, and most archives are sorted by directory.
 const KEPT: usize = 16;
 
-/// Longest path that can be opened by its name, of which Linux counts the NUL behind. What is longer
-/// could be written part by part, but nobody could open it.
+/// Maximum path length that can be opened by name; Linux counts the NUL after it. Longer paths could be created part by
+/// part, but nobody could open them.
 const MAX_PATH: usize = 4095;
 
-/// A directory that files are written below. A link in its own path is the user's own choice; below it
-/// none is followed.
+/// A directory to write files below. Links in its own path are followed; links below it are not.
 #[derive(Debug)]
 pub(crate) struct Target {
     path: PathBuf,
     root: Arc<Directory>,
     state: Mutex<OpenDirectories>,
-    /// Whether a file here was ever refused to be without a name; then none is tried again.
+    /// Whether an unnamed file failed here. If so, none is tried again.
     needs_names: AtomicBool,
 }
 
 #[derive(Debug, Default)]
 struct OpenDirectories {
-    /// Every directory that was made or found to be one, and whether it was there before.
+    /// Every directory that was created or found, and whether it existed before.
     known: BTreeMap<String, bool>,
-    /// Those that were used last, the latest first.
+    /// The most recently used directories, latest first.
     open: VecDeque<(String, Arc<Directory>)>,
 }
 
 impl Target {
-    /// Opens the directory at `path`, which is there.
+    /// Opens the existing directory at `path`.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let root = Arc::new(Directory::open(path).map_err(Error::io("open", path))?);
         let (state, needs_names) = (Mutex::default(), AtomicBool::new(false));
         Ok(Self { path: path.to_owned(), root, state, needs_names })
     }
 
-    /// Makes a directory below, and every missing one above it.
+    /// Creates a directory below and its missing parents.
     pub(crate) fn make_directory(&self, below: &str) -> Result<()> {
         self.directory(below).map(|_| ())
     }
 
-    /// A way to write files for one job.
+    /// Creates a writer for one job.
     pub(crate) fn writer(&self) -> TargetWriter<'_> {
         TargetWriter { target: self, below: String::new(), directory: Arc::clone(&self.root) }
     }
 
-    /// This directory, and those that were written to and had been there before.
+    /// Returns this directory and the older directories that were written to.
     pub(crate) fn older_directories(&self) -> Vec<PathBuf> {
         let state = self.state();
         let older = state.known.iter().filter(|(_, is_older)| **is_older);
@@ -77,16 +75,16 @@ impl Target {
         Err(Error::io("write below", &self.path)(error))
     }
 
-    /// A directory below, opened part by part from the nearest one that is open.
+    /// Opens a directory below, part by part from the nearest open one.
     fn directory(&self, below: &str) -> Result<Arc<Directory>> {
         if below.is_empty() {
             return Ok(Arc::clone(&self.root));
         }
         self.check_length(&self.path.join(below))?;
-        // Held all the while, so that two threads do not make the same directories.
+        // Locked throughout, so that two threads do not create the same directories.
         let mut state = self.state();
         let (done, mut directory) = state.nearest(below, &self.root);
-        // From the top down, not by recursion: a name can have thousands of parts.
+        // From the top down, without recursion: a name can have thousands of parts.
         let ends = below.match_indices('/').map(|(at, _)| at).chain([below.len()]);
         for (name, end) in ends.map(|end| (below.split_at(end).0, end)) {
             if end > done {
@@ -105,7 +103,7 @@ impl Target {
 }
 
 impl OpenDirectories {
-    /// The open directory that is `below` or the nearest above it, and the length of its name.
+    /// Returns the open directory at `below` or nearest above it, and the length of its name.
     fn nearest(&self, below: &str, root: &Arc<Directory>) -> (usize, Arc<Directory>) {
         let above = self.open.iter().filter(|(name, _)| {
             let rest = below.strip_prefix(name.as_str());
@@ -122,8 +120,7 @@ impl OpenDirectories {
     }
 }
 
-/// One job's way to write files: the directory of its last file stays at hand, so that jobs do not wait
-/// for each other to look it up.
+/// One job's writer. It keeps the directory of its last file, so that jobs rarely wait for each other.
 #[derive(Debug)]
 pub(crate) struct TargetWriter<'t> {
     target: &'t Target,
@@ -132,7 +129,7 @@ pub(crate) struct TargetWriter<'t> {
 }
 
 impl TargetWriter<'_> {
-    /// Enters the directory of `name`, which is made where it is missing; the last part and the path.
+    /// Opens the directory of `name`, creating it if missing. Returns the last part of the name and the path.
     fn enter<'n>(&mut self, name: &'n str) -> Result<(&'n str, PathBuf)> {
         let Self { target, below, directory } = self;
         let (parent, last) = name.rsplit_once('/').unwrap_or(("", name));
@@ -145,7 +142,7 @@ impl TargetWriter<'_> {
         Ok((last, path))
     }
 
-    /// Gives the file at an absolute path of the same file system the name `name` below.
+    /// Renames the file at an absolute path on the same file system to `name` below the target.
     pub(super) fn take(&mut self, from: &Path, name: &str, replace: bool) -> Result<()> {
         let (last, path) = self.enter(name)?;
         let (from, to) = (from.as_os_str(), last.as_ref());
@@ -157,13 +154,13 @@ impl TargetWriter<'_> {
         })
     }
 
-    /// Begins the file `name` below, in directories that are made where they are missing.
+    /// Creates the file `name` below, and its missing parents.
     pub(crate) fn begin(&mut self, name: &str, replace: bool) -> Result<PendingFile> {
         let (last, path) = self.enter(name)?;
         let Self { target, directory, .. } = self;
-        let look = || directory.is_directory(last).map_err(Error::io("look at", &path));
-        // What is there is seen when the file gets its name; what may be replaced takes a temporary name to be
-        // replaced by.
+        let look = || directory.is_directory(last).map_err(Error::io("access", &path));
+        // An existing file is detected when the new one is renamed. A file that may replace it needs a temporary name
+        // to be renamed from.
         let needs_name =
             target.needs_names.load(Ordering::Relaxed) || (replace && look()?.is_some());
         if !needs_name {
@@ -180,8 +177,8 @@ impl TargetWriter<'_> {
     }
 }
 
-/// Opens a directory in another one, and makes it when it is missing; whether it was there. A link or a file in the
-/// way is an error: nothing is ever written through a link.
+/// Opens a subdirectory, creating it if missing. Returns whether it existed. A link or a file of that name is an error,
+/// because nothing may be written through a link.
 fn enter(parent: &Directory, part: &str) -> io::Result<(Directory, bool)> {
     match parent.enter(part) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -208,7 +205,7 @@ mod tests {
         pending.persist()
     }
 
-    /// Targets whose files have no name until they are complete, and have one.
+    /// Returns a target with unnamed temporary files and one with named ones.
     fn both_ways(root: &Path) -> [Target; 2] {
         [false, true].map(|needs_names| {
             let target = Target::open(root).unwrap();
@@ -218,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_written_below_and_never_through_a_link() {
+    fn files_are_never_written_through_a_link() {
         let outside = tempfile::tempdir().unwrap();
         let root = tempfile::tempdir().unwrap();
         for target in both_ways(root.path()) {
@@ -245,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_becomes_a_link_behind_its_handle_leads_nowhere() {
+    fn replacing_an_open_directory_with_a_link_redirects_nothing() {
         let outside = tempfile::tempdir().unwrap();
         let root = tempfile::tempdir().unwrap();
         for target in both_ways(root.path()) {
@@ -256,7 +253,7 @@ mod tests {
             pending.file().write_all_at(b"1", 0).unwrap();
             pending.persist().unwrap();
             assert_eq!(fs::read(root.path().join("moved/b.txt")).unwrap(), b"1");
-            // One that is given up goes where it was begun, too.
+            // An abandoned file also stays in its original directory.
             drop(writer.begin("a/c.txt", false).unwrap());
             assert_eq!(fs::read_dir(root.path().join("moved")).unwrap().count(), 1);
             assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
@@ -266,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_faster_keeps_the_name_unless_files_are_replaced() {
+    fn an_existing_file_is_kept_unless_replacing() {
         let root = tempfile::tempdir().unwrap();
         for target in both_ways(root.path()) {
             let mut writer = target.writer();
@@ -295,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn few_directories_stay_open_and_those_that_were_there_are_remembered() {
+    fn few_directories_stay_open_and_older_ones_are_remembered() {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir_all(root.path().join("3/10")).unwrap();
         let target = Target::open(root.path()).unwrap();
@@ -310,7 +307,7 @@ mod tests {
         assert_eq!(target.older_directories(), older);
         let deep = vec!["d"; 20_000].join("/");
         assert!(target.make_directory(&deep).is_err());
-        assert!(!root.path().join("d").exists(), "nothing is made of a path that is too long");
+        assert!(!root.path().join("d").exists(), "no part of a path that is too long is created");
         target.make_directory(&vec!["d"; 1_500].join("/")).unwrap();
     }
 }

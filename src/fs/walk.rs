@@ -1,4 +1,4 @@
-//! Everything below a directory, and its files opened one after another.
+//! Lists the files below a directory.
 
 use std::path::Path;
 
@@ -6,13 +6,13 @@ use crate::error::{Error, Result};
 use crate::path::{InvalidPath, MemberPath};
 use crate::progress::Progress;
 
-/// What a member is.
+/// The kind of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum MemberKind {
-    /// A file.
+    /// An ordinary file.
     File,
     /// A directory.
     Directory,
@@ -36,22 +36,22 @@ impl MemberKind {
     }
 }
 
-/// An entry below a directory that was walked.
+/// An entry below a directory.
 #[derive(Debug, Clone)]
 pub(crate) struct Walked {
-    /// The name below the root, or the reason why no member can be called so.
+    /// The name below the root, or the reason why it is not a valid member name.
     pub(crate) path: Result<MemberPath, InvalidPath>,
     pub(crate) kind: MemberKind,
 }
 
-/// Everything below `root`, files and directories, sorted by the bytes of their whole paths.
+/// Lists all files and directories below `root`, sorted by the bytes of their complete paths.
 ///
-/// Links are reported as links, unless `follow`: then as what they lead to, and a loop is an error.
+/// Links are listed as links. With `follow`, they are listed as their targets, and a loop is an error.
 pub(crate) fn walk(root: &Path, follow: bool, progress: &Progress) -> Result<Vec<Walked>> {
     collect(root, walkdir::WalkDir::new(root).follow_links(follow), progress)
 }
 
-/// Everything in `root` itself, likewise.
+/// Lists the entries of `root` itself, sorted.
 pub(crate) fn entries(root: &Path) -> Result<Vec<Walked>> {
     collect(root, walkdir::WalkDir::new(root).max_depth(1), &Progress::default())
 }
@@ -79,7 +79,7 @@ fn name_of(walked: &Walked) -> &str {
     }
 }
 
-/// A path of this system below a root as the name of a member.
+/// Converts a path below a root to a member name.
 pub(super) fn member_path(below: &Path) -> Result<MemberPath, InvalidPath> {
     if cfg!(windows) {
         let parts: Vec<_> = below.iter().map(|part| part.to_string_lossy()).collect();
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_walk_is_sorted_by_whole_paths() {
+    fn a_walk_is_sorted_by_complete_paths() {
         let directory = tempfile::tempdir().unwrap();
         fs::create_dir_all(directory.path().join("a/c/d")).unwrap();
         fs::create_dir(directory.path().join("a-")).unwrap();

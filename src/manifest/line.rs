@@ -1,42 +1,42 @@
-//! One line of a manifest: read, written, and what can be wrong with it.
+//! Lines of a manifest: parsing, writing and their problems.
 
 use std::borrow::Cow;
 
 use crate::digest::{Algorithm, Digest};
 use crate::path::{MemberPath, escape};
 
-/// Longest line read: the longest name, every byte of it escaped, and a digest.
+/// Maximum length of a line: a digest and the longest name with every byte escaped.
 const MAX_LINE_BYTES: usize = 256 * 1024;
 
-/// Most lines at fault before the rest is not read: a file with more is no manifest, and a hostile one
-/// must not turn every second byte into a report.
+/// Maximum number of invalid lines before parsing stops. A file with more is not a manifest, and a hostile file must
+/// not cause millions of problems.
 pub(super) const MAX_FAULTS: usize = 1000;
 
-/// How a manifest writes the names that its line format cannot carry as they are.
+/// The encoding of names that contain line ends or other special characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NameEncoding {
-    /// GNU coreutils: a line that begins with a backslash has `\\`, `\n` and `\r` in its name.
+    /// GNU coreutils: in a line that begins with a backslash, the name uses `\\`, `\n` and `\r`.
     Gnu,
     /// BagIt 1.0: `%0A`, `%0D` and `%25` (RFC 8493 §2.1.3).
     Percent,
-    /// BagIt before 1.0: nothing is encoded.
+    /// BagIt before 1.0: names are not encoded.
     Verbatim,
 }
 
-/// Something wrong with one line.
+/// A problem of one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ManifestFault {
     /// The line, counted from 1.
     pub line: u64,
-    /// What is wrong with it.
+    /// The problem, in one sentence.
     pub message: String,
-    /// Whether the manifest proves as much as it would without this fault.
+    /// Whether the problem is a warning: the manifest still lists the file correctly.
     pub is_warning: bool,
 }
 
-/// Appends one line.
+/// Appends one line to `text`.
 pub(crate) fn push_line(text: &mut Vec<u8>, names: NameEncoding, path: &str, digest: &Digest) {
     let name = encode_name(names, path);
     if names == NameEncoding::Gnu && matches!(name, Cow::Owned(_)) {
@@ -48,7 +48,7 @@ pub(crate) fn push_line(text: &mut Vec<u8>, names: NameEncoding, path: &str, dig
     text.push(b'\n');
 }
 
-/// One line: nothing for a blank line or a comment, and an error that says what is wrong with it.
+/// Parses one line. Returns `None` for an empty line or a comment, and the problem of an invalid line as the error.
 pub(crate) fn parse_line(
     algorithm: Algorithm,
     names: NameEncoding,
@@ -59,7 +59,7 @@ pub(crate) fn parse_line(
         return Err(format!("the line is {len} bytes long, expected at most {MAX_LINE_BYTES}"));
     }
     let text = std::str::from_utf8(line).ok().filter(|text| !text.contains('\0'));
-    let text = text.ok_or("the line is not text in UTF-8")?;
+    let text = text.ok_or("the line is not UTF-8")?;
     if text.trim().is_empty() || text.starts_with('#') {
         return Ok(None);
     }
@@ -84,8 +84,8 @@ pub(crate) fn parse_line(
     Ok(Some((path, digest)))
 }
 
-/// `digest`, two blanks (the second may be the `*` of binary mode), `name`. In a bag any number of
-/// blanks may stand between them; elsewhere a third blank is the first character of the name.
+/// Splits `digest`, two spaces (the second may be the `*` of binary mode), `name`. In a bag, any number of spaces may
+/// separate them; elsewhere a third space is the first character of the name.
 fn split_gnu(names: NameEncoding, text: &str) -> Option<(&str, &str)> {
     let (digits, rest) = text.split_at_checked(memchr::memchr2(b' ', b'\t', text.as_bytes())?)?;
     let rest = rest.get(1..)?;
@@ -94,14 +94,14 @@ fn split_gnu(names: NameEncoding, text: &str) -> Option<(&str, &str)> {
     (!name.is_empty()).then_some((digits, name))
 }
 
-/// `SHA256 (name) = digest`.
+/// Splits `SHA256 (name) = digest`.
 fn split_bsd(algorithm: Algorithm, text: &str) -> Option<(&str, &str)> {
     let (tag, rest) = text.split_at_checked(algorithm.name().len())?;
     let (name, digits) = rest.strip_prefix(" (")?.rsplit_once(") = ")?;
     tag.eq_ignore_ascii_case(algorithm.name()).then_some((digits, name))
 }
 
-/// As much of a line as a message shows.
+/// Returns the beginning of a line, short enough for a message.
 pub(crate) fn beginning(text: &str) -> String {
     const SHOWN: usize = 80;
     let mut shown: String = text.chars().take(SHOWN).collect();
@@ -111,7 +111,7 @@ pub(crate) fn beginning(text: &str) -> String {
     shown
 }
 
-/// How a manifest writes a name. Programs read the name `-` as standard input, but not as a path.
+/// Encodes a name for a manifest. The name `-` becomes a path, because programs read `-` as standard input.
 pub(crate) fn encode_name(names: NameEncoding, name: &str) -> Cow<'_, str> {
     if name == "-" && names == NameEncoding::Gnu {
         return Cow::Borrowed("./-");
@@ -152,12 +152,12 @@ fn decode_gnu(name: &str) -> Option<String> {
     Some(decoded)
 }
 
-/// The name that a list of a bag writes as `name`.
+/// Decodes a name from a list of a bag.
 pub(crate) fn decode_name(names: NameEncoding, name: &str) -> Cow<'_, str> {
     if names == NameEncoding::Percent { decode_percent(name) } else { Cow::Borrowed(name) }
 }
 
-/// Decodes exactly the three sequences of RFC 8493; any other `%` stands for itself.
+/// Decodes the three sequences of RFC 8493. Any other `%` is literal.
 fn decode_percent(name: &str) -> Cow<'_, str> {
     if !name.contains('%') {
         return Cow::Borrowed(name);

@@ -1,9 +1,9 @@
-//! Manifests: the lists of digests that `sha256sum -c` and its siblings read.
+//! Manifests: lists of digests in the format of `sha256sum -c`.
 //!
-//! A line is `<digest in hexadecimal>`, two spaces, `<path>`. What GNU coreutils and BSD tools write
-//! is read: either case, a `*` before the name, CRLF, a missing last line end, `#` comments, the
-//! `SHA256 (name) = digest` form, `./` before the name, and GNU's escapes for line ends and
-//! backslashes in names. What ra-pack writes is one form: lower case, sorted by the bytes of the path.
+//! Each line is a digest in hexadecimal, two spaces, and a path. ra-pack reads the formats of GNU coreutils and BSD
+//! tools: either case of digits, a `*` or `./` before the name, CRLF, a missing last line end, `#` comments, `SHA256
+//! (name) = digest`, and GNU's escapes for line ends and backslashes in names. It writes one format: lower case, sorted
+//! by the bytes of the path.
 
 mod line;
 
@@ -28,16 +28,16 @@ pub struct Manifest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ManifestEntry {
-    /// The file that the digest is of.
+    /// The path of the file.
     pub path: MemberPath,
-    /// Its digest.
+    /// The digest of the file.
     pub digest: Digest,
-    /// The line that says so, counted from 1; 0 for an entry that was not read.
+    /// The number of the line, from 1; 0 for an entry that was not read from a manifest.
     pub line: u64,
 }
 
 impl Manifest {
-    /// A manifest of the given digests.
+    /// Creates a manifest from paths and digests.
     pub fn new(
         algorithm: Algorithm,
         digests: impl IntoIterator<Item = (MemberPath, Digest)>,
@@ -50,7 +50,7 @@ impl Manifest {
         Self { algorithm, entries }
     }
 
-    /// Reads a manifest and lists everything that is wrong with it; lines at fault give no entry.
+    /// Parses a manifest and returns its problems. Invalid lines have no entry.
     pub fn parse(
         algorithm: Algorithm,
         names: NameEncoding,
@@ -61,7 +61,7 @@ impl Manifest {
         let warning = |line, message| ManifestFault { line, message, is_warning: true };
         let too_many = |line| {
             let why =
-                format!("more than {MAX_FAULTS} lines are at fault; the others are not listed");
+                format!("more than {MAX_FAULTS} lines are not valid; the others are not listed");
             error(line, why)
         };
         let mut text = bytes;
@@ -93,7 +93,7 @@ impl Manifest {
             if later.path != first.path {
                 return false;
             }
-            // A fault of one line more says nothing new, and they may be as many as lines.
+            // A problem on one more line adds nothing, and there may be one for each line.
             if faults.len() > MAX_FAULTS {
                 return true;
             }
@@ -103,7 +103,7 @@ impl Manifest {
             } else if later.digest == first.digest {
                 warning(line, format!("`{path}` is already on line {first_line}"))
             } else {
-                error(line, format!("`{path}` has another digest on line {first_line}"))
+                error(line, format!("`{path}` has a different digest on line {first_line}"))
             });
             true
         });
@@ -111,23 +111,23 @@ impl Manifest {
         (Self { algorithm, entries }, faults)
     }
 
-    /// What made the digests.
+    /// Returns the algorithm of the digests.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// The entries, sorted by path.
+    /// Returns the entries, sorted by path.
     pub fn entries(&self) -> &[ManifestEntry] {
         &self.entries
     }
 
-    /// The entry of `path`.
+    /// Returns the entry of `path`.
     pub fn get(&self, path: &str) -> Option<&ManifestEntry> {
         let index = self.entries.binary_search_by(|entry| entry.path.as_str().cmp(path)).ok()?;
         self.entries.get(index)
     }
 
-    /// Gives entries other paths, where `to` has one.
+    /// Renames the entries for which `to` returns a path.
     pub(crate) fn rename(&mut self, mut to: impl FnMut(&ManifestEntry) -> Option<MemberPath>) {
         for entry in &mut self.entries {
             if let Some(path) = to(entry) {
@@ -137,7 +137,7 @@ impl Manifest {
         self.entries.sort_by(|a, b| a.path.cmp(&b.path).then(a.line.cmp(&b.line)));
     }
 
-    /// The text, one line for each entry.
+    /// Returns the text of the manifest, one line for each entry.
     pub fn to_text(&self, names: NameEncoding) -> Vec<u8> {
         let mut text = Vec::new();
         for entry in &self.entries {
@@ -147,8 +147,8 @@ impl Manifest {
     }
 }
 
-/// Whether a text is what [`Manifest::to_text`] writes of files that all have a digest, in the order of their names and
-/// each name once, so that reading it with [`Manifest::parse`] gives these entries and no fault.
+/// Returns whether `text` is exactly the output of [`Manifest::to_text`] for `files`. Each must have a digest, and
+/// names must be sorted and unique. Parsing `text` then gives these entries and no problems.
 pub(crate) fn is_written<'n>(
     names: NameEncoding,
     text: &[u8],
@@ -168,11 +168,11 @@ pub(crate) fn is_written<'n>(
         }
         (rest, before) = (next, name);
     }
-    // Names as they are cannot be told from the ends of lines.
+    // Verbatim names cannot be distinguished from line ends.
     rest.is_empty() && names != NameEncoding::Verbatim
 }
 
-/// The lines of a text with LF or CRLF ends; a last line end starts no further line.
+/// Splits a text into lines with LF or CRLF ends. The last line end starts no further line.
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -186,8 +186,8 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// What `sha256sum -c` makes of a line that is none the less clear. `form` is how many blanks the first line has that
-/// is not in the form of BSD, and which line that is; of the lines of another form only the first is told.
+/// Returns a warning if `sha256sum -c` reads a clear line differently. `form` is the number of spaces in the first line
+/// that is not in BSD format, and the number of that line; only the first line that differs is reported.
 fn other_reading(
     algorithm: Algorithm,
     line: &[u8],
@@ -205,15 +205,15 @@ fn other_reading(
         [] => return None,
     };
     if name == b"-" {
-        return Some("`sha256sum -c` takes `-` for standard input; write `./-`".to_owned());
+        return Some("`sha256sum -c` reads `-` as standard input; write `./-`".to_owned());
     }
     match *form {
         None => *form = Some((blanks, number)),
         Some((first_blanks, first)) if first_blanks != blanks && first > 0 => {
             *form = Some((first_blanks, 0));
             return Some(format!(
-                "one blank or two before the name, unlike line {first}: `sha256sum -c` passes over the line, or \
-                 takes the second blank for a part of the name"
+                "one space or two before the name, unlike line {first}: `sha256sum -c` skips the line, or \
+                 reads the second space as part of the name"
             ));
         }
         Some(_) => {}
@@ -221,14 +221,14 @@ fn other_reading(
     None
 }
 
-/// A manifest that was read, for looking up one file after the other.
+/// An index of a manifest, to look up many files.
 #[derive(Debug)]
 pub(crate) struct ManifestIndex {
     names: NameEncoding,
     manifest: Manifest,
-    /// The faults that are errors, each with its line.
+    /// The problems that are errors, each with its line.
     faults: Vec<(ManifestFault, Vec<u8>)>,
-    /// Whether there are more than were read.
+    /// Whether there are more problems than were read.
     has_more: bool,
 }
 
@@ -250,11 +250,11 @@ impl ManifestIndex {
         Self { names, manifest, faults, has_more }
     }
 
-    /// The digest of a file.
+    /// Returns the digest of a file.
     ///
     /// # Errors
     ///
-    /// When a line that names the file is invalid, or two give different digests.
+    /// A problem if the line of the file is not valid, or if two lines give different digests.
     pub(crate) fn look_up(&self, path: &MemberPath) -> Result<Option<Digest>, ManifestFault> {
         let written = encode_name(self.names, path.as_str());
         let algorithm = self.manifest.algorithm;
@@ -271,15 +271,16 @@ impl ManifestIndex {
     }
 }
 
-/// Bytes read at a place to find a line: the end of one and all of the next.
+/// Bytes to read at an offset to find a line: the end of one line and the complete next one.
 const PEEK: usize = 2 * 1024;
-/// Bytes read of the text in the end, several lines before and after that of the file.
+/// Bytes to read at the end of the search: several lines before and after that of the file.
 const STRETCH: usize = 8 * 1024;
-/// How near the line has to be for that.
+/// Distance of the line at which the search ends.
 const NEAR: u64 = 2 * 1024;
 
-/// Finds the digest of a file in a text of `len` bytes, which `read` reads at a place. `None` if its line is not
-/// found, if a line that was looked at is invalid or not in order, or if lines are very long: all lines are to be asked.
+/// Finds the digest of a file by binary search in a text of `len` bytes. `read` fills a buffer from an offset. Returns
+/// `None` if the line is not found, if a line on the way is invalid or not sorted, or if lines are very long. The
+/// caller must then read all lines.
 pub(crate) fn bisect(
     algorithm: Algorithm,
     len: u64,
@@ -300,11 +301,11 @@ pub(crate) fn bisect(
     let near = in_order(algorithm, text.get(..end)?)?;
     let at = near.binary_search_by(|(listed, _)| listed.cmp(path)).ok()?;
     let (_, digest) = near.get(at)?;
-    // The next line has to be seen too, and to be about another file.
+    // The next line must also be seen and name another file.
     if at + 1 == near.len() && !is_all {
         return None;
     }
-    // Lines that somebody has added are at the end.
+    // Somebody may have appended lines.
     let tail = len.saturating_sub(STRETCH as u64).max(from);
     let text = read_some(&mut read, &mut buffer, tail, len)?;
     let start = if tail > from { first_line(text)?.0 } else { 0 };
@@ -312,14 +313,14 @@ pub(crate) fn bisect(
     last.filter(|(last, _)| last >= path).map(|_| *digest)
 }
 
-/// A line of the kind that is in order.
+/// Parses a line of a sorted manifest.
 fn parse(algorithm: Algorithm, line: &[u8]) -> Option<(MemberPath, Digest)> {
-    // Where lines end in another way, all of them are read.
+    // Other line ends need a complete read.
     let is_usual = !line.ends_with(b"\r");
     parse_line(algorithm, NameEncoding::Gnu, line).ok().flatten().filter(|_| is_usual)
 }
 
-/// Some lines, if they are in the order of their paths, and each path is there once.
+/// Parses lines. Returns `None` unless they are valid, sorted by path, and unique.
 fn in_order(algorithm: Algorithm, text: &[u8]) -> Option<Vec<(MemberPath, Digest)>> {
     let text = text.strip_suffix(b"\n").unwrap_or(text);
     let lines = text.split(|byte| *byte == b'\n').map(|line| parse(algorithm, line));
@@ -327,7 +328,7 @@ fn in_order(algorithm: Algorithm, text: &[u8]) -> Option<Vec<(MemberPath, Digest
     lines.is_sorted_by(|(one, _), (other, _)| one < other).then_some(lines)
 }
 
-/// What is there of the text from a place on, as much as the buffer holds.
+/// Reads text from an offset, up to the length of the buffer.
 fn read_some<'b>(
     read: &mut impl FnMut(&mut [u8], u64) -> Option<()>,
     buffer: &'b mut [u8],
@@ -340,7 +341,7 @@ fn read_some<'b>(
     Some(text)
 }
 
-/// The first line that begins in a text, and where, when all of it is there.
+/// Returns the first complete line that begins in a text, and its offset.
 fn first_line(text: &[u8]) -> Option<(usize, &[u8])> {
     let start = memchr::memchr(b'\n', text)? + 1;
     let rest = text.get(start..)?;
@@ -360,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn what_sha256sum_reads_otherwise_is_a_warning() {
+    fn lines_that_sha256sum_reads_differently_are_warnings() {
         let cases: [(String, &[u64]); 6] = [
             (format!("{DIGEST}  a\n{DIGEST} b\n{DIGEST} c\n"), &[2]),
             (format!("{DIGEST} a\n{DIGEST} *b\n"), &[2]),
@@ -383,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn every_common_way_to_write_a_line_is_read() {
+    fn every_common_line_format_is_read() {
         let upper = DIGEST.to_uppercase();
         for line in [
             format!("{DIGEST}  a b.ra\n"),
@@ -402,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn every_faulty_line_is_reported_with_its_number() {
+    fn every_invalid_line_is_reported_with_its_number() {
         let short = &DIGEST[1..];
         let text = format!(
             "{DIGEST}  ok\nnonsense\n{short}  a\n{DIGEST}\n{DIGEST}  ../x\n{DIGEST}  /etc/hostname\n\
@@ -414,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_path_warns_and_a_contradicted_one_does_not() {
+    fn a_repeated_path_is_a_warning_and_a_contradiction_an_error() {
         let other = DIGEST.replace('e', "f");
         let (_, faults) = parse(&format!("{DIGEST}  a\n{DIGEST}  a\n"));
         assert!(matches!(&faults[..], [fault] if fault.is_warning && fault.line == 2));
@@ -423,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_and_other_encodings_are_faults() {
+    fn a_byte_order_mark_and_other_encodings_are_reported() {
         let marked = format!("\u{feff}{DIGEST}  a\n");
         assert!(parse(&marked).1[0].message.contains("byte order mark"));
         let utf16: Vec<u8> = marked.encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -432,23 +433,23 @@ mod tests {
     }
 
     #[test]
-    fn percent_encoding_is_that_of_rfc_8493_and_nothing_more() {
+    fn percent_decoding_follows_rfc_8493_only() {
         assert_eq!(decode_name(NameEncoding::Percent, "a%25%0a%0D%41%"), "a%\n\r%41%");
     }
 
     fn member_path() -> impl Strategy<Value = MemberPath> {
         "[ -~\n\r\u{e9}%]{1,12}(/[ -~]{1,6})?"
-            .prop_filter_map("a name that is allowed", |name| MemberPath::new(name).ok())
+            .prop_filter_map("a valid name", |name| MemberPath::new(name).ok())
     }
 
-    /// Whether a text is what is written of these entries.
+    /// Returns whether `text` is exactly what is written for these entries.
     fn is_exact(names: NameEncoding, text: &[u8], entries: &[ManifestEntry]) -> bool {
         let files = entries.iter().map(|entry| (entry.path.as_str(), Some(entry.digest)));
         is_written(names, text, files)
     }
 
     #[test]
-    fn a_text_with_more_or_fewer_lines_is_not_the_one_that_is_written() {
+    fn a_text_with_more_or_fewer_lines_is_not_exact() {
         let text = ["a", "b", "c"].map(|name| format!("{DIGEST}  {name}\n")).concat();
         let (manifest, _) = parse(&text);
         let entries = manifest.entries();
@@ -465,7 +466,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(
+        fn written_manifests_are_read_back(
             paths in proptest::collection::btree_set(member_path(), 0..20),
             percent in any::<bool>(),
         ) {
@@ -490,7 +491,7 @@ mod tests {
         }
 
         #[test]
-        fn a_text_that_is_as_written_has_no_fault_when_it_is_read(
+        fn an_exact_text_is_read_without_problems(
             paths in proptest::collection::btree_set(member_path(), 1..4),
             which in 0..3_usize,
             at in any::<proptest::sample::Index>(),
@@ -509,7 +510,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        fn no_bytes_cause_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
             for names in [NameEncoding::Gnu, NameEncoding::Percent, NameEncoding::Verbatim] {
                 let _ = Manifest::parse(Algorithm::Md5, names, &bytes);
             }
@@ -574,7 +575,7 @@ mod lookup_tests {
             let Some((at, byte)) = damage.filter(|_| !text.is_empty()) else { return Ok(()) };
             let at = at.index(text.len());
             text[at] = byte;
-            // What is found is what some line says, whatever became of the others.
+            // Every digest that is found is in some line, regardless of the damage.
             for path in listed.keys() {
                 if let Some(digest) = found(&text, path) {
                     let says = |line: &[u8]| {
@@ -587,7 +588,7 @@ mod lookup_tests {
         }
 
         #[test]
-        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..20_000)) {
+        fn no_bytes_cause_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..20_000)) {
             found(&bytes, &path("a"));
             for names in ENCODINGS {
                 let _ = ManifestIndex::new(Algorithm::Sha256, names, &bytes).look_up(&path("a"));
@@ -596,30 +597,30 @@ mod lookup_tests {
     }
 
     #[test]
-    fn lines_that_are_not_in_order_are_left_to_the_index() {
+    fn unsorted_lines_are_left_to_the_index() {
         let text: String = ["a", "c", "b", "d"].map(line).concat();
         for name in ["a", "b", "c", "d"] {
             assert_eq!(found(text.as_bytes(), &path(name)), None, "{name}");
         }
-        // Twice, one line after the other.
+        // The same name twice, on adjacent lines.
         let text = format!("{}{}  b\n", line("b"), digest_of("other"));
         assert_eq!(found(text.as_bytes(), &path("b")), None);
-        // Added at the end, far from the others.
+        // The same name again at the end, far from the first.
         let sound: String = (1000..3000).map(|number| line(&number.to_string())).collect();
         assert_eq!(found(sound.as_bytes(), &path("1500")), Some(digest_of("1500")));
         let text = format!("{sound}{}  1500\n", digest_of("other"));
         assert_eq!(found(text.as_bytes(), &path("1500")), None);
-        // Comments have no order.
+        // Comments are not sorted.
         assert_eq!(found(format!("# b\n{}", line("b")).as_bytes(), &path("b")), None);
         // Other line ends.
         assert_eq!(found(line("b").replace('\n', "\r\n").as_bytes(), &path("b")), None);
-        // A line longer than what is read.
+        // A line longer than the buffer.
         let long = format!("{}{}", line(&"a".repeat(2 * STRETCH)), line("b"));
         assert_eq!(found(long.as_bytes(), &path("b")), None);
     }
 
     #[test]
-    fn a_line_at_fault_counts_for_the_files_that_it_names() {
+    fn an_invalid_line_counts_for_the_files_that_it_names() {
         let look_up = |text: &str, name: &str| {
             let index = ManifestIndex::new(Algorithm::Sha256, NameEncoding::Gnu, text.as_bytes());
             index.look_up(&path(name)).map_err(|fault| fault.line)
@@ -628,11 +629,11 @@ mod lookup_tests {
         assert_eq!(look_up(&text, "x"), Ok(Some(digest_of("x"))));
         assert_eq!(look_up(&text, "run/b.ra"), Err(2));
         assert_eq!(look_up(&text, "y"), Ok(None));
-        // The other file of a contradiction has another name, though it ends alike.
+        // A contradiction does not affect another name with the same end.
         let text = format!("{0}{1}{2}  x/a\n{1}", line("x/a"), line("a"), digest_of("other"));
         assert_eq!(look_up(&text, "a"), Ok(Some(digest_of("a"))));
         assert_eq!(look_up(&text, "x/a"), Err(3));
-        // A file that no tool reads, and a file that is no manifest.
+        // A file that no tool reads, and a file that is not a manifest.
         let text = format!("\u{feff}{}{}", line("x"), line("y"));
         assert_eq!(look_up(&text, "x"), Err(1));
         assert_eq!(look_up(&text, "y"), Ok(Some(digest_of("y"))));

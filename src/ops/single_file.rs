@@ -129,7 +129,7 @@ impl SingleFile {
         let files = self.files();
         for finding in findings {
             if finding.code == Code::Undescribed
-                && finding.hint.as_deref() == Some(Code::Undescribed.remedy())
+                && finding.hint.as_deref() == Some(Code::Undescribed.hint())
             {
                 let (array, stem) = (&self.subject, self.subject.without_extension());
                 let command = format!("`ra-pack describe PACK/{array} > PACK/{stem}.yaml`");

@@ -1087,7 +1087,9 @@ fn portable_names_pass_and_the_place_in_a_bag_counts() {
     let experiment = Experiment::new().file(&name, "x");
     create(experiment.path(), &archive, &["--portable", "--force"]).exits(0);
     let options = ["--portable", "--force", "--layout", "bagit"];
-    create(experiment.path(), &archive, &options).exits(1).says(&["NAME009", "characters long"]);
+    create(experiment.path(), &archive, &options)
+        .exits(1)
+        .says(&["NAME009", "characters; many Windows programs"]);
 }
 
 #[test]

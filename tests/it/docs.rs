@@ -33,7 +33,9 @@ fn explain_knows_every_code_and_names_the_nearest_of_others() {
 #[test]
 fn the_table_of_rules_is_generated_from_the_codes() {
     let rules = ra_pack::Code::ALL.iter().filter(|code| code.id().starts_with("NDL"));
-    let row = |code: &ra_pack::Code| format!("| {} | {} |\n", code.id(), code.title());
+    let row = |code: &ra_pack::Code| {
+        format!("| {} | {} |\n", code.id(), code.title().trim_end_matches('.'))
+    };
     let rules: String = rules.map(row).collect();
     check_tables("docs/ndl.md", &format!("| code | rule |\n|---|---|\n{rules}"));
 }

@@ -22,7 +22,7 @@ pub(crate) const FAULTS: &[Fault] = &[
     (
         "time.yaml",
         None,
-        &["error[DESC001]", "exp/time.ra", "`ra-pack describe --write exp` writes"],
+        &["error[DESC001]", "exp/time.ra", "headers: `ra-pack describe --write exp`"],
         &["DIR", "PACK"],
     ),
     // 13

@@ -344,7 +344,7 @@ const MISTAKES: &[Mistake] = &[
     ("create exp -o y.zip --compression lzma", 2, &["expected stored, deflate"], NOTHING),
     ("create exp -o y.zip --compression deflate:99", 2, &["from 2 to 9", "found `99`"], NOTHING),
     // 7
-    ("create exp -o y.tar --compression zstd", 2, &["compressed as a whole", ".tar.zst"], NOTHING),
+    ("create exp -o y.tar --compression zstd", 2, &["to compress a tar", ".tar.zst"], NOTHING),
     // 8
     ("create exp -o y.zip --digest md5", 2, &["sha256, sha512 or both"], NOTHING),
     // 9

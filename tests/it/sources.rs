@@ -155,7 +155,7 @@ fn a_source_that_lies_is_an_error() {
         };
         let error = Pack::open_source(Store { len, read }).unwrap_err();
         let Error::Io { source, .. } = error else { panic!("{error:?}") };
-        assert!(source.to_string().contains("were asked for"), "{source}");
+        assert!(source.to_string().contains("for a buffer of"), "{source}");
     }
 }
 

@@ -289,7 +289,7 @@ fn a_large_manifest_is_checked_in_linear_time() {
     let report = &reports(source.path(), &["manifest.yaml"], 0)[0];
     let found = report["findings"].as_array().unwrap();
     assert_eq!(found.len(), 1001);
-    let others = format!("{} more findings of this kind are not listed", ARRAYS - 1000);
+    let others = format!("{} more problems of this kind are not listed", ARRAYS - 1000);
     assert_eq!(found.last().unwrap()["message"], others);
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
     assert!(fs::metadata(source.path().join("manifest.yaml")).unwrap().len() > 500_000);

@@ -1,9 +1,9 @@
-//! Compression by several threads into bytes that do not depend on how many they are.
+//! Multithreaded compression. The output does not depend on the number of threads.
 //!
-//! Deflate is compressed as pigz does it: every block ends on a byte and may refer to the 32 KiB before it, so that
-//! the blocks are one stream. Zstandard has threads of its own.
+//! Deflate works as in pigz: every block ends on a byte and may refer to the 32 KiB before it, so the blocks form one
+//! stream. Zstandard has its own threads.
 
-#![expect(clippy::indexing_slicing, reason = "blocks are counted where they are made")]
+#![expect(clippy::indexing_slicing, reason = "block numbers are in range by construction")]
 
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
@@ -16,64 +16,63 @@ use zstd::zstd_safe::CParameter;
 use super::StreamCompression;
 use crate::pipeline;
 
-/// Input that one thread of zstd takes at a time. The library's own choice, four windows, makes every
-/// thread hold 8 MiB or more, and is less than a percent better at the usual level.
+/// Bytes of input per job of a zstd thread. The default of the library, four windows, needs 8 MiB or more per thread
+/// and saves less than one percent at the default level.
 const ZSTD_JOB: u32 = 2 << 20;
-/// The same where others compress beside them.
+/// Bytes of input per job if several encoders run at once.
 pub(crate) const SMALL_ZSTD_JOB: u32 = 1 << 20;
 
-/// Writes one gzip member, its deflate alone, or one zstd frame.
+/// Writes one gzip member, a raw deflate stream, or one zstd frame.
 ///
-/// The bytes depend on the level and on what is written, not on the number of jobs nor on how the input
-/// is divided among calls. Without [`finish`](Self::finish) the stream is incomplete.
+/// The output depends on the level and the input, but not on the number of jobs or on how the input is divided among
+/// calls. The stream is incomplete without [`finish`](Self::finish).
 pub(crate) enum Encoder<W: Write> {
     Plain(W),
     Deflate(DeflateEncoder<W>),
     Zstd(Box<zio::Writer<W, raw::Encoder<'static>>>),
 }
 
-/// What compresses one stream after the other. To make it anew for each would take longer, and leave holes in the
-/// memory of the process.
+/// A compressor that is reused for several streams. A new one for each would take longer and fragment the memory.
 pub(crate) enum Engine {
-    /// For bytes that stay as they are.
+    /// For bytes that are not compressed.
     None,
     Deflate(Deflater),
     Zstd(raw::Encoder<'static>),
 }
 
 impl Engine {
-    /// For zstd frames without a checksum, compressed by the calling thread as their bytes come.
+    /// Creates a compressor of zstd frames without a checksum, on the calling thread.
     ///
     /// # Errors
     ///
-    /// When there is no such level, or the compressor cannot be made.
+    /// [`io::Error`] if the level does not exist or the compressor cannot be created.
     pub(crate) fn zstd_here(level: Option<i32>) -> io::Result<Self> {
         let level = StreamCompression::Zstd.checked_level(level)?;
         Ok(Self::Zstd(raw::Encoder::new(level)?))
     }
 
-    /// For zstd frames with a checksum, compressed by `jobs` threads besides the calling one, of which each takes
-    /// `job` bytes at a time.
+    /// Creates a compressor of zstd frames with a checksum, on `jobs` additional threads. Each takes `job` bytes at a
+    /// time.
     ///
     /// # Errors
     ///
-    /// When there is no such level, or the compressor cannot be made; that a thread cannot be started shows when
-    /// the first bytes are written.
+    /// [`io::Error`] if the level does not exist or the compressor cannot be created. A thread that cannot be started
+    /// is reported by the first write.
     pub(crate) fn zstd(level: Option<i32>, jobs: usize, job: u32) -> io::Result<Self> {
         let level = StreamCompression::Zstd.checked_level(level)?;
         let mut encoder = raw::Encoder::new(level)?;
         encoder.set_parameter(CParameter::ChecksumFlag(true))?;
-        // No workers and one worker give different bytes; one and many the same.
+        // The output differs between no worker and one worker, but not between one and several.
         encoder.set_parameter(CParameter::NbWorkers(u32::try_from(jobs.max(1)).unwrap_or(1)))?;
         encoder.set_parameter(CParameter::JobSize(job))?;
         Ok(Self::Zstd(encoder))
     }
 
-    /// Begins a stream.
+    /// Starts a stream.
     ///
     /// # Errors
     ///
-    /// When the compressor cannot be used again.
+    /// [`io::Error`] if the compressor cannot be reused.
     pub(crate) fn begin<W: Write>(self, writer: W) -> io::Result<Encoder<W>> {
         Ok(match self {
             Self::None => Encoder::Plain(writer),
@@ -89,12 +88,12 @@ impl Engine {
 }
 
 impl<W: Write> Encoder<W> {
-    /// Begins a stream at the default level, or at `level`, compressed by `jobs` threads besides the
-    /// calling one; gzip with one job needs no other thread. A zstd frame has a checksum.
+    /// Starts a stream at `level` or the default level, compressed by `jobs` threads in addition to the calling one.
+    /// With one job, gzip uses only the calling thread. A zstd frame has a checksum.
     ///
     /// # Errors
     ///
-    /// When the format has no such level, a thread cannot be started, or the writer fails.
+    /// [`io::Error`] if the level does not exist, a thread cannot be started, or the writer fails.
     pub(crate) fn new(
         mut writer: W,
         format: StreamCompression,
@@ -105,7 +104,7 @@ impl<W: Write> Encoder<W> {
             StreamCompression::None => Engine::None.begin(writer),
             StreamCompression::Gzip => {
                 let level = format.checked_level(level)?.unsigned_abs();
-                // No name, no time and no system.
+                // The header has no name, time or system.
                 let strongest = if level >= 9 { 2 } else { 0 };
                 writer.write_all(&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, strongest, 255])?;
                 let deflater = Deflater::new(level, jobs);
@@ -115,20 +114,20 @@ impl<W: Write> Encoder<W> {
         }
     }
 
-    /// Ends the stream and gives the writer back, which has not been flushed.
+    /// Ends the stream and returns the writer, which is not flushed.
     ///
     /// # Errors
     ///
-    /// When the writer fails.
+    /// Errors of the writer.
     pub(crate) fn finish(self) -> io::Result<W> {
         self.end().map(|(writer, _)| writer)
     }
 
-    /// The same, for another stream to be begun.
+    /// Ends the stream and returns the writer and the compressor.
     ///
     /// # Errors
     ///
-    /// When the writer fails.
+    /// Errors of the writer.
     pub(crate) fn end(self) -> io::Result<(W, Engine)> {
         Ok(match self {
             Self::Plain(writer) => (writer, Engine::None),
@@ -146,11 +145,11 @@ impl<W: Write> Encoder<W> {
 }
 
 impl StreamCompression {
-    /// The level, or the default one.
+    /// Returns `level`, or the default.
     ///
     /// # Errors
     ///
-    /// When there is no such level.
+    /// [`io::Error`] if the level does not exist.
     pub(crate) fn checked_level(self, level: Option<i32>) -> io::Result<i32> {
         let level = level.unwrap_or(self.default_level());
         let levels = self.levels();
@@ -173,7 +172,7 @@ impl<W: Write> Write for Encoder<W> {
         }
     }
 
-    /// Flushes the writer only: to flush the compressor would change the bytes.
+    /// Flushes only the writer. Flushing the compressor would change the output.
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::Plain(writer) => writer.flush(),
@@ -183,36 +182,36 @@ impl<W: Write> Write for Encoder<W> {
     }
 }
 
-/// Input of one block. It decides the bytes that are written, so it is the same for any number of jobs:
-/// long enough that the end of a block costs nothing, short enough that small archives have several.
+/// Bytes of input per block. It is the same for any number of jobs, because it affects the output. Longer blocks
+/// compress no better, and shorter ones would cost more at their ends.
 pub(super) const BLOCK_LEN: usize = 256 << 10;
 
-/// How far back deflate can refer.
+/// Maximum distance of deflate's references in bytes.
 const WINDOW_LEN: usize = 32 << 10;
 
-/// Blocks that are collected for each thread, and how many at the least: threads wait for the last of them.
+/// Number of blocks collected for each thread. With several, threads wait less for the last one.
 const BLOCKS_PER_THREAD: usize = 2;
 const LEAST_BLOCKS: usize = 8;
 
-/// Writes one gzip member whose header was written, or its deflate alone.
+/// Writes the body of a gzip member, or a raw deflate stream.
 pub(crate) struct DeflateEncoder<W> {
     writer: W,
     is_gzip: bool,
     deflater: Deflater,
     checksum: crc32fast::Hasher,
-    /// Length of the input so far.
+    /// Length of the input so far in bytes.
     length: u64,
 }
 
-/// The compressors and blocks of one stream after the other.
+/// The reusable compressors and blocks.
 pub(crate) struct Deflater {
     compressors: Vec<Compressor>,
     blocks: Vec<DeflateBlock>,
-    /// The block that is being filled.
+    /// The number of the block that is being filled.
     current: usize,
 }
 
-/// Input, after the bytes before it that it may refer to, and its compressed bytes.
+/// The input of a block, after the bytes before it that it may refer to, and its compressed bytes.
 #[derive(Default)]
 struct DeflateBlock {
     input: Vec<u8>,
@@ -221,7 +220,7 @@ struct DeflateBlock {
 }
 
 impl Deflater {
-    /// Compresses by so many threads, or by the calling one alone.
+    /// Creates a deflater with `jobs` threads, or with the calling thread if `jobs` is 1.
     pub(crate) fn new(level: u32, jobs: usize) -> Self {
         // Level 1 of zlib-rs makes floating-point data larger.
         let level = Compression::new(level.clamp(2, 9));
@@ -234,14 +233,14 @@ impl Deflater {
         }
     }
 
-    /// Goes on to the next block, which may refer to the end of this one.
+    /// Starts the next block, which may refer to the end of this one.
     fn next_block(&mut self) {
         let before = &self.blocks[self.current].input;
         let window = before[before.len().saturating_sub(WINDOW_LEN)..].to_vec();
         self.begin_block((self.current + 1) % self.blocks.len(), &window);
     }
 
-    /// Empties a block, which may refer to some bytes before it.
+    /// Empties a block. It may refer to `window`, the bytes before it.
     fn begin_block(&mut self, number: usize, window: &[u8]) {
         self.current = number;
         let block = &mut self.blocks[number];
@@ -251,7 +250,7 @@ impl Deflater {
         block.window = window.len();
     }
 
-    /// Compresses the blocks that are filled, of which the last one may be the last of the stream.
+    /// Compresses the filled blocks. The last one may be the last of the stream.
     fn compress(&mut self, is_last: bool) -> io::Result<&[DeflateBlock]> {
         let (count, jobs) = (self.current + 1, self.compressors.len());
         let free = Mutex::new(self.compressors.iter_mut());
@@ -259,7 +258,7 @@ impl Deflater {
         pipeline::share(
             jobs,
             self.blocks[..count].iter_mut().enumerate(),
-            || free().next().expect("there is one for each job"),
+            || free().next().expect("each job has a compressor"),
             |compressor, (number, block)| {
                 compressor.compress(block, is_last && number + 1 == count)
             },
@@ -278,7 +277,7 @@ impl<W: Write> DeflateEncoder<W> {
         self.write_blocks(true)?;
         if self.is_gzip {
             self.writer.write_all(&self.checksum.finalize().to_le_bytes())?;
-            // Modulo 2^32.
+            // The length modulo 2^32.
             self.writer.write_all(&self.length.to_le_bytes()[..4])?;
         }
         Ok((self.writer, self.deflater))
@@ -311,15 +310,15 @@ impl<W: Write> DeflateEncoder<W> {
     }
 }
 
-/// Compresses blocks one after the other. To make a state for each would have some allocators take new memory
-/// for every one of them, since what they keep of such large aligned pieces may be a few bytes too short.
+/// A reusable compression state. A new one for each block would make some allocators request new memory each time,
+/// because a freed block of this size and alignment may be a few bytes too short.
 struct Compressor {
     level: Compression,
     state: Option<Compress>,
 }
 
 impl Compressor {
-    /// Compresses the block to raw deflate, which does not depend on the blocks before.
+    /// Compresses the block to raw deflate, independently of earlier blocks.
     fn compress(&mut self, block: &mut DeflateBlock, is_last: bool) -> io::Result<()> {
         let state = match &mut self.state {
             Some(state) => {
@@ -334,15 +333,15 @@ impl Compressor {
             state.set_dictionary(window)?;
         }
         let flush = if is_last { FlushCompress::Finish } else { FlushCompress::Sync };
-        // More than deflate ever adds, so that one call nearly always does.
+        // Deflate never adds more, so one call is nearly always enough.
         output.clear();
         output.reserve(left.len() + left.len() / 8 + 1024);
         loop {
             let before = state.total_in();
             let status = state.compress_vec(left, output, flush)?;
             let taken = usize::try_from(state.total_in() - before);
-            left = left.split_at(taken.expect("no more than there was")).1;
-            // Spare room means that nothing waits to be written.
+            left = left.split_at(taken.expect("at most the input")).1;
+            // Unused output space means that no output is pending.
             let flushed = left.is_empty() && output.len() < output.capacity();
             if status == Status::StreamEnd || (flushed && !is_last) {
                 return Ok(());
@@ -352,13 +351,12 @@ impl Compressor {
     }
 }
 
-/// Makes a compressor as it was when it was new. A reset leaves what was compressed in the window, and the compressor
-/// looks a few bytes beyond the end of what it is given: other matches are found then. So the window is
-/// filled with zeros, which is what it begins with.
+/// Restores a compressor to its initial state. A reset keeps old data in the window, and the compressor looks a few
+/// bytes beyond its input, so it could find other matches. Compressing zeros restores the initial window.
 fn clean(state: &mut Compress) -> io::Result<()> {
     state.reset();
     let mut nowhere = Vec::with_capacity(1024);
-    // The window is twice as long as what can be referred to.
+    // The window is twice the maximum distance.
     while state.total_in() < 2 * WINDOW_LEN as u64 {
         nowhere.clear();
         state.compress_vec(&[0; 4096], &mut nowhere, FlushCompress::None)?;

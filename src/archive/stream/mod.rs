@@ -1,4 +1,4 @@
-//! Compressed streams: bytes to gzip or zstd and back, whatever they mean.
+//! Compressed streams: gzip and zstd encoding and decoding of any bytes.
 
 #[cfg(feature = "write")]
 mod encoder;
@@ -18,7 +18,7 @@ use crate::finding::{Code, Finding};
 #[cfg(feature = "write")]
 pub(crate) use self::encoder::{Deflater, Encoder, Engine, SMALL_ZSTD_JOB};
 
-/// How a stream is compressed.
+/// The format of a compressed stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StreamCompression {
     None,
@@ -27,7 +27,7 @@ pub(crate) enum StreamCompression {
 }
 
 impl StreamCompression {
-    /// The compression of a file of that kind.
+    /// Returns the format of a file of that kind.
     pub(crate) fn of(kind: FileKind) -> Self {
         match kind {
             FileKind::Gzip => Self::Gzip,
@@ -36,7 +36,7 @@ impl StreamCompression {
         }
     }
 
-    /// The name of the format, for messages.
+    /// Returns the name of the format for messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::None => "plain",
@@ -45,9 +45,9 @@ impl StreamCompression {
         }
     }
 
-    /// The levels it can be asked for.
+    /// Returns the supported levels.
     ///
-    /// Those of zstd above 19 are left out: they need gigabytes for every job.
+    /// Zstd levels above 19 are excluded, because they need gigabytes for each job.
     pub(crate) fn levels(self) -> RangeInclusive<i32> {
         match self {
             Self::None => 0..=0,
@@ -56,7 +56,7 @@ impl StreamCompression {
         }
     }
 
-    /// The level where none is asked for: what the tools of the formats take too.
+    /// Returns the default level, the same as in the tools `gzip` and `zstd`.
     pub(crate) fn default_level(self) -> i32 {
         match self {
             Self::None => 0,
@@ -65,7 +65,7 @@ impl StreamCompression {
         }
     }
 
-    /// Whether a member or frame can begin with this byte.
+    /// Returns whether a member or frame can begin with this byte.
     fn begins_with(self, byte: u8) -> bool {
         match self {
             Self::None => true,
@@ -75,32 +75,32 @@ impl StreamCompression {
     }
 }
 
-/// The widest zstd window of a tar that is accepted: 128 MiB, which the `zstd` tool accepts without being asked
-/// and every level of it stays within. It bounds the memory that a frame can claim.
+/// Binary logarithm of the maximum zstd window of a tar: 128 MiB. The `zstd` tool accepts it by default, and all its
+/// levels stay within it. It bounds the memory that a frame can request.
 pub(crate) const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 
-/// How much compressed data is fetched at once.
+/// Bytes of compressed data per read.
 const READ_AHEAD: usize = 64 << 10;
 
-/// A compressed stream that is not what it should be. It comes inside an [`io::Error`].
+/// An invalid compressed stream, wrapped in an [`io::Error`].
 #[derive(Debug, thiserror::Error)]
 #[error("{}", .0.message)]
 pub(crate) struct StreamFault(pub(crate) Finding);
 
-/// Reads a stream of one or more gzip members or zstd frames as the bytes they hold together.
+/// Decodes a stream of one or more gzip members or zstd frames.
 ///
-/// Several members or frames are what parallel compressors write. At the last one's end the trailer has
-/// been checked; bytes that begin no other are an error.
+/// Parallel compressors write several members or frames. At the end of each, the trailer has been checked. Bytes that
+/// are not another member or frame are an error.
 pub(crate) struct StreamDecoder<R: Read> {
     format: StreamCompression,
     oddity: Arc<OnceLock<Oddity>>,
     state: DecoderState<R>,
 }
 
-/// Something in the first odd member or frame that changes nothing about what is decoded.
+/// An unusual but harmless feature of the first such member or frame.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Oddity {
-    /// Where it begins.
+    /// Offset of its beginning.
     pub(crate) offset: u64,
     pub(crate) what: &'static str,
 }
@@ -135,12 +135,12 @@ impl<R: Read> StreamDecoder<R> {
         Self { format, oddity: Arc::default(), state }
     }
 
-    /// Where the first oddity will be, once it has been read.
+    /// Returns the place where the first oddity will be stored.
     pub(crate) fn oddity(&self) -> Arc<OnceLock<Oddity>> {
         Arc::clone(&self.oddity)
     }
 
-    /// The decoded bytes in blocks. What was decoded before an error comes before it, and nothing after it.
+    /// Returns the decoded bytes in blocks. After an error, there are no more blocks.
     pub(crate) fn blocks(mut self) -> impl Iterator<Item = io::Result<Vec<u8>>> {
         const BLOCK: usize = 256 * 1024;
         let (mut failed, mut ended) = (None, false);
@@ -155,7 +155,7 @@ impl<R: Read> StreamDecoder<R> {
         })
     }
 
-    /// Begins the next member or frame, if there is one.
+    /// Starts the next member or frame, if there is one.
     fn begin(&self, mut input: Input<R>, first: bool) -> io::Result<DecoderState<R>> {
         let format = self.format.name();
         let next = loop {
@@ -165,7 +165,7 @@ impl<R: Read> StreamDecoder<R> {
                 Err(error) => return Err(error),
             }
         };
-        // A header that lies across two reads is decoded all the same, only not looked at here.
+        // A header that spans two reads is decoded, but not checked here.
         if let Some(what) = odd_header(self.format, input.buffer()) {
             let _ = self.oddity.set(Oddity { offset: offset(&input), what });
         }
@@ -174,8 +174,8 @@ impl<R: Read> StreamDecoder<R> {
             None => Ok(DecoderState::End),
             Some(byte) if !first && !self.format.begins_with(byte) => {
                 let offset = offset(&input);
-                let expected = format!("the file to end with the {format} stream at byte {offset}");
-                let message = format!("expected {expected}, found other bytes");
+                let expected = format!("the {format} file to end at byte {offset}");
+                let message = format!("expected {expected}, found more bytes");
                 Err(invalid(Code::TrailingCompressed, offset, message))
             }
             Some(_) if self.format == StreamCompression::Gzip => {
@@ -195,8 +195,8 @@ impl<R: Read> StreamDecoder<R> {
         let (format, offset) = (self.format.name(), offset(input));
         if zstd_frame::is_wide_window(&error) {
             return io::Error::other(Error::Unsupported(format!(
-                "the zstd frame that begins before byte {offset} needs a window above {} MiB to be decoded; \
-                 decode it with `zstd -d --long=31 PACK`, and verify the tar or compress it again",
+                "decoding the zstd frame before byte {offset} needs a window above {} MiB; \
+                 decode it with `zstd -d --long=31 PACK`, then verify the tar or compress it again",
                 1_u32 << (ZSTD_WINDOW_LOG_MAX - 20)
             )));
         }
@@ -214,7 +214,7 @@ impl<R: Read> Read for StreamDecoder<R> {
             return Ok(0);
         }
         loop {
-            // An error leaves `Failed` behind: what comes after it means nothing.
+            // An error leaves `Failed`, because the state after it is undefined.
             self.state = match std::mem::replace(&mut self.state, DecoderState::Failed) {
                 DecoderState::Plain(mut reader) => {
                     let result = reader.read(buffer);
@@ -246,33 +246,33 @@ impl<R: Read> Read for StreamDecoder<R> {
                     self.state = DecoderState::End;
                     return Ok(0);
                 }
-                DecoderState::Failed => return Err(io::Error::other("the stream failed before")),
+                DecoderState::Failed => return Err(io::Error::other("the stream failed earlier")),
             };
         }
     }
 }
 
-/// What is uncommon about the header of a gzip member (RFC 1952 §2.3) or a zstd frame (RFC 8878 §3.1).
+/// Describes an uncommon feature in the header of a gzip member (RFC 1952 §2.3) or a zstd frame (RFC 8878 §3.1).
 fn odd_header(format: StreamCompression, start: &[u8]) -> Option<&'static str> {
-    /// Header checksum and name, which `gzip` writes on demand.
+    /// Header checksum and name, which `gzip` can write.
     const COMMON: u8 = 0b0000_1010;
     match (format, start) {
         (StreamCompression::Gzip, [0x1f, 0x8b, 8, flags, _, _, _, _, extra, system, ..]) => {
             if flags & !COMMON != 0 {
-                Some("the gzip header holds a comment, a field or a flag that nobody checks")
+                Some("the gzip header has a comment, a field or a flag that nothing checks")
             } else if !matches!(extra, 0 | 2 | 4) || matches!(system, 14..=254) {
-                Some("the gzip header names a compressor or a system that nobody knows")
+                Some("the gzip header has an unknown compressor or system")
             } else {
                 None
             }
         }
         (StreamCompression::Zstd, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]) => {
-            Some("the zstd stream has a frame that every reader skips")
+            Some("the zstd stream has a skippable frame")
         }
         (StreamCompression::Zstd, [0x28, 0xb5, 0x2f, 0xfd, descriptor, ..])
             if descriptor & 0b0001_0000 != 0 =>
         {
-            Some("the zstd frame sets a bit that is not used")
+            Some("the zstd frame sets an unused bit")
         }
         _ => None,
     }
@@ -284,17 +284,17 @@ fn cut_off(format: &str, offset: u64) -> io::Error {
 }
 
 fn invalid(code: Code, offset: u64, message: String) -> io::Error {
-    let hint = "compare it with another copy; members before that place may be whole";
+    let hint = "restore it from another copy; files before this offset may be intact";
     let finding = Finding::new(code, message).at_byte(offset).hint(hint);
     io::Error::new(io::ErrorKind::InvalidData, StreamFault(finding))
 }
 
-/// How much of `input` has been taken.
+/// Returns the number of consumed bytes of `input`.
 fn offset<R: Read>(input: &Input<R>) -> u64 {
     input.get_ref().count - input.buffer().len() as u64
 }
 
-/// Knows how far it was read, and whether an error is its own or one of what it holds.
+/// Tracks the read position, and whether an error came from the source.
 struct Tracked<R> {
     inner: R,
     count: u64,

@@ -1,4 +1,4 @@
-//! Round trips, damage, and the two formats around a tar.
+//! Tests of round trips, damage, and compressed tars.
 
 use std::io::{self, Read, Write};
 
@@ -14,7 +14,7 @@ const FORMATS: [StreamCompression; 3] =
     [StreamCompression::None, StreamCompression::Gzip, StreamCompression::Zstd];
 const COMPRESSED: [StreamCompression; 2] = [StreamCompression::Gzip, StreamCompression::Zstd];
 
-/// Bytes that compress a little, as measurements do.
+/// Bytes that compress a little, like measurements.
 fn measurements(len: usize) -> Vec<u8> {
     let mut state = 1_u32;
     let sample = |i: usize| {
@@ -47,7 +47,7 @@ fn fault(format: StreamCompression, bytes: &[u8]) -> Finding {
 }
 
 #[test]
-fn the_bytes_depend_on_neither_the_jobs_nor_the_division_of_the_input() {
+fn output_does_not_depend_on_jobs_or_division_of_the_input() {
     let input = measurements(2 * BLOCK_LEN + 12_345);
     for format in FORMATS {
         for level in [None, Some(*format.levels().start())] {
@@ -65,8 +65,8 @@ fn the_bytes_depend_on_neither_the_jobs_nor_the_division_of_the_input() {
 }
 
 #[test]
-fn zstd_bytes_depend_on_neither_where_the_jobs_of_the_library_begin() {
-    // Its jobs are 2 MiB.
+fn zstd_output_does_not_depend_on_job_boundaries() {
+    // Jobs of the library have 2 MiB.
     let input = measurements(20 << 20);
     let format = StreamCompression::Zstd;
     let one = encode(format, None, 1, &[&input]);
@@ -76,7 +76,7 @@ fn zstd_bytes_depend_on_neither_where_the_jobs_of_the_library_begin() {
 }
 
 #[test]
-fn lengths_around_a_block_come_back() {
+fn lengths_around_a_block_round_trip() {
     for length in [0, 1, BLOCK_LEN - 1, BLOCK_LEN, BLOCK_LEN + 1, 2 * BLOCK_LEN] {
         let input = measurements(length);
         for format in FORMATS {
@@ -89,7 +89,7 @@ fn lengths_around_a_block_come_back() {
 }
 
 #[test]
-fn incompressible_input_at_every_level_comes_back() {
+fn incompressible_input_round_trips_at_every_level() {
     let mut state = 7_u64;
     let noise = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -107,7 +107,7 @@ fn incompressible_input_at_every_level_comes_back() {
 
 #[test]
 fn a_block_refers_to_the_one_before() {
-    // Noise that repeats at a distance shorter than the window costs next to nothing.
+    // Repeated noise within the window costs almost nothing.
     let input = measurements(20 << 10).repeat(30);
     let blocks = encode(StreamCompression::Gzip, None, 2, &[&input]).len();
     let first = encode(StreamCompression::Gzip, None, 2, &[&input[..BLOCK_LEN]]).len();
@@ -115,14 +115,14 @@ fn a_block_refers_to_the_one_before() {
 }
 
 #[test]
-fn the_gzip_header_tells_nothing_about_where_it_was_made() {
+fn the_gzip_header_does_not_identify_the_system() {
     let bytes = encode(StreamCompression::Gzip, None, 2, &[b"abc"]);
     assert_eq!(bytes[..10], [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
     assert_eq!(bytes[bytes.len() - 4..], [3, 0, 0, 0]);
 }
 
 #[test]
-fn streams_are_known_by_their_first_bytes() {
+fn formats_are_detected_from_the_first_bytes() {
     for format in FORMATS {
         let bytes = encode(format, None, 1, &[b"plain bytes"]);
         assert_eq!(StreamCompression::of(FileKind::of(&bytes[..4])), format);
@@ -133,7 +133,7 @@ fn streams_are_known_by_their_first_bytes() {
 }
 
 #[test]
-fn levels_that_the_format_does_not_have_are_refused() {
+fn unsupported_levels_are_rejected() {
     for (format, level) in COMPRESSED.into_iter().zip([10, 20]) {
         for level in [0, -1, level] {
             let error = Encoder::new(Vec::new(), format, Some(level), 1).err().unwrap();
@@ -144,7 +144,7 @@ fn levels_that_the_format_does_not_have_are_refused() {
 }
 
 #[test]
-fn every_truncation_is_noticed() {
+fn every_truncation_is_detected() {
     let input = measurements(3000);
     for format in COMPRESSED {
         let bytes = encode(format, None, 1, &[&input]);
@@ -156,7 +156,7 @@ fn every_truncation_is_noticed() {
 }
 
 #[test]
-fn every_flipped_bit_is_noticed_or_changes_nothing() {
+fn every_flipped_bit_is_detected_or_harmless() {
     let input = measurements(1000);
     for format in COMPRESSED {
         let bytes = encode(format, None, 1, &[&input]);
@@ -169,7 +169,7 @@ fn every_flipped_bit_is_noticed_or_changes_nothing() {
                     assert!(decoded == input, "{format:?} bit {bit}");
                     harmless += 1;
                 }
-                // A bit of a window descriptor asks for more memory than is given.
+                // A flipped bit of a window descriptor may exceed the memory limit.
                 Err(error) if is_unsupported(&error) => {}
                 Err(error) => {
                     let fault = error.downcast::<StreamFault>();
@@ -177,13 +177,13 @@ fn every_flipped_bit_is_noticed_or_changes_nothing() {
                 }
             }
         }
-        // Time, system and flags of the gzip header; the window and a spare bit of the zstd frame.
+        // Harmless: time, system and flags of the gzip header; the window and a spare bit of the zstd frame.
         assert!(harmless <= 60, "{format:?}: {harmless}");
     }
 }
 
 #[test]
-fn members_and_frames_follow_one_another() {
+fn several_members_and_frames_are_decoded() {
     for format in COMPRESSED {
         let (first, second) = (encode(format, None, 1, &[b"ab"]), encode(format, None, 1, &[b"c"]));
         let empty = encode(format, None, 1, &[]);
@@ -197,7 +197,7 @@ fn members_and_frames_follow_one_another() {
 }
 
 #[test]
-fn other_bytes_after_the_stream_are_refused_with_their_place() {
+fn other_bytes_after_the_stream_are_rejected_with_their_offset() {
     for format in COMPRESSED {
         let bytes = encode(format, None, 1, &[b"abc"]);
         for trailing in [&b"\0"[..], b"\n", b"garbage", &[0; 512]] {
@@ -210,7 +210,7 @@ fn other_bytes_after_the_stream_are_refused_with_their_place() {
 }
 
 #[test]
-fn a_skippable_frame_holds_no_content() {
+fn a_skippable_frame_has_no_content() {
     let frame = encode(StreamCompression::Zstd, None, 1, &[b"abc"]);
     let skippable = b"\x50\x2a\x4d\x18\x04\0\0\0abcd";
     for bytes in [[&skippable[..], &frame].concat(), [&frame, &skippable[..]].concat()] {
@@ -219,8 +219,8 @@ fn a_skippable_frame_holds_no_content() {
 }
 
 #[test]
-fn a_zstd_window_beyond_the_limit_is_refused_before_it_is_allocated() {
-    // Magic, no single segment, window descriptor: 2^41 bytes; then an empty last raw block.
+fn a_zstd_window_above_the_limit_is_rejected_before_allocation() {
+    // Magic, multiple segments, window descriptor of 2^41 bytes, then an empty last raw block.
     let bytes = b"\x28\xb5\x2f\xfd\x00\xf8\x01\0\0";
     assert!(is_unsupported(&decode(StreamCompression::Zstd, bytes).unwrap_err()));
 }
@@ -231,7 +231,7 @@ fn is_unsupported(error: &io::Error) -> bool {
 }
 
 #[test]
-fn an_error_of_the_source_stays_its_own() {
+fn an_error_of_the_source_is_kept() {
     struct Broken;
     impl Read for Broken {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
@@ -267,7 +267,7 @@ fn an_error_of_the_writer_ends_the_encoder() {
             encoder.finish()
         });
         assert_eq!(result.err().unwrap().kind(), io::ErrorKind::StorageFull);
-        // Dropped half way, with blocks under way.
+        // Dropped with blocks in progress.
         let mut encoder = Encoder::new(Vec::new(), format, None, 2).unwrap();
         encoder.write_all(&input).unwrap();
     }
@@ -296,7 +296,7 @@ fn walk(format: StreamCompression, bytes: &[u8]) -> io::Result<Vec<Code>> {
 }
 
 #[test]
-fn the_walk_over_a_compressed_tar_reaches_the_trailer() {
+fn reading_a_compressed_tar_reaches_the_trailer() {
     for format in COMPRESSED {
         let bytes = encode(format, None, 1, &[&small_tar("a")]);
         assert_eq!(walk(format, &bytes).unwrap(), []);
@@ -313,7 +313,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_bytes_in_any_parts_come_back(
+    fn any_bytes_in_any_pieces_round_trip(
         parts in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..5000), 0..6),
         jobs in 0_usize..4,
     ) {

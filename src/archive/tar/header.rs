@@ -1,25 +1,25 @@
-//! One header block of a tar, read strictly: where readers would differ, it is refused.
+//! Strict parsing of tar header blocks. A header that readers interpret differently is rejected.
 
 use std::ops::Range;
 
 use super::{BLOCK, Fault, TIME_END, is_zero, printable};
 use crate::finding::Code;
 
-/// The fields of a header block that a reader of packs needs.
+/// The fields of a header block that are needed to read a pack.
 #[derive(Debug)]
 pub(super) struct TarHeader {
     pub(super) typeflag: u8,
     pub(super) name: Vec<u8>,
     pub(super) link: Vec<u8>,
     pub(super) size: u64,
-    /// What is wrong with the first field that some readers cannot read, although nothing depends on it here.
+    /// A problem of the first field that some readers cannot parse, if it does not matter here.
     pub(super) odd: Option<String>,
 }
 
-/// Where magic and version are.
+/// Offsets of magic and version.
 const MAGIC: Range<usize> = 257..265;
 
-/// Where the other fields are that are read.
+/// Offsets of the other fields that are read.
 const SIZE: Range<usize> = 124..136;
 const CHECKSUM: Range<usize> = 148..156;
 const TYPEFLAG: Range<usize> = 156..157;
@@ -27,16 +27,16 @@ const NAME: Range<usize> = 0..100;
 const LINK: Range<usize> = 157..257;
 const PREFIX: Range<usize> = 345..500;
 
-/// Where a header holds zeros if all readers are to see the same entry.
-const OTHERS: &str = "found other bytes, by which other readers see another entry";
+/// The end of messages about bytes that must be zeros.
+const OTHERS: &str = "found other bytes, which other readers may interpret";
 
-/// What a number is that has no place where it is to be held.
+/// The reason for a number that does not fit its type.
 const TOO_LARGE: &str = "is too large";
 
-/// A field that holds text, by what it is called.
+/// A text field: its name and its offsets.
 type TextField = (&'static str, Range<usize>);
 
-/// The texts of every header, those that came with the names of owners, and the one that is only ustar's.
+/// The text fields: those of every header, those added with the names of owners, and the one that only ustar has.
 const TEXTS: [TextField; 5] = [
     ("name", NAME),
     ("link name", LINK),
@@ -45,10 +45,10 @@ const TEXTS: [TextField; 5] = [
     ("prefix", PREFIX),
 ];
 
-/// What no form of header uses.
+/// Bytes that no header format uses.
 const REST: Range<usize> = 500..512;
 
-/// The numbers that decide nothing here, and which of them every reader takes.
+/// Numbers that do not matter here, with the values that every reader accepts.
 const NUMBERS: [(&str, Range<usize>, Lesser); 6] = [
     ("mode", 100..108, Lesser::Octal),
     ("user", 108..116, Lesser::Owner),
@@ -58,17 +58,17 @@ const NUMBERS: [(&str, Range<usize>, Lesser); 6] = [
     ("device", 337..345, Lesser::Octal),
 ];
 
-/// What a number is that decides nothing here. Where it may be binary, it is bounded.
+/// The range of a number that does not matter here, where it may be binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Lesser {
     Octal,
     /// From 0 to 2^32 - 1.
     Owner,
-    /// Before the year 10000, and before 1970 too.
+    /// Before the year 10000, possibly before 1970.
     Time,
 }
 
-/// The form of a header, by its magic.
+/// The header format, from its magic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HeaderForm {
     Old,
@@ -85,8 +85,8 @@ impl HeaderForm {
         }
     }
 
-    /// How many of [`TEXTS`] it has. Where the others would be, readers find something of their own: a prefix, the
-    /// map of a sparse file, the size of one.
+    /// Returns how many of [`TEXTS`] the header has. Readers interpret the other offsets differently: as a prefix, the
+    /// map of a sparse file, or its size.
     fn texts(self) -> usize {
         match self {
             Self::Old => 2,
@@ -97,10 +97,11 @@ impl HeaderForm {
 }
 
 impl TarHeader {
-    /// Reads `block`, which is not all zeros.
+    /// Parses `block`, which is not all zeros.
     pub(super) fn decode(block: &[u8; BLOCK]) -> Result<Self, Fault> {
         let wrong = |message| (Code::BadTarHeader, message);
-        let bytes = |range: &Range<usize>| block.get(range.clone()).expect("a range of a block");
+        let bytes =
+            |range: &Range<usize>| block.get(range.clone()).expect("the range is within a block");
         check_sum(block, bytes(&CHECKSUM))?;
         let magic = bytes(&MAGIC);
         let Some(form) = HeaderForm::of(magic) else {
@@ -108,8 +109,8 @@ impl TarHeader {
             let what = "the magic of a ustar, GNU or old tar header";
             return Err(wrong(format!("expected {what}, found `{found}`")));
         };
-        let typeflag = bytes(&TYPEFLAG).first().copied().expect("a field of one byte");
-        // Which came with ustar and GNU: to readers that go by the magic it is a member.
+        let typeflag = bytes(&TYPEFLAG).first().copied().expect("the field has one byte");
+        // Extensions came with ustar and GNU. Readers that check the magic take them for members otherwise.
         if form == HeaderForm::Old && is_extension(typeflag) {
             let typeflag = char::from(typeflag);
             let message = format!(
@@ -138,7 +139,7 @@ impl TarHeader {
         unused(&REST)?;
         let odd = NUMBERS.iter().find_map(|(field, range, lesser)| {
             let reason = lesser.check(bytes(range)).err()?;
-            Some(format!("the {field} field {reason}, with which other readers stop"))
+            Some(format!("the {field} field {reason}; some readers stop here"))
         });
         let text = |range| bytes(range).split(|byte| *byte == 0).next().unwrap_or_default();
         let name = match text(&PREFIX) {
@@ -154,16 +155,16 @@ impl TarHeader {
     }
 }
 
-/// Whether a header of that type describes the entry that follows, or all of them.
+/// Returns whether a header of that type describes the next entry, or all later ones.
 pub(super) fn is_extension(typeflag: u8) -> bool {
     matches!(typeflag, b'x' | b'g' | b'L' | b'K')
 }
 
-/// The sum of all bytes, with those of `field` itself taken for spaces.
+/// Checks the sum of all bytes, with the bytes of `field` counted as spaces.
 fn check_sum(block: &[u8; BLOCK], field: &[u8]) -> Result<(), Fault> {
     let sum = |bytes: &[u8]| bytes.iter().copied().map(u64::from).sum::<u64>();
     let expected = sum(block) - sum(field) + sum(b"        ");
-    // Octal alone: not every reader takes a binary one.
+    // Only octal: not every reader accepts a binary checksum.
     if octal(field) == Ok(expected) {
         return Ok(());
     }
@@ -172,9 +173,9 @@ fn check_sum(block: &[u8; BLOCK], field: &[u8]) -> Result<(), Fault> {
     Err((Code::BadChecksum, message))
 }
 
-/// Whether some reader takes a block for the header of a tar, whatever else the file is: its checksum is right in the
-/// loosest form that a reader accepts. Readers that take more than octal digits for a checksum want a number for the
-/// size, too; without that, one in thousands of compressed zips would be taken for a tar.
+/// Returns whether some reader may accept a block as a tar header: its checksum is correct in the loosest format that
+/// any reader accepts. Readers that accept more than octal digits also require a number as the size. Without that test,
+/// one in thousands of compressed zips would be taken for a tar.
 pub(crate) fn passes_for_header(block: &[u8]) -> bool {
     let Some(block) = block.first_chunk::<BLOCK>() else { return false };
     let (field, size) = (&block[CHECKSUM], &block[SIZE]);
@@ -188,13 +189,13 @@ pub(crate) fn passes_for_header(block: &[u8]) -> bool {
     });
     let plain: i32 = spaced.clone().map(i32::from).sum();
     let signed: i32 = spaced.map(|byte| i32::from(byte.cast_signed())).sum();
-    // Octal digits behind blanks, with what Python lets be between them; none are a zero.
+    // Octal digits after spaces, with the separators that Python allows. No digits mean zero.
     let is_digit = |byte: &u8| matches!(byte, b'0'..=b'7');
     let digits = field.iter().skip_while(|byte| is_blank(**byte));
     let digits = digits.take_while(|byte| is_digit(byte) || matches!(byte, b'o' | b'O' | b'_'));
     let add_octal = |sum: i32, digit: &u8| sum * 8 + i32::from(digit & 7);
     let octal = digits.filter(|byte| is_digit(byte)).fold(0, add_octal);
-    // As a binary number, and as one of the digits of old forms of GNU.
+    // A binary number, or the digits of an old GNU format.
     let [.., high, middle, low] = *field else { return false };
     let binary = i32::from_be_bytes([0, high, middle, low]);
     let add_64 = |sum: i32, byte: &u8| {
@@ -219,15 +220,15 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, 0 | b'\t'..=b'\r' | b' ')
 }
 
-/// Whether some reader takes a field for a number: octal, blank, binary, or in an old form of GNU.
+/// Returns whether some reader accepts a field as a number: octal, blank, binary, or in an old GNU format.
 fn begins_as_number(field: &[u8]) -> bool {
     let is_number =
         |byte: u8| is_blank(byte) || matches!(byte, b'0'..=b'7' | 0x80 | 0xff | b'+' | b'-');
     field.first().is_some_and(|first| is_number(*first))
 }
 
-/// A numeric field: octal digits with spaces before and spaces or NULs after, or, when the first
-/// bit is set, a big-endian two's complement number. An error says what the field is instead.
+/// Parses a numeric field: octal digits with leading spaces and trailing spaces or NULs, or a big-endian two's
+/// complement number if the first bit is set. The error describes the field.
 fn number(field: &[u8]) -> Result<u64, String> {
     match field.split_first() {
         Some((0x80, rest)) => rest
@@ -241,14 +242,14 @@ fn number(field: &[u8]) -> Result<u64, String> {
 }
 
 impl Lesser {
-    /// Checks that every reader can read the number in `field`. One of NULs is 0.
+    /// Checks that every reader can parse the number in `field`. NULs alone are 0.
     fn check(self, field: &[u8]) -> Result<(), String> {
         let end = match self {
             _ if is_zero(field) => return Ok(()),
             Self::Octal => return octal(field).map(|_| ()),
             Self::Owner => 1 << 32,
             Self::Time if field.starts_with(&[0xff; 6]) => return Ok(()),
-            // bsdtar writes a binary one 256 times as large as it is, and the true one in a PAX header.
+            // bsdtar writes a binary time 256 times too large, and the correct one in a PAX header.
             Self::Time => TIME_END << 8,
         };
         if number(field)? < end { Ok(()) } else { Err(TOO_LARGE.into()) }
@@ -278,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn octal_fields_are_read_as_all_tars_write_them() {
+    fn octal_fields_of_all_tar_programs_are_read() {
         for field in [&b"00000000017\0"[..], b"         17 ", b"17\0\0\0\0", b"17 \0", b"00000017"]
         {
             assert_eq!(number(field), Ok(15), "{field:?}");
@@ -313,21 +314,21 @@ mod tests {
     }
 
     #[test]
-    fn every_flipped_bit_of_a_header_is_noticed() {
+    fn every_flipped_bit_of_a_header_is_detected() {
         let good = sealed(|block| block[..4].copy_from_slice(b"a.ra"));
         assert_eq!(TarHeader::decode(&good).unwrap().name, b"a.ra");
         for bit in 0..BLOCK * 8 {
             let mut block = good;
             block[bit / 8] ^= 1 << (bit % 8);
-            // The zero before or the NUL after the checksum may become a space, as other tars have it.
+            // The zero before or the NUL after the checksum may become a space, which other tars also write.
             let same = block[148] == b' ' || block[155] == b' ';
             assert_eq!(TarHeader::decode(&block).is_ok(), same, "bit {bit}");
         }
     }
 
     #[test]
-    fn a_block_that_any_reader_takes_for_a_header_passes_for_one() {
-        // A name of four letters and a size are all that is not zero: 8 blanks, 4 * 0x41, 10 * `0`, `3`, `0`.
+    fn a_block_that_any_reader_accepts_passes_for_a_header() {
+        // Only a name of four letters and a size are not zero: 8 spaces, 4 * 0x41, 10 * `0`, `3`, `0`.
         let mut block = [0; BLOCK];
         block[..4].copy_from_slice(b"AAAA");
         block[124..135].copy_from_slice(b"00000000003");
@@ -338,7 +339,7 @@ mod tests {
             block[148..156].copy_from_slice(checksum);
             passes_for_header(&block)
         };
-        // The last is in base 64: 17 * 64 + 7.
+        // The last one is in base 64: 17 * 64 + 7.
         for checksum in [
             b"002107\0 ",
             b"   2107 ",
@@ -354,7 +355,7 @@ mod tests {
             assert!(!with(checksum), "{checksum:?}");
         }
         assert!(!passes_for_header(&block[..511]));
-        // The signed bytes of the rest sum up to nothing, as they may in any compressed file.
+        // The signed bytes of the rest add up to zero, as can happen in any compressed file.
         let mut random = [0; BLOCK];
         random[..2].fill(0x80);
         random[CHECKSUM].copy_from_slice(b"\x99abcdefg");
@@ -366,7 +367,7 @@ mod tests {
         assert!(!passes_for_header(&random));
         random[CHECKSUM].fill(0);
         assert!(passes_for_header(&random));
-        // The sum of signed bytes, which old programs wrote.
+        // The sum of signed bytes, as old programs wrote it.
         block[0] = 0xff;
         block[148..156].copy_from_slice(b"002005\0 ");
         assert!(passes_for_header(&block));
@@ -374,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn the_magic_is_one_of_the_three_known() {
+    fn only_the_three_known_magics_are_accepted() {
         let with = |magic: &[u8; 8]| {
             TarHeader::decode(&sealed(|block| block[MAGIC].copy_from_slice(magic)))
         };

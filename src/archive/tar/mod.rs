@@ -1,8 +1,8 @@
-//! The tar format: entries to bytes and bytes to entries, with every byte accounted for.
+//! The tar format: reading and writing entries, with every byte checked.
 //!
-//! What is written is POSIX ustar, preceded by a PAX header where ustar cannot say it. What is read is
-//! that, the GNU form and the old form without a magic. The `tar` crate writes the header block, and
-//! reads back what was written; the reader is our own, because it has to notice what a lenient one skips.
+//! ra-pack writes POSIX ustar, with a PAX header where ustar is not enough. It reads the same, GNU tars, and old tars
+//! without a magic. The crate `tar` writes the header block and reads back the result. The reader is our own, because
+//! it must detect errors that a lenient reader skips.
 
 mod header;
 mod pax;
@@ -23,43 +23,43 @@ use super::MemberKind;
 use crate::finding::{Code, Finding, Place};
 use crate::path::escape;
 
-/// Everything in a tar is laid out in blocks of this many bytes.
+/// Size of a block. All parts of a tar are multiples of it.
 const BLOCK: usize = 512;
 
-/// The first size, or time in seconds, that the 11 octal digits of a ustar field cannot hold: 8 GiB.
+/// The first size, or time in seconds, that does not fit the 11 octal digits of a ustar field: 8 GiB.
 const OCTAL_END: u64 = 1 << 33;
 
-/// The first time, in seconds since 1970, that is neither read nor written: the year 10000. Python stops at later ones,
-/// some as it lists them, and the last ones no reader takes.
+/// The first rejected time, in seconds since 1970: the year 10000. Python fails on later ones, in some cases already
+/// when listing, and no reader accepts the last ones.
 const TIME_END: u64 = 253_402_300_800;
 
 fn is_zero(bytes: &[u8]) -> bool {
     bytes.iter().all(|&byte| byte == 0)
 }
 
-/// How many zeros follow `size` bytes of data, up to the next block.
+/// Returns the number of padding bytes after `size` bytes of data.
 fn padding_after(size: u64) -> u64 {
     size.wrapping_neg() % 512
 }
 
-/// An entry as found: the name is not checked.
+/// An entry as found. The name is not checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TarEntry {
-    /// As found, with the `/` at the end of a directory if there is one.
+    /// The name as found, including the `/` at the end of a directory's name.
     pub(crate) name: Vec<u8>,
     pub(crate) kind: MemberKind,
     /// Length of the data in bytes.
     pub(crate) size: u64,
-    /// Where the first header of the entry begins, an extended one included.
+    /// Offset of the first header of the entry, including extended headers.
     pub(crate) header_offset: u64,
-    /// Where the data begins.
+    /// Offset of the data.
     pub(crate) data_offset: u64,
 }
 
-/// What is wrong with a header or with what follows it: its code, and what was expected and found.
+/// A problem of a header or of the bytes after it: its code, and a message with the expected and found values.
 type Fault = (Code, String);
 
-/// A fault of a tar that ends the walk over it, or the reading of a member, as an error.
+/// A fault that ends reading a tar or a member, as an error.
 #[derive(Debug)]
 pub(super) struct TarFault(Finding);
 
@@ -78,7 +78,7 @@ impl fmt::Display for TarFault {
 
 impl std::error::Error for TarFault {}
 
-/// `bytes` as text that can be printed.
+/// Returns `bytes` as printable text.
 fn printable(bytes: &[u8]) -> String {
     escape(&String::from_utf8_lossy(bytes)).to_string()
 }

@@ -1,11 +1,11 @@
-//! The extended headers before an entry: PAX records, and GNU long names.
+//! The extended headers before an entry: PAX records and GNU long names.
 
 use super::super::MemberKind;
 use super::header::TarHeader;
 use super::{Fault, OCTAL_END, TIME_END, TarEntry, printable};
 use crate::finding::Code;
 
-/// What the headers before an entry say about it.
+/// The values of the extended headers before an entry.
 #[derive(Debug, Default)]
 pub(super) struct Extensions {
     offset: Option<u64>,
@@ -15,8 +15,8 @@ pub(super) struct Extensions {
 }
 
 impl Extensions {
-    /// Takes the extended header of type `typeflag`, whose first block is at `offset`, and gives the first record
-    /// to be warned of.
+    /// Adds the extended header of type `typeflag`, whose first block is at `offset`. Returns the first warning about
+    /// its records.
     pub(super) fn add(
         &mut self,
         typeflag: u8,
@@ -28,9 +28,9 @@ impl Extensions {
             self.must_be_empty("a global PAX header")?;
             let records = PaxRecords::parse(&payload).map_err(wrong)?;
             return match records.structural_key() {
-                // It would give every entry after it the same name or size.
+                // The record would give every later entry the same name or size.
                 Some(key) => Err(wrong(format!(
-                    "expected a global PAX header to describe no single entry, found `{key}`"
+                    "expected no `{key}` in a global PAX header, which applies to all later entries"
                 ))),
                 None => Ok(records.odd),
             };
@@ -53,7 +53,7 @@ impl Extensions {
         }
         let sized = self.pax.as_ref().is_some_and(|pax| pax.size.is_some());
         if typeflag != b'x' && sized {
-            // Some readers apply the size to the long name instead, and then see other entries.
+            // Some readers apply the size to the long name and then see other entries.
             let message = "expected a PAX header with a size just before its entry, found a GNU long name \
                            between";
             return Err((Code::HeadersDisagree, message.into()));
@@ -62,18 +62,18 @@ impl Extensions {
         Ok(odd)
     }
 
-    /// Refuses `found` where an extended header still waits for its entry.
+    /// Rejects `found` if extended headers have no entry.
     pub(super) fn must_be_empty(&self, found: &str) -> Result<(), Fault> {
         match self.offset {
             Some(_) => {
-                let expected = "the entry that the headers before it describe";
+                let expected = "an entry after its extended headers";
                 Err((Code::BadExtendedHeader, format!("expected {expected}, found {found}")))
             }
             None => Ok(()),
         }
     }
 
-    /// The entry that `header`, read at `offset`, begins; an error names it as far as it can.
+    /// Resolves the entry of `header` at `offset`. An error contains as much of the name as is known.
     pub(super) fn resolve(
         self,
         header: TarHeader,
@@ -90,7 +90,7 @@ impl Extensions {
         }
         let size = one_size(pax.size, header.size).map_err(&named)?;
         let is_named_directory = name.ends_with(b"/");
-        // Some readers pass over data of these and others take it for headers.
+        // Readers disagree whether these types have data.
         let (kind, without_data) = match header.typeflag {
             b'0' | b'7' | 0 if !is_named_directory => (MemberKind::File, None),
             b'0' | b'7' | 0 | b'5' => (MemberKind::Directory, Some("directory")),
@@ -105,16 +105,16 @@ impl Extensions {
         let message = if !target.is_empty()
             && matches!(kind, MemberKind::File | MemberKind::Directory)
         {
-            "expected a link name only in the headers of a link, found one by which other readers make \
-             this a link"
+            "expected a link name only in the headers of a link, found one, which makes this a link \
+             for other readers"
         } else if matches!(header.typeflag, b'0' | b'7') && is_named_directory {
-            // Without a type, and only then, a directory may be known by its name: by some readers by the one in its
-            // header.
-            "expected the type of a directory with a name that ends in `/`, found that of a file, which \
-             other readers believe"
+            // Only a header without a type may be a directory because of its name. Some readers check the name in the
+            // header itself.
+            "expected the type of a directory with a name that ends in `/`, found the type of a file, which \
+             other readers follow"
         } else if header.typeflag != b'5' && is_short_directory != is_named_directory {
-            "expected a `/` at the end of both names of an entry or of none, found it at the end of one, by \
-             which other readers make it a directory"
+            "expected a `/` at the end of both names of an entry or of none, found it at the end of one, which \
+             makes it a directory for other readers"
         } else {
             let header_offset = self.offset.unwrap_or(offset);
             return Ok(TarEntry { name, kind, size, header_offset, data_offset });
@@ -123,24 +123,24 @@ impl Extensions {
     }
 }
 
-/// The name that holds: readers differ in which extension they believe, so both must agree.
+/// Returns the name. The extensions must agree, because readers differ in which one they use.
 fn one_name(pax: Option<Vec<u8>>, gnu: Option<Vec<u8>>, header: Vec<u8>) -> Result<Vec<u8>, Fault> {
     match (pax, gnu) {
         (Some(pax), Some(gnu)) if pax != gnu => {
             let (pax, gnu) = (printable(&pax), printable(&gnu));
             let found = format!("`{pax}` in the PAX header and `{gnu}` in the GNU long name");
-            Err((Code::HeadersDisagree, format!("expected one name, found {found}")))
+            Err((Code::HeadersDisagree, format!("expected the same name, found {found}")))
         }
         (Some(name), _) | (None, Some(name)) => Ok(name),
         (None, None) => Ok(header),
     }
 }
 
-/// The size that holds: below 8 GiB the header can say it, and not every reader looks further.
+/// Returns the size. Below 8 GiB it must also be in the header, because some readers only look there.
 fn one_size(pax: Option<u64>, ustar: u64) -> Result<u64, Fault> {
     match pax {
         Some(pax) if pax != ustar && pax < OCTAL_END => {
-            let expected = format!("the size {ustar} of the header in its PAX header too");
+            let expected = format!("the size {ustar} of the header also in its PAX header");
             Err((Code::HeadersDisagree, format!("expected {expected}, found {pax}")))
         }
         Some(pax) => Ok(pax),
@@ -148,7 +148,7 @@ fn one_size(pax: Option<u64>, ustar: u64) -> Result<u64, Fault> {
     }
 }
 
-/// A GNU long name without the NUL that ends it. Any other NUL stays, for the caller to refuse.
+/// Removes the final NUL of a GNU long name. The caller rejects any other NUL.
 fn without_nul(mut name: Vec<u8>) -> Vec<u8> {
     if name.last() == Some(&0) {
         name.pop();
@@ -156,23 +156,23 @@ fn without_nul(mut name: Vec<u8>) -> Vec<u8> {
     name
 }
 
-/// The records of one extended header that change how the entry is read.
+/// The records of one extended header that affect how the entry is read.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct PaxRecords {
     pub(super) path: Option<Vec<u8>>,
     pub(super) link_path: Option<Vec<u8>>,
     /// Length of the data in bytes.
     pub(super) size: Option<u64>,
-    /// The family of a record by which the data is not the file.
+    /// The prefix of a record that marks the entry as a sparse file.
     pub(super) sparse: Option<&'static str>,
-    /// What is wrong with the first record to be warned of.
+    /// The first warning about a record.
     pub(super) odd: Option<String>,
 }
 
-/// Records by which some readers take the data for parts of a file with holes, by how they begin.
+/// Prefixes of records that make some readers treat the data as a sparse file.
 const SPARSE: [&str; 3] = ["GNU.sparse", "SCHILY.realsize", "SUN.holesdata"];
 
-/// Records that no reader takes a name, a kind or a content from, by how they begin.
+/// Prefixes of records that affect neither name, kind nor content.
 const HARMLESS: [&str; 10] = [
     "LIBARCHIVE.creationtime",
     "LIBARCHIVE.xattr.",
@@ -186,16 +186,16 @@ const HARMLESS: [&str; 10] = [
     "comment",
 ];
 
-/// The values of `hdrcharset` that all readers take for UTF-8, where the names are.
+/// The values of `hdrcharset` that all readers take for UTF-8 in names.
 const UTF_8: [&[u8]; 2] = [b"ISO-IR 10646 2000 UTF-8", b"BINARY"];
 
 const NO_LENGTH: &str = "does not begin with its length in decimal digits and a space";
-const NO_END: &str = "does not end in a line feed where its length says";
-const NO_SIZE: &str = "gives a `size` that is no decimal number of bytes";
-const NO_KEY: &str = "has no `KEY=VALUE` with a UTF-8 key";
+const NO_END: &str = "does not end in a line feed at its declared length";
+const NO_SIZE: &str = "has a `size` that is not a decimal number";
+const NO_KEY: &str = "is not `KEY=VALUE` with a UTF-8 key";
 
 impl PaxRecords {
-    /// Reads the whole extended header `payload`. An error says what is wrong with which record.
+    /// Parses the payload of an extended header. The error names the invalid record.
     pub(super) fn parse(payload: &[u8]) -> Result<Self, String> {
         let mut records = Self::default();
         let mut rest = payload;
@@ -210,7 +210,7 @@ impl PaxRecords {
         Ok(records)
     }
 
-    /// The key of a record that says which bytes are the member, if there is one.
+    /// Returns the key of a record that affects which bytes are the member, if there is one.
     pub(super) fn structural_key(&self) -> Option<&'static str> {
         match self {
             Self { path: Some(_), .. } => Some("path"),
@@ -220,7 +220,7 @@ impl PaxRecords {
         }
     }
 
-    /// Takes a record, and gives back why it is to be warned of.
+    /// Applies a record. Returns a warning about it, if any.
     fn set(&mut self, key: &str, value: &[u8]) -> Result<Option<String>, String> {
         let is_sound = match key {
             "path" => set_once(&mut self.path, "path", value, |value| Ok(value.to_vec()))?,
@@ -241,17 +241,17 @@ impl PaxRecords {
                 if sparse.is_none() && !HARMLESS.iter().any(|family| key.starts_with(family)) {
                     let key = printable(key.as_bytes());
                     return Ok(Some(format!(
-                        "has the key `{key}`, which is not known and which other readers may obey"
+                        "has the unknown key `{key}`, which other readers may interpret"
                     )));
                 }
                 true
             }
         };
-        Ok((!is_sound).then(|| format!("gives `{key}` a value with which other readers stop")))
+        Ok((!is_sound).then(|| format!("has a value of `{key}` that makes some readers stop")))
     }
 }
 
-/// Whether it is a number of seconds that all readers take, with a sign or a fraction.
+/// Returns whether the value is a number of seconds that all readers accept, with an optional sign and fraction.
 fn is_time(value: &[u8]) -> bool {
     let value = value.strip_prefix(b"-").unwrap_or(value);
     let mut parts = value.splitn(2, |&byte| byte == b'.');
@@ -259,7 +259,7 @@ fn is_time(value: &[u8]) -> bool {
     whole && parts.next().is_none_or(|fraction| fraction.iter().all(u8::is_ascii_digit))
 }
 
-/// Takes a value, which is then sound. Readers disagree on which of two records holds, and on what an empty value undoes.
+/// Sets a value once. Readers disagree on which of two records counts, and on the effect of an empty value.
 fn set_once<T>(
     slot: &mut Option<T>,
     key: &str,
@@ -267,10 +267,10 @@ fn set_once<T>(
     read: impl FnOnce(&[u8]) -> Result<T, String>,
 ) -> Result<bool, String> {
     if slot.is_some() {
-        return Err(format!("gives `{key}` a second time"));
+        return Err(format!("repeats `{key}`"));
     }
     if value.is_empty() {
-        return Err(format!("gives `{key}` no value"));
+        return Err(format!("has an empty `{key}`"));
     }
     *slot = Some(read(value)?);
     Ok(true)
@@ -285,22 +285,22 @@ fn split_record(bytes: &[u8]) -> Result<PaxRecord<'_>, String> {
     let claimed = usize::try_from(length).unwrap_or(usize::MAX);
     let (record, after) = bytes
         .split_at_checked(claimed)
-        .ok_or_else(|| format!("claims {claimed} bytes, of which {} are there", bytes.len()))?;
-    // A length that ends before its own space leaves nothing to take the body from.
+        .ok_or_else(|| format!("declares {claimed} bytes, found {}", bytes.len()))?;
+    // The length may end before the space after it.
     let body = record.get(space + 1..).ok_or(NO_END)?;
     let body = body.strip_suffix(b"\n").ok_or(NO_END)?;
     let equals = body.iter().position(|&byte| byte == b'=').ok_or(NO_KEY)?;
     let (key, value) = body.split_at_checked(equals).ok_or(NO_KEY)?;
     let key = std::str::from_utf8(key).map_err(|_| NO_KEY)?;
     let value = value.strip_prefix(b"=").ok_or(NO_KEY)?;
-    // Readers that take a line end or a NUL for the end of something see other records.
+    // Readers that end the key at a line feed or NUL see other records.
     if key.is_empty() || key.contains(['\0', '\n']) {
         return Err(NO_KEY.into());
     }
     Ok((key, value, after))
 }
 
-/// Digits only: `parse` alone would take a sign.
+/// Parses digits only. `parse` alone would accept a sign.
 fn decimal(digits: &[u8]) -> Option<u64> {
     if !digits.iter().all(u8::is_ascii_digit) {
         return None;
@@ -308,7 +308,7 @@ fn decimal(digits: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Appends the record of `key` and `value`, whose length counts its own digits.
+/// Appends the record of `key` and `value`. Its length includes its own digits.
 pub(super) fn push_record(payload: &mut Vec<u8>, key: &str, value: &[u8]) {
     let without_digits = key.len() + value.len() + " =\n".len();
     let mut length = without_digits;
@@ -329,14 +329,14 @@ pub(super) fn push_record(payload: &mut Vec<u8>, key: &str, value: &[u8]) {
 mod tests {
     use super::*;
 
-    /// What is wrong with the only record of `payload` that is.
+    /// Returns the problem of the only record in `payload`.
     fn fault(payload: &[u8]) -> String {
         let fault = PaxRecords::parse(payload).unwrap_err();
         fault.split_once(" of the PAX header ").unwrap().1.to_owned()
     }
 
     #[test]
-    fn a_keyword_holds_no_end_of_a_line() {
+    fn a_keyword_contains_no_line_feed() {
         for key in ["a\nb", "\0", "%\0%\n\n"] {
             let mut payload = Vec::new();
             push_record(&mut payload, key, b"value");
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_counts_the_digits_of_its_own_length() {
+    fn the_length_of_a_record_includes_its_own_digits() {
         for value in 0..1200 {
             let mut payload = Vec::new();
             push_record(&mut payload, "path", &vec![b'a'; value]);
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_changes_the_entry_and_ignores_the_rest() {
+    fn records_that_change_the_entry_are_read_and_others_ignored() {
         let mut payload = Vec::new();
         push_record(&mut payload, "comment", b"a=b\nc");
         push_record(&mut payload, "path", "größe/a=b\n.ra".as_bytes());
@@ -367,24 +367,24 @@ mod tests {
     }
 
     #[test]
-    fn refuses_every_lie_about_a_length() {
+    fn wrong_lengths_are_rejected() {
         assert_eq!(fault(b"path=a\n"), NO_LENGTH);
         assert_eq!(fault(b"+10 path=a\n"), NO_LENGTH);
         assert_eq!(fault(b" path=a\n"), NO_LENGTH);
         assert_eq!(fault(b"99999999999999999999999 path=a\n"), NO_LENGTH);
-        assert_eq!(fault(b"11 path=a\n"), "claims 11 bytes, of which 10 are there");
+        assert_eq!(fault(b"11 path=a\n"), "declares 11 bytes, found 10");
         assert_eq!(fault(b"8 path=a\n"), NO_END);
         assert_eq!(fault(b"0 path=a\n"), NO_END);
         assert_eq!(fault(b"2 path=a\n"), NO_END);
-        // The rest after the last record is not ignored either.
+        // Bytes after the last record are not ignored.
         let fault = PaxRecords::parse(b"10 path=a\n\0").unwrap_err();
         assert!(fault.starts_with("the record at byte 10 of the PAX header "), "{fault}");
     }
 
     #[test]
-    fn refuses_records_that_readers_understand_differently() {
-        assert_eq!(fault(b"8 path=\n"), "gives `path` no value");
-        assert_eq!(fault(b"10 path=a\n10 path=b\n"), "gives `path` a second time");
+    fn ambiguous_records_are_rejected() {
+        assert_eq!(fault(b"8 path=\n"), "has an empty `path`");
+        assert_eq!(fault(b"10 path=a\n10 path=b\n"), "repeats `path`");
         assert_eq!(fault(b"11 size=-1\n"), NO_SIZE);
         assert_eq!(fault(b"11 size=+1\n"), NO_SIZE);
         assert_eq!(fault(b"28 size=18446744073709551616\n"), NO_END);

@@ -1,5 +1,4 @@
-//! The walk over a tar, block by block: gives the entries, notes what is wrong, and leaves no byte
-//! unaccounted for.
+//! Reads a tar block by block. Returns the entries, records problems, and checks every byte.
 
 use std::io::{self, BufRead, Read};
 
@@ -13,20 +12,20 @@ use crate::ra::read_full;
 /// [`BLOCK`] as an offset.
 const BLOCK_BYTES: u64 = 512;
 
-/// Longest payload of a PAX header or GNU long name, which is held in memory: far more than the
-/// longest name of any file system, and what other readers allow too.
+/// Maximum payload of a PAX header or GNU long name, which is kept in memory. It is far more than the longest name of
+/// any file system, and other readers have the same limit.
 const MAX_EXTENSION_BYTES: u64 = 1 << 20;
 
-/// How many warnings are kept: few show them, and a tar can have one for every entry.
+/// Maximum number of warnings kept. A tar can have one for every entry.
 const MAX_WARNINGS: usize = 100;
 
 /// Reads a tar from its first byte to its last.
 ///
-/// Between two calls of [`next_entry`](Self::next_entry) the data of the entry can be read from the
-/// reader itself; what is left of it is passed over.
+/// Between two calls of [`next_entry`](Self::next_entry), the data of the entry can be read from the reader. Unread
+/// data is skipped.
 pub(crate) struct TarReader<S> {
     source: S,
-    /// Length of the whole tar, when it is known in advance.
+    /// Length of the complete tar in bytes, if known in advance.
     total: Option<u64>,
     position: u64,
     state: WalkState,
@@ -38,13 +37,13 @@ pub(crate) struct TarReader<S> {
 enum WalkState {
     /// The next block is a header or the end mark.
     Walking,
-    /// The end mark has been read, or the end of the source.
+    /// The end mark or the end of the source was read.
     Ended,
-    /// Where the next header would be cannot be known.
+    /// The offset of the next header is unknown.
     Lost,
 }
 
-/// The entry, or the extended header without a name, whose data the source stands in.
+/// The entry, or the extended header without a name, at the current position.
 #[derive(Debug, Default)]
 struct Current {
     name: Option<String>,
@@ -54,8 +53,8 @@ struct Current {
 }
 
 impl<S: Skip> TarReader<S> {
-    /// Begins at the start of `source`. Where `total` is given, as it is for a plain file, a size that
-    /// reaches beyond it is noticed before any data is read.
+    /// Starts reading `source`. If `total` is known, as for a plain file, a size beyond it is detected before its data
+    /// is read.
     pub(crate) fn new(source: S, total: Option<u64>) -> Self {
         Self {
             source,
@@ -67,12 +66,11 @@ impl<S: Skip> TarReader<S> {
         }
     }
 
-    /// The next entry, or `None` at the end and wherever the walk cannot go on;
-    /// [`faults`](Self::faults) then says why.
+    /// Returns the next entry, or `None` at the end or after a fatal error, which is then in [`faults`](Self::faults).
     ///
     /// # Errors
     ///
-    /// When the source cannot be read, or, being compressed, is damaged itself.
+    /// [`io::Error`] if the source cannot be read, or if its compressed stream is damaged.
     pub(crate) fn next_entry(&mut self) -> io::Result<Option<TarEntry>> {
         if self.state != WalkState::Walking {
             return Ok(None);
@@ -85,22 +83,21 @@ impl<S: Skip> TarReader<S> {
         })
     }
 
-    /// Bytes that were read or passed over.
+    /// Returns the number of bytes read or skipped.
     pub(crate) fn position(&self) -> u64 {
         self.position
     }
 
-    /// What has been found wrong so far, in the order of the file.
+    /// Returns the problems found so far, in the order of the file.
     pub(crate) fn faults(&self) -> &[Finding] {
         &self.faults
     }
 
-    /// Walks over what is left, reads the source to its true end, which is where a decompressor checks
-    /// its trailer, and returns everything found wrong.
+    /// Reads the rest of the tar and of the source, where a decompressor checks its trailer. Returns all problems.
     ///
     /// # Errors
     ///
-    /// As [`next_entry`](Self::next_entry).
+    /// The same as for [`next_entry`](Self::next_entry).
     pub(crate) fn finish(mut self) -> io::Result<Vec<Finding>> {
         while self.next_entry()?.is_some() {}
         if self.state == WalkState::Ended {
@@ -143,7 +140,7 @@ impl<S: Skip> TarReader<S> {
         }
     }
 
-    /// Passes over what is left of the current entry and checks its padding.
+    /// Skips the rest of the current entry and checks its padding.
     fn leave_entry(&mut self) -> io::Result<()> {
         let Current { name, data_offset, size, left } = std::mem::take(&mut self.current);
         let within = |offset, fault| Finding { member: name, ..at(offset, fault) };
@@ -162,7 +159,7 @@ impl<S: Skip> TarReader<S> {
         self.position += found;
         if found < expected {
             let message = format!(
-                "expected {expected} zeros after the data, found the end after {found} bytes"
+                "expected {expected} zeros after the data, found the end of the file after {found} bytes"
             );
             return Err(stop(within(offset, (Code::NotAnArchive, message))));
         }
@@ -173,14 +170,14 @@ impl<S: Skip> TarReader<S> {
         Ok(())
     }
 
-    /// Notes a warning. Nothing else is noted before the walk ends, so that this bounds the faults without hiding one.
+    /// Records a warning, up to a limit. Errors end the walk, so the limit never hides one.
     fn warn(&mut self, finding: Finding) {
         if self.faults.len() < MAX_WARNINGS {
             self.faults.push(finding.warning());
         }
     }
 
-    /// The next block, or `None` at the end of the source.
+    /// Reads the next block. Returns `None` at the end of the source.
     fn read_block(&mut self) -> io::Result<Option<[u8; BLOCK]>> {
         let offset = self.position;
         let mut block = [0; BLOCK];
@@ -191,14 +188,15 @@ impl<S: Skip> TarReader<S> {
                 Ok(Some(block))
             }
             found => {
-                let message =
-                    format!("expected a block of 512 bytes, found {found} before the end");
+                let message = format!(
+                    "expected a block of 512 bytes, found {found} before the end of the file"
+                );
                 Err(stop(at(offset, (Code::NotAnArchive, message))))
             }
         }
     }
 
-    /// The first block of zeros, at `offset`, has been read.
+    /// Handles the end mark. Its first block, at `offset`, has been read.
     fn read_end_mark(&mut self, offset: u64) -> io::Result<()> {
         let second = self.position;
         match self.read_block()? {
@@ -229,7 +227,7 @@ impl<S: Skip> TarReader<S> {
         Ok(payload)
     }
 
-    /// Makes the entry that `header` begins the current one.
+    /// Makes the entry of `header` the current one.
     fn enter(
         &mut self,
         header: TarHeader,
@@ -250,7 +248,7 @@ impl<S: Skip> TarReader<S> {
         Ok(entry)
     }
 
-    /// Everything after the end mark must be zeros.
+    /// Checks that only zeros follow the end mark.
     fn check_after_end(&mut self) -> io::Result<()> {
         let mut chunk = vec![0; 128 * BLOCK];
         loop {
@@ -271,7 +269,7 @@ impl<S: Skip> TarReader<S> {
 
 /// The data of the current entry.
 ///
-/// Data that is cut off is an error that holds the [`TarFault`], which is also noted.
+/// Truncated data is an error that contains the [`TarFault`], which is also recorded.
 impl<S: Skip> BufRead for TarReader<S> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.current.left == 0 {
@@ -285,7 +283,7 @@ impl<S: Skip> BufRead for TarReader<S> {
             self.faults.push(fault.clone());
             return Err(stop(fault));
         }
-        // They are in a buffer, and to ask for them again reads nothing.
+        // The bytes are buffered, so this does not read.
         let ready = self.source.fill_buf()?;
         let most =
             usize::try_from(self.current.left).map_or(ready.len(), |left| left.min(ready.len()));
@@ -305,7 +303,7 @@ impl<S: Skip> Read for TarReader<S> {
     }
 }
 
-/// What is wrong with `block`, which follows the end mark and is not all zeros.
+/// Returns the problem with `block`, which follows the end mark and is not all zeros.
 fn what_follows(block: &[u8]) -> Fault {
     let header = block.try_into().ok().and_then(|block| TarHeader::decode(block).ok());
     let (code, found) = match header {
@@ -315,13 +313,14 @@ fn what_follows(block: &[u8]) -> Fault {
     (code, format!("expected only zeros after the end mark, found {found}"))
 }
 
-/// That the data of a member ends too early.
+/// Creates the fault for truncated data of a member.
 fn cut_off(expected: u64, found: u64) -> Fault {
-    let message = format!("expected {expected} bytes of data, found {found} before the end");
+    let message =
+        format!("expected {expected} bytes of data, found {found} before the end of the file");
     (Code::NotAnArchive, message)
 }
 
-/// That the end mark, which is to be at `offset`, is less than one.
+/// Creates the warning for an incomplete end mark at `offset`.
 fn end_mark(offset: u64, found: &str) -> Finding {
     let message = format!("expected two blocks of zeros at the end, found {found}");
     at(offset, (Code::MissingEndMark, message)).warning()
@@ -331,18 +330,18 @@ fn at(offset: u64, (code, message): Fault) -> Finding {
     Finding::new(code, message).at_byte(offset)
 }
 
-/// The error by which the walk ends.
+/// Creates the error that ends reading.
 fn stop(fault: Finding) -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, TarFault(fault))
 }
 
-/// A source that can be read from its start to its end and passed over in between.
+/// A source that can be read and skipped from beginning to end.
 pub(crate) trait Skip: BufRead {
-    /// Passes over `count` bytes and returns how many there were: fewer only at the end.
+    /// Skips `count` bytes and returns the number of bytes skipped. It is smaller only at the end.
     ///
     /// # Errors
     ///
-    /// When the source cannot be read.
+    /// [`io::Error`] if the source cannot be read.
     fn skip(&mut self, count: u64) -> io::Result<u64> {
         let mut left = count;
         while left > 0 {
@@ -366,11 +365,11 @@ impl<S: Skip + ?Sized> Skip for Box<S> {
     }
 }
 
-/// A stream that comes in blocks, such as that of a decompressor.
+/// A stream of blocks, such as the output of a decompressor.
 pub(crate) struct Streaming<I> {
     blocks: I,
     block: Vec<u8>,
-    /// Bytes of the block that were consumed.
+    /// Number of bytes of the block that were consumed.
     at: usize,
 }
 

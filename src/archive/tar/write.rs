@@ -1,5 +1,5 @@
-//! Entries to bytes: the same entry always gives the same header, whose length is known before any
-//! data is read, so that members can be written at their final places from several threads.
+//! Writing of tar entries. The same entry always gives the same header. The length of the header is known before any
+//! data is read, so several threads can write members at their final offsets.
 
 use std::io::{self, Read};
 
@@ -8,37 +8,37 @@ use super::pax::push_record;
 use super::{BLOCK, OCTAL_END, TIME_END, padding_after};
 use crate::path::first_bytes;
 
-/// A time that no tar header can hold so that every reader understands it, in seconds after 1970.
+/// A time, in seconds since 1970, that not every reader of tars accepts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a tar holds times before the year 10000, found {0} seconds after 1970; give an \
+    "a tar needs times before the year 10000, found {0} seconds after 1970; give an \
      earlier timestamp (SOURCE_DATE_EPOCH), or correct the time of the file with `touch`"
 )]
 pub(crate) struct LateTime(u64);
 
-/// Two blocks of zeros.
+/// Length of the end mark: two blocks of zeros.
 pub(crate) const END_MARK_LEN: usize = 2 * BLOCK;
 
-/// What ends a tar.
+/// Returns the end mark of a tar.
 pub(crate) fn end_mark() -> [u8; END_MARK_LEN] {
     [0; END_MARK_LEN]
 }
 
 static ZEROS: [u8; BLOCK] = [0; BLOCK];
 
-/// The zeros that follow `size` bytes of data.
+/// Returns the zeros after `size` bytes of data.
 pub(crate) fn padding(size: u64) -> &'static [u8] {
     ZEROS.split_at(usize::try_from(padding_after(size)).expect("less than a block")).0
 }
 
-/// The bytes before the data of `member`: a ustar header, owned by user and group 0 without names.
+/// Returns the header of `member`: a ustar header, owned by user and group 0 without names.
 ///
-/// A PAX header precedes it only where ustar cannot say it: a name that is not ASCII or that does not
-/// fit, a size of 8 GiB or more, a time after 2242.
+/// A PAX header precedes it only where ustar is not enough: for a name that is not ASCII or does not fit, a size of 8
+/// GiB or more, or a time after 2242.
 ///
 /// # Errors
 ///
-/// When the time is too late.
+/// [`LateTime`] if the time is in the year 10000 or later.
 pub(crate) fn entry_header(member: &NewMember<'_>) -> Result<Vec<u8>, LateTime> {
     let (size, modified) = (member.size, member.modified);
     let is_directory = member.kind == MemberKind::Directory;
@@ -68,7 +68,7 @@ pub(crate) fn entry_header(member: &NewMember<'_>) -> Result<Vec<u8>, LateTime> 
     let mut bytes = Vec::with_capacity(BLOCK);
     if !records.is_empty() {
         let size = records.len() as u64;
-        // The name that Python gives it too: without PAX support it becomes a file of this name.
+        // Python uses the same name. Readers without PAX support unpack the record as a file of this name.
         bytes.extend_from_slice(&ustar(b'x', "", "././@PaxHeader", size, modified, 0o644));
         bytes.append(&mut records);
         bytes.extend_from_slice(padding(size));
@@ -80,7 +80,7 @@ pub(crate) fn entry_header(member: &NewMember<'_>) -> Result<Vec<u8>, LateTime> 
 const NAME_LEN: usize = 100;
 const PREFIX_LEN: usize = 155;
 
-/// Prefix and name as ustar joins them with `/`, or `None` when they do not fit.
+/// Splits a path into the prefix and name of ustar. Returns `None` if they do not fit.
 fn split(path: &str) -> Option<(&str, &str)> {
     if path.len() <= NAME_LEN {
         return Some(("", path));
@@ -92,7 +92,7 @@ fn split(path: &str) -> Option<(&str, &str)> {
     })
 }
 
-/// What a reader without PAX support shows in place of a name that it could not have.
+/// Returns the shortened name that readers without PAX support show.
 fn shortened(path: &str) -> &str {
     first_bytes(path, NAME_LEN).trim_end_matches('/')
 }
@@ -110,11 +110,11 @@ fn ustar(
     header.set_mode(mode);
     header.set_uid(0);
     header.set_gid(0);
-    // From 8 GiB on both are binary: a GNU extension for readers that do not know the PAX records.
+    // From 8 GiB on both are binary, a GNU extension for readers without PAX support.
     header.set_size(size);
     header.set_mtime(modified);
     if let Some(fields) = header.as_ustar_mut() {
-        // `set_path` would normalise the name.
+        // `set_path` would normalize the name.
         copy_into(&mut fields.name, name);
         copy_into(&mut fields.prefix, prefix);
         fields.set_device_major(0);
@@ -130,7 +130,8 @@ fn copy_into(field: &mut [u8], text: &str) {
     }
 }
 
-/// Shows each entry as the crate tar reads it, an implementation that is not ours: its name, size and content, until `look` has seen enough.
+/// Reads the tar with the crate `tar`, an independent implementation. Calls `look` with the name, size and content of
+/// each entry until it returns `false`.
 pub(crate) fn each_entry(
     tar: impl Read,
     mut look: impl FnMut(&[u8], u64, &mut dyn Read) -> bool,
@@ -155,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ordinary_header_is_these_bytes() {
+    fn an_ordinary_header_has_these_bytes() {
         let header = entry_header(&file("run1/a.ra")).unwrap();
         let mut expected = [0_u8; BLOCK];
         let fields: [(usize, &[u8]); 11] = [
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn pax_is_used_only_where_ustar_cannot_say_it() {
+    fn pax_is_used_only_where_ustar_is_not_enough() {
         let long = |parts: &[usize]| {
             parts.iter().map(|&len| "a".repeat(len)).collect::<Vec<_>>().join("/")
         };
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_ends_in_a_slash_that_counts() {
+    fn the_slash_after_a_directory_name_counts() {
         let directory = |path| NewMember { kind: MemberKind::Directory, size: 0, ..file(path) };
         assert!(entry_header(&directory("a")).unwrap().starts_with(b"a/\0"));
         let (fits, too_long) = ("a".repeat(99), "a".repeat(100));
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_that_some_readers_do_not_take_is_refused() {
+    fn a_time_that_some_readers_reject_is_an_error() {
         let time = |modified| entry_header(&NewMember { modified, ..file("a") });
         assert!(time(TIME_END - 1).is_ok());
         for late in [TIME_END, u64::MAX] {

@@ -1,4 +1,4 @@
-//! Members of an older archive, written as they are packed there.
+//! Copying of packed members from an older archive.
 
 use super::{ArchiveWriter, BLOCK, NewMember, Placed, Record, SMALL, padding, push_header};
 use crate::archive::{Location, Member};
@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::fs::File;
 
 impl ArchiveWriter<'_> {
-    /// Writes a member as an older archive of the same container has it packed.
+    /// Copies a member without recompressing it from an older archive in the same container.
     pub(crate) fn copy(
         &mut self,
         member: &NewMember<'_>,

@@ -1,4 +1,4 @@
-//! Writing archives: deterministic, each byte read once and hashed as it is written.
+//! Writing of archives. The output is deterministic. Each byte is read once, and hashed while it is written.
 
 mod kept;
 pub(super) mod read_back;
@@ -29,27 +29,27 @@ use crate::fs::{File, PendingFile, Stamp};
 use crate::path::escape;
 use crate::pipeline;
 
-/// How members of a zip are packed, and how hard a compressed tar is pressed.
+/// The compression of zip members or of a compressed tar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Compression {
-    /// Members of a zip as they are; a compressed tar at its format's usual level.
+    /// Store zip members without compression; compress a tar at the default level of its format.
     #[default]
     Stored,
-    /// Deflate; the level is 2 to 9.
+    /// Deflate with a level from 2 to 9.
     Deflate {
-        /// The level, or the usual 6.
+        /// The level; 6 if `None`.
         level: Option<u32>,
     },
-    /// Zstandard; the level is 1 to 19.
+    /// Zstandard with a level from 1 to 19.
     Zstd {
-        /// The level, or the usual 3.
+        /// The level; 3 if `None`.
         level: Option<i32>,
     },
 }
 
 impl Compression {
-    /// The method of members that are compressed so.
+    /// Returns the method of members with this compression.
     fn method(self) -> Method {
         match self {
             Self::Stored => Method::Stored,
@@ -58,13 +58,13 @@ impl Compression {
         }
     }
 
-    /// Whether a compressor of Zstandard has tens of megabytes by itself.
+    /// Returns whether one Zstandard compressor needs tens of megabytes.
     fn is_strong(self) -> bool {
         matches!(self, Self::Zstd { level: Some(10..) })
     }
 
-    /// How many large members are compressed at a time, each by one thread, so that all compressors and what they have
-    /// packed take some tens of megabytes.
+    /// Returns the number of large members to compress at once, each by one thread. It limits the memory of compressors
+    /// and packed data to some tens of megabytes.
     fn most_large(self) -> usize {
         match self {
             Self::Stored | Self::Deflate { .. } => 6,
@@ -73,14 +73,14 @@ impl Compression {
         }
     }
 
-    /// That the compression has such a level and the container such a compression: to be known before anything is
+    /// Checks that the compression has this level and the container supports the compression, before anything is
     /// packed.
     pub(crate) fn check(self, container: Container) -> Result<()> {
         let level = match self {
             Self::Zstd { level } => StreamCompression::Zstd.checked_level(level).map(|_| ()),
-            Self::Deflate { level: Some(found) } if !(2..=9).contains(&found) => {
-                Err(io::Error::other(format!("deflate has the levels 2 to 9, not {found}")))
-            }
+            Self::Deflate { level: Some(found) } if !(2..=9).contains(&found) => Err(
+                io::Error::other(format!("expected a deflate level from 2 to 9, found {found}")),
+            ),
             Self::Stored | Self::Deflate { .. } => Ok(()),
         };
         level.map_err(|error| Error::Unsupported(format!("cannot compress: {error}")))?;
@@ -90,14 +90,14 @@ impl Compression {
             | (Container::TarGz, Self::Deflate { .. })
             | (Container::TarZst, Self::Zstd { .. }) => Ok(()),
             _ => Err(Error::Unsupported(format!(
-                "the members of a {container} cannot be compressed like this; a tar is compressed as a whole: \
-                 let the name of the archive end in .tar.gz (deflate) or .tar.zst (zstd)"
+                "a {container} cannot be compressed in this way; to compress a tar, \
+                 end the name of the archive in .tar.gz (deflate) or .tar.zst (zstd)"
             ))),
         }
     }
 
-    /// A compressor of large members: by the calling thread, or by up to so many besides it. The bytes of each member
-    /// depend on the compression, the content, and whether one thread compresses it or several, however many those are.
+    /// Creates a compressor of large members, on the calling thread or on up to `threads` additional ones. The output
+    /// depends on whether there is one thread or several, but not on how many.
     fn engine(self, threads: Option<usize>) -> io::Result<Engine> {
         match (self, threads) {
             (Self::Stored, _) => Ok(Engine::None),
@@ -117,41 +117,41 @@ impl Compression {
 const DEFLATE_LEVEL: u32 = 6;
 const ZSTD_LEVEL: i32 = 3;
 
-/// A member to be written.
+/// A member to write.
 #[derive(Debug, Clone)]
 pub(crate) struct NewMember<'a> {
-    /// Its name, which has the form of a [`MemberPath`](crate::path::MemberPath).
+    /// The name, in the format of a [`MemberPath`](crate::path::MemberPath).
     pub(crate) path: Cow<'a, str>,
     /// A file or a directory.
     pub(crate) kind: MemberKind,
     pub(crate) size: u64,
-    /// Seconds since 1970 UTC.
+    /// Modification time in seconds since 1970 UTC.
     pub(crate) modified: u64,
-    /// The byte of the content that is to be aligned when it is stored.
+    /// The offset within the content to align if it is stored.
     pub(crate) align_at: Option<u64>,
 }
 
-/// The source of the content of a member.
+/// The source of a member's content.
 pub(crate) enum NewContent<'a> {
-    /// A file, and what it looked like when it was decided to write it.
+    /// A file, and its stamp when it was selected.
     File(File, Stamp),
-    /// Bytes that were made for the archive.
+    /// Generated bytes.
     Bytes(&'a [u8]),
-    /// The same, made as they are written.
+    /// Bytes generated piece by piece during writing.
     Pieces(&'a ContentPieces<'a>),
 }
 
-/// Gives a content piece by piece.
+/// A generator of content in pieces.
 pub(crate) type ContentPieces<'a> = dyn Fn(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + 'a;
 
-/// Gives the members, and what the directory of an archive says of each. It is asked more than once: a directory of
-/// hundreds of thousands would take as much room as what is known of its members.
+/// Iterates over the members and their directory records. It is called more than once, because collecting hundreds of
+/// thousands of records would double the memory.
 pub(crate) type AllRecords<'a, 'm> = &'a dyn Fn() -> Records<'a, 'm>;
 
-/// Members, and what the directory of an archive says of each.
+/// The members and their directory records.
 pub(crate) type Records<'a, 'm> = Box<dyn Iterator<Item = (NewMember<'m>, Record)> + 'a>;
 
-/// The digests of a member that was written, and its place.
+/// The digests of a written member, and its location.
 #[derive(Debug)]
 pub(crate) struct Placed {
     pub(crate) digests: Digests,
@@ -159,29 +159,29 @@ pub(crate) struct Placed {
 }
 
 impl Placed {
-    /// Whether it was written at its place.
+    /// Returns whether the content has been written.
     pub(crate) fn is_written(&self) -> bool {
         self.digests != Digests::default()
     }
 }
 
-/// Members up to this size are packed in memory, each in one go.
+/// Maximum size of members that are packed in memory, each in one call.
 pub(crate) const SMALL: u64 = 256 * 1024;
-/// From this size on a zip member is compressed by several threads, which is the work of the consumer.
+/// Minimum size of zip members that are compressed by several threads, from the writing thread.
 const SHARED: u64 = 4 * 1024 * 1024;
 
-/// Writes one archive into a file that has no name yet: members one after the other, each as soon as its content has
-/// been packed, and large ones later where their places are known.
+/// Writes one archive to a pending file. Members are appended as soon as they are packed. Large stored members can be
+/// written later, at reserved offsets.
 pub(crate) struct ArchiveWriter<'a> {
     pending: &'a PendingFile,
     container: Container,
-    /// How members of a zip are compressed.
+    /// Compression of zip members.
     compression: Compression,
     algorithms: &'a [Algorithm],
     jobs: usize,
-    /// Where `image` begins in the file.
+    /// Offset of `image` in the file.
     start: u64,
-    /// Headers and contents that are still to be written.
+    /// Headers and contents not yet written.
     image: Vec<u8>,
     format: ArchiveForm,
 }
@@ -193,7 +193,7 @@ enum ArchiveForm {
 }
 
 impl<'a> ArchiveWriter<'a> {
-    /// Begins an archive.
+    /// Starts an archive.
     pub(crate) fn new(
         container: Container,
         compression: Compression,
@@ -228,27 +228,27 @@ impl<'a> ArchiveWriter<'a> {
         Ok(Self { pending, container, compression, algorithms, jobs, start, image, format })
     }
 
-    /// Whether a member is found only by reading everything before it.
+    /// Returns whether reading a member requires reading everything before it.
     pub(crate) fn is_stream(&self) -> bool {
         matches!(self.format, ArchiveForm::Stream(_))
     }
 
-    /// Whether members are stored as they are: the place of each is known from the lengths of those before it.
+    /// Returns whether members are stored without compression. Then their offsets follow from the lengths.
     pub(crate) fn is_stored(&self) -> bool {
         !self.is_stream() && self.compression == Compression::Stored
     }
 
-    /// What makes a packer for each worker.
+    /// Returns a constructor of packers for the workers.
     pub(crate) fn packers(&self) -> impl Fn() -> Packer<'a> + Sync + use<'a> {
         let (compression, algorithms) = (self.compression, self.algorithms);
         let file = self.pending.file();
         move || Packer::new(compression, algorithms, file)
     }
 
-    /// How many workers may pack members at a time, so that all of them together have some tens of megabytes: fewer
-    /// when some of the members are larger than [`SMALL`].
+    /// Returns the number of workers that may pack members at once. It limits their memory to some tens of megabytes,
+    /// and is smaller if some members are larger than [`SMALL`].
     pub(crate) fn workers(&self, some_are_large: bool) -> usize {
-        /// The compressor of a stream has threads of its own.
+        /// Maximum number of workers for a compressed stream, which has threads of its own.
         const FOR_STREAM: usize = 3;
         let most = match self.compression {
             _ if self.is_stream() => FOR_STREAM,
@@ -258,17 +258,17 @@ impl<'a> ArchiveWriter<'a> {
         pipeline::workers(self.jobs.min(most))
     }
 
-    /// The size of the largest member that a worker packs; larger ones are written by [`Self::write`].
+    /// Returns the size of the largest member that a worker packs. Larger ones need [`Self::write`].
     pub(crate) fn largest_for_workers(&self) -> u64 {
         if self.compression == Compression::Stored { SMALL } else { SHARED - 1 }
     }
 
-    /// Where the next member begins.
+    /// Returns the offset of the next member.
     fn at(&self) -> u64 {
         self.start + self.image.len() as u64
     }
 
-    /// Appends a member that was packed.
+    /// Appends a packed member.
     pub(crate) fn append(
         &mut self,
         member: &NewMember<'_>,
@@ -284,7 +284,7 @@ impl<'a> ArchiveWriter<'a> {
         Ok(Placed { digests, record })
     }
 
-    /// Leaves a place for a member that is written later as it is.
+    /// Reserves the space of a stored member that is written later.
     pub(crate) fn reserve(&mut self, member: &NewMember<'_>) -> Result<Placed> {
         let record = Record::stored(member, self.at(), 0);
         push_header(self.container, &mut self.image, member, &record)?;
@@ -293,12 +293,12 @@ impl<'a> ArchiveWriter<'a> {
         Ok(Placed { digests: Digests::default(), record })
     }
 
-    /// Writes members at the places that were left for them.
+    /// Returns a writer for the reserved members.
     pub(crate) fn reserved(&self) -> Reserved<'_> {
         Reserved::new(self.pending.file(), self.container, self.algorithms)
     }
 
-    /// Writes one member. Its content has to be as long as `member` says.
+    /// Writes one member. The length of its content must match `member`.
     pub(crate) fn write(
         &mut self,
         member: &NewMember<'_>,
@@ -319,7 +319,7 @@ impl<'a> ArchiveWriter<'a> {
         self.append(member, packed)
     }
 
-    /// Compresses a member on its way into the file, by several threads.
+    /// Compresses a member into the file with several threads.
     fn write_large(&mut self, member: &NewMember<'_>, content: NewContent<'_>) -> Result<Placed> {
         let not_compressed = self.not_compressed();
         let method = self.compression.method();
@@ -347,7 +347,7 @@ impl<'a> ArchiveWriter<'a> {
         push_header(self.container, &mut header, member, &record)?;
         let data_now = record.at + header.len() as u64;
         if data_now > data {
-            // Nearly 4 GiB have become more, and the header says so by a field of its own.
+            // Just under 4 GiB became more, so the header needs a zip64 field.
             move_up(file, data..data + packed_size, data_now - data)?;
         }
         file.write_all_at(&header, record.at)?;
@@ -356,15 +356,15 @@ impl<'a> ArchiveWriter<'a> {
         Ok(Placed { digests, record })
     }
 
-    /// Adds a member to the directory that is not among the records of [`Self::finish`].
+    /// Adds a member to the directory that is not in the records of [`Self::finish`].
     pub(crate) fn list(&mut self, member: &NewMember<'_>, placed: &Placed) {
         if let ArchiveForm::Zip(layout) = &mut self.format {
             layout.add(member, &placed.record);
         }
     }
 
-    /// Writes what ends the archive, and reads back what can be checked against it, the contents of a `sample`
-    /// of the members among it. `records` are those of all members but the ones that were listed before.
+    /// Writes the end of the archive and reads it back, including the contents of a `sample` of members. `records` are
+    /// those of all members except the ones added with [`Self::list`].
     pub(crate) fn finish(
         mut self,
         records: AllRecords<'_, '_>,
@@ -389,7 +389,7 @@ impl<'a> ArchiveWriter<'a> {
         read_back::check(file, self.container, sample)
     }
 
-    /// Writes what was appended.
+    /// Writes the buffered bytes.
     fn flush(&mut self) -> Result<()> {
         let file = self.pending.file();
         match &mut self.format {
@@ -403,14 +403,15 @@ impl<'a> ArchiveWriter<'a> {
         Ok(())
     }
 
-    /// Says that a member could not be compressed.
+    /// Returns a function that creates the error of a failed compression.
     fn not_compressed(&self) -> impl Fn(io::Error) -> Error + use<'a> {
         let path = self.pending.file().path();
         move |error| Error::io("compress for", path)(error)
     }
 }
 
-/// Most jobs for an archive, so that what they compress with stays within some tens of megabytes at usual levels.
+/// Returns the maximum number of jobs for an archive. It limits the memory for compression to some tens of megabytes at
+/// default levels.
 fn most_jobs(container: Container, compression: Compression) -> usize {
     match (container, compression) {
         (Container::TarGz, _) => 16,
@@ -437,7 +438,7 @@ fn push_header(
     Ok(())
 }
 
-/// Fills up the last block of a member of a tar.
+/// Returns the padding after a member of a tar.
 fn padding(container: Container, member: &NewMember<'_>) -> &'static [u8] {
     if container == Container::Zip { &[] } else { tar::padding(member.size) }
 }
@@ -449,14 +450,14 @@ fn move_up(file: &File, Range { start, end }: Range<u64>, by: u64) -> Result<()>
     while left > 0 {
         let count = left.min(BLOCK as u64);
         left -= count;
-        block.resize(usize::try_from(count).expect("a block at most"), 0);
+        block.resize(usize::try_from(count).expect("at most a block"), 0);
         file.read_exact_at(&mut block, start + left)?;
         file.write_all_at(&block, start + left + by)?;
     }
     Ok(())
 }
 
-/// Writes a file from a place on.
+/// Writes a file sequentially from an offset.
 #[derive(Debug)]
 struct Appending {
     file: File,
@@ -475,15 +476,15 @@ impl Write for Appending {
     }
 }
 
-/// Members that were packed one after the other.
+/// Packed members, concatenated.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
-    /// Of each also how many of the bytes are its own.
+    /// For each member, its digests, method and packed size in bytes.
     members: Vec<(Copied, Method, usize)>,
     bytes: Vec<u8>,
 }
 
-/// A member as it will stand in the archive.
+/// A member as stored in the archive.
 pub(crate) struct PackedMember<'b> {
     digests: Digests,
     crc: u32,
@@ -492,7 +493,7 @@ pub(crate) struct PackedMember<'b> {
 }
 
 impl Batch {
-    /// The members in the order in which they were packed.
+    /// Returns the members in the order of packing.
     pub(crate) fn members(&self) -> impl Iterator<Item = PackedMember<'_>> {
         let mut left = &*self.bytes;
         self.members.iter().map(move |(Copied { digests, crc }, method, len)| {
@@ -503,11 +504,11 @@ impl Batch {
     }
 }
 
-/// Hashes and packs members one after the other. To make a compressor anew for each costs more than to use it.
+/// Hashes and packs members one after the other. Reusing the compressor is faster than creating one for each member.
 pub(crate) struct Packer<'a> {
     compression: Compression,
     algorithms: &'a [Algorithm],
-    /// The archive, for messages; who watches it may stop the packing.
+    /// The archive, for messages and cancellation.
     file: &'a File,
     deflate: Option<Compressor>,
     zstd: Option<bulk::Compressor<'static>>,
@@ -551,7 +552,7 @@ impl<'a> Packer<'a> {
         Ok(())
     }
 
-    /// Appends bytes to `out`, packed unless they would not become fewer.
+    /// Appends `content` to `out`, compressed if that makes it smaller.
     fn compress(&mut self, content: &[u8], out: &mut Vec<u8>) -> io::Result<Method> {
         let start = out.len();
         let is_packed = !content.is_empty()
@@ -568,7 +569,7 @@ impl<'a> Packer<'a> {
         Ok(Method::Stored)
     }
 
-    /// Whether bytes became fewer.
+    /// Returns whether compression made the bytes smaller.
     fn deflate(&mut self, content: &[u8], level: Option<u32>, out: &mut Vec<u8>) -> bool {
         let compressor = match &mut self.deflate {
             Some(compressor) => compressor,
@@ -579,7 +580,7 @@ impl<'a> Packer<'a> {
             }
         };
         let start = out.len();
-        // What does not fit here is not wanted.
+        // A larger result is useless, so it has no space.
         out.resize(start + content.len() - 1, 0);
         let room = out.split_at_mut(start).1;
         match compressor.deflate_compress(content, room) {
@@ -591,8 +592,8 @@ impl<'a> Packer<'a> {
         }
     }
 
-    /// Whether bytes became fewer. A frame of a known length has tables of its own size, which stay in the
-    /// core's cache, and says that length to its reader.
+    /// Returns whether compression made the bytes smaller. Declaring the length gives the frame tables of its own size,
+    /// which fit in the core's cache, and tells readers the length.
     fn zstd(&mut self, content: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> io::Result<bool> {
         let compressor = match &mut self.zstd {
             Some(compressor) => compressor,

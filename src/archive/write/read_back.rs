@@ -1,8 +1,8 @@
-//! A sample of what lies in the archive that was just written, compared with what was hashed on the way.
+//! Reads back a sample of the written archive and compares it with the digests computed while writing.
 //!
-//! Members are hashed in memory, several at once, and written, packed and placed by several jobs. Were any of
-//! that wrong on a machine, everything would agree with itself. Here members are taken out of the file, by the
-//! readers, and by the crate tar where it is one, and hashed one after the other by the crate sha2 alone.
+//! Members are hashed in memory, several at once, and are packed and written by several jobs. If one of these steps
+//! fails on a machine, the archive could be wrong but consistent. This check reads members from the file with the
+//! readers (and with the crate `tar`), and hashes them one after the other with the crate `sha2`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -21,12 +21,12 @@ use crate::fs::File;
 /// A member of the sample.
 #[derive(Debug)]
 pub(crate) struct Sampled<'a> {
-    /// Its name in the archive.
+    /// The name in the archive.
     pub(crate) name: Cow<'a, str>,
-    /// Where it lies, but in a stream.
+    /// The location of the member; not used in a stream.
     pub(crate) record: Record,
     pub(crate) size: u64,
-    /// What it was hashed to.
+    /// The digest computed while writing.
     pub(crate) sha256: Digest,
 }
 
@@ -39,7 +39,7 @@ impl Sampled<'_> {
         Err(failed(
             file,
             format!(
-                "`{}` is not as it was hashed: expected {} bytes of {}, found {size} of {found}",
+                "`{}` differs from its digest: expected {} bytes with SHA-256 {}, found {size} with {found}",
                 crate::path::escape(&self.name),
                 self.size,
                 self.sha256,
@@ -48,30 +48,30 @@ impl Sampled<'_> {
     }
 
     fn missing(&self, file: &File) -> Error {
-        failed(file, format!("`{}` is not there", crate::path::escape(&self.name)))
+        failed(file, format!("`{}` is missing", crate::path::escape(&self.name)))
     }
 }
 
-/// Why an archive is not kept.
+/// Creates the error that discards an archive.
 pub(in crate::archive) fn failed(file: &File, what: impl fmt::Display) -> Error {
     Error::Io {
         action: "read back",
         path: file.path().to_owned(),
         source: io::Error::other(format!(
-            "{what}; nothing was kept. The disk or the memory of this machine may be failing"
+            "{what}; the new archive was discarded. The disk or the memory of this machine may be failing"
         )),
     }
 }
 
-/// The same of what a read says; what the system says is said as it is, not as a fault of what was written.
+/// Creates the error for a failed read. System errors are returned unchanged.
 pub(in crate::archive) fn unread(file: &File, error: io::Error) -> Error {
     error.downcast::<Error>().unwrap_or_else(|error| failed(file, error))
 }
 
-/// Compares each member of a sample, which is in the order of the archive, with what was hashed.
+/// Compares each member of a sample, in the order of the archive, with its digest.
 pub(super) fn check(file: &File, container: Container, sample: &[Sampled<'_>]) -> Result<()> {
     let (shared, len) = (Arc::new(file.try_clone()?), file.len()?);
-    // The crate tar takes the record of a long name to end where its line does.
+    // The crate `tar` ends the record of a long name at a line feed.
     let mut readable = sample.iter().filter(|member| !member.name.contains('\n')).peekable();
     let compression = match container {
         Container::Directory | Container::Zip => return check_zip(&shared, sample),
@@ -88,7 +88,7 @@ pub(super) fn check(file: &File, container: Container, sample: &[Sampled<'_>]) -
     check_tar(file, StreamDecoder::new(from(0), compression), readable)
 }
 
-/// The directory has been compared already.
+/// Reads the members of a zip. Its directory has been compared already.
 fn check_zip(file: &Arc<File>, sample: &[Sampled<'_>]) -> Result<()> {
     sample.iter().try_for_each(|sampled| {
         let Sampled { name, record, size, .. } = sampled;
@@ -128,7 +128,7 @@ mod tests {
     use crate::digest::Algorithm;
     use crate::fs::PendingFile;
 
-    /// Members that were written, and the sample of all of them.
+    /// Writes members, and returns a sample of all of them.
     fn written(
         container: Container,
         compression: Compression,
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_in_the_archive_is_compared_with_what_was_hashed() {
+    fn written_members_are_compared_with_their_digests() {
         use Compression::{Deflate, Stored, Zstd};
         for (container, compression) in [
             (Container::Zip, Stored),
@@ -183,12 +183,12 @@ mod tests {
             check(file, container, &sample).unwrap();
             let some = sample.len() / 3;
             for of in [0, some, sample.len() - 1] {
-                // A digest of fewer bytes, or of others.
+                // A digest of other bytes.
                 let right = sample[of].sha256;
                 sample[of].sha256 = Digest::sha256(b"something else");
                 let error = check(file, container, &sample).unwrap_err();
                 let said = std::error::Error::source(&error).unwrap().to_string();
-                assert!(said.contains("is not as it was hashed"), "{said}");
+                assert!(said.contains("differs from its digest"), "{said}");
                 sample[of].sha256 = right;
                 sample[of].size += 1;
                 check(file, container, &sample).unwrap_err();
@@ -201,13 +201,13 @@ mod tests {
         }
     }
 
-    /// One bit of a content that the disk gives back otherwise.
+    /// Flips one bit of the content in the file.
     #[test]
-    fn a_bit_that_is_not_as_it_was_written_is_noticed() {
+    fn a_flipped_bit_is_detected_after_writing() {
         let (pending, sample) = written(Container::Tar, Compression::Stored);
         let file = pending.file();
         let member = &sample[30];
-        // Behind the header of the name, the name, and the header of the member.
+        // After the header of the name, the name, and the header of the member.
         let place = member.record.at + 3 * 512 + member.size / 2;
         let mut byte = [0];
         file.read_exact_at(&mut byte, place).unwrap();

@@ -1,4 +1,4 @@
-//! Large stored members, written at the places that were left for them, by all jobs at once.
+//! Writes large stored members at reserved offsets, from all jobs at once.
 
 use std::sync::Mutex;
 
@@ -10,28 +10,28 @@ use crate::digest::{Algorithm, Digests, Hashers, Hashing, Lane, hash_side_by_sid
 use crate::error::Result;
 use crate::fs::{File, Stamp};
 
-/// Writes members at their places.
+/// A writer of reserved members.
 pub(crate) struct Reserved<'a> {
     out: &'a File,
     container: Container,
     algorithms: &'a [Algorithm],
-    /// Taken by who writes much: the system lets one job at a time write to a file, and the others would only wait.
+    /// Locked for large writes. The system lets one job at a time write to a file; the others would only wait.
     writing: Mutex<()>,
 }
 
-/// A file that is written at its place.
+/// A reserved file.
 #[derive(Debug)]
 pub(crate) struct ReservedFile<'m> {
-    /// A number by which the caller knows it.
+    /// The caller's number for the file.
     pub(crate) number: usize,
     pub(crate) member: NewMember<'m>,
-    /// Where its header begins.
+    /// Offset of its header.
     pub(crate) at: u64,
     pub(crate) file: File,
     pub(crate) stamp: Stamp,
 }
 
-/// What is known of a file while its content passes.
+/// The state of a file while its content is copied.
 struct ReservedTarget<'m> {
     number: usize,
     member: NewMember<'m>,
@@ -39,7 +39,7 @@ struct ReservedTarget<'m> {
     stamp: Stamp,
 }
 
-/// Takes a content at its place.
+/// A sink that writes at an offset.
 struct AtPlace<'a> {
     out: &'a File,
     next: u64,
@@ -69,7 +69,7 @@ impl<'a> Reserved<'a> {
         self.end(&target, Copying { content, sink }, digests)
     }
 
-    /// Writes files, so many side by side; gives the number of each and what was written.
+    /// Writes several files at once, up to `width`. Returns the number and location of each.
     pub(crate) fn write_side_by_side<'m>(
         &self,
         width: usize,
@@ -93,7 +93,7 @@ impl<'a> Reserved<'a> {
         ReservedFile { number, member, at, file, stamp }: ReservedFile<'m>,
         block: usize,
     ) -> Result<(ReservedTarget<'m>, Passing<'a>)> {
-        // The checksum is known at the end, the header's length from the beginning.
+        // The checksum is known only at the end, but the length of the header is known now.
         let next = at + self.header(&member, &Record::stored(&member, at, 0))?.len() as u64;
         let content = source(file, &stamp, block);
         let sink = AtPlace { out: self.out, next, crc: crc32fast::Hasher::new() };

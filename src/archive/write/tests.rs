@@ -11,7 +11,7 @@ const COMPRESSIONS: [Compression; 4] = [
     Compression::Zstd { level: Some(12) },
 ];
 
-/// Bytes that can be pressed, some more and some less.
+/// Bytes that compress more or less well.
 fn content() -> impl Strategy<Value = Vec<u8>> {
     (0..200_000_usize, 1..60_u64, any::<u64>()).prop_map(|(length, kinds, seed)| {
         let mut state = seed | 1;
@@ -27,7 +27,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn what_was_packed_before_does_not_show(contents in prop::collection::vec(content(), 1..8)) {
+    fn earlier_members_do_not_affect_the_output(contents in prop::collection::vec(content(), 1..8)) {
         let file = scratch_file(&std::env::temp_dir().join("x"), &Progress::default()).unwrap();
         for compression in COMPRESSIONS {
             let packer = || Packer::new(compression, &[], &file);
@@ -45,7 +45,7 @@ proptest! {
     }
 
     #[test]
-    fn the_number_of_threads_does_not_show_and_the_content_comes_back(
+    fn threads_do_not_affect_the_output_and_contents_round_trip(
         content in content(),
         before in content(),
         times_before in 1..20_usize,
@@ -59,7 +59,7 @@ proptest! {
                 encoder.write_all(content).unwrap();
                 encoder.end().unwrap()
             };
-            // Neither do the number of threads and what was packed before.
+            // The number of threads and earlier members do not affect the output either.
             let packed = [(1, ""), (3, "used")].map(|(threads, used)| {
                 let threads = (!by_one).then_some(threads);
                 let mut fresh = compression.engine(threads).unwrap();
@@ -83,7 +83,7 @@ proptest! {
 }
 
 #[test]
-fn bytes_that_move_towards_the_end_stay_what_they_are() {
+fn moved_bytes_do_not_change() {
     let directory = tempfile::tempdir().unwrap();
     let pending = PendingFile::create(&directory.path().join("a"), true).unwrap();
     for length in [0, 1, BLOCK, 3 * BLOCK + 7] {

@@ -1,4 +1,4 @@
-//! Whether the headers of a member agree with each other and with themselves.
+//! Checks whether the headers of a member are consistent.
 
 use std::collections::BTreeSet;
 
@@ -13,33 +13,33 @@ use super::record::{
 };
 use crate::finding::{Code, Finding};
 
-/// Internal attribute, bit 0: the content may be text. No other has a meaning outside of mainframes.
+/// Internal attribute, bit 0: the content may be text. Other bits have a meaning only on mainframes.
 const TEXT: u16 = 1;
 /// External attributes: set-user-id, set-group-id and sticky, in the upper half.
 const SPECIAL: u32 = 0o7000 << 16;
 
-/// Systems whose names Info-ZIP's `unzip` takes for code page 437, marked as UTF-8 or not: FAT, HPFS, NTFS.
+/// Systems for which Info-ZIP's `unzip` reads names in code page 437, even if marked as UTF-8: FAT, HPFS, NTFS.
 const MISREAD: [u16; 3] = [0, 6, 11];
-/// Highest "version needed" that every reader takes on: Info-ZIP's `unzip` leaves the member out above it.
+/// Highest "version needed" that every reader accepts. Info-ZIP's `unzip` skips members above it.
 const NEWEST: u16 = 46;
-/// The same for the method that only newer readers know: Python refuses the member above it.
+/// Highest "version needed" for Zstandard, which only newer readers support. Python rejects members above it.
 const NEWEST_ZSTD: u16 = 63;
 
-/// Looks at a record of the directory by itself.
+/// Checks a record of the directory.
 pub(super) fn check_central(entry: &Entry<'_>, findings: &mut Vec<Finding>) {
     let (header, name) = (&entry.header, &*entry.member.name);
     let about = |code, message: &str| Finding::new(code, message).in_member(name);
     if header.disk == u16::MAX {
-        findings.push(odd(entry, "the number of the member's disk is left to a zip64 field"));
+        findings.push(odd(entry, "the number of the member's disk is in a zip64 field"));
     } else if header.disk != 0 {
-        let message = "the member lies in another file of a split archive";
+        let message = "the member is in another file of a split archive";
         findings.push(about(Code::SplitArchive, message));
     }
     let version = header.facts.version_needed;
     let newest = if header.facts.method == METHOD_ZSTD { NEWEST_ZSTD } else { NEWEST };
     if version > newest {
         let message =
-            "the member asks for a newer reader than some programs are, which leave it out";
+            "the member needs a newer version than some programs support, so they skip it";
         findings.push(
             odd(entry, message)
                 .expected(format!("at most version {newest}"), format!("version {version}")),
@@ -48,11 +48,11 @@ pub(super) fn check_central(entry: &Entry<'_>, findings: &mut Vec<Finding>) {
     if entry.has_legacy_name() {
         findings.push(
             about(Code::LegacyNameEncoding, "the name is not marked as UTF-8")
-                .hint("make the archive anew; programs disagree about the letters of the name"),
+                .hint("make the archive again; programs decode the name differently"),
         );
     }
     if header.comment.windows(2).any(|pair| pair == b"PK") {
-        let message = "the member's comment looks like a part of a zip";
+        let message = "the member's comment looks like part of a zip";
         findings.push(about(Code::SignatureInComment, message));
     } else if !header.comment.is_empty() {
         findings.push(odd(entry, "the member has a comment, which no manifest covers"));
@@ -60,17 +60,17 @@ pub(super) fn check_central(entry: &Entry<'_>, findings: &mut Vec<Finding>) {
     let host = header.version_made_by >> 8;
     if MISREAD.contains(&host) && !entry.has_legacy_name() && !name.is_ascii() {
         let message =
-            "the member is from DOS, so that `unzip` takes the UTF-8 of its name for code page 437";
+            "the member is marked as from DOS, so `unzip` decodes its UTF-8 name as code page 437";
         findings.push(about(Code::LegacyNameEncoding, message));
     }
     if !header.zip64_agrees {
         findings.push(zip64_differs(entry, "directory"));
     }
     if header.internal_attributes & !TEXT != 0 {
-        findings.push(odd(entry, "the member has an internal attribute that means nothing"));
+        findings.push(odd(entry, "the member has an internal attribute without a meaning"));
     }
     if entry.member.kind == MemberKind::File && header.external_attributes & SPECIAL != 0 {
-        findings.push(odd(entry, "the member asks for another user's rights when it is run"));
+        findings.push(odd(entry, "the member has a set-user-id, set-group-id or sticky bit"));
     }
     check_extra(header.extra, header.name, name, findings);
 }
@@ -82,17 +82,18 @@ pub(super) fn odd(entry: &Entry<'_>, message: &str) -> Finding {
 fn zip64_differs(entry: &Entry<'_>, place: &str) -> Finding {
     Finding::new(
         Code::Zip64Mismatch,
-        format!("the zip64 field in the {place} does not say what the ordinary fields say"),
+        format!("the zip64 field in the {place} differs from the ordinary fields"),
     )
     .in_member(&*entry.member.name)
-    .hint("make the archive anew; programs with and without zip64 would read different things")
+    .hint("make the archive again; programs with and without zip64 support read different values")
 }
 
-/// What a number is, as the directory and as the local header has it, whether that may leave it to a descriptor, and how
-/// it is shown.
+/// A number of both headers: its name, its values in the directory and in the local header, whether a descriptor may
+/// replace the local one, and its display.
 type BothNumbers = (&'static str, u64, u64, bool, fn(u64) -> String);
 
-/// Compares a local header with the directory; says, when it is one, whether it has a zip64 field.
+/// Compares a local header with the directory. Returns whether it has a zip64 field, or `None` if it is not a local
+/// header.
 pub(super) fn check_local(
     entry: &Entry<'_>,
     bytes: &[u8],
@@ -104,16 +105,16 @@ pub(super) fn check_local(
     let Some(header) = LocalHeader::read(bytes) else {
         findings.push(finding(
             Code::BadDirectory,
-            "the directory points to something that is not a member",
+            "the directory points to bytes that are not a member",
         ));
         return None;
     };
     let mut differ = |code, what: &str, central: String, local: String| {
-        let message = format!("the member's header and the directory disagree about its {what}");
+        let message = format!("the {what} differs between the member's header and the directory");
         let hint = if code == Code::HeadersDisagree {
-            "make the archive anew; programs would read different things"
+            "make the archive again; programs read different values"
         } else {
-            "compare it with another copy; one was damaged or edited, the content is not affected"
+            "compare it with another copy; one of the two was damaged or edited; the content is not affected"
         };
         let expected = format!("{central} as in the directory");
         findings.push(finding(code, &message).expected(expected, local).hint(hint));
@@ -123,7 +124,7 @@ pub(super) fn check_local(
         let found = String::from_utf8_lossy(header.name).into_owned();
         differ(Code::HeadersDisagree, "name", entry.member.name.to_string(), found);
     }
-    // With a descriptor the local header may leave these to it.
+    // With a descriptor, the local header may omit these values.
     let absent = has_descriptor(local.flags);
     let numbers: [BothNumbers; 5] = [
         ("flags", central.flags.into(), local.flags.into(), false, |it| format!("{it:#06x}")),
@@ -142,14 +143,14 @@ pub(super) fn check_local(
         let shown = |time: u32| format!("{time:#010x}");
         differ(lesser, "time of modification", shown(central.modified), shown(local.modified));
     }
-    // Of a member written to a pipe, Info-ZIP knows only afterwards that it needed no zip64.
+    // For a member written to a pipe, Info-ZIP learns only later that it does not need zip64.
     let has_zip64 = ExtraFields(header.extra).flatten().any(|(id, _)| id == EXTRA_ZIP64);
     let foresaw_zip64 = local.version_needed == 45 && has_zip64;
     if central.version_needed != local.version_needed && !foresaw_zip64 {
         let shown = |version: u16| format!("version {version}");
         differ(lesser, "reader", shown(central.version_needed), shown(local.version_needed));
     }
-    // Behind the data of a member that was written to a pipe stands what could not be known before.
+    // For a member written to a pipe, these values follow the data.
     if !header.zip64_agrees && !absent {
         findings.push(zip64_differs(entry, "member's header"));
     }
@@ -157,8 +158,8 @@ pub(super) fn check_local(
     Some(has_zip64)
 }
 
-/// The fields that the specification and Info-ZIP list, and those of Android, Java and libarchive, in
-/// order. That of AES is not among them: no member that can be read has it.
+/// The extra fields of the specification, Info-ZIP, Android, Java and libarchive, in ascending order. The field of AES
+/// is not included, because encrypted members are not read.
 const KNOWN: [u16; 52] = [
     0x0001, 0x0007, 0x0008, 0x0009, 0x000a, 0x000c, 0x000d, 0x000e, 0x000f, 0x0014, 0x0015, 0x0016,
     0x0017, 0x0018, 0x0019, 0x0020, 0x0021, 0x0022, 0x0023, 0x0065, 0x0066, 0x07c8, 0x1986, 0x2605,
@@ -167,12 +168,12 @@ const KNOWN: [u16; 52] = [
     0x7875, 0xa220, 0xcafe, 0xd935,
 ];
 
-/// Extra fields are whole, each there once, and give the member no second name.
+/// Checks that extra fields are complete and unique, and do not give the member a second name.
 fn check_extra(extra: &[u8], raw_name: &[u8], name: &str, findings: &mut Vec<Finding>) {
     let mut seen = BTreeSet::new();
     let about = |code, message: String| Finding::new(code, message).in_member(name);
     for field in ExtraFields(extra) {
-        // Times begin with what they are; bsdtar gives up the whole archive where they do not.
+        // A field of times begins with its flags. bsdtar rejects the complete archive if they are missing.
         let whole = field.filter(|(id, content)| *id != EXTRA_TIMES || !content.is_empty());
         let Some((id, content)) = whole else {
             findings.push(about(
@@ -182,8 +183,8 @@ fn check_extra(extra: &[u8], raw_name: &[u8], name: &str, findings: &mut Vec<Fin
             continue;
         };
         if !seen.insert(id) {
-            let message = format!("the extra field {id:#06x} is there twice");
-            // One of them says enough, and there can be sixteen thousand.
+            let message = format!("the extra field {id:#06x} is repeated");
+            // One report is enough; there can be sixteen thousand.
             return findings.push(about(Code::BadExtraField, message));
         }
         // Version and checksum, then the name (Info-ZIP's Unicode Path).
@@ -192,7 +193,7 @@ fn check_extra(extra: &[u8], raw_name: &[u8], name: &str, findings: &mut Vec<Fin
             findings.push(about(Code::HeadersDisagree, message));
         }
         if id == EXTRA_ALIGNMENT && !is_clean_padding(content) {
-            let message = "expected the field that aligns the data to hold an alignment and zeros";
+            let message = "expected an alignment and zeros in the field that aligns the data";
             findings.push(about(Code::DirtyPadding, message.to_owned()));
         }
         let claimed = match id {
@@ -206,30 +207,30 @@ fn check_extra(extra: &[u8], raw_name: &[u8], name: &str, findings: &mut Vec<Fin
             findings.push(
                 about(
                     Code::HeadersDisagree,
-                    format!("the extra field {id:#06x} makes something else of the member"),
+                    format!("the extra field {id:#06x} gives the member another type"),
                 )
-                .expected("a file or a directory, as the name says", "a mode of another kind"),
+                .expected("a file or a directory, as in the name", "a mode of another type"),
             );
         }
         if !KNOWN.contains(&id) {
             findings.push(about(
                 Code::UnknownExtraField,
-                format!("nobody knows what the extra field {id:#06x} is"),
+                format!("the extra field {id:#06x} is unknown"),
             ));
         }
     }
 }
 
-/// A system, and the attributes that a member of it has.
+/// A system, and the attributes of a member on it.
 type Attributes = (u16, u32);
 
-/// The Unix mode in the field 0x756e, behind a checksum.
+/// Returns the Unix mode in the field 0x756e, after a checksum.
 fn asi_attributes(content: &[u8]) -> Option<Attributes> {
     let mode = Fields(content.get(4..)?).u16()?;
     Some((3 << 8, u32::from(mode) << 16))
 }
 
-/// The attributes that libarchive's field repeats from the directory; the first byte says which there are.
+/// Returns the attributes that libarchive's field repeats from the directory. The first byte lists them.
 fn libarchive_attributes(content: &[u8]) -> Option<Attributes> {
     let (present, mut rest) = content.split_first()?;
     let mut last = *present;
@@ -247,7 +248,7 @@ fn libarchive_attributes(content: &[u8]) -> Option<Attributes> {
     Some((version_made_by, fields.u32()?))
 }
 
-/// An alignment, which is a power of two, and nothing but zeros behind it.
+/// Returns whether the field is an alignment, which is a power of two, followed only by zeros.
 fn is_clean_padding(content: &[u8]) -> bool {
     content.split_first_chunk().is_some_and(|(alignment, rest)| {
         u16::from_le_bytes(*alignment).is_power_of_two() && rest.iter().all(|byte| *byte == 0)
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bit_of_an_alignment_field_is_looked_at() {
+    fn every_bit_of_an_alignment_field_is_checked() {
         let sound = [0x35, 0xd9, 6, 0, 64, 0, 0, 0, 0, 0];
         assert_eq!(codes(&sound), [""; 0]);
         for bit in 0..sound.len() * 8 {
@@ -276,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_make_something_else_of_a_member_are_refused() {
+    fn fields_that_change_the_type_of_a_member_are_rejected() {
         let field = |id: u16, content: &[u8]| {
             [&id.to_le_bytes()[..], &[u8::try_from(content.len()).unwrap(), 0], content].concat()
         };
@@ -296,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fields_that_tools_write_are_known_and_in_order() {
+    fn the_fields_of_common_tools_are_known_and_sorted() {
         assert!(KNOWN.is_sorted());
         // Times and owners of Info-ZIP, times of NTFS, a jar.
         for id in [0x5455_u16, 0x7875, 0x000a, 0xcafe] {
@@ -306,6 +307,6 @@ mod tests {
         for unknown in [[0x99, 0x99], [0x01, 0x99]] {
             assert_eq!(codes(&[unknown[0], unknown[1], 0, 0]), ["ARC029"], "{unknown:?}");
         }
-        assert_eq!(codes(&[0x55, 0x54, 0, 0]), ["ARC021"], "without what times there are");
+        assert_eq!(codes(&[0x55, 0x54, 0, 0]), ["ARC021"], "without the flags of the times");
     }
 }

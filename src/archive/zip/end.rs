@@ -1,4 +1,4 @@
-//! The end of a zip: the records that say where its directory is, and what else could be taken for it.
+//! The end records of a zip, which locate its directory, and other bytes that could be mistaken for them.
 
 use super::record::{
     CENTRAL_LEN, CentralHeader, END_LEN, END64_LEN, EndRecord, EndRecord64, LOCAL, LOCATOR64_LEN,
@@ -8,34 +8,34 @@ use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
 
-/// Longest tail in which an end record can lie: the record and the longest comment.
+/// Maximum distance of an end record from the end: its length and the longest comment.
 const MAX_TAIL: u64 = 22 + 65_535;
-/// Where readers in a hurry look: it holds the end records of a zip without a comment.
+/// Number of last bytes that fast readers search. It contains the end records of a zip without a comment.
 const SHORT_TAIL: u64 = 512;
 
-/// The bytes that begin an end record.
+/// The signature of an end record.
 const END_SIGNATURE: &[u8] = b"PK\x05\x06";
 
-/// What the end records say, checked against each other and against the length of the file.
+/// The values of the end records, checked against each other and the length of the file.
 #[derive(Debug)]
 pub(super) struct EndOfArchive {
     pub(super) directory_offset: u64,
     pub(super) directory_len: u64,
     pub(super) entries: u64,
-    /// Length of the archive's comment.
+    /// Length of the archive's comment in bytes.
     pub(super) comment_len: u64,
-    /// What is odd about the records, but leaves no doubt where the directory is.
+    /// Warnings that leave no doubt about the location of the directory.
     pub(super) findings: Vec<Finding>,
 }
 
 impl EndOfArchive {
-    /// Finds the end record. Whatever leaves doubt about the directory is an error.
+    /// Finds the end record. Any doubt about the location of the directory is an error.
     pub(super) fn find(file: &File, len: u64) -> Result<Self> {
         let two_ends = |tail: u64| {
-            let message = "the archive has more than one end record, so it can be read as two different archives";
+            let message = "the archive has more than one end record, so programs can read it as two different archives";
             let finding =
                 Finding::new(Code::SecondEndRecord, message).at_byte(len.saturating_sub(tail));
-            let hint = "take it from whoever made it, or unpack it with the tool that made it and pack it anew";
+            let hint = "get it from its author, or unpack it with the program that made it and pack it again";
             Error::damaged(file.path(), finding.hint(hint))
         };
         let (start, tail) = read_tail(file, len, MAX_TAIL)?;
@@ -43,7 +43,7 @@ impl EndOfArchive {
             [] => return Err(Error::damaged(file.path(), not_a_zip(file, len)?)),
             [others @ .., end] => (*end, others.to_vec()),
         };
-        // Readers in a hurry look no further back.
+        // Fast readers search only these bytes.
         let is_short = |(at, _): &(usize, EndRecord)| start + *at as u64 + SHORT_TAIL >= len;
         if others.iter().any(is_short) {
             return Err(two_ends(SHORT_TAIL));
@@ -93,7 +93,7 @@ impl EndOfArchive {
             let finding =
                 Finding::new(Code::SplitArchive, "the archive is spread over several files")
                     .at_byte(at)
-                    .hint("join its parts with the tool that made it");
+                    .hint("join its parts with the program that made it");
             return Err(Error::damaged(file.path(), finding));
         }
         let claimed_end = this.directory_offset.checked_add(this.directory_len);
@@ -105,7 +105,7 @@ impl EndOfArchive {
                 file,
                 Code::BadDirectory,
                 at,
-                "the end record counts more members than the directory can hold",
+                "the end record counts more members than fit in the directory",
             ));
         }
         let comment = comment.split_at(END_LEN).1;
@@ -114,7 +114,7 @@ impl EndOfArchive {
                 file,
                 Code::SecondEndRecord,
                 at,
-                "the archive's comment holds another end record, which some programs \
+                "the archive's comment contains another end record, which some programs \
                                 would read instead",
             ));
         }
@@ -131,7 +131,7 @@ impl EndOfArchive {
     }
 }
 
-/// The zip64 end record, which must lie just before its locator and say what the end record says.
+/// Reads the zip64 end record, which must precede its locator and agree with the end record.
 fn read_end64(
     file: &File,
     end: &EndRecord,
@@ -163,10 +163,10 @@ fn read_end64(
         "the zip64 end record does not end where its locator begins"
     } else if end64.record_len != END64_LEN as u64 - 12 {
         // Python and others look for the directory just before a record of the usual length.
-        "the zip64 end record is longer than usual, so that programs look for the directory in \
+        "the zip64 end record is longer than usual, so programs look for the directory in \
          different places"
     } else if !agree {
-        "the end record and the zip64 end record disagree"
+        "the end record and the zip64 end record differ"
     } else {
         return Ok(end64);
     };
@@ -177,12 +177,12 @@ fn bad(file: &File, code: Code, at: u64, message: &str) -> Error {
     Error::damaged(file.path(), Finding::new(code, message).at_byte(at))
 }
 
-/// Why the directory, which `end` claims, does not end at `directory_end`: the whole archive was moved
-/// by what was put before it, or the numbers are wrong.
+/// Returns why the directory in `end` does not end at `directory_end`: bytes were inserted before the archive, or the
+/// numbers are wrong.
 fn misplaced(file: &File, claimed: &EndOfArchive, directory_end: u64, at: u64) -> Result<Finding> {
     if let Some(moved) = prepended(file, claimed, directory_end)? {
         let message = format!("{moved} bytes precede the archive");
-        let hint = "keep only its own bytes; it may have been glued to another file";
+        let hint = "remove the bytes before it; it may have been appended to another file";
         return Ok(Finding::new(Code::PrependedBytes, message).at_byte(0).hint(hint));
     }
     let EndOfArchive { directory_len, directory_offset, .. } = claimed;
@@ -191,19 +191,19 @@ fn misplaced(file: &File, claimed: &EndOfArchive, directory_end: u64, at: u64) -
         .at_byte(at)
         .expected(
             format!("a directory that ends at byte {directory_end}"),
-            format!("one of {directory_len} bytes from byte {directory_offset} on"),
+            format!("{directory_len} bytes from byte {directory_offset}"),
         )
-        .hint("compare it with another copy; a part of the archive may be missing"))
+        .hint("compare it with another copy; part of the archive may be missing"))
 }
 
-/// How far the archive was moved, when its directory and a member lie that much further back than they
-/// claim.
+/// Returns by how many bytes the archive was moved, if its directory and a member are both that far after their
+/// declared offsets.
 fn prepended(file: &File, claimed: &EndOfArchive, directory_end: u64) -> Result<Option<u64>> {
     let end = claimed.directory_offset.saturating_add(claimed.directory_len);
     let Some(moved) = directory_end.checked_sub(end).filter(|moved| *moved > 0) else {
         return Ok(None);
     };
-    // Enough for a record with the longest name that systems have; a longer one is no loss.
+    // Enough for a record with the longest name of common systems. Longer ones are not recognized, which is acceptable.
     let mut record = vec![0; CENTRAL_LEN + 4096];
     let filled = file.read_at(&mut record, claimed.directory_offset.saturating_add(moved))?;
     let record = record.split_at(filled).0;
@@ -213,7 +213,7 @@ fn prepended(file: &File, claimed: &EndOfArchive, directory_end: u64) -> Result<
     Ok((filled == 4 && u32::from_le_bytes(signature) == LOCAL).then_some(moved))
 }
 
-/// The last bytes of a file, and where they begin.
+/// Returns the last bytes of a file and their offset.
 fn read_tail(file: &File, len: u64, most: u64) -> Result<(u64, Vec<u8>)> {
     let start = len.saturating_sub(most);
     let mut tail = vec![0; usize::try_from(len - start).expect("a tail is short")];
@@ -221,14 +221,14 @@ fn read_tail(file: &File, len: u64, most: u64) -> Result<(u64, Vec<u8>)> {
     Ok((start, tail))
 }
 
-/// The end records among the last bytes of a file, whose comment ends exactly with it.
+/// Returns the end records whose comment ends exactly at the end of the file.
 fn end_records(tail: &[u8]) -> Vec<(usize, EndRecord)> {
     let ends = memchr::memmem::find_iter(tail, END_SIGNATURE);
     let ends = ends.filter_map(|at| Some((at, EndRecord::read(tail.get(at..)?)?)));
     ends.filter(|(at, end)| at + END_LEN + usize::from(end.comment_len) == tail.len()).collect()
 }
 
-/// How many end records end with the file.
+/// Returns the number of end records that end with the file.
 pub(in crate::archive) fn count_ends(file: &File, len: u64) -> Result<usize> {
     let (_, tail) = read_tail(file, len, MAX_TAIL)?;
     Ok(end_records(&tail).len())
@@ -247,16 +247,16 @@ fn not_a_zip(file: &File, len: u64) -> Result<Finding> {
             )
             .at_byte(at)
             .hint(format!(
-                "keep its first {at} bytes only; `bsdtar` pads what it writes to a pipe, not to a file"
+                "keep only its first {at} bytes; `bsdtar` adds padding when it writes to a pipe"
             )),
             None => Finding::new(
                 Code::NotAnArchive,
-                "the zip has no end record that ends with the file: it is cut off",
+                "the zip has no end record at its end: it is cut off",
             )
             .at_byte(len)
             .hint(
-                "take it from another copy; without one, `bsdtar -xf - < PACK` reads the members \
-                 before the cut, and the manifest beside the archive says which of them are whole",
+                "restore it from another copy; without one, `bsdtar -xf - < PACK` unpacks the members \
+                 before the cut, and the manifest next to the archive shows which are intact",
             ),
         }
     } else {
@@ -267,9 +267,9 @@ fn not_a_zip(file: &File, len: u64) -> Result<Finding> {
     Ok(finding)
 }
 
-/// Where an archive ends that is whole and has something behind it.
+/// Returns the end of a complete archive that is followed by other bytes.
 fn trailing(file: &File, len: u64) -> Result<Option<u64>> {
-    /// How far back its end is looked for: what is appended by accident is short.
+    /// Number of last bytes to search. Accidental additions are short.
     const SEARCHED: u64 = 1 << 20;
     let (start, tail) = read_tail(file, len, SEARCHED)?;
     let mut ends = memchr::memmem::rfind_iter(&tail, END_SIGNATURE).filter_map(|at| {

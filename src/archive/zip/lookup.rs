@@ -1,8 +1,8 @@
-//! One member of a zip, found by its name and checked by the rules of a pass over the whole zip: all records of the
-//! directory are looked at, and of the file only that member's own header.
+//! Lookup of one member of a zip by name. The checks are those of a complete scan: it reads all records of the
+//! directory, but only the local header of that member.
 //!
-//! The directory is read once and kept with an index. A large directory that is in the order of its names, as
-//! `create` writes it, is first searched by bisection, which reads little of it.
+//! The directory is read once and indexed. A large directory that is sorted by name, as `create` writes it, is first
+//! searched by binary search, which reads little of it.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,37 +21,36 @@ use crate::bisect::{Probe, narrow};
 use crate::error::Result;
 use crate::finding::{Code, Finding};
 
-/// How often a record is searched by bisection before the index costs less.
+/// Number of binary searches after which an index is cheaper.
 const SEARCHES: usize = 32;
-/// Directories from this size on, which is about a thousand records, are bisected. An index of a smaller one costs
-/// as little.
+/// Minimum size of a directory for binary search, about a thousand records. A smaller one is as cheap to index.
 const LARGE: u64 = 64 * 1024;
-/// Bytes read at a place to find a record: the end of one, all of the next, and the beginning of a third.
+/// Bytes read to find a record: the end of one, the complete next one, and the beginning of a third.
 const PEEK: usize = 1024;
-/// Bytes read of the directory in the end, several records before and after that of the member.
+/// Bytes read at the end of the search: several records before and after that of the member.
 const STRETCH: usize = 8 * 1024;
-/// How near the record has to be for that.
+/// Distance of the record at which the search ends.
 const NEAR: u64 = 2 * 1024;
 
-/// Bytes that are read of a member at once: as many as the headers of nearly all members need.
+/// Bytes read per member, enough for the headers of nearly all.
 const HEADERS: u64 = 512;
 
-/// Finds the members of a zip by their names.
+/// Finds the members of a zip by name.
 #[derive(Debug, Default)]
 pub(super) struct NameLookup {
     searches: AtomicUsize,
     index: OnceLock<DirectoryIndex>,
 }
 
-/// What the directory says of a name that is there.
+/// The directory's values for an existing name.
 #[derive(Debug)]
 struct FoundRecord<'d> {
     record: CentralHeader<'d>,
-    /// The furthest byte that a member before it reaches, by what the directory says.
+    /// The maximum end offset of the members before this one, from the directory.
     reach: u64,
-    /// Where the next member begins, or the directory.
+    /// Offset of the next member or of the directory.
     next: u64,
-    /// Whether a member is in one of that name, as in a directory.
+    /// Whether other members are inside this name, as in a directory.
     is_above: bool,
 }
 
@@ -65,18 +64,18 @@ impl NameLookup {
 }
 
 impl ZipArchive {
-    /// Finds the member called `name`. Whatever forbids trusting it is an error.
+    /// Finds the member `name`. Anything that makes it ambiguous or unsafe to read is an error.
     pub(in crate::archive) fn find(&self, name: &str) -> Result<Option<Member>> {
         let found = self.lookup.index(self)?.find(self, name)?;
         found.map(|found| check(self, name, &found)).transpose()
     }
 
-    /// The same by bisection in a large directory that is in the order of its names. The outer `None` says that it is
-    /// not such a directory, or that a record that was looked at is invalid or out of order.
+    /// Finds the member `name` by binary search in a large sorted directory. The outer `None` means that the directory
+    /// is not large, or that a record on the way is invalid or not sorted.
     ///
-    /// Records that are not looked at may have the same name, or hold what looks like other records. Callers check
-    /// the content with a digest.
-    #[expect(clippy::option_option, reason = "not known is another answer than not there")]
+    /// Records that are not read may have the same name, or contain hidden records. Callers must check the content with
+    /// a digest.
+    #[expect(clippy::option_option, reason = "unknown differs from not found")]
     pub(super) fn find_bisecting(&self, name: &str) -> Result<Option<Option<Member>>> {
         let lookup = &self.lookup;
         if lookup.index.get().is_some()
@@ -91,7 +90,7 @@ impl ZipArchive {
     }
 }
 
-/// Checks a member that was found by the rules.
+/// Checks a found member.
 fn check(zip: &ZipArchive, name: &str, found: &FoundRecord<'_>) -> Result<Member> {
     let entry = Entry::new(found.record);
     if entry.member.kind == MemberKind::File && found.is_above {
@@ -101,10 +100,10 @@ fn check(zip: &ZipArchive, name: &str, found: &FoundRecord<'_>) -> Result<Member
     check_central(&entry, &mut findings);
     if found.reach > entry.header.local {
         findings.push(
-            Finding::new(Code::Overlap, "another member reaches into this one")
+            Finding::new(Code::Overlap, "another member overlaps this one")
                 .in_member(name)
                 .at_byte(entry.header.local)
-                .hint("make the archive anew; the member was not read"),
+                .hint("make the archive again; the member was not read"),
         );
     }
     let directory = zip.end.directory_offset;
@@ -112,7 +111,7 @@ fn check(zip: &ZipArchive, name: &str, found: &FoundRecord<'_>) -> Result<Member
     let mut window = Window::new(Arc::clone(&zip.file));
     window.limit = entry.header.local.saturating_add(HEADERS).min(directory);
     let data = MemberSpan { entry: &entry, end, directory }.check(&mut window, &mut findings)?;
-    // Bytes that belong to nothing and follow the member are a fault of the zip, but not of the member.
+    // Stray bytes after the member are an error of the zip, but not of the member.
     if let Some(finding) = findings.into_iter().find(Finding::forbids_reading) {
         return Err(zip.damaged(finding));
     }
@@ -123,20 +122,20 @@ fn check(zip: &ZipArchive, name: &str, found: &FoundRecord<'_>) -> Result<Member
     Ok(member)
 }
 
-/// All records of a directory.
+/// An index of all records of a directory.
 #[derive(Debug)]
 struct DirectoryIndex {
-    /// Where the records begin in the directory, in the order of their names.
+    /// Offsets of the records in the directory, sorted by name.
     by_name: Vec<usize>,
-    /// The members' places in the order of the file.
+    /// Locations of the members, sorted by offset in the file.
     places: Vec<MemberPlace>,
 }
 
-/// A member's place in the file.
+/// A member's location in the file.
 #[derive(Debug, Clone, Copy)]
 struct MemberPlace {
     local: u64,
-    /// The furthest byte that this one and those before it reach, by what the directory says.
+    /// The maximum end offset of this member and those before it, from the directory.
     reach: u64,
 }
 
@@ -162,7 +161,7 @@ impl DirectoryIndex {
         Ok(Self { by_name, places })
     }
 
-    /// The member called `name`. A name that two members have is an error.
+    /// Returns the member `name`. A name of two members is an error.
     fn find<'z>(&self, zip: &'z ZipArchive, name: &str) -> Result<Option<FoundRecord<'z>>> {
         let directory = zip.directory()?;
         let (_, from) = self.by_name.split_at(self.first_from(directory, name));
@@ -177,7 +176,7 @@ impl DirectoryIndex {
         let first_below = self.by_name.get(self.first_from(directory, &below));
         let first = self.places.partition_point(|place| place.local < record.local);
         let before = first.checked_sub(1).and_then(|last| self.places.get(last));
-        // The next one may begin at the same place.
+        // The next member may have the same offset.
         let next = self.places.get(first + 1);
         Ok(Some(FoundRecord {
             record,
@@ -187,13 +186,13 @@ impl DirectoryIndex {
         }))
     }
 
-    /// How many names are before this one.
+    /// Returns the number of names before `name`.
     fn first_from(&self, directory: &[u8], name: &str) -> usize {
         self.by_name.partition_point(|at| &*name_at(directory, *at) < name)
     }
 }
 
-/// The name in the record that begins at a place of the directory.
+/// Returns the name of the record at an offset of the directory.
 fn name_at(directory: &[u8], at: usize) -> Cow<'_, str> {
     let name = || {
         let (fixed, rest) = directory.get(at..)?.split_first_chunk::<CENTRAL_LEN>()?;
@@ -202,8 +201,8 @@ fn name_at(directory: &[u8], at: usize) -> Cow<'_, str> {
     text_name(name().unwrap_or_default())
 }
 
-/// What the directory says of one name, by bisection. The outer `None` as of [`ZipArchive::find_bisecting`].
-#[expect(clippy::option_option, reason = "not known is another answer than not there")]
+/// Finds the record of a name by binary search. The outer `None` means the same as in [`ZipArchive::find_bisecting`].
+#[expect(clippy::option_option, reason = "unknown differs from not found")]
 fn bisect<'b>(
     zip: &ZipArchive,
     name: &str,
@@ -217,7 +216,7 @@ fn bisect<'b>(
     let (before, from) = tail.split_at(at);
     let [record, after @ ..] = from else { return None };
     let record = *record;
-    // The same name in both.
+    // The same name is in both parts.
     found.record.is_none().then(|| {
         Some(FoundRecord {
             record,
@@ -228,29 +227,28 @@ fn bisect<'b>(
     })
 }
 
-/// The records of a directory that are in the order of their names: all but the last one, or but those of the files
-/// that `create` makes itself.
+/// The sorted records of a directory: all except the last, or except those of the files that `create` generates.
 #[derive(Debug)]
 struct Ordered<'z> {
     zip: &'z ZipArchive,
-    /// Where the directory begins, and where these records end.
+    /// Offsets of the beginning of the directory and of the end of these records.
     begin: u64,
     end: u64,
-    /// The byte that the last member of these reaches, and where the next one begins.
+    /// The end offset of the last of these members, and the offset of the next one.
     reach: u64,
     after: u64,
 }
 
-/// What these records say of a name.
+/// The result for a name.
 struct ByOrder<'b> {
     record: Option<FoundRecord<'b>>,
     is_above: bool,
 }
 
 impl<'z> Ordered<'z> {
-    /// The records in order, and those that follow.
+    /// Returns the sorted records, and those after them.
     fn of<'b>(zip: &'z ZipArchive, buffer: &'b mut [u8]) -> Option<(Self, Vec<CentralHeader<'b>>)> {
-        /// The document of a pack, and its manifest.
+        /// Maximum number of generated files: the document of the pack and its manifest.
         const MOST: usize = 2;
         let begin = zip.end.directory_offset;
         let end = begin.checked_add(zip.end.directory_len)?;
@@ -281,7 +279,7 @@ impl<'z> Ordered<'z> {
         Some((this, tail))
     }
 
-    /// What they say of one name, by those around its place. Each record that is read has to be in order.
+    /// Finds a name from the records around its position. Every record that is read must be sorted.
     fn find<'b>(&self, name: &str, buffer: &'b mut [u8]) -> Option<ByOrder<'b>> {
         let mut are_plain = true;
         let from = narrow(self.begin..self.end, NEAR, |at| {
@@ -309,7 +307,7 @@ impl<'z> Ordered<'z> {
         let first_from = |name: &[u8]| records.partition_point(|record| key(record) < name);
         let below = format!("{name}/");
         let (at, at_below) = (first_from(name.as_bytes()), first_from(below.as_bytes()));
-        // The records on both sides have to be among them.
+        // The records must include one on each side.
         if (at == 0 && from != self.begin) || (at_below >= records.len() && !is_end) {
             return None;
         }
@@ -329,7 +327,7 @@ impl<'z> Ordered<'z> {
     }
 }
 
-/// Reads a directory that ends at `end` from a place on: as much as the buffer holds, or as there is.
+/// Reads from an offset of a directory that ends at `end`, up to the length of the buffer.
 fn read<'b>(zip: &ZipArchive, buffer: &'b mut [u8], at: u64, end: u64) -> Option<&'b [u8]> {
     let left = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
     let bytes = buffer.split_at_mut(left.min(buffer.len())).0;
@@ -337,8 +335,8 @@ fn read<'b>(zip: &ZipArchive, buffer: &'b mut [u8], at: u64, end: u64) -> Option
     Some(bytes)
 }
 
-/// Where a record is likely to begin in some bytes of a directory: where another follows it, or the end of the
-/// directory, if that is what the bytes end with. A name may hold what looks like a record.
+/// Returns the offset of a probable record: another one, or the end of the directory, must follow it. A name may
+/// contain bytes that look like a record.
 fn first_record(bytes: &[u8], is_end: bool) -> Option<usize> {
     let signature = CENTRAL.to_le_bytes();
     let is_record = |at: &usize| {
@@ -349,7 +347,7 @@ fn first_record(bytes: &[u8], is_end: bool) -> Option<usize> {
     memmem::find_iter(bytes, &signature).find(is_record)
 }
 
-/// The records that some bytes begin with, and what follows them.
+/// Returns the records at the beginning of some bytes, and the rest.
 fn records_in(bytes: &[u8]) -> (Vec<CentralHeader<'_>>, &[u8]) {
     let mut rest = bytes;
     let mut records = Vec::new();
@@ -360,7 +358,7 @@ fn records_in(bytes: &[u8]) -> (Vec<CentralHeader<'_>>, &[u8]) {
     (records, rest)
 }
 
-/// The path, by which records are in order; a directory's name ends with a slash.
+/// Returns the sorting key of a record: its path. A directory's name ends with a slash.
 fn key<'a>(record: &CentralHeader<'a>) -> &'a [u8] {
     record.name.strip_suffix(b"/").unwrap_or(record.name)
 }
@@ -369,9 +367,10 @@ fn follows(one: &CentralHeader<'_>, other: &CentralHeader<'_>) -> bool {
     key(one) < key(other)
 }
 
-/// Whether the bytes of the name are those of the path, and no other record can be hidden in this one.
+/// Returns whether the bytes of the name are those of the path, and the record is too small to hide another one.
 fn is_plain(record: &CentralHeader<'_>) -> bool {
-    /// Sizes and offset of zip64, or times and owners of other tools; comments are longer.
+    /// Maximum length of extra fields: sizes and offset of zip64, or times and owners of other tools. Comments are
+    /// longer.
     const MOST: usize = 32;
     record.extra.len() + record.comment.len() <= MOST
         && !record.name.starts_with(b"./")
@@ -389,26 +388,27 @@ mod tests {
     use crate::fs::File;
     use crate::path::MemberPath;
 
-    /// A stored member, and what is wrong with it.
+    /// A stored member, possibly with a problem.
     #[derive(Debug, Clone)]
     struct Odd {
         name: Vec<u8>,
         content: Vec<u8>,
-        /// What the directory says otherwise: about the place, and about the size.
+        /// Differences of the directory: of the offset and of the size.
         local: i64,
         packed: i64,
-        /// Where its record is put.
+        /// Position of its record.
         order: u8,
     }
 
     impl Odd {
-        /// One with which nothing is wrong.
+        /// Creates a member without a problem.
         fn new(name: impl Into<Vec<u8>>) -> Self {
             Self { name: name.into(), content: vec![7; 3], local: 0, packed: 0, order: 0 }
         }
     }
 
-    /// A zip of these members, which claims to have so many more, with one bit of its directory flipped.
+    /// Creates a zip of these members. It claims `claimed` additional ones, and one bit of its directory may be
+    /// flipped.
     fn zip_of(members: &[Odd], claimed: i64, broken: Option<u8>) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut records = Vec::new();
@@ -474,7 +474,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_pass_over_the_zip_says_against_a_member_what_its_lookup_says(
+        fn a_scan_and_a_lookup_report_the_same_errors(
             members in proptest::collection::vec(odd(), 0..12),
             claimed in prop_oneof![20 => Just(0_i64), 1 => -1_i64..1],
             broken in prop_oneof![9 => Just(None), 1 => proptest::option::of(any::<u8>())],
@@ -507,7 +507,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn bisection_finds_what_the_index_finds(
+        fn binary_search_and_index_find_the_same(
             names in proptest::collection::btree_set("([a-z]{1,2}/|manifest.yaml/)?[-. a-cx-zé]{1,30}", 1..600),
             other in "[-.a-z]{1,2}",
             broken in proptest::option::of((any::<proptest::sample::Index>(), any::<u8>())),
@@ -531,7 +531,7 @@ mod tests {
                     prop_assert_eq!(format!("{:?}", some.unwrap()), format!("{all:?}"));
                     continue;
                 }
-                // A fault of the directory somewhere else is for the pass over all of it.
+                // Errors elsewhere in the directory are left to a complete scan.
                 let Some(Some(found)) = some else { continue };
                 prop_assert_eq!(key(&found.record), name.as_bytes());
             }
@@ -539,7 +539,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_is_not_in_order_is_left_to_the_index() {
+    fn an_unsorted_directory_is_left_to_the_index() {
         let is_found = |names: &[&str], wanted: &str| {
             let members: Vec<Odd> = names.iter().map(|name| Odd::new(*name)).collect();
             let (_path, zip) = opened(&zip_of(&members, 0, None)).unwrap();
@@ -561,7 +561,7 @@ mod tests {
     }
 
     #[test]
-    fn bisection_sees_a_neighbour_that_overlaps() {
+    fn binary_search_detects_an_overlapping_neighbour() {
         let mut members = ["a", "b", "c", LAST].map(Odd::new);
         members[0].packed = 99;
         let (_path, zip) = opened(&zip_of(&members, 0, None)).unwrap();
@@ -572,7 +572,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_directory_is_bisected_until_an_index_is_worth_it() {
+    fn a_large_directory_uses_binary_search_until_an_index_is_cheaper() {
         let members: Vec<_> = (1000..3000).map(|number| Odd::new(format!("a{number}"))).collect();
         let (_path, zip) = opened(&zip_of(&members, 0, None)).unwrap();
         for _ in 0..SEARCHES {

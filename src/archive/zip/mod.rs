@@ -1,4 +1,4 @@
-//! Zip files: read by their directory, checked byte by byte, written by position.
+//! Zip files: directory, lookup, byte-by-byte checks, and writing.
 
 mod agree;
 pub(super) mod end;
@@ -22,19 +22,19 @@ use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
 
-/// A zip opened for reading: its end record is known.
+/// A zip opened for reading, with its end record.
 #[derive(Debug)]
 pub(crate) struct ZipArchive {
     file: Arc<File>,
     len: u64,
     end: EndOfArchive,
-    /// As it stands, when somebody needed all of it.
+    /// The complete directory, once it was needed.
     directory: OnceLock<Vec<u8>>,
     lookup: NameLookup,
 }
 
 impl ZipArchive {
-    /// Reads the end record and nothing else.
+    /// Opens a zip and reads only its end record.
     pub(super) fn open(file: File) -> Result<Self> {
         let len = file.len()?;
         let end = EndOfArchive::find(&file, len)?;
@@ -42,7 +42,7 @@ impl ZipArchive {
         Ok(Self { file, len, end, directory: OnceLock::new(), lookup: NameLookup::default() })
     }
 
-    /// The directory as it stands.
+    /// Returns the bytes of the directory.
     fn directory(&self) -> Result<&[u8]> {
         if let Some(directory) = self.directory.get() {
             return Ok(directory);
@@ -50,7 +50,7 @@ impl ZipArchive {
         let length = usize::try_from(self.end.directory_len).map_err(|_| {
             Error::Unsupported("the directory of the zip does not fit into memory".to_owned())
         })?;
-        // The end record lies behind the directory, so the file is known to be at least this long.
+        // The end record follows the directory, so the file is at least this long.
         let mut directory = vec![0; length];
         self.file.read_exact_at(&mut directory, self.end.directory_offset)?;
         Ok(self.directory.get_or_init(|| directory))
@@ -72,7 +72,7 @@ impl ZipArchive {
         members.filter_map(Result::transpose).collect()
     }
 
-    /// The records of the directory, each with its place in it.
+    /// Iterates over the records of the directory, with their offsets in it.
     fn headers(&self) -> Result<impl Iterator<Item = Result<(usize, CentralHeader<'_>)>>> {
         let headers = headers(self.directory()?, self.end.directory_offset);
         Ok(headers.map(|header| header.map_err(|finding| self.damaged(finding))))
@@ -85,8 +85,8 @@ impl ZipArchive {
         })
     }
 
-    /// As [`Self::find`], with few looks into a large directory that is in the order of its names, which are believed about a
-    /// member that is there. About one that is not, all records are asked too if `must_be_sure`.
+    /// Finds a member like [`Self::find`], but reads little of a large sorted directory. If the name is not found there
+    /// and `must_be_sure` is set, it reads all records.
     pub(super) fn find_by_order(&self, name: &str, must_be_sure: bool) -> Result<Option<Member>> {
         match self.find_bisecting(name)? {
             Some(found) if found.is_some() || !must_be_sure => Ok(found),
@@ -94,14 +94,14 @@ impl ZipArchive {
         }
     }
 
-    /// Forgets the directory.
+    /// Drops the cached directory.
     pub(super) fn forget_members(&mut self) {
         self.directory = OnceLock::new();
         self.lookup = NameLookup::default();
     }
 }
 
-/// What forbids reading a member at all.
+/// Returns the problem that makes a member unreadable, if there is one.
 fn unsupported(name: &str, flags: u16, method: Method) -> Option<Finding> {
     let (code, what) = if flags & (FLAG_ENCRYPTED | FLAG_STRONG_ENCRYPTION) != 0 {
         (Code::Encrypted, "the member is encrypted, which is not supported".to_owned())
@@ -110,11 +110,9 @@ fn unsupported(name: &str, flags: u16, method: Method) -> Option<Finding> {
     } else {
         return None;
     };
-    Some(
-        Finding::new(code, what)
-            .in_member(name)
-            .hint("unpack the archive with the tool that made it, then pack it anew"),
-    )
+    Some(Finding::new(code, what).in_member(name).hint(
+        "unpack the archive with the program that made it, then pack it with `ra-pack create`",
+    ))
 }
 
 fn method(number: u16) -> Method {
@@ -135,13 +133,13 @@ fn method_number(method: Method) -> u16 {
     }
 }
 
-/// The kind of a member by its name and attributes (§4.4.15). Readers disagree about the systems whose
-/// attributes they obey, so every bit that makes one of them see another kind counts for all systems.
+/// Returns the kind of a member from its name and attributes (§4.4.15). Readers differ in which systems' attributes
+/// they use, so an attribute counts for all systems.
 fn kind(name_is_directory: bool, version_made_by: u16, external_attributes: u32) -> MemberKind {
-    /// Attributes of DOS: the label of a volume, which `unzip` leaves out, and a directory.
+    /// DOS attribute of a volume label, which `unzip` skips. 0x10 is a directory.
     const DOS_LABEL: u32 = 0x08;
     const DOS_DIRECTORY: u32 = 0x10;
-    /// A link of NTFS.
+    /// NTFS attribute of a link.
     const REPARSE_POINT: u32 = 0x400;
     const TYPE_MASK: u32 = 0o170_000;
     const AMIGA: u16 = 1;
@@ -161,17 +159,17 @@ fn kind(name_is_directory: bool, version_made_by: u16, external_attributes: u32)
     }
 }
 
-/// Whether sizes and checksum stand behind the data.
+/// Returns whether sizes and checksum follow the data.
 fn has_descriptor(flags: u16) -> bool {
     flags & FLAG_DESCRIPTOR != 0
 }
 
-/// What the directory says of one member.
+/// The directory record of one member.
 #[derive(Debug)]
 struct Entry<'h> {
-    /// Its name decoded, without the slash that ends a directory's and a `./` before it.
+    /// The member. Its decoded name has no `/` at the end and no `./` at the beginning.
     member: Member,
-    /// Whether the name is in the old code page.
+    /// Whether the name is in code page 437.
     is_cp437: bool,
     header: CentralHeader<'h>,
 }
@@ -192,19 +190,19 @@ impl<'h> Entry<'h> {
         Self { member, is_cp437, header }
     }
 
-    /// Whether the name was not marked as what it is.
+    /// Returns whether the name needs a flag that is not set.
     fn has_legacy_name(&self) -> bool {
         self.is_cp437 || (!self.member.name.is_ascii() && self.header.facts.flags & FLAG_UTF8 == 0)
     }
 
-    /// Whether it is the directory that was packed itself, which is no member.
+    /// Returns whether the entry is the packed directory itself, which is not a member.
     fn is_root(&self) -> bool {
         self.member.kind == MemberKind::Directory && self.header.name == b"./"
     }
 }
 
-/// The records of a directory that begins at `offset` in the file, each with its place in the directory; one that
-/// cannot be read ends them.
+/// Iterates over the records of a directory at `offset` in the file, with their offsets in the directory. An unreadable
+/// record is the last item.
 fn headers(
     directory: &[u8],
     offset: u64,
@@ -228,12 +226,12 @@ fn no_record(at: u64) -> Finding {
     Finding::new(Code::BadDirectory, "expected a record of the directory").at_byte(at)
 }
 
-/// A name as it is meant: archives that are made from `.` may name everything below `./`.
+/// Removes a leading `./` from a name. Archives made from `.` may have it in every name.
 fn plain_name(raw: &[u8]) -> &[u8] {
     raw.strip_prefix(b"./").filter(|name| !name.is_empty()).unwrap_or(raw)
 }
 
-/// The name of a member as text, without the slash that ends a directory's and a `./` before it.
+/// Returns the name of a member as text, without a `/` at the end and a `./` at the beginning.
 fn text_name(raw: &[u8]) -> Cow<'_, str> {
     without_slash(decode_name(plain_name(raw)).0)
 }
@@ -250,8 +248,8 @@ fn without_slash(name: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// A name as text: UTF-8 whatever the flag says, else the original PC's code page 437, which is what
-/// the format prescribes without the flag; the second value says that it was that.
+/// Decodes a name: as UTF-8 if it is valid, regardless of the flag, otherwise as code page 437, the default of the
+/// format. The second value is true for code page 437.
 fn decode_name(raw: &[u8]) -> (Cow<'_, str>, bool) {
     /// Code page 437 from 0x80 on.
     const CP437: &str = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨\
@@ -273,7 +271,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_in_the_old_code_page_are_read() {
+    fn names_in_code_page_437_are_read() {
         assert_eq!(decode_name(b"M\x81ller"), (Cow::Borrowed("Müller"), true));
         assert_eq!(decode_name("Müller".as_bytes()), (Cow::Borrowed("Müller"), false));
         assert_eq!(decode_name(b"\xff").0, "\u{a0}");

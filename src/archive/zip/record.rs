@@ -1,4 +1,4 @@
-//! The records of a zip file (APPNOTE 6.3.10 §4.3), each read and written side by side.
+//! The records of a zip file (APPNOTE 6.3.10 §4.3): parsing and writing.
 
 /// Signature of a local file header (§4.3.7).
 pub(super) const LOCAL: u32 = 0x0403_4b50;
@@ -46,23 +46,22 @@ pub(super) const METHOD_ZSTD: u16 = 93;
 pub(super) const FLAG_PATCH: u16 = 1 << 5;
 /// Extra field of zip64 sizes (§4.5.3).
 pub(super) const EXTRA_ZIP64: u16 = 0x0001;
-/// Extra field that pads stored data to an alignment, as Android's zipalign writes it: the
-/// alignment as u16, then zeros.
+/// Extra field that pads stored data to an alignment, as in Android's zipalign: the alignment as u16, then zeros.
 pub(super) const EXTRA_ALIGNMENT: u16 = 0xd935;
-/// A field of Unix: a checksum, a mode, and the target of a link.
+/// Extra field of Unix: a checksum, a mode, and the target of a link.
 pub(super) const EXTRA_ASI_UNIX: u16 = 0x756e;
-/// libarchive's field, which repeats in the local header what only the directory has.
+/// Extra field of libarchive. It repeats values of the directory in the local header.
 pub(super) const EXTRA_LIBARCHIVE: u16 = 0x6c78;
-/// Info-ZIP's times, behind a byte that says which there are.
+/// Extra field of Info-ZIP with times, after a byte that lists them.
 pub(super) const EXTRA_TIMES: u16 = 0x5455;
-/// Info-ZIP's Unicode Path (§4.6.9).
+/// Extra field of Info-ZIP with a Unicode path (§4.6.9).
 pub(super) const EXTRA_UNICODE_PATH: u16 = 0x7075;
 
-/// What a 32-bit field holds when its value stands in the zip64 extra field.
+/// The value of a 32-bit field whose actual value is in the zip64 extra field.
 const ESCAPE32: u32 = u32::MAX;
 const ESCAPE16: u16 = u16::MAX;
 
-/// Takes little-endian numbers and byte strings off the front of a slice.
+/// Reads little-endian numbers and byte strings from the beginning of a slice.
 #[derive(Clone, Copy)]
 pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
@@ -92,7 +91,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A value in its 32-bit field, or the escape when it does not fit or is the escape itself.
+/// Returns the value for a 32-bit field, or the escape if it does not fit.
 fn narrow32(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(ESCAPE32)
 }
@@ -105,13 +104,13 @@ fn narrow16(value: usize) -> u16 {
     u16::try_from(value).unwrap_or(ESCAPE16)
 }
 
-/// The facts about a member that both of its headers carry.
+/// The values that both headers of a member contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MemberFacts {
     pub(super) version_needed: u16,
     pub(super) flags: u16,
     pub(super) method: u16,
-    /// Time and date in DOS form, as they stand in the file.
+    /// Time and date in DOS format.
     pub(super) modified: u32,
     pub(super) crc: u32,
     pub(super) packed_size: u64,
@@ -146,21 +145,21 @@ impl MemberFacts {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LocalHeader<'a> {
     pub(super) facts: MemberFacts,
-    /// Whether the zip64 field says what the 32-bit fields say, and nothing more.
+    /// Whether the zip64 field agrees with the 32-bit fields and has nothing else.
     pub(super) zip64_agrees: bool,
     pub(super) name: &'a [u8],
     pub(super) extra: &'a [u8],
 }
 
 impl<'a> LocalHeader<'a> {
-    /// Length of the whole header whose first [`LOCAL_LEN`] bytes are given.
+    /// Returns the length of a header from its first [`LOCAL_LEN`] bytes.
     pub(super) fn full_len(start: &[u8]) -> Option<usize> {
         let mut lengths = Fields(start.get(26..LOCAL_LEN)?);
         let (name, extra) = (lengths.u16()?, lengths.u16()?);
         Some(LOCAL_LEN + usize::from(name) + usize::from(extra))
     }
 
-    /// Reads a whole header; `None` when the bytes are not one.
+    /// Parses a header. Returns `None` if the bytes are not one.
     pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
         let mut fields = Fields(bytes);
         if fields.u32()? != LOCAL {
@@ -179,18 +178,18 @@ impl<'a> LocalHeader<'a> {
     }
 }
 
-/// What is written of a member.
+/// The values of a member to write.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NewHeader<'a> {
     pub(super) name: &'a [u8],
     pub(super) facts: MemberFacts,
-    /// The offset within the data that is to lie on a multiple of [`ALIGNMENT`].
+    /// The offset within the data to align to [`ALIGNMENT`].
     pub(super) align_at: Option<u64>,
     pub(super) external_attributes: u32,
 }
 
-/// Stored array data begins at a multiple of this, so that a view of any element type, and of any
-/// vector register, is aligned in a map of the archive.
+/// Alignment of stored array data in bytes. In a memory map of the archive, it aligns any element type and vector
+/// register.
 pub(super) const ALIGNMENT: u64 = 64;
 
 impl NewHeader<'_> {
@@ -199,7 +198,7 @@ impl NewHeader<'_> {
     }
 }
 
-/// Length of the alignment field of a header that begins at `at` and has `fixed` bytes without it.
+/// Returns the length of the alignment field of a header at `at` that has `fixed` bytes without it.
 fn alignment_padding(member: &NewHeader<'_>, at: u64, fixed: usize) -> usize {
     /// Identifier, length, and the alignment itself.
     const SMALLEST: u64 = 6;
@@ -212,14 +211,14 @@ fn alignment_padding(member: &NewHeader<'_>, at: u64, fixed: usize) -> usize {
     usize::try_from(SMALLEST + short % ALIGNMENT).unwrap_or(0)
 }
 
-/// Appends the local header of a member that begins at `at`.
+/// Appends the local header of a member at offset `at`.
 pub(super) fn write_local(out: &mut Vec<u8>, member: &NewHeader<'_>, at: u64) {
     let fixed = LOCAL_LEN + member.name.len();
     let zip64: usize = if member.is_wide() { 20 } else { 0 };
     let padding = alignment_padding(member, at, fixed + zip64);
     out.extend(LOCAL.to_le_bytes());
     if member.is_wide() {
-        // A local header gives either both sizes in the zip64 field or none (§4.5.3).
+        // A local header must have either both sizes in the zip64 field or none (§4.5.3).
         let escaped = u64::from(ESCAPE32);
         MemberFacts { packed_size: escaped, size: escaped, ..member.facts }.write(out);
     } else {
@@ -250,9 +249,9 @@ pub(super) struct CentralHeader<'a> {
     pub(super) disk: u16,
     pub(super) internal_attributes: u16,
     pub(super) external_attributes: u32,
-    /// Where the local header begins.
+    /// Offset of the local header.
     pub(super) local: u64,
-    /// Whether the zip64 field says what the 32-bit fields say, and nothing more.
+    /// Whether the zip64 field agrees with the 32-bit fields and has nothing else.
     pub(super) zip64_agrees: bool,
     pub(super) name: &'a [u8],
     pub(super) extra: &'a [u8],
@@ -260,7 +259,7 @@ pub(super) struct CentralHeader<'a> {
 }
 
 impl<'a> CentralHeader<'a> {
-    /// Reads one record off the front of `bytes`; gives what follows it too.
+    /// Parses one record at the beginning of `bytes`. Also returns the rest.
     pub(super) fn split(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let mut fields = Fields(bytes);
         if fields.u32()? != CENTRAL {
@@ -297,23 +296,22 @@ impl<'a> CentralHeader<'a> {
         Some((record, fields.0))
     }
 
-    /// Bytes of the record.
+    /// Returns the length of the record in bytes.
     pub(super) fn len(&self) -> usize {
         CENTRAL_LEN + self.name.len() + self.extra.len() + self.comment.len()
     }
 
-    /// The byte that the member reaches at least: how long the extra field of its own header is, only that header
-    /// says.
+    /// Returns the minimum end offset of the member. The length of the extra field is only in the local header.
     pub(super) fn least_end(&self) -> u64 {
         let fixed = (LOCAL_LEN + self.name.len()) as u64;
         self.local.saturating_add(fixed).saturating_add(self.facts.packed_size)
     }
 }
 
-/// Made by: version 4.5 of the specification, on Unix, whatever system it was.
+/// "Version made by": version 4.5 of the specification, on Unix. Constant on all systems.
 const VERSION_MADE_BY: u16 = (3 << 8) + 45;
 
-/// Appends the directory record of a member whose local header begins at `at`.
+/// Appends the directory record of a member whose local header is at offset `at`.
 pub(super) fn write_central(out: &mut Vec<u8>, member: &NewHeader<'_>, at: u64) {
     let (size, packed_size) = (member.facts.size, member.facts.packed_size);
     let wide: Vec<u64> =
@@ -339,7 +337,7 @@ pub(super) fn write_central(out: &mut Vec<u8>, member: &NewHeader<'_>, at: u64) 
     }
 }
 
-/// The zip64 field of a header, whose values stand for the escaped ones in order.
+/// The zip64 field of a header. Its values replace the escaped ones, in order.
 struct Zip64<'a>(Option<Fields<'a>>);
 
 impl<'a> Zip64<'a> {
@@ -350,8 +348,8 @@ impl<'a> Zip64<'a> {
         }))
     }
 
-    /// The value itself, or the next of the field when it is the escape. Without a zip64 field the
-    /// escape is an ordinary number.
+    /// Returns the value, or the next value of the field if it is the escape. Without a zip64 field, the escape is an
+    /// ordinary number.
     fn resolve(&mut self, value: u64) -> Option<u64> {
         match &mut self.0 {
             Some(fields) if value == u64::from(ESCAPE32) => fields.u64(),
@@ -360,8 +358,8 @@ impl<'a> Zip64<'a> {
     }
 }
 
-/// Whether a zip64 field holds the escaped values, or, as some programs write it, all of them from the
-/// first on; a disk number may follow. `narrow` is what the 32-bit fields hold, `resolved` what holds.
+/// Returns whether a zip64 field contains exactly the escaped values or, as some programs write it, all values from the
+/// first; a disk number may follow. `narrow` are the 32-bit values and `resolved` the actual ones.
 fn zip64_agrees(extra: &[u8], narrow: &[u64], resolved: &[u64]) -> bool {
     let Zip64(Some(Fields(content))) = Zip64::find(extra) else { return true };
     let values = |escaped: bool| -> Vec<u8> {
@@ -377,7 +375,7 @@ fn zip64_agrees(extra: &[u8], narrow: &[u64], resolved: &[u64]) -> bool {
     is_whole(&values(true)) || is_whole(all.get(..content.len() / 8 * 8).unwrap_or(&all))
 }
 
-/// The fields of an extra field: identifier and content, or `None` for bytes that form none.
+/// Iterates over the fields of an extra field: identifier and content, or `None` for malformed bytes.
 pub(super) struct ExtraFields<'a>(pub(super) &'a [u8]);
 
 impl<'a> Iterator for ExtraFields<'a> {
@@ -397,7 +395,7 @@ impl<'a> Iterator for ExtraFields<'a> {
     }
 }
 
-/// Defines a record by its signature and its fields, in the order in which they are read and written.
+/// Defines a record by its signature and its fields, in file order.
 macro_rules! record {
     ($(#[$doc:meta])* $name:ident = $signature:expr; $($field:ident: $number:ident,)+) => {
         $(#[$doc])*
@@ -436,7 +434,7 @@ record! {
 }
 
 record! {
-    /// The zip64 end record (§4.3.14). Its length does not count its first 12 bytes.
+    /// The zip64 end record (§4.3.14). Its length field does not count the first 12 bytes.
     EndRecord64 = END64;
     record_len: u64,
     version_made_by: u16,
@@ -457,8 +455,8 @@ record! {
     disks: u32,
 }
 
-/// Appends what ends an archive of `entries` members whose directory of `len` bytes begins at
-/// `offset`: an end record, after its zip64 forms when a number needs them.
+/// Appends the end of an archive with `entries` members and a directory of `len` bytes at `offset`: the end record,
+/// after zip64 records if a number needs them.
 pub(super) fn write_end(out: &mut Vec<u8>, entries: u64, offset: u64, len: u64) {
     if entries >= u64::from(ESCAPE16) || is_wide(offset) || is_wide(len) {
         let end = EndRecord64 {
@@ -504,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zip64_field_that_says_something_else_is_noticed() {
+    fn a_zip64_field_that_differs_is_detected() {
         let field = |values: &[u64], rest: &[u8]| {
             let content: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
             let mut extra = vec![1, 0, u8::try_from(content.len() + rest.len()).unwrap(), 0];
@@ -515,17 +513,17 @@ mod tests {
         let escape = u64::from(ESCAPE32);
         for (narrow, values, rest, agrees) in [
             ([5, 6, 7], &[][..], &[][..], true),
-            // All of them although none is needed, as some programs leave it behind.
+            // All values although none is needed, as some programs write.
             ([5, 6, 7], &[5, 6], &[], true),
             ([5, 6, 7], &[5, 6, 7], &[0; 4], true),
             ([5, 6, 7], &[5, 9], &[], false),
             ([5, 6, 7], &[5, 6, 7, 8], &[], false),
             ([5, 6, 7], &[5, 6, 7], &[1, 0, 0, 0], false),
-            // The offset is needed, and stands alone.
+            // Only the offset is needed.
             ([5, 6, escape], &[7], &[], true),
             ([5, 6, escape], &[7, 8], &[], false),
             ([5, 6, escape], &[7], &[0; 3], false),
-            // Both sizes are needed, and the offset is there too.
+            // Both sizes are needed, and the offset is also present.
             ([escape, escape, 7], &[5, 6], &[0; 4], true),
             ([escape, escape, 7], &[5, 6, 7], &[], true),
             ([escape, escape, 7], &[5, 6, 9], &[], false),
@@ -538,7 +536,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn headers_are_read_back_and_data_lies_on_the_alignment(
+        fn headers_are_read_back_and_data_is_aligned(
             name in "[a-z/é]{1,40}",
             size in prop_oneof![0..10_u64, 0xFFFF_FFF0..0x1_0000_0010_u64],
             packed in prop_oneof![0..10_u64, 0xFFFF_FFF0..0x1_0000_0010_u64],
@@ -570,7 +568,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        fn no_bytes_cause_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             for signature in [LOCAL, CENTRAL, END, END64, LOCATOR64] {
                 let mut signed = signature.to_le_bytes().to_vec();
                 signed.extend_from_slice(&bytes);

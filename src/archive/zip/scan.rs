@@ -1,4 +1,4 @@
-//! A pass over every byte of a zip: the spans of its members tile it, and both headers of each agree.
+//! Checks every byte of a zip: its members must cover the file without gaps or overlaps, and their headers must agree.
 
 use std::sync::Arc;
 
@@ -15,12 +15,11 @@ use crate::finding::{Code, Finding};
 use crate::path;
 use crate::pipeline;
 
-/// Most members that one job takes at a time: enough to read many small ones at once.
+/// Maximum number of members that one job takes at a time: enough to read many small ones at once.
 const STEP: usize = 128;
-/// How often a job comes back for more at the least, so that none is left alone with large members at the
-/// end.
+/// Minimum number of turns per job, so that no job is left alone with large members at the end.
 const TURNS: usize = 32;
-/// How many stray bytes are searched for the header of a hidden member.
+/// Number of stray bytes searched for the header of a hidden member.
 const SEARCHED: usize = 64 * 1024;
 
 impl ZipArchive {
@@ -33,7 +32,7 @@ impl ZipArchive {
         let mut findings = zip.end.findings.clone();
         let directory = zip.directory()?;
         let mut places = Vec::new();
-        // A record that cannot be read ends the directory.
+        // An unreadable record ends the directory.
         for header in headers(directory, zip.end.directory_offset) {
             match header {
                 Ok((record, header)) => places.push(RecordPlace { record, local: header.local }),
@@ -49,7 +48,7 @@ impl ZipArchive {
             places.sort_by_key(|place| place.local);
         }
 
-        // The members' spans, from each local header to the next, tile the file up to the directory.
+        // The members, each from its local header to the next one, must cover the file up to the directory.
         let first = places.first().map_or(zip.end.directory_offset, |place| place.local);
         if first > 0 {
             findings.push(before_the_first(zip, first)?);
@@ -69,9 +68,9 @@ impl ZipArchive {
                 window.limit = next(range.end - 1).min(zip.len);
                 let mut findings = Vec::new();
                 for (slot, position) in scanned.iter_mut().zip(range) {
-                    let place = places.get(position).expect("there is a slot for each place");
+                    let place = places.get(position).expect("each place has a slot");
                     let (_, record) = directory.split_at(place.record);
-                    let (header, _) = CentralHeader::split(record).expect("it was read before");
+                    let (header, _) = CentralHeader::split(record).expect("it was parsed before");
                     let mut entry = Entry::new(header);
                     check_central(&entry, &mut findings);
                     let (end, directory) = (next(position), zip.end.directory_offset);
@@ -101,29 +100,27 @@ impl ZipArchive {
             scanned = by_record.into_iter().map(|(_, scanned)| scanned).collect();
         }
         drop(places);
-        // Unlike what is flattened, what is filtered stays where it is: a copy of all of it would be the most that
-        // there is in memory at any time.
-        #[expect(clippy::filter_map_identity, reason = "to flatten them takes a copy")]
+        // `filter_map` works in place. Flattening would copy everything and double the memory.
+        #[expect(clippy::filter_map_identity, reason = "flattening would copy")]
         let members = scanned.into_iter().filter_map(|scanned| scanned).collect();
         Ok(Scan { members, findings })
     }
 }
 
-/// Where a member stands: its record in the directory, by the bytes before it there, and its local
-/// header in the file.
+/// The location of a member: its record's offset in the directory, and its local header's offset in the file.
 struct RecordPlace {
     record: usize,
     local: u64,
 }
 
-/// The `length` bytes that no record speaks of, at the front of the file.
+/// Reports the first `length` bytes of the file, which belong to no record.
 fn before_the_first(zip: &ZipArchive, length: u64) -> Result<Finding> {
     let mut start = vec![0; usize::try_from(length).unwrap_or(SEARCHED).min(SEARCHED)];
     let filled = zip.file.read_at(&mut start, 0)?;
     Ok(match hidden_header(start.split_at(filled).0) {
         Some(at) => Finding::new(
             Code::HiddenMember,
-            "a member that the directory does not list precedes the first one that it does",
+            "a member that is not in the directory precedes the first one",
         )
         .at_byte(at),
         None => {
@@ -131,23 +128,23 @@ fn before_the_first(zip: &ZipArchive, length: u64) -> Result<Finding> {
                 .at_byte(0)
         }
     }
-    .hint("keep only the archive's own bytes; it may have been glued to another file"))
+    .hint("remove the bytes before it; it may have been appended to another file"))
 }
 
-/// Where the header of a member begins in bytes that should not be there.
+/// Returns the offset of a member's header in stray bytes.
 fn hidden_header(bytes: &[u8]) -> Option<u64> {
     memchr::memmem::find(bytes, b"PK\x03\x04").and_then(|at| u64::try_from(at).ok())
 }
 
-/// What the end record says otherwise than the directory, which has `counted` records.
+/// Reports that the end record does not match the directory, which has `counted` records.
 pub(super) fn other_count(zip: &ZipArchive, counted: usize) -> Finding {
-    Finding::new(Code::BadDirectory, "the end record counts other members than there are")
+    Finding::new(Code::BadDirectory, "the end record counts a different number of members")
         .at_byte(zip.end.directory_offset)
         .expected(format!("{} members", zip.end.entries), format!("{counted} members"))
-        .hint("compare the archive with another copy; members may be hidden or lost")
+        .hint("compare the archive with another copy; members may be hidden or missing")
 }
 
-/// The bytes from a member's local header to whatever comes next.
+/// The bytes from a member's local header to the next one or the directory.
 pub(super) struct MemberSpan<'a> {
     pub(super) entry: &'a Entry<'a>,
     pub(super) end: u64,
@@ -161,8 +158,7 @@ impl MemberSpan<'_> {
             .at_byte(self.entry.header.local)
     }
 
-    /// Checks the span; gives where the packed bytes begin when they are those of a file that can be
-    /// read.
+    /// Checks the span. Returns the offset of the packed bytes if the member is a readable file.
     pub(super) fn check(
         &self,
         window: &mut Window,
@@ -175,7 +171,7 @@ impl MemberSpan<'_> {
         let Some(bytes) = header.filter(|_| entry.header.local < self.directory) else {
             findings.push(self.finding(
                 Code::BadDirectory,
-                "the directory points outside of the members' part of the archive",
+                "the directory points outside the members of the archive",
             ));
             return Ok(None);
         };
@@ -187,8 +183,8 @@ impl MemberSpan<'_> {
         else {
             let other = if self.end == self.directory { "the directory" } else { "another member" };
             findings.push(
-                self.finding(Code::Overlap, format!("the member reaches into {other}"))
-                    .hint("make the archive anew; the member was not read"),
+                self.finding(Code::Overlap, format!("the member overlaps {other}"))
+                    .hint("make the archive again; the member was not read"),
             );
             return Ok(None);
         };
@@ -198,7 +194,7 @@ impl MemberSpan<'_> {
         if entry.member.kind == MemberKind::Directory && !self.is_empty(data, window)? {
             findings.push(self.finding(Code::DirectoryWithData, "the directory has data"));
         }
-        // Others give up at a directory too.
+        // Other programs also stop at a directory.
         if let Some(finding) =
             unsupported(&entry.member.name, entry.header.facts.flags, member.method)
         {
@@ -219,15 +215,18 @@ impl MemberSpan<'_> {
         }
         if entry.header.facts.method == METHOD_STORED && member.size != member.packed_size {
             findings.push(
-                self.finding(Code::BadDirectory, "the sizes of the stored member differ")
-                    .expected(member.size.to_string(), member.packed_size.to_string()),
+                self.finding(
+                    Code::BadDirectory,
+                    "the packed and unpacked sizes of the stored member differ",
+                )
+                .expected(member.size.to_string(), member.packed_size.to_string()),
             );
             return Ok(None);
         }
         Ok(Some(data))
     }
 
-    /// Whether the member has no bytes; `jar` compresses even those, to the two that say so.
+    /// Returns whether the member has no content. `jar` compresses even empty members, to two bytes.
     fn is_empty(&self, data: u64, window: &mut Window) -> Result<bool> {
         const EMPTY_DEFLATE: [u8; 2] = [3, 0];
         let facts = &self.entry.header.facts;
@@ -238,8 +237,8 @@ impl MemberSpan<'_> {
         })
     }
 
-    /// What stands between the data and the next span: a data descriptor where the flags announce
-    /// one, and nothing else.
+    /// Checks the bytes between the data and the next span: a data descriptor if the flags declare one, and nothing
+    /// else.
     fn check_gap(
         &self,
         start: u64,
@@ -259,18 +258,18 @@ impl MemberSpan<'_> {
                 findings.push(
                     self.finding(
                         Code::BadDescriptor,
-                        "the record behind the data does not repeat its checksum and sizes",
+                        "the record after the data differs from the checksum and sizes in the directory",
                     )
-                    .hint("make the archive anew; programs would read different things"),
+                    .hint("make the archive again; programs read different values"),
                 );
                 return Ok(());
             };
             stray -= descriptor as u64;
-            // The field says how wide they are (§4.3.9.2).
+            // The zip64 field determines their width (§4.3.9.2).
             if matches!(descriptor, 20 | 24) != has_zip64 {
                 findings.push(odd(
                     self.entry,
-                    "the sizes behind the data are not as wide as the member's header says",
+                    "the width of the sizes after the data differs from the member's header",
                 ));
             }
         }
@@ -282,22 +281,22 @@ impl MemberSpan<'_> {
                 Some(header) => (
                     Code::HiddenMember,
                     at + header,
-                    "a member that the directory does not list follows this one".to_owned(),
+                    "a member that is not in the directory follows this one".to_owned(),
                 ),
                 None => (
                     Code::StrayBytes,
                     at,
-                    format!("{stray} bytes follow the member and belong to nothing"),
+                    format!("{stray} bytes after the member belong to no member"),
                 ),
             };
             let finding = self.finding(code, message).at_byte(at);
-            findings.push(finding.hint("make the archive anew; nobody checks what stands there"));
+            findings.push(finding.hint("make the archive again; nothing checks these bytes"));
         }
         Ok(())
     }
 
-    /// A program that reads from a pipe looks for the end of stored data of unknown size by the signature
-    /// of the descriptor, wherever that is.
+    /// Reports stored data of unknown size. Programs that read from a pipe find its end by searching for the signature
+    /// of the descriptor.
     fn check_stored_end(
         &self,
         data: u64,
@@ -311,7 +310,7 @@ impl MemberSpan<'_> {
         }
         findings.push(odd(
             self.entry,
-            "the member's sizes follow its data, which does not say to a reader of a pipe where it ends",
+            "the sizes follow the stored data, so a program that reads from a pipe cannot find its end",
         ));
         let signature = DESCRIPTOR.to_le_bytes();
         let mut left = facts.packed_size;
@@ -320,16 +319,15 @@ impl MemberSpan<'_> {
             let length = usize::try_from(left).unwrap_or(SEARCHED).min(SEARCHED);
             let Some(bytes) = window.get(at, length)? else { break };
             if let Some(found) = memchr::memmem::find(bytes, &signature) {
-                let message =
-                    "the stored content holds what ends it for a program that reads from a pipe";
+                let message = "the stored content contains a signature that ends it for a program that reads from a pipe";
                 findings.push(
                     self.finding(Code::BadDescriptor, message)
                         .at_byte(at + found as u64)
-                        .hint("make the archive anew; programs would read different things"),
+                        .hint("make the archive again; programs read different content"),
                 );
                 break;
             }
-            // One may begin in the last bytes.
+            // A signature may begin in the last bytes.
             left -= (length - signature.len() + 1) as u64;
         }
         Ok(())

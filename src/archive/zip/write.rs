@@ -1,7 +1,7 @@
-//! The layout of a zip that is being written: headers before the members, the directory at the end.
+//! The layout of a zip during writing: headers before the members, the directory at the end.
 //!
-//! The zip is read back with an implementation that is not ours before it gets its name. There is no way to skip
-//! this: an archive that only its writer can read is lost.
+//! Before the zip is renamed, an independent implementation reads it back. This cannot be disabled, because an archive
+//! that only its writer can read is lost.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::iter;
@@ -23,10 +23,10 @@ use super::{headers, method_number};
 use crate::error::Result;
 use crate::fs::File;
 
-/// What the headers of a member say that is known when it is written.
+/// The values of a member's headers that become known when it is written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Record {
-    /// Where its header begins.
+    /// Offset of its header.
     pub(crate) at: u64,
     pub(in crate::archive) crc: u32,
     pub(in crate::archive) packed_size: u64,
@@ -34,42 +34,42 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Of a member that is stored as it is.
+    /// Creates the record of a stored member.
     pub(in crate::archive) fn stored(member: &NewMember<'_>, at: u64, crc: u32) -> Self {
         Self { at, crc, packed_size: member.size, method: Method::Stored }
     }
 }
 
-/// Members of which the directory is made at once.
+/// Number of members per block of the directory.
 const STEP: usize = 1024;
 
-/// The end of the directory: the members that are written behind those of the payload.
+/// The end of the directory: the members written after the payload.
 #[derive(Debug, Default)]
 pub(in crate::archive) struct ZipLayout {
     directory: Vec<u8>,
     entries: u64,
 }
 
-/// An archive to its end, as it was meant.
+/// The location of the parts of a written archive.
 #[derive(Debug)]
 pub(in crate::archive) struct WrittenZip {
     layout: ZipLayout,
-    /// Where the directory begins.
+    /// Offset of the directory.
     directory_at: u64,
-    /// How many members it lists.
+    /// Number of members in the directory.
     entries: u64,
-    /// Where the archive ends.
+    /// Offset of the end of the archive.
     pub(in crate::archive) end: u64,
 }
 
 impl ZipLayout {
-    /// Adds what was written.
+    /// Adds a written member.
     pub(in crate::archive) fn add(&mut self, member: &NewMember<'_>, record: &Record) {
         push_record(&mut self.directory, member, record);
         self.entries += 1;
     }
 
-    /// Writes the directory at `at`, and what ends the archive.
+    /// Writes the directory at `at`, and the end records.
     pub(in crate::archive) fn finish(
         self,
         file: &File,
@@ -89,7 +89,8 @@ impl ZipLayout {
         Ok(WrittenZip { layout: self, directory_at: at, entries, end })
     }
 
-    /// The blocks of the directory, and how many members each is of. The last one is of those that were added here.
+    /// Returns the blocks of the directory with their numbers of members. The last block contains the members added
+    /// here.
     fn blocks(&self, records: AllRecords<'_, '_>) -> impl Iterator<Item = (Vec<u8>, u64)> {
         let mut records = records();
         let of_records = iter::from_fn(move || {
@@ -125,7 +126,7 @@ fn with_header<T>(
     let method = method_number(record.method);
     let is_wide = member.size.max(record.packed_size) >= u64::from(u32::MAX);
     let facts = MemberFacts {
-        // What a reader must know: version 4.5 for zip64, 6.3 for Zstandard, 2.0 for the rest.
+        // The version that a reader needs: 4.5 for zip64, 6.3 for Zstandard, 2.0 for others.
         version_needed: match method {
             METHOD_ZSTD => 63,
             _ if is_wide => 45,
@@ -142,7 +143,7 @@ fn with_header<T>(
         name,
         facts,
         align_at: member.align_at.filter(|_| record.method == Method::Stored),
-        // The mode of Unix in the upper half, the directory bit of DOS in the lower.
+        // The Unix mode is in the upper half, the DOS directory bit in the lower half.
         external_attributes: if directory { (0o040_755 << 16) | 0x10 } else { 0o100_644 << 16 },
     })
 }
@@ -152,13 +153,13 @@ pub(in crate::archive) fn header(out: &mut Vec<u8>, member: &NewMember<'_>, reco
     with_header(member, record, |header| write_local(out, header, record.at));
 }
 
-/// A time in seconds since 1970 UTC in DOS form: two-second steps, 1980 to 2107.
+/// Converts seconds since 1970 UTC to DOS format: steps of two seconds, 1980 to 2107.
 fn dos_time(seconds: u64) -> u32 {
     /// 1980-01-01 00:00:00 and 2107-12-31 23:59:58.
     const RANGE: std::ops::RangeInclusive<u64> = 315_532_800..=4_354_819_198;
     let seconds = seconds.clamp(*RANGE.start(), *RANGE.end());
     let (days, time) = (seconds / 86_400, seconds % 86_400);
-    // Years counted from March 1 end with their leap day; 719_468 days lie before 1970-03-01 - 59.
+    // Years counted from March 1 end with their leap day. 719_468 days precede 1970-03-01 - 59.
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
     let year_of_era =
@@ -170,15 +171,14 @@ fn dos_time(seconds: u64) -> u32 {
     let year = year_of_era + era * 400 + u64::from(month <= 2);
     let date = ((year - 1980) << 9) | (month << 5) | day;
     let time = ((time / 3600) << 11) | (((time / 60) % 60) << 5) | ((time % 60) / 2);
-    u32::try_from((date << 16) | time).expect("a year of the range")
+    u32::try_from((date << 16) | time).expect("the year is in range")
 }
 
-/// Bytes that are read around a header: many headers of small members, little of a large one.
+/// Bytes read around a header: many headers of small members, little of a large one.
 const WINDOW: usize = 16 * 1024;
 
-/// Compares every member, as the other implementation reads it from the file, with what was meant:
-/// name, sizes, checksum, offset; and that its local header says the same as the directory, which has to lie in the file
-/// byte for byte.
+/// Compares the name, sizes, checksum and offset of every member, read by the other implementation, with the intended
+/// values. Also checks that its local header agrees with the directory, which must equal the written one byte for byte.
 pub(in crate::archive) fn check(
     file: &File,
     written: &WrittenZip,
@@ -202,7 +202,7 @@ pub(in crate::archive) fn check(
         in_file.resize(block.len(), 0);
         file.read_exact_at(&mut in_file, at)?;
         if in_file != block {
-            return Err(failed("the directory is not as it was written".to_owned()));
+            return Err(failed("the directory differs from the written one".to_owned()));
         }
         at += block.len() as u64;
         for meant in headers(&block, written.directory_at) {
@@ -212,7 +212,7 @@ pub(in crate::archive) fn check(
                 Some(Ok(entry)) => entry,
                 Some(Err(error @ ZipError::Io(_))) => return Err(refused(error)),
                 Some(Err(error)) => return Err(failed(format!("`{}`: {error}", name()))),
-                None => return Err(failed(format!("`{}` is not there", name()))),
+                None => return Err(failed(format!("`{}` is missing", name()))),
             };
             let same = entry.name_raw() == meant.name
                 && entry.size() == meant.facts.size
@@ -220,14 +220,14 @@ pub(in crate::archive) fn check(
                 && entry.crc32() == meant.facts.crc
                 && entry.header_start() == meant.local;
             if !same {
-                return Err(failed(format!("`{}` is not as it was written", name())));
+                return Err(failed(format!("`{}` differs from the written one", name())));
             }
         }
     }
     Ok(())
 }
 
-/// The content of a file at the place where its header was written; nothing where there is no header of that name.
+/// Returns the content of a file whose header was written at an offset. `None` if there is no header with that name.
 pub(in crate::archive) fn content(
     file: &Arc<File>,
     name: &str,
@@ -249,8 +249,8 @@ pub(in crate::archive) fn content(
     ZipData::new(packed, None, record.method, size, record.crc).map(Some)
 }
 
-/// A file seen through two windows, since the reader goes to and fro between two places that both
-/// move forward: the directory and the members' headers.
+/// Two read windows on a file, because the reader alternates between two positions that both move forward: the
+/// directory and the members' headers.
 struct Windows<'a> {
     file: &'a File,
     len: u64,
@@ -274,7 +274,7 @@ impl<'a> Windows<'a> {
 impl Read for Windows<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.ready().is_none() {
-            // The window used last becomes the first; the other one is refilled.
+            // The most recently used window becomes the first; the other is refilled.
             self.blocks.swap(0, 1);
             let [(start, bytes), _] = &mut self.blocks;
             *start = self.position;
@@ -307,7 +307,7 @@ mod tests {
     use crate::fs::PendingFile;
 
     #[test]
-    fn dos_times_of_known_days() {
+    fn dos_times_of_known_dates() {
         // 1980-01-01, 2000-02-29 12:34:56, 2107-12-31 23:59:58
         assert_eq!(dos_time(0), 0x0021_0000);
         assert_eq!(
@@ -333,7 +333,7 @@ mod tests {
     }
 
     fn record(number: usize) -> Record {
-        // Each header has the same length.
+        // All headers have the same length.
         let mut bytes = Vec::new();
         header(&mut bytes, &named(number), &Record::stored(&named(number), 0, 0));
         let at = (bytes.len() * number) as u64;
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_wrong_in_any_block_is_noticed() {
+    fn errors_in_any_block_are_detected() {
         let directory = tempfile::tempdir().unwrap();
         let pending = PendingFile::create(&directory.path().join("x.zip"), true).unwrap();
         let file = pending.file();
@@ -364,7 +364,7 @@ mod tests {
         pending.set_len(written.end).unwrap();
         check(file, &written, all).unwrap();
         let record_len = wide(51);
-        // The name of a member in its header, its name in the directory and the length of its comment, the number of
+        // The name of a member in its header, its name in the directory, the length of its comment, and the number of
         // members.
         for number in [0, 1023, 1024, 4999].map(wide) {
             for place in [

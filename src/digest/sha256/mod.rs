@@ -1,15 +1,14 @@
-//! SHA-256 of messages that come in pieces (FIPS 180-4), alone or several at once.
+//! SHA-256 (FIPS 180-4) of one message or of several at once.
 //!
-//! One message keeps a core waiting: each round needs the result of the one before. Where the processor has
-//! instructions for SHA-256, the rounds of a second message fill the gaps; where it has registers for a word of
-//! sixteen messages, the same instruction does a round of all of them.
+//! One message does not use a core fully, because each round needs the result of the one before. With SHA instructions,
+//! the rounds of a second message fill the gaps. With AVX-512, one instruction does a round of sixteen messages.
 //!
-//! A digest that is quietly of other bytes is the worst that can happen here: what cannot be stops the program.
+//! A wrong digest would be the worst error here, so violated assumptions panic.
 
 #![expect(
     clippy::indexing_slicing,
     clippy::expect_used,
-    reason = "what cannot be must not be passed over"
+    reason = "a violated assumption must not be ignored"
 )]
 
 #[cfg(target_arch = "x86_64")]
@@ -20,19 +19,19 @@ use sha2::block_api::compress256;
 #[cfg(target_arch = "x86_64")]
 use self::x86::{Avx512, Sha};
 
-/// Bytes that are compressed at once (§5.2.1).
+/// Bytes per block (§5.2.1).
 const BLOCK: usize = 64;
 
 type Block = [u8; BLOCK];
 
-/// Messages that registers with a word of each take at once.
+/// Number of messages that AVX-512 hashes at once.
 #[cfg(target_arch = "x86_64")]
 const LANES: usize = 16;
 
-/// From so many messages on, sixteen at once take less time than two after two, where the processor does both.
+/// Smallest number of messages for which sixteen at once are faster than pairs, if the processor supports both.
 pub(super) const WORTH_LANES: usize = 9;
 
-/// The hash value that every message begins with (§5.3.3).
+/// The initial hash value (§5.3.3).
 const INITIAL: [u32; 8] = [
     0x6a09_e667,
     0xbb67_ae85,
@@ -44,20 +43,20 @@ const INITIAL: [u32; 8] = [
     0x5be0_cd19,
 ];
 
-/// The digest of a message in the making.
+/// An incremental SHA-256.
 #[derive(Debug, Clone)]
 pub(crate) struct Sha256 {
     state: [u32; 8],
-    /// The bytes behind the last whole block.
+    /// The bytes after the last complete block.
     partial: Block,
-    /// How many those are.
+    /// Number of bytes in `partial`.
     filled: usize,
-    /// Bytes of the whole message so far.
+    /// Number of bytes added so far.
     length: u64,
 }
 
 impl Sha256 {
-    /// No bytes yet.
+    /// Starts without bytes.
     pub(crate) fn new() -> Self {
         Self { state: INITIAL, partial: [0; BLOCK], filled: 0, length: 0 }
     }
@@ -68,8 +67,7 @@ impl Sha256 {
         compress256(&mut self.state, blocks);
     }
 
-    /// Adds bytes to several messages, which takes less time than to add them one after the other where
-    /// [`at_once`] says so.
+    /// Adds bytes to several messages at once, which is faster if [`at_once`] says so.
     pub(crate) fn update_all<'m>(messages: impl Iterator<Item = (&'m mut Self, &'m [u8])>) {
         Self::update_all_by(Units::find(), messages);
     }
@@ -82,7 +80,7 @@ impl Sha256 {
         compress_all(units, messages.map(begin).collect());
     }
 
-    /// The digests of several messages, which take less time than one after the other where [`at_once`] says so.
+    /// Computes the digests of several messages at once, which is faster if [`at_once`] says so.
     pub(crate) fn of_each(messages: &[&[u8]]) -> Vec<[u8; 32]> {
         Self::of_each_by(Units::find(), messages)
     }
@@ -98,10 +96,10 @@ impl Sha256 {
         hashers.iter().map(Self::digest).collect()
     }
 
-    /// Takes `bytes` into account, and gives the whole blocks among them that are still to be compressed.
+    /// Counts and buffers `bytes`, and returns the complete blocks that are still to be compressed.
     fn begin<'b>(&mut self, mut bytes: &'b [u8]) -> &'b [Block] {
         let length = self.length.checked_add(bytes.len() as u64);
-        self.length = length.expect("nobody has a message of 2^64 bytes");
+        self.length = length.expect("messages are below 2^64 bytes");
         if self.filled > 0 {
             let (_, room) = self.partial.split_at_mut(self.filled);
             let (first, rest) = bytes.split_at(room.len().min(bytes.len()));
@@ -119,17 +117,16 @@ impl Sha256 {
         blocks
     }
 
-    /// The digest of all that was added.
+    /// Returns the digest of all bytes added.
     pub(crate) fn finish(mut self) -> [u8; 32] {
         let end = self.last_blocks();
         compress256(&mut self.state, end.blocks());
         self.digest()
     }
 
-    /// What is left of the message, with a one, zeros, and the number of its bits: they fill the last block, or one
-    /// more (§5.1.1).
+    /// Returns the last one or two blocks: the rest of the message, a one bit, zeros, and the length in bits (§5.1.1).
     fn last_blocks(&self) -> LastBlocks {
-        // A longer message has no digest (§1).
+        // Longer messages have no digest (§1).
         let bits = self.length.checked_mul(8).expect("less than 2^64 bits").to_be_bytes();
         let count = if self.filled + 1 + bits.len() > BLOCK { 2 } else { 1 };
         let mut end = LastBlocks { blocks: [[0; BLOCK]; 2], count };
@@ -165,7 +162,7 @@ struct Stream<'m> {
     blocks: &'m [Block],
 }
 
-/// What the processor has for several messages at once.
+/// The processor's instructions for several messages at once.
 #[derive(Clone, Copy)]
 struct Units {
     #[cfg(target_arch = "x86_64")]
@@ -192,8 +189,11 @@ fn compress_all(units: Units, mut streams: Vec<Stream<'_>>) {
     }
 }
 
-/// Compresses blocks of as many messages as there is something for, until one of those has no more.
-#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "it has none"))]
+/// Compresses blocks of several messages until one of them has none left.
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    expect(unused_variables, reason = "other processors have no such instructions")
+)]
 fn compress_some(units: Units, streams: &mut [Stream<'_>]) {
     #[cfg(target_arch = "x86_64")]
     {
@@ -216,14 +216,14 @@ fn compress_some(units: Units, streams: &mut [Stream<'_>]) {
     }
 }
 
-/// Sixteen messages at most, each in a lane of its own; what is in the others is lost.
+/// Compresses at most sixteen messages, one per lane. The results of unused lanes are dropped.
 #[cfg(target_arch = "x86_64")]
 fn compress_lanes(unit: Avx512, streams: &mut [Stream<'_>]) {
     let count = streams.len().min(LANES);
     let streams = &mut streams[..count];
     let mut states = [[0; LANES]; 8];
     let common = streams.iter().map(|stream| stream.blocks.len()).min().unwrap_or(0);
-    assert!(common > 0, "each stream has something left, or it would be compressed forever");
+    assert!(common > 0, "every stream must have blocks left, or this would not end");
     let mut blocks = [&streams[0].blocks[..common]; LANES];
     for (lane, stream) in streams.iter_mut().enumerate() {
         blocks[lane] = stream.take(common);
@@ -240,7 +240,7 @@ fn compress_lanes(unit: Avx512, streams: &mut [Stream<'_>]) {
 }
 
 impl<'m> Stream<'m> {
-    /// The first blocks, which are then no longer there.
+    /// Removes and returns the first `count` blocks.
     fn take(&mut self, count: usize) -> &'m [Block] {
         let (first, rest) = self.blocks.split_at(count);
         self.blocks = rest;
@@ -248,7 +248,7 @@ impl<'m> Stream<'m> {
     }
 }
 
-/// How many messages at once take less time than one after the other on this processor: the most, then fewer.
+/// Returns the numbers of messages that this processor hashes faster at once than one after the other, largest first.
 pub(crate) fn at_once() -> &'static [usize] {
     #[cfg(target_arch = "x86_64")]
     return match (Avx512::find(), Sha::find()) {
@@ -268,7 +268,7 @@ mod tests {
 
     use super::*;
 
-    /// Bytes without a pattern.
+    /// Pseudorandom bytes.
     fn message(seed: u8, length: usize) -> Vec<u8> {
         let mut state = u32::from(seed) + 1;
         let mut next = || {
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn every_length_is_padded_as_it_should_be() {
+    fn every_length_is_padded_correctly() {
         for length in 0..300 {
             let message = message(1, length);
             let mut alone = Sha256::new();
@@ -292,7 +292,7 @@ mod tests {
         }
     }
 
-    /// Each way that this processor has, and the one without any of its instructions.
+    /// Every implementation that this processor supports, including the portable one.
     fn ways() -> Vec<Units> {
         #[cfg(target_arch = "x86_64")]
         return {
@@ -307,10 +307,10 @@ mod tests {
         return vec![Units::find()];
     }
 
-    /// Every number of lanes and every length at which something else begins, all alike and mixed, in one piece and
-    /// cut at any place: each digest is the one that another implementation gives of each message by itself.
+    /// Tests all numbers of lanes with all boundary lengths, equal and mixed, in one piece and split. Each digest must
+    /// equal that of another implementation.
     #[test]
-    fn every_way_gives_what_another_implementation_gives() {
+    fn every_implementation_matches_another() {
         let mut lengths = vec![0, 1, 55, 56, 63, 64, 65, 119, 120, 127, 128, 129, 183, 184];
         lengths
             .extend([3, 8, 15, 16, 17, 64].iter().flat_map(|k| [k * 64 - 1, k * 64, k * 64 + 1]));
@@ -350,9 +350,9 @@ mod tests {
         Sha256::update_all(messages.iter_mut().zip(bytes));
     }
 
-    /// Two messages of every length that is less than three blocks and their padding, whatever the other's.
+    /// Tests pairs of messages of every length below three blocks and their padding.
     #[test]
-    fn two_at_once_are_what_each_is_alone() {
+    fn two_at_once_match_each_alone() {
         let lengths = if cfg!(miri) { (0..140).step_by(23) } else { (0..200).step_by(1) };
         let messages: Vec<_> = lengths
             .map(|length| (message(2, length), message(3, length)))
@@ -369,9 +369,9 @@ mod tests {
         }
     }
 
-    /// As many messages as there are lanes, fewer and more, each with a length of its own.
+    /// Tests fewer and more messages than lanes, each of another length.
     #[test]
-    fn many_at_once_are_what_each_is_alone() {
+    fn many_at_once_match_each_alone() {
         let counts: &[usize] =
             if cfg!(miri) { &[9, 17] } else { &[1, 2, 3, 8, 9, 10, 15, 16, 17, 31, 32, 33, 50] };
         for &count in counts {
@@ -398,7 +398,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 256 }))]
 
         #[test]
-        fn pieces_make_the_whole(
+        fn pieces_give_the_digest_of_the_complete_message(
             rounds in proptest::collection::vec(proptest::collection::vec(0_usize..400, 0..20), 0..8),
         ) {
             let mut messages = vec![Sha256::new(); 20];

@@ -1,4 +1,4 @@
-//! Several messages at once by what x86-64 processors have for it.
+//! SHA-256 of several messages at once with x86-64 instructions.
 
 use core::arch::x86_64::{
     __m128i, __m512i, _mm_add_epi32, _mm_alignr_epi8, _mm_extract_epi32, _mm_set_epi32,
@@ -33,7 +33,7 @@ const CONSTANTS: [u32; 64] = [
     0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
 ];
 
-/// How the rounds are written out.
+/// The rounds below are written out for these sizes.
 const _: () = assert!(CONSTANTS.len() == 4 * 16 && LANES == 16 && size_of::<Block>() == 4 * 16);
 
 /// Proof that the processor has the SHA extensions.
@@ -48,8 +48,8 @@ impl Sha {
         has_all.then_some(Self(()))
     }
 
-    /// Compresses blocks of two messages, as many of one as of the other.
-    #[expect(unsafe_code, reason = "only those who know the processor may use what not all have")]
+    /// Compresses blocks of two messages, the same number of each.
+    #[expect(unsafe_code, reason = "the instructions need a processor that has them")]
     pub(super) fn compress_two(self, states: [&mut [u32; 8]; 2], blocks: [&[Block]; 2]) {
         let Self(()) = self;
         // SAFETY: a `Sha` is made only where the processor has all the features that the function is
@@ -68,9 +68,9 @@ impl Avx512 {
         has_all.then_some(Self(()))
     }
 
-    /// Compresses so many blocks of each message. The states are by word: the first words of all messages, then
-    /// their second ones.
-    #[expect(unsafe_code, reason = "only those who know the processor may use what not all have")]
+    /// Compresses `count` blocks of each message. The states are arranged by word: the first words of all messages,
+    /// then the second ones.
+    #[expect(unsafe_code, reason = "the instructions need a processor that has them")]
     pub(super) fn compress_sixteen(
         self,
         states: &mut [[u32; LANES]; 8],
@@ -84,16 +84,16 @@ impl Avx512 {
     }
 }
 
-/// The SHA extensions: two messages, round by round in turn.
+/// Compresses two messages with the SHA extensions, alternating their rounds.
 #[target_feature(enable = "sha,ssse3,sse4.1")]
 fn compress_two([state, other_state]: [&mut [u32; 8]; 2], [blocks, others]: [&[Block]; 2]) {
     let (mut one, mut other) = (Message::new(state), Message::new(other_state));
-    // In fours, which the compiler unrolls: then no register is moved to rename it.
+    // In fours, so that the compiler unrolls the loop and moves no registers.
     let fours = CONSTANTS.as_chunks::<4>().0;
     let [early, middle, late, last] = fours.as_chunks::<4>().0 else {
         unreachable!("there are 64 constants")
     };
-    assert_eq!(blocks.len(), others.len(), "none may be left out");
+    assert_eq!(blocks.len(), others.len(), "both messages have the same number of blocks");
     for (block, other_block) in blocks.iter().zip(others) {
         let (before, other_before) = (one, other);
         one.take(block);
@@ -119,21 +119,21 @@ fn compress_two([state, other_state]: [&mut [u32; 8]; 2], [blocks, others]: [&[B
     *other_state = other.state();
 }
 
-/// A message, as the processor's instructions want it.
+/// A message in the layout of the SHA instructions.
 #[derive(Clone, Copy)]
 struct Message {
-    /// The words `a`, `b`, `e` and `f` of the state, the first in the highest place.
+    /// The words `a`, `b`, `e` and `f` of the state, the first in the highest lane.
     abef: __m128i,
-    /// The other four.
+    /// The words `c`, `d`, `g` and `h`.
     cdgh: __m128i,
-    /// The last sixteen words of the message schedule, the earliest first.
+    /// The last sixteen words of the message schedule, earliest first.
     schedule: [__m128i; 4],
 }
 
 impl Message {
     #[inline]
     #[target_feature(enable = "sha,ssse3,sse4.1")]
-    #[expect(clippy::many_single_char_names, reason = "the names that the standard gives")]
+    #[expect(clippy::many_single_char_names, reason = "the names in the standard")]
     fn new(state: &[u32; 8]) -> Self {
         let [a, b, c, d, e, f, g, h] = *state;
         let abef = words([f, e, b, a]);
@@ -143,14 +143,14 @@ impl Message {
 
     #[inline]
     #[target_feature(enable = "sha,ssse3,sse4.1")]
-    #[expect(clippy::many_single_char_names, reason = "the names that the standard gives")]
+    #[expect(clippy::many_single_char_names, reason = "the names in the standard")]
     fn state(self) -> [u32; 8] {
         let [f, e, b, a] = numbers(self.abef);
         let [h, g, d, c] = numbers(self.cdgh);
         [a, b, c, d, e, f, g, h]
     }
 
-    /// Begins the schedule with the words of a block, which are big-endian.
+    /// Starts the schedule with the words of a block, which are big-endian.
     #[inline]
     #[target_feature(enable = "sha,ssse3,sse4.1")]
     fn take(&mut self, block: &Block) {
@@ -162,19 +162,19 @@ impl Message {
         }
     }
 
-    /// Four rounds with the earliest four words of the schedule (§6.2.2).
+    /// Computes four rounds with the earliest four words of the schedule (§6.2.2).
     #[inline]
     #[target_feature(enable = "sha,ssse3,sse4.1")]
     fn four_rounds(&mut self, constants: [u32; 4]) {
         let [first, ..] = self.schedule;
         let sum = _mm_add_epi32(first, words(constants));
-        // Two rounds leave the new `abef` behind, and the old one is the new `cdgh`.
+        // After two rounds, `abef` is new and the old `abef` is the new `cdgh`.
         self.cdgh = _mm_sha256rnds2_epu32(self.cdgh, self.abef, sum);
         let upper = _mm_shuffle_epi32::<0b00_00_11_10>(sum);
         self.abef = _mm_sha256rnds2_epu32(self.abef, self.cdgh, upper);
     }
 
-    /// Puts the next four words of the schedule in the place of the earliest.
+    /// Replaces the earliest four words of the schedule with the next four.
     #[inline]
     #[target_feature(enable = "sha,ssse3,sse4.1")]
     fn extend(&mut self) {
@@ -184,7 +184,7 @@ impl Message {
         self.schedule = [w1, w2, w3, _mm_sha256msg2_epu32(sum, w3)];
     }
 
-    /// Goes on to the words that are there.
+    /// Advances to the next words, which are already computed.
     fn next_words(&mut self) {
         self.schedule.rotate_left(1);
     }
@@ -197,7 +197,7 @@ impl Message {
     }
 }
 
-/// Four words, the first in the lowest place.
+/// Four words, the first in the lowest lane.
 #[inline]
 #[target_feature(enable = "sse2")]
 fn words(numbers: [u32; 4]) -> __m128i {
@@ -220,8 +220,8 @@ fn numbers(words: __m128i) -> [u32; 4] {
 /// One word of every message.
 type Words = __m512i;
 
-/// AVX-512: compresses so many blocks of sixteen messages, a register for the same word of all. The states are by word: the first words of all
-/// messages, then their second ones.
+/// Compresses `count` blocks of sixteen messages with AVX-512. Each register contains the same word of all messages.
+/// The states are arranged by word: the first words of all messages, then the second ones.
 #[target_feature(enable = "avx512f,avx512bw")]
 fn compress_sixteen(states: &mut [[u32; LANES]; 8], blocks: [&[Block]; LANES], count: usize) {
     let mut state = states.map(|numbers| from_numbers(numbers));
@@ -239,11 +239,11 @@ fn compress_sixteen(states: &mut [[u32; LANES]; 8], blocks: [&[Block]; LANES], c
     *states = state.map(|words| to_numbers(words));
 }
 
-/// All rounds of one block of every message (FIPS 180-4 §6.2.2).
+/// Computes all rounds of one block of every message (FIPS 180-4 §6.2.2).
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn rounds(mut state: [Words; 8], mut schedule: [Words; 16]) -> [Words; 8] {
-    // Every word by a number that is known here, so that all stay in registers.
+    // Constant indices keep every word in a register.
     macro_rules! sixteen_rounds {
         ($constants:expr, then $then:tt) => {
             sixteen_rounds!($constants, $then,
@@ -272,22 +272,22 @@ fn rounds(mut state: [Words; 8], mut schedule: [Words; 16]) -> [Words; 8] {
     state
 }
 
-/// One round. The sums are put together so that what becomes known last, which is `e`, has the fewest additions to
-/// go through before the next round can use it: that is what takes the time.
+/// Computes one round. `e` becomes known last, so the sums are grouped to leave the fewest additions after it. This
+/// chain takes most of the time.
 #[inline]
 #[target_feature(enable = "avx512f")]
-#[expect(clippy::many_single_char_names, reason = "the names that the standard gives")]
+#[expect(clippy::many_single_char_names, reason = "the names in the standard")]
 fn round([a, b, c, d, e, f, g, h]: [Words; 8], word: Words, constant: u32) -> [Words; 8] {
     let constant = _mm512_set1_epi32(constant.cast_signed());
     let known = _mm512_add_epi32(d, _mm512_add_epi32(h, _mm512_add_epi32(word, constant)));
     let new_e = _mm512_add_epi32(_mm512_add_epi32(known, choice(e, f, g)), upper_sum_1(e));
-    // The same sum without `d` is what the new `a` begins with.
+    // The new `a` is this sum without `d`.
     let rest = _mm512_sub_epi32(majority(a, b, c), d);
     let new_a = _mm512_add_epi32(_mm512_add_epi32(new_e, rest), upper_sum_0(a));
     [new_a, a, b, c, new_e, e, f, g]
 }
 
-/// The word of the message schedule that is sixteen behind the first of these (§6.2.2).
+/// Computes the word of the message schedule that is sixteen after the first of these (§6.2.2).
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn extended(first: Words, second: Words, tenth: Words, fifteenth: Words) -> Words {
@@ -295,14 +295,14 @@ fn extended(first: Words, second: Words, tenth: Words, fifteenth: Words) -> Word
     _mm512_add_epi32(earlier, _mm512_add_epi32(tenth, lower_sum_1(fifteenth)))
 }
 
-/// `Ch` (§4.1.2): the bits of `y` where `x` has ones, else those of `z`.
+/// `Ch` (§4.1.2): the bits of `y` where `x` is one, else those of `z`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn choice(x: Words, y: Words, z: Words) -> Words {
     _mm512_ternarylogic_epi32::<0b1100_1010>(x, y, z)
 }
 
-/// `Maj`: the bits that two of three have.
+/// `Maj` (§4.1.2): the majority of three bits.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn majority(x: Words, y: Words, z: Words) -> Words {
@@ -339,7 +339,7 @@ fn lower_sum_1(x: Words) -> Words {
     exclusive_or(_mm512_ror_epi32::<17>(x), _mm512_ror_epi32::<19>(x), _mm512_srli_epi32::<10>(x))
 }
 
-/// A block of one message, whose words are big-endian.
+/// Loads a block of one message, whose words are big-endian.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn load(block: &Block) -> Words {
@@ -354,7 +354,7 @@ fn load(block: &Block) -> Words {
     _mm512_shuffle_epi8(words, _mm512_broadcast_i32x4(swap))
 }
 
-/// Makes rows, each with the words of one message, into columns, each with one word of all messages.
+/// Transposes 16 rows, each with the words of one message, into columns, each with one word of all messages.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn transpose(rows: &[Words; LANES]) -> [Words; 16] {
@@ -368,7 +368,7 @@ fn transpose(rows: &[Words; LANES]) -> [Words; 16] {
     [w0, w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, w11, w12, w13, w14, w15]
 }
 
-/// Transposes within each quarter of four rows: what was one row is then one word in four of them.
+/// Transposes within each quarter of four rows. Each row becomes one word in each of the four.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn in_quarters([a, b, c, d]: [Words; 4]) -> [Words; 4] {
@@ -382,7 +382,7 @@ fn in_quarters([a, b, c, d]: [Words; 4]) -> [Words; 4] {
     ]
 }
 
-/// The first quarters of four rows, then their second ones.
+/// Collects the first quarters of four rows, then the second ones, and so on.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn of_quarters([a, b, c, d]: [Words; 4]) -> [Words; 4] {

@@ -243,7 +243,7 @@ fn hints_say_how_to_put_it_right() {
     assert_eq!(datatype("unit8"), "did you mean `uint8`?");
     assert_eq!(datatype("opaque"), "it needs a size: `opaque: {size: 16}`");
     assert!(datatype("bool").contains("enum"));
-    assert_eq!(datatype("quaternion"), "`ra-pack explain NDL040` shows it right");
+    assert_eq!(datatype("quaternion"), "`ra-pack explain NDL040` shows a correct example");
     assert_eq!(hint("run1: {attributes: {}}"), "a group has a path that begins with `/`: `/run1`");
     assert_eq!(hint("type: string"), "an array stands under `ndarrays` and its name");
     assert_eq!(hint("ndarrays: {a/b: {shape: [], type: int8}}"), "`b` belongs into the group `/a`");
@@ -349,10 +349,10 @@ fn coordinates_are_looked_for_in_the_group_and_above() {
     assert_eq!(
         findings,
         [
-            "5:20: error[NDL063]: there is no dimcoord `z` (expected a dimcoord in the group `/a/b` or one above it); `ra-pack explain NDL063` shows it right",
-            "5:23: error[NDL063]: there is no dimcoord `/a/b/y` (expected a dimcoord of this path); `ra-pack explain NDL063` shows it right",
+            "5:20: error[NDL063]: there is no dimcoord `z` (expected a dimcoord in the group `/a/b` or one above it); `ra-pack explain NDL063` shows a correct example",
+            "5:23: error[NDL063]: there is no dimcoord `/a/b/y` (expected a dimcoord of this path); `ra-pack explain NDL063` shows a correct example",
             "5:31: error[NDL063]: there is no dimcoord `yy` (expected a dimcoord in the group `/a/b` or one above it); did you mean `y`?",
-            "5:35: error[NDL063]: there is no dimcoord `near` (expected a dimcoord in the group `/a/b` or one above it); `ra-pack explain NDL063` shows it right",
+            "5:35: error[NDL063]: there is no dimcoord `near` (expected a dimcoord in the group `/a/b` or one above it); `ra-pack explain NDL063` shows a correct example",
         ]
     );
     let document = parsed.document.unwrap();

@@ -1,8 +1,8 @@
-//! Fields of headers and records that readers may understand in two ways.
+//! Tests of fields and records that readers may interpret differently.
 
 use super::*;
 
-/// One header with some of its bytes changed.
+/// Returns a header with some bytes changed.
 fn with(magic: [u8; 8], typeflag: u8, at: usize, bytes: &[u8]) -> Vec<u8> {
     let header = changed(b"a", b'0', 0, |header| {
         header.as_old_mut().linkflag = [typeflag];
@@ -18,13 +18,13 @@ const LINK_NAME: &str = "expected a link name only in the headers of a link";
 const MAGICS: [[u8; 8]; 3] = [*b"ustar\x0000", *b"ustar  \0", [0; 8]];
 
 #[test]
-fn a_byte_that_is_no_part_of_a_field_is_refused_wherever_it_is() {
+fn bytes_outside_all_fields_are_rejected() {
     for magic in MAGICS {
-        // What is no number: those may be empty.
+        // All text fields, which may be empty.
         let bytes = (0..100).chain(157..257).chain(265..329).chain(345..512);
         for at in bytes {
             let faults = read(&with(magic, b'0', at, b"1")).1;
-            // One more letter of a name, of an owner or of a prefix, which a v7 header and one of GNU have not.
+            // One more letter of a name, of an owner or of a prefix. v7 and GNU headers lack some of these fields.
             let is_first = match &magic {
                 b"ustar\x0000" => matches!(at, 0 | 1 | 265 | 297 | 345),
                 b"ustar  \0" => matches!(at, 0 | 1 | 265 | 297),
@@ -39,7 +39,7 @@ fn a_byte_that_is_no_part_of_a_field_is_refused_wherever_it_is() {
 }
 
 #[test]
-fn a_number_that_only_some_readers_take_is_a_warning() {
+fn a_number_that_only_some_readers_accept_is_a_warning() {
     let late = [&[0x80][..], &[0xff; 11]].concat();
     for magic in MAGICS {
         let cases: [(usize, &[u8]); 11] = [
@@ -57,7 +57,7 @@ fn a_number_that_only_some_readers_take_is_a_warning() {
         ];
         for (at, bytes) in cases {
             let fault = fault(&with(magic, b'0', at, bytes));
-            assert!(fault.message.ends_with(", with which other readers stop"), "{at} {bytes:?}");
+            assert!(fault.message.ends_with("; some readers stop here"), "{at} {bytes:?}");
             assert_eq!((fault.code, fault.is_error()), (Code::BadTarHeader, false));
         }
         let cases: [(usize, &[u8]); 5] = [
@@ -74,7 +74,7 @@ fn a_number_that_only_some_readers_take_is_a_warning() {
 }
 
 #[test]
-fn a_link_name_is_that_of_a_link() {
+fn only_links_have_a_link_name() {
     let name = entry(b"././@LongLink", b'K', b"b\0");
     for extension in [pax(&[("linkpath", "b")]), name] {
         for member in [file("a"), block(b"a/", b'5', 0)] {
@@ -84,7 +84,7 @@ fn a_link_name_is_that_of_a_link() {
 }
 
 #[test]
-fn a_directory_without_a_type_is_one_by_all_its_names() {
+fn a_directory_without_a_type_needs_both_names() {
     let (short, long) = (pax(&[("path", "f")]), pax(&[("path", "f/")]));
     for (extension, name) in [(&short, b"x/"), (&long, b"xy")] {
         let header = changed(name, b'0', 0, |header| header.as_old_mut().linkflag = [0]);
@@ -97,7 +97,7 @@ fn a_directory_without_a_type_is_one_by_all_its_names() {
 }
 
 #[test]
-fn records_that_other_readers_obey_are_refused_or_warned_of() {
+fn records_that_other_readers_interpret_are_rejected_or_warned_of() {
     let member = file("a");
     for key in ["GNU.sparse.map", "SCHILY.realsize", "SUN.holesdata"] {
         let bytes = ended(&[&pax(&[(key, "3")]), &member]);

@@ -1,4 +1,4 @@
-//! Round trips of the writer and the reader, and tars that lie.
+//! Round trips of the writer and the reader, and tars with false values.
 
 mod fields;
 
@@ -11,7 +11,7 @@ use super::*;
 use crate::archive::NewMember;
 use crate::archive::data::tests::{in_file, streaming};
 
-/// A header block as another program would write it, with its checksum.
+/// Returns a header block as another program would write it, with its checksum.
 fn block(name: &[u8], typeflag: u8, size: u64) -> Vec<u8> {
     changed(name, typeflag, size, |_| {})
 }
@@ -31,7 +31,7 @@ fn padded(data: &[u8]) -> Vec<u8> {
     [data, &vec![0; data.len().next_multiple_of(BLOCK) - data.len()]].concat()
 }
 
-/// A header block and its data.
+/// Returns a header block and its data.
 fn entry(name: &[u8], typeflag: u8, data: &[u8]) -> Vec<u8> {
     [block(name, typeflag, data.len() as u64), padded(data)].concat()
 }
@@ -59,7 +59,7 @@ fn walk(mut reader: TarReader<impl Skip>, read_data: bool) -> Found {
     (entries, reader.finish().unwrap())
 }
 
-/// Reads `bytes` in every way there is; they must agree on whether they are whole.
+/// Reads `bytes` in every possible way. All must agree on whether the tar is valid.
 fn read(bytes: &[u8]) -> Found {
     let total = Some(bytes.len() as u64);
     let found = walk(TarReader::new(streaming(bytes), None), true);
@@ -88,14 +88,14 @@ fn place(fault: &Finding) -> u64 {
     }
 }
 
-/// The only fault of `bytes`.
+/// Returns the only fault of `bytes`.
 fn fault(bytes: &[u8]) -> Finding {
     let (_, faults) = read(bytes);
     assert_eq!(faults.len(), 1, "{faults:?}");
     faults.into_iter().next().unwrap()
 }
 
-/// Checks that the only fault of `bytes` has that code and a message that begins so.
+/// Checks that the only fault of `bytes` has that code, and that its message begins with `message`.
 fn check(bytes: &[u8], code: Code, message: &str) {
     let fault = fault(bytes);
     assert_eq!(fault.code, code);
@@ -120,7 +120,7 @@ fn member(path: &str, kind: MemberKind, size: u64, modified: u64) -> NewMember<'
     NewMember { path: path.into(), kind, size, modified, align_at: None }
 }
 
-/// A tar of the writer with one plain member, a directory and one that needs PAX.
+/// Writes a tar with one plain member, a directory, and a member that needs PAX.
 fn sample() -> Vec<u8> {
     let mut bytes = Vec::new();
     for (path, kind, data) in [
@@ -137,7 +137,7 @@ fn sample() -> Vec<u8> {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn written_entries_are_read_back() {
     let (entries, faults) = read(&sample());
     assert_eq!(faults, []);
     let found: Vec<_> = entries
@@ -156,7 +156,7 @@ fn what_is_written_is_read() {
 }
 
 #[test]
-fn every_truncation_is_noticed() {
+fn every_truncation_is_detected() {
     let bytes = sample();
     for length in 0..bytes.len() {
         let (_, faults) = read(&bytes[..length]);
@@ -167,7 +167,7 @@ fn every_truncation_is_noticed() {
 }
 
 #[test]
-fn every_flipped_bit_outside_the_data_is_noticed() {
+fn every_flipped_bit_outside_the_data_is_detected() {
     let bytes = sample();
     let data = [512..517, 3072..3672];
     let around_checksums = [148, 155].map(|at| [at, 1024 + at, 1536 + at, 2560 + at]).concat();
@@ -181,7 +181,7 @@ fn every_flipped_bit_outside_the_data_is_noticed() {
             // The same number.
             assert_eq!(faults, []);
         } else if (2048..2560).contains(&(bit / 8)) {
-            // A PAX path with another letter in it is another path.
+            // A flipped bit in a PAX path gives another path.
             assert!(faults.len() <= 1, "byte {}", bit / 8);
         } else {
             assert_eq!(faults.len(), 1, "byte {}", bit / 8);
@@ -190,7 +190,7 @@ fn every_flipped_bit_outside_the_data_is_noticed() {
 }
 
 #[test]
-fn the_end_mark_may_be_missing_with_a_warning() {
+fn a_missing_end_mark_is_a_warning() {
     let none = fault(&file("a"));
     let message = "expected two blocks of zeros at the end, found";
     assert_eq!((&none.message, place(&none)), (&format!("{message} none"), 1024));
@@ -201,7 +201,7 @@ fn the_end_mark_may_be_missing_with_a_warning() {
 }
 
 #[test]
-fn only_zeros_follow_the_end_mark() {
+fn only_zeros_may_follow_the_end_mark() {
     let mut bytes = ended(&[&file("a")]);
     bytes.resize(200_000, 0);
     assert_eq!(names(&bytes), ["a"]);
@@ -216,7 +216,7 @@ fn only_zeros_follow_the_end_mark() {
 }
 
 #[test]
-fn data_that_is_cut_off_names_its_member() {
+fn truncated_data_names_its_member() {
     let bytes = [file("a"), block(b"run/b.ra", b'0', 2000), vec![1; 700]].concat();
     let fault = fault(&bytes);
     assert_eq!(fault.code, Code::NotAnArchive);
@@ -224,19 +224,19 @@ fn data_that_is_cut_off_names_its_member() {
     assert_eq!(
         TarFault(fault).to_string(),
         "byte 1536 of the tar, member `run/b.ra`: \
-         expected 2000 bytes of data, found 700 before the end"
+         expected 2000 bytes of data, found 700 before the end of the file"
     );
 }
 
 #[test]
-fn cut_off_padding_is_not_cut_off_data() {
+fn truncated_padding_is_not_truncated_data() {
     let bytes = [block(b"a", b'0', 5), b"12345\0\0".to_vec()].concat();
-    let message = "expected 507 zeros after the data, found the end after 2 bytes";
+    let message = "expected 507 zeros after the data, found the end of the file after 2 bytes";
     check(&bytes, Code::NotAnArchive, message);
 }
 
 #[test]
-fn padding_that_is_not_zeros_is_a_warning_and_the_walk_goes_on() {
+fn nonzero_padding_is_a_warning_and_reading_continues() {
     let mut first = file("a");
     first[512 + 100] = 1;
     let (entries, faults) = read(&ended(&[&first, &file("b")]));
@@ -246,7 +246,7 @@ fn padding_that_is_not_zeros_is_a_warning_and_the_walk_goes_on() {
 }
 
 #[test]
-fn sizes_that_lie_end_the_walk_and_binary_ones_are_read() {
+fn false_sizes_end_reading_and_binary_ones_are_read() {
     let with_size = |size: &[u8; 12]| {
         let header = changed(b"a", b'0', 0, |header| header.as_old_mut().size = *size);
         fault(&ended(&[&header, &file("b")]))
@@ -255,7 +255,7 @@ fn sizes_that_lie_end_the_walk_and_binary_ones_are_read() {
     for size in [b"\x80\0\0\0\0\0\0\xff\0\0\0\0", b"\x80\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff"] {
         assert_eq!(with_size(size).code, Code::NotAnArchive);
     }
-    // Some readers pass over a tab, others find no number.
+    // Some readers skip a tab, others find no number.
     let large = b"\x80\x01\0\0\0\0\0\0\0\0\0\0";
     for size in [&[0xff; 12], large, b"0000000008a\0", b"\t0000000003\0", &[0; 12]] {
         let fault = with_size(size);
@@ -299,14 +299,14 @@ fn gnu_long_names_are_read() {
 }
 
 #[test]
-fn a_name_after_a_nul_is_not_lost() {
+fn a_name_after_a_nul_is_rejected() {
     let name = entry(b"././@LongLink", b'L', b"a\0b\0");
     let (entries, _) = read(&ended(&[&name, &file("short")]));
     assert_eq!(entries[0].0.name, b"a\0b");
 }
 
 #[test]
-fn pax_records_hold_before_the_header() {
+fn pax_records_override_the_header() {
     let records =
         pax(&[("path", "größe/\n.ra"), ("size", "5"), ("mtime", "1.5"), ("comment", "x")]);
     let (entries, faults) = read(&ended(&[&records, &file("a")]));
@@ -317,19 +317,19 @@ fn pax_records_hold_before_the_header() {
 }
 
 #[test]
-fn pax_sizes_must_be_those_of_the_header_below_8_gib() {
+fn pax_sizes_must_match_the_header_below_8_gib() {
     let with =
         |size, header| ended(&[&pax(&[("size", size)]), &block(b"a", b'0', header), &[0; 1024]]);
-    let message = "expected the size 512 of the header in its PAX header too, found";
+    let message = "expected the size 512 of the header also in its PAX header, found";
     check(&with("1024", 512), Code::HeadersDisagree, &format!("{message} 1024"));
     check(&with("0", 512), Code::HeadersDisagree, &format!("{message} 0"));
-    // From there on the header cannot say it, whatever it holds instead.
+    // From 8 GiB on, the header cannot store the size, so its value is ignored.
     let message = format!("expected {OCTAL_END} bytes of data, found ");
     check(&with("8589934592", 0), Code::NotAnArchive, &message);
 }
 
 #[test]
-fn a_pax_size_may_not_precede_a_long_name() {
+fn a_pax_size_must_not_precede_a_long_name() {
     let (size, plain) = (pax(&[("size", "5")]), pax(&[("comment", "x")]));
     let name = entry(b"././@LongLink", b'L', b"long\0");
     let message = "expected a PAX header with a size just before its entry, \
@@ -351,16 +351,17 @@ fn two_names_must_agree() {
     let name = entry(b"././@LongLink", b'L', b"one\0");
     assert_eq!(names(&ended(&[&name, &pax(&[("path", "one")]), &file("a")])), ["one"]);
     let bytes = ended(&[&name, &pax(&[("path", "two")]), &file("a")]);
-    let message = "expected one name, found `two` in the PAX header and `one` in the GNU long name";
+    let message =
+        "expected the same name, found `two` in the PAX header and `one` in the GNU long name";
     check(&bytes, Code::HeadersDisagree, message);
 }
 
 #[test]
-fn extensions_without_an_entry_or_twice_are_refused() {
+fn extensions_without_an_entry_or_repeated_are_rejected() {
     let name = entry(b"././@LongLink", b'L', b"long\0");
     let (local, global) = (pax(&[("path", "b")]), entry(b"g", b'g', b"13 comment=x\n"));
     for part in [&name, &local] {
-        let dangling = "expected the entry that the headers before it describe, found ";
+        let dangling = "expected an entry after its extended headers, found ";
         for bytes in [part, &ended(&[part]), &ended(&[part, &global, &file("a")])] {
             check(bytes, Code::BadExtendedHeader, dangling);
         }
@@ -370,10 +371,10 @@ fn extensions_without_an_entry_or_twice_are_refused() {
     assert_eq!(names(&ended(&[&global, &global, &file("a")])), ["a"]);
 }
 
-const GLOBAL: &str = "expected a global PAX header to describe no single entry, found `";
+const GLOBAL: &str = "expected no `";
 
 #[test]
-fn a_global_header_may_not_rename_or_resize() {
+fn a_global_header_must_not_rename_or_resize() {
     for (payload, key) in [(&b"10 path=b\n"[..], "path"), (b"10 size=5\n", "size")] {
         let bytes = ended(&[&entry(b"g", b'g', payload), &file("a")]);
         check(&bytes, Code::BadExtendedHeader, &format!("{GLOBAL}{key}`"));
@@ -381,7 +382,7 @@ fn a_global_header_may_not_rename_or_resize() {
 }
 
 #[test]
-fn extended_headers_are_bounded_before_they_are_read() {
+fn extended_headers_are_limited_before_they_are_read() {
     for typeflag in [b'x', b'g', b'L', b'K'] {
         let message = "expected an extended header of at most 1048576 bytes, found 4294967296";
         check(&ended(&[&block(b"x", typeflag, 1 << 32)]), Code::BadExtendedHeader, message);
@@ -392,7 +393,7 @@ fn extended_headers_are_bounded_before_they_are_read() {
 }
 
 #[test]
-fn a_pax_length_that_lies_is_refused() {
+fn a_false_pax_length_is_rejected() {
     for payload in [&b"8 path=b\n"[..], b"11 path=b\n", b"999999999 path=b\n", b"10 path=b\n\0"] {
         let bytes = ended(&[&entry(b"x", b'x', payload), &file("a")]);
         check(&bytes, Code::BadExtendedHeader, "the record at byte ");
@@ -410,7 +411,7 @@ fn sparse_files_are_not_supported() {
 }
 
 #[test]
-fn links_and_special_files_are_told_apart() {
+fn links_and_special_files_are_distinguished() {
     let link = |header: &mut tar::Header| header.as_old_mut().linkname[..3].copy_from_slice(b"../");
     let bytes = ended(&[
         &changed(b"h", b'1', 0, link),
@@ -444,7 +445,7 @@ fn only_files_have_data() {
 }
 
 #[test]
-fn a_header_without_a_magic_describes_no_other() {
+fn a_header_without_a_magic_must_not_be_an_extension() {
     for typeflag in [b'x', b'g', b'L', b'K'] {
         let header = changed(b"a", typeflag, 0, |header| header.as_mut_bytes()[257..265].fill(0));
         let message = "expected the magic of ustar or GNU in a header of type `";
@@ -453,7 +454,7 @@ fn a_header_without_a_magic_describes_no_other() {
 }
 
 #[test]
-fn a_file_by_its_type_is_no_directory_by_its_name() {
+fn a_directory_name_with_the_type_of_a_file_is_rejected() {
     let named = |typeflag| {
         let header = changed(b"a/", b'0', 0, |header| header.as_old_mut().linkflag = [typeflag]);
         ended(&[&header])
@@ -470,7 +471,7 @@ fn a_file_by_its_type_is_no_directory_by_its_name() {
 }
 
 #[test]
-fn many_warnings_are_bounded_and_hide_no_fault() {
+fn many_warnings_are_limited_and_hide_no_fault() {
     let mut one = file("a");
     one[600] = 1;
     let bytes = [one.repeat(150), vec![1; 512]].concat();
@@ -514,7 +515,7 @@ fn path() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn any_header_is_read_as_written(
+    fn any_written_header_is_read_back(
         path in path(),
         directory in any::<bool>(),
         size in prop_oneof![any::<u64>(), 0..10_000_u64, OCTAL_END - 2..OCTAL_END + 2],
@@ -557,7 +558,7 @@ proptest! {
             let mut entry = entry.unwrap();
             let mut name = String::from_utf8(entry.path_bytes().into_owned()).unwrap();
             if path.contains('\n') && !path.is_ascii() {
-                // It ends a PAX record at any line feed.
+                // The crate ends a PAX record at any line feed.
                 name.clone_from(path);
             }
             let mut data = Vec::new();
