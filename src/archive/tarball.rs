@@ -109,11 +109,11 @@ impl Tarball {
     /// Creates the error for members that need too much memory. It reports no problems of the members seen so far,
     /// because members not seen could hide them.
     fn too_many(&self, allowance: &Allowance) -> Error {
+        let path = self.file.path().to_string_lossy();
+        let (path, limit) = (escape(&path), allowance.limit());
         Error::Unsupported(format!(
-            "listing the members of `{}` needs more than the limit of {} bytes for an archive of this size; \
-             list them with `tar -tf`",
-            escape(&self.file.path().to_string_lossy()),
-            allowance.limit()
+            "listing the members of `{path}` needs more than the limit of {limit} bytes for an archive of this size; \
+             list them with `tar -tf {path}`"
         ))
     }
 
