@@ -11,11 +11,11 @@ use std::{
 
 use cli::Ending;
 
-// What unwinds the stack after a panic, as a part of the program: as a library of its own it takes a tenth of a
-// millisecond to load, and `get` of a small array takes less than two.
+// Links the stack unwinder statically: loading it as a shared library takes a tenth of a millisecond, and `get` of a
+// small array takes less than two.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[link(name = "gcc_eh")]
-#[expect(unsafe_code, reason = "nothing is declared that could be called")]
+#[expect(unsafe_code, reason = "the block declares nothing that could be called")]
 unsafe extern "C" {}
 
 fn main() -> ExitCode {
@@ -33,19 +33,19 @@ fn main() -> ExitCode {
     }
 }
 
-/// Has signals end the program with the status that says so, by a thread of its own, which no work keeps waiting.
+/// Starts a thread that ends the program on a signal, with the exit status for that signal.
 #[cfg(unix)]
 fn stop_on_signals() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     use signal_hook::flag::{register, register_conditional_shutdown};
 
-    // Shells know a program that was stopped by 128 and the number of the signal.
+    // Shells report a program that a signal ended as 128 plus the number of the signal.
     const SHELL: i32 = 128;
-    // With a handler, a write beyond the largest file that is allowed fails, and says so. Unlike a signal that is
-    // ignored, programs that are called do not inherit that.
+    // With a handler, a write beyond the file size limit fails with an error. Unlike an ignored signal, a handler is
+    // not inherited by programs that this one starts.
     let _ = register(SIGXFSZ, Arc::default());
     let signals = [SIGHUP, SIGINT, SIGTERM];
-    // Without the handler the system ends the program, and the next run explains the temporary file that it leaves.
+    // Without the handler the system ends the program, and the next run reports the temporary file that it leaves.
     let Ok(mut handler) = signal_hook::iterator::Signals::new(signals) else { return };
     let wait = move || handler.forever().take(1).for_each(|signal| stop(SHELL + signal));
     if thread::Builder::new().name("signals".to_owned()).spawn(wait).is_err() {
@@ -62,7 +62,7 @@ fn stop_on_signals() {
     let _ = ctrlc::set_handler(|| stop(INTERRUPTED));
 }
 
-/// Cleans up and ends with this status.
+/// Cleans up and exits with this status.
 fn stop(status: i32) {
     cli::erase_progress();
     ra_pack::files::remove_unfinished_and_exit(status)

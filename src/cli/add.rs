@@ -21,17 +21,17 @@ Examples:
   ra-pack add exp.zip --remove notes.txt
 
 Environment:
-  SOURCE_DATE_EPOCH   the time of every member, in seconds since 1970 UTC; otherwise 1980-01-01")]
+  SOURCE_DATE_EPOCH   modification time of all members, in seconds since 1970 UTC; default 1980-01-01")]
 pub(crate) struct AddArgs {
-    /// The archive to add to.
+    /// Archive to change.
     #[arg(value_name = "ARCHIVE")]
     archive: PathBuf,
 
-    /// Files and directories to add, under their names below DIR.
+    /// Files and directories to add, named by their paths relative to DIR.
     #[arg(value_name = "FILE", required_unless_present_any = ["remove", "attribute"])]
     files: Vec<String>,
 
-    /// Take files from this directory.
+    /// Resolve FILE relative to this directory.
     #[arg(short = 'C', long, value_name = "DIR", default_value = ".")]
     directory: PathBuf,
 
@@ -39,11 +39,11 @@ pub(crate) struct AddArgs {
     #[arg(long, value_name = "NAME")]
     remove: Vec<String>,
 
-    /// Give the pack an attribute, or change it, such as title='Mooring 7'. Repeatable.
+    /// Set an attribute of the pack, such as title='Mooring 7'. Repeatable.
     #[arg(long, value_name = "NAME=VALUE", value_parser = attribute)]
     attribute: Vec<Attribute>,
 
-    /// Replace files that are in the pack already.
+    /// Replace files that are already in the pack.
     #[arg(short, long)]
     force: bool,
 
@@ -51,27 +51,27 @@ pub(crate) struct AddArgs {
     #[arg(long, value_name = "METHOD", default_value = "stored", value_parser = compression)]
     compression: ra_pack::archive::Compression,
 
-    /// Describe arrays without a description by their headers.
+    /// Generate descriptions from headers for arrays that have none.
     #[arg(long)]
     describe: bool,
 
-    /// Leave out files that match: `*.tmp` in every directory, `run1/raw` from the top. Repeatable.
+    /// Exclude files that match: `*.tmp` in every directory, `run1/raw` from the top. Repeatable.
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
 
-    /// Follow symbolic links instead of refusing them.
+    /// Follow symbolic links instead of rejecting them.
     #[arg(long)]
     dereference: bool,
 
-    /// Refuse warnings, and words that are extensions of the language.
+    /// Treat warnings as errors and reject ra-pack's extensions to NDL.
     #[arg(long)]
     strict: bool,
 
-    /// Refuse names that Windows, macOS or a common file system cannot write or tells apart otherwise.
+    /// Reject names that Windows, macOS or common file systems cannot store or would confuse.
     #[arg(long)]
     portable: bool,
 
-    /// Sign the manifest beside the archive: a shell command that takes its path as last argument.
+    /// Sign the manifest next to the archive with this shell command; its path is appended as last argument.
     #[arg(long, value_name = "COMMAND")]
     sign_with: Option<String>,
 
@@ -98,7 +98,7 @@ pub(super) fn run(args: &AddArgs, output: &Output) -> Result<Ending, Failure> {
         pack.remove(name)?;
     }
     for name in &args.files {
-        // As a shell completes it: `./run1/` is `run1`.
+        // Shell completion gives `./run1/` for `run1`.
         let parts: Vec<_> = name.split('/').filter(|part| *part != ".").collect();
         let name = parts.join("/");
         let name = name.trim_end_matches('/');

@@ -1,4 +1,4 @@
-//! The command line: the commands, and the options that several of them take.
+//! The commands, and the options that several of them share.
 
 use std::ops::RangeInclusive;
 
@@ -23,31 +23,31 @@ use super::report::ReportArgs;
 use super::show::ShowArgs;
 use super::verify::{ManifestArgs, ValidateArgs, VerifyArgs};
 
-/// The help that every command shares, below its options.
+/// Help text after the options of every command.
 pub(super) const SHARED: &str = "\
 Exit status:
-  0     done and clean (warnings allowed, unless --strict)
-  1     findings: damage, a mismatch, a malformed file, a refused description
-  2     could not be done: usage, I/O, no such member, target exists, unsupported
+  0     success (warnings allowed, unless --strict)
+  1     errors in the data: damage, a mismatch, a malformed file, a description that is not valid
+  2     the command failed: usage, I/O, no such member, output exists, unsupported
   130   interrupted (Ctrl-C); 143: terminated. Unfinished files are removed
 
 Environment:
-  NO_COLOR            no colours, if it is not empty and --color is not given
-  CLICOLOR_FORCE      colours also where there is no terminal, if it is neither empty nor 0
-  COLUMNS             how wide --help is where there is no terminal
-  TERM                no line of progress and plain letters in pictures, if it is dumb
-  LC_ALL              show, plot: blocks and other signs of Unicode in text, if it, or else
-                      LC_CTYPE, or else LANG, says UTF-8
-  COLORTERM           plot: 24-bit colours in the terminal, if it is truecolor or 24bit
-  SOURCE_DATE_EPOCH   create, add: the time of every member, in seconds since 1970 UTC
-  TMPDIR              diff: where an array that is encoded goes meanwhile
+  NO_COLOR            disable colours if not empty, unless --color is given
+  CLICOLOR_FORCE      use colours without a terminal if neither empty nor 0
+  COLUMNS             width of --help without a terminal
+  TERM                disable the progress line and Unicode in pictures if dumb
+  LC_ALL              show, plot: use Unicode in text if the locale is UTF-8;
+                      LC_CTYPE, then LANG, is used if it is not set
+  COLORTERM           plot: use 24-bit colours in the terminal if truecolor or 24bit
+  SOURCE_DATE_EPOCH   create, add: modification time of all members, in seconds since 1970 UTC
+  TMPDIR              diff: directory for temporary decoded arrays
 
-There are no configuration files.";
+ra-pack reads no configuration files.";
 
-/// Pack arrays with their descriptions into one archive that can still be read and checked in decades.
+/// Pack arrays and their descriptions into one archive that can be read and verified for decades.
 #[derive(Debug, Parser)]
 #[command(name = "ra-pack", version, max_term_width = 100, after_long_help = SHARED)]
-#[command(after_help = "`ra-pack help COMMAND` says more about a command, with examples.")]
+#[command(after_help = "`ra-pack help COMMAND` shows details and examples of a command.")]
 #[command(subcommand_required = true, arg_required_else_help = true, infer_subcommands = false)]
 #[command(disable_help_flag = true)]
 pub(crate) struct Cli {
@@ -58,10 +58,10 @@ pub(crate) struct Cli {
     pub(crate) shared: Shared,
 }
 
-/// The heading of the options that every command has.
+/// Heading of the options that every command has.
 const GLOBAL: &str = "Global options";
 
-// The options that may be given before the command or among its own. A doc comment would be taken for that of each
+// Options that are valid before and after the name of the command. clap would show a doc comment as the help of every
 // command.
 #[derive(Debug, Args)]
 pub(crate) struct Shared {
@@ -70,7 +70,7 @@ pub(crate) struct Shared {
     #[arg(hide_possible_values = true)]
     pub(crate) color: Color,
 
-    /// Print only findings and results.
+    /// Print only results, errors and warnings.
     #[arg(short, long, global = true, help_heading = GLOBAL)]
     pub(crate) quiet: bool,
 
@@ -79,7 +79,7 @@ pub(crate) struct Shared {
     #[arg(hide_possible_values = true)]
     pub(crate) progress: progress::When,
 
-    /// Print help; --help has more, with examples.
+    /// Print help; --help adds details and examples.
     #[arg(short, long, global = true, action = ArgAction::Help, help_heading = GLOBAL)]
     help: Option<bool>,
 }
@@ -96,118 +96,118 @@ pub(crate) enum Color {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Pack a directory, after checking every description in it.
+    /// Pack a directory into an archive, after checking every description.
     ///
-    /// Every array (X.ra) needs a description: X.yaml beside it, or an entry in the directory's manifest.yaml. Each
-    /// is compared with the header of its array. Nothing is written if one is wrong or two contradict each other.
-    /// The archive appears when it is complete. The directory is never changed.
+    /// Every array (X.ra) needs a description: X.yaml next to it, or an entry in the directory's manifest.yaml. Each
+    /// description is compared with the header of its array. Nothing is written if a description is not valid or two
+    /// contradict each other. OUT appears only when it is complete. The directory is never changed.
     ///
-    /// The same content gives the same bytes, whatever the number of jobs.
+    /// The same files give the same bytes, with any number of threads.
     Create(CreateArgs),
-    /// Add, replace or remove files of an archive.
+    /// Add, replace or remove files in an archive.
     ///
-    /// Files and directories are added under their names below the working directory, or below -C DIR. The archive
-    /// is checked as `create` does. Members that stay are copied as they are packed; those of a .tar.gz or .tar.zst
-    /// are packed again. The old archive stays until the new one takes its place.
+    /// Files and directories are added under their paths relative to the working directory, or to -C DIR. The new
+    /// archive passes the same checks as in `create`. Other members are copied without compressing them again, except
+    /// in a .tar.gz or .tar.zst. The old archive stays until the new one replaces it.
     Add(AddArgs),
     /// Convert arrays between .ra, .npy, .npz, .ds, .png, directories and archives.
     ///
-    /// Formats are inferred from the names: OUT is a directory when it is one, ends in a slash or has no extension. A
-    /// directory is converted with everything below it, each array under its name, and all other files are copied. An
-    /// .npz or .ds among several files becomes a directory of its name. To convert one array out of several, choose it
-    /// with --member. Files that cannot be converted are named at the end, and the exit status is 1.
+    /// Formats are inferred from the names: OUT is a directory if it exists as one, ends in a slash or has no
+    /// extension. A directory is converted with its subdirectories: arrays keep their names, and all other files are
+    /// copied. An .npz or .ds among several inputs becomes a directory. To convert one array out of several, choose it
+    /// with --member. Files that cannot be converted are listed at the end, and the exit status is 1.
     ///
     /// Indexing does not change: a[i, j] before is a[i, j] after. Row-major data, as in most .npy files, is
-    /// transposed on the way to RawArray, unless --order row keeps its bytes and says so in the description. An
-    /// array without a counterpart in the other format is refused; metadata without one is reported.
+    /// transposed when converted to RawArray; --order row keeps the bytes and records the order in the description.
+    /// An array that the other format cannot store is rejected; metadata that it cannot store is reported.
     Convert(ConvertArgs),
     /// Check every byte of a pack: container, manifests, digests, headers and descriptions.
     ///
-    /// Use `verify` for a pack that you received or kept: it reads everything. Use `validate` while you write
-    /// descriptions: it reads no data. Use `manifest --check` for digests alone, as `sha256sum -c`.
+    /// Use `verify` for a pack that you received or stored: it reads everything. Use `validate` while you write
+    /// descriptions: it reads no data. Use `manifest --check` to check only digests, like `sha256sum -c`.
     Verify(VerifyArgs),
-    /// Print, write or check the digests of a pack alone, as sha256sum does.
+    /// Print, write or check the digests of a pack, like sha256sum.
     ///
-    /// The output is what `sha256sum -c` reads in the unpacked directory: a line for each file except manifests and
-    /// their signatures. Descriptions and headers are not checked: use `verify` for these.
+    /// Prints one `sha256sum -c` line per file, except manifests and their signatures. Headers and descriptions are
+    /// not checked: use `verify` for these.
     Manifest(ManifestArgs),
     /// List the arrays and files of a pack with type, shape, size and title.
     ///
-    /// Descriptions of arrays, manifests and the like are left out of the table unless --all is given or a GLOB
-    /// matches nothing else. --names, --null and --json always have every member. On a terminal the table is as wide
-    /// as the screen; in a pipe nothing is cut.
+    /// The table omits descriptions of arrays, manifests and tag files unless --all is given or a GLOB matches nothing
+    /// else. --names, --null and --json list every member. On a terminal the table is cut to the width of the screen;
+    /// in a pipe it is not.
     List(ListArgs),
-    /// Show the facts of one array or one pack, with the bytes where they are.
+    /// Show the header, offsets and description of an array, or a summary of a pack.
     ///
-    /// Only the directory, headers, descriptions and manifests are read. For an array: each field of its header with
-    /// its offset, where header and data are in the archive, the `od` and `dd` commands that read them, its
-    /// description and its digest. For a pack: numbers of files and types, coordinates, manifests, and errors that
-    /// can be found without reading data.
+    /// Reads only the directory, headers, descriptions and manifests. For an array: each field of its header, the
+    /// offsets of header and data in the archive, `od` and `dd` commands that read them, its description and its
+    /// digest. For a pack: numbers of files and types, coordinates, manifests, and errors that can be found without
+    /// reading data.
     Info(InfoArgs),
-    /// Show what is in a pack, as `ncdump -h` does, or the values of an array, as NumPy does.
+    /// Show the structure of a pack, like `ncdump -h`, or the values of an array, like NumPy.
     ///
-    /// For a pack or a group of it: attributes, dimensions, coordinates and variables, from headers and descriptions
-    /// alone. For an array: only the values that are shown are read. --stats reads all of them, in bounded memory,
-    /// and checks them against the manifest. Missing values are counted apart: `storage.fillvalue`, the attributes
-    /// `_FillValue` and `missing_value`, and values outside `valid_range` or `valid_min` and `valid_max`.
+    /// For a pack or a group: attributes, dimensions, coordinates and variables, from headers and descriptions. For
+    /// an array: the first and last values of each dimension; only these are read. --stats reads all values, in
+    /// bounded memory, and checks them against the manifest. Missing values are counted separately:
+    /// `storage.fillvalue`, the attributes `_FillValue` and `missing_value`, and values outside `valid_range` or
+    /// `valid_min` and `valid_max`.
     Show(ShowArgs),
     /// Draw an array: one dimension as a line, two as an image.
     ///
-    /// Axes, units and colours follow the description, and missing values are marked. For an array with more
-    /// dimensions, --slice chooses two. Without --output, a preview is drawn in the terminal.
+    /// Axis labels, units and colours follow the description; missing values are marked. If an array has more than two
+    /// dimensions, choose two with --slice. Without --output, a preview is drawn in the terminal.
     Plot(PlotArgs),
-    /// Read one array or file out of a pack, checked against the manifest.
+    /// Read one array or file from a pack, and check it against the manifest.
     Get(GetArgs),
-    /// Unpack an archive safely, checking digests while writing.
+    /// Unpack an archive safely, and check its digests.
     ///
-    /// Without -C, the files go to a new directory named after the archive: exp.zip to exp/. An archive whose files
-    /// are all in one directory, such as a bag, is unpacked where you are.
+    /// Without -C, the files go to a new directory named after the archive: exp.zip to exp/. An archive with all files
+    /// in one directory, such as a bag, is unpacked in the working directory.
     Extract(ExtractArgs),
     /// Print, write or change descriptions: units, names, dimensions, a title.
     ///
-    /// Without options, the description that headers imply is printed. --set, --dims and --apply put metadata into the
-    /// descriptions of a directory, or of one array; a missing description is made. Comments and formatting of
-    /// everything else stay.
+    /// Without options, prints the description that the headers imply. --set, --dims and --apply change metadata in the
+    /// descriptions of a directory or of one array, and create missing descriptions. Comments and formatting stay.
     ///
-    /// --update brings the shape and type in descriptions, and `storage` where it is given, in line with the headers,
-    /// and changes no other byte. A document in which that cannot be done safely is left unchanged and reported.
+    /// --update makes the shape, type and `storage` in descriptions agree with the headers, and changes no other byte.
+    /// A document that cannot be updated safely is reported and not changed.
     Describe(DescribeArgs),
     /// Compare two packs or two arrays: added, removed and renamed members, changed elements.
     ///
     /// Packs may be archives of any kind or directories. Members are matched by name. Members with the same digest in
-    /// both manifests count as equal without being read, unless --verify is given. Manifests do not count.
+    /// both manifests count as equal without being read, unless --verify is given. Manifests are not compared.
     ///
-    /// Elements are compared in their own type. Two NaN are equal. Byte order, encoding and, where descriptions say
-    /// so, the order of dimensions may differ: elements with the same index are compared. With --l1, --l2 or --max
-    /// one number is printed, the distance over all elements of two arrays.
+    /// Elements with the same index are compared, in their own type. Two NaN are equal. Byte order, encoding and
+    /// row-major or column-major order may differ. --l1, --l2 and --max print one number: the distance over all
+    /// elements of two arrays.
     ///
-    /// Exit status: 0 nothing differs by more than is tolerated; 1 something does; 2 they could not be compared.
+    /// Exit status: 0 no differences beyond the tolerance; 1 differences; 2 the targets could not be compared.
     Diff(DiffArgs),
-    /// Write a pack as one HTML page, with statistics and a picture of every array.
+    /// Write an HTML page about a pack, with statistics and a picture of every array.
     ///
-    /// The page needs nothing else, not even a network. The same pack gives the same page. The page is written even
-    /// if an array cannot be read; the exit status is then 1.
+    /// The page is a single file and needs no network. The same pack gives the same page. If an array cannot be read,
+    /// the page is written without its values and the exit status is 1.
     Report(ReportArgs),
-    /// Give an array another shape, in place, and its description with it.
+    /// Change an array's dimensions in place, and update its description.
     ///
-    /// The elements stay as they are, and so does what follows them; the new extents must make as many elements. One
-    /// of them may be -1: it follows from the others. They are in the order of the description's shape, which is that
-    /// of the header's dims unless it says `storage: {order: row}`.
+    /// Data and trailing metadata are not touched. The new shape must have the same number of elements. One length may
+    /// be -1: it is computed from the others. Lengths are in the order of the description's shape, which is the order
+    /// of the header's dims unless the description says `storage: {order: row}`.
     ///
-    /// Each file is replaced in one step, the array first. Nothing is changed if the description cannot be updated.
+    /// Each file is replaced atomically, the array first. Nothing is changed if the description cannot be updated.
     Reshape(ReshapeArgs),
-    /// Explain the code of a finding, with a wrong and a right example.
+    /// Explain the code of an error or warning, with a wrong and a correct example.
     Explain(ExplainArgs),
-    /// Print the JSON Schema of descriptions or of a command's --json.
+    /// Print the JSON Schema of descriptions or of a command's JSON output.
     Schema(SchemaArgs),
-    /// Check descriptions, and the arrays that they are of, without reading data.
+    /// Check descriptions and their arrays, without reading data.
     ///
-    /// Use `validate` while you write descriptions. A file that is named is taken as a description, with the array of
-    /// its name beside it; an array with its description. In a directory or archive, everything is checked that
-    /// `verify` checks except digests. --metadata also reads coordinates. Coordinates that a single file names are looked for in its directory and in
-    /// those above it, up to the working directory.
+    /// Use `validate` while you write descriptions. A single description is checked with the array of the same name
+    /// next to it, and an array with its description. In a directory or archive, `validate` checks everything that
+    /// `verify` does except digests. --metadata also reads coordinates. Coordinates that a single file refers to are
+    /// searched for in its directory and the directories above it, up to the working directory.
     Validate(ValidateArgs),
-    /// Print completions for a shell.
+    /// Print a completion script for a shell.
     Completions(CompletionsArgs),
     /// Print a manual page, or write all of them.
     Man(ManArgs),
@@ -215,7 +215,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct Common {
-    /// Threads to use [default: one per core].
+    /// Use N threads [default: one per core].
     #[arg(short, long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<usize>,
 
@@ -224,10 +224,10 @@ pub(crate) struct Common {
     pub(crate) json: bool,
 }
 
-/// Choices for the values of an option, each with what `--help` says of it.
+/// Values of an option, each with its help text.
 pub(super) type Choices<T> = [(&'static str, T, &'static str)];
 
-/// Reads one of these words.
+/// Returns a parser for one of these words.
 pub(super) fn words<T: Copy + Send + Sync>(
     words: &'static Choices<T>,
 ) -> impl TypedValueParser<Value = T> {
@@ -241,16 +241,16 @@ pub(super) fn words<T: Copy + Send + Sync>(
     })
 }
 
-/// Every format, those of a single array first.
+/// All formats, those for a single array first.
 pub(super) const FORMATS: &Choices<ArrayFormat> = &[
-    ("ra", ArrayFormat::Ra, "A RawArray file, with its description beside it"),
-    ("raw", ArrayFormat::Raw, "The elements alone, little-endian, in file order"),
+    ("ra", ArrayFormat::Ra, "A RawArray file, with its description next to it"),
+    ("raw", ArrayFormat::Raw, "Only the elements, little-endian, in file order"),
     ("npy", ArrayFormat::Npy, "A NumPy array"),
-    ("png", ArrayFormat::Png, "A picture"),
-    ("csv", ArrayFormat::Csv, "Numbers of one or two dimensions, a line for each first index"),
+    ("png", ArrayFormat::Png, "A PNG image"),
+    ("csv", ArrayFormat::Csv, "Numbers in one or two dimensions, one line per first index"),
     ("json", ArrayFormat::Json, "Numbers in nested lists"),
     ("npz", ArrayFormat::Npz, "NumPy arrays in a zip"),
-    ("ds", ArrayFormat::Ds, "Variables of ds-format"),
+    ("ds", ArrayFormat::Ds, "A ds-format file"),
     ("directory", ArrayFormat::Pack(Container::Directory), "A directory of RawArray files"),
     ("zip", ArrayFormat::Pack(Container::Zip), "A zip of RawArray files"),
     ("tar", ArrayFormat::Pack(Container::Tar), "A tar of RawArray files"),
@@ -258,17 +258,17 @@ pub(super) const FORMATS: &Choices<ArrayFormat> = &[
     ("tar.zst", ArrayFormat::Pack(Container::TarZst), "A tar compressed with Zstandard"),
 ];
 
-/// The formats of a single array.
+/// Formats for a single array.
 pub(super) const ARRAY_FORMATS: &Choices<ArrayFormat> = FORMATS.split_at(6).0;
 
-/// More threads than this help nobody, and each takes memory.
+/// Largest number of threads. More would not be faster, and each takes memory.
 const MAX_JOBS: usize = 256;
 
 pub(super) fn jobs(text: &str) -> Result<usize, String> {
     number(text, 1..=MAX_JOBS)
 }
 
-/// Reads a whole number of a range.
+/// Parses a whole number within a range.
 pub(super) fn number<N>(text: &str, range: RangeInclusive<N>) -> Result<N, String>
 where
     N: std::str::FromStr + PartialOrd + std::fmt::Display,
@@ -310,7 +310,7 @@ pub(super) fn compression(text: &str) -> Result<ra_pack::archive::Compression, S
     match method {
         "stored" if level.is_none() => Ok(Compression::Stored),
         "stored" => Err("`stored` has no level".to_owned()),
-        // Level 1 of the library in use makes many arrays larger than they were.
+        // Level 1 of the compressor makes many arrays larger.
         "deflate" => Ok(Compression::Deflate { level: level_in(2..=9)? }),
         "zstd" => {
             Ok(Compression::Zstd { level: level_in(1..=19)?.and_then(|n| n.try_into().ok()) })
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_about_what_its_variant_says() {
+    fn help_of_a_command_is_the_doc_comment_of_its_variant() {
         let about = |command: &clap::Command| {
             let of = |command: &clap::Command| {
                 format!("{:?} {:?}", command.get_about(), command.get_long_about())
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn shared_options_stand_before_the_command_or_behind_it() {
+    fn shared_options_are_valid_before_and_after_the_command() {
         let read = |typed: &[&str]| {
             let shared = Cli::try_parse_from([&["ra-pack"], typed].concat()).unwrap().shared;
             (shared.color, shared.quiet, shared.progress)
@@ -355,8 +355,8 @@ mod tests {
         let (auto, never) = (progress::When::Auto, progress::When::Never);
         assert_eq!(read(&["list", "x"]), (Color::Auto, false, auto));
         assert_eq!(read(&["-q", "--color", "never", "list", "x"]), (Color::Never, true, auto));
-        let behind = ["--color", "always", "list", "-q", "x", "--color=never", "--progress=never"];
-        assert_eq!(read(&behind), (Color::Never, true, never));
+        let after = ["--color", "always", "list", "-q", "x", "--color=never", "--progress=never"];
+        assert_eq!(read(&after), (Color::Never, true, never));
     }
 
     #[test]
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn older_spellings_are_read_and_not_shown() {
+    fn older_spellings_are_accepted_and_hidden() {
         for line in [
             "get x.zip a.ra --no-check --to csv",
             "convert x y --to npy",
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_and_compressions_are_read() {
+    fn sizes_and_compressions_are_parsed() {
         assert_eq!(size("0"), Ok(0));
         assert_eq!(size("3k"), Ok(3072));
         assert_eq!(size("2T"), Ok(2 << 40));

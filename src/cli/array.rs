@@ -1,4 +1,4 @@
-//! One array that was named: a member of a pack, or a file by itself; its label, and its numbers as dates.
+//! One array, given as a member of a pack or as a file; its label, and its numbers as dates.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::shell;
 use super::show::{flow, values};
 use super::text::{count, floor};
 
-/// Opens the pack, or the directory around a loose array, and gives the name of the array in it.
+/// Opens the pack, or the directory of a single array file. Returns it with the name of the array.
 pub(super) fn open(
     target: &Path,
     member: Option<&str>,
@@ -23,10 +23,10 @@ pub(super) fn open(
             Ok((pack, member))
         }
         None if ra_pack::files::is_pack(target)? => {
-            // A file that only looks like a pack has nothing to list.
+            // Fails with the reason for a file that only looks like a pack.
             Pack::open(target)?;
             Err(ra_pack::Error::Unsupported(format!(
-                "`{}` is a pack; name one of the arrays that `ra-pack list --arrays {}` shows",
+                "`{}` is a pack; name one of its arrays, which `ra-pack list --arrays {}` shows",
                 ra_pack::path::escape_path(target),
                 shell::path(target),
             )))
@@ -35,19 +35,19 @@ pub(super) fn open(
     }
 }
 
-/// The text of an attribute.
+/// Returns the text of an attribute.
 pub(super) fn attribute_text<'d>(description: Option<&'d Ndarray>, name: &str) -> Option<&'d str> {
     description?.attribute(name)?.as_str()
 }
 
-/// The same, safe to print.
+/// Returns the text of an attribute, escaped for a terminal.
 pub(super) fn attribute(description: Option<&Ndarray>, name: &str) -> Option<String> {
     attribute_text(description, name).map(|text| ra_pack::path::escape(text).to_string())
 }
 
-/// Names and values of attributes, for a table.
+/// Returns names and values of attributes, as rows of a table.
 pub(super) fn attribute_rows(attributes: &[Attribute]) -> Vec<[String; 2]> {
-    /// Elements of a list that are shown.
+    /// Largest number of elements shown of a list.
     const MOST: u64 = 20;
     let rows = attributes.iter().map(|attribute| {
         let name = ra_pack::path::escape(&attribute.name).to_string();
@@ -56,14 +56,14 @@ pub(super) fn attribute_rows(attributes: &[Attribute]) -> Vec<[String; 2]> {
     rows.collect()
 }
 
-/// `long_name [units]`, as far as a description has them.
+/// Returns `long_name [units]`, or the one that the description has.
 pub(super) fn label(description: Option<&Ndarray>) -> Option<String> {
     let units = attribute(description, "units").map(|units| format!("[{units}]"));
     let parts = [attribute(description, "long_name"), units];
     parts.into_iter().flatten().reduce(|name, units| format!("{name} {units}"))
 }
 
-/// Extents with the names of their dimensions, and the order where it is not the usual one: `[depth 10, time 149] row`.
+/// Formats the lengths and names of dimensions, and the order if it is not column-major: `[depth 10, time 149] row`.
 pub(super) fn extents<'n>(
     axes: impl Iterator<Item = (Option<&'n str>, &'n u64)>,
     order: Order,
@@ -76,36 +76,36 @@ pub(super) fn extents<'n>(
     format!("[{}] {order}", axes.collect::<Vec<_>>().join(", ")).trim_end().to_owned()
 }
 
-/// The way from the numbers of an array to dates, when its units count from one.
+/// Returns the conversion from the numbers of an array to dates, if its units count from a date.
 pub(super) fn dates(description: Option<&Ndarray>) -> Option<Dates> {
     let units = attribute(description, "units")?;
     Dates::new(&units, attribute(description, "calendar").as_deref())
 }
 
-/// The first and the last element as numbers.
+/// Returns the first and the last element as numbers.
 pub(super) fn ends(corners: &Corners) -> Option<(f64, f64)> {
     let words = values::words(corners, 17);
     let number = |word: Option<&String>| word?.trim().parse().ok();
     Some((number(words.first())?, number(words.last())?))
 }
 
-/// The way from numbers that count from a date, such as `days since 1970-01-01`, to dates.
+/// Conversion of numbers that count from a date, such as `days since 1970-01-01`, to dates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Dates {
-    /// The first moment, in seconds since 1970.
+    /// Origin, in seconds since 1970.
     epoch: f64,
-    /// Seconds of a unit.
+    /// Seconds per unit.
     unit: f64,
 }
 
-/// Seconds of a day.
+/// Seconds per day.
 const DAY: f64 = 86_400.0;
 
-/// Seconds around 1970 that are shown as dates: those with years of four digits.
+/// Range of dates with a year of four digits, in seconds since 1970. Other numbers are not shown as dates.
 const SHOWN: std::ops::Range<f64> = -62_167_219_200.0..253_402_300_800.0;
 
 impl Dates {
-    /// Reads the attribute `units`, and `calendar` where there is one; nothing for other calendars than ours.
+    /// Parses the attributes `units` and `calendar`. Returns `None` for a calendar other than the Gregorian one.
     pub(super) fn new(units: &str, calendar: Option<&str>) -> Option<Self> {
         let ours = ["gregorian", "standard", "proleptic_gregorian"];
         if calendar.is_some_and(|calendar| !ours.contains(&calendar)) {
@@ -121,28 +121,28 @@ impl Dates {
             _ => return None,
         };
         let epoch = moment(since.trim())?;
-        // Before 1582-10-15 the calendars of that name differ.
+        // The calendars of that name differ before 1582-10-15.
         (epoch >= -12_219_292_800.0).then_some(Self { epoch, unit })
     }
 
-    /// The number as seconds since 1970.
+    /// Converts the number to seconds since 1970.
     pub(super) fn seconds(self, number: f64) -> f64 {
         self.epoch + number * self.unit
     }
 
-    /// The number that has so many seconds since 1970.
+    /// Converts seconds since 1970 to the number.
     pub(super) fn number(self, seconds: f64) -> f64 {
         (seconds - self.epoch) / self.unit
     }
 
-    /// The date, to the second; nothing when it is not a whole second, or not shown.
+    /// Returns the date, or `None` if it is not a whole second or out of range.
     pub(super) fn exact(self, number: f64) -> Option<String> {
         let seconds = self.seconds(number);
         ((seconds - seconds.round()).abs() < 1e-6).then(|| date(seconds)).flatten()
     }
 }
 
-/// Seconds since 1970 as `2024-06-03T00:00:00Z`.
+/// Formats seconds since 1970 as `2024-06-03T00:00:00Z`.
 pub(super) fn date(seconds: f64) -> Option<String> {
     let seconds = seconds.round();
     if !SHOWN.contains(&seconds) {
@@ -155,7 +155,7 @@ pub(super) fn date(seconds: f64) -> Option<String> {
     Some(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"))
 }
 
-/// A date with or without a time, in UTC, as seconds since 1970.
+/// Parses a date with or without a time, in UTC, to seconds since 1970.
 fn moment(text: &str) -> Option<f64> {
     let text = text.trim_end_matches("UTC").trim_end_matches('Z').trim();
     let (date, time) = text.split_once(['T', ' ']).unwrap_or((text, ""));
@@ -172,7 +172,7 @@ fn moment(text: &str) -> Option<f64> {
     is_time.then(|| f64::from(days(year, month, day)) * DAY + f64::from(seconds))
 }
 
-/// Days from 1970 to a date: years begin in March, so that the leap day is the last.
+/// Returns the number of days from 1970-01-01 to a date. Years begin in March, so that the leap day is the last.
 pub(super) fn days(year: i32, month: i32, day: i32) -> i32 {
     let year = if month <= 2 { year - 1 } else { year };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
@@ -180,7 +180,7 @@ pub(super) fn days(year: i32, month: i32, day: i32) -> i32 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// The date so many days after 1970.
+/// Returns the date `days` days after 1970-01-01.
 pub(super) fn civil(days: i32) -> (i32, i32, i32) {
     let days = days + 719_468;
     let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));

@@ -30,66 +30,66 @@ Examples:
   ra-pack convert lz4.ra plain.ra"
 )]
 pub(crate) struct ConvertArgs {
-    /// Files and directories to read, and last what to write: a file, a directory or an archive.
+    /// Files and directories to read, then the output: a file, a directory or an archive.
     #[arg(value_name = "IN", required = true)]
     paths: Vec<PathBuf>,
 
-    /// Write to this file, directory or archive; every other path is then one to read.
+    /// Write to this file, directory or archive; all other paths are then inputs.
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
 
-    /// Read IN in this format [default: by the name and the first bytes of IN].
+    /// Read IN in this format [default: inferred from name and first bytes].
     #[arg(long, value_name = "FORMAT", value_parser = words(FORMATS))]
     from: Option<ra_pack::convert::ArrayFormat>,
 
-    /// Write OUT in this format [default: by the name of OUT].
+    /// Write OUT in this format [default: inferred from the name].
     #[arg(long = "format", alias = "to", value_name = "FORMAT", value_parser = words(FORMATS))]
     to: Option<ra_pack::convert::ArrayFormat>,
 
-    /// Convert this array alone, such as run1/temperature.
+    /// Convert only this array, such as run1/temperature.
     #[arg(long, value_name = "NAME")]
     member: Option<String>,
 
-    /// Write arrays in this order: other formats become column in RawArray by default, and everything
-    /// else stays as it is.
+    /// Write arrays in this order [default: column when converting another format to RawArray, otherwise
+    /// unchanged].
     #[arg(long, value_name = "ORDER", value_parser = words(ORDERS))]
     order: Option<ndl::Order>,
 
-    /// Keep big-endian numbers and say so, instead of swapping their bytes.
+    /// Keep big-endian byte order and record it, instead of swapping the bytes.
     #[arg(long)]
     keep_endian: bool,
 
-    /// Leave out what follows the elements of a .ra, which otherwise stays in another .ra.
+    /// Drop metadata after the elements of a .ra; by default a .ra output keeps it.
     #[arg(long)]
     drop_metadata: bool,
 
-    /// Write what follows the elements of a .ra to this file.
+    /// Write metadata after the elements of a .ra to this file.
     #[arg(long, value_name = "FILE", conflicts_with = "drop_metadata")]
     keep_metadata: Option<PathBuf>,
 
-    /// What elements without a counterpart are: bfloat16 takes two bytes without a type in .npy for brain
-    /// floats; void writes what numpy has no type for as bytes.
+    /// Convert types with no counterpart: bfloat16 reads NumPy `V2` as bfloat16; void writes unsupported types
+    /// as NumPy `Vn`.
     #[arg(long = "as", value_name = "TYPE", value_parser = words(TYPES))]
     reinterpret: Option<Reinterpret>,
 
-    /// Also give the masks of a .ds, as NAME.mask; to .ds, make masks of the elements that stand for none.
+    /// Also read the masks of a .ds, as NAME.mask; when writing a .ds, store missing values as masks.
     #[arg(long)]
     masks: bool,
 
-    /// Compress members of an .npz or a zip: stored, deflate[:LEVEL]; of a zip also zstd[:LEVEL].
+    /// Compress members of an .npz or zip: stored, deflate[:LEVEL]; in a zip also zstd[:LEVEL].
     #[arg(long, value_name = "METHOD", value_parser = compression)]
     compression: Option<ra_pack::archive::Compression>,
 
-    /// Turn 1-D arrays with the name of a coordinate (time, lat, lon, x, y, z, depth, ...) into coordinates, and
-    /// name the dimensions of other arrays that are as long as one of them. Described arrays do not change.
+    /// Turn 1-D arrays named like a coordinate (time, lat, lon, x, y, z, depth, ...) into coordinates, and name the
+    /// dimensions of other arrays that have the same length. Described arrays do not change.
     #[arg(long)]
     dimcoords: bool,
 
-    /// Leave out files of a directory that are not arrays, instead of copying them.
+    /// Convert only the arrays of a directory, without copying other files.
     #[arg(long)]
     arrays_only: bool,
 
-    /// Replace files that are there already. Descriptions that still fit the new arrays stay.
+    /// Replace existing files; keep descriptions that still fit the new arrays.
     #[arg(short, long)]
     force: bool,
 
@@ -98,17 +98,17 @@ pub(crate) struct ConvertArgs {
 }
 
 const ORDERS: &Choices<ndl::Order> = &[
-    ("column", ndl::Order::Column, "The first index runs fastest, as RawArray has it"),
-    ("row", ndl::Order::Row, "The last index runs fastest, as most other formats have it"),
+    ("column", ndl::Order::Column, "Column-major: the first index changes fastest, as in RawArray"),
+    ("row", ndl::Order::Row, "Row-major: the last index changes fastest, as in most other formats"),
 ];
 
 const TYPES: &Choices<Reinterpret> = &[
-    ("bfloat16", Reinterpret::BFloat16, "Brain floats"),
-    ("void", Reinterpret::Void, "Bytes without a type"),
+    ("bfloat16", Reinterpret::BFloat16, "Read NumPy V2 as bfloat16"),
+    ("void", Reinterpret::Void, "Write unsupported types as NumPy Vn"),
 ];
 
 impl ConvertArgs {
-    /// What to read, and what to write.
+    /// Splits the paths into inputs and output.
     fn paths(&self) -> Result<(&[PathBuf], &PathBuf), Failure> {
         match (&self.output, &self.paths[..]) {
             (Some(output), inputs) => Ok((inputs, output)),
@@ -154,7 +154,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> Result<Ending, Failure
     diagnostics::show(target, &mut [], &report.leftovers, output);
     let ending = if report.failed.is_empty() { Ending::Clean } else { Ending::Findings };
     if args.common.json {
-        tell_losses(&report, output);
+        print_losses(&report, output);
         output.json(&report)?;
         return Ok(ending);
     }
@@ -164,7 +164,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> Result<Ending, Failure
     for name in &report.copied {
         output.note(&format!("{}: copied", escape(name)));
     }
-    tell_losses(&report, output);
+    print_losses(&report, output);
     let copied = match report.copied.len() as u64 {
         0 => String::new(),
         count => format!(" and {}", counted(count, "other file")),
@@ -178,7 +178,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> Result<Ending, Failure
     ));
     if !report.failed.is_empty() {
         let count = counted(report.failed.len() as u64, "file");
-        output.message(&format!("ra-pack: {count} could not be converted:"));
+        output.message(&format!("ra-pack: cannot convert {count}:"));
         for failed in &report.failed {
             output.message(&format!("  {}: {}", escape(&failed.name), escape(&failed.reason)));
         }
@@ -186,7 +186,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> Result<Ending, Failure
     Ok(ending)
 }
 
-/// One converted array on a line.
+/// Formats one converted array as a line.
 fn line(array: &Converted) -> String {
     let names = array.dimensions.iter().map(|name| Some(&**name).filter(|name| !name.is_empty()));
     let axes = names.chain(std::iter::repeat(None)).zip(&array.shape);
@@ -202,8 +202,8 @@ fn line(array: &Converted) -> String {
     )
 }
 
-/// Says on one line for each array what the output does not hold of it.
-fn tell_losses(report: &ConvertReport, output: &Output) {
+/// Prints a warning for each array of which the output does not hold everything.
+fn print_losses(report: &ConvertReport, output: &Output) {
     let warn = |text: &str| output.note(&format!("warning: {}", escape(text)));
     for loss in &report.losses {
         warn(loss);

@@ -25,29 +25,29 @@ Examples:
   ra-pack create exp -o exp.zip --layout bagit --bag-info 'Contact-Name=A. Scientist'
 
 Environment:
-  SOURCE_DATE_EPOCH   the time of every member, in seconds since 1970 UTC; otherwise 1980-01-01")]
+  SOURCE_DATE_EPOCH   modification time of all members, in seconds since 1970 UTC; default 1980-01-01")]
 pub(crate) struct CreateArgs {
-    /// The directory to pack.
+    /// Directory to pack.
     #[arg(value_name = "DIR")]
     source: PathBuf,
 
-    /// The archive to make: .zip, .tar, .tar.gz, .tgz, .tar.zst or .tzst.
+    /// Archive to write: .zip, .tar, .tar.gz, .tgz, .tar.zst or .tzst.
     #[arg(short, long, value_name = "ARCHIVE")]
     output: PathBuf,
 
-    /// How to lay out the pack.
+    /// Lay out the pack as plain files or as a bag.
     #[arg(long, value_name = "LAYOUT", default_value = "plain", value_parser = words(LAYOUTS))]
     layout: Layout,
 
-    /// Say this in bag-info.txt of a bag, such as 'Contact-Name=A. Scientist'. Repeatable.
+    /// Add a line to the bag's bag-info.txt, such as 'Contact-Name=A. Scientist'. Repeatable.
     #[arg(long, value_name = "LABEL=VALUE", value_parser = bag_info)]
     bag_info: Vec<(String, String)>,
 
-    /// Give the pack an attribute, such as title='Mooring 7'. Repeatable.
+    /// Set an attribute of the pack, such as title='Mooring 7'. Repeatable.
     #[arg(long, value_name = "NAME=VALUE", value_parser = attribute)]
     attribute: Vec<Attribute>,
 
-    /// The digests of the manifests, sha256 among them: sha256, sha512.
+    /// Write manifests with these digests, separated by commas: sha256 (required), sha512.
     #[arg(long, value_name = "ALGORITHMS", value_delimiter = ',', default_value = "sha256")]
     digest: Vec<ra_pack::digest::Algorithm>,
 
@@ -56,43 +56,43 @@ pub(crate) struct CreateArgs {
     #[arg(long, value_name = "METHOD", default_value = "stored", value_parser = compression)]
     compression: ra_pack::archive::Compression,
 
-    /// Describe arrays without a description by their headers, in the archive only.
+    /// Generate descriptions from headers for arrays that have none, in the archive only.
     #[arg(long)]
     describe: bool,
 
-    /// Leave out what matches; `*.tmp` in every directory, `run1/raw` from the top. Repeatable.
+    /// Exclude files that match: `*.tmp` in every directory, `run1/raw` from the top. Repeatable.
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
 
-    /// Pack what symbolic links lead to, instead of refusing them.
+    /// Follow symbolic links instead of rejecting them.
     #[arg(long)]
     dereference: bool,
 
-    /// Replace an archive that is already there.
+    /// Replace an existing archive.
     #[arg(short, long)]
     force: bool,
 
-    /// Refuse warnings, and words that are extensions of the language.
+    /// Treat warnings as errors and reject ra-pack's extensions to NDL.
     #[arg(long)]
     strict: bool,
 
-    /// Refuse names that Windows, macOS or a common file system cannot write or tells apart otherwise.
+    /// Reject names that Windows, macOS or common file systems cannot store or would confuse.
     #[arg(long)]
     portable: bool,
 
-    /// Write no manifest beside the archive.
+    /// Do not write a manifest next to the archive.
     #[arg(long)]
     no_external_manifest: bool,
 
-    /// Also write ARCHIVE.sha256, the digest of the archive file itself.
+    /// Also write ARCHIVE.sha256, with the digest of the archive file itself.
     #[arg(long)]
     archive_digest: bool,
 
-    /// Sign the manifest beside the archive: a shell command that takes its path as last argument.
+    /// Sign the manifest next to the archive with this shell command; its path is appended as last argument.
     #[arg(long, value_name = "COMMAND", conflicts_with = "no_external_manifest")]
     sign_with: Option<String>,
 
-    /// Keep the files' times of modification; the archive then depends on them.
+    /// Store the modification times of the files; the archive then depends on them.
     #[arg(long)]
     preserve_mtime: bool,
 
@@ -101,11 +101,11 @@ pub(crate) struct CreateArgs {
 }
 
 const LAYOUTS: &Choices<Layout> = &[
-    ("plain", Layout::Plain, "The files as they lie, and the manifests beside them"),
+    ("plain", Layout::Plain, "The files as they are, with manifests next to them"),
     ("bagit", Layout::BagIt, "A BagIt 1.0 bag (RFC 8493)"),
 ];
 
-/// Reads an attribute of a pack.
+/// Parses an attribute of a pack.
 pub(super) fn attribute(text: &str) -> Result<Attribute, String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok(Attribute::read(name, value)),
@@ -142,7 +142,7 @@ pub(super) fn run(args: &CreateArgs, output: &Output) -> Result<Ending, Failure>
     show(&args.source, report, args.common.json, output)
 }
 
-/// Shows what was packed from `source`.
+/// Prints a summary of what was packed from `source`.
 pub(super) fn show(
     source: &Path,
     mut report: CreateReport,
@@ -156,7 +156,10 @@ pub(super) fn show(
     }
     let described = report.described.len() as u64;
     if described > 0 {
-        output.note(&format!("described {} by their headers", counted(described, "array")));
+        output.note(&format!(
+            "generated descriptions of {} from headers",
+            counted(described, "array")
+        ));
     }
     output.note(&format!(
         "packed {} and {} into {} ({}, {})",
@@ -168,12 +171,12 @@ pub(super) fn show(
     ));
     if let Some(manifest) = &report.external_manifest {
         output.note(&format!(
-            "keep {} in another place: it proves what was packed",
+            "store {} apart from the archive: `ra-pack verify --manifest` detects any change with it",
             escape_path(manifest)
         ));
     }
     if let Some(signature) = &report.signature {
-        output.note(&format!("signed by {}", escape_path(signature)));
+        output.note(&format!("signature: {}", escape_path(signature)));
     }
     if let Some(lacks) = lacks(&report.metadata, source) {
         output.note(&lacks);
@@ -181,7 +184,7 @@ pub(super) fn show(
     Ok(Ending::Clean)
 }
 
-/// What the arrays of a target lack, and how to see which they are.
+/// Returns a message about missing units and long names, with the command that lists them.
 pub(super) fn lacks(counts: &MetadataCounts, target: &Path) -> Option<String> {
     if counts.is_complete() {
         return None;
@@ -203,12 +206,14 @@ pub(super) fn lacks(counts: &MetadataCounts, target: &Path) -> Option<String> {
     Some(format!("{lacking}; `ra-pack validate --metadata {target}` lists them"))
 }
 
-/// The time that the environment asks for, by the convention of reproducible builds.
+/// Returns the time in `SOURCE_DATE_EPOCH`, by the convention of reproducible builds.
 pub(super) fn timestamp() -> Result<Option<u64>, Failure> {
     let Some(value) = std::env::var_os("SOURCE_DATE_EPOCH") else { return Ok(None) };
     let seconds = value.to_str().and_then(|value| value.parse().ok());
     seconds.map(Some).ok_or_else(|| {
         let value = escape_path(value.as_ref());
-        Failure::unsupported(format!("SOURCE_DATE_EPOCH is `{value}`, expected seconds since 1970"))
+        Failure::unsupported(format!(
+            "SOURCE_DATE_EPOCH: expected seconds since 1970, found `{value}`"
+        ))
     })
 }

@@ -24,57 +24,56 @@ Examples:
   ra-pack describe --update exp/run1/temperature.ra")]
 #[command(group(ArgGroup::new("editing").multiple(true)))]
 pub(crate) struct DescribeArgs {
-    /// An array, a directory or an archive; the last two give one document.
+    /// Array, directory or archive; a directory or archive gives one document.
     #[arg(value_name = "TARGET")]
     target: PathBuf,
 
-    /// Write a description beside every array of a directory that has none; touch nothing else.
+    /// Write a description next to every array of a directory that has none; change no other file.
     #[arg(long, group = "writing", conflicts_with = "editing")]
     write: bool,
 
-    /// Bring the description of an array, or every description of a directory, in line with the
-    /// header.
+    /// Update the description of an array, or all descriptions of a directory, to agree with the
+    /// headers.
     #[arg(long, group = "writing", conflicts_with_all = ["dimcoords", "editing"])]
     update: bool,
 
     /// Set an attribute of an array, such as temperature.units=K, or of the pack, such as
-    /// title='Mooring 7'; remove it if VALUE is empty. Repeatable.
+    /// title='Mooring 7'. An empty VALUE removes it. Repeatable.
     #[arg(long, group = "editing", value_name = "NAME.ATTRIBUTE=VALUE", value_parser = assignment)]
     set: Vec<Assignment>,
 
-    /// Name the dimensions of an array. A 1-D array of such a name has the coordinates. Repeatable.
+    /// Name the dimensions of an array. A 1-D array of that name has the coordinates. Repeatable.
     #[arg(long, group = "editing", value_name = "NAME=DIM,DIM...")]
     dims: Vec<String>,
 
-    /// Print a table (CSV) of all arrays with their dimensions, units and names, to be filled in.
+    /// Print a CSV table of all arrays with their dimensions, units and names, to fill in.
     #[arg(long, group = "writing", conflicts_with = "editing")]
     template: bool,
 
-    /// Set what the cells of such a table say; `-` reads it from standard input. Empty cells change
-    /// nothing.
+    /// Apply a filled-in CSV table; `-` reads standard input. Empty cells change nothing.
     #[arg(long, group = "editing", value_name = "FILE")]
     apply: Option<PathBuf>,
 
-    /// Turn undescribed 1-D arrays with the name of a coordinate (time, lat, lon, x, y, z, depth,
-    /// frequency, ...) into dimension coordinates, and let other undescribed arrays name them where
-    /// exactly one is as long as the axis.
+    /// Turn undescribed 1-D arrays named like a coordinate (time, lat, lon, x, y, z, depth,
+    /// frequency, ...) into coordinates. Other undescribed arrays refer to a coordinate if it is the
+    /// only one of that length.
     #[arg(long)]
     dimcoords: bool,
 
-    /// Show what would be written or changed, and leave all files as they are.
+    /// Show what would be written or changed, without changing any file.
     #[arg(short = 'n', long)]
     dry_run: bool,
 
-    /// Threads to use [default: one per core].
+    /// Use N threads [default: one per core].
     #[arg(short, long, value_name = "N", value_parser = super::args::jobs)]
     jobs: Option<usize>,
 
-    /// Print the description, or what was written or changed, as JSON.
+    /// Print the description, or the changes, as JSON.
     #[arg(long, conflicts_with = "template")]
     json: bool,
 }
 
-/// A key and a value.
+/// Key and value of an assignment.
 type Assignment = (String, Value);
 
 fn assignment(text: &str) -> Result<Assignment, String> {
@@ -101,11 +100,11 @@ pub(super) fn run(args: &DescribeArgs, output: &Output) -> Result<Ending, Failur
     if !args.set.is_empty() || !args.dims.is_empty() || args.apply.is_some() {
         let edits = edits(args)?;
         let report = ra_pack::describe::edit_descriptions(target, &edits, &options)?;
-        return changed(args, report, "with the given metadata already", output);
+        return changed(args, report, output);
     }
     if args.update {
         let report = ra_pack::describe::update_descriptions(target, &options)?;
-        return changed(args, report, "in line with the headers already", output);
+        return changed(args, report, output);
     }
     if !args.write {
         let text = ra_pack::describe::describe_target(target, &options)?;
@@ -126,12 +125,12 @@ pub(super) fn run(args: &DescribeArgs, output: &Output) -> Result<Ending, Failur
         written(&target.join(name), args.dry_run, output);
     }
     if report.written.is_empty() {
-        output.note(&format!("{} described already", counted(report.described, "array")));
+        output.note(&format!("{} already described", counted(report.described, "array")));
     }
     Ok(Ending::of(&report.findings))
 }
 
-/// What was given on the command line and in a table, where the table comes first.
+/// Collects the edits from the table, then those from the command line.
 fn edits(args: &DescribeArgs) -> Result<MetadataEdits, Failure> {
     let table = args.apply.as_deref().map(files::text).transpose()?;
     let mut edits = match table {
@@ -146,8 +145,7 @@ fn edits(args: &DescribeArgs) -> Result<MetadataEdits, Failure> {
             Some(named) => named,
             None if args.target.is_dir() => {
                 return Err(Failure::unsupported(format!(
-                    "--dims {} does not say of which array; give NAME=DIM,DIM, such as \
-                     --dims temperature=time,lat,lon",
+                    "--dims {}: expected NAME=DIM,DIM, such as --dims temperature=time,lat,lon",
                     escape(text)
                 )));
             }
@@ -158,11 +156,10 @@ fn edits(args: &DescribeArgs) -> Result<MetadataEdits, Failure> {
     Ok(edits)
 }
 
-/// Shows what was changed; when that is nothing, that everything is so `already`.
+/// Prints the changes.
 fn changed(
     args: &DescribeArgs,
     mut report: UpdateReport,
-    already: &str,
     output: &Output,
 ) -> Result<Ending, Failure> {
     diagnostics::show(&args.target, &mut report.findings, &[], output);
@@ -181,20 +178,20 @@ fn changed(
     }
     if report.changes.is_empty() && report.is_clean() {
         let count = counted(report.unchanged, "description");
-        output.note(&format!("{count} {already}"));
+        output.note(&format!("{count} already up to date"));
     } else if args.dry_run {
-        output.note("nothing was changed, because of --dry-run");
+        output.note("dry run: nothing was changed");
     } else if args.target.join(MANIFEST).is_file() && !report.changes.is_empty() {
         let target = shell::path(&args.target);
         output.note(&format!(
-            "{} lists the files as they were; `ra-pack manifest --write --force {target}` lists them anew",
+            "{} is out of date; `ra-pack manifest --write --force {target}` updates it",
             escape_path(&args.target.join(MANIFEST))
         ));
     }
     Ok(Ending::of(&report.findings))
 }
 
-/// The manifest of a directory.
+/// Name of the manifest of a directory.
 const MANIFEST: &str = "manifest-sha256.txt";
 
 fn written(document: &Path, dry_run: bool, output: &Output) {
@@ -202,7 +199,7 @@ fn written(document: &Path, dry_run: bool, output: &Output) {
     output.note(&format!("{done} {}", escape_path(document)));
 }
 
-/// `exp/temperature.yaml:7: units of temperature.ra: m is now K`, or all extents of a shape.
+/// Formats a change as `exp/temperature.yaml:7: units of temperature.ra: m is now K`, or the changes to one shape.
 fn change_text(changes: &[Change]) -> String {
     let Some(change @ Change { document, line, key, .. }) = changes.first() else {
         return String::new();
@@ -237,15 +234,15 @@ Examples:
   ra-pack reshape run1/frames.ra 512 -1 --dry-run
   ra-pack reshape run1/frames.ra 512 -1")]
 pub(crate) struct ReshapeArgs {
-    /// The array (.ra).
+    /// Array (.ra).
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Its new extents; none for a single element.
+    /// New length of each dimension; none for a single element.
     #[arg(value_name = "N", value_parser = extent, allow_negative_numbers = true)]
     shape: Vec<Option<u64>>,
 
-    /// Show what would be changed, and leave all files as they are.
+    /// Show what would be changed, without changing any file.
     #[arg(short = 'n', long)]
     dry_run: bool,
 
@@ -254,13 +251,12 @@ pub(crate) struct ReshapeArgs {
     json: bool,
 }
 
-/// An extent; nothing when it follows from the others.
+/// Parses a length. Returns `None` for -1, which is computed from the others.
 fn extent(text: &str) -> Result<Option<u64>, String> {
     match text {
         "-1" => Ok(None),
         _ => text.parse().map(Some).map_err(|_| {
-            "expected a length such as 149, or -1 for the one that follows from the others"
-                .to_owned()
+            "expected a length such as 149, or -1 to compute it from the others".to_owned()
         }),
     }
 }
@@ -276,10 +272,10 @@ pub(super) fn reshape(args: &ReshapeArgs, output: &Output) -> Result<Ending, Fai
     let name = escape_path(&report.array).to_string();
     output.note(&format!("{name}: {:?} is now {:?}", report.from, report.to));
     for document in &report.documents {
-        output.note(&format!("{}: in line", escape_path(document)));
+        output.note(&format!("{}: updated", escape_path(document)));
     }
     if args.dry_run {
-        output.note("nothing was changed, because of --dry-run");
+        output.note("dry run: nothing was changed");
     }
     Ok(Ending::Clean)
 }

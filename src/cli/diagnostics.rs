@@ -1,4 +1,4 @@
-//! Findings and errors as text: what is wrong, where, what was expected and found, what to do.
+//! Findings and errors as text: the message, the place, the expected and the found value, the next step.
 
 use std::error::Error as _;
 use std::io;
@@ -16,7 +16,7 @@ use super::output::Output;
 use super::shell;
 use super::text::counted;
 
-/// Draws one finding of `target`.
+/// Renders one finding of `target`.
 pub(crate) fn finding(target: &Path, finding: &Finding, color: bool) -> String {
     let level = if finding.is_error() { Level::ERROR } else { Level::WARNING };
     let title = level.primary_title(clean(&finding.message)).id(finding.code.id());
@@ -33,7 +33,7 @@ pub(crate) fn finding(target: &Path, finding: &Finding, color: bool) -> String {
         }
         None => Group::with_title(title).element(Origin::path(path)),
     };
-    // The array that it concerns, when neither its member nor its message names it.
+    // Shown only if neither the member nor the message names the array.
     let array = finding.array.as_ref().filter(|array| {
         finding.member.as_ref() != Some(array) && !finding.message.contains(array.as_str())
     });
@@ -51,8 +51,8 @@ pub(crate) fn finding(target: &Path, finding: &Finding, color: bool) -> String {
     format!("{}\n\n", renderer.render(&[group]))
 }
 
-/// A hint whose commands name the target, which the library calls `PACK`: in a directory, files are named by their
-/// paths; of an archive, those of its source are meant, which may be anywhere.
+/// Replaces `PACK`, the library's placeholder, in the commands of a hint by the target. Files of a directory get their
+/// paths. For an archive, `PACK/` is removed: the command is for its source directory, which may be anywhere.
 fn with_target(hint: &str, target: &Path) -> String {
     let word = |word: &str| match word.strip_prefix("PACK") {
         Some("") => shell::path(target),
@@ -69,8 +69,8 @@ fn with_target(hint: &str, target: &Path) -> String {
     hint.split('`').enumerate().map(part).collect::<Vec<_>>().join("`")
 }
 
-/// The target, the member in it, and the place in the member. A snippet adds line and column itself.
-/// A file of a directory is named by its path, which editors can follow.
+/// Formats the target, the member and the place in the member. A snippet adds line and column itself.
+/// A file of a directory is named by its path, which editors can open.
 fn place_name(target: &Path, finding: &Finding) -> String {
     let mut name = escape_path(target).to_string();
     if let Some(member) = &finding.member
@@ -92,7 +92,7 @@ fn place_name(target: &Path, finding: &Finding) -> String {
     }
 }
 
-/// The path of a member of a directory; of a bag's payload, whose names leave out where it lies.
+/// Returns the path of a member of a directory. Names of a bag's payload omit `data/`.
 fn file_of(directory: &Path, member: &str) -> PathBuf {
     let path = directory.join(member);
     let payload = directory.join("data").join(member);
@@ -103,13 +103,13 @@ fn clean(text: &str) -> String {
     escape(text).to_string()
 }
 
-/// A text of the library in the words of the command. Where the library says "the option `keep_metadata: FILE`", the
-/// command says "--keep-metadata FILE"; and "`ra-pack create --layout bagit`" for "`create` with the option
-/// `layout: bagit`". The numbers of the system's errors say nothing to people.
+/// Replaces options of the library in a text by those of the command: "the option `keep_metadata: FILE`" becomes
+/// "--keep-metadata FILE", and "`create` with the option `layout: bagit`" becomes "`ra-pack create --layout bagit`".
+/// Removes the numbers of system errors.
 pub(crate) fn in_own_words(text: &str) -> String {
     let text = without_numbers(text);
     let mut parts = text.split("the option `");
-    let mut told = parts.next().unwrap_or_default().to_owned();
+    let mut result = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let (option, rest) = part.split_once('`').unwrap_or((part, ""));
         let (name, value) = option.split_once(": ").unwrap_or((option, ""));
@@ -119,18 +119,18 @@ pub(crate) fn in_own_words(text: &str) -> String {
             name => name,
         };
         let option = format!("--{} {value}", name.replace('_', "-"));
-        match told.strip_suffix("` with ").and_then(|before| before.rsplit_once('`')) {
+        match result.strip_suffix("` with ").and_then(|before| before.rsplit_once('`')) {
             Some((before, command)) => {
-                told = format!("{before}`ra-pack {command} {}`", option.trim_end());
+                result = format!("{before}`ra-pack {command} {}`", option.trim_end());
             }
-            None => told.push_str(option.trim_end()),
+            None => result.push_str(option.trim_end()),
         }
-        told.push_str(rest);
+        result.push_str(rest);
     }
-    told
+    result
 }
 
-/// Leaves out ` (os error 2)`.
+/// Removes ` (os error 2)`.
 fn without_numbers(text: &str) -> String {
     const BEFORE: &str = " (os error ";
     let mut parts = text.split(BEFORE);
@@ -144,7 +144,7 @@ fn without_numbers(text: &str) -> String {
     said
 }
 
-/// The text of an excerpt, and where the caret belongs in it. Tabs stay, which the renderer makes blanks of.
+/// Returns the escaped text of an excerpt and the range of the caret in it. The renderer replaces tabs by spaces.
 fn clean_excerpt(excerpt: &Excerpt) -> (String, Range<usize>) {
     let Range { start, end } = excerpt.span;
     let part = |range: Range<usize>| {
@@ -156,7 +156,7 @@ fn clean_excerpt(excerpt: &Excerpt) -> (String, Range<usize>) {
     (before + &pointed + &part(end..excerpt.text.len()), span)
 }
 
-/// Shows findings of a target, and temporary files that nobody will complete.
+/// Prints findings of a target as messages, and temporary files that an interrupted run left.
 pub(crate) fn show(
     target: &Path,
     findings: &mut [Finding],
@@ -173,7 +173,7 @@ pub(crate) fn show(
     }
 }
 
-/// Prints findings as a result, each with its target, unless they are a part of a result in JSON.
+/// Prints findings as a result, each with its target, unless the result is JSON.
 pub(crate) fn print<T: AsRef<Path>>(
     target: impl Fn(&Finding) -> T,
     findings: &mut [Finding],
@@ -185,7 +185,7 @@ pub(crate) fn print<T: AsRef<Path>>(
     shown.try_for_each(|one| output.result(&finding(target(one).as_ref(), one, output.color_out)))
 }
 
-/// Puts findings in the words of the command.
+/// Replaces options of the library in findings by those of the command.
 pub(crate) fn say(findings: &mut [Finding]) {
     for finding in findings {
         finding.message = in_own_words(&finding.message);
@@ -193,7 +193,7 @@ pub(crate) fn say(findings: &mut [Finding]) {
     }
 }
 
-/// Errors and warnings among findings.
+/// Counts errors and warnings among findings.
 pub(crate) fn counts(findings: &[Finding]) -> (u64, u64) {
     findings.iter().fold((0, 0), |(errors, warnings), finding| {
         let count = finding.count;
@@ -201,14 +201,14 @@ pub(crate) fn counts(findings: &[Finding]) -> (u64, u64) {
     })
 }
 
-/// How the check of a target ended.
+/// Result of checking a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    Sound,
-    /// As far as was read, which is not the contents.
-    Faultless,
-    Unsound,
-    /// All that is wrong is that there is no manifest, so that nothing is known of what it was.
+    Valid,
+    /// No errors, but the contents were not read.
+    Unread,
+    NotValid,
+    /// No errors except that there is no manifest to check the contents against.
     Unverified,
 }
 
@@ -217,33 +217,33 @@ impl Verdict {
         let errors = findings.iter().filter(|finding| finding.is_error());
         let (unknown, other) = errors.partition::<Vec<_>, _>(|it| it.code == Code::NoManifest);
         match (unknown.is_empty(), other.is_empty()) {
-            (_, false) => Self::Unsound,
+            (_, false) => Self::NotValid,
             (false, true) => Self::Unverified,
-            (true, true) if contents_read => Self::Sound,
-            (true, true) => Self::Faultless,
+            (true, true) if contents_read => Self::Valid,
+            (true, true) => Self::Unread,
         }
     }
 
-    /// Whether nothing is wrong.
-    pub(crate) fn is_sound(self) -> bool {
-        matches!(self, Self::Sound | Self::Faultless)
+    /// Whether there are no errors.
+    pub(crate) fn is_valid(self) -> bool {
+        matches!(self, Self::Valid | Self::Unread)
     }
 }
 
-/// The verdict on a target, which is `sound` when there is no error.
-pub(crate) fn verdict(findings: &[Finding], sound: &str) -> String {
+/// Formats the verdict on a target: `valid` if there is no error.
+pub(crate) fn verdict(findings: &[Finding], valid: &str) -> String {
     let (errors, warnings) = counts(findings);
-    let sound = match Verdict::of(findings, true) {
-        Verdict::Unsound => "NOT VALID".to_owned(),
+    let verdict = match Verdict::of(findings, true) {
+        Verdict::NotValid => "NOT VALID".to_owned(),
         Verdict::Unverified => "not verified".to_owned(),
-        _ => sound.to_owned(),
+        _ => valid.to_owned(),
     };
     let counts = [(errors, "error"), (warnings, "warning")].into_iter();
     let counts = counts.filter(|(count, _)| *count > 0).map(|(count, noun)| counted(count, noun));
-    std::iter::once(sound).chain(counts).collect::<Vec<_>>().join(", ")
+    std::iter::once(verdict).chain(counts).collect::<Vec<_>>().join(", ")
 }
 
-/// That no `noun` of the target matches any of the patterns, or that it has none at all.
+/// Returns the message that no `noun` of the target matches the patterns, or that it has none.
 pub(crate) fn nothing_matches(target: &Path, noun: &str, patterns: &[String]) -> String {
     let near = match patterns {
         [name] => meant(target, name),
@@ -252,9 +252,9 @@ pub(crate) fn nothing_matches(target: &Path, noun: &str, patterns: &[String]) ->
     let near = near.map_or_else(String::new, |name| format!("; did you mean `{}`?", escape(&name)));
     let shown = escape_path(target).to_string();
     let target = shell::path(target);
-    let next = format!("`ra-pack list {target}` shows what is there");
+    let next = format!("`ra-pack list {target}` lists the members");
     if patterns.is_empty() {
-        return format!("ra-pack: `{shown}` holds no {noun}\n  next: {next}");
+        return format!("ra-pack: `{shown}` has no {noun}s\n  next: {next}");
     }
     let patterns: Vec<_> =
         patterns.iter().map(|pattern| format!("`{}`", escape(pattern))).collect();
@@ -262,7 +262,7 @@ pub(crate) fn nothing_matches(target: &Path, noun: &str, patterns: &[String]) ->
     format!("ra-pack: no {noun} of `{shown}` matches {patterns}{near}\n  next: {next}")
 }
 
-/// The member that a name without a match may be meant for.
+/// Suggests a member for a name without a match.
 fn meant(target: &Path, name: &str) -> Option<String> {
     match Pack::open(target).ok()?.resolve(name) {
         Ok(name) => Some(name),
@@ -271,11 +271,11 @@ fn meant(target: &Path, name: &str) -> Option<String> {
     }
 }
 
-/// An error with everything that caused it, and the next step: `next`, or what follows from the error.
+/// Formats an error with its causes and the next step: `next`, or the one that [`next_step`] knows.
 pub(crate) fn error(error: &Error, next: Option<String>) -> String {
     let lines = |text: &str| in_own_words(text).lines().map(clean).collect::<Vec<_>>().join("\n");
     let what = match error {
-        // They are shown before.
+        // The findings are printed before.
         Error::Refused { path, findings } => {
             let errors = match counts(findings) {
                 (0, _) => "warnings, which are errors here,".to_owned(),
@@ -304,25 +304,25 @@ pub(crate) fn error(error: &Error, next: Option<String>) -> String {
     text
 }
 
-/// The page about formats that ra-pack does not read.
+/// Documentation of formats that ra-pack does not read.
 const OTHER_FORMATS: &str = "docs/from-other-formats.md";
 
-/// Commands that do with a file what can be done with it.
+/// Suggests a command for the file that the error is about.
 fn next_step(error: &Error) -> Option<String> {
     let path = match error {
         Error::NotAPack { path, .. } => path.as_path(),
         Error::NotAnArray { name, .. } => Path::new(name),
         Error::NoSuchMember { archive, .. } | Error::SeveralMembers { archive, .. } => {
-            return Some(format!("`ra-pack list {}` shows what is there", shell::path(archive)));
+            return Some(format!("`ra-pack list {}` lists the members", shell::path(archive)));
         }
         Error::Io { path, source, .. } if source.kind() == io::ErrorKind::NotADirectory => {
-            // A member that is named like a file of a directory.
+            // A member given as part of the path of an archive.
             let file = path.ancestors().find(|above| above.is_file())?;
             let member =
                 path.strip_prefix(file).ok().filter(|name| name.components().count() > 0)?;
             let words = [shell::path(file), shell::path(member)];
             return Some(format!(
-                "`{}` is a file; a member of a pack is a word of its own: `ra-pack info {}`",
+                "`{}` is a file; give the member as a separate argument: `ra-pack info {}`",
                 escape_path(file),
                 words.join(" ")
             ));
@@ -343,7 +343,7 @@ fn next_step(error: &Error) -> Option<String> {
     let file = shell::path(path);
     let into = |extension| {
         let to = shell::path(&path.with_extension(extension));
-        format!("`ra-pack convert {file} {to}` makes RawArray of it")
+        format!("`ra-pack convert {file} {to}` converts it to RawArray")
     };
     match ArrayFormat::from_extension(path).filter(|_| path.is_file())? {
         ArrayFormat::Ra => Some(format!("`ra-pack info {file}` and `ra-pack show {file}` read it")),

@@ -1,4 +1,4 @@
-//! `ra-pack diff`: differences of two arrays or two packs, with the coordinates of elements.
+//! `ra-pack diff`: differences between two arrays or two packs, with the coordinates of elements.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -39,47 +39,47 @@ pub(crate) struct DiffArgs {
     #[arg(value_name = "A")]
     a: PathBuf,
 
-    /// The target to compare it with.
+    /// Target to compare it with.
     #[arg(value_name = "B")]
     b: PathBuf,
 
-    /// Compare members that match; everything by default.
+    /// Compare members that match [default: all].
     #[arg(value_name = "GLOB")]
     patterns: Vec<String>,
 
-    /// Compare this array of both packs, or with the array file that one of them is.
+    /// Compare this array of both packs, or of one pack with an array file.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["patterns", "verify", "all", "stat"])]
     member: Option<String>,
 
-    /// Count elements as equal if they differ by at most this.
+    /// Count elements as equal if they differ by at most this number.
     #[arg(long, value_name = "DISTANCE", default_value_t = 0.0, value_parser = distance, allow_negative_numbers = true)]
     tolerance: f64,
 
-    /// Count elements as equal if they differ by at most this part of the magnitude in B.
+    /// Count elements as equal if they differ by at most this fraction of the magnitude in B.
     #[arg(long, value_name = "PART", default_value_t = 0.0, value_parser = distance, allow_negative_numbers = true)]
     relative: f64,
 
-    /// Print the sum of all differences alone.
+    /// Print only the sum of all absolute differences.
     #[arg(long)]
     l1: bool,
 
-    /// Print the square root of the sum of all squared differences alone.
+    /// Print only the square root of the sum of all squared differences.
     #[arg(long)]
     l2: bool,
 
-    /// Print the largest difference alone.
+    /// Print only the largest absolute difference.
     #[arg(long)]
     max: bool,
 
-    /// Print one line for each member that differs.
+    /// Print one line per member that differs.
     #[arg(long, alias = "stats")]
     stat: bool,
 
-    /// Read and check every file, instead of trusting the digests of the manifests.
+    /// Read and check every file instead of trusting the digests in the manifests.
     #[arg(long, alias = "read")]
     verify: bool,
 
-    /// Show manifests and tag files too; they do not count.
+    /// Also show manifests and tag files; they do not change the exit status.
     #[arg(short, long, alias = "verbose", short_alias = 'v')]
     all: bool,
 
@@ -117,11 +117,11 @@ pub(super) fn run(args: &DiffArgs, output: &Output) -> Result<Ending, Failure> {
         (a_is_pack, _) => {
             let (pack, array) = if a_is_pack { (&args.a, &args.b) } else { (&args.b, &args.a) };
             if !ra_pack::files::is_array_file(array)? {
-                // Which says what it is instead.
+                // Fails with the kind of the file.
                 Pack::open(array)?;
             }
             Err(Failure::unsupported(format!(
-                "`{}` is a pack and `{}` is an array: --member NAME compares it with that array of the pack",
+                "`{}` is a pack and `{}` is an array; choose an array of the pack with --member NAME",
                 escape_path(pack),
                 escape_path(array),
             )))
@@ -129,12 +129,12 @@ pub(super) fn run(args: &DiffArgs, output: &Output) -> Result<Ending, Failure> {
     }
 }
 
-/// Says what compares two files of text.
+/// Adds the `diff` command to the error for two text files.
 fn of_files(error: ra_pack::Error, args: &DiffArgs) -> Failure {
     let failure = match &error {
         ra_pack::Error::NotAnArray { kind: FileKind::Text, .. } => {
             let [a, b] = [&args.a, &args.b].map(|path| shell::path(path));
-            Some(format!("`diff {a} {b}` compares files of text"))
+            Some(format!("`diff {a} {b}` compares text files"))
         }
         _ => None,
     };
@@ -153,14 +153,14 @@ fn refuse_options_of_packs(args: &DiffArgs) -> Result<(), Failure> {
     ];
     let given = given.into_iter().find(|(is_given, _)| *is_given);
     given.map_or(Ok(()), |(_, what)| {
-        Err(Failure::unsupported(format!("{what} is for two packs, not for two arrays")))
+        Err(Failure::unsupported(format!("{what} works on two packs, not on two arrays")))
     })
 }
 
 fn two_packs(args: &DiffArgs, output: &Output, options: &DiffOptions) -> Result<Ending, Failure> {
     if args.l1 || args.l2 || args.max {
         return Err(Failure::unsupported(
-            "packs have no distance: --member NAME names an array of both that has",
+            "--l1, --l2 and --max compare two arrays; choose one that is in both packs with --member NAME",
         ));
     }
     let mut diff = ra_pack::diff(&args.a, &args.b, options)?;
@@ -175,7 +175,7 @@ fn two_packs(args: &DiffArgs, output: &Output, options: &DiffOptions) -> Result<
         return Err(Failure::unsupported(format!(
             "no member of `{a}` or `{b}` matches {patterns}"
         ))
-        .next(format!("`ra-pack list {}` shows what is there", shell::path(&args.b))));
+        .next(format!("`ra-pack list {}` lists the members", shell::path(&args.b))));
     }
     if args.common.json {
         output.json(&diff)?;
@@ -197,7 +197,7 @@ fn two_arrays(args: &DiffArgs, output: &Output, diff: &ArrayDiff) -> Result<Endi
         let distance = |elements: &ElementsDiff| {
             let Distance { l1, l2, max, .. } = elements.distance?;
             Some(match (args.l1, args.l2) {
-                // A number without a partner has no distance, and no other distance stands for it.
+                // Where one element is NaN and the other is not, there is no distance.
                 _ if elements.nan > 0 && elements.furthest.is_none() => f64::NAN,
                 (true, _) => l1,
                 (_, true) => l2,
@@ -218,17 +218,17 @@ fn two_arrays(args: &DiffArgs, output: &Output, diff: &ArrayDiff) -> Result<Endi
     Ok(if diff.is_same() { Ending::Clean } else { Ending::Findings })
 }
 
-/// Why there is no number to print.
+/// Returns the reason why two arrays have no distance.
 fn no_distance(diff: &ArrayDiff) -> String {
     if diff.elements.is_some() {
-        return format!("{} elements are no numbers, and have no distance", diff.element);
+        return format!("{} elements are not numbers and have no distance", diff.element);
     }
     let fields = diff.header.iter();
     let fields = fields.map(|field| format!("{} {} and {}", field.field, field.a, field.b));
     format!("the arrays have no distance: {}", fields.collect::<Vec<_>>().join("; "))
 }
 
-/// The differences of two arrays; nothing when there are none.
+/// Formats the differences between two arrays; empty if there are none.
 fn array_text(diff: &ArrayDiff, places: &IndexPlaces) -> String {
     let is_silent =
         diff.is_same() && diff.elements.as_ref().is_none_or(|elements| elements.furthest.is_none());
@@ -252,7 +252,7 @@ fn array_text(diff: &ArrayDiff, places: &IndexPlaces) -> String {
     lines.concat()
 }
 
-/// Elements that differ: labels, and the text after them, which `is_short` to be taken in among many.
+/// Returns labels and texts about elements that differ. `is_short` is for one member among many.
 fn rows(
     elements: &ElementsDiff,
     is_short: bool,
@@ -260,7 +260,7 @@ fn rows(
     member: Option<&str>,
 ) -> Vec<(String, String)> {
     let ElementsDiff { count, differing, nan, first, furthest, distance, .. } = elements;
-    let with_nan = if *nan > 0 { format!(", {nan} NaN in one alone") } else { String::new() };
+    let with_nan = if *nan > 0 { format!(", {nan} NaN in only one") } else { String::new() };
     let share = if is_short && *differing > 0 {
         format!(" ({})", percent(*differing, *count))
     } else {
@@ -290,19 +290,19 @@ fn rows(
     rows.into_iter().map(|(label, what)| (label.to_owned(), what)).collect()
 }
 
-/// Columns that a line should not exceed.
+/// Width of a line, in columns.
 const WIDTH: usize = 80;
-/// Columns of the longest name that others are aligned with.
+/// Longest name that is aligned with others, in columns.
 const NAME: usize = 44;
-/// Columns that a name has at least, where it is cut.
+/// Shortest length of a cut name, in columns.
 const LEAST: usize = 20;
-/// Columns of a value that are shown.
+/// Largest number of columns shown of a value.
 const VALUE: usize = 160;
-/// Columns for what was and what is, behind a label.
+/// Columns for the old and the new value after a label.
 const ROOM: usize = 48;
-/// The text for a value that is not there.
+/// Text for a value that does not exist.
 const NOTHING: &str = "nothing";
-/// Cells of the bar that shows how much of a member changed.
+/// Length of the bar for the changed part of a member, in columns.
 const BAR: usize = 10;
 
 const RED: &str = "\x1b[31m";
@@ -313,19 +313,19 @@ const BOLD: &str = "\x1b[1m";
 const DIM: &str = "\x1b[2m";
 const PLAIN: &str = "\x1b[0m";
 
-/// How a change is shown: the style and the sign of a member, the words about it, and those after the number of such
+/// Appearance of a change: style and sign of a member, the text about it, and the text after the number of such
 /// members.
 type Look = (MemberChange, &'static str, &'static str, &'static str, &'static str);
 
-/// The changes in the order in which they are counted.
+/// All changes, in the order of the summary.
 const LOOKS: [Look; 7] = [
     (MemberChange::Added, GREEN, "+", "added", "added"),
     (MemberChange::Removed, RED, "-", "removed", "removed"),
     (MemberChange::Changed, YELLOW, "~", "", "changed"),
     (MemberChange::Renamed, CYAN, ">", "renamed", "renamed"),
-    (MemberChange::Tolerated, "", "=", "", "changed within what is tolerated"),
-    (MemberChange::StoredOtherwise, "", "=", "stored otherwise", "stored otherwise"),
-    (MemberChange::Unread, RED, "!", "cannot be read", "not readable"),
+    (MemberChange::Tolerated, "", "=", "", "changed within the tolerance"),
+    (MemberChange::StoredOtherwise, "", "=", "stored differently", "stored differently"),
+    (MemberChange::Unread, RED, "!", "cannot be read", "unreadable"),
 ];
 
 fn look(change: MemberChange) -> &'static Look {
@@ -339,7 +339,7 @@ fn paint(style: &str, text: &str) -> String {
     format!("{style}{text}{PLAIN}")
 }
 
-/// Prints every member that differs, then how many are of each kind; of each one line or all that is known.
+/// Prints every member that differs, with one line or all details, and a summary.
 fn print_packs(
     diff: &PackDiff,
     stat: bool,
@@ -354,7 +354,7 @@ fn print_packs(
     };
     let name_width = widest(&|member| columns(&shown_name(member)), NAME);
     let said_width = widest(&|member| columns(&briefly(member)), WIDTH);
-    // Beside what is said and the bar.
+    // Subtracts the text, the bar and the separators.
     let room = WIDTH.saturating_sub(said_width + BAR + 5).max(LEAST);
     let stat_width = widest(&|member| columns(&shown_name(member)).min(room), room);
     for member in &diff.members {
@@ -367,7 +367,7 @@ fn print_packs(
     print(summary(diff))
 }
 
-/// One line, as `git diff --stat` has it.
+/// Formats one member as a line, like `git diff --stat`.
 fn stat_line(member: &MemberDiff, name_width: usize, said_width: usize) -> String {
     let (_, style, sign, ..) = look(member.change);
     let name = padded(&fit_end(&shown_name(member), name_width), name_width);
@@ -376,23 +376,23 @@ fn stat_line(member: &MemberDiff, name_width: usize, said_width: usize) -> Strin
     format!(" {name} | {said} {bar}").trim_end().to_owned() + "\n"
 }
 
-/// Everything about a member.
+/// Formats all details of a member.
 fn member_text(member: &MemberDiff, name_width: usize, places: &IndexPlaces) -> String {
     let (_, style, sign, ..) = look(member.change);
     let name = shown_name(member);
     let mut text = paint(style, &format!("{sign} {name}"));
-    let mut beside = beside(member);
+    let mut type_and_size = type_and_size(member);
     if member.generated {
-        beside.push_str(if beside.is_empty() { "generated" } else { ", generated" });
+        type_and_size.push_str(if type_and_size.is_empty() { "generated" } else { ", generated" });
     }
-    if !beside.is_empty() {
+    if !type_and_size.is_empty() {
         let column = name_width.max(columns(&name)) + 4;
-        if column + columns(&beside) > WIDTH {
+        if column + columns(&type_and_size) > WIDTH {
             text.push_str("\n    ");
         } else {
             text.push_str(&" ".repeat(column - columns(&name) - 2));
         }
-        text.push_str(&paint(DIM, &beside));
+        text.push_str(&paint(DIM, &type_and_size));
     }
     text.push('\n');
     let rows = member_rows(member, places);
@@ -407,7 +407,7 @@ fn member_text(member: &MemberDiff, name_width: usize, places: &IndexPlaces) -> 
     text
 }
 
-/// The lines below a member: labels, and the text after them.
+/// Returns the labels and texts of the lines below a member.
 fn member_rows(member: &MemberDiff, places: &IndexPlaces) -> Vec<(String, String)> {
     let field =
         |field: &FieldDifference| (field.field.to_owned(), change(Some(&field.a), Some(&field.b)));
@@ -448,7 +448,7 @@ fn member_rows(member: &MemberDiff, places: &IndexPlaces) -> Vec<(String, String
     found
 }
 
-/// That elements are not compared, and the fields that keep them from it.
+/// Returns the text for elements that are not compared, with the fields that prevent it.
 fn not_compared(header: &[FieldDifference]) -> String {
     let fields: Vec<_> = header.iter().map(|field| format!("the {}s", field.field)).collect();
     if fields.is_empty() {
@@ -457,7 +457,7 @@ fn not_compared(header: &[FieldDifference]) -> String {
     format!("not compared, because {} differ", fields.join(" and "))
 }
 
-/// The values before and after, on one line where there is room for it.
+/// Formats the old and the new value, on one line if there is room.
 fn change(a: Option<&str>, b: Option<&str>) -> String {
     if a.is_none() && b.is_none() {
         return "differs".to_owned();
@@ -485,16 +485,19 @@ fn summary(diff: &PackDiff) -> String {
     let by = if counts.by_manifest == 0 {
         String::new()
     } else if counts.by_manifests_alone == same && said.is_empty() {
-        ", by their manifests: nothing was read, `--verify` compares the bytes".to_owned()
+        ", according to their manifests; compare the bytes with --verify".to_owned()
     } else if counts.by_manifest == same {
-        ", by the manifests: `--verify` compares the bytes".to_owned()
+        ", according to the manifests; compare the bytes with --verify".to_owned()
     } else {
-        format!(", {} of them by the manifests: `--verify` compares the bytes", counts.by_manifest)
+        format!(
+            ", {} of them according to the manifests; compare the bytes with --verify",
+            counts.by_manifest
+        )
     };
     let by = paint(DIM, &by);
     if said.is_empty() {
         let all = counted(same, "member");
-        let same = if diff.is_whole() { "The same" } else { "The same as far as can be read" };
+        let same = if diff.is_whole() { "The same" } else { "The same as far as readable" };
         return format!("{}: {all}{by}\n", paint(BOLD, same));
     }
     said.push(format!("{same} the same{by}"));
@@ -509,8 +512,8 @@ fn shown_name(member: &MemberDiff) -> String {
     }
 }
 
-/// Type and size of a member, next to its name.
-fn beside(member: &MemberDiff) -> String {
+/// Returns the type and size of a member, which follow its name.
+fn type_and_size(member: &MemberDiff) -> String {
     let array = member.array.as_ref();
     let what = match (array, member.size_a, member.size_b) {
         (Some(array), ..) => format!("{} {:?}", array.element, array.shape),
@@ -519,17 +522,17 @@ fn beside(member: &MemberDiff) -> String {
     };
     let otherwise = match (member.change, array) {
         (MemberChange::Unread, _) => return "cannot be read".to_owned(),
-        // The file of the array is another, rather than its description alone.
+        // The array file differs, not only its description.
         (MemberChange::StoredOtherwise, Some(array)) if array.elements.is_some() => "stored",
         (MemberChange::StoredOtherwise, Some(_)) => "described",
         _ if member.description_rewritten => "description written",
         (MemberChange::StoredOtherwise, None) => "written",
         _ => return what,
     };
-    format!("{what}, {otherwise} otherwise")
+    format!("{what}, {otherwise} differently")
 }
 
-/// The places of the description that say more than the headers.
+/// Returns the differences between descriptions that the headers do not show already.
 fn description(member: &MemberDiff) -> impl Iterator<Item = &DescriptionDifference> {
     member.description.iter().filter(|place| {
         let says = |field: &FieldDifference| field.field == place.path;
@@ -543,7 +546,7 @@ fn description(member: &MemberDiff) -> impl Iterator<Item = &DescriptionDifferen
     })
 }
 
-/// The change of a member, in a few words.
+/// Returns a short text about the change of a member.
 fn briefly(member: &MemberDiff) -> String {
     let (_, _, _, change, _) = look(member.change);
     let mut said = vec![(*change).to_owned()];
@@ -553,13 +556,13 @@ fn briefly(member: &MemberDiff) -> String {
             let share = percent(elements.differing, elements.count);
             said.push(format!("{} of {} elements, {share}", elements.differing, elements.count));
         } else if member.change == MemberChange::Tolerated {
-            said.push("elements, as tolerated".to_owned());
+            said.push("elements within the tolerance".to_owned());
         }
     }
     said.push(match description(member).count() {
         0 => String::new(),
         1 => "description".to_owned(),
-        many => format!("{many} places of the description"),
+        many => format!("{many} fields of the description"),
     });
     if let Some(file) = member.file.filter(|_| member.change == MemberChange::Changed) {
         said.push(match file.line {
@@ -571,7 +574,7 @@ fn briefly(member: &MemberDiff) -> String {
     said.join(", ")
 }
 
-/// How long the bar of a member is: as much of it as differs, and never nothing.
+/// Returns the length of a member's bar: the part of its elements that differ, at least 1.
 fn bar(member: &MemberDiff) -> usize {
     let elements = member.array.as_ref().and_then(|array| array.elements.as_ref());
     match (member.change, elements) {
@@ -584,33 +587,32 @@ fn bar(member: &MemberDiff) -> usize {
     }
 }
 
-/// Digits of a coordinate behind the point.
+/// Digits of a coordinate after the decimal point.
 const DIGITS: usize = 6;
 
-/// The coordinates of arrays.
+/// Coordinates of array elements.
 struct IndexPlaces {
     pack: Option<Pack>,
-    /// The array that is meant, when there is one alone.
+    /// The only array to compare, if there is one.
     member: Option<String>,
 }
 
 impl IndexPlaces {
-    /// Those of a pack, or of an array in it or by itself.
+    /// Opens the coordinates of a pack, of one array in it, or of an array file.
     fn of(target: &Path, member: Option<&str>) -> Self {
-        // An index is a place too, so that what cannot be read here is no error.
+        // Coordinates are optional: if they cannot be read, only the index is shown.
         let opened = match ra_pack::files::is_array_file(target) {
             Ok(true) => Pack::of_array(target).ok().map(|(pack, member)| (pack, Some(member))),
             _ => Pack::open(target).ok().map(|pack| (pack, member.map(str::to_owned))),
         };
-        // A stream would be read from its beginning for every coordinate.
+        // In a compressed tar, every coordinate would be decoded from the beginning.
         let is_stream =
             |pack: &Pack| matches!(pack.container(), Container::TarGz | Container::TarZst);
         let (pack, member) = opened.filter(|(pack, _)| !is_stream(pack)).unzip();
         Self { pack, member: member.flatten() }
     }
 
-    /// The coordinates of an array at an index, such as `depth 10, time 17`; nothing when there
-    /// are none.
+    /// Returns the coordinates of an array at an index, such as `depth 10, time 17`, if it has any.
     fn text(&self, member: Option<&str>, index: &[u64]) -> Option<String> {
         let pack = self.pack.as_ref()?;
         let member = member.or(self.member.as_deref())?;
@@ -628,7 +630,7 @@ impl IndexPlaces {
     }
 }
 
-/// The coordinate at one place of a dimension.
+/// Returns the coordinate at one index of a dimension.
 fn value(pack: &Pack, axis: &Axis, at: u64) -> Option<String> {
     let coordinate = axis.coordinate.as_ref()?;
     let description = coordinate.description.as_ref();
@@ -642,6 +644,6 @@ fn value(pack: &Pack, axis: &Axis, at: u64) -> Option<String> {
     let corners = pack.array(member).and_then(|array| array.corners(&options)).ok()?;
     let date = array::dates(description).zip(array::ends(&corners));
     let date = date.and_then(|(dates, (number, _))| dates.exact(number));
-    // A sentence goes on behind it, where `10.` would seem to be its end.
+    // Removes the point of `10.`, which would look like the end of a sentence.
     date.or_else(|| Some(values::text(&corners, DIGITS).trim().trim_end_matches('.').to_owned()))
 }

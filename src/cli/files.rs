@@ -1,4 +1,4 @@
-//! The few files that the tool itself reads and writes: lists of names, and pages.
+//! Files that the command itself reads and writes: lists of names, tables and pages.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
@@ -8,28 +8,28 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use ra_pack::Error;
 
-/// Longest name in a list. No system has longer ones, so that what is longer is no list.
+/// Longest name in a list, in bytes. No system has longer paths.
 const MAX_NAME: u64 = 1 << 16;
 
-// A list of names in a file, for the commands that take many. A doc comment would be taken for that of the command.
+// A list of names in a file, for the commands that take many. clap would show a doc comment as the help of the command.
 #[derive(Debug, Args)]
 pub(crate) struct FilesFrom {
-    /// Also take the names in this file, one on each line; `-` is standard input.
+    /// Also read names from this file, one per line; `-` reads standard input.
     #[arg(long, value_name = "FILE")]
     files_from: Option<PathBuf>,
 
-    /// Take names that end in a NUL byte, as `find -print0` writes them.
+    /// Expect names that end in a NUL byte, as written by `find -print0`.
     #[arg(short = '0', long, requires = "files_from")]
     null: bool,
 }
 
 impl FilesFrom {
-    /// Whether there is a list, which may have no name in it.
+    /// Whether a list is given, even an empty one.
     pub(crate) fn is_given(&self) -> bool {
         self.files_from.is_some()
     }
 
-    /// Gives the names one after the other, as they come in: who writes them may still be at work.
+    /// Returns the names one by one as they arrive: the program that writes them may still be running.
     pub(crate) fn names(&self) -> ra_pack::Result<impl Iterator<Item = ra_pack::Result<PathBuf>>> {
         let end = if self.null { 0 } else { b'\n' };
         let mut path = self.files_from.clone().unwrap_or_default();
@@ -52,7 +52,7 @@ impl FilesFrom {
     }
 }
 
-/// The next name of a list at `path`. An empty line names nothing.
+/// Reads the next name of a list at `path`, and skips empty lines.
 fn next_name(reader: &mut dyn BufRead, end: u8, path: &Path) -> ra_pack::Result<Option<Vec<u8>>> {
     let mut name = Vec::new();
     while name.is_empty() {
@@ -63,7 +63,7 @@ fn next_name(reader: &mut dyn BufRead, end: u8, path: &Path) -> ra_pack::Result<
         let ends = name.pop_if(|last| *last == end).is_some();
         if !ends && name.len() as u64 == MAX_NAME {
             let shown = ra_pack::path::escape_path(path);
-            let why = format!("a name in `{shown}` has more than {MAX_NAME} bytes");
+            let why = format!("a name in `{shown}` is longer than {MAX_NAME} bytes");
             return Err(Error::Unsupported(why));
         }
         if end == b'\n' {
@@ -74,7 +74,7 @@ fn next_name(reader: &mut dyn BufRead, end: u8, path: &Path) -> ra_pack::Result<
 }
 
 #[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "elsewhere not all bytes are a name")]
+#[expect(clippy::unnecessary_wraps, reason = "on other systems, not all bytes are a name")]
 fn path_of(name: Vec<u8>) -> ra_pack::Result<PathBuf> {
     use std::os::unix::ffi::OsStringExt;
     Ok(std::ffi::OsString::from_vec(name).into())
@@ -87,16 +87,16 @@ fn path_of(name: Vec<u8>) -> ra_pack::Result<PathBuf> {
         .map_err(|_| Error::Unsupported("a name in the list is not UTF-8".to_owned()))
 }
 
-/// Writes a text to a directory, which is made when it is not there, and replaces an older one in one step.
+/// Writes a text to a file in a directory, which is created if needed. Replaces an existing file atomically.
 pub(crate) fn write(directory: &Path, name: &str, text: &str) -> ra_pack::Result<()> {
     fs::create_dir_all(directory).map_err(refused("make", directory))?;
     ra_pack::files::write_new(&directory.join(name), true, |out| out.write_all(text.as_bytes()))
 }
 
-/// Longest text that is read: more than any table of arrays.
+/// Longest text that is read, in bytes: more than any table of arrays needs.
 const MAX_TEXT: u64 = 1 << 26;
 
-/// The text of a file; of `-`, that of standard input.
+/// Reads the text of a file, or of standard input for `-`.
 pub(crate) fn text(path: &Path) -> ra_pack::Result<String> {
     let mut text = String::new();
     let read = if path == Path::new("-") {
@@ -108,12 +108,12 @@ pub(crate) fn text(path: &Path) -> ra_pack::Result<String> {
     let count = read.map_err(refused("read", path))?;
     if count as u64 == MAX_TEXT {
         let shown = ra_pack::path::escape_path(path);
-        return Err(Error::Unsupported(format!("`{shown}` has more than {MAX_TEXT} bytes")));
+        return Err(Error::Unsupported(format!("`{shown}` is larger than {MAX_TEXT} bytes")));
     }
     Ok(text)
 }
 
-/// Bytes of a file.
+/// Returns the size of a file in bytes.
 pub(crate) fn size(path: &Path) -> ra_pack::Result<u64> {
     Ok(fs::metadata(path).map_err(refused("read", path))?.len())
 }

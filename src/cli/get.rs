@@ -29,23 +29,23 @@ pub(crate) struct GetArgs {
     #[arg(value_name = "TARGET")]
     archive: PathBuf,
 
-    /// Array or file of the pack, as `list` shows it, or the last part of its name; not needed for an array file.
+    /// Array or file of the pack, as shown by `list`, or the last part of its name; not needed for an array file.
     #[arg(value_name = "MEMBER")]
     member: Option<String>,
 
-    /// Write to this file; standard output by default, or with `-`.
+    /// Write to this file; `-` is standard output (default).
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Write a part of the array, with the syntax of NumPy: `0:10,:,3`.
+    /// Write a part of the array, in NumPy syntax: `0:10,:,3`.
     #[arg(long, value_name = "SLICE", allow_hyphen_values = true)]
     slice: Option<String>,
 
-    /// Write an array in this format [default: by the extension of FILE, or else ra].
+    /// Write an array in this format [default: inferred from FILE, otherwise ra].
     #[arg(long, alias = "to", value_name = "FORMAT", value_parser = words(ARRAY_FORMATS))]
     format: Option<ArrayFormat>,
 
-    /// Do not check the content against the manifest; of a slice, read only its own bytes.
+    /// Do not check the content against the manifest; for a slice, read only its own bytes.
     #[arg(long, alias = "no-check")]
     no_verify: bool,
 
@@ -53,7 +53,7 @@ pub(crate) struct GetArgs {
     #[arg(short, long)]
     force: bool,
 
-    /// Stop before writing more than this; K, M, G and T are powers of 1024.
+    /// Stop before writing more than BYTES; K, M, G and T are powers of 1024.
     #[arg(long, value_name = "BYTES", value_parser = size)]
     max_size: Option<u64>,
 
@@ -63,7 +63,7 @@ pub(crate) struct GetArgs {
 }
 
 impl GetArgs {
-    /// Whether a member is written as bytes that nobody wants on a screen.
+    /// Whether a member is written as binary data, which does not belong on a terminal.
     fn is_binary(&self, member: &str) -> bool {
         let is_text = matches!(self.format, Some(ArrayFormat::Csv | ArrayFormat::Json));
         let extension = Path::new(member).extension();
@@ -74,7 +74,7 @@ impl GetArgs {
 
 pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
     let to_file = args.output.as_ref().filter(|path| path.as_os_str() != "-");
-    // A name is completed here only where it decides something: opening a pack twice takes its time.
+    // Completes the name only if it decides the output: opening a pack twice takes time.
     let member = match &args.member {
         Some(member) if to_file.is_some() || !output.is_terminal() => member.clone(),
         member => array::open(&args.archive, member.as_deref(), &output.progress())?.1,
@@ -92,9 +92,9 @@ pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
         None if output.is_terminal() && args.is_binary(&member) => {
             let (archive, member) = (shell::path(&args.archive), shell::word(member.as_bytes()));
             return Err(Failure::unsupported(
-                "an array is not written to a terminal; give --output FILE, or pipe it on",
+                "an array is not written to a terminal; give --output FILE or use a pipe",
             )
-            .next(format!("`ra-pack show {archive} {member}` shows it")));
+            .next(format!("`ra-pack show {archive} {member}` shows its values")));
         }
         None => ra_pack::get::get_to(&args.archive, &member, &mut output.bytes(), &options)?,
     };
@@ -106,19 +106,20 @@ pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
     if args.json {
         output.json(&report)?;
     } else if let Some(path) = to_file {
-        let how = if report.verified {
-            "agrees with the manifest"
-        } else {
-            "not held against a manifest"
+        let how = match report.verified {
+            true => "verified",
+            false if args.no_verify => "not verified",
+            false => "not verified: not in a manifest",
         };
         output.note(&format!("wrote {} ({}, {how})", escape_path(path), human_bytes(report.bytes)));
     } else if !report.verified && !args.no_verify {
-        output.note("ra-pack: no manifest vouches for this member");
+        let member = ra_pack::path::escape(&member);
+        output.note(&format!("ra-pack: not verified: `{member}` is not in a manifest"));
     }
     Ok(Ending::Clean)
 }
 
-/// Says what makes a picture of elements that are no samples of one.
+/// Adds the `plot` command to the error for an array that cannot be written as a PNG of its elements.
 fn with_plot(error: ra_pack::Error, args: &GetArgs, output: &Path) -> Failure {
     let is_picture = ArrayFormat::from_extension(output) == Some(ArrayFormat::Png);
     if !is_picture || !matches!(error, ra_pack::Error::Interchange { .. }) {
@@ -130,7 +131,7 @@ fn with_plot(error: ra_pack::Error, args: &GetArgs, output: &Path) -> Failure {
         args.slice.iter().map(|slice| format!("--slice {}", shell::word(slice.as_bytes()))),
     );
     words.push(format!("-o {}", shell::path(output)));
-    Failure::from(error).next(format!("`ra-pack plot {}` draws it", words.join(" ")))
+    Failure::from(error).next(format!("`ra-pack plot {}` draws a picture of it", words.join(" ")))
 }
 
 #[derive(Debug, Args)]
@@ -145,11 +146,11 @@ pub(crate) struct ExtractArgs {
     #[arg(value_name = "TARGET")]
     archive: PathBuf,
 
-    /// Unpack members that match; everything by default.
+    /// Unpack members that match [default: all].
     #[arg(value_name = "GLOB")]
     patterns: Vec<String>,
 
-    /// Unpack into this directory, which is made if needed [default: one named after the archive].
+    /// Unpack into this directory, which is created if needed [default: named after the archive].
     #[arg(short = 'C', long, short_aliases = ['d', 'o'], alias = "output", value_name = "DIR")]
     directory: Option<PathBuf>,
 
@@ -157,7 +158,7 @@ pub(crate) struct ExtractArgs {
     #[arg(short, long)]
     force: bool,
 
-    /// Stop before writing more than this; K, M, G and T are powers of 1024.
+    /// Stop before writing more than BYTES; K, M, G and T are powers of 1024.
     #[arg(long, value_name = "BYTES", value_parser = size)]
     max_size: Option<u64>,
 
@@ -188,12 +189,12 @@ pub(super) fn extract(args: &ExtractArgs, output: &Output) -> Result<Ending, Fai
     if args.common.json {
         output.json(&report)?;
     } else if !is_nothing {
-        // The manifest cannot list itself.
+        // A manifest does not list itself.
         let is_all = report.verified + 1 >= report.members && report.findings.is_empty();
         let verified = match report.verified {
-            0 => "not checked, without a manifest".to_owned(),
-            _ if is_all => "all match the manifest".to_owned(),
-            some => format!("{some} of them match the manifest"),
+            0 => "not verified: no manifest".to_owned(),
+            _ if is_all => "all verified".to_owned(),
+            some => format!("{some} verified"),
         };
         output.note(&format!(
             "unpacked {} ({}) into {}; {verified}",
@@ -209,7 +210,7 @@ pub(super) fn extract(args: &ExtractArgs, output: &Output) -> Result<Ending, Fai
     Ok(if report.is_sound() { Ending::Clean } else { Ending::Findings })
 }
 
-/// Says how to unpack beside files that are there.
+/// Adds a command that unpacks into another directory.
 fn elsewhere(error: ra_pack::Error, archive: &Path) -> Failure {
     if !matches!(error, ra_pack::Error::AlreadyExists { .. }) {
         return error.into();
@@ -218,24 +219,24 @@ fn elsewhere(error: ra_pack::Error, archive: &Path) -> Failure {
     Failure::from(error).next(format!("`ra-pack extract {archive} -C DIR` unpacks elsewhere"))
 }
 
-/// Only an archive with an extension has a name for the directory that it is unpacked into.
+/// Rejects an archive without an extension, which gives no name for a new directory.
 fn refuse_unnamed(archive: &Path) -> Result<(), Failure> {
     if !ra_pack::files::is_pack(archive)? {
-        // Which the operation says.
+        // The operation reports this.
         return Ok(());
     }
     let (shown, word) = (escape_path(archive), shell::path(archive));
     let what = if archive.is_dir() {
-        format!("`{shown}` is a directory, so there is nothing to unpack")
+        format!("`{shown}` is a directory, not an archive")
     } else if Container::from_extension(archive).is_none() {
-        format!("`{shown}` has no extension such as .zip, so no directory can be named after it")
+        format!("`{shown}` has no extension such as .zip to derive a directory name from")
     } else {
         return Ok(());
     };
     Err(Failure::unsupported(format!("{what}; `ra-pack extract {word} -C DIR` unpacks into DIR")))
 }
 
-/// The members that match a pattern, and those that the list names.
+/// Collects the members that match a pattern and those in the list.
 fn patterns(args: &ExtractArgs) -> Result<Patterns, Failure> {
     let patterns = Patterns::new(&args.patterns)?;
     if !args.more.is_given() {
@@ -244,7 +245,9 @@ fn patterns(args: &ExtractArgs) -> Result<Patterns, Failure> {
     let names = args.more.names()?.map(|name| {
         name?.into_os_string().into_string().map_err(|name| {
             let name = escape_path(name.as_ref()).to_string();
-            ra_pack::Error::Unsupported(format!("`{name}` is not UTF-8, as names of members are"))
+            ra_pack::Error::Unsupported(format!(
+                "`{name}` is not UTF-8, so it cannot be the name of a member"
+            ))
         })
     });
     Ok(patterns.and_names(names.collect::<ra_pack::Result<Vec<_>>>()?))

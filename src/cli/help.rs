@@ -1,4 +1,4 @@
-//! The help: commands in groups, and each option on its own line.
+//! Layout of the help: commands in groups, and each option on its own line.
 
 use std::fmt::Write as _;
 
@@ -8,20 +8,20 @@ use clap::{Command, CommandFactory as _, Error};
 
 use super::args::Cli;
 
-/// The commands by what they are for.
+/// Groups of commands.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Make and unpack", &["create", "add", "convert", "extract", "get"]),
+    ("Create and unpack", &["create", "add", "convert", "extract", "get"]),
     ("Look", &["list", "show", "info", "plot", "report"]),
     ("Check", &["verify", "validate", "manifest", "diff", "explain"]),
     ("Describe", &["describe", "reshape", "schema"]),
     ("Shell", &["completions", "man", "help"]),
 ];
 
-/// The help that was asked for, laid out; every other answer to a command line that is not run as it is.
+/// Replaces a request for help with the help in this layout. Returns other errors of the command line unchanged.
 pub(super) fn answer(error: Error) -> Error {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            // The same command line is read again, with the other help. `help COMMAND` is `COMMAND --help`.
+            // Parses the command line again, with the other layout. `help COMMAND` is `COMMAND --help`.
             let mut words: Vec<_> = std::env::args_os().collect();
             if words.get(1).is_some_and(|word| word == "help") {
                 words.remove(1);
@@ -34,14 +34,14 @@ pub(super) fn answer(error: Error) -> Error {
     }
 }
 
-/// The definitions with a help that has each option on a line. The long one has the values of options, the whole
-/// description of the command, and examples.
+/// Returns the definitions with each option on one line of help. The long help adds the values of options, details and
+/// examples.
 fn laid_out(is_long: bool) -> Command {
     let mut top = Cli::command();
     top.build();
     let template = template(&top);
     let top = top.mut_subcommands(|command| with_layout(command, is_long));
-    // The short layout of clap is that of the help on -h.
+    // Only the help on -h has clap's short layout.
     with_layout(top, is_long).help_template(template)
 }
 
@@ -63,7 +63,7 @@ fn with_layout(command: Command, is_long: bool) -> Command {
     }
 }
 
-/// The help of the program: its commands by group, and the options that all of them have.
+/// Returns the help of the program: commands by group, and options of all commands.
 fn template(top: &Command) -> StyledStr {
     let header = top.get_styles().get_header();
     let literal = top.get_styles().get_literal();

@@ -19,7 +19,7 @@ use super::output::Output;
 use super::text::{aligned, counted, human_bytes};
 use super::{Ending, Failure, diagnostics, shell};
 
-/// Findings that are drawn: who looks at a pack wants to know whether it is sound, not all that is not.
+/// Largest number of findings that are printed in full.
 const MOST_FINDINGS: usize = 10;
 
 #[derive(Debug, Args)]
@@ -34,15 +34,15 @@ pub(crate) struct InfoArgs {
     #[arg(value_name = "TARGET")]
     target: PathBuf,
 
-    /// Array of the pack, as `list` shows it.
+    /// Array of the pack, as shown by `list`.
     #[arg(value_name = "MEMBER")]
     member: Option<String>,
 
-    /// Print one field of the JSON result alone, a list on one line.
+    /// Print only this field of the JSON result, a list on one line.
     #[arg(long, value_name = "FIELD")]
     field: Option<String>,
 
-    /// Threads to use [default: one per core].
+    /// Use N threads [default: one per core].
     #[arg(short, long, value_name = "N", value_parser = super::args::jobs)]
     jobs: Option<usize>,
 
@@ -74,7 +74,7 @@ pub(super) fn run(args: &InfoArgs, output: &Output) -> Result<Ending, Failure> {
         if let more @ 1.. = info.findings.len().saturating_sub(MOST_FINDINGS) {
             let target = shell::path(target);
             output.message(&format!(
-                "ra-pack: {more} more findings; `ra-pack verify --fast {target}` shows them all\n"
+                "ra-pack: {more} more problems; `ra-pack verify --fast {target}` lists them all\n"
             ));
         }
     }
@@ -92,7 +92,7 @@ fn show(
         Some(field) => {
             if let Err(known) = output.field(info, field)? {
                 return Err(Failure::unsupported(format!(
-                    "there is no field `{}`; there are {known}",
+                    "no field `{}`; the fields are {known}",
                     escape(field)
                 )));
             }
@@ -103,7 +103,7 @@ fn show(
     Ok(Ending::Clean)
 }
 
-/// Coordinates that are shown; a pack of many runs has one for each.
+/// Largest number of coordinates that are shown.
 const MOST_COORDINATES: usize = 20;
 
 fn pack_text(info: &PackInfo, color: bool) -> String {
@@ -157,33 +157,33 @@ fn pack_text(info: &PackInfo, color: bool) -> String {
         let rows: Vec<_> = info.coordinates.iter().take(MOST_COORDINATES).map(coordinate).collect();
         page.table([false, true, false, false, false], &rows);
         if let Some(more @ 1..) = info.coordinates.len().checked_sub(MOST_COORDINATES) {
-            page.line(&format!("… and {more} more; --json has them all"));
+            page.line(&format!("… and {more} more; --json lists them all"));
         }
     }
     page.head("manifests");
     if info.manifests.is_empty() {
-        page.line("none, so that nothing can be proved");
+        page.line("none; contents cannot be verified");
     }
     page.table([false; 3], &info.manifests.iter().map(manifest).collect::<Vec<_>>());
 
-    page.head("contradictions, as far as they show without reading contents");
+    page.head("problems found without reading contents");
     let (errors, warnings) = diagnostics::counts(&info.findings);
     let said = [(errors, "error"), (warnings, "warning")].into_iter();
     let said = said.filter(|(count, _)| *count > 0).map(|(count, noun)| counted(count, noun));
     match said.collect::<Vec<_>>().join(" and ") {
         none if none.is_empty() => page.line("none"),
-        said => page.line(&format!("{said}, said above")),
+        said => page.line(&format!("{said}, listed above")),
     }
     if !info.manifests.is_empty() {
         page.line(&format!(
-            "`ra-pack verify {}` reads every file and proves it",
+            "`ra-pack verify {}` reads and checks every file",
             shell::path(Path::new(&info.name))
         ));
     }
     page.text
 }
 
-/// A coordinate: path, length, units, first and last element, users.
+/// Returns the row of a coordinate: path, length, units, first and last element, number of arrays that use it.
 fn coordinate(coordinate: &CoordinateInfo) -> [String; 5] {
     let range = match (&coordinate.first, &coordinate.last) {
         (Some(first), Some(last)) => format!("{} … {}", escape(first), escape(last)),
@@ -216,7 +216,7 @@ fn manifest(manifest: &ManifestInfo) -> [String; 3] {
     ]
 }
 
-/// The text; `member` is the archive, and the member of it, that was asked for.
+/// Formats an array. `member` is its archive and its name, if it is in one.
 fn array_text(info: &ArrayInfo, member: Option<(&Path, &str)>, color: bool) -> String {
     let mut page = Page { text: String::new(), color };
     let ndarray = info.description.as_ref().and_then(|all| Some(all.ndarrays().next()?.1));
@@ -229,22 +229,22 @@ fn array_text(info: &ArrayInfo, member: Option<(&Path, &str)>, color: bool) -> S
     page.head("header");
     page.table([true, false, false, false], &header(info, ndarray));
 
-    page.head("places");
+    page.head("offsets");
     page.table([false, true, true], &places(info, within));
     match info.method {
         Some(Method::Stored) | None => {}
-        Some(Method::Solid) => page.line("the archive is compressed as a whole"),
-        Some(method) => page.line(&format!("compressed in the archive by {method}")),
+        Some(Method::Solid) => page.line("compressed together with the whole archive"),
+        Some(method) => page.line(&format!("compressed in the archive with {method}")),
     }
 
-    page.head("read it without this program");
+    page.head("read it without ra-pack");
     for line in shell::lines(info, member) {
         page.line(&line);
     }
 
     page.head("description");
     match &info.description {
-        None => page.line("none; `ra-pack describe` writes one to begin with"),
+        None => page.line("none; `ra-pack describe` generates one"),
         Some(document) => {
             for line in document.to_yaml().lines() {
                 page.line(&escape(line).to_string());
@@ -261,7 +261,7 @@ fn array_text(info: &ArrayInfo, member: Option<(&Path, &str)>, color: bool) -> S
     page.text
 }
 
-/// `float32 [depth 10, time 149], 5.8 KiB: temperature of the water [degree_Celsius]`
+/// Formats `float32 [depth 10, time 149], 5.8 KiB: temperature of the water [degree_Celsius]`.
 fn summary(info: &ArrayInfo, ndarray: Option<&Ndarray>) -> String {
     let lengths = info.shape.as_ref().unwrap_or(&info.dims);
     let names = (0..).map(|axis| axis_name(ndarray, axis));
@@ -270,7 +270,7 @@ fn summary(info: &ArrayInfo, ndarray: Option<&Ndarray>) -> String {
     format!("{} {shape}, {}{title}", info.element, human_bytes(info.header.data_len()))
 }
 
-/// The name of a dimension by the shape of the description.
+/// Returns the name of a dimension in the shape of the description.
 fn axis_name(ndarray: Option<&Ndarray>, axis: usize) -> Option<&str> {
     match ndarray?.shape.get(axis)? {
         Extent::Coord(name) => Some(name),
@@ -278,10 +278,10 @@ fn axis_name(ndarray: Option<&Ndarray>, axis: usize) -> Option<&str> {
     }
 }
 
-/// Bytes of each field of the header.
+/// Size of a header field, in bytes.
 const FIELD: usize = 8;
 
-/// Each field: its byte in the file, its name, its value, what that means.
+/// Returns a row for each header field: offset in the file, name, value, meaning.
 fn header(info: &ArrayInfo, ndarray: Option<&Ndarray>) -> Vec<[String; 4]> {
     let kind = match info.header.element().kind() {
         ElementKind::User => "defined by the user",
@@ -289,11 +289,11 @@ fn header(info: &ArrayInfo, ndarray: Option<&Ndarray>) -> Vec<[String; 4]> {
         ElementKind::UInt => "unsigned integers",
         ElementKind::Float => "floats",
         ElementKind::Complex => "complex numbers",
-        ElementKind::BFloat => "brain floats, or truth values",
+        ElementKind::BFloat => "bfloat16, or booleans",
         _ => "",
     };
     let flags = match info.flags {
-        0 => "little-endian, nothing encoded".to_owned(),
+        0 => "little-endian, not encoded".to_owned(),
         _ => info.header.flags().to_string(),
     };
     let size = if info.header.is_encoded() {
@@ -303,8 +303,8 @@ fn header(info: &ArrayInfo, ndarray: Option<&Ndarray>) -> Vec<[String; 4]> {
         let factors: Vec<_> = factors.map(u64::to_string).collect();
         format!("bytes of data: {}", factors.join(" × "))
     };
-    let magic = "8 letters; all that follows are 64-bit integers".to_owned();
-    let element = format!("bytes of an element: {}", info.element);
+    let magic = "8 bytes of text; all other fields are 64-bit integers".to_owned();
+    let element = format!("bytes per element: {}", info.element);
     let scalar = if info.ndims == 0 { "dimensions: a scalar" } else { "dimensions" };
     let mut fields = vec![
         ("magic", "rawarray".to_owned(), magic),
@@ -321,8 +321,8 @@ fn header(info: &ArrayInfo, ndarray: Option<&Ndarray>) -> Vec<[String; 4]> {
         let name = axis_name(ndarray, axis).map(|name| escape(name).to_string());
         let speed = match nth {
             _ if last == 0 => None,
-            0 => Some("the fastest in the file".to_owned()),
-            nth => (nth == last).then(|| "the slowest".to_owned()),
+            0 => Some("changes fastest".to_owned()),
+            nth => (nth == last).then(|| "changes slowest".to_owned()),
         };
         let meaning = name.into_iter().chain(speed).collect::<Vec<_>>().join(", ");
         (if nth == 0 { "dims" } else { "" }, length.to_string(), meaning)
@@ -333,7 +333,7 @@ fn header(info: &ArrayInfo, ndarray: Option<&Ndarray>) -> Vec<[String; 4]> {
     rows.collect()
 }
 
-/// Where each part of the file begins, in the file and `within` the archive.
+/// Returns the offset of each part of the file, in the file and `within` the archive.
 fn places(info: &ArrayInfo, within: String) -> Vec<[String; 3]> {
     let start = info.archive_header_offset;
     let data_end = info.data_offset.saturating_add(info.size);
@@ -351,20 +351,20 @@ fn places(info: &ArrayInfo, within: String) -> Vec<[String; 3]> {
     rows
 }
 
-/// A text that is written from top to bottom.
+/// Text of the result.
 struct Page {
     text: String,
     color: bool,
 }
 
 impl Page {
-    /// Writes the subject of the page: a name, and where it is.
+    /// Writes the title: a name, and its container.
     fn title(&mut self, name: &str, rest: &str) {
         let name = self.bold(&escape(name).to_string());
         let _ = writeln!(self.text, "{name}{rest}");
     }
 
-    /// Writes the heading of the lines below, after an empty line.
+    /// Writes an empty line and a heading.
     fn head(&mut self, text: &str) {
         let _ = writeln!(self.text, "\n{}", self.bold(text));
     }

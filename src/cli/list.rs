@@ -1,8 +1,8 @@
 //! `ra-pack list`: a table of the members, or a tree.
 //!
-//! The members stand in the order of the tree already, so that a directory is a stretch of them and nothing is
-//! built. A directory that holds nothing but another is one line with it: so there are never more lines than
-//! twice the members, however deep somebody's names are.
+//! Members are sorted in the order of the tree, so a directory is a contiguous range and no tree is built. A directory
+//! that holds only another directory shares its line, so there are at most twice as many lines as members, however
+//! deep the names are.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -21,8 +21,9 @@ use super::{Ending, Failure, diagnostics};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Patterns: `*` and `?` stay within a directory, `**` does not. One without a slash matches in every
-directory, one with a slash from the top; what matches a directory matches all that is in it.
+Patterns: `*` and `?` match within a directory, `**` across directories. A pattern without a slash
+matches in every directory, one with a slash from the top. A pattern that matches a directory
+matches everything in it.
 
 Examples:
   ra-pack list exp.zip
@@ -37,27 +38,27 @@ pub(crate) struct ListArgs {
     #[arg(value_name = "TARGET")]
     target: PathBuf,
 
-    /// Show members that match.
+    /// Show members that match [default: all].
     #[arg(value_name = "GLOB")]
     patterns: Vec<String>,
 
-    /// Show descriptions of arrays, manifests and tag files of bags, too.
+    /// Also show descriptions of arrays, manifests and tag files of bags.
     #[arg(short, long, conflicts_with = "arrays")]
     all: bool,
 
-    /// Show arrays only.
+    /// Show only arrays.
     #[arg(long)]
     arrays: bool,
 
-    /// Show the packed size, the offset of the data in the archive, and the digest in the manifest.
+    /// Also show the packed size, the offset of the data in the archive, and the digest.
     #[arg(short, long)]
     long: bool,
 
-    /// Draw the directories as a tree, each with its arrays and bytes.
+    /// Show directories as a tree, with the number and size of arrays.
     #[arg(short, long, conflicts_with_all = ["sort", "reverse", "json"])]
     tree: bool,
 
-    /// Sort by this.
+    /// Sort by this column.
     #[arg(short, long, value_name = "KEY", default_value = "name", value_parser = words(KEYS))]
     sort: ListOrder,
 
@@ -65,11 +66,11 @@ pub(crate) struct ListArgs {
     #[arg(short, long)]
     reverse: bool,
 
-    /// Print names only, one on each line, with control characters escaped.
+    /// Print only names, one per line, with control characters escaped.
     #[arg(long, conflicts_with_all = ["tree", "long", "json"])]
     names: bool,
 
-    /// Print names only, unchanged, each with a NUL byte after it: for `xargs -0`.
+    /// Print only names, unchanged and ending in a NUL byte, for `xargs -0`.
     #[arg(short = '0', long, conflicts_with_all = ["tree", "long", "json"])]
     null: bool,
 
@@ -79,9 +80,9 @@ pub(crate) struct ListArgs {
 
 const KEYS: &Choices<ListOrder> = &[
     ("name", ListOrder::Name, "By name"),
-    ("size", ListOrder::Size, "The largest first"),
-    ("type", ListOrder::Type, "By the type of elements, other files last"),
-    ("packed", ListOrder::Packed, "What takes most room in the archive first"),
+    ("size", ListOrder::Size, "By size, largest first"),
+    ("type", ListOrder::Type, "By element type, other files last"),
+    ("packed", ListOrder::Packed, "By size in the archive, largest first"),
 ];
 
 pub(super) fn run(args: &ListArgs, output: &Output) -> Result<Ending, Failure> {
@@ -116,7 +117,7 @@ pub(super) fn run(args: &ListArgs, output: &Output) -> Result<Ending, Failure> {
     Ok(ending)
 }
 
-/// Every name, for programs.
+/// Prints all names, for programs.
 fn names(listing: &Listing, null: bool, out: &mut dyn Write) -> io::Result<()> {
     for (name, kind) in listing.names() {
         if null {
@@ -130,7 +131,7 @@ fn names(listing: &Listing, null: bool, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Sums over everything that is listed.
+/// Totals over all listed members.
 #[derive(Debug, Default, Clone, Copy)]
 struct Totals {
     arrays: u64,
@@ -149,7 +150,7 @@ impl Totals {
         }
     }
 
-    /// `8 arrays and 2 other files, 13 KiB`
+    /// Formats `8 arrays and 2 other files, 13 KiB`.
     fn in_words(&self) -> String {
         let arrays = counted(self.arrays, "array");
         let files = match (self.arrays, self.files - self.arrays) {
@@ -165,7 +166,7 @@ impl Totals {
     }
 }
 
-/// Aligned columns, each as wide as its widest cell: every row is made twice, since none is kept.
+/// Prints aligned columns, each as wide as its widest cell. Makes every row twice, so that none is kept in memory.
 fn draw(list: &Listing, args: &ListArgs, output: &Output, out: &mut dyn Write) -> io::Result<()> {
     let limit = output.width().unwrap_or(usize::MAX);
     if args.long && !list.attributes.is_empty() {
@@ -202,7 +203,7 @@ fn draw(list: &Listing, args: &ListArgs, output: &Output, out: &mut dyn Write) -
     Ok(())
 }
 
-/// Makes the row of every line of the table, with the member that it is about.
+/// Makes the rows of the table, each with its member.
 fn each_row(
     listing: &Listing,
     args: &ListArgs,
@@ -231,10 +232,10 @@ fn each_row(
     })
 }
 
-/// Digits of a digest that are shown on a screen: enough to tell two files apart.
+/// Digits of a digest that are shown on a terminal: enough to distinguish two files.
 const DIGITS: usize = 12;
 
-/// A member, on a line that is `short` where people read it on a screen.
+/// Returns the row of a member; `short` is for a terminal.
 fn member_row(branch: String, member: &Listed<'_>, long: bool, short: bool) -> Cells {
     let mut cells = Cells::default();
     let [name, size, packed, at, element, shape, method, digest, title] = &mut cells;
@@ -281,7 +282,7 @@ fn member_row(branch: String, member: &Listed<'_>, long: bool, short: bool) -> C
     cells
 }
 
-/// A directory of a tree.
+/// Returns the row of a directory of a tree.
 fn group_row(branch: String, leaves: &[Leaf<'_>]) -> Cells {
     let mut cells = Cells::default();
     let [name, size, _, _, element, ..] = &mut cells;
@@ -292,10 +293,10 @@ fn group_row(branch: String, leaves: &[Leaf<'_>]) -> Cells {
     cells
 }
 
-/// Columns of the table.
+/// Number of columns of the table.
 const COLUMNS: usize = 9;
 
-/// A text and its style.
+/// Text with its style.
 #[derive(Default)]
 struct Cell {
     text: String,
@@ -304,7 +305,7 @@ struct Cell {
 
 type Cells = [Cell; COLUMNS];
 
-/// Headings of the columns, and whether they are numbers, which are aligned to the right.
+/// Headings of the columns, and whether they are aligned to the right, as numbers are.
 const HEADINGS: [(&str, bool); COLUMNS] = [
     ("NAME", false),
     ("SIZE", true),
@@ -317,10 +318,10 @@ const HEADINGS: [(&str, bool); COLUMNS] = [
     ("TITLE", false),
 ];
 
-/// Blanks between columns.
+/// Spaces between columns.
 const GAP: usize = 2;
 
-/// The end of the branches of a tree.
+/// End of the branches of a tree.
 const BRANCH: &str = "── ";
 
 const DIM: Style = Style::new().dimmed();
@@ -329,31 +330,31 @@ const DIRECTORY: Style = AnsiColor::Blue.on_default().bold();
 const TYPE: Style = AnsiColor::Cyan.on_default();
 const WARNING: Style = AnsiColor::Yellow.on_default();
 
-/// The layout of a table.
+/// Layout of a table.
 struct Table {
     widths: [usize; COLUMNS],
-    /// Columns of the screen.
+    /// Width of the screen, in columns.
     limit: usize,
     color: bool,
-    /// Whether there is a column of sizes.
+    /// Whether the table has a column of sizes.
     sizes: bool,
 }
 
-/// The number of the column of sizes.
+/// Index of the column of sizes.
 const SIZE: usize = 1;
 
 impl Table {
-    /// Makes each column wide enough for these cells.
+    /// Widens the columns to fit these cells.
     fn make_room(&mut self, cells: &Cells) {
         for (width, cell) in self.widths.iter_mut().zip(cells) {
             *width = (*width).max(columns(&cell.text));
         }
-        // One long name does not push everything else off the screen; it stands out of its column.
+        // A single long name exceeds its column rather than pushing the others off the screen.
         let [name, ..] = &mut self.widths;
         *name = (*name).min(self.limit / 2);
     }
 
-    /// Leaves out the sizes where the screen is too narrow for all columns: shape and type say as much.
+    /// Omits sizes if the screen is too narrow for all columns: they follow from shape and type.
     fn fit(&mut self) {
         let shown = self.widths.iter().filter(|width| **width > 0);
         let all: usize = shown.map(|width| width + GAP).sum();
@@ -364,7 +365,7 @@ impl Table {
         }
     }
 
-    /// The line above the rows. Columns without a cell have no heading.
+    /// Formats the headings. Empty columns have none.
     fn heading(&mut self) -> String {
         let mut cells = Cells::default();
         for ((cell, width), (text, _)) in cells.iter_mut().zip(&mut self.widths).zip(HEADINGS) {
@@ -376,7 +377,7 @@ impl Table {
         self.line(&cells)
     }
 
-    /// One row.
+    /// Formats one row.
     fn line(&self, cells: &Cells) -> String {
         let mut line = String::new();
         let (mut used, mut start) = (0, 0);
@@ -412,15 +413,15 @@ impl Table {
         if !self.color || style == Style::new() {
             return text;
         }
-        // The branches of a tree are no part of the name.
+        // The branches of a tree are not part of the name.
         let (branches, text) = text.split_at(text.find(BRANCH).map_or(0, |at| at + BRANCH.len()));
         format!("{branches}{style}{text}{style:#}")
     }
 }
 
-/// The facts of one member that the tree needs.
+/// Facts about a member that the tree shows.
 struct Leaf<'a> {
-    /// The number of the member.
+    /// Index of the member.
     index: usize,
     name: &'a str,
     size: u64,
@@ -428,15 +429,15 @@ struct Leaf<'a> {
     is_array: bool,
 }
 
-/// The subject of a line of the tree.
+/// Subject of a line of the tree.
 enum Branch<'t, 'a> {
-    /// A directory, with what is in it.
+    /// A directory with its members.
     Group(&'t [Leaf<'a>]),
-    /// A member; their numbers rise from line to line.
+    /// A member; indices increase from line to line.
     Member(&'t Leaf<'a>),
 }
 
-/// Gives every line from the top: the branches before it with the name, and its subject.
+/// Passes every line to `line`: the branches with the name, and its subject.
 fn walk(
     root: String,
     leaves: &[Leaf<'_>],
@@ -444,8 +445,8 @@ fn walk(
 ) -> io::Result<()> {
     take(root, Branch::Group(leaves))?;
     let mut lead = String::new();
-    // Of each open directory: members that are left, bytes of their names that lead there, and bytes of the lead that
-    // stand before its lines.
+    // For each open directory: remaining members, length of their common path, and length of the branches before its
+    // lines.
     let mut open = vec![(leaves, 0, 0)];
     while let Some((rest, begin, indent)) = open.last_mut() {
         let begin = *begin;
@@ -459,7 +460,7 @@ fn walk(
             let branch = if is_last { '└' } else { '├' };
             format!("{lead}{branch}{BRANCH}{}", escape(name.get(begin..end).unwrap_or_default()))
         };
-        // A file of the name of a directory, which only a malformed archive has, stands before it.
+        // A file with the name of a directory, which only a malformed archive has, comes before it.
         let shown =
             own.iter().filter(|leaf| below.is_empty() || leaf.kind != MemberKind::Directory);
         let last = own.last().filter(|_| below.is_empty() && others.is_empty());
@@ -482,16 +483,15 @@ fn walk(
     Ok(())
 }
 
-/// The part of a name that begins at `at`.
+/// Returns the component of a name that begins at offset `at`.
 fn part(name: &str, at: usize) -> &str {
     name.get(at..).and_then(|rest| rest.split('/').next()).unwrap_or_default()
 }
 
-/// The members that have the part of their names at `at` as their last, those that lie in the directory of that name,
-/// and the others.
+/// Members whose name ends with the first component, members in the directory of that name, and all others.
 type Stretches<'t, 'a> = (&'t [Leaf<'a>], &'t [Leaf<'a>], &'t [Leaf<'a>]);
 
-/// Splits members by the part of the first of them.
+/// Splits members by the component at offset `at` of the first one.
 fn split<'t, 'a>(leaves: &'t [Leaf<'a>], at: usize) -> Option<Stretches<'t, 'a>> {
     let shared = part(leaves.first()?.name, at);
     let same = leaves.partition_point(|leaf| part(leaf.name, at) == shared);
@@ -530,7 +530,7 @@ mod tests {
     }
 
     proptest! {
-        /// However narrow the screen and wide the cells, a line fits; where all fits, nothing is cut.
+        /// No line is wider than the screen, and no cell is cut if all fit.
         #[test]
         fn no_line_is_wider_than_the_screen(
             rows in proptest::collection::vec(("[a温é]{1,30}", "[0-9]{1,7}", "[b度 ]{0,40}"), 1..6),

@@ -1,4 +1,4 @@
-//! The command line: arguments become options, reports become text and an exit status.
+//! The command-line tool: converts arguments to options, and reports to text and an exit status.
 
 mod add;
 mod args;
@@ -32,40 +32,40 @@ use self::args::{Cli, Command};
 use self::output::Output;
 pub(crate) use self::progress::erase as erase_progress;
 
-/// How a run ended.
+/// Outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// Done, and nothing is wrong.
+    /// Success without errors.
     Clean,
-    /// Something is wrong with the data.
+    /// Errors in the data.
     Findings,
-    /// It could not be done.
+    /// The command failed.
     Failed,
 }
 
 impl Ending {
-    /// The end of a run with these findings.
+    /// Returns the outcome of a run with these findings.
     pub(crate) fn of(findings: &[ra_pack::Finding]) -> Self {
         if findings.iter().any(ra_pack::Finding::is_error) { Self::Findings } else { Self::Clean }
     }
 }
 
-/// Why a command did not come to a result.
+/// Reason why a command has no result.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The operation says so; and the next step, where more is known of it than the error says.
+    /// Error of the operation, and a next step if the command knows a better one than the error.
     Operation(Box<ra_pack::Error>, Option<String>),
-    /// Standard output is closed, or cannot be written.
+    /// Standard output is closed or cannot be written.
     Output(io::Error),
 }
 
 impl Failure {
-    /// A request that cannot be met.
+    /// Returns the failure for a request that is not supported.
     pub(crate) fn unsupported(why: impl Into<String>) -> Self {
         ra_pack::Error::Unsupported(why.into()).into()
     }
 
-    /// The same with what to do next.
+    /// Adds the next step.
     pub(crate) fn next(self, step: impl Into<String>) -> Self {
         match self {
             Self::Operation(error, _) => Self::Operation(error, Some(step.into())),
@@ -92,11 +92,11 @@ impl From<ra_pack::list::InvalidPattern> for Failure {
     }
 }
 
-/// Reads what was typed. Where that is not a command to be run, says why, or shows what was asked for.
+/// Parses the command line. Prints help, the version or an error if there is no command to run.
 ///
 /// # Errors
 ///
-/// How that ended.
+/// The [`Ending`] if there is no command to run.
 pub(crate) fn parse() -> Result<Cli, Ending> {
     Cli::try_parse().map_err(|error| {
         let mut error = help::answer(error);
@@ -109,7 +109,7 @@ pub(crate) fn parse() -> Result<Cli, Ending> {
                 text.lines().map(|line| ra_pack::path::escape(line).to_string()).collect();
             output::to_stderr(&(lines.join("\n") + "\n"));
         } else {
-            // Help and version are results; a closed pipe does not matter for either.
+            // Help and version go to standard output, where a closed pipe does not matter.
             let _ = error.print();
         }
         match error.kind() {
@@ -119,7 +119,7 @@ pub(crate) fn parse() -> Result<Cli, Ending> {
     })
 }
 
-/// Leaves the command that looks most like what was typed, and no other; and no advice to pass an unknown option as a
+/// Keeps only the most similar command among clap's suggestions, and removes the advice to pass an unknown option as a
 /// name.
 fn only_helpful_tips(error: &mut clap::Error) {
     if let Some(ContextValue::StyledStrs(mut tips)) = error.remove(ContextKind::Suggested) {
@@ -128,7 +128,7 @@ fn only_helpful_tips(error: &mut clap::Error) {
             error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
         }
     }
-    // The last one looks most like it.
+    // The last one is the most similar.
     if let Some(ContextValue::Strings(mut known)) = error.remove(ContextKind::SuggestedSubcommand)
         && let Some(nearest) = known.pop()
     {
@@ -136,7 +136,7 @@ fn only_helpful_tips(error: &mut clap::Error) {
     }
 }
 
-/// Runs the command that was typed.
+/// Runs the command.
 pub(crate) fn run(cli: &Cli) -> Ending {
     let output = Output::new(cli.shared.color, cli.shared.quiet, cli.shared.progress);
     let result = match &cli.command {
@@ -164,7 +164,7 @@ pub(crate) fn run(cli: &Cli) -> Ending {
     let ending = match result {
         Ok(ending) => ending,
         Err(failure) => match (&cli.command, complain(failure, &output)) {
-            // Otherwise an array that cannot be read would look like one that differs.
+            // Otherwise an unreadable array would look like one that differs.
             (Command::Diff(_), Ending::Findings) => Ending::Failed,
             (_, ending) => ending,
         },
@@ -203,7 +203,7 @@ fn complain(failure: Failure, output: &Output) -> Ending {
     if error.is_finding() { Ending::Findings } else { Ending::Failed }
 }
 
-/// Says that standard output, which is no file of a name, cannot be written.
+/// Reports that standard output cannot be written.
 fn unwritten(error: &io::Error, output: &Output) -> Ending {
     let why = diagnostics::in_own_words(&error.to_string());
     output.message(&format!("ra-pack: cannot write to standard output: {why}"));

@@ -1,4 +1,4 @@
-//! The only place that prints. Results go to standard output, everything else to standard error.
+//! The only module that prints. Results go to standard output, everything else to standard error.
 
 use std::cell::Cell;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -11,19 +11,19 @@ use serde::Serialize;
 use super::args::Color;
 use super::progress::{Meter, When};
 
-/// Bytes of a long result that are printed at once.
+/// Size of the pieces in which a long result is printed, in bytes.
 const PIECE: usize = 64 * 1024;
 
-/// Where and how to print.
+/// Settings of standard output and standard error.
 #[derive(Debug)]
 pub(crate) struct Output {
     out: io::Stdout,
-    /// Whether nobody wants to read anything.
+    /// Whether only results, errors and warnings are printed.
     pub(crate) quiet: bool,
     pub(crate) color_out: bool,
     pub(crate) color_err: bool,
     meter: Option<Arc<Meter>>,
-    /// Nobody reads results any more.
+    /// Whether the reader of results is gone.
     closed: Cell<bool>,
 }
 
@@ -50,36 +50,36 @@ impl Output {
         Self { out, quiet, color_out, color_err, meter, closed: Cell::new(false) }
     }
 
-    /// Shows what is told to it, if anybody wants to see that.
+    /// Returns a progress that is shown as `--progress` asks.
     pub(crate) fn progress(&self) -> Progress {
         self.meter.as_ref().map(Meter::watch).unwrap_or_default()
     }
 
-    /// Ends what is shown of the progress.
+    /// Stops showing progress.
     pub(crate) fn finish(&self) {
         if let Some(meter) = &self.meter {
             meter.finish();
         }
     }
 
-    /// Keeps the line of progress away while something is printed.
+    /// Hides the progress line while the guard exists.
     fn hold(&self) -> Option<MutexGuard<'_, bool>> {
         self.meter.as_ref().map(|meter| meter.hold())
     }
 
-    /// Whether nobody reads results any more, as behind `head`.
+    /// Whether the reader of results is gone, such as `head`.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.get()
     }
 
-    /// Prints a part of the result.
+    /// Prints part of the result.
     pub(crate) fn result(&self, text: &str) -> io::Result<()> {
         let line_end: &[u8] = if text.ends_with('\n') { b"" } else { b"\n" };
         self.pieces(|out| out.write_all(text.as_bytes()).and_then(|()| out.write_all(line_end)))
     }
 
-    /// Prints a result that is too long to be held whole. When its reader is gone, that is noted: what was found out
-    /// still decides how the run ends.
+    /// Prints a long result in pieces. A closed pipe is noted and is not an error: the outcome of the operation
+    /// decides the exit status.
     pub(crate) fn pieces(
         &self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -87,7 +87,7 @@ impl Output {
         let _held = self.hold();
         let mut out = BufWriter::with_capacity(PIECE, self.out.lock());
         let printed = write(&mut out).and_then(|()| out.flush());
-        // The rest is not worth printing.
+        // Drops the rest without printing it.
         drop(out.into_parts());
         match printed {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
@@ -98,7 +98,7 @@ impl Output {
         }
     }
 
-    /// Prints a file that others read: to a terminal with [`escape`], elsewhere as it is.
+    /// Prints the contents of a file: escaped to a terminal, otherwise unchanged.
     pub(crate) fn file(&self, bytes: &[u8]) -> io::Result<()> {
         if !self.is_terminal() {
             return self.pieces(|out| out.write_all(bytes));
@@ -115,7 +115,7 @@ impl Output {
         })
     }
 
-    /// Prints one field of a result: a list on one line, anything deeper as JSON.
+    /// Prints one field of a result: a list on one line, a deeper value as JSON.
     pub(crate) fn field(
         &self,
         value: &impl Serialize,
@@ -138,28 +138,28 @@ impl Output {
         self.result(&text).map(Ok)
     }
 
-    /// Gives standard output to somebody who writes bytes.
+    /// Returns standard output for writing bytes.
     pub(crate) fn bytes(&self) -> io::StdoutLock<'static> {
         self.out.lock()
     }
 
-    /// Whether bytes would go to a screen.
+    /// Whether standard output is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.out.is_terminal()
     }
 
-    /// How many columns the screen has, if that is where results go.
+    /// Returns the width of the terminal in columns, if standard output is one.
     pub(crate) fn width(&self) -> Option<usize> {
         self.is_terminal().then(|| self.size().0)
     }
 
-    /// Columns and rows of the terminal that results go to; 80 and 24 when they go elsewhere.
+    /// Returns columns and rows of the terminal, or 80 and 24 if standard output is not one.
     pub(crate) fn size(&self) -> (usize, usize) {
         let size = terminal_size::terminal_size_of(&self.out);
         size.map_or((80, 24), |(width, height)| (width.0.into(), height.0.into()))
     }
 
-    /// Whether what shows results has letters beyond ASCII, as far as the environment says.
+    /// Whether the locale in the environment is UTF-8.
     pub(crate) fn is_unicode() -> bool {
         if cfg!(windows) {
             return true;
@@ -171,14 +171,14 @@ impl Output {
             && (locale.contains("UTF-8") || locale.contains("UTF8"))
     }
 
-    /// Tells what was done, unless nobody wants to know.
+    /// Prints a note on standard error, unless `--quiet` is given.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
             self.message(text);
         }
     }
 
-    /// Tells what is wrong. A closed standard error has nobody to tell.
+    /// Prints an error or a warning on standard error. A closed standard error is ignored.
     pub(crate) fn message(&self, text: &str) {
         let end = if text.ends_with('\n') { "" } else { "\n" };
         let _held = self.hold();
@@ -186,7 +186,7 @@ impl Output {
     }
 }
 
-/// Writes a value as JSON in which nothing acts on a terminal: what [`escape`] escapes is escaped as JSON does.
+/// Writes a value as JSON without control characters: JSON escapes replace all that [`escape`] escapes.
 fn write_json(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
     let mut serializer = serde_json::Serializer::with_formatter(out, SafeJson);
     value
@@ -194,7 +194,7 @@ fn write_json(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
         .map_err(|error| if error.is_io() { error.into() } else { io::Error::other(error) })
 }
 
-/// The same as a text.
+/// Returns a value as JSON text without control characters.
 pub(super) fn json_text(value: &impl Serialize) -> io::Result<String> {
     let mut text = Vec::new();
     write_json(&mut text, value)?;
@@ -220,12 +220,12 @@ impl serde_json::ser::Formatter for SafeJson {
     }
 }
 
-/// Writes to standard error in one go. A closed one has nobody to tell.
+/// Writes to standard error in one call. A closed standard error is ignored.
 pub(super) fn to_stderr(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// How many columns the terminal of standard error has.
+/// Returns the width of the terminal of standard error, in columns.
 pub(super) fn columns() -> Option<usize> {
     let (width, _) = terminal_size::terminal_size_of(io::stderr())?;
     Some(width.0.into())

@@ -1,5 +1,4 @@
-//! How far a command is, on standard error: a line that is drawn again and again on a terminal, or lines of
-//! JSON for a program in front of this one.
+//! Progress on standard error: a line that is redrawn on a terminal, or lines of JSON for a calling program.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,37 +15,37 @@ use serde::Serialize;
 use super::output::{columns, json_text, to_stderr};
 use super::text::{count, fit, fit_end, float, human_bytes};
 
-/// How `--progress` is shown.
+/// Values of `--progress`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {
-    /// A line on a terminal, from a second on, unless --quiet.
+    /// A line on a terminal after one second, unless --quiet.
     Auto,
-    /// Not at all.
+    /// No progress.
     Never,
     /// A line of JSON each half second, and a last one with `"done": true`.
     Json,
 }
 
-/// The time before a line is drawn.
+/// Time before a line is drawn.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Ten pictures in a second look like movement.
+/// Time between two drawings of the line.
 const FRAME: Duration = Duration::from_millis(100);
 const LINE: Duration = Duration::from_millis(500);
-/// The time over which the rate is taken.
+/// Time over which the rate is averaged.
 const WINDOW: Duration = Duration::from_secs(5);
-/// Back to the beginning of the line, and clear it.
+/// Escape sequence that clears the line.
 const ERASE: &str = "\r\x1b[K";
 
-/// The one line that a signal has to clear. The handler has no other way to it.
+/// The meter whose line a signal handler clears.
 static SCREEN: OnceLock<Arc<Meter>> = OnceLock::new();
 
-/// Shows how far a command is, beside it.
+/// Shows the progress of a command from its own thread.
 #[derive(Debug)]
 pub(crate) struct Meter {
     is_json: bool,
     progress: Progress,
     start: Instant,
-    /// Whether a line is drawn; who holds it may print.
+    /// Whether a line is drawn. Printing requires this lock.
     screen: Mutex<bool>,
     is_over: AtomicBool,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -66,18 +65,18 @@ impl Meter {
         meter
     }
 
-    /// The progress of an operation; from here on it is shown.
+    /// Returns the progress of an operation and begins to show it.
     pub(crate) fn watch(self: &Arc<Self>) -> Progress {
         let mut thread = locked(&self.thread);
         if thread.is_none() {
             let meter = Arc::clone(self);
-            // Where there is no thread to be had, the work is done unseen.
+            // Without a thread, the operation runs and shows no progress.
             *thread = thread::Builder::new().spawn(move || meter.run()).ok();
         }
         self.progress.clone()
     }
 
-    /// Clears the line; it is not drawn while what is returned is there.
+    /// Clears the line. It is not drawn again while the guard exists.
     pub(crate) fn hold(&self) -> MutexGuard<'_, bool> {
         let mut is_drawn = locked(&self.screen);
         if std::mem::take(&mut *is_drawn) {
@@ -86,7 +85,7 @@ impl Meter {
         is_drawn
     }
 
-    /// Ends it, with the last line of JSON or without any line.
+    /// Stops showing progress: prints the last line of JSON, or clears the line.
     pub(crate) fn finish(&self) {
         self.is_over.store(true, Ordering::Relaxed);
         if let Some(thread) = locked(&self.thread).take() {
@@ -138,7 +137,7 @@ impl Meter {
     }
 }
 
-/// Clears the line for good, before the program is stopped. Whoever prints for longer than a moment has cleared it.
+/// Clears the line for good before a signal ends the program. A result that is being printed has cleared it already.
 pub(crate) fn erase() {
     let Some(meter) = SCREEN.get() else { return };
     let begun = Instant::now();
@@ -147,61 +146,61 @@ pub(crate) fn erase() {
             Ok(is_drawn) => break is_drawn,
             Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
             Err(TryLockError::WouldBlock) if begun.elapsed() > FRAME => return,
-            // It is being drawn.
+            // Another thread is drawing it.
             Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(1)),
         }
     };
     if *is_drawn {
         to_stderr(ERASE);
     }
-    // Nobody draws another one.
+    // Keeps the lock, so that no other line is drawn.
     std::mem::forget(is_drawn);
 }
 
-/// The progress of a command. A line is printed on standard error each half second, and a last one when the command ends,
-/// among messages that are no JSON.
+/// The progress of a command. A line is printed on standard error every half second and at the end, among messages that
+/// are not JSON.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct ProgressLine<'a> {
-    /// The stage, such as `packing`; empty before the first. Each stage counts from 0, and later versions may have
-    /// others.
+    /// The stage, such as `packing`; empty before the first. Counts begin at 0 in each stage. Later versions may add
+    /// stages.
     stage: &'a str,
-    /// Bytes that were read in this stage.
+    /// Number of bytes read in this stage.
     bytes: u64,
-    /// Bytes that there are to read; absent when that is not known.
+    /// Number of bytes to read; absent if not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes_total: Option<u64>,
-    /// Files that were done in this stage.
+    /// Number of files completed in this stage.
     files: u64,
-    /// Files that there are; absent when that is not known.
+    /// Number of files in this stage; absent if not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     files_total: Option<u64>,
-    /// A file that is being read, by its name in the pack.
+    /// Name in the pack of a file that is being read.
     #[serde(skip_serializing_if = "Option::is_none")]
     current: Option<&'a str>,
-    /// Bytes in a second, over the last five seconds of the stage.
+    /// Bytes per second over the last five seconds of the stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes_per_second: Option<u64>,
-    /// Seconds since the command began.
+    /// Seconds since the command started.
     seconds: f64,
-    /// Seconds that the stage will go on, if it goes on as it did.
+    /// Estimated seconds until the end of the stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds_left: Option<f64>,
-    /// Whether this is the last line; the exit status tells how the command ended.
+    /// Whether this is the last line. The exit status shows the outcome.
     done: bool,
 }
 
-/// What was done and what there is to do: bytes where their number is known, otherwise files.
+/// Returns the completed and the total number of bytes, or of files if the number of bytes is not known.
 fn part_done(now: &Snapshot) -> Option<(u64, u64)> {
     let bytes = now.bytes_total.map(|total| (now.bytes, total));
     bytes.or(now.files_total.map(|total| (now.files, total)))
 }
 
-/// How fast it goes of late.
+/// Recent rate of progress.
 #[derive(Debug, Default)]
 struct Pace {
     stage: &'static str,
-    /// Moments, and the bytes and files at each.
+    /// Times, with the number of bytes and files at each.
     seen: VecDeque<(Instant, u64, u64)>,
 }
 
@@ -218,7 +217,7 @@ impl Pace {
         }
     }
 
-    /// The time between the first and the last moment, and what was done in it.
+    /// Returns the time between the first and the last entry, with the bytes and files completed in it.
     fn span(&self) -> Option<(Duration, u64, u64)> {
         let ((then, bytes, files), (now, more, done)) = (self.seen.front()?, self.seen.back()?);
         let time = now.checked_duration_since(*then).filter(|time| *time >= FRAME)?;
@@ -230,7 +229,7 @@ impl Pace {
         u64::try_from(u128::from(bytes) * 1000 / time.as_millis()).ok()
     }
 
-    /// How long it takes yet.
+    /// Estimates the remaining time.
     fn left(&self, now: &Snapshot) -> Option<Duration> {
         let (time, bytes, files) = self.span()?;
         let lately = if now.bytes_total.is_some() { bytes } else { files };
@@ -241,10 +240,10 @@ impl Pace {
     }
 }
 
-/// Columns of the bar itself.
+/// Length of the bar, in columns.
 const BAR: usize = 10;
 
-/// The line on a terminal, shorter than `width`.
+/// Formats the line for a terminal, shorter than `width`.
 fn line(now: &Snapshot, pace: &Pace, width: usize) -> String {
     let stage = if now.stage.is_empty() { "starting" } else { now.stage };
     let mut said = vec![match part_done(now) {

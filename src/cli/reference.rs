@@ -1,4 +1,4 @@
-//! The commands that print the program's own reference: codes, schemas, manual pages and completions.
+//! Commands that print the reference of ra-pack: codes, schemas, manual pages and completions.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -24,13 +24,13 @@ use super::{Ending, Failure};
 #[path = "../ops/tests/generated.rs"]
 mod generated;
 
-/// One of the codes that a finding can have.
+/// A finding code.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ListedCode {
     /// The stable identifier.
     code: &'static str,
-    /// The meaning of the code, in a sentence.
+    /// The meaning of the code, as a sentence.
     title: &'static str,
 }
 
@@ -40,7 +40,7 @@ Examples:
   ra-pack explain DESC004
   ra-pack explain")]
 pub(crate) struct ExplainArgs {
-    /// Code of a finding, such as DESC004; all codes by default.
+    /// Code of an error or warning, such as DESC004 [default: list all codes].
     #[arg(value_name = "CODE")]
     code: Option<Code>,
 
@@ -69,10 +69,10 @@ fn explained(code: Code) -> String {
     let Explanation { text, source, wrong, right, .. } = code.explanation();
     let mut page = format!("{}: {}\n\n", code.id(), sentence(code.title()));
     let _ = writeln!(page, "{}", flowing(text.split_inclusive(' '), 0, 0, WIDTH));
-    let _ = write!(page, "\nRule of {source}.\n");
+    let _ = write!(page, "\nSource of the rule: {source}.\n");
     for (word, example) in [("Wrong", wrong), ("Right", right)] {
         let kind = match example {
-            Example::Document(_) => ", a whole document",
+            Example::Document(_) => ", a complete document",
             Example::Sketch(_) => "",
         };
         let _ = write!(page, "\n{word}{kind}:\n\n");
@@ -83,7 +83,7 @@ fn explained(code: Code) -> String {
     page
 }
 
-/// A title without a capital letter or final period that only its own place needs.
+/// Converts a sentence to a title: lower case, without a final period.
 fn sentence(title: &str) -> String {
     let title = title.trim_end_matches('.');
     let mut letters = title.chars();
@@ -95,7 +95,7 @@ const WIDTH: usize = 80;
 
 macro_rules! schemas {
     ($($name:literal)*) => {
-        /// The JSON Schemas by name: that of descriptions, then that of each command's `--json`.
+        /// JSON Schemas by name: that of descriptions, then those of the commands' `--json`.
         const SCHEMAS: &[(&str, &str)] =
             &[$(($name, include_str!(concat!("../../schemas/", $name, ".schema.json"))),)*];
     };
@@ -107,7 +107,7 @@ schemas! {
     "report" "explain" "explain-list" "schema-list" "progress"
 }
 
-/// The names of the schemas.
+/// Returns the names of the schemas.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     SCHEMAS.iter().map(|(name, _)| *name)
 }
@@ -119,7 +119,7 @@ Examples:
   ra-pack schema ndl > ndl.schema.json
   ra-pack schema verify | jq .properties")]
 pub(crate) struct SchemaArgs {
-    /// Name of the schema; a list of the names by default.
+    /// Name of the schema [default: list all names].
     #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(names()))]
     name: Option<String>,
 
@@ -128,11 +128,11 @@ pub(crate) struct SchemaArgs {
     json: bool,
 }
 
-/// One of the schemas that `ra-pack schema NAME` prints.
+/// A schema that `ra-pack schema NAME` prints.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ListedSchema {
-    /// The name to ask for.
+    /// The name for `ra-pack schema NAME`.
     name: &'static str,
     /// The subject of the schema.
     title: String,
@@ -171,11 +171,11 @@ Examples:
   ra-pack man create > ra-pack-create.1
   ra-pack man -o share/man/man1")]
 pub(crate) struct ManArgs {
-    /// Command to describe; ra-pack itself by default.
+    /// Command to describe [default: ra-pack itself].
     #[arg(value_name = "COMMAND")]
     command: Option<String>,
 
-    /// Write the page to this directory, which is made if needed; without COMMAND, those of all commands.
+    /// Write the page, or without COMMAND all pages, to this directory, which is created if needed.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 }
@@ -192,7 +192,7 @@ pub(super) fn man(args: &ManArgs, output: &Output) -> Result<Ending, Failure> {
     }
     if pages.is_empty() {
         let wanted = ra_pack::path::escape(args.command.as_deref().unwrap_or_default()).to_string();
-        return Err(Failure::unsupported(format!("there is no command `{wanted}`")));
+        return Err(Failure::unsupported(format!("no command `{wanted}`")));
     }
     let Some(directory) = &args.output else {
         for command in pages {
@@ -208,23 +208,23 @@ pub(super) fn man(args: &ManArgs, output: &Output) -> Result<Ending, Failure> {
     Ok(Ending::Clean)
 }
 
-/// The commands but `help`, which has nothing to say that the others do not.
+/// Returns all commands except `help`.
 fn commands(top: &Command) -> impl Iterator<Item = &Command> {
     top.get_subcommands().filter(|command| command.get_name() != "help")
 }
 
-/// The name of the page of a command: `ra-pack-create`.
+/// Returns the name of the page of a command: `ra-pack-create`.
 fn page_name(command: &Command) -> String {
     command.get_display_name().unwrap_or(command.get_name()).to_owned()
 }
 
-/// The page of a command in the language of `man`.
+/// Returns the page of a command as roff.
 fn page(command: &Command) -> std::io::Result<String> {
     let name = page_name(command);
     let bin_name = name.replacen("ra-pack-", "ra-pack ", 1);
     let page = Page::new(command.clone().display_name(&name).bin_name(bin_name));
     let mut out = Vec::new();
-    // Without a date, so that the same program has the same pages.
+    // Has no date, so that the same version gives the same pages.
     writeln!(out, ".TH {name} 1 \"\" \"ra-pack {}\" ra-pack", env!("CARGO_PKG_VERSION"))?;
     page.render_name_section(&mut out)?;
     page.render_synopsis_section(&mut out)?;
@@ -241,7 +241,7 @@ fn page(command: &Command) -> std::io::Result<String> {
         }
     }
     for (title, body) in &sections(command) {
-        // Lines as they stand: they are examples and tables.
+        // Keeps line breaks: these are examples and tables.
         roff.control("SH", [title.as_str()]).control("nf", []);
         for line in body.lines() {
             roff.text([roman(line.strip_prefix("  ").unwrap_or(line))]);
@@ -259,8 +259,8 @@ fn text_of(text: Option<&StyledStr>) -> String {
     text.map(ToString::to_string).unwrap_or_default()
 }
 
-/// The text below the options in `--help`, by its headings. Every page has the exit status, unless it
-/// has words of its own for it, and the environment.
+/// Returns the text after the options in `--help`, by heading. Every page has the exit status, unless the command
+/// describes its own, and the environment.
 fn sections(command: &Command) -> Vec<(String, String)> {
     let below = command.get_after_long_help().or(command.get_after_help());
     let mut sections = split(&text_of(below));
@@ -277,7 +277,7 @@ fn sections(command: &Command) -> Vec<(String, String)> {
     sections
 }
 
-/// Headings are lines that end in a colon and are followed by something indented.
+/// Splits a text by its headings: lines that end in a colon before an indented line.
 fn split(text: &str) -> Vec<(String, String)> {
     let mut sections: Vec<(String, String)> = Vec::new();
     for line in text.lines() {
@@ -309,10 +309,10 @@ Installation:
   bash         ~/.local/share/bash-completion/completions/ra-pack
   zsh          _ra-pack in a directory of $fpath, before compinit runs
   fish         ~/.config/fish/completions/ra-pack.fish
-  powershell   a line `. PATH/ra-pack.ps1` in $PROFILE
-  elvish       ra-pack.elv in ~/.config/elvish/lib, and `use ra-pack` in rc.elv")]
+  powershell   add the line `. PATH/ra-pack.ps1` to $PROFILE
+  elvish       ra-pack.elv in ~/.config/elvish/lib; add `use ra-pack` to rc.elv")]
 pub(crate) struct CompletionsArgs {
-    /// Shell that completes.
+    /// Shell to complete commands in.
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }
@@ -320,8 +320,8 @@ pub(crate) struct CompletionsArgs {
 pub(super) fn completions(args: &CompletionsArgs, output: &Output) -> Result<Ending, Failure> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "ra-pack", &mut text);
-    // For bash, clap_complete 4.6 looks for the options of commands under another name than it gives them
-    // when the name of the program has a hyphen.
+    // If the name of the program has a hyphen, the bash script of clap_complete 4.6 uses two different names for the
+    // options of a command.
     let text = String::from_utf8_lossy(&text).replace("ra__subcmd__pack__", "ra__pack__");
     output.result(&text)?;
     Ok(Ending::Clean)
@@ -337,7 +337,7 @@ pub(crate) mod tests {
     use super::generated::{check, kept, schema};
     use super::{ListedCode, ListedSchema};
 
-    /// A list of findings.
+    /// Returns the schema of a list of findings.
     pub(in crate::cli) fn findings(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "array", "items": { "$ref": "#/$defs/Finding" } })
     }
@@ -350,7 +350,7 @@ pub(crate) mod tests {
         json_schema!({ "type": "object" })
     }
 
-    /// Where a result has a type of the library, the library's own test generates the definition.
+    /// Checks a schema. The library's own test generates the definitions of its types.
     fn check_result<T: JsonSchema>(name: &str, title: &str) {
         let mut schema = schema::<T>(true);
         if let Some(definitions) = kept(name).remove("$defs") {

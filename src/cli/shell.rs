@@ -1,4 +1,4 @@
-//! Command lines that read an array without ra-pack, ready to be pasted into a shell.
+//! Shell commands that read an array without ra-pack.
 
 use std::path::Path;
 
@@ -7,21 +7,21 @@ use ra_pack::info::ArrayInfo;
 use ra_pack::path::escape;
 use ra_pack::ra::{ElementKind, ElementType, Flags};
 
-/// Bytes that `od` is asked to show.
+/// Number of bytes that the `od` command shows.
 const SHOWN: u64 = 64;
-/// Bytes that `od` shows on a line unless it is told otherwise.
+/// Bytes per line of `od` by default.
 const USUAL_WIDTH: u64 = 16;
-/// Most bytes of an element that stand on a line of their own.
+/// Largest element that gets a line of its own, in bytes.
 const WIDEST: u64 = 64;
 
-/// A path as a word of the shell.
+/// Quotes a path as a word of the shell.
 pub(super) fn path(path: &Path) -> String {
     let text = path.as_os_str().as_encoded_bytes();
-    // A word that begins with a dash would be an option.
+    // A word with a leading dash would be an option.
     if text.starts_with(b"-") { word(&[b"./", text].concat()) } else { word(text) }
 }
 
-/// Bytes as one word of any POSIX shell. What a terminal would obey is written in octal.
+/// Quotes bytes as one word of any POSIX shell. Control characters are written in octal.
 pub(super) fn word(bytes: &[u8]) -> String {
     let text = std::str::from_utf8(bytes).ok();
     let is_shown = |text: &&str| escape(text).to_string() == **text;
@@ -43,7 +43,7 @@ pub(super) fn word(bytes: &[u8]) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// How `od` reads elements of a type: its `-t`, and whether that is their numbers.
+/// Returns the `-t` of `od` for an element type, and whether it shows their numeric values.
 fn od_type(element: ElementType) -> (String, bool) {
     let letter = match (element.kind(), element.elbyte()) {
         (ElementKind::Int, 1 | 2 | 4 | 8) => 'd',
@@ -57,7 +57,8 @@ fn od_type(element: ElementType) -> (String, bool) {
     (format!("{letter}{}", element.swap_width().unwrap_or(1)), true)
 }
 
-/// `od` with everything but the file: from a byte on, the first elements. Nothing when there are none.
+/// Returns a comment and the `od` command, without the file, that shows the first elements after byte `at`. `None` if
+/// there are no elements.
 fn od(info: &ArrayInfo, at: u64) -> Option<(String, String)> {
     let element = info.header.element();
     let (kind, is_number) = od_type(element);
@@ -88,13 +89,13 @@ fn od(info: &ArrayInfo, at: u64) -> Option<(String, String)> {
         what.push_str(match (element.kind(), &*kind) {
             (ElementKind::BFloat, "x2") => ", as bits: only od of coreutils 9.5 or newer has -t fB",
             (_, "x2") => ", as bits: only od of coreutils 9.5 or newer has -t fH",
-            _ => ", as bytes: od knows no such number",
+            _ => ", as bytes: od does not support this type",
         });
     }
     Some((what, format!("od -v -A d -t {kind}{endian}{width} -j {at} -N {bytes}")))
 }
 
-/// Lines of the shell that read the array, with comments; `member` is where it is asked for.
+/// Returns shell commands that read the array, with comments. `member` is its archive and name, if it is in one.
 pub(super) fn lines(info: &ArrayInfo, member: Option<(&Path, &str)>) -> Vec<String> {
     let get = |(target, member): (&Path, &str)| {
         let member = word(member.as_bytes());
@@ -103,10 +104,10 @@ pub(super) fn lines(info: &ArrayInfo, member: Option<(&Path, &str)>) -> Vec<Stri
     if info.header.is_encoded() {
         return match (member, &info.bytes) {
             (Some(member), _) => {
-                vec!["# its elements, which are encoded in the file".to_owned(), get(member)]
+                vec!["# the decoded elements".to_owned(), get(member)]
             }
             (None, Some((file, _))) => vec![
-                "# the elements are encoded in the file; this makes a plain one".to_owned(),
+                "# decode the elements into a new file".to_owned(),
                 format!("ra-pack convert {} decoded.ra", path(file)),
             ],
             (None, None) => Vec::new(),
@@ -132,10 +133,10 @@ pub(super) fn lines(info: &ArrayInfo, member: Option<(&Path, &str)>) -> Vec<Stri
     lines
 }
 
-/// The same of a member that is compressed, through what unpacks it.
+/// Returns shell commands that read a compressed member through a program that unpacks it.
 fn packed(info: &ArrayInfo, (target, _): (&Path, &str), get: &str) -> Vec<String> {
     let name = info.archive_name.as_deref().unwrap_or_default();
-    // To `unzip` and `tar` some names are patterns, options or escapes.
+    // `unzip` and `tar` treat some names as patterns, options or escapes.
     let is_plain = !name.starts_with('-') && !name.contains(['*', '?', '[', ']', '\\', '^', '!']);
     let file = path(target);
     let member = word(name.as_bytes());

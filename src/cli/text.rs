@@ -1,19 +1,19 @@
-//! Numbers as text for people, and text in the columns of a screen.
+//! Formatting of numbers, and of text in the columns of a screen.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The float nearest to a count.
+/// Returns the float nearest to a count.
 #[expect(clippy::cast_precision_loss, reason = "the nearest float is wanted")]
 pub(super) fn float(number: impl TryInto<u64>) -> f64 {
     wide(number) as f64
 }
 
-/// A count of either type.
+/// Converts a count to `u64`.
 fn wide(count: impl TryInto<u64>) -> u64 {
     count.try_into().unwrap_or(u64::MAX)
 }
 
-/// The whole part of a float; 0 for a negative one and for NaN.
+/// Returns the whole part of a float; 0 if it is negative or NaN.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -23,13 +23,13 @@ pub(super) fn count(number: f64) -> usize {
     number as usize
 }
 
-/// The greatest whole number that is not greater; 0 for NaN.
+/// Rounds down to a whole number; 0 for NaN.
 #[expect(clippy::cast_possible_truncation, reason = "the conversion saturates")]
 pub(super) fn floor(number: f64) -> i32 {
     number.floor() as i32
 }
 
-/// A number with so many significant digits, without zeros at the end, as `%g` of C writes it.
+/// Formats a number with `count` significant digits without trailing zeros, like `%g` in C.
 pub(super) fn digits(number: f64, count: u8) -> String {
     let places = i32::from(count) - 1;
     match scientific(number, usize::from(count) - 1) {
@@ -41,7 +41,7 @@ pub(super) fn digits(number: f64, count: u8) -> String {
     }
 }
 
-/// A number with at most six significant digits, and with a power of ten where its digits begin far from the point.
+/// Formats a number with at most six significant digits, and with a power of ten if it is very large or small.
 pub(super) fn short(number: f64) -> String {
     match (number.to_string(), scientific(number, 4)) {
         (plain, _) if plain.len() <= 7 => plain,
@@ -50,7 +50,7 @@ pub(super) fn short(number: f64) -> String {
     }
 }
 
-/// A number with a power of ten and so many digits after the point, without zeros at their end, and the power.
+/// Formats a number with a power of ten and `places` decimals without trailing zeros. Also returns the power.
 fn scientific(number: f64, places: usize) -> (String, Option<i32>) {
     let text = format!("{number:.places$e}");
     match text.split_once('e') {
@@ -61,7 +61,7 @@ fn scientific(number: f64, places: usize) -> (String, Option<i32>) {
     }
 }
 
-/// A number with no more digits than the step between numbers has.
+/// Formats a number with as many decimals as the step between numbers has.
 pub(super) fn stepped(number: f64, step: f64) -> String {
     let (magnitude, power) = (libm::log10(number.abs()).floor(), libm::log10(step).floor());
     if number == 0.0 {
@@ -77,12 +77,12 @@ pub(super) fn stepped(number: f64, step: f64) -> String {
     scientific(number, count(magnitude - power).min(17)).0
 }
 
-/// Digits without zeros after the point.
+/// Removes trailing zeros after the decimal point.
 pub(super) fn trimmed(digits: &str) -> &str {
     if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits }
 }
 
-/// A count with its thousands apart.
+/// Formats a count with separated thousands.
 pub(super) fn grouped(count: impl TryInto<u64>) -> String {
     let mut text = wide(count).to_string();
     let len = text.len();
@@ -92,13 +92,13 @@ pub(super) fn grouped(count: impl TryInto<u64>) -> String {
     text
 }
 
-/// A number with its noun: `1 array`, `2 arrays`.
+/// Formats a number with its noun: `1 array`, `2 arrays`.
 pub(super) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
     let count = wide(count);
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A number of bytes for people.
+/// Formats a number of bytes with a binary unit, such as `5.8 KiB`.
 pub(super) fn human_bytes(bytes: u64) -> String {
     let mut unit = 0;
     let mut tenths = u128::from(bytes) * 10;
@@ -114,7 +114,7 @@ pub(super) fn human_bytes(bytes: u64) -> String {
     }
 }
 
-/// A part of a whole, never rounded to nothing or to all.
+/// Formats a part of a whole in percent, never rounded to 0 or 100.
 pub(super) fn percent(part: u64, whole: u64) -> String {
     match u128::from(part) * 1000 / u128::from(whole.max(1)) {
         0 => "< 0.1 %".to_owned(),
@@ -123,15 +123,15 @@ pub(super) fn percent(part: u64, whole: u64) -> String {
     }
 }
 
-/// The sign for text that is cut off.
+/// Mark of text that is cut off.
 pub(super) const CUT: char = '…';
 
-/// How many columns a text takes. Most are ASCII, which is quickly seen.
+/// Returns the width of a text in columns. ASCII, the common case, is counted in bytes.
 pub(super) fn columns(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.width() }
 }
 
-/// All of a text, or its beginning with a sign that it goes on, in this many columns.
+/// Cuts a text at its end to this many columns, with [`CUT`] as mark.
 pub(super) fn fit(text: &str, room: usize) -> String {
     match room {
         _ if columns(text) <= room => text.to_owned(),
@@ -140,7 +140,7 @@ pub(super) fn fit(text: &str, room: usize) -> String {
     }
 }
 
-/// All of a text, or its end with a sign before it, in this many columns: of a name the end tells more.
+/// Cuts a text at its beginning to this many columns, with [`CUT`] as mark: the end of a name matters more.
 pub(super) fn fit_end(text: &str, room: usize) -> String {
     match room {
         _ if columns(text) <= room => text.to_owned(),
@@ -152,7 +152,7 @@ pub(super) fn fit_end(text: &str, room: usize) -> String {
     }
 }
 
-/// The first of these characters that fit.
+/// Returns the first characters that fit.
 fn fitting(characters: impl Iterator<Item = char>, room: usize) -> String {
     let mut taken = 0;
     let fits = |character: &char| {
@@ -162,12 +162,12 @@ fn fitting(characters: impl Iterator<Item = char>, room: usize) -> String {
     characters.take_while(fits).collect()
 }
 
-/// The text and blanks up to this many columns.
+/// Pads a text with spaces to this many columns.
 pub(super) fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
 }
 
-/// Lines whose cells stand below one another, those of some columns to the right. A column without text has no room.
+/// Aligns cells in columns, some of them to the right. Empty columns take no room.
 pub(super) fn aligned<const N: usize>(rows: &[[String; N]], to_right: [bool; N]) -> Vec<String> {
     let mut widths = [0; N];
     for row in rows {
@@ -186,12 +186,12 @@ pub(super) fn aligned<const N: usize>(rows: &[[String; N]], to_right: [bool; N])
     rows.iter().map(line).collect()
 }
 
-/// The lines below one another, indented.
+/// Joins lines, each indented.
 pub(super) fn indented(lines: Vec<String>) -> String {
     lines.into_iter().flat_map(|line| ["  ".to_owned(), line, "\n".to_owned()]).collect()
 }
 
-/// A text without the styles of a terminal in it.
+/// Removes the terminal styles from a text.
 pub(super) fn plain(text: &str) -> String {
     let mut parts = text.split('\x1b');
     let first = parts.next();
@@ -199,8 +199,8 @@ pub(super) fn plain(text: &str) -> String {
     first.into_iter().chain(rest).collect()
 }
 
-/// Puts pieces, which may have styles of a terminal, one after the other, and goes on in another line, indented,
-/// where the next has no room. A piece that is longer than a line is not broken.
+/// Joins pieces, which may have terminal styles, and begins a new indented line where the next piece does not fit. A
+/// piece longer than a line is not broken.
 pub(super) fn flowing<T: AsRef<str>>(
     pieces: impl IntoIterator<Item = T>,
     start: usize,

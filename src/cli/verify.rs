@@ -19,15 +19,15 @@ use super::output::Output;
 use super::text::{counted, human_bytes};
 use super::{Ending, Failure, diagnostics, shell};
 
-/// Seconds that are worth telling.
+/// Shortest duration that is shown, in seconds.
 const SHOWN_SECONDS: f64 = 1.0;
 
-/// How many targets came to which end.
+/// Number of targets per outcome.
 #[derive(Default)]
 struct TargetCounts {
-    sound: u64,
-    faultless: u64,
-    unsound: u64,
+    valid: u64,
+    contents_unread: u64,
+    not_valid: u64,
     unverified: u64,
     unread: u64,
 }
@@ -44,15 +44,15 @@ pub(crate) struct VerifyArgs {
     #[arg(value_name = "TARGET", required_unless_present = "files_from")]
     targets: Vec<PathBuf>,
 
-    /// Read headers and descriptions only, and check no digest.
+    /// Read only headers and descriptions, and check no digests.
     #[arg(long)]
     fast: bool,
 
-    /// Treat warnings as errors, and words that are extensions of the language.
+    /// Treat warnings as errors and reject ra-pack's extensions to NDL.
     #[arg(long)]
     strict: bool,
 
-    /// Compare with this manifest, kept elsewhere; the one inside must agree with it.
+    /// Also check against this manifest, stored apart from the pack; the one inside must agree with it.
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
 
@@ -72,7 +72,7 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure>
     options.progress = output.progress();
     let tally = each(&args.targets, &args.more, output, |target| {
         if output.is_closed() {
-            // Nobody reads on; what was not looked at cannot be called sound.
+            // The reader is gone. A target that was not checked is not reported as valid.
             return Ok(None);
         }
         tell(ra_pack::verify(target, &options)?, "valid", args.common.json, output).map(Some)
@@ -83,8 +83,8 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure>
     Ok(tally.ending())
 }
 
-/// Checks every target that is named. One that cannot be read does not keep the others from being checked; one of
-/// which nothing comes ends it.
+/// Checks every target. If one cannot be read, the others are still checked. If `check` returns `None`, the rest is
+/// skipped.
 fn each(
     targets: &[PathBuf],
     more: &FilesFrom,
@@ -94,9 +94,9 @@ fn each(
     let mut tally = TargetCounts::default();
     for target in targets.iter().cloned().map(Ok).chain(more.names()?) {
         match check(&target?) {
-            Ok(Some(Verdict::Sound)) => tally.sound += 1,
-            Ok(Some(Verdict::Unsound)) => tally.unsound += 1,
-            Ok(Some(Verdict::Faultless)) => tally.faultless += 1,
+            Ok(Some(Verdict::Valid)) => tally.valid += 1,
+            Ok(Some(Verdict::NotValid)) => tally.not_valid += 1,
+            Ok(Some(Verdict::Unread)) => tally.contents_unread += 1,
             Ok(Some(Verdict::Unverified)) => tally.unverified += 1,
             Ok(None) => {
                 tally.unread += 1;
@@ -112,21 +112,21 @@ fn each(
     Ok(tally)
 }
 
-/// Prints what was found of one target, of which `sound` is said when nothing is wrong.
+/// Prints the result for one target; `valid` is its verdict if there are no errors.
 fn tell(
     mut report: VerifyReport,
-    sound: &str,
+    valid: &str,
     json: bool,
     output: &Output,
 ) -> Result<Verdict, Failure> {
     let target = report.target.clone();
-    // Of an archive that cannot be opened no member is known.
+    // An archive that cannot be opened has no known members.
     let is_pack = report.container.is_some() || report.members == 0;
     diagnostics::print(|found| place(&target, is_pack, found), &mut report.findings, json, output)?;
     if json {
         output.json(&report)?;
     } else {
-        output.result(&summary(&report, sound))?;
+        output.result(&summary(&report, valid))?;
         let counts = report.metadata.as_ref().filter(|_| report.is_sound() && !output.is_closed());
         if let Some(lacks) = counts.and_then(|counts| lacks(counts, &target)) {
             output.note(&lacks);
@@ -135,7 +135,7 @@ fn tell(
     Ok(Verdict::of(&report.findings, report.contents_read))
 }
 
-/// The file that a finding is about where it is about a single one, or else the pack.
+/// Returns the file that a finding is about if the target is a single array or description, otherwise the target.
 fn place(target: &Path, is_pack: bool, finding: &Finding) -> PathBuf {
     let file = finding.member.as_ref().filter(|_| !is_pack);
     file.map_or(target.to_owned(), PathBuf::from)
@@ -145,18 +145,18 @@ impl TargetCounts {
     fn ending(&self) -> Ending {
         match self {
             Self { unread: 1.., .. } => Ending::Failed,
-            Self { unsound: 1.., .. } | Self { unverified: 1.., .. } => Ending::Findings,
+            Self { not_valid: 1.., .. } | Self { unverified: 1.., .. } => Ending::Findings,
             _ => Ending::Clean,
         }
     }
 
     fn summary(&self) -> String {
-        let sound = self.sound + self.faultless;
-        let all = sound + self.unsound + self.unverified + self.unread;
+        let valid = self.valid + self.contents_unread;
+        let all = valid + self.not_valid + self.unverified + self.unread;
         let ends = [
-            (self.sound, "valid"),
-            (self.faultless, "without a fault, contents not read"),
-            (self.unsound, "NOT VALID"),
+            (self.valid, "valid"),
+            (self.contents_unread, "without errors, contents not read"),
+            (self.not_valid, "NOT VALID"),
             (self.unverified, "not verified"),
             (self.unread, "could not be read"),
         ];
@@ -166,15 +166,12 @@ impl TargetCounts {
     }
 }
 
-/// The verdict on one target. That of a sound one is one line; that of another goes on with what is
-/// still whole and what to do next.
-fn summary(report: &VerifyReport, sound: &str) -> String {
-    let sound = if report.contents_read { sound } else { "no fault found, contents not read" };
-    let verdict = diagnostics::verdict(&report.findings, sound);
+/// Formats the verdict on one target: one line if it is valid, otherwise also the intact part and the next step.
+fn summary(report: &VerifyReport, valid: &str) -> String {
+    let valid = if report.contents_read { valid } else { "no errors found, contents not read" };
+    let verdict = diagnostics::verdict(&report.findings, valid);
     let manifests = match report.manifests.len() {
-        0 if report.container.is_none() && report.arrays == 1 => {
-            ", no manifest lists it".to_owned()
-        }
+        0 if report.container.is_none() && report.arrays == 1 => ", not in a manifest".to_owned(),
         0 => String::new(),
         _ if report.contents_read => format!(", checked against {}", report.manifests.join(", ")),
         _ => format!(", {}", report.manifests.join(", ")),
@@ -195,7 +192,7 @@ fn summary(report: &VerifyReport, sound: &str) -> String {
     );
     for signature in &report.signatures {
         let name = escape(signature);
-        text = format!("{text}  signature: {name} (not checked: ra-pack knows no keys)\n");
+        text = format!("{text}  signature: {name} (not checked: ra-pack has no keys)\n");
     }
     if diagnostics::counts(&report.findings).0 > 0 {
         text.push_str(&remains(report));
@@ -203,26 +200,28 @@ fn summary(report: &VerifyReport, sound: &str) -> String {
     text
 }
 
-/// The part of a damaged target that can still be used, and the next step.
+/// Returns the lines about the intact part of a damaged target, and the next step.
 fn remains(report: &VerifyReport) -> String {
     let Some(intact) = &report.intact else {
         let why = if report.members == 0 && report.container.is_none() {
-            "it cannot be opened"
+            "the pack cannot be opened"
         } else if report.manifests.is_empty() {
-            "no manifest vouches for them"
+            "there is no manifest"
         } else {
-            "they were not read"
+            "the contents were not read"
         };
-        return format!("  intact: nothing is known of the contents, because {why}\n");
+        return format!("  intact: unknown, because {why}\n");
     };
     let next = match (intact.members, report.container) {
         (all, _) if all == report.members => {
-            "every file is whole; what is wrong is how the pack was made, as said above".to_owned()
+            "every file is intact; fix the errors above and pack it again".to_owned()
         }
-        (0, _) => "take the pack from another copy".to_owned(),
-        (_, Some(Container::Directory)) => "take what is named above from another copy".to_owned(),
+        (0, _) => "restore the pack from another copy".to_owned(),
+        (_, Some(Container::Directory)) => {
+            "restore the files named above from another copy".to_owned()
+        }
         (_, _) => format!(
-            "take what is named above from another copy; `ra-pack extract {} -C DIR` unpacks the rest",
+            "restore the files named above from another copy; `ra-pack extract {} -C DIR` unpacks the rest",
             shell::path(&report.target)
         ),
     };
@@ -237,16 +236,16 @@ fn remains(report: &VerifyReport) -> String {
     )
 }
 
-/// The kind of bag or crate that the pack is.
+/// Returns the state of the bag, and the version of the crate.
 fn bag(report: &VerifyReport) -> String {
     let bag = report.bag.as_ref().map(|bag| {
         let state = match (bag.complete, bag.valid) {
             (_, true) => "valid",
             (true, false) if report.contents_read => "complete, not valid",
-            (true, false) => "complete as far as names and sizes tell",
+            (true, false) => "complete by names and sizes",
             (false, false) => "incomplete",
         };
-        let version = bag.version.as_deref().unwrap_or("of no version");
+        let version = bag.version.as_deref().unwrap_or("without a version");
         format!(", BagIt {} {state}", escape(version))
     });
     let ro_crate = report.ro_crate.as_ref().map(|name| format!(", RO-Crate {}", escape(name)));
@@ -270,19 +269,19 @@ pub(crate) struct ManifestArgs {
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["write", "check"])]
     output: Option<PathBuf>,
 
-    /// Write the manifest into the directory, which is a pack from then on.
+    /// Write the manifest into the directory, which makes it a pack.
     #[arg(long, conflicts_with = "check")]
     write: bool,
 
-    /// Compare the files with the manifest that is there, and report differences.
+    /// Check the files against the existing manifest, and report differences.
     #[arg(long)]
     check: bool,
 
-    /// Compare with this manifest, kept elsewhere; the one inside must agree with it.
+    /// Also check against this manifest, stored apart from the pack; the one inside must agree with it.
     #[arg(long = "manifest", value_name = "FILE", requires = "check")]
     kept: Option<PathBuf>,
 
-    /// Make digests with this algorithm: sha256 or sha512.
+    /// Compute digests with this algorithm: sha256 or sha512.
     #[arg(
         long,
         value_name = "ALGORITHM",
@@ -341,8 +340,8 @@ fn check(args: &ManifestArgs, output: &Output) -> Result<Ending, Failure> {
     options.manifest.clone_from(&args.kept);
     options.progress = output.progress();
     let report = ra_pack::verify(&args.target, &options)?;
-    let verdict = tell(report, "agrees with the manifest", args.common.json, output)?;
-    Ok(if verdict.is_sound() { Ending::Clean } else { Ending::Findings })
+    let verdict = tell(report, "verified", args.common.json, output)?;
+    Ok(if verdict.is_valid() { Ending::Clean } else { Ending::Findings })
 }
 
 #[derive(Debug, Args)]
@@ -359,20 +358,20 @@ pub(crate) struct ValidateArgs {
     #[arg(value_name = "TARGET", required_unless_present = "files_from")]
     paths: Vec<PathBuf>,
 
-    /// Treat warnings as errors, and words that are extensions of the language.
+    /// Treat warnings as errors and reject ra-pack's extensions to NDL.
     #[arg(long)]
     strict: bool,
 
-    /// Also check for units that are known, names, a title and other metadata, and that coordinates
-    /// rise or fall throughout.
+    /// Also check for known units, names, a title and other metadata, and that coordinates are strictly
+    /// increasing or decreasing.
     #[arg(long)]
     metadata: bool,
 
-    /// Leave out findings of this code. Repeatable.
+    /// Ignore errors and warnings with this code. Repeatable.
     #[arg(long, value_name = "CODE", value_parser = code)]
     allow: Vec<Code>,
 
-    /// The top of the pack that single files belong to.
+    /// Root directory of the pack that single files belong to.
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
 
@@ -385,9 +384,9 @@ pub(crate) struct ValidateArgs {
 
 fn code(text: &str) -> Result<Code, String> {
     let mut known = Code::ALL.iter().copied();
-    known
-        .find(|code| code.id().eq_ignore_ascii_case(text))
-        .ok_or_else(|| "expected the code of a finding, such as NDL063 or DESC001".to_owned())
+    known.find(|code| code.id().eq_ignore_ascii_case(text)).ok_or_else(|| {
+        "expected the code of an error or warning, such as NDL063 or DESC001".to_owned()
+    })
 }
 
 pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, Failure> {
@@ -421,7 +420,7 @@ pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, F
     Ok(tally.ending())
 }
 
-/// Completes commands that give metadata with what they are for: an archive is made of a directory.
+/// Adds the target to the `describe --set` commands in hints; for an archive, `DIR` for its source directory.
 fn name_target(report: &mut ValidateReport, path: &Path) {
     const COMMAND: &str = "`ra-pack describe --set ";
     let is_archive = report.container.is_some() && !path.is_dir();
@@ -439,7 +438,7 @@ fn validated(path: &Path, options: &ValidateOptions) -> ra_pack::Result<Validate
     if path != Path::new("-") {
         return ra_pack::validate(path, options);
     }
-    // One byte more than a description may have is enough to be refused for it.
+    // One byte above the limit is enough for the error about it.
     let limit = ndl::MAX_TEXT as u64 + 1;
     let mut text = Vec::new();
     io::stdin().lock().take(limit).read_to_end(&mut text).map_err(|source| ra_pack::Error::Io {

@@ -1,4 +1,4 @@
-//! Axes: where a value or a cell is between 0 and 1, and good numbers and dates along them.
+//! Axes: positions of values and cells from 0 to 1, and ticks at round numbers and dates.
 
 use ra_pack::values::SampledAxis;
 
@@ -7,22 +7,22 @@ use super::super::text::{self, float, stepped};
 use super::dates::dated;
 use super::label::Label;
 
-/// A place on an axis, with the text at it.
+/// Position on an axis, with its text.
 pub(crate) type Tick = (f64, String);
 
-/// The marks along an axis.
+/// Ticks of an axis.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ticks {
-    /// Those with a text.
+    /// Ticks with a text.
     pub(crate) major: Vec<Tick>,
-    /// The smaller ones among them.
+    /// Smaller ticks between them.
     pub(crate) minor: Vec<f64>,
-    /// The part of a date that the texts leave out.
+    /// Part of the date that the texts omit.
     pub(crate) context: Option<String>,
 }
 
 impl Ticks {
-    /// Moves all marks, and leaves out those that get a place outside of the axis.
+    /// Moves all ticks, and removes those outside the axis.
     fn placed(mut self, place: impl Fn(f64) -> Option<f64>) -> Self {
         let place = |value: f64| place(value).filter(|it| (-1e-9..=1.0 + 1e-9).contains(it));
         let tick = |(value, text): Tick| Some((place(value)?, text));
@@ -31,19 +31,19 @@ impl Ticks {
         self
     }
 
-    /// The same from the other end.
+    /// Returns the ticks counted from the other end.
     pub(crate) fn reversed(self) -> Self {
         self.placed(|place| Some(1.0 - place))
     }
 }
 
-/// Most places with a text on an axis.
+/// Largest number of ticks with a text.
 pub(super) const MOST: usize = 24;
 
-/// Most smaller places.
+/// Largest number of smaller ticks.
 const MOST_MINOR: usize = 200;
 
-/// The way from values to places from 0 to 1.
+/// Conversion of values to positions from 0 to 1.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scale {
     pub(crate) low: f64,
@@ -52,7 +52,7 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// From the least to the greatest value; `margin` is the part of this range that is left free on both sides.
+    /// Creates a scale from the smallest to the largest value; `margin` is the free part of this range at each end.
     pub(crate) fn new(ends: Option<(f64, f64)>, is_log: bool, margin: f64) -> Self {
         let (low, high) = ends.unwrap_or(if is_log { (0.1, 1.0) } else { (0.0, 1.0) });
         if is_log {
@@ -67,18 +67,18 @@ impl Scale {
         Self { low: (low - more).max(f64::MIN), high: (high + more).min(f64::MAX), is_log }
     }
 
-    /// The place of a value; nothing for one that is not finite, or not positive on a logarithmic scale.
+    /// Returns the position of a value. `None` if it is not finite, or not positive on a logarithmic scale.
     pub(crate) fn place(self, value: f64) -> Option<f64> {
         if !value.is_finite() || (self.is_log && value <= 0.0) {
             return None;
         }
         let change = |number: f64| if self.is_log { libm::log10(number) } else { number };
         let (low, high) = (change(self.low), change(self.high));
-        // Halves, since the difference of two floats may be infinite.
+        // Uses halves because the difference of two floats may be infinite.
         Some((change(value) / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0))
     }
 
-    /// Good moments, where the values are some.
+    /// Returns ticks at round dates if the values are dates.
     pub(super) fn dated(self, dates: Option<Dates>, count: usize) -> Option<Ticks> {
         let ticks = dated(dates.filter(|_| !self.is_log)?, self.low, self.high, count)?;
         Some(ticks.placed(|value| self.place(value)))
@@ -90,12 +90,12 @@ impl Scale {
     }
 }
 
-/// The cells of a dimension along an axis.
+/// Cells of a dimension along an axis.
 pub(crate) struct Along<'s> {
     axis: &'s SampledAxis,
-    /// The edges of the cells, rising.
+    /// Edges of the cells, in ascending order.
     edges: Vec<f64>,
-    /// Whether the first cell is the last on the axis.
+    /// Whether the axis begins with the last cell.
     is_falling: bool,
     has_positions: bool,
     dates: Option<Dates>,
@@ -129,12 +129,12 @@ impl<'s> Along<'s> {
         }
     }
 
-    /// The number of a cell from the other end, where the axis falls.
+    /// Returns the index of a cell, counted from the other end if the axis falls.
     fn turned(&self, cell: usize) -> usize {
         if self.is_falling { self.axis.cells.saturating_sub(1 + cell) } else { cell }
     }
 
-    /// The numbers of the cells at so many places, or else of each, from the lower end on.
+    /// Returns the indices of the cells at `places` equidistant positions, or of all cells, from the lower end.
     pub(super) fn all(&self, places: Option<usize>) -> Vec<usize> {
         match places {
             Some(all) => (0..all).map(|nth| self.cell((float(nth) + 0.5) / float(all))).collect(),
@@ -142,7 +142,7 @@ impl<'s> Along<'s> {
         }
     }
 
-    /// The number of the cell at a part from 0 to 1 of the axis.
+    /// Returns the index of the cell at a position from 0 to 1.
     fn cell(&self, part: f64) -> usize {
         let (low, high) = self.ends();
         let place = low + (high - low) * part;
@@ -150,7 +150,7 @@ impl<'s> Along<'s> {
         self.turned(after.saturating_sub(1).min(self.axis.cells.saturating_sub(1)))
     }
 
-    /// The place of the middle of a cell, from 0 to 1.
+    /// Returns the position of the centre of a cell, from 0 to 1.
     pub(super) fn middle(&self, cell: usize) -> f64 {
         let nth = self.turned(cell);
         let edge = |nth: usize| self.edges.get(nth).copied().unwrap_or(0.0);
@@ -158,14 +158,14 @@ impl<'s> Along<'s> {
         (f64::midpoint(edge(nth), edge(nth + 1)) - low) / (high - low)
     }
 
-    /// Whether values rise upwards: coordinates do, unless they say that they are positive downwards;
-    /// indices count from the top, as a matrix is written.
+    /// Whether values increase upwards: coordinates do unless they are positive downwards; indices count from
+    /// the top, as in a matrix.
     pub(super) fn is_upwards(&self) -> bool {
         self.has_positions
             && attribute_text(self.axis.coordinate.as_ref(), "positive") != Some("down")
     }
 
-    /// About `count` marks; of dates, whose texts are short, a quarter more.
+    /// Returns about `count` ticks; a quarter more for dates, whose texts are short.
     pub(super) fn ticks(&self, count: usize) -> Ticks {
         if self.edges.is_empty() {
             return Ticks::default();
@@ -174,7 +174,7 @@ impl<'s> Along<'s> {
         let dated = self.dates.and_then(|dates| dated(dates, low, high, count + count / 4));
         let mut ticks = dated.unwrap_or_else(|| linear(low, high, count));
         if !self.has_positions {
-            // Indices are whole.
+            // Indices are whole numbers.
             ticks.major.retain(|(place, _)| place.fract().abs() < 1e-9);
             ticks.minor.retain(|place| (place - place.round()).abs() < 1e-9);
             for (place, text) in &mut ticks.major {
@@ -184,7 +184,7 @@ impl<'s> Along<'s> {
         ticks.placed(|place| Some((place - low) / (high - low)))
     }
 
-    /// The places of the edges of all cells, in their order, from 0 to 1.
+    /// Returns the positions of the edges of all cells, in their order, from 0 to 1.
     pub(super) fn edges(&self) -> Vec<f64> {
         let (low, high) = self.ends();
         let mut edges: Vec<_> = self.edges.iter().map(|edge| (edge - low) / (high - low)).collect();
@@ -194,7 +194,7 @@ impl<'s> Along<'s> {
         edges
     }
 
-    /// Whether all cells are about as wide as each other.
+    /// Whether all cells have about the same width.
     pub(super) fn is_even(&self) -> bool {
         let each = 1.0 / float(self.axis.cells.max(1));
         let places = (0..).map(|nth: u32| f64::from(nth) * each);
@@ -205,7 +205,7 @@ impl<'s> Along<'s> {
         self.edges.iter().zip(places).all(is_at)
     }
 
-    /// Degrees from one end to the other, and whether they are of latitude; nothing for another axis.
+    /// Returns the range in degrees and whether it is of latitude. `None` for an axis without longitude or latitude.
     pub(super) fn degrees(&self) -> Option<(f64, bool)> {
         let coordinate = self.axis.coordinate.as_ref().filter(|_| self.has_positions);
         let is_of = |name: &str, end: &str| {
@@ -223,7 +223,7 @@ impl<'s> Along<'s> {
         (is_latitude || is_of("longitude", "east")).then_some((high - low, is_latitude))
     }
 
-    /// The name and units of the axis; of dates, with the part of them that the marks leave out.
+    /// Returns the name and units of the axis; for dates, with the part that the ticks omit.
     pub(crate) fn label(&self, context: Option<&str>) -> Label {
         let name = self.axis.name.as_deref();
         let mut label = Label::new(
@@ -239,7 +239,7 @@ impl<'s> Along<'s> {
     }
 }
 
-/// The edges between places that rise: in the middle, and as far away at both ends.
+/// Returns the edges of cells with ascending centres: halfway between them, and at the same distance at both ends.
 fn edges(places: &[f64]) -> Vec<f64> {
     let between: Vec<f64> =
         places.iter().zip(places.iter().skip(1)).map(|(a, b)| f64::midpoint(*a, *b)).collect();
@@ -250,7 +250,7 @@ fn edges(places: &[f64]) -> Vec<f64> {
     std::iter::once(before).chain(between.iter().copied()).chain([after]).collect()
 }
 
-/// About `count` good numbers between two, each with its text.
+/// Returns ticks at about `count` round numbers from `low` to `high`.
 fn linear(low: f64, high: f64, count: usize) -> Ticks {
     let (step, parts) = good_step((high / 2.0 - low / 2.0) / float(count.max(1)) * 2.0);
     let places = multiples(low, high, step, MOST);
@@ -262,7 +262,7 @@ fn linear(low: f64, high: f64, count: usize) -> Ticks {
     Ticks { major, minor: multiples(low, high, step / parts, MOST_MINOR), context: None }
 }
 
-/// The next larger of 1, 2 and 5 times a power of ten, and into how many good parts it falls.
+/// Returns the smallest step of at least `least` that is 1, 2 or 5 times a power of ten, and the number of its parts.
 fn good_step(least: f64) -> (f64, f64) {
     let power = libm::pow(10.0, libm::log10(least).floor());
     let steps = [(1.0, 5.0), (2.0, 4.0), (5.0, 5.0), (10.0, 5.0)];
@@ -282,7 +282,7 @@ pub(super) fn multiples(low: f64, high: f64, step: f64, most: usize) -> Vec<f64>
         .collect()
 }
 
-/// Powers of ten between two positive numbers; good numbers where there are fewer than two.
+/// Returns ticks at powers of ten from `low` to `high`, or at round numbers if there are fewer than two.
 fn logarithmic(low: f64, high: f64, count: usize) -> Ticks {
     let (first, last) = (libm::log10(low), libm::log10(high));
     let step = ((last - first) / float(count.max(1))).ceil().max(1.0);
@@ -298,7 +298,7 @@ fn logarithmic(low: f64, high: f64, count: usize) -> Ticks {
         _ => format!("1e{power:.0}"),
     };
     let place = |power: f64| libm::pow(10.0, power);
-    // Between powers that follow each other their multiples, else the powers that are left out.
+    // Smaller ticks are multiples between consecutive powers, otherwise the omitted powers.
     let digits = if step < 1.5 { 2..10 } else { 1..2 };
     let minor = multiples(first.floor(), last, 1.0, MOST_MINOR).into_iter();
     let minor = minor.flat_map(|power| digits.clone().map(move |it| f64::from(it) * place(power)));

@@ -1,4 +1,4 @@
-//! A sample as a drawing: a line or an image, with axes, ticks and a legend of its colours.
+//! Drawing of a sample: a line or an image, with axes, ticks and a legend of colours.
 
 use std::mem::swap;
 
@@ -13,30 +13,30 @@ use super::label::{Label, place};
 use super::scene::{BLACK, LARGE, MEDIUM, PALE, Pixels, SMALL, Scene, Size};
 use super::units::power_of_ten;
 
-/// How to draw.
+/// Style of a drawing.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Chart {
     pub(crate) width: u32,
     pub(crate) height: u32,
-    /// Pixels of an image for each unit.
+    /// Pixels per unit.
     pub(crate) scale: f64,
-    /// The one for the data when not given.
+    /// Colours; chosen by the data if `None`.
     pub(crate) map: Option<ColorMap>,
     pub(crate) range: Option<Range>,
     pub(crate) is_log: bool,
-    /// Whether a line runs upwards.
+    /// Whether the axes are exchanged.
     pub(crate) is_turned: bool,
-    /// The one of the data when not given.
+    /// Title; taken from the description if `None`.
     pub(crate) title: Option<String>,
-    /// The array, by its path in the pack.
+    /// Path of the array in the pack.
     pub(crate) path: String,
-    /// Shades of colour between the ends of a map; as many as there are when not given.
+    /// Number of colours; unlimited if `None`.
     pub(crate) shades: Option<u8>,
-    /// Whether the drawing is a part of a page, which has the title itself.
+    /// Whether the drawing is part of a page, which shows the title.
     pub(crate) is_in_page: bool,
 }
 
-/// The values that the colours, or the axis, go from and to.
+/// Range of values of the colours or the axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Range {
     Values(f64, f64),
@@ -44,12 +44,12 @@ pub(crate) enum Range {
     Percent(f64, f64),
 }
 
-/// The values that have a place on a scale.
+/// Returns the values that have a position on a scale.
 fn placed(values: impl Iterator<Item = f64>, is_log: bool) -> impl Iterator<Item = f64> {
     values.filter(move |value| value.is_finite() && (!is_log || *value > 0.0))
 }
 
-/// The least and the greatest of the values that have a place on a scale.
+/// Returns the smallest and the largest value that have a position on a scale.
 pub(crate) fn extremes(values: impl Iterator<Item = f64>, is_log: bool) -> Option<(f64, f64)> {
     placed(values, is_log).fold(None, |range, value| {
         let (low, high) = range.unwrap_or((value, value));
@@ -57,7 +57,7 @@ pub(crate) fn extremes(values: impl Iterator<Item = f64>, is_log: bool) -> Optio
     })
 }
 
-/// The same of a line.
+/// Returns the smallest and the largest value of a line.
 pub(crate) fn line_extremes(line: &Line, is_log: bool) -> Option<(f64, f64)> {
     extremes(line_values(line), is_log)
 }
@@ -66,7 +66,7 @@ fn line_values(line: &Line) -> impl Iterator<Item = f64> {
     line.columns.iter().flat_map(|column| [column.low, column.high])
 }
 
-/// The ends of the scale for some values.
+/// Returns the ends of the scale for these values.
 fn ends(values: impl Iterator<Item = f64>, style: &Chart) -> Option<(f64, f64)> {
     match style.range {
         Some(Range::Values(low, high)) => Some((low, high)),
@@ -79,7 +79,7 @@ fn ends(values: impl Iterator<Item = f64>, style: &Chart) -> Option<(f64, f64)> 
     }
 }
 
-/// A percentile of sorted numbers, between two of them where it falls there, as numpy has it.
+/// Returns a percentile of sorted numbers, interpolated like `numpy.percentile`.
 fn percentile(sorted: &[f64], percent: f64) -> Option<f64> {
     let place = float(sorted.len().checked_sub(1)?) * percent / 100.0;
     let below = sorted.get(count(place))?;
@@ -87,13 +87,13 @@ fn percentile(sorted: &[f64], percent: f64) -> Option<f64> {
     Some(below + (above - below) * place.fract())
 }
 
-/// The scale of a line; `margin` is the part of its range that is left free on both sides.
+/// Returns the scale of a line; `margin` is the free part of its range at each end.
 pub(crate) fn line_scale(line: &Line, style: &Chart, margin: f64) -> Scale {
     let margin = if style.range.is_none() { margin } else { 0.0 };
     Scale::new(ends(line_values(line), style), style.is_log, margin)
 }
 
-/// The pieces of a line between its gaps: points with places from 0 to 1 along it and upwards.
+/// Returns the pieces of a line between its gaps: points with positions from 0 to 1 along both axes.
 pub(crate) fn pieces(line: &Line, scale: Scale) -> Vec<Vec<(f64, f64)>> {
     let along = line.axis.as_ref().map(Along::new);
     let mut pieces = vec![Vec::new()];
@@ -113,7 +113,7 @@ pub(crate) fn pieces(line: &Line, scale: Scale) -> Vec<Vec<(f64, f64)>> {
     pieces
 }
 
-/// Turns an image: its rows become columns.
+/// Exchanges rows and columns of an image.
 pub(super) fn transpose(grid: &mut Grid) {
     let columns = grid.columns.cells;
     let cells = (0..columns).flat_map(|column| grid.cells.iter().skip(column).step_by(columns));
@@ -121,7 +121,7 @@ pub(super) fn transpose(grid: &mut Grid) {
     swap(&mut grid.rows, &mut grid.columns);
 }
 
-/// The place of the slice in words, and whether the numbers are not the stored ones.
+/// Returns notes about the position of the slice and about scaled values.
 pub(crate) fn notes(quantity: &Quantity) -> Vec<String> {
     let applied = quantity.scale_and_offset.map(|(factor, offset)| {
         let offset = match offset {
@@ -136,7 +136,7 @@ pub(crate) fn notes(quantity: &Quantity) -> Vec<String> {
         .collect()
 }
 
-/// The title, and the smaller line below it.
+/// Returns the title, and the smaller line below it.
 pub(super) fn heading(quantity: &Quantity, style: &Chart) -> (String, String) {
     if let Some(title) = &style.title {
         return (escape(title).to_string(), String::new());
@@ -148,7 +148,7 @@ pub(super) fn heading(quantity: &Quantity, style: &Chart) -> (String, String) {
     (title, parts.join("  ·  "))
 }
 
-/// The plot itself on the page.
+/// Area of the plot itself.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlotArea {
     pub(crate) left: f64,
@@ -158,25 +158,25 @@ pub(crate) struct PlotArea {
 }
 
 impl PlotArea {
-    /// The point at a place from 0 to 1 to the right and upwards.
+    /// Returns the point at positions from 0 to 1, to the right and upwards.
     fn at(self, (x, y): (f64, f64)) -> (f64, f64) {
         (self.left + self.width * x, self.top + self.height * (1.0 - y))
     }
 }
 
-/// An axis of a plot.
+/// Axis of a plot.
 struct Side {
     ticks: Ticks,
     label: Label,
 }
 
-/// The height of a line of a label.
+/// Height of a line of a label.
 const LINE: f64 = 16.0;
 
-/// Most lines of a label.
+/// Largest number of lines of a label.
 const LINES: usize = 2;
 
-/// The area of a plot, and the lines of the labels below it and to the left.
+/// Area of a plot, and the lines of the labels below it and to the left.
 struct Layout {
     area: PlotArea,
     across: Vec<String>,
@@ -184,7 +184,7 @@ struct Layout {
 }
 
 impl Layout {
-    /// For a page with room that is kept at the top, to the right and below the labels.
+    /// Creates the layout for a page with margins at the top, to the right and below the labels.
     fn new(
         style: &Chart,
         (top, right, below): (f64, f64, f64),
@@ -194,7 +194,7 @@ impl Layout {
         let left = room(&upwards.ticks.major) + 26.0;
         let (wide, high) = (f64::from(style.width), f64::from(style.height));
         let width = (wide - left - LINE - right).max(16.0);
-        // It is in the middle of the plot, and may be longer.
+        // The label is centred below the plot, and may be longer.
         let across =
             across.lines(letters(width + 2.0 * (left + LINE).min(right) - 8.0, MEDIUM), LINES);
         let height = high - top - below - 32.0 - float(across.len()) * LINE;
@@ -206,7 +206,7 @@ impl Layout {
     }
 }
 
-/// Draws a sample, and answers where the plot itself is.
+/// Draws a sample. Also returns the area of the plot itself.
 pub(crate) fn draw(sample: &Sample, style: &Chart) -> (Scene, PlotArea) {
     let mut scene = Scene::new(style.width, style.height, style.is_in_page);
     let wide = f64::from(style.width);
@@ -235,7 +235,7 @@ pub(crate) fn draw(sample: &Sample, style: &Chart) -> (Scene, PlotArea) {
 }
 
 impl Scene {
-    /// Lines of a label that is read upwards, the first with its baseline at `x`.
+    /// Draws the lines of a vertical label, the first with its baseline at `x`.
     fn upright(&mut self, x: f64, area: PlotArea, lines: &[String]) {
         let y = area.at((0.0, 0.5)).1;
         for (nth, line) in lines.iter().enumerate() {
@@ -243,13 +243,13 @@ impl Scene {
         }
     }
 
-    /// A box with the meaning of its colour after it.
+    /// Draws a coloured box, followed by the meaning of the colour.
     fn legend(&mut self, (x, y): (f64, f64), fill: Rgb, text: &str) {
         self.rect((x, y), (14.0, 14.0), fill);
         self.text((x + 20.0, y + 11.0), text, "start", SMALL);
     }
 
-    /// The border of a plot, the ticks and the labels below it and to the left.
+    /// Draws the border of a plot, the ticks, and the labels below it and to the left.
     fn axes(&mut self, layout: &Layout, across: &Ticks, upwards: &Ticks) {
         let PlotArea { left, top, width, height } = layout.area;
         let area = layout.area;
@@ -269,7 +269,7 @@ impl Scene {
             let (x, text) = (area.at((*place, 0.0)).0, power_of_ten(text));
             self.rect((x - 0.5, bottom), (1.0, 6.0), BLACK);
             let half = float(columns(&text)) * SMALL.width / 2.0;
-            // Texts that would touch the one before are left out.
+            // Omits texts that would touch the previous one.
             if x - half > free && x + half < f64::from(self.width()) {
                 self.text((x, bottom + 18.0), &text, "middle", SMALL);
                 free = x + half + 6.0;
@@ -292,23 +292,23 @@ impl Scene {
     }
 }
 
-/// Letters that fit a width.
+/// Returns the number of characters that fit a width.
 fn letters(width: f64, size: Size) -> usize {
     count(width / size.width).max(4)
 }
 
-/// Room for the longest of some texts.
+/// Returns the width of the longest text.
 fn room(ticks: &[Tick]) -> f64 {
     let longest = ticks.iter().map(|(_, text)| columns(&power_of_ten(text))).max().unwrap_or(0);
     float(longest) * SMALL.width
 }
 
-/// How many ticks fit a length.
+/// Returns the number of ticks that fit a length.
 fn fitting(length: f64, each: f64) -> usize {
     count(length / each).clamp(2, 10)
 }
 
-/// The axis of the values of a line.
+/// Returns the axis of the values of a line.
 fn of_values(quantity: &Quantity, scale: Scale, count: usize) -> Side {
     let mut label = Label::of(quantity);
     let dates = dates(quantity.description.as_ref());
@@ -322,7 +322,7 @@ fn of_values(quantity: &Quantity, scale: Scale, count: usize) -> Side {
     Side { ticks, label }
 }
 
-/// The background of columns without a value next to a line.
+/// Background of missing values next to a line.
 const NOTHING: Rgb = [0xF3, 0xD9, 0xD3];
 
 fn draw_line(scene: &mut Scene, line: &Line, style: &Chart, top: f64) -> PlotArea {
@@ -330,7 +330,7 @@ fn draw_line(scene: &mut Scene, line: &Line, style: &Chart, top: f64) -> PlotAre
     let scale = line_scale(line, style, 0.04);
     let has_gap = line.columns.iter().any(|column| column.low.is_nan() || column.has_gap);
     let along = line.axis.as_ref().map(Along::new);
-    // Along the line, and of its values.
+    // Axes along the line and of its values.
     let mut own = Side { ticks: Ticks::default(), label: Label::default() };
     let [across, upwards] = [fitting(wide - 80.0, 65.0), fitting(high - top - 60.0, 45.0)];
     let is_downwards = style.is_turned && along.as_ref().is_some_and(|it| !it.is_upwards());
@@ -346,7 +346,7 @@ fn draw_line(scene: &mut Scene, line: &Line, style: &Chart, top: f64) -> PlotAre
     let below = if has_gap { 18.0 } else { 0.0 };
     let layout = Layout::new(style, (top, 20.0, below), &across.label, &upwards);
     let area = layout.area;
-    // The point at a place along the line and of a value.
+    // Returns the point at a position along the line and of a value.
     let at = |(along, value): (f64, f64)| {
         let upwards = if is_downwards { 1.0 - along } else { along };
         area.at(if style.is_turned { (value, upwards) } else { (along, value) })
@@ -373,7 +373,7 @@ fn draw_line(scene: &mut Scene, line: &Line, style: &Chart, top: f64) -> PlotAre
     let pieces = pieces(line, scale);
     for piece in &pieces {
         let points: Vec<_> = piece.iter().map(|point| at(*point)).collect();
-        // A value alone is a dot.
+        // A single value is drawn as a dot.
         match *points {
             [dot] => scene.line(&[dot, dot], 5.0),
             _ => scene.line(&points, 1.4),
@@ -384,16 +384,16 @@ fn draw_line(scene: &mut Scene, line: &Line, style: &Chart, top: f64) -> PlotAre
         scene.nothing(area, "no values");
     }
     if has_gap {
-        scene.legend((area.left, high - 18.0), NOTHING, "no value");
+        scene.legend((area.left, high - 18.0), NOTHING, "missing");
     }
     area
 }
 
-/// The way from values to colours.
+/// Conversion of values to colours.
 pub(crate) struct Palette {
     pub(crate) scale: Scale,
     pub(crate) map: ColorMap,
-    /// The numbers that have names.
+    /// Numbers that have names.
     names: Vec<f64>,
     shades: Option<u8>,
 }
@@ -417,12 +417,12 @@ impl Palette {
         !self.names.is_empty()
     }
 
-    /// The number among the names of a value that has one.
+    /// Returns the index of a value's name, if it has one.
     pub(crate) fn name(&self, value: f64) -> Option<usize> {
         self.names.iter().position(|number| (number - value).abs() < 0.5)
     }
 
-    /// The colour of a value that has one.
+    /// Returns the colour of a value, if it has one.
     fn known(&self, value: f64) -> Option<Rgb> {
         if self.has_names() {
             return self.name(value).map(of_name);
@@ -435,7 +435,7 @@ impl Palette {
     }
 }
 
-/// The numbers of the cells row by row: at so many places of a side, or else each of them once.
+/// Returns the indices of the cells row by row, at this many positions of each side, or each cell once if `None`.
 pub(super) fn cells(grid: &Grid, width: Option<usize>, height: Option<usize>) -> Vec<usize> {
     let (across, down) = (Along::new(&grid.columns), Along::new(&grid.rows));
     let columns = across.all(width);
@@ -447,8 +447,8 @@ pub(super) fn cells(grid: &Grid, width: Option<usize>, height: Option<usize>) ->
     starts.flat_map(|start| columns.iter().map(move |column| start + column)).collect()
 }
 
-/// The cells as an image: of so many pixels a side, where each is as wide as its part of the axis, or else a pixel
-/// for each.
+/// Returns the cells as an image: with a given number of pixels per side, where each cell covers its part of the axis,
+/// or with one pixel per cell.
 pub(crate) fn image(
     grid: &Grid,
     palette: &Palette,
@@ -461,16 +461,16 @@ pub(crate) fn image(
     let cells = cells(grid, width, height).into_iter();
     let colors = cells.map(|cell| colors.get(cell).copied().unwrap_or(nothing)).collect();
     let side = |pixels: Option<usize>, cells| {
-        u32::try_from(pixels.unwrap_or(cells)).expect("its pixels are in memory")
+        u32::try_from(pixels.unwrap_or(cells)).expect("the pixels are in memory")
     };
     Pixels { width: side(width, grid.columns.cells), height: side(height, grid.rows.cells), colors }
 }
 
-/// Cells that are drawn as shapes, so that no program blurs them; more would be large and slow.
+/// Largest number of cells that are drawn as shapes, which no viewer blurs. More would be large and slow.
 const FEW: usize = 1024;
 
-/// Draws the cells into their area: few as shapes, others as an image with a pixel for each, or where they are not
-/// as wide as each other with so many that each has its width.
+/// Draws the cells into their area: few as shapes, many as an image with one pixel per cell, or with enough pixels for
+/// cells of different widths.
 fn draw_cells(scene: &mut Scene, grid: &Grid, palette: &Palette, style: &Chart, area: PlotArea) {
     let (across, down) = (Along::new(&grid.columns), Along::new(&grid.rows));
     if grid.cells.len() <= FEW && !style.is_in_page {
@@ -498,7 +498,7 @@ fn draw_cells(scene: &mut Scene, grid: &Grid, palette: &Palette, style: &Chart, 
     scene.image((area.left, area.top), (area.width, area.height), image);
 }
 
-/// Gives a degree the same length on both axes of a map, in the middle of the area.
+/// Shrinks the area so that a degree has the same length on both axes in the centre of the map.
 fn map_area(area: PlotArea, across: &Along<'_>, upwards: &Along<'_>) -> PlotArea {
     let (Some((wide, false)), Some((high, true))) = (across.degrees(), upwards.degrees()) else {
         return area;
@@ -534,7 +534,7 @@ fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Chart, top: f64) -> PlotAre
     let with_value = grid.cells.iter().filter(|value| palette.known(**value).is_some()).count();
     let has_gap = with_value < grid.cells.len();
     let labels = if has_names { 0.0 } else { 10.0 + LINE * float(bar_label.len()) };
-    // The box of cells without a value has its meaning next to it.
+    // Includes the legend of missing values.
     let right = (room(&bar) + 44.0 + labels).max(if has_gap { 96.0 } else { 0.0 });
     let mut layout = Layout::new(style, (top, right, 0.0), &across_side.label, &upwards);
     layout.area = map_area(layout.area, &across, &down);
@@ -561,16 +561,16 @@ fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Chart, top: f64) -> PlotAre
     }
     if has_gap {
         let y = if has_names { y } else { area.top + area.height - 16.0 };
-        scene.legend((x, y), palette.map.nothing(), "no value");
+        scene.legend((x, y), palette.map.nothing(), "missing");
     }
     if grid.is_nearest && !has_names {
-        let text = "one of several elements in each cell";
+        let text = "each cell shows one of several elements";
         scene.text((wide - 8.0, high - 6.0), text, "end", SMALL);
     }
     area
 }
 
-/// The bar of all colours, pointed where values are beyond its end.
+/// Draws the colour bar, with a pointed end where values exceed it.
 fn draw_bar(scene: &mut Scene, palette: &Palette, grid: &Grid, (x, y): (f64, f64), height: f64) {
     const POINT: f64 = 9.0;
     let scale = palette.scale;

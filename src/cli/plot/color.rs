@@ -1,27 +1,23 @@
-//! Colours of pictures: maps from numbers, and those of names.
+//! Colours of pictures: colour maps for numbers, and colours for names.
 
 use super::super::args::Choices;
 use super::super::text::{count, float};
 
-/// A colour: red, green, blue.
+/// Colour: red, green, blue.
 pub(crate) type Rgb = [u8; 3];
 
-/// Colours from the least to the greatest value.
+/// Colours from the smallest to the largest value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ColorMap(&'static [u32]);
 
 pub(crate) const COLOR_MAPS: &Choices<ColorMap> = &[
-    ("viridis", VIRIDIS, "From dark blue over green to yellow, as bright as the value is great"),
-    ("cividis", CIVIDIS, "From blue to yellow, the same to those who do not see red or green"),
-    ("magma", MAGMA, "From black over purple to pale yellow"),
-    ("inferno", INFERNO, "From black over red to yellow"),
-    ("plasma", PLASMA, "From blue over red to yellow"),
-    ("gray", GRAY, "From black to white"),
-    (
-        "RdBu",
-        RD_BU,
-        "From blue over white to red; white is 0 unless --range says otherwise, then its middle",
-    ),
+    ("viridis", VIRIDIS, "Dark blue, green, yellow; brightness grows with the value"),
+    ("cividis", CIVIDIS, "Blue to yellow; suitable for colour-blind readers"),
+    ("magma", MAGMA, "Black, purple, pale yellow"),
+    ("inferno", INFERNO, "Black, red, yellow"),
+    ("plasma", PLASMA, "Blue, red, yellow"),
+    ("gray", GRAY, "Black to white"),
+    ("RdBu", RD_BU, "Blue, white, red; white is 0, or the middle of --range"),
 ];
 
 pub(crate) const VIRIDIS: ColorMap = ColorMap(&[
@@ -50,7 +46,7 @@ pub(crate) const RD_BU: ColorMap = ColorMap(&[
     0xD6_60_4D, 0xB2_18_2B, 0x67_00_1F,
 ]);
 
-/// How many names have colours of their own.
+/// Largest number of names with their own colours.
 pub(crate) const MAX_NAMED: usize = 10;
 
 /// Colours for names.
@@ -60,13 +56,13 @@ const NAMED: [u32; MAX_NAMED] = [
 ];
 
 impl ColorMap {
-    /// Its name.
+    /// Returns the name of the colour map.
     pub(crate) fn name(self) -> &'static str {
         let same = COLOR_MAPS.iter().find(|(_, map, _)| *map == self);
         same.map(|(name, ..)| *name).unwrap_or_default()
     }
 
-    /// The gradient from the bottom to the top of a bar, under this name.
+    /// Returns the SVG gradient of a vertical bar, with this id.
     pub(crate) fn gradient(self, id: &str) -> String {
         let Self(colors) = self;
         let stop = |(nth, rgb_of): (usize, &u32)| {
@@ -77,7 +73,7 @@ impl ColorMap {
         format!(r#"<linearGradient id="{id}" x1="0" y1="1" x2="0" y2="0">{stops}</linearGradient>"#)
     }
 
-    /// The colour at a part from 0 to 1.
+    /// Returns the colour at a position from 0 to 1.
     pub(crate) fn color(self, part: f64) -> Rgb {
         let Self(colors) = self;
         let place = part.clamp(0.0, 1.0) * float(colors.len() - 1);
@@ -86,7 +82,7 @@ impl ColorMap {
         mix(get(below), get(below + 1), place - float(below))
     }
 
-    /// The colour of what has no value: grey, where the map has none itself.
+    /// Returns the colour of missing values: grey unless the map itself has grey.
     pub(crate) fn nothing(self) -> Rgb {
         match self {
             GRAY => [0xC8, 0x28, 0xA0],
@@ -96,7 +92,7 @@ impl ColorMap {
     }
 }
 
-/// The colour of the name of that number.
+/// Returns the colour of the n-th name.
 pub(crate) fn of_name(nth: usize) -> Rgb {
     rgb(NAMED.get(nth % MAX_NAMED).copied().unwrap_or(0))
 }
@@ -106,7 +102,7 @@ fn rgb(color: u32) -> Rgb {
     [red, green, blue]
 }
 
-/// A colour between two.
+/// Interpolates between two colours.
 pub(crate) fn mix(from: Rgb, to: Rgb, part: f64) -> Rgb {
     let mut mixed = from;
     for (channel, to) in mixed.iter_mut().zip(to) {
@@ -116,7 +112,7 @@ pub(crate) fn mix(from: Rgb, to: Rgb, part: f64) -> Rgb {
     mixed
 }
 
-/// A colour as `#rrggbb`.
+/// Formats a colour as `#rrggbb`.
 pub(crate) fn color([red, green, blue]: Rgb) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }

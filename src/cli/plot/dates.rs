@@ -1,16 +1,16 @@
-//! Moments along an axis, with as much of a date at each as tells it from the one before it.
+//! Date ticks along an axis, each with only the part of the date that differs from the previous one.
 
 use super::super::array::{Dates, civil, date, days};
 use super::super::text::{float, floor};
 use super::axis::{MOST, Ticks, multiples};
 
-/// Seconds of a day.
+/// Seconds per day.
 const DAY: f64 = 86_400.0;
 
-/// Most smaller places between the moments.
+/// Largest number of smaller ticks.
 const MOST_MINOR: usize = 400;
 
-/// The way from one moment to the next.
+/// Step from one tick to the next.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Step {
     Seconds(f64),
@@ -20,7 +20,7 @@ enum Step {
 
 use Step::{Days, Months, Seconds};
 
-/// Good steps, each with the one between its moments.
+/// Round steps, each with the step of its smaller ticks.
 const STEPS: [(Step, Step); 35] = [
     (Seconds(1.0), Seconds(0.5)),
     (Seconds(2.0), Seconds(1.0)),
@@ -60,7 +60,7 @@ const STEPS: [(Step, Step); 35] = [
 ];
 
 impl Step {
-    /// About how many seconds it has.
+    /// Returns the approximate length of the step in seconds.
     fn seconds(self) -> f64 {
         match self {
             Seconds(seconds) => seconds,
@@ -69,13 +69,13 @@ impl Step {
         }
     }
 
-    /// The moments between two, in seconds since 1970, both of which have a date.
+    /// Returns the ticks between two times that have a date, in seconds since 1970.
     fn moments(self, first: f64, last: f64, most: usize) -> Vec<f64> {
         let at = |day: i32| f64::from(day) * DAY;
         let within = |moment: &f64| (first..=last).contains(moment);
         match self {
             Seconds(seconds) => multiples(first, last, seconds, most),
-            // Counted from the first of each month, and none just before the next.
+            // Counts from the first day of each month, and omits a tick just before the next month.
             Days(step) => (floor(first / DAY)..=floor(last / DAY))
                 .filter(|day| {
                     let (_, _, day) = civil(*day);
@@ -99,7 +99,7 @@ impl Step {
         }
     }
 
-    /// The moment as text, which begins a larger part of the date where it can: `12:00`, `Jun-04`; `04`, `Jul`; `2025`.
+    /// Formats a time, as a larger unit where one begins: `12:00`, `Jun-04`; `04`, `Jul`; `2025`.
     fn text(self, seconds: f64) -> Option<String> {
         let date = date(seconds)?;
         let (year, month) = (date.get(..4)?, month(&date)?);
@@ -115,14 +115,14 @@ impl Step {
         })
     }
 
-    /// The part of the date that the texts leave out, that of the last moment.
+    /// Returns the part of the date that the texts omit, for the last tick.
     fn context(self, moments: &[f64]) -> Option<String> {
         let last = date(*moments.last()?)?;
         let (year, month) = (last.get(..4)?, month(&last)?);
         match self {
             Seconds(_) => Some(format!("{year}-{month}-{}", last.get(8..10)?)),
             Days(_) => Some(format!("{year}-{month}")),
-            // A year is among the texts.
+            // The texts include the year.
             Months(12..) => None,
             Months(_) => {
                 let begins =
@@ -140,7 +140,7 @@ fn month(date: &str) -> Option<&'static str> {
     MONTHS.get(month.checked_sub(1)?).copied()
 }
 
-/// About `count` good moments between two numbers; nothing where there are no dates, or only parts of a second.
+/// Returns about `count` date ticks between two numbers. `None` if they are not dates, or less than a second apart.
 pub(super) fn dated(dates: Dates, low: f64, high: f64, count: usize) -> Option<Ticks> {
     let (first, last) = (dates.seconds(low), dates.seconds(high));
     let each = (last - first) / float(count.max(1));

@@ -1,4 +1,4 @@
-//! Labels: names with their units, which are never cut, and the place of a slice in words.
+//! Labels: names with units, which are never cut, and the position of a slice as text.
 
 use ra_pack::ndl::Ndarray;
 use ra_pack::path::escape;
@@ -8,22 +8,22 @@ use super::super::array::{self, attribute_text};
 use super::super::text::{columns, digits, fit};
 use super::units::typeset;
 
-/// Columns of the longest name that is worth a look, so that one of a megabyte takes no time.
+/// Longest name that is laid out, in columns, so that a name of a megabyte takes no time.
 const MOST_NAME: usize = 400;
 
-/// Columns of units that nobody writes.
+/// Longest units that are laid out, in columns.
 const MOST_UNITS: usize = 100;
 
-/// A name and the units of its numbers.
+/// Name and units of numbers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Label {
     pub(super) name: String,
-    /// Typeset.
+    /// Units as printed, such as `m s⁻¹`.
     pub(super) units: Option<String>,
 }
 
 impl Label {
-    /// The long name and the units of a description, or else the name itself.
+    /// Returns the long name and units of a description, or `name` if it has none.
     pub(super) fn new(description: Option<&Ndarray>, name: &str) -> Self {
         let name =
             array::attribute(description, "long_name").unwrap_or_else(|| escape(name).to_string());
@@ -31,7 +31,7 @@ impl Label {
         Self { name: fit(&name, MOST_NAME), units: units.map(|units| fit(&units, MOST_UNITS)) }
     }
 
-    /// That of the values that are drawn.
+    /// Returns the label of the values that are drawn.
     pub(crate) fn of(quantity: &Quantity) -> Self {
         let mut label = Self::new(quantity.description.as_ref(), &quantity.name);
         if quantity.is_magnitude {
@@ -40,25 +40,25 @@ impl Label {
         label
     }
 
-    /// The units of dates, with the part of them that the marks leave out.
+    /// Returns the units of dates, with the part that the ticks omit.
     pub(super) fn of_dates(context: Option<&str>) -> String {
         [context, Some("UTC")].into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// The label in at most so many lines of about so many columns. The name gives way, the units are whole.
+    /// Breaks the label into at most `most` lines of about `room` columns. Cuts the name if necessary, never the units.
     pub(super) fn lines(&self, room: usize, most: usize) -> Vec<String> {
         let all = self.to_string();
         let least = if columns(&all) > room { columns(&all) / most } else { room };
-        // Lines of about the same length, where there are several.
+        // Several lines get about the same length.
         let whole = (least..room).map(|room| self.wrapped(room, most)).find(|(_, is_cut)| !is_cut);
         whole.unwrap_or_else(|| self.wrapped(room, most)).0
     }
 
-    /// The lines, and whether any is cut or too long.
+    /// Returns the lines, and whether any is cut or too long.
     fn wrapped(&self, room: usize, most: usize) -> (Vec<String>, bool) {
         let mut is_cut = false;
         let units = self.units.as_ref().map_or_else(String::new, |units| format!("[{units}]"));
-        // The last line keeps room for the units.
+        // Reserves room for the units in the last line.
         let kept = if units.is_empty() { 0 } else { columns(&units) + 1 };
         let mut lines = vec![String::new()];
         let mut words: Vec<&str> = self.name.split_whitespace().rev().collect();
@@ -105,7 +105,7 @@ impl std::fmt::Display for Label {
     }
 }
 
-/// The place of a slice along the dimensions of which it takes one index: `depth = 10 m, northward`.
+/// Formats the position of a slice in the dimensions with a single index: `depth = 10 m, northward`.
 pub(crate) fn place(fixed: &[FixedAxis]) -> String {
     let one = |axis: &FixedAxis| {
         if let Some(label) = &axis.label {
@@ -131,12 +131,12 @@ pub(crate) fn place(fixed: &[FixedAxis]) -> String {
     fixed.iter().map(|axis| fit(&one(axis), MOST_NAME)).collect::<Vec<_>>().join(", ")
 }
 
-/// A date and time without what is zero at its end: `2024-06-03 12:00 UTC`, `2024-06-03`.
+/// Formats a date and time without trailing zeros: `2024-06-03 12:00 UTC`, `2024-06-03`.
 pub(crate) fn shortened(date: &str) -> String {
     let date = date.trim_end_matches('Z').trim_end_matches(":00");
     match date.strip_suffix("T00") {
         Some(day) => day.to_owned(),
-        // The hour keeps its minutes.
+        // An hour is shown with minutes.
         None if date.len() == 13 => format!("{}:00 UTC", date.replace('T', " ")),
         None => format!("{} UTC", date.replace('T', " ")),
     }

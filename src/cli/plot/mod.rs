@@ -42,7 +42,7 @@ pub(crate) struct PlotArgs {
     #[arg(value_name = "TARGET")]
     archive: PathBuf,
 
-    /// Array of the pack, as `list` shows it.
+    /// Array of the pack, as shown by `list`.
     #[arg(value_name = "MEMBER")]
     member: Option<String>,
 
@@ -50,27 +50,27 @@ pub(crate) struct PlotArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Draw a part of the array, with the syntax of NumPy: `0:10,:,3`.
+    /// Draw a part of the array, in NumPy syntax: `0:10,:,3`.
     #[arg(long, value_name = "SLICE", allow_hyphen_values = true)]
     slice: Option<String>,
 
-    /// Colours for the values of an image [default: `RdBu` for values below and above 0, or else viridis].
+    /// Colour map of an image [default: `RdBu` for values on both sides of 0, otherwise viridis].
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = words(COLOR_MAPS))]
     cmap: Option<ColorMap>,
 
-    /// Width and height of the picture in units; text is 12 units high.
+    /// Set width and height of the picture in units; text is 12 units high.
     #[arg(long, value_name = "WxH", default_value = "800x500", value_parser = size)]
     size: (u32, u32),
 
-    /// Pixels of a PNG for each unit of --size; 2 or 3 is good for print.
+    /// Draw a PNG with this many pixels per unit of --size; use 2 or 3 for print.
     #[arg(long, value_name = "N", default_value = "1", value_parser = scale)]
     scale: f64,
 
-    /// Least and greatest value to draw, or percentiles such as 2%:98% [default: those of the array].
+    /// Draw values from LOW to HIGH, or between percentiles such as 2%:98% [default: the range of the array].
     #[arg(long, value_name = "MIN:MAX", value_parser = range, allow_hyphen_values = true)]
     range: Option<Range>,
 
-    /// Draw values by their logarithms; those that are not positive have none.
+    /// Use a logarithmic scale; values that are not positive count as missing.
     #[arg(long)]
     log: bool,
 
@@ -78,7 +78,7 @@ pub(crate) struct PlotArgs {
     #[arg(long)]
     transpose: bool,
 
-    /// Title of the picture; none if empty [default: the long name, the slice and the array].
+    /// Set the title of the picture; none if empty [default: long name, slice and name of the array].
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
 
@@ -86,15 +86,15 @@ pub(crate) struct PlotArgs {
     #[arg(short, long)]
     force: bool,
 
-    /// Threads to use [default: one per core].
+    /// Use N threads [default: one per core].
     #[arg(short, long, value_name = "N", value_parser = super::args::jobs)]
     jobs: Option<usize>,
 }
 
-/// Most pixels of a side.
+/// Largest number of pixels per side.
 const MOST_PIXELS: usize = 10_000;
 
-/// Least and most units of a side.
+/// Smallest and largest length of a side, in units.
 const SIDES: std::ops::RangeInclusive<u32> = 100..=10_000;
 
 fn size(text: &str) -> Result<(u32, u32), String> {
@@ -123,7 +123,7 @@ fn range(text: &str) -> Result<Range, String> {
     };
     let values = of(&number).map(|(low, high)| Range::Values(low, high));
     values.or(of(&percent).map(|(low, high)| Range::Percent(low, high))).ok_or_else(|| {
-        "expected two numbers, the lesser first, such as -1:2.5, or two percentiles, such as 2%:98%"
+        "expected two numbers, the smaller first, such as -1:2.5, or two percentiles, such as 2%:98%"
             .to_owned()
     })
 }
@@ -136,11 +136,9 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
     match extension.as_deref() {
         Some("png" | "svg") => Ok(()),
         None if output.is_terminal() => Ok(()),
-        Some(_) => Err(Failure::unsupported(
-            "a picture is written as PNG or SVG; give --output a name that ends in .png or .svg",
-        )),
+        Some(_) => Err(Failure::unsupported("the extension of --output must be .png or .svg")),
         None => Err(Failure::unsupported(
-            "there is no terminal to show a preview on; give -o FILE.png or -o FILE.svg",
+            "standard output is not a terminal; give -o FILE.png or -o FILE.svg",
         )),
     }?;
     if let Some(path) = &args.output {
@@ -153,12 +151,12 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
     let pixels = |side: u32| count(f64::from(side) * args.scale);
     if pixels(width.max(height)) > MOST_PIXELS {
         return Err(Failure::unsupported(format!(
-            "a side of the picture would have more than {MOST_PIXELS} pixels; give a smaller --size or --scale"
+            "the picture would be wider or higher than {MOST_PIXELS} pixels; give a smaller --size or --scale"
         )));
     }
     let (pack, member) = array::open(&args.archive, args.member.as_deref(), &output.progress())?;
     let array = pack.array(&member)?.in_shape_order()?;
-    // No more cells than there are pixels between the labels.
+    // Samples at most one cell per pixel between the labels.
     let (mut columns, mut rows) =
         (pixels(width.saturating_sub(150).max(50)), pixels(height.saturating_sub(90).max(50)));
     if args.output.is_none() {
@@ -186,10 +184,10 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
             }
             (grid.cells.is_empty(), &grid.quantity)
         }
-        _ => return Err(without_picture(args, "no line and no image")),
+        _ => return Err(without_picture(args, "neither a line nor an image")),
     };
     if is_empty {
-        return Err(without_picture(args, "without elements"));
+        return Err(without_picture(args, "empty"));
     }
     let applied = quantity.scale_and_offset;
     let style = Chart {
@@ -221,7 +219,7 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
     Ok(Ending::Clean)
 }
 
-/// That there is nothing to draw, with the command that shows it as text.
+/// Returns the failure for an array that cannot be drawn, with the command that shows it as text.
 fn without_picture(args: &PlotArgs, what: &str) -> Failure {
     let member = args.member.as_ref().map(|member| format!(" {}", shell::word(member.as_bytes())));
     let slice =

@@ -1,4 +1,4 @@
-//! A drawing, which is an SVG and is also rendered as PNG.
+//! A drawing, as SVG or rendered as PNG.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -20,55 +20,55 @@ pub(crate) const WHITE: Rgb = [0xFF; 3];
 pub(crate) const PALE: Rgb = [0xE3, 0xE3, 0xE3];
 const INK: Rgb = [0x1F, 0x5A, 0xA6];
 
-/// The letters of PNG pictures: those of European names, of units and of formulas.
+/// Font of PNG pictures, with the characters of European names, units and formulas.
 //
-// It is of DejaVu 2.37, cut by fonttools: `pyftsubset DejaVuSans.ttf --no-hinting --layout-features=
+// A subset of DejaVu 2.37, made with fonttools: `pyftsubset DejaVuSans.ttf --no-hinting --layout-features=
 // --name-IDs=0,1,2,4,5,6 --unicodes=U+20-7E,U+A0-24F,U+2B0-36F,U+370-52F,U+1E00-1EFF,U+2010-2027,U+2030-205E,
 // U+2070-209C,U+20A0-20BF,U+2100-215F,U+2190-2199,U+2200-22FF,U+FFFD`.
 const FONT: &[u8] = include_bytes!("DejaVuSans.ttf");
 
-/// Most characters of a text. One with more of them has characters that take no room.
+/// Longest text, in characters. Longer texts contain characters of zero width.
 const MOST_TEXT: usize = 1000;
 
-/// A page with what is drawn on it.
+/// Page with drawn elements.
 #[derive(Debug)]
 pub(crate) struct Scene {
     width: u32,
     height: u32,
-    /// The elements of the SVG.
+    /// Elements of the SVG.
     svg: String,
     image: Option<PlacedImage>,
-    /// Whether it goes into a page of HTML, which has the gradients and the colours of the paper and the ink.
+    /// Whether the drawing is part of an HTML page, which defines the gradients and the colours of paper and ink.
     is_in_page: bool,
 }
 
-/// The image of a scene, whose pixels are not for a renderer to scale.
+/// Image of a scene, which a renderer must not scale.
 #[derive(Debug)]
 struct PlacedImage {
     pixels: Pixels,
     at: (f64, f64),
     size: (f64, f64),
-    /// The length of the SVG up to the link to it.
+    /// Length of the SVG before the link to the image.
     link: usize,
 }
 
-/// The size of letters.
+/// Size of text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Size {
     height: u32,
-    /// The width of most letters.
+    /// Typical width of a character.
     pub(crate) width: f64,
     weight: &'static str,
 }
 
-/// The size of ticks.
+/// Size of ticks.
 pub(crate) const SMALL: Size = Size { height: 12, width: 7.0, weight: "" };
-/// The size of labels.
+/// Size of labels.
 pub(crate) const MEDIUM: Size = Size { height: 13, width: 7.6, weight: "" };
-/// The size of the title.
+/// Size of the title.
 pub(crate) const LARGE: Size = Size { height: 15, width: 9.0, weight: r#" font-weight="bold""# };
 
-/// An image of its own, row by row.
+/// Pixels of an image, row by row.
 #[derive(Debug)]
 pub(crate) struct Pixels {
     pub(crate) width: u32,
@@ -77,10 +77,10 @@ pub(crate) struct Pixels {
 }
 
 fn undrawn(error: impl fmt::Display) -> ra_pack::Error {
-    ra_pack::Error::Unsupported(format!("the picture cannot be written: {error}"))
+    ra_pack::Error::Unsupported(format!("cannot write the picture: {error}"))
 }
 
-/// A PNG file of colours, or of the numbers of the colours in a palette.
+/// Encodes a PNG file, of colours or of indices into a palette.
 fn png(
     (width, height): (u32, u32),
     palette: Option<&[Rgb]>,
@@ -105,7 +105,7 @@ fn png(
 }
 
 impl Pixels {
-    /// The image as a link that holds it; of up to 256 colours, each pixel takes a byte.
+    /// Returns the image as a `data:` URL; with up to 256 colours, a pixel takes one byte.
     pub(crate) fn link(&self) -> ra_pack::Result<String> {
         let (mut palette, mut known) = (Vec::new(), HashMap::new());
         let number = |pixel: &Rgb| {
@@ -137,11 +137,11 @@ impl Scene {
     }
 
     fn put(&mut self, element: fmt::Arguments<'_>) {
-        // A text takes everything.
+        // Writing to a string cannot fail.
         let _ = writeln!(self.svg, "{element}");
     }
 
-    /// Adds a filled rectangle of whole units: of at least one, so that nothing disappears.
+    /// Adds a filled rectangle of whole units, of at least one, so that it is visible.
     pub(super) fn rect(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), fill: Rgb) {
         let span = |from: f64, length: f64| {
             let first = floor(from + 0.5);
@@ -159,9 +159,9 @@ impl Scene {
         self.put(format_args!(r#"<polygon points="{points}" fill="{fill}"/>"#));
     }
 
-    /// Adds a bar of all colours of a map, the first at its bottom.
+    /// Adds a bar of all colours of a map, the first at the bottom.
     pub(super) fn gradient(&mut self, (x, y): (f64, f64), size: (f64, f64), map: ColorMap) {
-        // Those of a page have names that no array has.
+        // Ids in a page begin with a slash, so that no array has the same id.
         let prefix = if self.is_in_page { "/" } else { "" };
         let name = map.name();
         if !self.is_in_page {
@@ -173,7 +173,7 @@ impl Scene {
         ));
     }
 
-    /// Adds points that are joined.
+    /// Adds a line through points.
     pub(super) fn line(&mut self, points: &[(f64, f64)], width: f64) {
         let (points, ink) = (joined(points), color(INK));
         self.put(format_args!(
@@ -182,12 +182,12 @@ impl Scene {
         ));
     }
 
-    /// Adds a text whose baseline has its `start`, `middle` or `end` at a place.
+    /// Adds a text with the `start`, `middle` or `end` of its baseline at a point.
     pub(super) fn text(&mut self, at: (f64, f64), text: &str, anchor: &str, size: Size) {
         self.turned(at, text, anchor, size, false);
     }
 
-    /// Adds a text that may be read upwards.
+    /// Adds a text that may be vertical.
     pub(super) fn turned(
         &mut self,
         (x, y): (f64, f64),
@@ -207,13 +207,13 @@ impl Scene {
         ));
     }
 
-    /// Adds rectangles that fill an area without gaps: the corners of each, and its colour.
+    /// Adds rectangles that fill an area without gaps, given by corners and colour.
     pub(super) fn cells(&mut self, cells: impl Iterator<Item = ([(f64, f64); 2], Rgb)>) {
         let mut shapes: BTreeMap<Rgb, String> = BTreeMap::new();
         for ([from, to], fill) in cells {
             let [left, top, right, bottom] = [from.0, from.1, to.0, to.1].map(place);
             let shape = shapes.entry(fill).or_default();
-            // A text takes everything.
+            // Writing to a string cannot fail.
             let _ = write!(shape, "M{left} {top}H{right}V{bottom}H{left}z");
         }
         for (fill, shape) in shapes {
@@ -224,7 +224,7 @@ impl Scene {
         }
     }
 
-    /// Adds the only image, each of whose pixels is a rectangle.
+    /// Adds the only image, with sharp pixels.
     pub(super) fn image(&mut self, at: (f64, f64), size: (f64, f64), pixels: Pixels) {
         let (x, y, width, height) = (place(at.0), place(at.1), place(size.0), place(size.1));
         let _ = write!(
@@ -237,7 +237,7 @@ impl Scene {
         self.svg.push_str("/>\n");
     }
 
-    /// Units from the left to the right.
+    /// Returns the width in units.
     pub(super) fn width(&self) -> u32 {
         self.width
     }
@@ -254,7 +254,7 @@ impl Scene {
         Ok(format!("{}{}</svg>\n", self.begin(), self.elements()?))
     }
 
-    /// The elements of the SVG.
+    /// Returns the elements of the SVG.
     pub(crate) fn elements(&self) -> ra_pack::Result<String> {
         let mut svg = self.svg.clone();
         if let Some(PlacedImage { pixels, link, .. }) = &self.image {
@@ -263,7 +263,7 @@ impl Scene {
         Ok(svg)
     }
 
-    /// The same picture as a PNG file of `scale` pixels a unit; the same picture gives the same bytes.
+    /// Renders the drawing as a PNG file with `scale` pixels per unit. The same drawing gives the same bytes.
     pub(super) fn to_png(&self, scale: f64) -> ra_pack::Result<Vec<u8>> {
         let mut fonts = Database::new();
         fonts.load_font_source(Source::Binary(Arc::new(FONT)));
@@ -275,10 +275,10 @@ impl Scene {
         let (width, height) =
             (side(self.width).map_err(undrawn)?, side(self.height).map_err(undrawn)?);
         let mut page = Pixmap::new(width, height).ok_or_else(|| undrawn("it is too large"))?;
-        #[expect(clippy::cast_possible_truncation, reason = "the renderer has no other floats")]
+        #[expect(clippy::cast_possible_truncation, reason = "the renderer uses f32")]
         let transform = Transform::from_scale(scale as f32, scale as f32);
         resvg::render(&tree, transform, &mut page.as_mut());
-        // The background lets nothing show, so that the opacities can go.
+        // The background is opaque, so the alpha channel is dropped.
         let mut bytes = page.take();
         let pixels = bytes.len() / 4;
         for nth in 0..pixels {
@@ -286,7 +286,7 @@ impl Scene {
         }
         bytes.truncate(3 * pixels);
         if let Some(PlacedImage { pixels, at, size, .. }) = &self.image {
-            // For each pixel of a side whose middle is in the image, the one of the image that it shows.
+            // Maps each pixel of a side whose centre is in the image to a pixel of the image.
             let shown = |all: u32, from: f64, length: f64, of_image: u32| {
                 (0..all as usize).filter_map(move |pixel| {
                     let part = ((float(pixel) + 0.5) / scale - from) / length;
@@ -308,19 +308,19 @@ impl Scene {
     }
 }
 
-/// Points as SVG has them.
+/// Formats points for SVG.
 fn joined(points: &[(f64, f64)]) -> String {
     let point = |(x, y): &(f64, f64)| format!("{},{}", place(*x), place(*y));
     points.iter().map(point).collect::<Vec<_>>().join(" ")
 }
 
-/// A place with no more than two digits after the point.
+/// Formats a coordinate with at most two decimals.
 fn place(number: f64) -> String {
     trimmed(&format!("{number:.2}")).to_owned()
 }
 
-/// A text in XML or HTML, between tags or between the quotes of an attribute: nothing in it is markup, and control and
-/// bidirectional characters are shown as their numbers.
+/// Text for XML or HTML, between tags or in a quoted attribute. Markup is escaped, and control and bidirectional
+/// characters are shown as numbers.
 pub(crate) struct Markup<T>(pub(crate) T);
 
 impl<T: fmt::Display> fmt::Display for Markup<T> {

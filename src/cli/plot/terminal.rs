@@ -1,4 +1,4 @@
-//! A preview in a terminal: half blocks of two colours or letters for images, dots of Braille for lines, with axes.
+//! Preview in a terminal: images as half blocks or characters, lines as Braille dots, with axes.
 
 use std::fmt::Write as _;
 
@@ -12,17 +12,17 @@ use super::chart::{Chart, Palette, cells, heading, image, line_extremes, line_sc
 use super::color::{Rgb, of_name};
 use super::label::Label;
 
-/// Letters from thin to thick; a blank is left to cells without a value.
+/// Characters from light to dark; a space is a missing value.
 const RAMP: [char; 9] = ['.', ':', '-', '=', '+', '*', '#', '%', '@'];
 
-/// The terminal, as far as a picture needs it.
+/// Properties of the terminal that a picture needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Screen {
     columns: usize,
-    /// Rows of the picture itself.
+    /// Number of rows of the picture itself.
     rows: usize,
     unicode: bool,
-    /// Whether it has colours.
+    /// Whether to use colours.
     is_painted: bool,
 }
 
@@ -51,23 +51,23 @@ impl Screen {
         }
     }
 
-    /// The columns and rows of cells that it shows.
+    /// Returns the number of columns and rows of cells.
     pub(super) fn pixels(self) -> (usize, usize) {
         (self.columns, self.rows * if self.is_painted { 2 } else { 1 })
     }
 
-    /// The columns that are left for a picture between the texts of an axis.
+    /// Returns the width of the picture next to the texts of an axis, in columns.
     fn room(self, upwards: &Ticks) -> usize {
         self.columns.saturating_sub(gutter(upwards) + 2).max(8)
     }
 
-    /// A way on the screen with the label of its axis.
+    /// Formats the label of an axis after a direction.
     fn labelled(self, way: &str, label: &Label) -> String {
         let room = self.columns.saturating_sub(columns(way) + 2);
         format!("{way}: {}", label.lines(room, 1).concat())
     }
 
-    /// Rows of a picture between its axes, with the texts of their ticks.
+    /// Adds axes with texts at ticks to the rows of a picture.
     fn framed(self, picture: Vec<String>, upwards: &Ticks, across: &Ticks) -> Vec<String> {
         let [bar, mark, corner, dash, tick] = if self.unicode {
             ["│", "┤", "└", "─", "┬"]
@@ -97,7 +97,7 @@ impl Screen {
         let mut texts = String::new();
         for (at, text) in at {
             let begin = (width + 2 + at).saturating_sub(columns(text) / 2);
-            // Texts that would touch the one before are left out.
+            // Omits texts that would touch the previous one.
             if texts.is_empty() || begin > columns(&texts) {
                 texts = padded(&texts, begin) + text;
             }
@@ -107,12 +107,12 @@ impl Screen {
     }
 }
 
-/// The cell of so many that a place from 0 to 1 is in.
+/// Returns the index of the cell that contains a position from 0 to 1.
 fn cell(place: f64, cells: usize) -> usize {
     count(place * float(cells)).min(cells.saturating_sub(1))
 }
 
-/// Columns of the longest text of some ticks.
+/// Returns the width of the longest text of the ticks, in columns.
 fn gutter(ticks: &Ticks) -> usize {
     ticks.major.iter().map(|(_, text)| columns(text)).max().unwrap_or(0)
 }
@@ -160,7 +160,7 @@ fn of_grid(grid: &Grid, style: &Chart, screen: Screen) -> Vec<String> {
                 return format!("\x1b[{}m█\x1b[0m {name}", paint(38, of_name(nth)));
             }
             let number = number.to_string().parse().unwrap_or(f64::NAN);
-            // A name of which there is no element may have no place.
+            // A name that no element has may be outside the scale.
             let place = palette.scale.place(number).filter(|it| (0.0..=1.0).contains(it));
             place.map_or_else(|| name.to_string(), |place| format!("{} {name}", letter(place)))
         });
@@ -170,7 +170,7 @@ fn of_grid(grid: &Grid, style: &Chart, screen: Screen) -> Vec<String> {
     let mut legend = format!("{} ", digits(palette.scale.low, 6));
     for part in (0..18).map(|nth| f64::from(nth) / 17.0) {
         if screen.is_painted {
-            // A text takes everything.
+            // Writing to a string cannot fail.
             let _ = write!(legend, "\x1b[{}m█", paint(38, palette.map.color(part)));
         } else {
             legend.push(letter(part));
@@ -180,7 +180,7 @@ fn of_grid(grid: &Grid, style: &Chart, screen: Screen) -> Vec<String> {
     let units = Label::of(&grid.quantity).units.map_or_else(String::new, |it| format!(" {it}"));
     let _ = write!(legend, " {}{units}", digits(palette.scale.high, 6));
     if (0..grid.cells.len()).any(|cell| is_gap(&cell)) {
-        legend.push_str(if screen.is_painted { "; grey: no value" } else { "; blank: no value" });
+        legend.push_str(if screen.is_painted { "; grey: missing" } else { "; blank: missing" });
     }
     lines.push(legend);
     lines
@@ -190,7 +190,7 @@ fn letter(place: f64) -> char {
     RAMP.get(count(place.clamp(0.0, 1.0) * 8.0 + 0.5)).copied().unwrap_or('@')
 }
 
-/// The code of a colour: of 24 bits where the terminal says that it has these, or else of 256 colours.
+/// Returns the escape code of a colour, with 24 bits if the terminal supports them, otherwise with 256 colours.
 fn paint(layer: u8, [red, green, blue]: Rgb) -> String {
     let is_true =
         std::env::var("COLORTERM").is_ok_and(|name| matches!(&*name, "truecolor" | "24bit"));
@@ -219,7 +219,7 @@ fn of_line(line: &Line, style: &Chart, screen: Screen) -> Vec<String> {
     lines
 }
 
-/// The dots of a line, in so many columns and rows.
+/// Draws a line as dots in this many columns and rows.
 fn dots(line: &Line, scale: Scale, (columns, rows): (usize, usize), unicode: bool) -> Vec<String> {
     let (dots_across, dots_up) = if unicode { (2, 4) } else { (1, 1) };
     let (wide, tall) = (columns * dots_across, rows * dots_up);
@@ -240,7 +240,7 @@ fn dots(line: &Line, scale: Scale, (columns, rows): (usize, usize), unicode: boo
         }
     }
     let dot = |x: usize, y: usize| dots.get(y * wide + x).copied().unwrap_or(false);
-    // The bits of a Braille pattern by the places of their dots.
+    // Positions of the dots, in the order of the bits of a Braille pattern.
     let bits = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (0, 3), (1, 3)];
     let sign = |column: usize, row: usize| {
         if !unicode {

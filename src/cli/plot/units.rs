@@ -1,8 +1,8 @@
-//! Units and numbers as they are printed: °C, m s⁻¹, 2.5×10⁻⁷.
+//! Typesetting of units and numbers: °C, m s⁻¹, 2.5×10⁻⁷.
 
 use ra_pack::path::escape;
 
-/// Units by their names, and their symbols.
+/// Names and symbols of units.
 const SYMBOLS: &[(&[&str], &str)] = &[
     (
         &[
@@ -54,14 +54,14 @@ const SYMBOLS: &[(&[&str], &str)] = &[
     (&["uT"], "µT"),
 ];
 
-/// Units whose power may be written without a sign, as in `kg m2 s-2`. Of others a digit may be a part of the name.
+/// Units whose power may be written without a sign, as in `kg m2 s-2`. For others, a digit may be part of the name.
 const POWERED: [&str; 20] = [
     "m", "km", "cm", "mm", "nm", "µm", "s", "ms", "K", "kg", "g", "Pa", "W", "J", "V", "A", "N",
     "mol", "Hz", "°",
 ];
 
-/// Units as they are printed: `degree_Celsius` as °C, `m s-1` as m s⁻¹. Units with anything unknown in them are left as
-/// they are, and none are those of a number without units.
+/// Typesets units: `degree_Celsius` as °C, `m s-1` as m s⁻¹. Returns units with unknown parts unchanged, and `None` for
+/// dimensionless ones.
 pub(crate) fn typeset(units: &str) -> Option<String> {
     let plain = || escape(units.trim()).to_string();
     if units.trim().is_empty() {
@@ -85,13 +85,13 @@ pub(crate) fn typeset(units: &str) -> Option<String> {
     Some(text.trim_end().to_owned())
 }
 
-/// One factor of units: a unit with its power.
+/// Typesets one factor of units: a unit with its power.
 fn factor(word: &str) -> Option<String> {
     let is_name = |letter: char| letter.is_alphabetic() || "_%°µΩÅ\"'".contains(letter);
     let end = word.find(|letter| !is_name(letter)).unwrap_or(word.len());
     let (name, power) = word.split_at_checked(end)?;
     if name.is_empty() {
-        // As in `1/s`, or between two separators.
+        // For `1/s`, or between two separators.
         return matches!(word, "" | "1").then(|| word.to_owned());
     }
     let symbol = SYMBOLS.iter().find(|(names, _)| names.contains(&name));
@@ -109,7 +109,7 @@ fn factor(word: &str) -> Option<String> {
     (is_power && is_sure).then(|| format!("{symbol}{}", raised(power)))
 }
 
-/// A whole number as a power.
+/// Formats a whole number as a superscript.
 fn raised(power: &str) -> String {
     let digits = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
     let letter = |letter: char| match letter.to_digit(10) {
@@ -119,9 +119,9 @@ fn raised(power: &str) -> String {
     power.chars().filter_map(letter).collect()
 }
 
-/// A number that has a power of ten as it is printed: `2.5e-7` as 2.5×10⁻⁷.
+/// Typesets a number with a power of ten: `2.5e-7` as 2.5×10⁻⁷.
 pub(super) fn power_of_ten(number: &str) -> String {
-    // A month has an `e` too.
+    // The name of a month may contain an `e`.
     let parts = number.split_once('e').filter(|_| number.parse::<f64>().is_ok());
     match parts {
         Some(("1", power)) => format!("10{}", raised(power)),
@@ -150,7 +150,7 @@ mod tests {
             ("umol kg-1", "µmol kg⁻¹"),
             ("1/s", "1/s"),
             ("1", "1"),
-            // Of these nobody knows what the digits are.
+            // In these, digits may not be powers.
             ("mol CO2", "mol CO2"),
             ("log10(re 1 mg)", "log10(re 1 mg)"),
             ("0.001 m", "0.001 m"),

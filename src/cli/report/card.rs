@@ -1,4 +1,4 @@
-//! One array: its picture, its statistics and everything that is known of it.
+//! Card of one array: picture, statistics and metadata.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,45 +20,45 @@ use super::picture::{self, Room};
 use super::snippet::snippets;
 use super::{Html, Id, Piece, counted, html, lines};
 
-/// Bytes of one attribute that are shown: a page with more of it would be about nothing else.
+/// Largest part of an attribute that is shown, in bytes.
 const MOST_TEXT: usize = 4000;
 
-/// Names of a type that are shown with their numbers.
+/// Largest number of enum names or compound members that are shown.
 const MOST_MEMBERS: usize = 256;
 
-/// Names whose counts are shown.
+/// Largest number of names whose counts are shown.
 const MOST_NAMES: usize = 64;
 
-/// Everything that all cards need.
+/// Data shared by all cards.
 #[derive(Debug)]
 pub(super) struct CardContext<'a> {
-    /// The name of the pack in the page.
+    /// Name of the pack in the page.
     pub(super) name: &'a str,
     pub(super) pack: &'a Pack,
-    /// Whether data is read at all.
+    /// Whether data is read.
     pub(super) reads_data: bool,
-    /// Whether everything was checked against the manifest before, and need not be again.
+    /// Whether all contents were already checked against the manifest.
     pub(super) is_verified: bool,
     pub(super) room: Room,
-    /// Most bytes that a compressed tar is decoded to before no more contents are asked for.
+    /// Largest number of bytes to decode from a compressed tar.
     pub(super) most_decoded: u64,
-    /// The attributes of the groups, by their paths.
+    /// Attributes of groups, by path.
     pub(super) attributes: BTreeMap<&'a str, &'a [Attribute]>,
-    /// By array, the numbers of its findings.
+    /// Findings of each array, with their numbers.
     pub(super) findings: BTreeMap<&'a str, Vec<(usize, &'a Finding)>>,
 }
 
-/// A file of the pack with the one that describes it.
+/// Array file with its description.
 #[derive(Debug)]
 pub(super) struct Subject<'a> {
     pub(super) member: &'a Listed<'a>,
     pub(super) array: &'a ListedArray<'a>,
     pub(super) description: Option<&'a Listed<'a>>,
-    /// Whether it gives the coordinates of a dimension.
+    /// Whether the array holds the coordinates of a dimension.
     pub(super) is_coordinate: bool,
 }
 
-/// The name of an array in the page: without the extension that all of them have.
+/// Returns the name of an array in the page, without the extension `.ra`.
 pub(super) fn stem(name: &str) -> &str {
     name.strip_suffix(".ra").unwrap_or(name)
 }
@@ -68,8 +68,8 @@ pub(super) fn split(name: &str) -> (&str, &str) {
 }
 
 impl CardContext<'_> {
-    /// The card of an array, whose elements are read where they are within the reach of the page, and whether the array
-    /// can be read.
+    /// Returns the card of an array, and whether the array can be read. Reads its elements if `is_within` the limits
+    /// of the page.
     pub(super) fn card(&self, subject: &Subject<'_>, is_within: bool, jobs: usize) -> (Html, bool) {
         let Subject { member, array: listed, .. } = subject;
         let name = member.name;
@@ -83,13 +83,13 @@ impl CardContext<'_> {
         let (mut picture, mut numbers) = (None, None);
         let (mut description, mut axes) = (None, Vec::new());
         if let Some(array) = reached {
-            // A fault of a description is said below.
+            // An error in a description is shown below.
             let array = &array.clone().in_shape_order().unwrap_or_else(|_| array.clone());
             match array.description() {
                 Ok(found) => description = found,
                 Err(failed) => error = Some(reason(&failed)),
             }
-            // A fault of a coordinate is said where that is shown.
+            // An error in a coordinate is shown on its own card.
             axes = array.axes().unwrap_or_default();
             if self.reads_data && is_within {
                 let bins = Some(self.room.bins);
@@ -113,13 +113,13 @@ impl CardContext<'_> {
         };
         let unread = if is_reached {
             html!(
-                "elements not read: there are more before them than are read for an archive of this size; \
+                "values not read: the limit for an archive of this size is reached; \
                  <code>ra-pack show --stats</code> reads them"
             )
         } else {
             html!(
-                "not read: the archive would have to be decoded too often for its size; unpack it and report \
-                 on the directory"
+                "not read: the archive would have to be decoded too often; unpack it and run \
+                 <code>ra-pack report</code> on the directory"
             )
         };
         let is_unread = array.is_ok() && (!is_reached || self.reads_data && !is_within);
@@ -159,8 +159,8 @@ impl CardContext<'_> {
                 text
             )
         };
-        let is_told = findings.iter().any(|(_, finding)| finding.is_error());
-        let error = error.filter(|_| !is_told);
+        let is_shown = findings.iter().any(|(_, finding)| finding.is_error());
+        let error = error.filter(|_| !is_shown);
         html!(
             "{}{}",
             findings.iter().map(problem).collect::<Vec<_>>(),
@@ -169,7 +169,7 @@ impl CardContext<'_> {
     }
 }
 
-/// The fault, without the names that the card has anyway.
+/// Formats an error without the names that the card shows already.
 fn reason(error: &Error) -> String {
     match error {
         Error::Damaged { finding, .. } => format!("{}: {}", finding.code.id(), finding.message),
@@ -180,7 +180,7 @@ fn reason(error: &Error) -> String {
     }
 }
 
-/// The meaning of the array, in the words of its description.
+/// Returns the long name and units of the description.
 fn title(description: Option<&Ndarray>) -> Option<Html> {
     let attribute = |name| attribute_text(description, name).map(|text| cut(text, MOST_TEXT).0);
     let long_name = attribute("long_name").or_else(|| attribute("standard_name"));
@@ -190,7 +190,7 @@ fn title(description: Option<&Ndarray>) -> Option<Html> {
     Some(html!("<p class=\"l\">{}{}</p>", long_name, units))
 }
 
-/// Type, shape with the names of dimensions, and size.
+/// Returns type, shape with names of dimensions, and size.
 fn kind(subject: &Subject<'_>, description: Option<&Ndarray>, axes: &[Axis]) -> Html {
     let Subject { member, array, .. } = subject;
     let size = human_bytes(member.size);
@@ -236,7 +236,7 @@ fn statistics(statistics: &Statistics, description: Option<&Ndarray>, is_coordin
     }
 }
 
-/// Statistics of numbers: as the description means them, which may not be as they are stored.
+/// Returns statistics of numbers, after applying scale and offset of the description.
 fn of_numbers(
     numbers: &NumberStatistics,
     prefix: &str,
@@ -245,7 +245,7 @@ fn of_numbers(
 ) -> Html {
     let scaling = description.and_then(scale_and_offset);
     let meant = |number: f64| scaling.map_or(number, |(factor, offset)| number * factor + offset);
-    // A single value is shown as itself.
+    // A single value is shown instead of its statistics.
     let facts = (numbers.count > 1 && numbers.finite > 0).then(|| {
         let bins = numbers.histogram.as_ref().filter(|it| it.counts.len() > 1);
         let bins = bins.map(|bins| histogram(bins, &meant));
@@ -254,7 +254,7 @@ fn of_numbers(
         {
             return html!("<div class=\"s\">{}<dl class=\"y\">{}</dl></div>", bins, ends);
         }
-        // The first digits of an element, with all of them for who points at it.
+        // Shows the first digits of an element, and all of them in a tooltip.
         let end = |name: &str, number: Option<Number>| {
             let number = number?;
             let exact = match scaling {
@@ -277,7 +277,7 @@ fn of_numbers(
         let ends = vec![end("min", low), end("max", high)];
         let spread = |std: f64| scaling.map_or(std, |(factor, _)| std * factor.abs());
         let (mean, std) = (numbers.mean.map(meant), numbers.std.map(spread));
-        // The mean of coordinates says nothing.
+        // The mean of coordinates has no meaning.
         let moments = (!is_coordinate).then(|| vec![moment("mean", mean), moment("std", std)]);
         html!("<div class=\"s\">{}<dl>{}{}</dl></div>", bins, ends, moments)
     });
@@ -298,7 +298,7 @@ fn of_numbers(
     )
 }
 
-/// The first and the last moment, where both are whole seconds.
+/// Returns the first and the last date, if both are whole seconds.
 fn from_to(numbers: &NumberStatistics, dates: Dates) -> Option<Vec<Html>> {
     let date = |number: Option<Number>| {
         let date = dates.exact(number?.to_f64())?;
@@ -315,7 +315,7 @@ fn histogram(histogram: &Histogram, meant: &impl Fn(f64) -> f64) -> Html {
     let mut at = HEIGHT;
     let bar = |count: &u64| {
         let part = u128::from(*count) * HEIGHT / u128::from(most.max(1));
-        // A bin with anything in it is seen.
+        // Makes every bin that is not empty visible.
         let top = HEIGHT - part.max(u128::from(*count > 0));
         let step = (top != at).then(|| html!("V{}", top));
         at = top;
@@ -360,7 +360,7 @@ fn of_names(names: &NameStatistics) -> Html {
     )
 }
 
-/// The rest, which is of interest now and then.
+/// Returns further details.
 fn details(
     context: &CardContext<'_>,
     subject: &Subject<'_>,
@@ -375,11 +375,13 @@ fn details(
     let size = html!("{} bytes, {}{}", grouped(member.size), member.method, packed);
     let data = array.and_then(|array| array.offsets().ok()?);
     let order = array.map(|_| match listed.order {
-        Order::Column => "column: the first index runs fastest",
-        Order::Row => "row: the last index runs fastest",
-        Order::RowUnreversed => "row-unreversed: the last index runs fastest, dims as the shape",
+        Order::Column => "column: the first index changes fastest",
+        Order::Row => "row: the last index changes fastest",
+        Order::RowUnreversed => {
+            "row-unreversed: the last index changes fastest, dims in the order of the shape"
+        }
     });
-    let digest = |name| digest(pack, name, "in no manifest");
+    let digest = |name| digest(pack, name, "not in a manifest");
     let described = subject.description.map(|Listed { name, size, .. }| {
         html!("<code>{}</code>, {}, {}", name, human_bytes(*size), digest(name))
     });
@@ -408,7 +410,7 @@ fn details(
     });
     let attributes =
         description.map(|description| attributes(&description.attributes, "Attributes"));
-    // A browser with scripts gets the details when they are opened: half of the page less to lay out.
+    // With scripts, a browser lays out details only when they are opened, which halves the work.
     html!(
         "<details><summary>Details</summary><noscript>{}<dl class=\"t\">{}</dl>{}</noscript></details>",
         attributes,
@@ -421,7 +423,7 @@ fn row(name: &str, fact: impl Piece) -> Html {
     html!("<dt>{}</dt><dd>{}</dd>", name, fact)
 }
 
-/// The digest of a file, as the manifest lists it.
+/// Returns the digest of a file in the manifest.
 pub(super) fn digest(pack: &Pack, name: &str, otherwise: &str) -> Html {
     match pack.array(name).and_then(|file| file.listed_digest()) {
         Ok(Some(digest)) => {
@@ -451,7 +453,7 @@ fn coordinates(axes: &[Axis]) -> Option<Html> {
     (!facts.is_empty()).then(|| html!("<dt>coordinates</dt>{}", facts))
 }
 
-/// The elements of an enum or a compound.
+/// Returns the names of an enum or the members of a compound.
 fn members(datatype: &Datatype) -> Option<Html> {
     match datatype {
         Datatype::Enum { members, .. } => {
@@ -467,7 +469,7 @@ fn members(datatype: &Datatype) -> Option<Html> {
     }
 }
 
-/// A table of attributes under a heading.
+/// Returns a table of attributes with a heading.
 pub(super) fn attributes(attributes: &[Attribute], heading: &str) -> Option<Html> {
     let row = |attribute: &Attribute| {
         let text = match &attribute.value {
@@ -492,7 +494,7 @@ pub(super) fn attributes(attributes: &[Attribute], heading: &str) -> Option<Html
     })
 }
 
-/// At most so many bytes of a text, and the rest.
+/// Splits a text after at most `most` bytes.
 pub(super) fn cut(text: &str, most: usize) -> (&str, &str) {
     let ends = (0..=text.len().min(most)).rev();
     text.split_at(ends.into_iter().find(|end| text.is_char_boundary(*end)).unwrap_or(0))

@@ -1,4 +1,4 @@
-//! The pack as a whole: its facts, the verdict on it, and how to check it by hand.
+//! Head of the page: facts about the pack, the verdict, and how to check it by hand.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,16 +17,16 @@ use super::super::text::{grouped, human_bytes};
 use super::card::{self, Subject, cut, split, stem};
 use super::{Html, Id, counted, html, lines};
 
-/// Findings that are shown; a pack of which nothing is right has as many as files.
+/// Largest number of findings that are shown; a badly damaged pack has at least one per file.
 pub(super) const MOST_FINDINGS: usize = 1000;
 
-/// Bytes of a README that are shown.
+/// Largest part of a README that is shown, in bytes.
 const MOST_README: usize = 32 * 1024;
 
-/// The facts of the pack as a whole.
+/// Facts about the pack.
 #[derive(Debug)]
 pub(super) struct PackFacts<'a> {
-    /// The name of the pack in the page.
+    /// Name of the pack in the page.
     pub(super) name: &'a str,
     pub(super) container: Option<Container>,
     pub(super) layout: Layout,
@@ -41,7 +41,7 @@ impl PackFacts<'_> {
     }
 }
 
-/// The attributes of the pack, and its README as it is written.
+/// Returns the attributes of the pack, and its README as plain text.
 pub(super) fn about(attributes: &[Attribute], readme: Option<(&str, &str)>) -> Html {
     let table = card::attributes(attributes, "About this pack");
     let table = table.map(|table| {
@@ -94,7 +94,7 @@ pub(super) fn facts(facts: &PackFacts<'_>) -> Html {
     html!("<dl class=\"facts\">{}</dl>{}", Vec::from(rows), types)
 }
 
-/// The verdict, and everything that is wrong.
+/// Returns the verdict and all findings.
 pub(super) fn verification(report: Option<&VerifyReport>, findings: &[Finding]) -> Html {
     let (errors, warnings) = diagnostics::counts(findings);
     let also = match warnings {
@@ -108,12 +108,12 @@ pub(super) fn verification(report: Option<&VerifyReport>, findings: &[Finding]) 
         _ if errors > 0 => ("bad", "✗", format!("Not valid: {}{also}", counted(errors, "error"))),
         None => ("open", "?", format!("Not verified{also}")),
         Some(report) if !report.contents_read => {
-            ("open", "?", format!("No fault found, contents not read{also}"))
+            ("open", "?", format!("No errors found, contents not read{also}"))
         }
         Some(_) if warnings > 0 => ("warn", "✓", format!("Valid{also}")),
         Some(_) => ("good", "✓", "Valid".to_owned()),
     };
-    let unchecked = "The contents were not checked against a manifest when this page was made.";
+    let unchecked = "The contents were not checked against a manifest for this page.";
     html!(
         "<section class=\"verdict {}\" id=\"/verification\" aria-label=\"Verification\"><p \
          class=\"mark\"><span aria-hidden=\"true\">{}</span> <b>{}</b></p>{}{}</section>",
@@ -125,11 +125,11 @@ pub(super) fn verification(report: Option<&VerifyReport>, findings: &[Finding]) 
     )
 }
 
-/// The reasons for the verdict.
+/// Returns the reasons for the verdict.
 fn checked(report: &VerifyReport) -> Html {
     let members = counted(report.members, "file");
     let manifests = if report.manifests.is_empty() {
-        html!("There is no manifest to check the contents against; ")
+        html!("No manifest to check the contents against; ")
     } else {
         let (size, manifests) = (human_bytes(report.bytes), report.manifests.join(", "));
         html!("{} ({}) checked against {}; ", members, size, manifests)
@@ -140,7 +140,7 @@ fn checked(report: &VerifyReport) -> Html {
             (true, false) => "complete, not valid",
             (false, false) => "incomplete",
         };
-        html!(" BagIt {}: {}.", bag.version.as_deref().unwrap_or("of no version"), state)
+        html!(" BagIt {}: {}.", bag.version.as_deref().unwrap_or("without a version"), state)
     });
     let signature = |signature| html!(" Signature <code>{}</code>, not checked.", signature);
     let intact = report.intact.as_ref().filter(|_| !report.is_sound()).map(|intact| {
@@ -180,7 +180,7 @@ fn list(findings: &[Finding]) -> Html {
     let shown = findings.iter().enumerate().take(MOST_FINDINGS).map(item);
     let more = findings.len().checked_sub(MOST_FINDINGS).filter(|more| *more > 0).map(|more| {
         let more = counted(more, "more finding");
-        html!("<p>{} are left out here; <code>ra-pack verify</code> lists all.</p>", more)
+        html!("<p>{} omitted; <code>ra-pack verify</code> lists all.</p>", more)
     });
     html!("<ol class=\"findings\">{}</ol>{}", shown.collect::<Vec<_>>(), more)
 }
@@ -201,7 +201,7 @@ fn place(finding: &Finding) -> Option<Html> {
     Some(html!("<p class=\"n\">in <code>{}</code>{}{}</p>", member, place, array))
 }
 
-/// The commands that check the pack with tools that have nothing to do with it.
+/// Returns commands that check the pack without ra-pack.
 pub(super) fn by_hand(facts: &PackFacts<'_>) -> Html {
     let algorithms = ["sha256", "sha512", "sha384", "sha224", "sha1", "md5"];
     let is_there = |algorithm: &&str| {
@@ -209,9 +209,7 @@ pub(super) fn by_hand(facts: &PackFacts<'_>) -> Html {
         facts.files().any(|file| split(file.name).1 == manifest)
     };
     let check = match algorithms.into_iter().find(is_there) {
-        None => html!(
-            "<p>The pack holds no manifest, so nothing in it says what its contents should be.</p>"
-        ),
+        None => html!("<p>The pack has no manifest, so its contents cannot be checked.</p>"),
         Some(algorithm) => {
             let archive = shell::path(Path::new(facts.name));
             let unpack = match facts.container {

@@ -1,4 +1,4 @@
-//! `ra-pack report`: a pack as one page that a browser shows without anything else.
+//! `ra-pack report`: a self-contained HTML page about a pack.
 
 mod card;
 mod head;
@@ -27,7 +27,7 @@ use super::plot::Markup;
 use super::text::{self, grouped, human_bytes};
 use super::{Ending, Failure, diagnostics, files};
 
-/// Bytes that are written at once.
+/// Size of the pieces in which the page is written, in bytes.
 const PIECE: usize = 256 * 1024;
 
 #[derive(Debug, Args)]
@@ -45,11 +45,11 @@ pub(crate) struct ReportArgs {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// Do not verify the pack; the page says so.
+    /// Do not verify the pack; the page says "Not verified".
     #[arg(long)]
     no_verify: bool,
 
-    /// Read no data: no statistics and no pictures.
+    /// Read no data; omit statistics and pictures.
     #[arg(long = "no-stats", alias = "no-statistics")]
     no_statistics: bool,
 
@@ -61,28 +61,28 @@ pub(crate) struct ReportArgs {
     common: Common,
 }
 
-/// The page that was written, and what is wrong with the pack.
+/// The page that was written, and the findings of the pack.
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct WrittenPage {
-    /// The archive or directory, by its path as given.
+    /// The path of the archive or directory, as given.
     target: PathBuf,
-    /// The page, by its path as given.
+    /// The path of the page, as given.
     output: PathBuf,
-    /// Bytes of the page.
+    /// The size of the page in bytes.
     bytes: u64,
-    /// Arrays in the page.
+    /// Number of arrays in the page.
     arrays: u64,
-    /// Other files in the page, descriptions among them.
+    /// Number of other files in the page, including descriptions.
     files: u64,
     /// Whether the pack was verified; false with `--no-verify`.
     verified: bool,
-    /// Whether its contents were, for which a manifest is needed.
+    /// Whether the contents were checked against a manifest.
     #[serde(skip)]
     contents_read: bool,
-    /// Arrays that cannot be read as far as the page needs them.
+    /// Arrays that cannot be read completely.
     unreadable: Vec<String>,
-    /// The findings, in the order of members. The target is valid when none is an error.
+    /// The findings, in the order of members. The target is valid if none is an error.
     #[cfg_attr(test, schemars(schema_with = "super::reference::tests::findings"))]
     findings: Vec<Finding>,
 }
@@ -101,7 +101,7 @@ pub(super) fn run(args: &ReportArgs, output: &Output) -> Result<Ending, Failure>
         && !["html", "htm"].iter().any(|html| extension.eq_ignore_ascii_case(html))
     {
         return Err(Failure::unsupported(format!(
-            "a page is written as HTML, and `{}` says otherwise; let it end in .html",
+            "the extension of `{}` must be .html or .htm",
             escape_path(&args.output)
         )));
     }
@@ -110,7 +110,7 @@ pub(super) fn run(args: &ReportArgs, output: &Output) -> Result<Ending, Failure>
         let mut out = BufWriter::with_capacity(PIECE, out);
         made = gather(args, output, &mut out);
         out.flush()?;
-        // Nothing is to get its name that is not whole; the reason is given below.
+        // Keeps an incomplete page from being renamed to its final name. The error is returned below.
         if made.is_err() { Err(io::ErrorKind::Other.into()) } else { Ok(()) }
     };
     let written = if to_file {
@@ -132,7 +132,7 @@ pub(super) fn run(args: &ReportArgs, output: &Output) -> Result<Ending, Failure>
     Ok(if is_bad { Ending::Findings } else { Ending::Clean })
 }
 
-/// Verifies the pack where that is wanted, and makes the page.
+/// Verifies the pack if requested, and writes the page.
 fn gather(args: &ReportArgs, output: &Output, out: &mut dyn Write) -> Result<WrittenPage, Failure> {
     let (jobs, progress) = (args.common.jobs, output.progress());
     let mut options = VerifyOptions::default();
@@ -157,9 +157,9 @@ fn tell(page: &mut WrittenPage, to_file: bool, output: &Output) {
     }
     if to_file {
         let verdict = match Verdict::of(&page.findings, page.contents_read) {
-            Verdict::Unsound => "NOT VALID",
-            Verdict::Sound => "valid",
-            Verdict::Faultless | Verdict::Unverified => "not verified",
+            Verdict::NotValid => "NOT VALID",
+            Verdict::Valid => "valid",
+            Verdict::Unread | Verdict::Unverified => "not verified",
         };
         output.note(&format!(
             "wrote {} ({}, {}, {verdict})",
@@ -170,12 +170,12 @@ fn tell(page: &mut WrittenPage, to_file: bool, output: &Output) {
     }
 }
 
-/// A piece of the page.
+/// Piece of HTML.
 #[derive(Debug, Default)]
 struct Html(String);
 
-/// Makes markup with a text, which is escaped, or another piece for each `{}` in it. The markup is a literal, and cannot
-/// name variables, since it comes out of `concat!`.
+/// Formats markup. Each `{}` is replaced by an escaped text or by a piece of markup. The format comes from `concat!`,
+/// so it cannot name variables.
 macro_rules! html {
     ($markup:literal $(, $piece:expr)* $(,)?) => {
         $crate::cli::report::Html(
@@ -185,12 +185,12 @@ macro_rules! html {
 }
 use html;
 
-/// A part of markup.
+/// Argument of [`html!`].
 trait Piece {
     fn put(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result;
 }
 
-/// The place of a part.
+/// Adapter that writes an argument.
 struct Slot<'a, T: ?Sized>(&'a T);
 
 impl<T: Piece + ?Sized> fmt::Display for Slot<'_, T> {
@@ -235,7 +235,7 @@ macro_rules! texts {
 
 texts! { str String Cow<'_, str> Method u64 u128 i128 usize Id<'_> }
 
-/// Text whose lines stay lines.
+/// Returns the lines of a text, with line breaks.
 fn lines(text: &str) -> Vec<Html> {
     let text = text.trim_end_matches(['\n', '\r']).replace("\r\n", "\n");
     let piece = |piece: &str| {
@@ -245,8 +245,7 @@ fn lines(text: &str) -> Vec<Html> {
     text.split_inclusive(['\n', '\t']).map(piece).collect()
 }
 
-/// The name of a place in the page: written so that a browser makes the same of the link to it, and of the plain name
-/// after a `#`.
+/// Id of an element, escaped so that a browser finds it by its link and by the plain name after a `#`.
 struct Id<'a>(&'a str);
 
 impl fmt::Display for Id<'_> {
@@ -261,7 +260,7 @@ impl fmt::Display for Id<'_> {
     }
 }
 
-/// A count with its noun, and its thousands apart.
+/// Formats a count with separated thousands and its noun.
 fn counted(count: impl TryInto<u64>, noun: &str) -> String {
     let count = grouped(count);
     format!("{count} {noun}{}", if count == "1" { "" } else { "s" })

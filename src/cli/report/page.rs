@@ -1,4 +1,4 @@
-//! The page from its beginning to its end; no more of it is held than the cards that are being made.
+//! The page from beginning to end. Only the cards in progress are in memory.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -28,20 +28,20 @@ use super::{Html, Id, ReportArgs, WrittenPage, counted, html};
 const CSS: &str = include_str!("report.css");
 const JS: &str = include_str!("report.js");
 
-/// Cards that are made before they are written.
+/// Number of cards that are made before they are written.
 const BATCH: usize = 128;
 
-/// Arrays of at least so many bytes are made one after the other, each by all threads.
+/// Smallest array, in bytes, that is processed alone with all threads.
 const LARGE: u64 = 32 << 20;
 
-/// Elements, or bytes of files that have more of them, that are read of an archive of any size.
+/// Smallest limit of the elements, or bytes, that are read from an archive.
 const ELEMENTS: u64 = 128 << 20;
-/// And for each byte of the archive so many: numbers that somebody measured cannot be compressed so much.
+/// Additional elements per byte of the archive. Measured data cannot be compressed that much.
 const ELEMENTS_PER_BYTE: u64 = 64;
 
-/// Bytes that a compressed tar of any size is decoded to, which is quicker.
+/// Smallest limit of the bytes decoded from a compressed tar. Decoding is faster than statistics.
 const DECODED: u64 = 2 << 30;
-/// And for each byte of it so many.
+/// Additional decoded bytes per byte of a compressed tar.
 const DECODED_PER_BYTE: u64 = 2048;
 
 /// Writes the page of the pack.
@@ -55,7 +55,7 @@ pub(super) fn write(
     let mut listed = ListOptions::default();
     listed.jobs = Some(jobs);
     let mut listing = match ra_pack::list(target, &listed) {
-        // Findings say why it cannot be opened; the page has nothing else.
+        // The pack cannot be opened: the page shows only the findings.
         Err(error) if error.is_finding() && verified.is_some_and(|report| !report.is_sound()) => {
             None
         }
@@ -84,7 +84,7 @@ pub(super) fn write(
     let whole = absolute(target).unwrap_or_else(|_| target.clone());
     let name = whole.file_name().unwrap_or(target.as_os_str()).to_string_lossy();
     let groups = groups(arrays.iter().map(group_of));
-    // A fault of them is among the findings.
+    // An error in the attributes is among the findings.
     let described = pack.as_ref().and_then(|pack| pack.attributes().ok()).unwrap_or_default();
     let of_groups: BTreeMap<&str, &[Attribute]> = described
         .iter()
@@ -105,8 +105,8 @@ pub(super) fn write(
     };
     let main = match listing {
         Some(_) => html!(
-            "<nav class=\"tree\" aria-label=\"Groups\"><details open><summary>Groups <span>and their arrays</span></summary>{}<p><a \
-             href=\"#/files\">Other files</a> <span>{}</span></p></details></nav><main>",
+            "<nav class=\"tree\" aria-label=\"Groups\"><details open><summary>Groups <span>and their arrays</span>\
+             </summary>{}<p><a href=\"#/files\">Other files</a> <span>{}</span></p></details></nav><main>",
             tree(&groups),
             grouped(files.len())
         ),
@@ -135,7 +135,7 @@ pub(super) fn write(
             attributes: of_groups,
             findings: by_array(&page.findings),
         };
-        // Plots share the gradients of their colours.
+        // Plots share the gradients of the colour maps.
         let gradients = (context.reads_data && context.room.has_plots).then(|| {
             let gradient = |map: ColorMap| map.gradient(&format!("/{}", map.name()));
             let gradients = Html([VIRIDIS, RD_BU].map(gradient).concat());
@@ -152,7 +152,7 @@ pub(super) fn write(
     Ok(page)
 }
 
-/// The arrays, by group and name, and the other files, without the descriptions of arrays.
+/// Returns the arrays, sorted by group and name, and all other files except descriptions of arrays.
 fn sort<'a>(members: &'a [Listed<'a>]) -> (Vec<Subject<'a>>, Vec<&'a Listed<'a>>) {
     let is_file = |member: &&Listed<'_>| member.kind == MemberKind::File && member.array.is_none();
     let by_name: HashMap<&str, &Listed<'_>> =
@@ -196,7 +196,7 @@ fn by_array(findings: &[Finding]) -> BTreeMap<&str, Vec<(usize, &Finding)>> {
     by_array
 }
 
-/// Writes the table of the files that are neither arrays nor their descriptions.
+/// Writes the table of files that are neither arrays nor descriptions of arrays.
 fn write_files(
     pack: &Pack,
     files: &[&Listed<'_>],
@@ -217,18 +217,18 @@ fn write_files(
     out.write_all(b"</tbody></table>")?;
     if descriptions > 0 {
         let count = counted(descriptions, "description");
-        write!(out, "<p class=\"n\">{count} not listed here: each is shown with its array.</p>")?;
+        write!(out, "<p class=\"n\">{count} not listed: each is shown with its array.</p>")?;
     }
     out.write_all(b"</section>\n")
 }
 
-/// Bytes of a title that are shown.
+/// Largest part of a title that is shown, in bytes.
 const MOST_TITLE: usize = 400;
 
-/// Bytes of a README that is read.
+/// Largest README that is read, in bytes.
 const MOST_README: u64 = 1 << 20;
 
-/// The README of the pack, with its name.
+/// Returns the name and text of the pack's README.
 fn readme<'a>(pack: &Pack, files: &[&Listed<'a>]) -> Option<(&'a str, String)> {
     const NAMES: [&str; 4] = ["readme.md", "readme.txt", "readme", "readme.rst"];
     let of_name = |wanted: &&str| {
@@ -238,7 +238,7 @@ fn readme<'a>(pack: &Pack, files: &[&Listed<'a>]) -> Option<(&'a str, String)> {
         })
     };
     let file = NAMES.iter().find_map(of_name)?;
-    // A fault of it is among the findings.
+    // An error in the README is among the findings.
     let text = pack.read(file.name).ok()?;
     Some((file.name, String::from_utf8_lossy(&text).into_owned()))
 }
@@ -254,7 +254,7 @@ fn begin(name: &str, title: Option<&str>) -> Html {
          <meta name=\"generator\" content=\"ra-pack {}\"><title>{} · ra-pack report</title><style>{}\
          </style></head>\n<body><a class=\"skip\" href=\"#/arrays\">Skip to the arrays</a>\
          <header><p>ra-pack report{}</p><h1>{}</h1></header>",
-        // No script but this one runs, whatever a name or a text of the pack may do to the page.
+        // Allows only this script, even if a name or text of the pack were to inject another.
         BASE64_STANDARD.encode(Digest::sha256(JS.as_bytes()).as_bytes()),
         env!("CARGO_PKG_VERSION"),
         name,
@@ -264,7 +264,7 @@ fn begin(name: &str, title: Option<&str>) -> Html {
     )
 }
 
-/// The search and the order, which only work with the script and are shown by it.
+/// Returns the search and sort controls, which the script makes visible.
 fn tools(arrays: usize) -> Html {
     html!(
         "<div class=\"tools\" id=\"/arrays\"><h2>Arrays</h2><form hidden role=\"search\">\
@@ -282,11 +282,11 @@ fn group_of<'a>(subject: &Subject<'a>) -> &'a str {
     split(subject.member.name).0
 }
 
-/// Cards that a browser lays out together, once they are to be seen.
+/// Number of cards that a browser lays out together when they become visible.
 const TOGETHER: usize = 50;
 
-/// Writes all cards, group by group, with the elements of the first arrays that together are no more than `elements`.
-/// Answers which arrays cannot be read.
+/// Writes all cards, group by group. Reads the elements of the first arrays, up to `elements` in total. Returns the
+/// arrays that cannot be read.
 fn cards(
     context: &CardContext<'_>,
     arrays: &[Subject<'_>],
@@ -299,7 +299,7 @@ fn cards(
     let mut places = groups.flat_map(places_of);
     let coordinates = arrays.iter().filter(|subject| subject.is_coordinate);
     let coordinates: HashSet<&str> = coordinates.map(|it| stem(it.member.name)).collect();
-    // The order in which contents of a stream are asked for decides how often it is decoded.
+    // A compressed tar must be read in order, to decode it only once.
     let is_stream = matches!(context.pack.container(), Container::TarGz | Container::TarZst);
     for batch in arrays.chunks(BATCH) {
         let with_reach = batch.iter().map(|subject| {
@@ -340,7 +340,7 @@ fn cards(
             let Place { nth, all, .. } = place;
             let kind = if subject.is_coordinate { "Coordinates" } else { "Variables" };
             let part = (nth == 0).then(|| html!("<section class=\"part\"><h3>{}</h3>", kind));
-            // Until it is laid out it is as high as that many cards mostly are.
+            // Before the layout, estimates the height from the number of cards.
             let together = (nth % TOGETHER == 0).then(|| (all - nth).min(TOGETHER));
             let together =
                 together.map(|count| html!("<div class=\"u\" style=\"--n:{}\">\n", count));
@@ -359,15 +359,15 @@ fn cards(
     Ok(unreadable)
 }
 
-/// The place of an array among the others of its group.
+/// Position of an array in its group.
 struct Place<'a, 's> {
-    /// All arrays of the group, at its first.
+    /// All arrays of the group, for its first array.
     begins: Option<&'a [Subject<'s>]>,
-    /// Its number among the coordinates or the variables of the group.
+    /// Index among the coordinates or the variables of the group.
     nth: usize,
-    /// How many of these there are.
+    /// Number of coordinates or variables of the group.
     all: usize,
-    /// Whether it is the last of the group.
+    /// Whether the array is the last of the group.
     ends: bool,
 }
 
@@ -382,7 +382,7 @@ fn places_of<'a, 's>(group: &'a [Subject<'s>]) -> impl Iterator<Item = Place<'a,
     })
 }
 
-/// The dimensions of a group, with their extents and links to their coordinates.
+/// Returns the dimensions of a group, with lengths and links to coordinates.
 fn dimensions(group: &[Subject<'_>], coordinates: &HashSet<&str>) -> Option<Html> {
     let given = group.iter().filter(|subject| subject.is_coordinate);
     let given = given.filter_map(|Subject { member, array, .. }| {
@@ -405,7 +405,7 @@ fn dimensions(group: &[Subject<'_>], coordinates: &HashSet<&str>) -> Option<Html
     (!all.is_empty()).then(|| html!("<p class=\"dims\"><b>Dimensions</b> {}</p>", all))
 }
 
-/// The coordinate that a name or a path means in a group: the nearest in this and those above it.
+/// Resolves a name or path to a coordinate: the nearest in the group and those above it.
 fn coordinate_of<'a>(name: &str, group: &str, coordinates: &HashSet<&'a str>) -> Option<&'a str> {
     if let Some(path) = name.strip_prefix('/') {
         return coordinates.get(path).copied();
@@ -421,7 +421,7 @@ fn coordinate_of<'a>(name: &str, group: &str, coordinates: &HashSet<&'a str>) ->
     }
 }
 
-/// A row of the table of other files.
+/// Returns a row of the table of other files.
 fn file_row(pack: &Pack, file: &Listed<'_>) -> Html {
     let kind = match file.kind {
         MemberKind::Directory => html!("/"),
@@ -440,7 +440,7 @@ fn file_row(pack: &Pack, file: &Listed<'_>) -> Html {
 }
 
 fn end() -> Html {
-    // Without it the same pack gives the same page.
+    // No other date, so that the same pack gives the same page.
     let made = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse::<u64>().ok());
     let date = made.and_then(|seconds| date(float(seconds)));
     html!(
@@ -452,21 +452,21 @@ fn end() -> Html {
     )
 }
 
-/// Groups that a tree shows before those below the first are folded.
+/// Largest number of groups that a tree shows unfolded.
 const MANY: usize = 60;
 
-/// One group of the tree.
+/// Group of the tree.
 #[derive(Debug)]
 struct ArrayGroup<'a> {
-    /// Without slashes around it; empty for the root.
+    /// Path without slashes around it; empty for the root.
     path: &'a str,
-    /// Arrays in it itself.
+    /// Number of arrays directly in the group.
     own: usize,
-    /// Arrays in it and below.
+    /// Number of arrays in the group and below.
     all: usize,
 }
 
-/// By the parts of a path, so that what is below a group follows it.
+/// Compares paths by component, so that groups are followed by their subgroups.
 fn compare(one: &str, other: &str) -> Ordering {
     one.split('/').cmp(other.split('/'))
 }
@@ -475,10 +475,10 @@ fn depth(path: &str) -> usize {
     if path.is_empty() { 0 } else { path.split('/').count() }
 }
 
-/// The groups of arrays whose groups are given in order, with those above them.
+/// Returns the groups of arrays, given in order, and the groups above them.
 fn groups<'a>(of_arrays: impl Iterator<Item = &'a str>) -> Vec<ArrayGroup<'a>> {
     let mut groups = vec![ArrayGroup { path: "", own: 0, all: 0 }];
-    // The groups that an array is in, from the root on.
+    // Groups that contain the array, from the root.
     let mut around = vec![(0, "")];
     for path in of_arrays {
         around.truncate(around.partition_point(|(_, above)| {
@@ -501,7 +501,7 @@ fn groups<'a>(of_arrays: impl Iterator<Item = &'a str>) -> Vec<ArrayGroup<'a>> {
     groups
 }
 
-/// The tree, with links to the groups that hold arrays themselves.
+/// Returns the tree, with links to groups that hold arrays directly.
 fn tree(groups: &[ArrayGroup<'_>]) -> Html {
     let item = |(nth, group): (usize, &ArrayGroup<'_>)| {
         let own = depth(group.path);
@@ -527,14 +527,14 @@ fn tree(groups: &[ArrayGroup<'_>]) -> Html {
     html!("<ul>{}</ul>", groups.iter().enumerate().map(item).collect::<Vec<_>>())
 }
 
-/// Does `work` for each of `items` on `jobs` threads.
+/// Runs `work` for each of `items` on `jobs` threads.
 fn each<I: Sync, T: Send>(jobs: usize, items: &[I], work: impl Fn(&I) -> T + Sync) -> Vec<T> {
     let work = |items: &[I]| items.iter().map(&work).collect::<Vec<_>>();
     let parts = items.chunks(items.len().div_ceil(jobs).max(1));
     thread::scope(|scope| {
         let begun = parts.map(|part| {
             let thread = thread::Builder::new().spawn_scoped(scope, || work(part));
-            // Where the system has no more threads to give, this one does the work.
+            // If the system has no more threads, this one does the work.
             thread.map_err(|_| work(part))
         });
         let ended = begun.collect::<Vec<_>>().into_iter().map(|thread| match thread {

@@ -1,4 +1,4 @@
-//! A picture of an array, as small as it can be and still tell what the array looks like.
+//! Small picture of an array.
 
 use ra_pack::values::{Column, Grid, Line, Quantity, Sample, SampleOptions, SampledAxis};
 use ra_pack::{Error, PackedArray};
@@ -10,16 +10,16 @@ use super::super::plot::{
 use super::super::text::{count, digits, float};
 use super::{Html, html};
 
-/// How much room there is in the page for each array: less where there are many.
+/// Size of the pictures of a page; smaller if there are many arrays.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Room {
     columns: usize,
     rows: usize,
-    /// Bins of a histogram.
+    /// Number of bins of a histogram.
     pub(super) bins: usize,
-    /// Whether an array has a picture with axes that can be enlarged, and programs that open it.
+    /// Whether an array has a picture with axes that can be enlarged, and code snippets.
     pub(super) has_plots: bool,
-    /// Few colours, which take half the room.
+    /// Whether to use few colours, which take half the space.
     is_coarse: bool,
 }
 
@@ -40,12 +40,12 @@ impl Room {
     }
 }
 
-/// The colour of the n-th name of an enum of so many.
+/// Returns the colour of the n-th of `names` enum names.
 pub(super) fn name_colour(nth: usize, names: usize) -> Option<String> {
     (names <= MAX_NAMED).then(|| color(of_name(nth)))
 }
 
-/// Draws an array, as far as there is a picture of it.
+/// Draws an array. Returns `None` for types without a picture.
 pub(super) fn draw(
     array: &PackedArray,
     shape: &[u64],
@@ -61,7 +61,7 @@ pub(super) fn draw(
     options.rows = room.rows;
     options.jobs = Some(jobs);
     let sample = match array.sample(&options) {
-        // Text, compounds and the like.
+        // Text, compounds and similar types.
         Err(Error::Unsupported(_) | Error::Limit(_)) => return Ok(None),
         sample => sample?,
     };
@@ -82,7 +82,7 @@ pub(super) fn draw(
     Ok(Some(html!("{}{}", html, notes)))
 }
 
-/// The drawing of `ra-pack plot`, of which the page shows the inner part until it is enlarged.
+/// Returns the drawing of `ra-pack plot`. The page shows only the inner part until it is enlarged.
 fn plot(sample: &Sample, style: &Chart) -> Result<Html, Error> {
     const WIDTH: u32 = 600;
     const HEIGHT: u32 = 360;
@@ -106,7 +106,7 @@ fn plot(sample: &Sample, style: &Chart) -> Result<Html, Error> {
     ))
 }
 
-/// The picture in words.
+/// Describes the picture in text.
 fn described(sample: &Sample) -> String {
     match sample {
         Sample::Line(line) => format!(
@@ -124,13 +124,13 @@ fn described(sample: &Sample) -> String {
     }
 }
 
-/// One number, large.
+/// Returns a single number in large type.
 fn scalar(line: &Line) -> Html {
     let Some(column) = line.columns.first() else { return Html::default() };
     let number = digits(column.first, 6);
     let mut names = line.quantity.names.iter();
     let shown = match names.find(|(_, it)| it.to_string() == number) {
-        _ if column.first.is_nan() => "no value",
+        _ if column.first.is_nan() => "missing",
         Some((name, _)) => name,
         None => &number,
     };
@@ -144,16 +144,16 @@ fn dimension(axis: &SampledAxis) -> String {
     }
 }
 
-/// The range for a reader who does not see the picture.
+/// Formats the range for readers who do not see the picture.
 fn range_text(range: Option<(f64, f64)>, quantity: &Quantity) -> String {
     let noun = if quantity.is_magnitude { "magnitude" } else { "values" };
     match range {
         Some((low, high)) => format!("{noun} from {} to {}", digits(low, 6), digits(high, 6)),
-        None => "no value".to_owned(),
+        None => "no values".to_owned(),
     }
 }
 
-/// A line, without axes: its numbers are next to it.
+/// Draws a line without axes.
 fn sparkline(line: &Line) -> Html {
     let last = line.columns.len().saturating_sub(1).max(1);
     let path = |piece: Vec<(f64, f64)>| {
@@ -166,7 +166,7 @@ fn sparkline(line: &Line) -> Html {
     };
     let pieces = pieces(line, line_scale(line, &Chart::default(), 0.0));
     let has_gap = line.columns.iter().any(|column| column.has_gap);
-    // Marks at the bottom where values are missing.
+    // Marks missing values at the bottom.
     let gaps = has_gap.then(|| {
         let mut end = 0;
         let mark = |columns: &[Column]| {
@@ -177,7 +177,7 @@ fn sparkline(line: &Line) -> Html {
         };
         let marks = line.columns.chunk_by(|one, other| one.has_gap == other.has_gap).map(mark);
         let marks: Vec<_> = marks.collect();
-        html!("<path class=\"m\" d=\"{}\"><title>no value</title></path>", marks)
+        html!("<path class=\"m\" d=\"{}\"><title>missing</title></path>", marks)
     });
     html!(
         "<svg class=\"g\" role=\"img\" preserveAspectRatio=\"none\" viewBox=\"0 0 {} 100\" \
@@ -190,7 +190,7 @@ fn sparkline(line: &Line) -> Html {
     )
 }
 
-/// The width and height that a picture is shown in, so that neither long nor tall ones are threads.
+/// Returns the width and height of a picture, with a limited aspect ratio.
 fn shown(columns: u64, rows: u64) -> (u64, u64) {
     const WIDTH: u64 = 160;
     const HEIGHT: u64 = 112;
@@ -203,10 +203,10 @@ fn shown(columns: u64, rows: u64) -> (u64, u64) {
     }
 }
 
-/// An image without axes, a pixel for each cell.
+/// Draws an image without axes, with one pixel per cell.
 fn image(grid: &Grid, style: &Chart) -> Result<Html, Error> {
     let pixels = plot::image(grid, &Palette::new(grid, style), None, None);
-    // One cell for each element has their proportions, unless they are those of a thread.
+    // The image has the proportions of the array, within limits.
     let (width, height) = shown(grid.columns.extent, grid.rows.extent);
     Ok(html!(
         "<img loading=\"lazy\" width=\"{}\" height=\"{}\" alt=\"Image, {} down, {} across: {}\" src=\"{}\">",
@@ -219,7 +219,7 @@ fn image(grid: &Grid, style: &Chart) -> Result<Html, Error> {
     ))
 }
 
-/// The meaning of the colours below an image.
+/// Returns the legend of colours for an image.
 fn legend(grid: &Grid, style: &Chart) -> Html {
     let palette = Palette::new(grid, style);
     let range = extremes(grid.cells.iter().copied(), false);
@@ -228,7 +228,7 @@ fn legend(grid: &Grid, style: &Chart) -> Html {
         let (low, high) = (digits(palette.scale.low, 3), digits(palette.scale.high, 3));
         html!("<p class=\"{}\">{}<i></i>{}</p>", class, low, high)
     });
-    // The mean of several is less than the greatest of them.
+    // Means have a smaller range than the elements.
     let (rows, columns) = (grid.rows.step, grid.columns.step);
     let is_mean = !grid.is_nearest && rows.max(columns) > 1;
     let has_gap = grid.cells.iter().any(|cell| !cell.is_finite());
@@ -239,7 +239,7 @@ fn legend(grid: &Grid, style: &Chart) -> Html {
         is_mean.then(|| {
             html!("<p class=\"n\">each cell is the mean of {} × {} elements</p>", rows, columns)
         }),
-        has_gap.then(|| html!("<p class=\"n\">grey: no value</p>"))
+        has_gap.then(|| html!("<p class=\"n\">grey: missing</p>"))
     )
 }
 

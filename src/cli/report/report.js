@@ -1,5 +1,5 @@
 "use strict";
-// Search, order and keys. Without any of this the page is whole, and can be read.
+// Search, order and keys. The page is complete and readable without scripts.
 (() => {
   const form = document.querySelector(".tools form");
   if (!form) return;
@@ -13,7 +13,7 @@
   const count = (number, noun) => number.toLocaleString("en") + " " + noun + (number === 1 ? "" : "s");
   form.hidden = false;
 
-  // Details stand in the page for who has no scripts, and are made of that when somebody wants them.
+  // Details are in <noscript> for browsers without scripts. With scripts, they are created when opened.
   const fill = (details) => {
     const content = details.querySelector("noscript");
     if (content) content.outerHTML = content.textContent;
@@ -21,11 +21,11 @@
   const few = cards.length <= 500;
   const idle = window.requestIdleCallback || ((work) => setTimeout(work, 200));
   const detailsOf = (card) => card.lastElementChild.lastElementChild;
-  // Where there are few, all are there, so that the browser finds what is in them.
+  // If there are few, all are created, so that the browser's own search finds their text.
   if (few) cards.forEach((card) => fill(detailsOf(card)));
   else arrays.addEventListener("toggle", (event) => event.target.parentElement.matches(".b") && fill(event.target), true);
 
-  // What is searched: of each card the name, the title with the units, the type and shape, the attributes.
+  // The search covers name, title with units, type, shape and attributes of each card.
   let words;
   const text = (node) => (node ? node.textContent : "");
   const characters = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
@@ -52,7 +52,7 @@
 
   const list = document.createElement("section");
   let by;
-  // Cards lie together in parts, which are laid out when they are to be seen.
+  // Cards are grouped in parts, which are laid out when they become visible.
   const partOf = cards.map((card) => card.parentElement);
   const parts = [...new Set(partOf)];
   const nthOf = new Map(cards.map((card, nth) => [card, nth]));
@@ -67,7 +67,7 @@
       if (card.hidden !== hidden) card.hidden = hidden;
     }
   };
-  // What is to be seen at once is brought up to date at once, the rest while nothing else is to be done.
+  // Visible cards are updated at once, the others when the browser is idle.
   let waiting = [];
   const atOnce = 120;
   const later = () => {
@@ -118,7 +118,7 @@
   form.addEventListener("submit", (event) => event.preventDefault());
   idle(read);
 
-  // By name the arrays stand in their groups; otherwise all of them in one list.
+  // Sorted by name, arrays are in their groups; otherwise in a single list.
   const compare = {
     size: (one, other) => other.dataset.b - one.dataset.b,
     type: (one, other) => {
@@ -151,7 +151,7 @@
   };
   order.addEventListener("change", sort);
 
-  // A link leads to an array even where it is folded away or filtered out.
+  // A link shows its array even if the array is folded or filtered out.
   const follow = () => {
     const id = location.hash.slice(1);
     const target = id && (document.getElementById(id) || document.getElementById("/" + id));
@@ -181,7 +181,7 @@
     }
   });
 
-  // Paper has nothing to click.
+  // Opens everything for printing.
   let closed = [];
   window.addEventListener("beforeprint", () => {
     closed = [...document.querySelectorAll("details:not([open])")];
@@ -190,6 +190,6 @@
   });
   window.addEventListener("afterprint", () => closed.forEach((part) => (part.open = false)));
 
-  // On a narrow screen the tree would push the arrays away.
+  // On a narrow screen, the tree is folded so that the arrays are visible.
   if (matchMedia("(max-width: 60rem)").matches) document.querySelector(".tree > details").open = false;
 })();

@@ -1,4 +1,4 @@
-//! The lines of a program that open one array, in the languages of readers.
+//! Code snippets that open one array in several languages.
 
 use ra_pack::archive::Method;
 use ra_pack::list::Listed;
@@ -6,7 +6,7 @@ use ra_pack::ndl::Order;
 use ra_pack::ra::{ElementType, Header};
 use ra_pack::{Container, PackedArray};
 
-/// A type in each language: NumPy's code, the arguments of R's `readBin`, Julia's name, Rust's name.
+/// Element type in each language: NumPy code, arguments of `readBin` in R, Julia name, Rust name.
 type Names = (&'static str, Option<&'static str>, &'static str, &'static str);
 
 fn names(element: ElementType) -> Option<Names> {
@@ -35,8 +35,8 @@ fn names(element: ElementType) -> Option<Names> {
     })
 }
 
-/// Programs that open an array of a pack of this name, each with the name of its language; none where a name would
-/// have to be written in another way in each of them.
+/// Returns snippets that open an array of this pack, each with its language. Empty if a name needs different quoting in
+/// each language.
 pub(super) fn snippets(
     pack: &str,
     container: Container,
@@ -61,7 +61,7 @@ pub(super) fn snippets(
          let x: ra_pack::ndarray::ArrayD<{rust}> = pack.array(\"{name}\")?.in_shape_order()?.read()?;"
     );
     let mut all = Vec::new();
-    // Others would have to decode the elements first.
+    // Other arrays would have to be decoded first.
     if header.is_native() && !header.is_encoded() && !header.dims().is_empty() {
         let how = Program { pack, container, inside, header, order: listed.order };
         let is_zstd = matches!(member.method, Method::Zstd);
@@ -82,7 +82,7 @@ struct Program<'a> {
 }
 
 impl Program<'_> {
-    /// The extents, in the order of the file or from the other end.
+    /// Returns the lengths of the dimensions, in the order of the file or reversed.
     fn dims(&self, is_reversed: bool) -> String {
         let mut dims: Vec<String> = self.header.dims().iter().map(u64::to_string).collect();
         if is_reversed {
@@ -91,7 +91,7 @@ impl Program<'_> {
         dims.join(", ")
     }
 
-    /// The command that writes the file to standard output, where it is in an archive.
+    /// Returns the command that writes a file of an archive to standard output.
     fn command(&self) -> Vec<&str> {
         match self.container {
             Container::Zip => vec!["unzip", "-p", self.pack, self.inside],
@@ -125,6 +125,7 @@ impl Program<'_> {
             Order::RowUnreversed => ("C", false),
         };
         format!(
+            // words: numpy is the name of the Python module.
             "import numpy{import}\n{open}\nx = numpy.frombuffer(data, \"{code}\", {}, {})\
              .reshape({}, order=\"{order}\")",
             header.elements(),

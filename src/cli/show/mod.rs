@@ -21,13 +21,13 @@ use super::output::Output;
 use super::text::{aligned, columns, count, digits, float, indented, stepped};
 use super::{Ending, Failure};
 
-/// Arrays of no more elements are shown whole.
+/// Largest array that is shown completely, in elements.
 const THRESHOLD: u64 = 1000;
 
-/// Coordinates of no more elements are shown whole.
+/// Largest coordinate that is shown completely, in elements.
 const FEW: u64 = 6;
 
-/// Bars of a histogram.
+/// Number of bars of a histogram.
 const BINS: usize = 12;
 
 #[derive(Debug, Args)]
@@ -44,11 +44,11 @@ pub(crate) struct ShowArgs {
     #[arg(value_name = "TARGET")]
     archive: PathBuf,
 
-    /// Array or group of the pack, as `list` shows it; the whole pack when not given.
+    /// Array or group of the pack, as shown by `list` [default: the whole pack].
     #[arg(value_name = "MEMBER")]
     member: Option<String>,
 
-    /// Show a part of the array, with the syntax of NumPy: `0:10,:,3`.
+    /// Show a part of the array, in NumPy syntax: `0:10,:,3`.
     #[arg(long, value_name = "SLICE", allow_hyphen_values = true)]
     slice: Option<String>,
 
@@ -56,7 +56,7 @@ pub(crate) struct ShowArgs {
     #[arg(long)]
     stats: bool,
 
-    /// Show every value; of a pack, all groups and arrays with all their attributes.
+    /// Show all values; for a pack, all groups and arrays with all attributes.
     #[arg(long, conflicts_with = "edge")]
     full: bool,
 
@@ -68,7 +68,7 @@ pub(crate) struct ShowArgs {
     #[arg(long, value_name = "N", default_value = "8", value_parser = |text: &str| number(text, 0..=40_u64))]
     precision: u64,
 
-    /// Threads to use [default: one per core].
+    /// Use N threads [default: one per core].
     #[arg(short, long, value_name = "N", value_parser = super::args::jobs)]
     jobs: Option<usize>,
 
@@ -77,28 +77,28 @@ pub(crate) struct ShowArgs {
     json: bool,
 }
 
-/// An array and its values.
+/// Array and its values.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct ShownArray {
-    /// The archive, directory or array file, by its path as given.
+    /// The path of the archive, directory or array file, as given.
     archive: PathBuf,
-    /// The array.
+    /// The name of the array.
     member: String,
-    /// The type of the elements, in words for people.
+    /// The element type, as text.
     #[serde(rename = "type")]
     element: String,
-    /// The extents of the whole array, in the order of its description.
+    /// The shape of the whole array, in the order of its description.
     shape: Vec<u64>,
-    /// The dimensions of the whole array, in that order.
+    /// The dimensions of the whole array, in the same order.
     dimensions: Vec<Dimension>,
-    /// The description, as an NDL document of its own: the schema `ndl` describes it.
+    /// The description as an NDL document; see the schema `ndl`.
     #[cfg_attr(test, schemars(schema_with = "super::reference::tests::object"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<Document>,
-    /// The extents of the part that is shown: those that the slice leaves.
+    /// The shape of the part that is shown.
     shown_shape: Vec<u64>,
-    /// The values as the command shows them; `get --format json` gives all of them as numbers.
+    /// The values as text, as the command shows them. `get --format json` writes all of them as numbers.
     text: String,
     /// Statistics of the part that is shown, with `--stats`.
     #[cfg_attr(test, schemars(schema_with = "super::reference::tests::statistics"))]
@@ -106,25 +106,25 @@ pub(super) struct ShownArray {
     statistics: Option<Statistics>,
 }
 
-/// One dimension and its coordinate.
+/// Dimension and its coordinate.
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Dimension {
-    /// Its name, when the description gives one.
+    /// The name, if the description gives one.
     name: Option<String>,
-    /// Elements along it.
+    /// The length.
     extent: u64,
-    /// The member with its coordinates, when there is one.
+    /// The member with the coordinates, if there is one.
     coordinate: Option<String>,
-    /// The long name and units of the coordinate, when it has any.
+    /// The long name and units of the coordinate, if it has any.
     label: Option<String>,
-    /// Its coordinates as text, the first and last of many.
+    /// The coordinates as text; only the first and last of many.
     values: Option<String>,
-    /// The first and the last coordinate as dates and times in UTC, when these are exact.
+    /// The first and the last coordinate as dates and times in UTC, if exact.
     dates: Option<(String, String)>,
 }
 
-/// An option that asks for values, which only an array has.
+/// Whether an option is given that needs the values of an array.
 fn asks_for_values(args: &ShowArgs) -> bool {
     args.slice.is_some() || args.stats
 }
@@ -167,7 +167,7 @@ fn array(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
     options.bins = Some(BINS);
     options.jobs = args.jobs;
     let found = args.stats.then(|| array.statistics(&options)).transpose()?;
-    // It has been held against the shape.
+    // The slice was checked against the shape.
     let parts = split_slice(args.slice.as_deref().unwrap_or_default(), axes.len());
     let parts = parts.unwrap_or_else(|_| vec![WHOLE; axes.len()]);
     let dimensions = axes
@@ -207,7 +207,7 @@ fn array(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
     Ok(Ending::Clean)
 }
 
-/// The head: type, shape, meaning, coordinates.
+/// Formats the head: type, shape, long name, coordinates.
 fn head(member: &str, corners: &Corners, dimensions: &[Dimension], slice: Option<&str>) -> String {
     let description = corners.description.as_ref();
     let extent = |dimension: &Dimension| match &dimension.name {
@@ -240,10 +240,10 @@ fn head(member: &str, corners: &Corners, dimensions: &[Dimension], slice: Option
     lines.join("\n") + "\n"
 }
 
-/// All of a dimension.
+/// Slice that selects a whole dimension.
 const WHOLE: &str = ":";
 
-/// The facts of a dimension, with the coordinates of the part that is shown.
+/// Returns a dimension with the coordinates of the part that is shown.
 fn dimension(pack: &Pack, axis: &Axis, part: &str) -> Result<Dimension, Failure> {
     let name = axis.name.as_ref().map(|name| ra_pack::path::escape(name).to_string());
     let mut found = Dimension { name, extent: axis.extent, ..Dimension::default() };
@@ -253,7 +253,7 @@ fn dimension(pack: &Pack, axis: &Axis, part: &str) -> Result<Dimension, Failure>
     found.coordinate.clone_from(&coordinate.member);
     let Some(member) = &coordinate.member else {
         let value = description.and_then(|description| description.value.as_ref());
-        // A slice of a value in a document is not shown.
+        // Slices of coordinates that are in a description are not shown.
         found.values = value.filter(|_| part == WHOLE).map(|value| flow(value, FEW));
         return Ok(found);
     };
@@ -278,7 +278,7 @@ fn attributes(description: Option<&Ndarray>) -> String {
     format!("\nAttributes:\n{}", indented(aligned(&array::attribute_rows(attributes), [false; 2])))
 }
 
-/// A value on one line, with no more than `most` elements of a list.
+/// Formats a value on one line, with at most `most` elements of a list.
 pub(super) fn flow(value: &Value, most: u64) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -303,7 +303,7 @@ pub(super) fn flow(value: &Value, most: u64) -> String {
     }
 }
 
-/// Letters of the longest bar that is worth drawing.
+/// Longest bar, in columns.
 const WIDEST: usize = 60;
 
 /// Eighths of a block.
@@ -317,7 +317,7 @@ fn statistics_text(statistics: &Statistics, unit: &str, width: usize, unicode: b
         }
         Statistics::Names(names) => of_names(names, width, unicode),
         Statistics::Nothing { count, reason } => {
-            format!("Statistics: none of {count} elements, which are {reason}\n")
+            format!("Statistics: none, because the {count} elements are {reason}\n")
         }
         _ => String::new(),
     }
@@ -341,7 +341,7 @@ fn of_numbers(
     let counts = [("elements", numbers.count)].into_iter().chain(others).chain(values);
     let mut lines: Vec<_> = counts.map(|(name, count)| (name, count.to_string())).collect();
     let text_of = |number: Option<f64>| {
-        number.map_or_else(|| "beyond what a float holds".to_owned(), |number| digits(number, 7))
+        number.map_or_else(|| "out of range of a float".to_owned(), |number| digits(number, 7))
     };
     if let (Some(min), Some(max)) = (numbers.min, numbers.max) {
         lines.push(("min", format!("{min}{unit}")));
@@ -372,7 +372,7 @@ fn of_names(names: &NameStatistics, width: usize, unicode: bool) -> String {
     format!("Statistics:\n  elements {}\n\n{bars}", names.count)
 }
 
-/// A bar for each row, below each other.
+/// Draws one bar per row.
 fn bars(rows: &[(String, u64)], to_right: bool, width: usize, unicode: bool) -> String {
     let most = rows.iter().map(|(_, count)| *count).max().unwrap_or(0);
     let labels = rows.iter().map(|(label, _)| columns(label)).max().unwrap_or(0);
@@ -386,7 +386,7 @@ fn bars(rows: &[(String, u64)], to_right: bool, width: usize, unicode: bool) -> 
 
 fn bar(number: u64, most: u64, room: usize, unicode: bool) -> String {
     let parts = if unicode { EIGHTHS.len() } else { 1 };
-    // Every row with a count is seen.
+    // Makes every count above 0 visible.
     let least = usize::from(number > 0);
     let filled = count(float(number) * float(room * parts) / float(most.max(1))).max(least);
     let rest = EIGHTHS.get((filled % parts).wrapping_sub(1));
@@ -394,7 +394,7 @@ fn bar(number: u64, most: u64, room: usize, unicode: bool) -> String {
     full.repeat(filled / parts) + &rest.map(char::to_string).unwrap_or_default()
 }
 
-/// A number with no more digits than tell the bins apart.
+/// Formats an edge with as many digits as needed to distinguish bins.
 fn rounded(number: f64, edges: &[f64]) -> String {
     let step = match edges {
         [low, .., high] => (high / 2.0 - low / 2.0) / float(edges.len()) * 2.0,

@@ -1,4 +1,4 @@
-//! `ra-pack show` of a pack or a group: attributes, dimensions, coordinates and variables, as `ncdump -h` shows them.
+//! `ra-pack show` for a pack or group: attributes, dimensions, coordinates and variables, like `ncdump -h`.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -14,16 +14,16 @@ use super::super::text::{aligned, counted, fit, flowing, indented};
 use super::super::{Ending, Failure, diagnostics, shell};
 use super::{ShowArgs, values};
 
-/// Groups that are shown without `--full`; a pack of many runs has one for each.
+/// Largest number of groups shown without `--full`.
 const MOST_GROUPS: usize = 20;
 
-/// Arrays after which no other group is begun without `--full`.
+/// Number of arrays after which no further group is shown without `--full`.
 const MANY_ARRAYS: usize = 100;
 
-/// Arrays of one kind that are shown of a group without `--full`.
+/// Largest number of coordinates or variables shown per group without `--full`.
 const MOST_ARRAYS: usize = 40;
 
-/// Shows the structure of the pack, or of one group of it. Nothing is shown of a group that is not there.
+/// Shows the structure of the pack or of one group. Shows nothing if the group does not exist.
 pub(super) fn run(
     args: &ShowArgs,
     group: Option<&str>,
@@ -46,7 +46,7 @@ pub(super) fn run(
     Ok(Some(Ending::of(&outline.findings)))
 }
 
-/// The text, which is written from top to bottom.
+/// Output of the command.
 struct Page<'a> {
     args: &'a ShowArgs,
     output: &'a Output,
@@ -75,7 +75,7 @@ impl Page<'_> {
         }
         let target = shell::path(&self.args.archive);
         if groups == 0 {
-            self.line(&format!("\nthere are no arrays; `ra-pack list {target}` shows the files"))?;
+            self.line(&format!("\nno arrays; `ra-pack list {target}` lists the files"))?;
         }
         if let Some(more @ 1..) = groups.checked_sub(shown) {
             let more = counted(more, "more group");
@@ -147,7 +147,7 @@ impl Page<'_> {
         writeln!(self.out, "{text}")
     }
 
-    /// Lines, cut where the screen ends.
+    /// Writes lines, cut to the width of the screen.
     fn lines(&mut self, text: &str) -> io::Result<()> {
         let Some(width) = self.output.width() else { return self.out.write_all(text.as_bytes()) };
         text.lines().try_for_each(|line| self.line(&fit(line, width)))
@@ -159,7 +159,7 @@ impl Page<'_> {
     }
 }
 
-/// `time 149 (/time)`: a dimension, and the path of its coordinate where that is not in this group.
+/// Formats a dimension, and the path of its coordinate if it is in another group: `time 149 (/time)`.
 fn dimension(dimension: &OutlineDimension, group: &str) -> String {
     let name = short(&dimension.name);
     let own = format!("{}/{name}", group.trim_end_matches('/'));
@@ -169,12 +169,12 @@ fn dimension(dimension: &OutlineDimension, group: &str) -> String {
     format!("{} {length}{path}", escape(name))
 }
 
-/// The name of a dimension that a shape may name by the path of its coordinate.
+/// Returns the name of a dimension that may be given as the path of its coordinate.
 fn short(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-/// The name, the dimensions, the type, the units and the long name of an array.
+/// Returns name, dimensions, type, units and long name of an array.
 fn row(array: &OutlineArray<'_>) -> [String; 5] {
     let extent = |(name, length): (&Option<Cow<'_, str>>, &u64)| match name {
         Some(name) => escape(short(name)).to_string(),
@@ -185,7 +185,7 @@ fn row(array: &OutlineArray<'_>) -> [String; 5] {
     let description = array.description.as_deref();
     let (extents, element) = match array.element {
         Some(element) => (extents, values::type_name(description, element)),
-        // Its values are in a description.
+        // The values are in a description.
         None if array.member.is_none() => (extents, String::new()),
         None => (String::new(), "unreadable".to_owned()),
     };
@@ -205,7 +205,7 @@ const UNITS: &str = "units";
 const LONG_NAME: &str = "long_name";
 const STANDARD_NAME: &str = "standard_name";
 
-/// Whether the row of an array has the attribute already.
+/// Whether the row of an array shows the attribute.
 fn is_in_row(attribute: &Attribute) -> bool {
     [UNITS, LONG_NAME].contains(&&*attribute.name) && attribute.value.as_str().is_some()
 }

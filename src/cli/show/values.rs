@@ -1,4 +1,4 @@
-//! Values as text, laid out as numpy prints an array: aligned columns, and `...` for what is left out.
+//! Values as text, like printed NumPy arrays: aligned columns, and `...` for omitted values.
 
 use std::str::FromStr;
 
@@ -9,13 +9,13 @@ use ra_pack::ndl::{Datatype, Ndarray};
 use ra_pack::ra::ElementKind;
 use ra_pack::values::Corners;
 
-/// Letters of a line.
+/// Width of a line, in columns.
 const LINE: usize = 75;
 
-/// Bytes that are shown of an element without a meaning.
+/// Largest number of bytes shown of an element of unknown type.
 const BYTES: usize = 16;
 
-/// The corners as text, with so many digits behind the point at most.
+/// Formats the corners of an array, with at most `precision` decimals.
 pub(in crate::cli) fn text(corners: &Corners, precision: usize) -> String {
     if let Some(text) = written(corners) {
         return text;
@@ -26,7 +26,7 @@ pub(in crate::cli) fn text(corners: &Corners, precision: usize) -> String {
     nest(corners, &mut words(corners, precision).into_iter(), 0, LINE)
 }
 
-/// Elements that together are one text.
+/// Formats elements that form one text.
 fn written(corners: &Corners) -> Option<String> {
     let description = corners.description.as_ref()?;
     if description.datatype != Datatype::String || corners.shape != corners.leading {
@@ -38,7 +38,7 @@ fn written(corners: &Corners) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-/// The next words, from this dimension on; as deep as an array has dimensions, which are no more than 64.
+/// Formats the next elements, from this dimension on. The depth is the number of dimensions, at most 64.
 fn nest(
     corners: &Corners,
     words: &mut impl Iterator<Item = String>,
@@ -75,7 +75,7 @@ fn nest(
     format!("[{}]", text.get(indent.len()..).unwrap_or_default())
 }
 
-/// Each element as text, all of one width where they stand in columns.
+/// Formats each element; all have the same width if they are shown in columns.
 pub(in crate::cli) fn words(corners: &Corners, precision: usize) -> Vec<String> {
     let bytes = &corners.bytes;
     let datatype = corners.description.as_ref().map(|description| &description.datatype);
@@ -89,7 +89,7 @@ pub(in crate::cli) fn words(corners: &Corners, precision: usize) -> Vec<String> 
     of_element(corners.element, bytes, precision)
 }
 
-/// Elements of a type that the description gives.
+/// Formats elements of a type in the description.
 fn of_datatype(datatype: &Datatype, bytes: &[u8], precision: usize) -> Vec<String> {
     let width = |datatype: &Datatype| {
         datatype.packed_size().and_then(|size| usize::try_from(size).ok()).unwrap_or(0)
@@ -178,7 +178,7 @@ fn hex(bytes: &[u8], width: usize) -> Vec<String> {
     bytes.chunks_exact(width).map(word).collect()
 }
 
-/// An integer of at most 16 bytes in this machine's byte order; an unsigned one of 16 bytes by its bits.
+/// Reads an integer of at most 16 bytes in native byte order. An unsigned one of 16 bytes keeps its bits.
 fn integer(element: &[u8], is_signed: bool) -> i128 {
     let mut little = element.to_vec();
     if cfg!(target_endian = "big") {
@@ -196,7 +196,7 @@ fn align(words: Vec<String>, to_left: bool) -> Vec<String> {
     words.into_iter().map(pad).collect()
 }
 
-/// A float, and the double that is written with the fewest digits that tell it from others of its type.
+/// Float, and the double with the fewest digits that identify it within its type.
 #[derive(Debug, Clone, Copy)]
 struct Float {
     exact: f64,
@@ -209,7 +209,7 @@ impl Float {
         Self { exact, short: number.to_string().parse().unwrap_or(exact) }
     }
 
-    /// Takes a number of a type with fewer digits than those that numbers are written by.
+    /// Converts a number of a type with fewer digits than a double.
     fn of_half<T: Copy + Into<f64> + FromStr + PartialEq>(number: T) -> Self {
         let exact: f64 = number.into();
         let reads = |text: &String| text.parse::<T>().is_ok_and(|read| read == number);
@@ -218,7 +218,7 @@ impl Float {
         Self { exact, short: short.unwrap_or(exact) }
     }
 
-    /// The digits before the point and at most so many behind it, without zeros at the end, and the power of ten.
+    /// Returns the digits before the point, at most `precision` decimals without trailing zeros, and the power of ten.
     fn parts(self, precision: usize, is_scientific: bool) -> (String, String, i32) {
         let Self { exact, short } = self;
         let text = if is_scientific { format!("{short:e}") } else { short.to_string() };
@@ -234,14 +234,14 @@ impl Float {
     }
 }
 
-/// The digits of a number before and behind the point, without zeros at the end, and the power of ten.
+/// Returns the digits of a number before and after the point, without trailing zeros, and the power of ten.
 fn split(text: &str) -> (String, String, i32) {
     let (digits, power) = text.split_once('e').unwrap_or((text, "0"));
-    let (before, behind) = digits.split_once('.').unwrap_or((digits, ""));
-    (before.to_owned(), behind.trim_end_matches('0').to_owned(), power.parse().unwrap_or(0))
+    let (before, decimals) = digits.split_once('.').unwrap_or((digits, ""));
+    (before.to_owned(), decimals.trim_end_matches('0').to_owned(), power.parse().unwrap_or(0))
 }
 
-/// Floats of one width, the points below each other; `sign` stands before those that are not negative.
+/// Formats floats with aligned points; `sign` precedes those that are not negative.
 fn floats(numbers: impl Iterator<Item = Float>, precision: usize, sign: &str) -> Vec<String> {
     let numbers: Vec<Float> = numbers.collect();
     let magnitudes = numbers.iter().map(|float| float.exact.abs());
@@ -254,17 +254,17 @@ fn floats(numbers: impl Iterator<Item = Float>, precision: usize, sign: &str) ->
         let is_bare = number.is_sign_negative() && !number.is_nan();
         if is_bare { text } else { format!("{sign}{text}") }
     };
-    let (mut left, mut behind, mut power_width) = (0, 0, 0);
+    let (mut left, mut decimals, mut power_width) = (0, 0, 0);
     let mut parts = Vec::new();
     for float in numbers.iter().filter(|float| float.exact.is_finite()) {
         let (before, digits, power) = float.parts(precision, is_scientific);
         let before = signed(before, float.exact);
         left = left.max(before.len());
-        behind = behind.max(digits.len());
+        decimals = decimals.max(digits.len());
         power_width = power_width.max(power.unsigned_abs().to_string().len().max(2));
         parts.push((before, digits));
     }
-    let right = if is_scientific { behind + power_width + 2 } else { behind };
+    let right = if is_scientific { decimals + power_width + 2 } else { decimals };
     let strange = |number: f64| signed(number.to_string().to_lowercase(), number);
     for float in numbers.iter().filter(|float| !float.exact.is_finite()) {
         left = left.max(strange(float.exact).len().saturating_sub(right + 1));
@@ -276,12 +276,12 @@ fn floats(numbers: impl Iterator<Item = Float>, precision: usize, sign: &str) ->
         }
         let (before, digits) = parts.next().unwrap_or_default();
         if !is_scientific {
-            return format!("{before:>left$}.{digits:<behind$}");
+            return format!("{before:>left$}.{digits:<decimals$}");
         }
-        // All digits are those of the number, as numpy has them: the shortest may round up.
-        let (before, digits, power) = split(&format!("{exact:.behind$e}"));
+        // Uses the exact digits, like NumPy: the shortest digits may be rounded up.
+        let (before, digits, power) = split(&format!("{exact:.decimals$e}"));
         let (before, sign) = (signed(before, *exact), if power < 0 { '-' } else { '+' });
-        format!("{before:>left$}.{digits:0<behind$}e{sign}{:0power_width$}", power.unsigned_abs())
+        format!("{before:>left$}.{digits:0<decimals$}e{sign}{:0power_width$}", power.unsigned_abs())
     };
     numbers.iter().map(word).collect()
 }
@@ -299,7 +299,7 @@ fn complex(numbers: impl Iterator<Item = Float>, precision: usize) -> Vec<String
     real.into_iter().zip(imaginary).map(join).collect()
 }
 
-/// The words of a type for people.
+/// Returns the name of a type.
 pub(super) fn type_name(description: Option<&Ndarray>, element: ElementType) -> String {
     match description.map(|description| &description.datatype) {
         Some(Datatype::Enum { base, .. }) => {
