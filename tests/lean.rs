@@ -1,6 +1,6 @@
-//! What the library does without any feature: `cargo test --no-default-features --test lean`.
+//! Tests of the library without any feature: `cargo test --no-default-features --test lean`.
 
-#![cfg(test)] // says to clippy that nothing here is anything but tests
+#![cfg(test)] // tells clippy that all code here is for tests
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,17 +15,17 @@ mod raw_zip;
 
 use raw_zip::{DEFLATE, Entry, Zip, deflate_stored};
 
-/// The file of an array of 3 by 2 elements, of which the first index is the fastest.
+/// Returns the file of a column-major array of 3 by 2 elements.
 fn array_file() -> Vec<u8> {
     let header = [0, 3, 4, 24, 2, 3, 2].map(u64::to_le_bytes);
     let elements = [0_f32, 1.0, 2.0, 10.0, 11.0, 12.0].map(f32::to_le_bytes);
     [b"rawarray", header.as_flattened(), elements.as_flattened()].concat()
 }
 
-/// Its digest by `sha256sum`.
+/// Digest of the file, computed with `sha256sum`.
 const DIGEST: &str = "05096215fb03d7bea0fb43e3ab927d7d2d705cf661bb5431f967e213ca06efde";
 
-/// An archive of a stored array and a deflated one, with a manifest of both.
+/// Writes an archive of a stored and a deflated array with a manifest.
 fn zip(change: impl Fn(&mut [u8])) -> (TempDir, PathBuf) {
     let mut content = array_file();
     change(&mut content);
@@ -57,7 +57,7 @@ fn stored_and_deflated_arrays_of_a_zip_are_read() {
 }
 
 #[test]
-fn an_element_that_is_not_as_in_the_manifest_is_an_error() {
+fn an_element_that_does_not_match_the_manifest_is_an_error() {
     let (_directory, path) = zip(|content| *content.last_mut().unwrap() ^= 1);
     let pack = Pack::open(&path).unwrap();
     for name in ["stored.ra", "deflated.ra"] {
@@ -70,7 +70,7 @@ fn an_element_that_is_not_as_in_the_manifest_is_an_error() {
 
 #[cfg(not(feature = "zstd"))]
 #[test]
-fn what_needs_another_feature_names_it() {
+fn an_error_names_the_missing_feature() {
     let directory = tempfile::tempdir().unwrap();
     let content = array_file();
     let member =

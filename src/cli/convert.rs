@@ -178,7 +178,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> Result<Ending, Failure
     ));
     if !report.failed.is_empty() {
         let count = counted(report.failed.len() as u64, "file");
-        output.message(&format!("ra-pack: cannot convert {count}:"));
+        output.message(&format!("ra-pack: {count} could not be converted:"));
         for failed in &report.failed {
             output.message(&format!("  {}: {}", escape(&failed.name), escape(&failed.reason)));
         }

@@ -1,4 +1,4 @@
-//! `ra-pack add`, and `PackWriter::update`: the next archive from the last one.
+//! `ra-pack add` and `PackWriter::update`: changing an archive.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,12 +17,12 @@ use crate::foreign::complaint;
 use crate::run::{Ran, create, extract, names_in, pack, ra};
 use crate::skips::skip;
 
-/// `ra-pack add ARCHIVE -C SOURCE OPTION…`
+/// Runs `ra-pack add ARCHIVE -C SOURCE OPTION…`.
 fn add(archive: &Path, source: &Path, options: &[&str]) -> Ran {
     ra("add", &[archive, Path::new("-C"), source], options)
 }
 
-/// Kinds of archives, and the options that make them.
+/// Kinds of archives, and the options that create them.
 const KINDS: [(&str, &[&str]); 7] = [
     ("a.zip", &[]),
     ("a.tar", &[]),
@@ -34,7 +34,7 @@ const KINDS: [(&str, &[&str]); 7] = [
 ];
 
 #[test]
-fn what_is_made_from_the_last_archive_is_what_create_makes_of_the_same_content() {
+fn an_updated_archive_equals_one_created_from_the_same_files() {
     // A large member is copied from file to file.
     let big: Vec<u8> = (0..=250).cycle().take(700_000).collect();
     let source = Experiment::standard().file("run2/nothing yet/now.txt", "").file("big.bin", &big);
@@ -82,7 +82,7 @@ fn what_is_made_from_the_last_archive_is_what_create_makes_of_the_same_content()
 }
 
 #[test]
-fn foreign_tools_read_it() {
+fn foreign_tools_read_an_updated_archive() {
     let scratch = TempDir::new().unwrap();
     let archive =
         pack(&Experiment::standard(), scratch.path(), "x.zip", &["--compression", "deflate"]);
@@ -102,7 +102,7 @@ fn foreign_tools_read_it() {
 }
 
 #[test]
-fn members_that_stay_keep_their_packed_bytes() {
+fn unchanged_members_keep_their_packed_bytes() {
     let scratch = TempDir::new().unwrap();
     let text = "all the same ".repeat(1000);
     let source = Experiment::new().file("a.txt", &text).file("b.txt", &text);
@@ -119,7 +119,7 @@ fn members_that_stay_keep_their_packed_bytes() {
 }
 
 #[test]
-fn what_is_there_is_replaced_only_on_demand_and_a_refusal_changes_nothing() {
+fn files_are_replaced_only_by_force_and_a_refusal_changes_nothing() {
     let scratch = TempDir::new().unwrap();
     let archive = pack(&Experiment::standard(), scratch.path(), "x.zip", &[]);
     let before = read_tree(scratch.path());
@@ -147,7 +147,7 @@ fn what_is_there_is_replaced_only_on_demand_and_a_refusal_changes_nothing() {
     }
     add(&archive, source.path(), &["bare.ra", "--describe"]).exits(0);
     assert!(Pack::open(&archive).unwrap().read("bare.yaml").is_ok());
-    // Elements that a description repeats are compared with an array that stays.
+    // Elements in a new description are compared with an existing array.
     let said = "ndarrays:\n  image:\n    shape: [3, 2, 4]\n    type: uint8\n    value: [";
     let rows = "[[1, 1, 1, 1], [1, 1, 1, 1]], ".repeat(3);
     let wrong = Experiment::new()
@@ -156,7 +156,7 @@ fn what_is_there_is_replaced_only_on_demand_and_a_refusal_changes_nothing() {
 }
 
 #[test]
-fn an_archive_that_nothing_vouches_for_is_refused() {
+fn an_archive_without_a_manifest_is_refused() {
     let scratch = TempDir::new().unwrap();
     let source = Experiment::standard();
     let new = Experiment::new().file("new.txt", "new");
@@ -169,12 +169,12 @@ fn an_archive_that_nothing_vouches_for_is_refused() {
     add(&archive, new.path(), &["new.txt"]).exits(1).says(&["disagree"]);
     fs::write(&outside, text).unwrap();
     let mut bytes = fs::read(&archive).unwrap();
-    bytes.extend(b"behind the end");
+    bytes.extend(b"after the end");
     fs::write(&archive, &bytes).unwrap();
     add(&archive, new.path(), &["new.txt"]).exits(1);
     assert!(fs::read(&archive).unwrap() == bytes);
     add(source.path(), new.path(), &["new.txt"]).exits(2).says(&["is a directory"]);
-    // A member that the manifest does not list stays only if it is replaced.
+    // A member that the manifest does not list must be replaced.
     let tar = pack(&source, scratch.path(), "x.tar", &[]);
     let append = |name: &str| {
         let mut command = Command::new("tar");
@@ -192,7 +192,7 @@ fn an_archive_that_nothing_vouches_for_is_refused() {
 }
 
 #[test]
-fn an_archive_in_the_directory_that_is_added_is_left_out() {
+fn an_archive_inside_the_added_directory_is_excluded() {
     let source = Experiment::new().file("a.txt", "a");
     let scratch = TempDir::new().unwrap();
     let archive = pack(&source, scratch.path(), "x.zip", &[]);
@@ -225,7 +225,7 @@ fn two_updates_of_one_archive_are_never_mixed() {
 }
 
 #[test]
-fn attributes_and_dimensions_of_a_pack_go_on() {
+fn attributes_and_dimensions_of_a_pack_survive_an_update() {
     let scratch = TempDir::new().unwrap();
     for (name, layout) in
         [("x.zip", Layout::Plain), ("x.tar.zst", Layout::Plain), ("bag.tar", Layout::BagIt)]
@@ -248,7 +248,7 @@ fn attributes_and_dimensions_of_a_pack_go_on() {
         pack.attribute("title", "Second").unwrap();
         pack.array("c/d", &array![[1_u8, 2]]).dims(["depth", "/time"]).write().unwrap();
         pack.finish().unwrap();
-        // An array takes the place of a stated length.
+        // An array replaces a stated length.
         let mut pack = PackWriter::update(&path, options()).unwrap();
         pack.array("time", &array![0.0, 1.0]).units("s").write().unwrap();
         pack.remove("b.ra").unwrap();

@@ -1,4 +1,4 @@
-//! What a pack says twice: in a description and in `manifest.yaml`, in two documents, in a document and in an array.
+//! Facts that a pack states twice: in a description and `manifest.yaml`, in two documents, in a document and an array.
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +28,7 @@ fn measured() -> Experiment {
         .describe("run1/b.yaml", "[2]", "uint8")
 }
 
-/// What a pack of the experiment unpacks to, without its manifest.
+/// Packs the experiment and unpacks it, without its manifest.
 fn unpacked(experiment: &Experiment, scratch: &TempDir) -> std::path::PathBuf {
     let archive = pack(experiment, scratch.path(), "first.zip", &[]);
     let directory = scratch.path().join("unpacked");
@@ -43,20 +43,20 @@ fn edit(path: &Path, from: &str, to: &str) {
     fs::write(path, text.replace(from, to)).unwrap();
 }
 
-/// The document of an archive, which verifies without a warning.
+/// Verifies an archive without warnings and returns its document.
 fn document_of(archive: &Path) -> String {
     ra("verify", &[archive], &["--strict"]).exits(0);
     String::from_utf8(ra("get", &[archive], &["manifest.yaml"]).exits(0).out).unwrap()
 }
 
-/// Verifies a directory of these files, whose digests are right.
+/// Verifies a directory of these files, with correct digests.
 fn verified(experiment: &Experiment) -> Ran {
     ra("manifest", &[], &["--write", experiment.path().to_str().unwrap()]).exits(0);
     ra("verify", &[experiment.path()], &[])
 }
 
 #[test]
-fn a_document_that_ra_pack_made_is_made_anew_of_the_descriptions() {
+fn a_generated_document_is_generated_again_from_the_descriptions() {
     let scratch = TempDir::new().unwrap();
     let directory = unpacked(&measured(), &scratch);
     edit(&directory.join("a.yaml"), "degree_Celsius", "kelvin");
@@ -69,7 +69,7 @@ fn a_document_that_ra_pack_made_is_made_anew_of_the_descriptions() {
     let document = document_of(&again);
     assert!(document.contains("units: kelvin") && !document.contains("Celsius"), "{document}");
     assert!(document.contains("    c:\n") && !document.contains("    b:\n"), "{document}");
-    // It is the one that is made where there was none.
+    // The document equals one generated without an older one.
     fs::remove_file(directory.join("manifest.yaml")).unwrap();
     let fresh = scratch.path().join("fresh.zip");
     create(&directory, &fresh, &[]).exits(0);
@@ -77,7 +77,7 @@ fn a_document_that_ra_pack_made_is_made_anew_of_the_descriptions() {
 }
 
 #[test]
-fn a_hand_written_document_is_completed_and_its_words_stay() {
+fn a_hand_written_document_is_completed_and_its_text_stays() {
     let text = "# mine\nattributes:\n  title: all of it  # and a comment\n";
     let scratch = TempDir::new().unwrap();
     let archive = pack(&measured().file("manifest.yaml", text), scratch.path(), "x.zip", &[]);
@@ -89,22 +89,22 @@ fn a_hand_written_document_is_completed_and_its_words_stay() {
     for words in ["    a:\n", "units: degree_Celsius", "title: a moor", "/run1:\n", "    b:\n"] {
         assert!(document.contains(words), "no {words:?} in:\n{document}");
     }
-    // What has every array is kept as it is.
+    // A complete document is not changed.
     let archive = pack(&measured().file("manifest.yaml", &document), scratch.path(), "y.zip", &[]);
     assert_eq!(document_of(&archive), document);
-    // What cannot be added to is refused.
+    // A document that cannot be extended is refused.
     let text = "/: &x\n  ndarrays:\n    a: {shape: [2], type: uint8}\n/copy: *x\n";
     let experiment = measured().file("manifest.yaml", text);
     create(experiment.path(), &scratch.path().join("z.zip"), &[]).exits(1).says(&["DESC013"]);
 }
 
 #[test]
-fn what_the_document_of_the_pack_says_otherwise_is_found() {
+fn contradictions_of_the_document_of_the_pack_are_found() {
     let scratch = TempDir::new().unwrap();
     let document =
         fs::read_to_string(unpacked(&measured(), &scratch).join("manifest.yaml")).unwrap();
     let b = "    b:\n      shape: [2]\n      type: uint8\n";
-    // What is changed, the exit status of one that ra-pack made and of a hand-written one, what is said.
+    // The change, the exit status for a generated and for a hand-written document, the message.
     let cases: [(&str, &str, i32, i32, &[&str]); 9] = [
         ("degree_Celsius", "kelvin", 1, 1, &["DESC002", "units", "a.yaml", "kelvin", "Celsius"]),
         ("fillvalue: 255", "fillvalue: 0", 1, 1, &["DESC002", "storage.fillvalue", "255"]),
@@ -132,7 +132,7 @@ fn what_the_document_of_the_pack_says_otherwise_is_found() {
     verified(&measured().file("manifest.yaml", "ndarrays: {}\n"))
         .exits(0)
         .says(&["warning[DESC013]"]);
-    // Nor is one packed that contradicts.
+    // A contradicting document is not packed.
     let by_hand = format!("# mine\n{}", document.replace("degree_Celsius", "kelvin"));
     let experiment = measured().file("manifest.yaml", by_hand);
     let ran = create(experiment.path(), &scratch.path().join("x.zip"), &[]).exits(1);
@@ -140,7 +140,7 @@ fn what_the_document_of_the_pack_says_otherwise_is_found() {
 }
 
 #[test]
-fn two_documents_that_define_one_coordinate_otherwise_contradict() {
+fn two_documents_that_define_one_coordinate_differently_contradict() {
     let user = |name: &str, coordinate: &str| {
         format!(
             "dimcoords: {{t: {coordinate}}}\nndarrays: {{{name}: {{shape: [t], type: uint8}}}}\n"
@@ -172,7 +172,7 @@ fn two_documents_that_define_one_coordinate_otherwise_contradict() {
     for other in [said.to_owned(), "{size: 2, type: int8}".to_owned()] {
         pack(&of(said, &other), scratch.path(), "x.zip", &["--force"]);
     }
-    // The array of the coordinate speaks for it.
+    // The array of the coordinate decides.
     let experiment = of("{size: 2, type: uint8, attributes: {units: h}}", "{size: 2, type: uint8}")
         .array("t.ra", UINT8, &[2], &[1, 2])
         .file("t.yaml", "ndarrays: {t: {shape: [2], type: uint8, attributes: {units: s}}}\n");
@@ -181,7 +181,7 @@ fn two_documents_that_define_one_coordinate_otherwise_contradict() {
 }
 
 #[test]
-fn an_inline_value_is_what_the_array_holds() {
+fn an_inline_value_must_equal_the_array() {
     let next = 9_007_199_254_740_993_i64;
     let one = |element: Element, dims: &[u64], data: &[u8], text: &str| {
         Experiment::new().array("a.ra", element, dims, data).file("a.yaml", text)
@@ -272,9 +272,9 @@ fn an_inline_value_is_what_the_array_holds() {
 }
 
 #[test]
-fn an_inline_value_is_compared_wherever_it_is_given() {
+fn an_inline_value_is_compared_in_every_document() {
     let scratch = TempDir::new().unwrap();
-    // A coordinate is given inline where it is used, and in `manifest.yaml`.
+    // A coordinate may be given inline in a description and in `manifest.yaml`.
     let user = "dimcoords: {t: {size: 2, type: uint8, value: [1, 3]}}\nndarrays: {a: {shape: [t], type: uint8}}\n";
     let experiment = Experiment::new()
         .array("a.ra", UINT8, &[2], &[0, 0])
@@ -287,7 +287,7 @@ fn an_inline_value_is_compared_wherever_it_is_given() {
     let text = "ndarrays: {a: {shape: [1], type: uint8, value: [2]}}\n";
     let experiment = Experiment::new().array("a.ra", UINT8, &[1], &[1]).file("manifest.yaml", text);
     verified(&experiment).exits(1).says(&["DESC014", "manifest.yaml:1:"]);
-    // What has no form is not passed over in silence.
+    // A type without a text format causes a warning.
     let text = "ndarrays: {a: {shape: [1], type: {opaque: {size: 2}}, value: [1]}}\n";
     let experiment =
         Experiment::new().array("a.ra", Element(0, 2), &[1], &[1, 2]).file("a.yaml", text);
@@ -297,7 +297,7 @@ fn an_inline_value_is_compared_wherever_it_is_given() {
 }
 
 #[test]
-fn a_second_array_that_is_nowhere_and_a_tag_that_names_a_type_are_warned_of() {
+fn a_missing_second_array_and_a_tag_that_names_a_type_cause_warnings() {
     let scratch = TempDir::new().unwrap();
     let two = "ndarrays:\n  a: {shape: [2], type: uint8}\n  b: {shape: [2], type: uint8}\n";
     let experiment = Experiment::new().array("a.ra", UINT8, &[2], &[1, 2]).file("a.yaml", two);
@@ -316,7 +316,7 @@ fn a_second_array_that_is_nowhere_and_a_tag_that_names_a_type_are_warned_of() {
 }
 
 #[test]
-fn the_cause_comes_first_and_its_followers_are_silent() {
+fn only_the_cause_is_reported_not_its_consequences() {
     let scratch = TempDir::new().unwrap();
     let target = scratch.path().join("x.zip");
     let user = Experiment::new()
@@ -326,7 +326,7 @@ fn the_cause_comes_first_and_its_followers_are_silent() {
         .file("time.yaml", "dimcoords: {time: {size: 2, type: uint8}}\n");
     let ran = create(user.path(), &target, &[]).exits(1).says(&["RA001", "1 error"]);
     assert!(!ran.said().contains("DESC007"), "{}", ran.said());
-    // The header is what is expected, whatever is described.
+    // The expected value is that of the header.
     let wrong = Experiment::new()
         .array("time.ra", UINT8, &[2], &[1, 2])
         .file("time.yaml", "dimcoords: {time: {size: 3, type: uint8}}\n");

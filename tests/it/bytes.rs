@@ -1,14 +1,13 @@
-//! Support: archives put together and taken apart byte by byte, and SHA-256, without the library
-//! and the crates that it builds on.
+//! Support: writing and reading archives byte by byte, and SHA-256, without the library and its dependencies.
 
 use std::fmt::Write as _;
 
-/// A file or another kind of member of an archive that is made by hand.
+/// A member of an archive that is written by hand.
 #[derive(Debug, Clone)]
 pub(crate) struct Part {
     pub(crate) name: String,
     pub(crate) data: Vec<u8>,
-    /// The kind of a tar entry: `0` for a file, `2` for a symbolic link to `data`.
+    /// Kind of a tar entry: `0` for a file, `2` for a symbolic link to `data`.
     pub(crate) kind: u8,
 }
 
@@ -22,7 +21,7 @@ pub(crate) fn link(name: &str, to: &str) -> Part {
     Part { kind: b'2', ..part(name, to) }
 }
 
-/// A manifest of `parts`, as `sha256sum` writes it.
+/// Returns the manifest of `parts`, as written by `sha256sum`.
 pub(crate) fn manifest(parts: &[Part]) -> Part {
     let mut text = String::new();
     for part in parts {
@@ -45,13 +44,13 @@ fn u32_of(length: usize) -> [u8; 4] {
     u32::try_from(length).unwrap().to_le_bytes()
 }
 
-/// Makes an archive.
+/// Function that makes an archive.
 pub(crate) type Make = fn(&[Part]) -> Vec<u8>;
 
-/// An ending, and what makes an archive of that kind.
+/// Extensions, with the functions that make such archives.
 pub(crate) const MAKERS: [(&str, Make); 2] = [(".zip", zip), (".tar", tar)];
 
-/// A zip of stored members.
+/// Returns a zip of stored members.
 pub(crate) fn zip(parts: &[Part]) -> Vec<u8> {
     let (mut file, mut directory) = (Vec::new(), Vec::new());
     for Part { name, data, kind } in parts {
@@ -75,7 +74,7 @@ pub(crate) fn zip(parts: &[Part]) -> Vec<u8> {
     file
 }
 
-/// A tar of `ustar` headers.
+/// Returns a tar with `ustar` headers.
 pub(crate) fn tar(parts: &[Part]) -> Vec<u8> {
     let mut file = Vec::new();
     for Part { name, data, kind } in parts {
@@ -106,26 +105,26 @@ pub(crate) fn tar(parts: &[Part]) -> Vec<u8> {
     file
 }
 
-/// A member of a zip, as the central directory and its own header tell of it.
+/// A member of a zip, read from the central directory and its local header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) name: String,
     pub(crate) method: u16,
-    /// Date and time, as MS-DOS has them: time in the lower half.
+    /// MS-DOS date and time, with the time in the lower half.
     pub(crate) modified: u32,
     /// Unix mode.
     pub(crate) mode: u32,
     pub(crate) packed: usize,
     pub(crate) size: usize,
-    /// Where its entry in the directory begins.
+    /// Offset of its entry in the directory.
     pub(crate) central: usize,
-    /// Where its own header begins.
+    /// Offset of its local header.
     pub(crate) header: usize,
-    /// Where its data begins.
+    /// Offset of its data.
     pub(crate) data: usize,
 }
 
-/// The members of a zip without a comment and below 4 GiB.
+/// Returns the members of a zip without a comment and below 4 GiB.
 pub(crate) fn zip_entries(file: &[u8]) -> Vec<Entry> {
     let u16_at = |at: usize| usize::from(u16::from_le_bytes([file[at], file[at + 1]]));
     let u32_at = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
@@ -156,7 +155,7 @@ pub(crate) fn zip_entries(file: &[u8]) -> Vec<Entry> {
     entries
 }
 
-/// The checksum of a zip member.
+/// Returns the checksum of a zip member.
 pub(crate) fn crc32(data: &[u8]) -> u32 {
     let mut crc = u32::MAX;
     for byte in data {
@@ -168,13 +167,13 @@ pub(crate) fn crc32(data: &[u8]) -> u32 {
     !crc
 }
 
-/// The first 32 bits of the fractional part of the root of each of the first primes.
+/// Returns the first 32 bits of the fractional part of the root of each of the first primes.
 fn fractions<const N: usize>(root: fn(f64) -> f64, of: fn(u128) -> u128) -> [u32; N] {
     let is_prime = |n: &u64| (2..*n).all(|divisor| !n.is_multiple_of(divisor));
     let mut primes = (2..).filter(is_prime);
     std::array::from_fn(|_| {
         let prime = primes.next().unwrap();
-        // A double is exact enough but for the last bit, which whole numbers decide.
+        // A double is exact except for the last bit, which integers decide.
         #[expect(clippy::cast_possible_truncation, reason = "below 2^40")]
         #[expect(clippy::cast_sign_loss, reason = "a root is positive")]
         #[expect(clippy::cast_precision_loss, reason = "a prime below 400")]
@@ -191,7 +190,7 @@ fn fractions<const N: usize>(root: fn(f64) -> f64, of: fn(u128) -> u128) -> [u32
     })
 }
 
-/// SHA-256 in hexadecimal (FIPS 180-4, sections 4.2.2, 5.3.3 and 6.2).
+/// Returns the SHA-256 digest in hexadecimal (FIPS 180-4, sections 4.2.2, 5.3.3 and 6.2).
 pub(crate) fn sha256(data: &[u8]) -> String {
     use std::sync::LazyLock;
     static K: LazyLock<[u32; 64]> = LazyLock::new(|| fractions(f64::cbrt, |n| n * n * n));
@@ -236,7 +235,7 @@ pub(crate) fn sha256(data: &[u8]) -> String {
 }
 
 #[test]
-fn digests_are_those_of_the_standards() {
+fn digests_match_the_examples_of_the_standard() {
     let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
     assert_eq!(sha256(b"abc"), abc);
     let million = "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0";
@@ -245,7 +244,7 @@ fn digests_are_those_of_the_standards() {
 }
 
 #[test]
-fn what_is_put_together_is_taken_apart_and_valid() {
+fn written_archives_are_valid_and_read_back() {
     let parts = with_manifest(vec![part("a.txt", "abc"), part("b/c.txt", "")]);
     let file = zip(&parts);
     let entries = zip_entries(&file);

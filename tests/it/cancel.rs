@@ -1,4 +1,4 @@
-//! An operation that is cancelled ends, leaves nothing half-made, and says that it was cancelled.
+//! A cancelled operation ends soon, leaves no partial output, and returns `Error::Interrupted`.
 
 use std::fs::{self, File};
 use std::io::{Write as _, sink};
@@ -29,10 +29,10 @@ use tempfile::TempDir;
 use crate::experiment::Experiment;
 use crate::raw_tar;
 
-/// Bytes of an array that takes no place on the disk, and longer to read than any test waits.
+/// Size of a sparse array that takes longer to read than any test waits, in bytes.
 pub(crate) const LONG: u64 = 1 << 36;
 
-/// Longer than a tenth of a second: other tests have the processors, too.
+/// Longest time until a cancelled operation ends. Other tests use the processors at the same time.
 const BOUND: Duration = Duration::from_secs(3);
 
 fn header(len: u64) -> Vec<u8> {
@@ -40,7 +40,7 @@ fn header(len: u64) -> Vec<u8> {
     [b"rawarray", fields.as_flattened()].concat()
 }
 
-/// A directory with a long array, and the path of that.
+/// Writes a long array into a directory and returns its path.
 pub(crate) fn long_array(directory: &Path) -> PathBuf {
     let path = directory.join("long.ra");
     let mut file = File::create(&path).unwrap();
@@ -49,7 +49,7 @@ pub(crate) fn long_array(directory: &Path) -> PathBuf {
     path
 }
 
-/// A tar of a long array in a stream of many frames, or several members, each of which is the same.
+/// Writes a compressed tar of a long array, as a stream of many equal frames or gzip members.
 pub(crate) fn long_stream(path: &Path, pack: fn(&[u8]) -> Vec<u8>) {
     const TIMES: u64 = 1 << 10;
     const PIECE: u64 = 1 << 26;
@@ -79,7 +79,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Runs an operation that would take minutes, and cancels it from another thread once it is at work.
+/// Runs an operation that would take minutes, and cancels it from another thread after it has started.
 fn is_cancelled<T>(name: &str, run: impl FnOnce(&Progress) -> Result<T>) {
     let (progress, has_ended) = (Progress::new(), AtomicBool::new(false));
     let (result, took) = thread::scope(|scope| {
@@ -107,7 +107,7 @@ fn names(directory: &Path) -> Vec<String> {
 }
 
 #[test]
-fn what_writes_is_cancelled_and_leaves_nothing() {
+fn a_cancelled_write_leaves_nothing() {
     let (place, outputs) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let source = place.path();
     let long = long_array(source);
@@ -164,7 +164,7 @@ fn what_writes_is_cancelled_and_leaves_nothing() {
 }
 
 #[test]
-fn what_reads_is_cancelled() {
+fn reading_can_be_cancelled() {
     let (one, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let arrays = [&one, &other].map(|place| long_array(place.path()));
     let [a, b] = [one.path(), other.path()];
@@ -245,7 +245,7 @@ fn what_reads_is_cancelled() {
 }
 
 #[test]
-fn many_arrays_are_cancelled_and_so_is_what_waits_for_none() {
+fn reading_many_or_no_arrays_can_be_cancelled() {
     let source = Experiment::standard();
     let names = vec!["run1/temperature.ra"; 1 << 20];
     for name in ["a.zip", "a.tar.zst"] {
@@ -256,7 +256,7 @@ fn many_arrays_are_cancelled_and_so_is_what_waits_for_none() {
             let pack = Pack::open_watched(&archive, progress)?;
             pack.read_each(&names, None, |array| Ok::<_, Error>(array.read::<f32>()?.len()))
         });
-        // It was cancelled before it began.
+        // Cancelled before the operation begins.
         let progress = Progress::new();
         progress.cancel();
         let mut options = VerifyOptions::default();

@@ -1,5 +1,5 @@
-//! Files of a few kilobytes that stand for gigabytes: every command answers in bounded memory, with bounded
-//! output, whatever the number of jobs.
+//! Files of a few kilobytes that expand to gigabytes: every command has bounded memory and output, with any number of
+//! threads.
 
 use std::fs;
 use std::io::Write as _;
@@ -19,10 +19,10 @@ use crate::experiment::{Experiment, UINT8, raw_array};
 use crate::raw_tar;
 use crate::raw_zip::{DEFLATE, Entry, Zip};
 
-/// Memory for data that a run may take, in KiB; threads and the program itself take some of it.
+/// Limit of the data memory of a run, in KiB, including that of threads and the program itself.
 const MEMORY_KIB: u32 = 256 << 10;
 
-/// Bytes that a run may print on both streams, or write as a page.
+/// Limit of the bytes that a run prints or writes as a page.
 const OUTPUT: usize = 8 << 20;
 
 const TIME: Duration = Duration::from_mins(1);
@@ -40,7 +40,7 @@ fn run(directory: &Path, arguments: &str) -> Output {
         output.status
     );
     assert!(!said.contains("panicked"), "{arguments}: {said}");
-    assert!(output.stdout.len() + output.stderr.len() < OUTPUT, "{arguments}: too much is said");
+    assert!(output.stdout.len() + output.stderr.len() < OUTPUT, "{arguments}: too much output");
     output
 }
 
@@ -90,7 +90,7 @@ fn zstd(tar: &[u8]) -> Vec<u8> {
     zstd::encode_all(tar, 3).unwrap()
 }
 
-/// A block of LZ4 that repeats one byte, and how many bytes it makes.
+/// Returns an LZ4 block that repeats one byte, and its decoded size.
 fn lz4(len: usize) -> (Vec<u8>, u64) {
     let mut block = vec![0x1f, 7, 1, 0];
     block.resize(len, 255);
@@ -99,7 +99,7 @@ fn lz4(len: usize) -> (Vec<u8>, u64) {
     (block, made)
 }
 
-/// The header of an array of so many bytes.
+/// Returns the header of an array of `len` bytes.
 fn header(len: u64) -> Vec<u8> {
     let fields = [0, 2, 1, len, 1, len].map(u64::to_le_bytes);
     [b"rawarray", fields.as_flattened()].concat()
@@ -117,7 +117,7 @@ fn encoded(len: usize) -> Vec<u8> {
 
 #[test]
 fn an_encoded_array_is_not_decoded_into_memory() {
-    // 6 MiB that stand for 1.5 GiB, and 64 KiB that stand for 16 MiB and are shown.
+    // 6 MiB that expand to 1.5 GiB, and 64 KiB that expand to 16 MiB and are shown.
     for len in [6 << 20, 64 << 10] {
         bear("lz4.zip", &zip(vec![deflated("x.ra", &encoded(len))]));
     }
@@ -129,7 +129,7 @@ fn an_encoded_array_is_not_decoded_into_memory() {
 }
 
 #[test]
-fn descriptions_take_no_more_memory_than_their_archive_may_make_them_take() {
+fn memory_of_descriptions_is_bounded_by_the_size_of_the_archive() {
     let small = raw_array(UINT8, &[1], &[0]);
     let lines = deflated("x0.yaml", &b"a:\n".repeat(8 << 20));
     let entries = |description: &Entry| {
@@ -148,7 +148,7 @@ fn descriptions_take_no_more_memory_than_their_archive_may_make_them_take() {
 }
 
 #[test]
-fn a_line_of_a_manifest_that_comes_again_and_again_is_counted() {
+fn repeated_lines_of_a_manifest_are_counted() {
     let small = raw_array(UINT8, &[1], &[0]);
     let line = format!("{}  x.ra\n", "0".repeat(64)).into_bytes();
     for lines in [50_000, 1_000_000] {
@@ -203,7 +203,7 @@ fn a_compressed_tar_is_decoded_once_for_all_of_its_arrays() {
     };
     (0..400).for_each(look);
     assert!(pack.decoded() <= all, "{} of {all}", pack.decoded());
-    // What is small is kept for whoever goes back a little, and for each large one the tar is decoded again.
+    // Small members are cached for reading in reverse; for each large one the tar is decoded again.
     (0..400).rev().for_each(look);
     assert!(pack.decoded() <= all * 4, "{} of {all}", pack.decoded());
 }
@@ -228,13 +228,13 @@ fn many_arrays_of_a_compressed_tar_are_verified_in_one_pass() {
         });
         let expected: Vec<_> = names.iter().map(|name| (name.clone(), 100_000)).collect();
         assert_eq!(read.unwrap(), expected, "{name}");
-        // The manifest passed when the index was made.
+        // The manifest was read when the index was made.
         assert!(pack.decoded() <= 510 * 102_000, "{name}: {}", pack.decoded());
     }
 }
 
 #[test]
-fn a_report_reads_no_more_elements_than_are_read_for_an_archive_of_its_size() {
+fn the_elements_that_a_report_reads_are_bounded_by_the_size_of_the_archive() {
     const LEN: usize = 140 << 20;
     let content = [header(LEN as u64), vec![0; LEN]].concat();
     let packed = zstd::encode_all(&content[..], 1).unwrap();
@@ -244,12 +244,12 @@ fn a_report_reads_no_more_elements_than_are_read_for_an_archive_of_its_size() {
     fs::write(place.path().join("x.zip"), zip(vec![small("a.ra"), large, small("c.ra")])).unwrap();
     run(place.path(), "report x.zip -o x.html --no-verify");
     let page = fs::read_to_string(place.path().join("x.html")).unwrap();
-    assert_eq!(page.matches("elements not read").count(), 1);
+    assert_eq!(page.matches("values not read").count(), 1);
     assert_eq!(page.matches("<dt>max</dt><dd>3</dd>").count(), 2);
 }
 
 #[test]
-fn elements_are_not_looked_at_one_by_one_beyond_what_an_archive_of_its_size_may_hold() {
+fn the_elements_of_a_plot_are_bounded_by_the_size_of_the_archive() {
     let len = 0xc000_0000_u32;
     let content = header(len.into());
     let mut entry = Entry::packed("x.ra", 93, zstd::encode_all(&content[..], 1).unwrap(), &content);
@@ -264,7 +264,7 @@ fn elements_are_not_looked_at_one_by_one_beyond_what_an_archive_of_its_size_may_
 }
 
 #[test]
-fn the_number_of_jobs_changes_nothing_of_what_is_said_of_texts_that_are_too_long() {
+fn messages_about_long_texts_are_the_same_for_any_number_of_jobs() {
     let array = raw_array(UINT8, &[1], &[0]);
     let declaration = b"BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
     let line = format!("{}  data/x.ra\n", "0".repeat(64)).into_bytes();
@@ -291,7 +291,7 @@ fn the_number_of_jobs_changes_nothing_of_what_is_said_of_texts_that_are_too_long
 }
 
 #[test]
-fn a_hundred_thousand_empty_files_are_not_too_many() {
+fn a_hundred_thousand_empty_files_are_accepted() {
     let mut tar = Vec::new();
     for number in 0..100_000 {
         let name = format!("d{}/empty{number}.txt", number / 1000);
@@ -307,7 +307,7 @@ fn a_hundred_thousand_empty_files_are_not_too_many() {
 }
 
 #[test]
-fn windows_of_members_are_bounded_whatever_the_number_of_jobs() {
+fn windows_of_members_are_bounded_for_any_number_of_jobs() {
     let member = |name: &str, log: u32| {
         let content = vec![b'x'; (8 << 20) + 1];
         let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
@@ -339,7 +339,7 @@ fn equal_files_that_are_all_renamed_are_paired_in_time() {
 }
 
 #[test]
-fn a_level_that_deflate_does_not_have_is_refused_in_every_container() {
+fn an_invalid_deflate_level_is_refused_in_every_container() {
     let source = Experiment::standard();
     let place = TempDir::new().unwrap();
     for name in ["a.zip", "a.tar.gz"] {
@@ -356,7 +356,7 @@ fn a_level_that_deflate_does_not_have_is_refused_in_every_container() {
 }
 
 #[test]
-fn any_number_of_jobs_may_be_asked_for() {
+fn any_number_of_jobs_is_accepted() {
     let source = Experiment::standard();
     let place = TempDir::new().unwrap();
     let jobs = Some(usize::MAX);

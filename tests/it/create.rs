@@ -1,4 +1,4 @@
-//! `ra-pack create`: what goes in, what comes out, what is refused, and that nothing else is touched.
+//! `ra-pack create`: input, output, refusals, and that no other file changes.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -20,19 +20,19 @@ fn small() -> Experiment {
         .file("notes.txt", "nothing wrong here\n")
 }
 
-/// Packs what has to be refused: with that status, without a trace, the source as it was.
+/// Packs an experiment that must be refused with this status, leaving no output and the source unchanged.
 #[track_caller]
 fn refused(experiment: &Experiment, options: &[&str], code: i32) -> Ran {
     let before = read_tree(experiment.path());
     let scratch = TempDir::new().unwrap();
     let ran = create(experiment.path(), &scratch.path().join("x.zip"), options).exits(code);
-    assert_eq!(names_in(scratch.path()), [""; 0], "something was left behind");
+    assert_eq!(names_in(scratch.path()), [""; 0], "no output is left");
     assert_eq!(read_tree(experiment.path()), before, "the source was changed");
     ran
 }
 
 #[test]
-fn every_container_layout_and_compression_gives_a_pack_that_is_valid_and_gives_back_the_source() {
+fn packs_of_every_container_layout_and_compression_are_valid_and_extract_to_the_source() {
     let experiment = Experiment::standard();
     let source = read_tree(experiment.path());
     let scratch = TempDir::new().unwrap();
@@ -63,7 +63,7 @@ fn every_container_layout_and_compression_gives_a_pack_that_is_valid_and_gives_b
                             Some((name.strip_prefix(&top)?.to_owned(), bytes))
                         })
                         .collect();
-                    // A bag has no place for an empty directory.
+                    // A bag cannot hold an empty directory.
                     expected.retain(|name, _| !name.ends_with('/'));
                 }
                 assert_eq!(tree, expected, "{name}");
@@ -74,7 +74,7 @@ fn every_container_layout_and_compression_gives_a_pack_that_is_valid_and_gives_b
 }
 
 #[test]
-fn a_compression_that_the_container_has_not_is_refused() {
+fn a_compression_that_the_container_does_not_support_is_refused() {
     let experiment = small();
     let scratch = TempDir::new().unwrap();
     for (name, method) in
@@ -91,7 +91,7 @@ fn a_compression_that_the_container_has_not_is_refused() {
 }
 
 #[test]
-fn compressed_members_of_a_zip_say_so_and_are_fewer_bytes() {
+fn compressed_members_of_a_zip_are_marked_and_smaller() {
     let experiment = small().file("zeros.bin", vec![0; 2_000_000]).file("few", "x");
     let scratch = TempDir::new().unwrap();
     for (method, number) in [("stored", 0), ("deflate", 8), ("zstd", 93)] {
@@ -102,11 +102,11 @@ fn compressed_members_of_a_zip_say_so_and_are_fewer_bytes() {
         assert_eq!((zeros.method, zeros.size), (number, 2_000_000));
         assert!(number == 0 || zeros.packed < 10_000, "{zeros:?}");
         let few = entries.iter().find(|entry| entry.name == "few").unwrap();
-        assert_eq!((few.method, few.packed), (0, 1), "what does not shrink is stored");
+        assert_eq!((few.method, few.packed), (0, 1), "members that do not shrink are stored");
     }
 }
 
-/// Sets the time of modification of every file below `directory`.
+/// Sets the modification time of every file below `directory`.
 fn touch(directory: &Path, seconds: u64) {
     let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
     for name in read_tree(directory).keys().filter(|name| !name.ends_with('/')) {
@@ -152,9 +152,9 @@ fn the_same_content_gives_the_same_bytes_for_any_jobs_and_times() {
     }
 }
 
-/// What is small is compressed as it passes, as long as nothing large came before it.
+/// Small files are compressed by the worker until a large one has come before them.
 #[test]
-fn compressed_files_around_large_ones_come_back_whatever_the_jobs() {
+fn compressed_files_around_large_ones_are_extracted_for_any_jobs() {
     let content = |number: usize, length: usize| -> Vec<u8> {
         let text = (0..length).map(|at| u8::try_from((at * at * number / 100) % 50).unwrap());
         text.collect()
@@ -211,9 +211,9 @@ fn compressed_files_around_large_ones_come_back_whatever_the_jobs() {
     }
 }
 
-/// Made descriptions stand where those of files would.
+/// Generated descriptions are in the same order as those from files.
 #[test]
-fn made_descriptions_are_compressed_in_the_order_of_their_names() {
+fn generated_descriptions_are_compressed_in_the_order_of_their_names() {
     let mut experiment = small().file("b.bin", vec![7; 100_000]);
     for number in 0..40 {
         experiment = experiment.array(&format!("c{number:02}.ra"), INT16, &[2], &[1, 0, 2, 0]);
@@ -248,9 +248,9 @@ fn made_descriptions_are_compressed_in_the_order_of_their_names() {
     }
 }
 
-/// Each is compressed by several threads, two at a time, between small ones.
+/// Each large member is compressed by several threads, two members at a time, between small ones.
 #[test]
-fn large_members_are_compressed_to_the_same_bytes_whatever_the_jobs() {
+fn large_members_are_compressed_to_the_same_bytes_for_any_jobs() {
     let mut experiment = Experiment::new();
     for group in 0..5_usize {
         let content: Vec<u8> = (0..4_400_000 + group * 100_000)
@@ -280,9 +280,9 @@ fn large_members_are_compressed_to_the_same_bytes_whatever_the_jobs() {
     }
 }
 
-/// What stands behind many members is made and read back in steps, and large members of a compressed zip.
+/// The directory after many members, and large members of a compressed zip, are written and read back in steps.
 #[test]
-fn the_end_of_an_archive_is_the_same_whatever_the_jobs() {
+fn the_end_of_an_archive_is_the_same_for_any_jobs() {
     let mut experiment = Experiment::new();
     for number in 0..5000 {
         experiment = experiment.file(&format!("{number:064}"), "");
@@ -318,9 +318,9 @@ fn the_end_of_an_archive_is_the_same_whatever_the_jobs() {
     }
 }
 
-/// Whatever stops it, before or after something was compressed.
+/// Errors before and after the first compressed member.
 #[test]
-fn nothing_is_left_of_a_compressed_archive_that_was_refused() {
+fn a_refused_compressed_archive_leaves_no_output() {
     let mut experiment = small().array("z.ra", UINT8, &[3], &[1, 2, 3]);
     for number in 0..100 {
         experiment = experiment.file(&format!("b/{number}"), vec![1; 1000]);
@@ -376,7 +376,7 @@ fn times_are_fixed_or_those_of_the_environment_or_of_the_files() {
 }
 
 #[test]
-fn times_that_not_every_reader_of_tars_takes_are_refused() {
+fn times_that_some_tar_readers_reject_are_refused() {
     let scratch = TempDir::new().unwrap();
     let experiment = Experiment::new().file("a.txt", "a");
     let year_10000 = 253_402_300_800_u64;
@@ -396,7 +396,7 @@ fn times_that_not_every_reader_of_tars_takes_are_refused() {
 }
 
 #[test]
-fn times_beyond_what_a_zip_can_hold_are_no_obstacle() {
+fn times_out_of_range_of_a_zip_are_clamped() {
     let scratch = TempDir::new().unwrap();
     for (index, seconds) in
         [0, 1, 4_354_819_199, 4_354_819_200, 9_000_000_000].into_iter().enumerate()
@@ -426,14 +426,14 @@ fn the_array_data_of_every_stored_array_is_aligned_for_names_and_dims_of_any_len
         let arrays: Vec<_> = entries.iter().filter(|entry| is_array(&entry.name)).collect();
         assert_eq!(arrays.len(), 130);
         for entry in arrays {
-            // All of it is one element, after the header.
+            // The data is one element after the header.
             assert_eq!((entry.data + entry.size - 1) % 64, 0, "{entry:?}");
         }
     }
 }
 
 #[test]
-fn odd_names_go_in_and_come_out() {
+fn odd_names_are_packed_and_extracted() {
     let mut experiment = small()
         .file(" leading and trailing ", "1")
         .file("Größe/日本語/🦀.txt", "2")
@@ -445,7 +445,7 @@ fn odd_names_go_in_and_come_out() {
         .file("#hash: yaml", "11");
     experiment = experiment.file(&format!("{}/{}", "d".repeat(200), "f".repeat(255)), "long");
     let scratch = TempDir::new().unwrap();
-    // The plain layout comes last: a bag takes no line ends and no `%`.
+    // The plain layout is last: a bag cannot hold names with line ends or `%`.
     for layout in ["bagit", "plain"] {
         if layout == "plain" {
             experiment = experiment
@@ -457,7 +457,7 @@ fn odd_names_go_in_and_come_out() {
         for ending in ENDINGS {
             let name = format!("{layout}{ending}");
             let archive = pack(&experiment, scratch.path(), &name, &["--layout", layout]);
-            // A control character in a name deserves the warning.
+            // A control character in a name causes a warning.
             ra("verify", &[&archive], &[]).exits(0).says(&[": valid", "NAME008"]);
             let into = TempDir::new().unwrap();
             extract(&archive, into.path(), &[]).exits(0);
@@ -506,7 +506,7 @@ fn an_empty_directory_is_a_pack_of_nothing() {
 }
 
 #[test]
-fn what_is_there_already_is_not_touched_without_force() {
+fn existing_files_are_not_changed_without_force() {
     let experiment = small();
     for taken in ["x.zip", "x.zip.manifest-sha256.txt", "x.zip.sha256"] {
         let scratch = TempDir::new().unwrap();
@@ -526,7 +526,7 @@ fn what_is_there_already_is_not_touched_without_force() {
 }
 
 #[test]
-fn what_was_written_for_an_earlier_archive_never_stands_beside_a_new_one() {
+fn files_of_an_earlier_archive_never_remain_next_to_a_new_one() {
     let experiment = small();
     for (stale, options) in
         [("x.zip.sha256", &[][..]), ("x.zip.manifest-sha256.txt", &["--no-external-manifest"])]
@@ -553,7 +553,7 @@ fn a_dangling_link_as_the_target_is_refused_too() {
 }
 
 #[test]
-fn the_manifest_beside_the_archive_is_the_one_inside_or_left_out() {
+fn the_external_manifest_equals_the_one_inside_or_is_not_written() {
     let experiment = small();
     let scratch = TempDir::new().unwrap();
     let archive = pack(&experiment, scratch.path(), "x.zip", &[]);
@@ -594,7 +594,7 @@ fn the_digest_of_the_archive_is_that_of_its_bytes() {
 }
 
 #[test]
-fn an_archive_in_its_own_source_has_to_be_left_out() {
+fn an_archive_in_its_own_source_must_be_excluded() {
     let experiment = small();
     let archive = experiment.path().join("x.zip");
     let options = ["--archive-digest", "--strict", "--exclude", "x.zip*"];
@@ -612,7 +612,7 @@ fn an_archive_in_its_own_source_has_to_be_left_out() {
 }
 
 #[test]
-fn a_leftover_of_an_interrupted_run_is_named_and_not_packed() {
+fn leftovers_of_an_interrupted_run_are_reported_and_not_packed() {
     let experiment = small().file(".y.zip.abc.ra-pack-unfinished", "half");
     let scratch = TempDir::new().unwrap();
     fs::write(scratch.path().join(".x.zip.abc.ra-pack-unfinished"), "half").unwrap();
@@ -676,7 +676,7 @@ fn a_pipe_is_refused_and_never_opened() {
 }
 
 #[test]
-fn what_is_excluded_is_left_out() {
+fn excluded_files_are_not_packed() {
     let experiment = small()
         .file("run1/a.tmp", "")
         .file("run1/raw/deep/b", "")
@@ -705,7 +705,7 @@ fn what_is_excluded_is_left_out() {
 }
 
 #[test]
-fn a_manifest_in_the_source_is_checked_on_the_way() {
+fn a_manifest_in_the_source_is_checked() {
     let line = |name: &str, content: &str| format!("{}  {name}\n", sha256(content.as_bytes()));
     let right = line("notes.txt", "nothing wrong here\n");
     let scratch = TempDir::new().unwrap();
@@ -726,7 +726,7 @@ fn a_manifest_in_the_source_is_checked_on_the_way() {
     ran.says(&["MAN003", "notes.txt", &found, &expected, "MAN004", "lost/file.txt", "MAN002"])
         .says(&["manifest-sha256.txt:4", "3 errors"]);
 
-    // What was left out on purpose is not missing.
+    // Excluded files do not count as missing.
     let experiment = small().file("manifest-sha256.txt", line("notes.txt", "other"));
     pack(&experiment, scratch.path(), "y.zip", &["--exclude", "notes.txt"]);
 }
@@ -747,13 +747,13 @@ fn a_hand_written_document_of_the_pack_is_kept_and_describes() {
         assert_eq!(ra("get", &[&archive], &[member]).exits(0).out, text.as_bytes());
         ra("verify", &[&archive], &[]).exits(0);
     }
-    // It is checked like any other description.
+    // The document is checked like any other description.
     let experiment = experiment.file("manifest.yaml", text.replace("[2]", "[3]"));
     refused(&experiment, &[], 1).says(&["DESC004", "manifest.yaml:4:17", "b.ra", "[2]", "[3]"]);
 }
 
 #[test]
-fn a_document_of_the_pack_that_is_no_description_is_refused_with_the_remedy() {
+fn a_manifest_yaml_that_is_not_a_description_is_refused_with_a_next_step() {
     for text in ["just: a config\n", "[1, 2]\n", "- x\n", "a: [\n", ""] {
         let experiment = small().file("manifest.yaml", text);
         refused(&experiment, &[], 1).says(&["manifest.yaml", "error["]);
@@ -763,7 +763,7 @@ fn a_document_of_the_pack_that_is_no_description_is_refused_with_the_remedy() {
 }
 
 #[test]
-fn arrays_without_a_description_are_all_listed_with_the_remedy() {
+fn all_arrays_without_a_description_are_listed_with_a_next_step() {
     let experiment = small()
         .array("b.ra", UINT8, &[1], &[1])
         .array("run1/c.ra", FLOAT32, &[2], &[0; 8])
@@ -791,7 +791,7 @@ fn describe_adds_descriptions_to_the_archive_and_nothing_to_the_source() {
     let text = String::from_utf8(ra("get", &[&archive], &["run1/c.yaml"]).exits(0).out).unwrap();
     assert!(text.contains("[2, 3]") && text.contains("float32"), "{text}");
     ra("verify", &[&archive], &["--strict"]).exits(0);
-    // What comes out needs no help to go in again, and gives the same archive.
+    // The extracted files are packed without `--describe` and give the same archive.
     let into = TempDir::new().unwrap();
     extract(&archive, into.path(), &[]).exits(0);
     let again = scratch.path().join("again.zip");
@@ -873,7 +873,7 @@ fn every_mismatch_is_reported_in_one_run_with_place_expected_and_found() {
 
 #[test]
 fn users_of_one_coordinate_who_disagree_are_named() {
-    // No file says how long `x` is, so that its users are held against each other.
+    // No file states the length of `x`, so its users are compared with each other.
     let document = "dimcoords:\n  x: {type: uint8, size: null}\nndarrays:\n  a: {shape: [x], type: \
                     uint8}\n  b: {shape: [x], type: uint8}\n";
     let experiment = Experiment::new()
@@ -891,7 +891,7 @@ fn users_of_one_coordinate_who_disagree_are_named() {
 }
 
 #[test]
-fn strict_refuses_words_that_are_extensions_and_warnings() {
+fn strict_refuses_extensions_and_warnings() {
     let half = Experiment::new()
         .array("h.ra", crate::experiment::FLOAT16, &[1], &[0, 0])
         .describe("h.yaml", "[1]", "float16");
@@ -905,7 +905,7 @@ fn strict_refuses_words_that_are_extensions_and_warnings() {
 }
 
 #[test]
-fn json_tells_what_was_packed() {
+fn json_reports_the_packed_files() {
     let experiment = Experiment::standard();
     let scratch = TempDir::new().unwrap();
     let archive = scratch.path().join("x.zip");
@@ -928,7 +928,7 @@ fn json_tells_what_was_packed() {
 }
 
 #[test]
-fn what_cannot_be_done_exits_with_2() {
+fn a_failed_command_exits_with_2() {
     let experiment = small();
     let scratch = TempDir::new().unwrap();
     let at = |name: &str| scratch.path().join(name);
@@ -969,7 +969,7 @@ fn values_of_an_array_keep_their_bytes() {
 }
 
 #[test]
-fn a_manifest_by_another_algorithm_is_left_out_and_said_so() {
+fn a_manifest_with_another_algorithm_is_not_packed_with_a_warning() {
     let experiment = Experiment::standard().file("manifest-md5.txt", "0123  stale\n");
     let scratch = TempDir::new().unwrap();
     let archive = scratch.path().join("x.zip");
@@ -979,16 +979,16 @@ fn a_manifest_by_another_algorithm_is_left_out_and_said_so() {
 }
 
 #[test]
-fn the_manifest_is_signed_by_a_command_and_a_stale_signature_never_stays() {
+fn a_command_signs_the_manifest_and_no_stale_signature_remains() {
     let experiment = Experiment::standard();
     let scratch = TempDir::new().unwrap();
     let archive = scratch.path().join("x.zip");
     let signature = scratch.path().join("x.zip.manifest-sha256.txt.sig");
-    // The path of the manifest is the last argument, whatever is in it.
+    // The path of the manifest is the last argument, with any characters.
     let sign = r#"--sign-with=sh -c 'sha256sum < "$1" > "$1.sig"' sign"#;
     create(experiment.path(), &archive, &[sign])
         .exits(0)
-        .says(&["signed by", "x.zip.manifest-sha256.txt.sig"]);
+        .says(&["signature: ", "x.zip.manifest-sha256.txt.sig"]);
     let first = fs::read(&signature).unwrap();
     ra("verify", &[&archive], &[]).exits(0).says(&[
         "valid",
@@ -1001,16 +1001,16 @@ fn the_manifest_is_signed_by_a_command_and_a_stale_signature_never_stays() {
     fs::remove_file(&archive).unwrap();
     fs::remove_file(scratch.path().join("x.zip.manifest-sha256.txt")).unwrap();
     create(experiment.path(), &archive, &[sign]).exits(2).says(&["x.zip.manifest-sha256.txt.sig"]);
-    assert_eq!(fs::read(&signature).unwrap(), first, "it is not ours to remove without --force");
+    assert_eq!(fs::read(&signature).unwrap(), first, "it is removed only with --force");
     create(experiment.path(), &archive, &["--force"]).exits(0);
-    assert!(!signature.exists(), "it would be taken for one of the new manifest");
+    assert!(!signature.exists(), "it would look like a signature of the new manifest");
     let report = create(experiment.path(), &archive, &["--force", "--json", sign]).exits(0).json();
     assert_eq!(report["signature"].as_str(), signature.to_str());
     assert_ne!(fs::read(&signature).unwrap(), first);
 }
 
 #[test]
-fn an_archive_whose_manifest_could_not_be_signed_is_whole_and_the_exit_status_says_so() {
+fn an_archive_is_complete_if_signing_fails_and_the_exit_status_is_2() {
     let experiment = Experiment::standard();
     for (command, said) in [("false", "exit status"), ("true", "left no signature")] {
         let scratch = TempDir::new().unwrap();
@@ -1023,13 +1023,13 @@ fn an_archive_whose_manifest_could_not_be_signed_is_whole_and_the_exit_status_sa
 }
 
 #[test]
-fn names_that_are_not_portable_are_warned_of_and_refused_when_they_have_to_be() {
+fn names_that_are_not_portable_cause_warnings_or_errors_if_requested() {
     let names = ["aux.txt", "Twin.txt", "twin.txt", "e\u{301}.txt", "\u{e9}.txt", "blank "];
     let codes = ["NAME006", "NAME009", "NAME009", "NAME010", "NAME011"];
     let scratch = TempDir::new().unwrap();
     for layout in ["plain", "bagit"] {
         let mut experiment = Experiment::standard();
-        // A bag refuses names that are one after normalisation, whether they have to be portable or not.
+        // A bag always refuses names that are equal after normalization.
         let is_bag = layout == "bagit";
         for name in names.iter().filter(|name| !is_bag || **name != "\u{e9}.txt") {
             experiment = experiment.file(name, "x");
@@ -1050,7 +1050,7 @@ fn names_that_are_not_portable_are_warned_of_and_refused_when_they_have_to_be() 
             let mut found: Vec<_> = ran.findings().into_iter().map(|(code, _)| code).collect();
             found.sort();
             assert_eq!(found, codes, "{layout} {ending}");
-            // What is warned of is what verify would say of the archive.
+            // `verify` of the archive gives the same warnings.
             let mut verified: Vec<_> = ra("verify", &[&archive], &["--json"]).exits(0).findings();
             let mut found = ran.findings();
             verified.sort();
@@ -1061,7 +1061,7 @@ fn names_that_are_not_portable_are_warned_of_and_refused_when_they_have_to_be() 
 }
 
 #[test]
-fn the_signature_of_a_manifest_that_is_made_anew_is_left_out() {
+fn the_signature_of_an_older_manifest_is_not_packed() {
     let experiment = Experiment::standard()
         .file("manifest-sha256.txt.minisig", "of an older manifest")
         .file("deep/manifest-sha256.txt.minisig", "of another pack's");
@@ -1072,17 +1072,17 @@ fn the_signature_of_a_manifest_that_is_made_anew_is_left_out() {
     let unpacked = scratch.path().join("unpacked");
     extract(&archive, &unpacked, &[]).exits(0);
     assert!(!unpacked.join("manifest-sha256.txt.minisig").exists());
-    // Signed in the directory, as anybody can who has no ra-pack.
+    // A signature made in the directory without ra-pack.
     fs::write(unpacked.join("manifest-sha256.txt.asc"), "a signature").unwrap();
     ra("verify", &[&unpacked], &[]).exits(0).says(&["signature: manifest-sha256.txt.asc"]);
 }
 
 #[test]
-fn portable_names_pass_and_the_place_in_a_bag_counts() {
+fn portable_names_pass_and_the_path_in_a_bag_counts() {
     let scratch = TempDir::new().unwrap();
     let archive = scratch.path().join("x.zip");
     create(Experiment::standard().path(), &archive, &["--portable"]).exits(0);
-    // 252 characters as they lie, but in a bag `x/data/` comes before them.
+    // 252 characters in the source, but in a bag `x/data/` precedes them.
     let name = ["d".repeat(126), "n".repeat(125)].join("/");
     let experiment = Experiment::new().file(&name, "x");
     create(experiment.path(), &archive, &["--portable", "--force"]).exits(0);
@@ -1093,7 +1093,7 @@ fn portable_names_pass_and_the_place_in_a_bag_counts() {
 }
 
 #[test]
-fn a_long_name_with_a_line_break_goes_into_every_container() {
+fn a_long_name_with_a_line_break_fits_every_container() {
     let name = format!("{}/a\nb", "long".repeat(30));
     let experiment = Experiment::new().file(&name, "x");
     let scratch = TempDir::new().unwrap();

@@ -1,4 +1,4 @@
-//! `ra-pack describe`: the descriptions that headers imply, printed or written beside the arrays.
+//! `ra-pack describe`: descriptions from headers, printed or written next to the arrays.
 
 use std::fs;
 
@@ -52,7 +52,7 @@ fn one_array_is_described_on_stdout() {
     for words in ["ndarrays:", "a:", "[3, 5]", "float32"] {
         assert!(text.contains(words), "{text}");
     }
-    // What is printed is what create takes.
+    // `create` accepts the printed document.
     let odd = ra("describe", &[&experiment.path().join("no: yes.ra")], &[]).exits(0).out;
     let experiment = experiment.file("a.yaml", text).file("no: yes.yaml", odd);
     let scratch = TempDir::new().unwrap();
@@ -60,7 +60,7 @@ fn one_array_is_described_on_stdout() {
 }
 
 #[test]
-fn write_adds_what_is_missing_and_touches_nothing_else() {
+fn write_adds_missing_descriptions_and_changes_nothing_else() {
     let experiment = undescribed()
         .array("mine.ra", UINT8, &[1], &[0])
         .file("mine.yml", "# by hand\nndarrays: {mine: {shape: [1],   type: uint8}}\n")
@@ -86,12 +86,12 @@ fn write_adds_what_is_missing_and_touches_nothing_else() {
     let again = read_tree(experiment.path());
     ra("describe", &[experiment.path()], &["--write"])
         .exits(0)
-        .says(&["14 arrays described already"]);
+        .says(&["14 arrays already described"]);
     assert_eq!(read_tree(experiment.path()), again);
 }
 
 #[test]
-fn what_is_written_is_what_create_would_add() {
+fn written_descriptions_equal_those_that_create_adds() {
     let experiment = undescribed();
     let scratch = TempDir::new().unwrap();
     let added = pack(&experiment, scratch.path(), "added.zip", &["--describe"]);
@@ -101,7 +101,7 @@ fn what_is_written_is_what_create_would_add() {
 }
 
 #[test]
-fn a_pack_is_described_as_a_whole_by_the_document_that_it_holds() {
+fn describe_prints_the_document_that_the_pack_holds() {
     let experiment = Experiment::standard();
     let scratch = TempDir::new().unwrap();
     for ending in ENDINGS {
@@ -121,7 +121,7 @@ fn a_pack_is_described_as_a_whole_by_the_document_that_it_holds() {
     for words in ["/run1", "/run2", "order: row", "hours since 2024-06-03T00:00:00Z"] {
         assert!(text.contains(words), "no {words:?} in:\n{text}");
     }
-    // The whole can stand in for all the parts.
+    // The document of the pack replaces all descriptions.
     let mut bare = Experiment::new().file("manifest.yaml", &text);
     for (name, content) in read_tree(experiment.path()) {
         if is_array(&name) {
@@ -133,7 +133,7 @@ fn a_pack_is_described_as_a_whole_by_the_document_that_it_holds() {
 }
 
 #[test]
-fn a_header_that_cannot_be_read_is_a_finding_and_the_others_are_described() {
+fn an_unreadable_header_is_reported_and_the_others_are_described() {
     let experiment = undescribed().file("bad.ra", "rawarray, or not").file("flags.ra", {
         let mut array = raw_array(UINT8, &[1], &[0]);
         array[9] = 0x80;
@@ -149,7 +149,7 @@ fn a_header_that_cannot_be_read_is_a_finding_and_the_others_are_described() {
 }
 
 #[test]
-fn what_cannot_be_done_exits_with_2() {
+fn a_failed_command_exits_with_2() {
     let experiment = Experiment::standard();
     let scratch = TempDir::new().unwrap();
     let archive = pack(&experiment, scratch.path(), "x.zip", &[]);

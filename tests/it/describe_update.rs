@@ -1,4 +1,4 @@
-//! `describe --update` and `describe --dimcoords`: what changes, and what must not.
+//! `describe --update` and `describe --dimcoords`: changes, and bytes that must not change.
 
 use std::fs;
 use std::path::Path;
@@ -11,14 +11,14 @@ use tempfile::TempDir;
 
 use crate::experiment::{Element, Experiment, FLOAT32, FLOAT64, INT16, UINT8, ra_pack, raw_array};
 
-/// A sound array of zeros.
+/// Returns a valid array of zeros.
 fn zeros(element: Element, dims: &[u64]) -> Vec<u8> {
     let Element(_, elbyte) = element;
     let size = elbyte * dims.iter().product::<u64>();
     raw_array(element, dims, &vec![0; usize::try_from(size).unwrap()])
 }
 
-/// Updates the description of one array and gives it, when it had to.
+/// Updates the description of one array and returns it, or the findings if the update was refused.
 fn updated(text: &str, element: Element, dims: &[u64]) -> Result<String, Vec<String>> {
     let source = Experiment::new().file("a.yaml", text).file("a.ra", zeros(element, dims));
     let report =
@@ -29,12 +29,12 @@ fn updated(text: &str, element: Element, dims: &[u64]) -> Result<String, Vec<Str
         assert_eq!(valid.findings, [], "{after}");
         return Ok(after);
     }
-    assert_eq!(after, text, "what is refused stays");
+    assert_eq!(after, text, "a refused document stays");
     Err(report.findings.iter().map(ToString::to_string).collect())
 }
 
 #[test]
-fn only_the_values_that_are_wrong_change() {
+fn only_wrong_values_change() {
     let text = "# head\r\nndarrays:   # all\r\n  a:\r\n    shape: [ 3,  4 ]  # old\r\n    \
                 attributes: { note: \"shape: [3, 4]\" }\r\n    type:   float32\r\n    \
                 storage:\r\n      endian: 'little'\r\n";
@@ -62,23 +62,23 @@ fn blocks_stay_blocks() {
 }
 
 #[test]
-fn what_cannot_be_told_is_refused() {
+fn ambiguous_updates_are_refused() {
     let cases = [
         // Dims in the other order.
         ("ndarrays: {a: {shape: [3, 4], type: int16}}\n", &[4, 3][..], "other order"),
-        // A coordinate that nobody has changed.
+        // A coordinate that was not changed.
         (
             "dimcoords: {t: {size: 4, type: int8}}\nndarrays: {a: {shape: [t, 2], type: int16}}\n",
             &[5, 2],
             "coordinate `t` 4",
         ),
-        // A new rank, with a name among the extents.
+        // A new number of dimensions, with a name among the lengths.
         (
             "dimcoords: {t: {size: 4, type: int8}}\nndarrays: {a: {shape: [t], type: int16}}\n",
             &[4, 2],
             "names `t`",
         ),
-        // Values that would no longer fit.
+        // Values that would not fit.
         ("ndarrays: {a: {shape: [2], type: int16, value: [1, 2]}}\n", &[3], "break a rule"),
         // A comment inside.
         ("ndarrays:\n  a:\n    shape: [2, # two\n      3]\n    type: int16\n", &[3], "a comment"),
@@ -114,7 +114,7 @@ fn a_name_stays_when_its_coordinate_has_the_new_length() {
         "ndarrays: {a: {shape: [time, 9], type: uint8, storage: {shape: [6, 9]}}}\n"
     );
     ra_pack().arg("validate").arg(source.path()).assert().success();
-    // A second run has nothing to do.
+    // A second run changes nothing.
     let again = update_descriptions(source.path(), &DescribeOptions::default()).unwrap();
     assert_eq!((again.changes.len(), again.unchanged), (0, 3));
 }
@@ -142,7 +142,7 @@ fn the_document_of_a_whole_pack_is_updated_in_place() {
             .replace("], type: int8", "], type: uint8")
             .replace("*s, type: int8", "*s, type: uint8")
     );
-    // One shape for two arrays cannot become two.
+    // One shape shared by two arrays cannot become two.
     let source = pack([4, 6]);
     let report = update_descriptions(source.path(), &DescribeOptions::default()).unwrap();
     assert!(!report.is_clean() && report.changes.is_empty(), "{report:?}");
@@ -169,7 +169,7 @@ fn conventional_coordinates_are_described_as_such() {
     ra_pack().args(["verify", "--strict"]).arg(&out).assert().success();
     fs::remove_file(&out).unwrap();
     fs::remove_file(source.path().with_extension("zip.manifest-sha256.txt")).unwrap();
-    // The whole document describes the pack as well as the single ones.
+    // The document of the pack is equivalent to the single ones.
     for name in ["time", "run1/depth", "run1/temperature", "run1/square"] {
         fs::remove_file(source.path().join(format!("{name}.yaml"))).unwrap();
     }
@@ -177,7 +177,7 @@ fn conventional_coordinates_are_described_as_such() {
     ra_pack().args(["validate", "--strict"]).arg(source.path()).assert().success();
 }
 
-/// Every element type with a size, little- or big-endian, and dims.
+/// Generates headers of every element type with a size, little- or big-endian, and dims.
 fn header() -> impl Strategy<Value = Vec<u8>> {
     let elements = [
         (0, 3),
@@ -222,7 +222,7 @@ fn describe_and_pack(directory: &Path, file: &[u8]) {
     fs::remove_file(&zip).unwrap();
 }
 
-/// The text without the values that an update may change, and those values.
+/// Returns the text without the values that an update may change, and those values.
 fn frame(text: &str) -> String {
     let parsed = ndl::parse(text.as_bytes());
     let mut spans: Vec<_> = [&["shape"][..], &["type"], &["storage", "endian"]]
@@ -248,7 +248,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn what_a_header_implies_packs_and_follows_its_changes(first in header(), second in header()) {
+    fn generated_descriptions_can_be_packed_and_updated(first in header(), second in header()) {
         let home = TempDir::new().unwrap();
         let directory = home.path().join("exp");
         fs::create_dir(&directory).unwrap();
@@ -268,7 +268,7 @@ proptest! {
             prop_assert_eq!(frame(&after), frame(&text));
             prop_assert_eq!(before.is_valid(), report.changes.is_empty());
         } else {
-            // Only dims in reverse are not taken over.
+            // Only reversed dims are refused.
             prop_assert!(report.findings[0].message.contains("other order"), "{:?}", report.findings);
             prop_assert_eq!(after, text);
         }

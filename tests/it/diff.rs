@@ -20,15 +20,15 @@ fn floats(numbers: &[f32]) -> Vec<u8> {
 }
 
 #[test]
-fn equal_arrays_are_silent_and_others_are_told_with_the_first_place() {
+fn equal_arrays_give_no_output_and_others_the_first_difference() {
     let mut changed: Vec<f32> = (0_u8..12).map(f32::from).collect();
     let home = Experiment::new().array("a.ra", F32, &[3, 4], &floats(&changed));
-    changed[5] += 0.25; // [2, 1]: the first index runs fastest
+    changed[5] += 0.25; // [2, 1]: the first index changes fastest
     changed[11] = f32::NAN;
     let home = home.array("b.ra", F32, &[3, 4], &floats(&changed));
     assert_eq!(diff(&home, "a.ra", "a.ra", &[]).exits(0).said(), "");
     diff(&home, "a.ra", "b.ra", &[]).exits(1).says(&[
-        "2 of 12 elements differ, 1 NaN in one alone",
+        "2 of 12 elements differ, 1 NaN in only one",
         "5 | 5.25 at [2, 1]",
         "max 0.25, L1 0.25, L2 0.25",
     ]);
@@ -51,7 +51,7 @@ fn both_nan_is_equal_and_so_are_both_zeros() {
 
 #[test]
 fn integers_are_compared_in_their_own_type() {
-    // As floats these are the same, and as bytes far apart.
+    // These are equal as floats and far apart as bytes.
     let numbers = [u64::MAX, 1 << 60];
     let other = [u64::MAX - 1, (1 << 60) + 1];
     let element = Element(2, 8);
@@ -75,7 +75,7 @@ fn distances_of_complex_numbers_are_magnitudes() {
 }
 
 #[test]
-fn a_tolerance_is_absolute_or_a_part_of_the_second() {
+fn a_tolerance_is_absolute_or_relative_to_the_second() {
     let home = Experiment::new()
         .array("a.ra", F64, &[2], &le(f64::to_le_bytes, [100.0, 1e-9]))
         .array("b.ra", F64, &[2], &le(f64::to_le_bytes, [101.0, 0.0]));
@@ -87,7 +87,7 @@ fn a_tolerance_is_absolute_or_a_part_of_the_second() {
 }
 
 #[test]
-fn how_the_elements_are_stored_makes_no_difference() {
+fn the_encoding_of_elements_makes_no_difference() {
     let column = floats(&[0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
     let row = floats(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
     let mut big = raw_array(F32, &[2, 3], &column);
@@ -122,7 +122,7 @@ fn how_the_elements_are_stored_makes_no_difference() {
 }
 
 #[test]
-fn what_stands_behind_the_data_and_what_is_no_number_is_compared_as_bytes() {
+fn trailing_metadata_and_opaque_elements_are_compared_as_bytes() {
     let array = raw_array(Element(0, 3), &[2], b"abcdef");
     let home = Experiment::new()
         .file("a.ra", &array)
@@ -132,11 +132,11 @@ fn what_stands_behind_the_data_and_what_is_no_number_is_compared_as_bytes() {
     diff(&home, "a.ra", "b.ra", &[]).exits(1).says(&["none | 4 bytes"]);
     diff(&home, "b.ra", "c.ra", &[]).exits(1).says(&["4 bytes | 4 bytes, others"]);
     diff(&home, "a.ra", "d.ra", &[]).exits(1).says(&["0x646566 | 0x646546 at [1]"]);
-    diff(&home, "a.ra", "d.ra", &["--l2"]).exits(2).says(&["are no numbers"]);
+    diff(&home, "a.ra", "d.ra", &["--l2"]).exits(2).says(&["are not numbers"]);
 }
 
 #[test]
-fn truth_values_are_the_numbers_that_they_are_read_as() {
+fn booleans_are_compared_as_numbers() {
     let home = Experiment::new()
         .array("julia.ra", Element(5, 1), &[3], &[1, 0, 1])
         .array("all.ra", UINT8, &[3], &[1, 0, 1])
@@ -157,7 +157,7 @@ fn arrays_longer_than_a_block_are_compared_to_the_end() {
 }
 
 #[test]
-fn what_cannot_be_read_is_not_a_difference() {
+fn an_unreadable_array_is_not_a_difference() {
     let home = Experiment::new()
         .array("a.ra", UINT8, &[2], &[1, 2])
         .file("cut.ra", &raw_array(UINT8, &[9], &[0; 9])[..60])

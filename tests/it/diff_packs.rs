@@ -1,4 +1,4 @@
-//! `ra-pack diff` of packs: every kind of change, in every container, and silence where there is none.
+//! `ra-pack diff` of packs: every kind of change, in every container, and no output without changes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::experiment::{Experiment, FLOAT32, FLOAT64, INT16, UINT8, le, ra_pack, raw_array};
 use crate::run::{Ran, is_array, ra};
 
-/// Every kind of pack that is compared with every other.
+/// Kinds of packs that are compared with each other.
 const KINDS: [(&str, &[&str]); 6] = [
     ("a.zip", &[]),
     ("b.zip", &["--compression", "deflate", "--no-external-manifest"]),
@@ -32,7 +32,7 @@ fn diff(a: &Path, b: &Path, options: &[&str]) -> Ran {
     ra("diff", &[a, b], options)
 }
 
-/// The experiment as it is, and in every kind of pack.
+/// Returns the experiment as a directory and in every kind of pack.
 fn packs(experiment: &Experiment, scratch: &Path) -> Vec<PathBuf> {
     let mut all = vec![experiment.path().to_owned()];
     for (name, options) in KINDS {
@@ -43,10 +43,10 @@ fn packs(experiment: &Experiment, scratch: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// An experiment, and the same with a change of every kind.
+/// Returns an experiment, and a copy with a change of every kind.
 fn before_and_after() -> (Experiment, Experiment) {
     let mut numbers: Vec<f32> = (0..15_u8).map(f32::from).collect();
-    numbers[4] += 0.5; // [1, 1]: the first index runs fastest
+    numbers[4] += 0.5; // [1, 1]: the first index changes fastest
     numbers[9] = f32::NAN;
     let mut big = raw_array(FLOAT32, &[3, 5], &floats((0..15_u8).map(f32::from)));
     big[8] = 1;
@@ -73,7 +73,7 @@ fn before_and_after() -> (Experiment, Experiment) {
         .array("run3/new name.ra", INT16, &[2], &[1, 0, 2, 0])
         .describe("run3/new name.yaml", "[2]", "int16")
         .file("run1/gain.yaml", "# by hand\nndarrays: {gain: {shape: [], type: int64}}\n")
-        .file("README.txt", "What was measured, and how.\nAnd why.\n")
+        .file("README.txt", "The temperature of the sea.\nAnd why.\n")
         .file("binary.dat", b"\0\x01\x03")
         .array("run3/added.ra", UINT8, &[2, 1], &[1, 2])
         .describe("run3/added.yaml", "[2, 1]", "uint8");
@@ -87,7 +87,7 @@ fn member<'a>(diff: &'a Value, name: &str) -> &'a Value {
 }
 
 #[test]
-fn a_pack_is_the_same_as_its_source_and_as_every_other_pack_of_it() {
+fn a_pack_equals_its_source_and_every_other_pack_of_it() {
     let (scratch, experiment) = (TempDir::new().unwrap(), Experiment::standard());
     let packs = packs(&experiment, scratch.path());
     for a in &packs {
@@ -100,11 +100,11 @@ fn a_pack_is_the_same_as_its_source_and_as_every_other_pack_of_it() {
         assert_eq!(diff(a, &packs[1], &["--quiet"]).exits(0).said(), "");
     }
     diff(&packs[1], &packs[4], &[])
-        .says(&["15 members, by their manifests: nothing was read, `--verify`"]);
+        .says(&["15 members, according to their manifests; compare the bytes with --verify"]);
 }
 
 #[test]
-fn every_kind_of_change_is_told_in_every_kind_of_pack() {
+fn every_kind_of_change_is_reported_in_every_kind_of_pack() {
     let (before, after) = before_and_after();
     let scratch = TempDir::new().unwrap();
     let place = |name: &str| {
@@ -116,53 +116,53 @@ fn every_kind_of_change_is_told_in_every_kind_of_pack() {
     let theirs = packs(&after, &place("after"));
     let mut first: Option<Value> = None;
     for (at, (a, b)) in ours.iter().zip(theirs.iter().cycle().skip(1)).enumerate() {
-        let mut told = diff(a, b, &["--json"]).exits(1).json();
+        let mut report = diff(a, b, &["--json"]).exits(1).json();
         for key in ["a", "b"] {
-            assert_eq!(told[key]["findings"], json!([]));
-            told[key] = Value::Null;
+            assert_eq!(report[key]["findings"], json!([]));
+            report[key] = Value::Null;
         }
-        assert!(told["counts"]["by_manifest"].as_u64() > Some(0));
-        // How many were read differs, and nothing else.
-        told["counts"]["by_manifest"] = Value::Null;
+        assert!(report["counts"]["by_manifest"].as_u64() > Some(0));
+        // Only the number of members that were read may differ.
+        report["counts"]["by_manifest"] = Value::Null;
         match &first {
-            None => first = Some(told),
-            Some(first) => assert_eq!(*first, told, "{at}: {a:?} {b:?}"),
+            None => first = Some(report),
+            Some(first) => assert_eq!(*first, report, "{at}: {a:?} {b:?}"),
         }
     }
-    let told = first.unwrap();
+    let report = first.unwrap();
     assert_eq!(
-        told["counts"],
+        report["counts"],
         json!({"same": 11, "by_manifest": null, "added": 1, "removed": 1, "renamed": 1,
                "changed": 4, "tolerated": 0, "stored_otherwise": 2, "unread": 0})
     );
-    let temperature = member(&told, "run1/temperature.ra");
+    let temperature = member(&report, "run1/temperature.ra");
     assert_eq!(temperature["array"]["elements"]["differing"], 2);
     assert_eq!(temperature["array"]["elements"]["first"]["index"], json!([1, 1]));
     assert_eq!(temperature["description"], json!([{"path": "attributes.units", "b": "K"}]));
-    let endian = member(&told, "run3/endian.ra");
+    let endian = member(&report, "run3/endian.ra");
     assert_eq!(endian["change"], "stored-otherwise");
     assert_eq!(
         endian["array"]["stored"],
         json!([{"field": "byte order", "a": "little-endian", "b": "big-endian"}])
     );
-    assert_eq!(member(&told, "run3/new name.ra")["renamed_from"], "run3/old name.ra");
-    assert_eq!(member(&told, "run3/new name.ra")["description"], Value::Null);
-    assert_eq!(member(&told, "run3/shape.ra")["array"]["header"][0]["field"], "shape");
-    assert_eq!(member(&told, "run3/shape.ra")["array"]["elements"], Value::Null);
-    assert_eq!(member(&told, "run1/gain.ra")["description_rewritten"], true);
-    assert_eq!(member(&told, "README.txt")["file"]["line"], 2);
-    assert_eq!(member(&told, "binary.dat")["file"], json!({"byte": 2}));
-    assert_eq!(member(&told, "run3/added.ra")["array"]["shape"], json!([2, 1]));
+    assert_eq!(member(&report, "run3/new name.ra")["renamed_from"], "run3/old name.ra");
+    assert_eq!(member(&report, "run3/new name.ra")["description"], Value::Null);
+    assert_eq!(member(&report, "run3/shape.ra")["array"]["header"][0]["field"], "shape");
+    assert_eq!(member(&report, "run3/shape.ra")["array"]["elements"], Value::Null);
+    assert_eq!(member(&report, "run1/gain.ra")["description_rewritten"], true);
+    assert_eq!(member(&report, "README.txt")["file"]["line"], 2);
+    assert_eq!(member(&report, "binary.dat")["file"], json!({"byte": 2}));
+    assert_eq!(member(&report, "run3/added.ra")["array"]["shape"], json!([2, 1]));
     diff(&ours[1], &theirs[4], &[]).exits(1).says(&[
         "~ run1/temperature.ra",
         "attributes.units  nothing → K",
-        "2 of 15 elements differ (13.3 %), 1 NaN in one alone",
+        "2 of 15 elements differ (13.3 %), 1 NaN in only one",
         "4 → 4.5 at [1, 1]",
         "= run3/endian.ra",
         "> run3/old name.ra → run3/new name.ra",
         "+ run3/added.ra",
         "- run1/deep/er/notes with spaces.txt",
-        "1 added, 1 removed, 4 changed, 1 renamed, 2 stored otherwise,\n11 the same",
+        "1 added, 1 removed, 4 changed, 1 renamed, 2 stored differently,\n11 the same",
     ]);
     let stat = diff(&ours[0], &theirs[0], &["--stat"]).exits(1);
     assert_eq!(stat.said().lines().count(), 10, "{}", stat.said());
@@ -192,29 +192,29 @@ fn tolerances_order_and_documents_of_packs_are_understood() {
         .array("y.ra", FLOAT32, &[2, 3], &near)
         .describe("y.yaml", "[2, 3]", "float32")
         .file("manifest.yaml", document("there"));
-    let told = diff(a.path(), b.path(), &["--json", "--tolerance", "0.2"]).exits(1).json();
-    assert_eq!(member(&told, "x.ra")["change"], "stored-otherwise");
-    assert_eq!(member(&told, "y.ra")["change"], "tolerated");
+    let report = diff(a.path(), b.path(), &["--json", "--tolerance", "0.2"]).exits(1).json();
+    assert_eq!(member(&report, "x.ra")["change"], "stored-otherwise");
+    assert_eq!(member(&report, "y.ra")["change"], "tolerated");
     assert_eq!(
-        member(&told, "manifest.yaml")["description"],
+        member(&report, "manifest.yaml")["description"],
         json!([{"path": "/.attributes.where", "a": "here", "b": "there"}])
     );
     fs::remove_file(a.path().join("manifest.yaml")).unwrap();
     fs::remove_file(b.path().join("manifest.yaml")).unwrap();
     diff(a.path(), b.path(), &["--tolerance", "0.2"])
         .exits(0)
-        .says(&["order  column → row", "1 changed within what is tolerated, 1 stored otherwise"]);
+        .says(&["order  column → row", "1 changed within the tolerance, 1 stored differently"]);
     diff(a.path(), b.path(), &[]).exits(1).says(&["5 → 5.125 at [1, 2]"]);
     diff(a.path(), b.path(), &["--member", "y.ra", "--max"]).exits(1).says(&["0.125"]);
     let file = b.path().join("x.ra");
     assert_eq!(diff(a.path(), &file, &["--member", "x.ra"]).exits(0).said(), "");
     diff(a.path(), &file, &[]).exits(2).says(&["--member NAME"]);
     diff(a.path(), b.path(), &["--max"]).exits(2).says(&["--member NAME"]);
-    diff(&file, &file, &["--stat"]).exits(2).says(&["--stat is for two packs"]);
+    diff(&file, &file, &["--stat"]).exits(2).says(&["--stat works on two packs"]);
     diff(a.path(), b.path(), &["--member", "z.ra"]).exits(2).says(&["holds no member `z.ra`"]);
 }
 
-/// A directory with one array, which only a document says anything of that packing made.
+/// Returns a directory with one array that is described only by a generated document.
 fn described_by_the_pack_alone(scratch: &Path, said: &str) -> Experiment {
     let data = floats([0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
     let array = || Experiment::new().array("x.ra", FLOAT32, &[2, 3], &data);
@@ -227,36 +227,36 @@ fn described_by_the_pack_alone(scratch: &Path, said: &str) -> Experiment {
 }
 
 #[test]
-fn generated_documents_are_compared_where_nothing_else_describes_an_array() {
+fn generated_documents_are_compared_if_nothing_else_describes_an_array() {
     let scratch = TempDir::new().unwrap();
     let of = |said: &str| described_by_the_pack_alone(scratch.path(), said);
     let kelvin = of("shape: [2, 3], attributes: {units: K}");
     let celsius = of("shape: [2, 3], attributes: {units: degC}");
     let row = of("shape: [3, 2], attributes: {units: K}, storage: {order: row}");
-    let told = diff(kelvin.path(), celsius.path(), &["--json"]).exits(1).json();
-    assert_eq!(told["members"].as_array().unwrap().len(), 1);
+    let report = diff(kelvin.path(), celsius.path(), &["--json"]).exits(1).json();
+    assert_eq!(report["members"].as_array().unwrap().len(), 1);
     assert_eq!(
-        member(&told, "x.ra")["description"],
+        member(&report, "x.ra")["description"],
         json!([{"path": "attributes.units", "a": "K", "b": "degC"}])
     );
-    assert_eq!(member(&told, "x.ra")["array"]["elements"], Value::Null);
-    // The same bytes have another shape by another order.
-    let told = diff(kelvin.path(), row.path(), &["--json"]).exits(1).json();
-    assert_eq!(member(&told, "x.ra")["array"]["header"][0]["field"], "shape");
+    assert_eq!(member(&report, "x.ra")["array"]["elements"], Value::Null);
+    // In another order, the same bytes have another shape.
+    let report = diff(kelvin.path(), row.path(), &["--json"]).exits(1).json();
+    assert_eq!(member(&report, "x.ra")["array"]["header"][0]["field"], "shape");
     diff(kelvin.path(), of("shape: [2, 3], attributes: {units: K}").path(), &[])
         .exits(0)
         .says(&["The same: 1 member\n"]);
 }
 
 #[test]
-fn elements_are_told_by_their_coordinates_and_lines_fit_the_screen() {
+fn differences_have_coordinates_and_lines_fit_the_screen() {
     let example = Path::new("examples/experiment");
     let scratch = TempDir::new().unwrap();
     let archive = scratch.path().join("exp.zip");
     ra("create", &[example, Path::new("-o"), &archive], &[]).exits(0);
     let later = scratch.path().join("later");
     ra("extract", &[&archive, Path::new("-C"), &later], &[]).exits(0);
-    // It vouches for what is changed here.
+    // The manifest lists the old digests of the files changed here.
     fs::remove_file(later.join("manifest-sha256.txt")).unwrap();
     let change = |name: &str, at: usize| {
         let path = later.join(name);
@@ -264,7 +264,7 @@ fn elements_are_told_by_their_coordinates_and_lines_fit_the_screen() {
         bytes[at] ^= 1;
         fs::write(path, bytes).unwrap();
     };
-    // The first index runs fastest: [3, 17] of [10, 149].
+    // The first index changes fastest: [3, 17] of [10, 149].
     change("thermistors/temperature.ra", 64 + 4 * (3 + 10 * 17) + 2);
     fs::remove_file(later.join("deployment.txt")).unwrap();
     fs::write(later.join(format!("{}.txt", "温度".repeat(11))), "x").unwrap();
@@ -285,7 +285,7 @@ fn elements_are_told_by_their_coordinates_and_lines_fit_the_screen() {
 }
 
 #[test]
-fn small_numbers_are_written_as_briefly_as_they_can_be_read() {
+fn small_numbers_are_short_and_readable() {
     let pack = |numbers: [f64; 3]| {
         Experiment::new().array("a.ra", FLOAT64, &[3], &le(f64::to_le_bytes, numbers))
     };
@@ -299,7 +299,7 @@ fn small_numbers_are_written_as_briefly_as_they_can_be_read() {
 }
 
 #[test]
-fn only_nan_in_one_alone_is_no_distance_of_nothing() {
+fn a_nan_in_only_one_array_has_no_distance() {
     let home = Experiment::new().array("a.ra", FLOAT32, &[2], &floats([1.0, f32::NAN])).array(
         "b.ra",
         FLOAT32,
@@ -315,10 +315,10 @@ fn only_nan_in_one_alone_is_no_distance_of_nothing() {
 }
 
 #[test]
-fn what_is_damaged_is_said_and_the_rest_compared() {
+fn damaged_members_are_reported_and_the_rest_compared() {
     let (scratch, experiment) = (TempDir::new().unwrap(), Experiment::standard());
     let packs = packs(&experiment, scratch.path());
-    // Stored in a zip, stored in a tar, and whatever lies in a directory that has a manifest.
+    // Stored in a zip, stored in a tar, and in a directory with a manifest.
     for archive in [&packs[1], &packs[3]] {
         let mut bytes = fs::read(archive).unwrap();
         let note = bytes.windows(6).position(|window| window == b"Namen ").unwrap();
@@ -326,11 +326,11 @@ fn what_is_damaged_is_said_and_the_rest_compared() {
         let damaged = scratch.path().join("damaged").join(archive.file_name().unwrap());
         fs::create_dir_all(damaged.parent().unwrap()).unwrap();
         fs::write(&damaged, bytes).unwrap();
-        // What both manifests list is not read.
+        // Members listed in both manifests are not read.
         diff(&packs[1], &damaged, &[]).exits(0);
-        let told = diff(&packs[1], &damaged, &["--read"]).exits(2).said();
-        assert!(told.contains("Größe") && told.contains("14 the same"), "{told}");
-        // A source without a manifest is held against the one that the archive has.
+        let report = diff(&packs[1], &damaged, &["--read"]).exits(2).said();
+        assert!(report.contains("Größe") && report.contains("14 the same"), "{report}");
+        // A source without a manifest is compared with the manifest of the archive.
         diff(&damaged, &packs[0], &["--read"]).exits(2);
     }
     let cut = scratch.path().join("cut.tar.gz");
@@ -341,7 +341,7 @@ fn what_is_damaged_is_said_and_the_rest_compared() {
 }
 
 #[test]
-fn what_packing_generates_is_told_when_asked_for_and_does_not_count() {
+fn generated_members_are_shown_on_request_and_do_not_count() {
     let (scratch, experiment) = (TempDir::new().unwrap(), Experiment::standard());
     let packs = packs(&experiment, scratch.path());
     diff(&packs[1], &packs[4], &["--verbose"]).exits(0).says(&[
@@ -354,13 +354,13 @@ fn what_packing_generates_is_told_when_asked_for_and_does_not_count() {
 #[test]
 fn the_number_of_threads_changes_nothing() {
     let (before, after) = before_and_after();
-    let told =
+    let report =
         |jobs: &str| diff(before.path(), after.path(), &["--color=always", "-j", jobs]).said();
-    assert_eq!(told("1"), told("3"));
-    assert!(told("2").contains("\u{1b}[32m+ run3/added.ra\u{1b}[0m"));
+    assert_eq!(report("1"), report("3"));
+    assert!(report("2").contains("\u{1b}[32m+ run3/added.ra\u{1b}[0m"));
 }
 
-/// Small sources of arrays and other files.
+/// Generates small sources of arrays and other files.
 fn source() -> impl Strategy<Value = BTreeMap<String, Vec<u8>>> {
     let array = prop::collection::vec(0..3_u8, 0..3)
         .prop_map(|data| raw_array(UINT8, &[u64::try_from(data.len()).unwrap()], &data));
@@ -391,7 +391,7 @@ fn write(files: &BTreeMap<String, Vec<u8>>) -> TempDir {
     directory
 }
 
-/// Applies what is told to the names of the first, and gets those of the second.
+/// Applies the reported changes to the names of the first pack, which gives those of the second.
 fn names_after(diff: &PackDiff, files: &BTreeMap<String, Vec<u8>>) -> Vec<String> {
     let mut names: Vec<String> = files.keys().cloned().collect();
     for member in &diff.members {
@@ -436,7 +436,7 @@ proptest! {
         let both_ways = ra_pack::diff(b.path(), a.path(), &DiffOptions::default()).unwrap();
         prop_assert_eq!(both_ways.counts.added, by_directory.counts.removed);
         prop_assert_eq!(both_ways.counts.renamed, by_directory.counts.renamed);
-        // What is generated does not make a pack another than its source.
+        // Generated members do not make a pack differ from its source.
         prop_assert!(ra_pack::diff(a.path(), &archive, &DiffOptions::default()).unwrap().is_same());
         let mut read = DiffOptions::default();
         read.read_all = true;
@@ -445,7 +445,7 @@ proptest! {
 }
 
 #[test]
-fn the_manifest_of_a_directory_is_not_believed_nor_a_pattern_that_matches_nothing() {
+fn the_manifest_of_a_directory_is_not_trusted_and_a_pattern_must_match() {
     let (one, other) = (Experiment::standard(), Experiment::standard());
     for experiment in [&one, &other] {
         ra("manifest", &[experiment.path()], &["--write"]).exits(0);

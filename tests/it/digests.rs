@@ -1,4 +1,4 @@
-//! The digests that are written are those that Python's hashlib gives of the files.
+//! The digests in manifests equal those of Python's hashlib.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use crate::python::Python;
 use crate::run;
 
-/// Digests of all files below a directory, as a manifest lists them.
+/// Prints the digests of all files below a directory, in the format of a manifest.
 const HASHLIB: &str = r#"
 import hashlib, os, sys
 root = sys.argv[1]
@@ -21,7 +21,7 @@ for name, digest in sorted(lines):
     sys.stdout.buffer.write(digest + b"  " + name + b"\n")
 "#;
 
-/// Bytes without a pattern.
+/// Returns bytes without a pattern.
 fn noise(seed: usize, length: usize) -> Vec<u8> {
     let mut state = u64::try_from(seed).unwrap() * 2 + 1;
     let mut next = || {
@@ -32,10 +32,10 @@ fn noise(seed: usize, length: usize) -> Vec<u8> {
     (0..length).map(|_| next()).collect()
 }
 
-/// Lengths at which padding, blocks, what is read at once and what is written in one go end; so many files of
-/// each that they are hashed one, two and sixteen at a time, and in between.
+/// Lengths around the sizes of padding, blocks, reads and writes. There are enough files of each length that they are
+/// hashed one, two and sixteen at a time, and in between.
 #[test]
-fn manifests_have_the_digests_that_hashlib_gives() {
+fn manifests_have_the_digests_of_hashlib() {
     let Some(python) = Python::with(&["hashlib"]) else { return };
     let source = TempDir::new().unwrap();
     let mut small = vec![0, 1, 55, 56, 63, 64, 65, 119, 120, 127, 128, 1023, 1024, 1025];

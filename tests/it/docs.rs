@@ -1,4 +1,4 @@
-//! The page of the language and `explain` hold to the code.
+//! The page about the language and `explain` agree with the code.
 
 use ra_pack::ndl;
 
@@ -6,7 +6,7 @@ use crate::experiment::ra_pack;
 use crate::page::{check_tables, read};
 
 #[test]
-fn explain_knows_every_code_and_names_the_nearest_of_others() {
+fn explain_knows_every_code_and_suggests_the_nearest_one() {
     let explain = |args: &[&str]| ra_pack().arg("explain").args(args).assert();
     let printed = |args: &[&str]| {
         String::from_utf8(explain(args).success().get_output().stdout.clone()).unwrap()
@@ -41,7 +41,7 @@ fn the_table_of_rules_is_generated_from_the_codes() {
 }
 
 #[test]
-fn the_page_of_the_language_decides_all_that_is_open() {
+fn the_page_about_the_language_lists_all_decisions() {
     let page = read("docs/ndl.md");
     let open = |number: usize| page.lines().any(|line| line.starts_with(&format!("| {number} | ")));
     assert!((1..=20).all(open));

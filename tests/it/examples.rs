@@ -1,4 +1,4 @@
-//! Every program of `examples/` runs and says what it should.
+//! Every program in `examples/` runs and prints the expected output.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::{env, fs};
 
 use tempfile::TempDir;
 
-/// Runs an example in an empty directory and gives what it printed.
+/// Runs an example in an empty directory and returns its output.
 fn run(example: &str) -> (String, TempDir) {
     let directory = TempDir::new().unwrap();
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
@@ -21,7 +21,7 @@ fn run(example: &str) -> (String, TempDir) {
     (said, directory)
 }
 
-/// Runs an example that writes nothing where it is started.
+/// Runs an example that writes no file into the working directory.
 fn said_by(example: &str) -> String {
     let (said, directory) = run(example);
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0, "{example} left something");
@@ -35,7 +35,7 @@ fn assert_says(said: &str, parts: &[&str]) {
 }
 
 #[test]
-fn pack_and_verify_tells_what_it_did() {
+fn pack_and_verify_prints_a_summary() {
     let said = said_by("pack_and_verify");
     assert_says(
         &said,
@@ -116,7 +116,7 @@ fn every_example_is_run_here() {
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         let stem = path.file_stem().unwrap().to_str().unwrap();
-        // The generators of the sample experiment and of the tutorial's have their own tests.
+        // The generators of the sample data have their own tests.
         let is_program = path.extension().is_some_and(|end| end == "rs");
         if is_program && !["make_experiment", "make_ocean"].contains(&stem) {
             assert!(tests.contains(&format!("(\"{stem}\")")), "{stem}");

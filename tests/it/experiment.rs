@@ -1,5 +1,5 @@
-//! Source directories for tests. The arrays are written by hand here, not by the library, so that
-//! a fault in its writer cannot hide behind the same fault in its reader.
+//! Source directories for tests. Arrays are written here by hand, not by the library, so that the same error in its
+//! writer and reader is noticed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::Path;
 use assert_cmd::Command;
 use tempfile::TempDir;
 
-/// The built `ra-pack`.
+/// Returns a command for the built `ra-pack`.
 pub(crate) fn ra_pack() -> Command {
     let mut command = assert_cmd::cargo::cargo_bin_cmd!("ra-pack");
     command
@@ -19,7 +19,7 @@ pub(crate) fn ra_pack() -> Command {
     command
 }
 
-/// An element type of RawArray, as the header has it: `eltype`, `elbyte`.
+/// Element type in a RawArray header: `eltype`, `elbyte`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Element(pub(crate) u64, pub(crate) u64);
 
@@ -31,7 +31,7 @@ pub(crate) const FLOAT32: Element = Element(3, 4);
 pub(crate) const FLOAT64: Element = Element(3, 8);
 pub(crate) const COMPLEX64: Element = Element(4, 8);
 
-/// A whole RawArray file, little-endian, flags 0.
+/// Returns a complete RawArray file, little-endian, flags 0.
 pub(crate) fn raw_array(element: Element, dims: &[u64], data: &[u8]) -> Vec<u8> {
     let Element(eltype, elbyte) = element;
     let size = elbyte * dims.iter().product::<u64>();
@@ -45,7 +45,7 @@ pub(crate) fn raw_array(element: Element, dims: &[u64], data: &[u8]) -> Vec<u8> 
     file
 }
 
-/// The bytes of numbers: `le(f32::to_le_bytes, [1.0, 2.0])`.
+/// Returns the bytes of numbers: `le(f32::to_le_bytes, [1.0, 2.0])`.
 pub(crate) fn le<T, const N: usize>(
     to_le_bytes: fn(T) -> [u8; N],
     values: impl IntoIterator<Item = T>,
@@ -53,7 +53,7 @@ pub(crate) fn le<T, const N: usize>(
     values.into_iter().flat_map(to_le_bytes).collect()
 }
 
-/// A directory of arrays, descriptions and other files, gone when dropped.
+/// Temporary directory of arrays, descriptions and other files.
 #[derive(Debug)]
 pub(crate) struct Experiment {
     directory: TempDir,
@@ -68,7 +68,7 @@ impl Experiment {
         self.directory.path()
     }
 
-    /// Writes any file; its directories are made.
+    /// Writes a file and creates its directories.
     pub(crate) fn file(self, path: &str, bytes: impl AsRef<[u8]>) -> Self {
         let path = self.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -76,30 +76,29 @@ impl Experiment {
         self
     }
 
-    /// Writes an array; `data` is in the order of the file, first index fastest.
+    /// Writes an array; `data` is column-major.
     pub(crate) fn array(self, path: &str, element: Element, dims: &[u64], data: &[u8]) -> Self {
         self.file(path, raw_array(element, dims, data))
     }
 
-    /// Writes a description of one ndarray: name, shape and type are the stem of `path` and these
-    /// two pieces of YAML.
+    /// Writes a description of one array: the name is the stem of `path`, shape and type are YAML.
     pub(crate) fn describe(self, path: &str, shape: &str, datatype: &str) -> Self {
         let stem = Path::new(path).file_stem().unwrap().to_str().unwrap();
         let text = format!("ndarrays:\n  {stem}:\n    shape: {shape}\n    type: {datatype}\n");
         self.file(path, text)
     }
 
-    /// Makes a directory with nothing in it.
+    /// Creates an empty directory.
     pub(crate) fn empty_directory(self, path: &str) -> Self {
         fs::create_dir_all(self.path().join(path)).unwrap();
         self
     }
 
-    /// A small experiment with something of everything: every array described, nothing wrong.
+    /// Returns a small valid experiment with all kinds of files, and every array described.
     pub(crate) fn standard() -> Self {
         let half = 0x3800_u16; // 0.5
         Self::new()
-            .file("README.txt", "What was measured, and how.\n")
+            .file("README.txt", "The temperature of the sea.\n")
             .file("run1/empty.log", "")
             .file("run1/deep/er/notes with spaces.txt", "first line\r\nsecond line\n")
             .file("run1/Größe ≠ 0.txt", "Namen sind UTF-8.\n")
@@ -116,7 +115,7 @@ impl Experiment {
                 "run1/depth.yaml",
                 "dimcoords:\n  depth: {type: int16, size: 3, attributes: {units: m}}\n",
             )
-            // No dimension, two by coordinates, three, four, and none of one.
+            // Zero, two (with coordinates), three and four dimensions, and an empty array.
             .array("run1/gain.ra", INT64, &[], &(-7_i64).to_le_bytes())
             .describe("run1/gain.yaml", "[]", "int64")
             .array(
@@ -132,7 +131,7 @@ impl Experiment {
             .describe("run2/block.yaml", "[2, 1, 3, 2]", "int16")
             .array("run2/none.ra", FLOAT32, &[4, 0, 2], &[])
             .describe("run2/none.yaml", "[4, 0, 2]", "float32")
-            // Types beyond the plain numbers.
+            // Types other than plain numbers.
             .array("run2/half.ra", FLOAT16, &[4], &le(u16::to_le_bytes, [half; 4]))
             .describe("run2/half.yaml", "[4]", "float16")
             .array(
@@ -148,7 +147,7 @@ impl Experiment {
                 "[/time]",
                 "{enum: {base: uint8, members: {unknown: 0, good: 1, bad: 4, missing: 9}}}",
             )
-            // Slowest index first: the dims of the header are the shape in reverse.
+            // Row-major: the dims of the header are the reversed shape.
             .array("run2/counts.ra", INT16, &[3, 5], &le(i16::to_le_bytes, 0..15))
             .file(
                 "run2/counts.yml",
@@ -157,7 +156,7 @@ impl Experiment {
     }
 }
 
-/// Every file below `directory` with its bytes; an empty directory stands as its path and `/`.
+/// Reads every file below `directory`. An empty directory is listed as its path and `/`.
 pub(crate) fn read_tree(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut tree = BTreeMap::new();
     read_below(directory, "", &mut tree);
@@ -181,7 +180,7 @@ fn read_below(directory: &Path, below: &str, tree: &mut BTreeMap<String, Vec<u8>
 }
 
 #[test]
-fn an_array_is_written_as_the_format_says() {
+fn arrays_are_written_in_the_format() {
     let file = raw_array(INT16, &[3, 1], &[1, 0, 2, 0, 3, 0]);
     assert_eq!(file.len(), 48 + 2 * 8 + 6);
     assert_eq!(&file[..8], 0x7961_7272_6177_6172_u64.to_le_bytes());
@@ -190,7 +189,7 @@ fn an_array_is_written_as_the_format_says() {
 }
 
 #[test]
-fn the_standard_experiment_has_a_description_beside_every_array() {
+fn the_standard_experiment_describes_every_array() {
     let tree = read_tree(Experiment::standard().path());
     let arrays = tree.keys().filter_map(|name| name.strip_suffix(".ra"));
     let undescribed: Vec<_> = arrays
@@ -204,6 +203,6 @@ fn the_standard_experiment_has_a_description_beside_every_array() {
 }
 
 #[test]
-fn the_binary_under_test_stands() {
+fn the_binary_under_test_is_built() {
     assert!(Path::new(ra_pack().get_program()).is_file());
 }

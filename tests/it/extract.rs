@@ -1,4 +1,4 @@
-//! `ra-pack extract`: what was packed comes out, and nothing is ever written elsewhere.
+//! `ra-pack extract`: packed files are extracted, and nothing is written outside the target.
 
 use std::fs;
 use std::io::Write as _;
@@ -11,7 +11,7 @@ use crate::bytes::{Part, link, part, tar, with_manifest, zip};
 use crate::experiment::{Experiment, ra_pack, read_tree};
 use crate::run::{ENDINGS, create, extract, names_in, pack, ra, run_as};
 
-/// What a hostile archive tries to write.
+/// Name of the file that a hostile archive tries to write.
 const EVIL: &str = "evil";
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -20,13 +20,13 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// The same members in each kind of container.
+/// Returns the same members in each kind of container.
 fn containers(parts: &[Part]) -> [(&'static str, Vec<u8>); 3] {
     [("x.zip", zip(parts)), ("x.tar", tar(parts)), ("x.tar.gz", gzip(&tar(parts)))]
 }
 
 #[test]
-fn a_file_that_the_manifest_does_not_list_is_written_and_named() {
+fn a_file_that_the_manifest_does_not_list_is_written_and_reported() {
     let mut parts = with_manifest(vec![part("a.txt", "a"), part("d/b.txt", "b")]);
     parts.push(part("d/new.txt", "who knows"));
     let scratch = TempDir::new().unwrap();
@@ -43,7 +43,7 @@ fn a_file_that_the_manifest_does_not_list_is_written_and_named() {
 }
 
 #[test]
-fn what_was_packed_comes_out_of_every_container() {
+fn packed_files_are_extracted_from_every_container() {
     let experiment = Experiment::standard();
     let source = read_tree(experiment.path());
     let scratch = TempDir::new().unwrap();
@@ -64,7 +64,7 @@ fn what_was_packed_comes_out_of_every_container() {
             assert_eq!(json["findings"].to_string(), "[]");
             let bytes = read_tree(&into).values().map(Vec::len).sum::<usize>();
             assert_eq!(json["bytes"], bytes);
-            // Packed once more it is the same archive.
+            // Packing the files again gives the same archive.
             let again = scratch.path().join(format!("again-{name}"));
             create(&into, &again, &[]).exits(0);
             assert!(fs::read(again).unwrap() == fs::read(archive).unwrap(), "{ending}");
@@ -90,7 +90,7 @@ fn the_payload_of_a_bag_is_checked_against_its_manifest_too() {
 }
 
 #[test]
-fn patterns_choose_what_is_unpacked() {
+fn patterns_choose_members() {
     let scratch = TempDir::new().unwrap();
     for ending in ENDINGS {
         let archive = pack(&Experiment::standard(), scratch.path(), &format!("x{ending}"), &[]);
@@ -109,7 +109,7 @@ fn patterns_choose_what_is_unpacked() {
 }
 
 #[test]
-fn a_file_that_is_there_is_refused_before_anything_is_written() {
+fn an_existing_file_is_refused_before_anything_is_written() {
     let scratch = TempDir::new().unwrap();
     for ending in ENDINGS {
         let archive = pack(&Experiment::standard(), scratch.path(), &format!("x{ending}"), &[]);
@@ -118,7 +118,7 @@ fn a_file_that_is_there_is_refused_before_anything_is_written() {
         let ran = extract(&archive, into.path(), &[]).exits(2);
         ran.says(&["run2/quality.yaml", "--force"]);
         assert_eq!(read_tree(into.path()), before, "{ending}");
-        // What is not asked for is not in the way.
+        // Members that are not extracted do not matter.
         extract(&archive, into.path(), &["run1"]).exits(0);
         let into = Experiment::new().file("run2/quality.yaml", "mine").file("other.txt", "mine");
         extract(&archive, into.path(), &["--force"]).exits(0);
@@ -130,7 +130,7 @@ fn a_file_that_is_there_is_refused_before_anything_is_written() {
 }
 
 #[test]
-fn a_directory_in_the_place_of_a_file_is_refused_and_kept() {
+fn an_existing_directory_with_the_name_of_a_file_is_refused() {
     let scratch = TempDir::new().unwrap();
     for ending in ENDINGS {
         let archive = pack(&Experiment::standard(), scratch.path(), &format!("x{ending}"), &[]);
@@ -139,7 +139,7 @@ fn a_directory_in_the_place_of_a_file_is_refused_and_kept() {
             extract(&archive, into.path(), options).exits(2).says(&["time.ra"]);
         }
         assert_eq!(fs::read(into.path().join("time.ra/mine.txt")).unwrap(), b"mine");
-        // And a file in the place of a directory.
+        // A file with the name of a directory.
         let into = Experiment::new().file("run1", "mine");
         for options in [&[][..], &["--force"]] {
             extract(&archive, into.path(), options).exits(2).says(&["run1"]);
@@ -240,7 +240,7 @@ fn hostile_names_and_links_write_nothing_outside_of_the_target() {
                 assert!(!ran.said().contains("panicked"), "{}", ran.said());
                 assert_eq!(names_in(&outside), ["kept.txt"], "{names:?} in {name}");
                 assert_eq!(fs::read(outside.join("kept.txt")).unwrap(), b"mine");
-                // It is not there when the archive is refused as a whole.
+                // The target does not exist if the whole archive is refused.
                 fs::create_dir_all(&into).unwrap();
                 let there = names_in(root.path());
                 assert_eq!(there, ["into", "outside", name], "{names:?} in {name}");
@@ -258,7 +258,7 @@ fn hostile_names_and_links_write_nothing_outside_of_the_target() {
 }
 
 #[test]
-fn the_members_beside_a_hostile_one_are_unpacked() {
+fn other_members_of_a_hostile_archive_are_unpacked() {
     let parts = with_manifest(vec![part("a.txt", "1"), part("../b", "2"), part("c.txt", "3")]);
     let scratch = TempDir::new().unwrap();
     for (name, bytes) in containers(&parts) {
@@ -271,7 +271,7 @@ fn the_members_beside_a_hostile_one_are_unpacked() {
 }
 
 #[test]
-fn a_name_that_is_there_twice_is_never_decided_silently() {
+fn a_repeated_name_is_reported() {
     let parts = with_manifest(vec![part("a.txt", "1"), part("a.txt", "2"), part("b.txt", "3")]);
     let scratch = TempDir::new().unwrap();
     for (name, bytes) in containers(&parts) {
@@ -286,7 +286,7 @@ fn a_name_that_is_there_twice_is_never_decided_silently() {
 }
 
 #[test]
-fn a_damaged_member_is_not_left_on_disk_while_the_others_are() {
+fn only_a_damaged_member_is_removed_from_disk() {
     let mut parts = with_manifest(vec![
         part("a/a.txt", "whole"),
         part("a/b.txt", "wrong"),
@@ -304,7 +304,7 @@ fn a_damaged_member_is_not_left_on_disk_while_the_others_are() {
         assert_eq!((&json["members"], &json["verified"]), (&3.into(), &2.into()), "{name}");
         let names: Vec<_> = read_tree(into.path()).into_keys().collect();
         assert_eq!(names, ["a/a.txt", "c.txt", "manifest-sha256.txt"], "{name}");
-        // Without the manifest among what is asked for, too.
+        // Also if the pattern does not match the manifest.
         let into = TempDir::new().unwrap();
         let ran = extract(&archive, into.path(), &["a"]);
         if name != "x.tar.gz" {
@@ -313,7 +313,7 @@ fn a_damaged_member_is_not_left_on_disk_while_the_others_are() {
             assert_eq!(names, ["a/a.txt"], "{name}");
         }
     }
-    // Damage that the zip's own checksum finds.
+    // Damage that the checksum of the zip detects.
     let mut bytes = zip(&with_manifest(vec![part("a.txt", "whole"), part("b.txt", "wrong")]));
     let at = bytes.windows(5).position(|window| window == b"wrong").unwrap();
     bytes[at] ^= 1;
@@ -325,7 +325,7 @@ fn a_damaged_member_is_not_left_on_disk_while_the_others_are() {
 }
 
 #[test]
-fn a_cut_off_stream_gives_what_is_whole_and_says_so() {
+fn complete_members_of_a_truncated_stream_are_extracted_with_an_error() {
     let numbers = (0..50_000_u32).flat_map(|i| i.wrapping_mul(2_654_435_761).to_le_bytes());
     let experiment =
         Experiment::new().file("a.txt", "first").file("b.bin", numbers.collect::<Vec<u8>>());
@@ -343,7 +343,7 @@ fn a_cut_off_stream_gives_what_is_whole_and_says_so() {
 }
 
 #[test]
-fn no_more_is_written_than_max_size_allows() {
+fn max_size_limits_the_written_bytes() {
     let experiment = Experiment::new().file("zeros", vec![0; 1 << 20]).file("a", vec![1; 1000]);
     let scratch = TempDir::new().unwrap();
     for ending in ENDINGS {
@@ -375,13 +375,13 @@ fn an_archive_without_a_manifest_is_unpacked_with_a_warning() {
         let into = TempDir::new().unwrap();
         extract(&archive, into.path(), &[])
             .exits(0)
-            .says(&["warning[MAN001]", "not checked, without a manifest"]);
+            .says(&["warning[MAN001]", "not verified: no manifest"]);
         assert_eq!(names_in(into.path()), ["a.txt"]);
     }
 }
 
 #[test]
-fn what_cannot_be_done_exits_with_2_and_what_is_no_archive_with_1() {
+fn a_failed_command_exits_with_2_and_a_damaged_archive_with_1() {
     let scratch = TempDir::new().unwrap();
     let into = scratch.path().join("into");
     extract(&scratch.path().join("none.zip"), &into, &[]).exits(2).says(&["none.zip"]);
@@ -410,9 +410,9 @@ fn files_have_ordinary_permissions() {
     assert_eq!(mode(&scratch.path().join("x.zip.manifest-sha256.txt")), mode(&plain));
 }
 
-/// A local attacker who owns a directory in the target swaps it for a link, over and over.
+/// A local attacker who owns a directory in the target replaces it by a link, again and again.
 #[test]
-fn a_directory_that_is_swapped_for_a_link_while_files_are_written_leads_nowhere() {
+fn a_directory_replaced_by_a_link_during_extraction_is_not_followed() {
     use std::sync::atomic::{AtomicBool, Ordering};
     let experiment = (0..400).fold(Experiment::new(), |experiment, index| {
         experiment.file(&format!("d/e/{index}.txt"), format!("content {index}"))
@@ -436,7 +436,7 @@ fn a_directory_that_is_swapped_for_a_link_while_files_are_written_leads_nowhere(
                         swapped += 1;
                         let _ = fs::remove_file(&there);
                     }
-                    // It may have been made anew in the meantime.
+                    // The directory may exist again.
                     if fs::rename(&aside, &there).is_err() {
                         let _ = fs::remove_dir_all(&aside);
                     }
@@ -457,7 +457,7 @@ fn a_directory_that_is_swapped_for_a_link_while_files_are_written_leads_nowhere(
 }
 
 #[test]
-fn what_the_manifest_lists_and_the_archive_does_not_hold_is_reported() {
+fn files_missing_from_the_archive_are_reported() {
     let parts: Vec<_> =
         with_manifest(vec![part("a.txt", "1"), part("b.txt", "2"), part("c.txt", "3")])
             .into_iter()
@@ -471,7 +471,7 @@ fn what_the_manifest_lists_and_the_archive_does_not_hold_is_reported() {
         let ran = extract(&archive, into.path(), &["--json"]).exits(1);
         assert_eq!(ran.findings(), [("MAN004".to_owned(), "b.txt".to_owned())], "{name}");
         assert_eq!(names_in(into.path()), ["a.txt", "c.txt", "manifest-sha256.txt"]);
-        // Of a part nobody expects the whole.
+        // With patterns, missing files are not reported.
         let into = TempDir::new().unwrap();
         extract(&archive, into.path(), &["a.txt"]).exits(0);
     }
@@ -494,7 +494,7 @@ fn no_dangerous_mode_is_restored() {
 }
 
 #[test]
-fn an_archive_is_unpacked_into_a_directory_of_its_name() {
+fn an_archive_is_unpacked_into_a_directory_named_after_it() {
     let experiment = Experiment::standard();
     let source = read_tree(experiment.path());
     for (ending, options) in [
@@ -514,7 +514,7 @@ fn an_archive_is_unpacked_into_a_directory_of_its_name() {
         };
         run_as(&mut here()).exits(0);
         let top = scratch.path().join("exp.v2");
-        // A bag has a directory of that name already.
+        // A bag already has a directory of that name.
         let payload = if options.is_empty() { top } else { top.join("data") };
         let unpacked = read_tree(&payload);
         let files = source.iter().filter(|(name, _)| !name.ends_with('/'));
@@ -522,7 +522,7 @@ fn an_archive_is_unpacked_into_a_directory_of_its_name() {
             assert_eq!(unpacked.get(name), Some(content), "{ending}: {name}");
         }
         assert_eq!(names_in(scratch.path()).len(), 3, "{:?}", names_in(scratch.path()));
-        // What is there stays.
+        // Existing files stay.
         run_as(&mut here()).exits(2).says(&["exp.v2"]);
         for option in ["-d", "-o", "--output", "-C", "--directory"] {
             let to = scratch.path().join(format!("to{option}"));
@@ -530,7 +530,7 @@ fn an_archive_is_unpacked_into_a_directory_of_its_name() {
             assert!(!read_tree(&to).is_empty());
         }
     }
-    // A directory next to it that has its name is not for a pack by itself.
+    // An archive without an extension has no name for a directory.
     let scratch = TempDir::new().unwrap();
     let archive = pack(&experiment, scratch.path(), "exp.zip", &[]);
     let nameless = scratch.path().join("pack");

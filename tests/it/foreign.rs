@@ -1,8 +1,6 @@
-//! What other people's tools say about an archive: each of them reads it, and what they extract
-//! is what was packed.
+//! Other tools must read an archive and extract the packed files.
 //!
-//! A tool that is not installed is skipped, loudly; with `RA_PACK_REQUIRE_TOOLS=1` that is a
-//! failure.
+//! A tool that is not installed is skipped with a message; with `RA_PACK_REQUIRE_TOOLS=1` the test fails.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -14,12 +12,12 @@ use tempfile::TempDir;
 use crate::experiment::read_tree;
 use crate::skips::skip;
 
-/// One way to read an archive. `{archive}` and `{into}`, a new directory, are filled in.
+/// A command that reads an archive, with placeholders `{archive}` and `{into}`, a new directory.
 struct Reader {
-    /// What must be installed; the first is run.
+    /// Programs that must be installed; the first is run.
     programs: &'static [&'static str],
     arguments: &'static [&'static str],
-    /// The endings of the archives it reads.
+    /// Extensions of the archives that it reads.
     reads: &'static [&'static str],
 }
 
@@ -40,7 +38,7 @@ const TEST_ZIP: &str = "import sys, zipfile
 bad = zipfile.ZipFile(sys.argv[1]).testzip()
 sys.exit(bad and f'{bad} is damaged')";
 
-/// Every tool that has to accept what ra-pack writes.
+/// Tools that must accept archives of ra-pack.
 const READERS: &[Reader] = &[
     reader(&["unzip"], &["-tqq", "{archive}"], ZIP),
     reader(&["unzip"], &["-qq", "{archive}", "-d", "{into}"], ZIP),
@@ -57,7 +55,7 @@ const READERS: &[Reader] = &[
 ];
 
 impl Reader {
-    /// Runs it, and gives its refusal or what it extracted, `None` if it only looked.
+    /// Runs the tool. Returns its error, or the extracted files, `None` if it only tests.
     fn run(&self, archive: &Path) -> Result<Option<TempDir>, String> {
         let into = TempDir::new().unwrap();
         let fill = |argument: &&str| {
@@ -71,12 +69,11 @@ impl Reader {
     }
 }
 
-/// Lets every tool read `archive` and compares what they extract with `expected`, a tree as
-/// [`read_tree`] gives it.
+/// Has every tool read `archive` and compares the extracted files with `expected`, a tree from [`read_tree`].
 ///
 /// # Panics
 ///
-/// When a tool refuses the archive or extracts something else, naming the tool.
+/// If a tool refuses the archive or extracts other files. The message names the tool.
 pub(crate) fn assert_accepted(archive: &Path, expected: &BTreeMap<String, Vec<u8>>) {
     let objections = objections(archive, expected);
     assert!(objections.is_empty(), "{}:\n{}", archive.display(), objections.join("\n"));
@@ -108,11 +105,11 @@ fn objections(archive: &Path, expected: &BTreeMap<String, Vec<u8>>) -> Vec<Strin
     objections
 }
 
-/// Checks the tree at `directory` with `sha256sum`, as README tells everyone to.
+/// Checks the tree at `directory` with `sha256sum`.
 ///
 /// # Panics
 ///
-/// When a line of the manifest is malformed, a file is missing, or a digest differs.
+/// If a line of the manifest is malformed, a file is missing, or a digest differs.
 pub(crate) fn assert_sha256sum_passes(directory: &Path, manifest: &str) {
     if let Err(refusal) = sha256sum(directory, manifest) {
         panic!("`sha256sum -c --strict {manifest}` in {}: {refusal}", directory.display());
@@ -127,7 +124,7 @@ fn sha256sum(directory: &Path, manifest: &str) -> Result<(), String> {
     complaint(command.args(["-c", "--strict", "--quiet", manifest]).current_dir(directory))
 }
 
-/// Whether all `programs` can be run; says so when not, and fails when they are required.
+/// Whether all `programs` are installed. If not, prints a message, and fails if they are required.
 pub(crate) fn installed(programs: &[&str]) -> bool {
     let directories: Vec<_> = env::split_paths(&env::var_os("PATH").unwrap_or_default()).collect();
     let stands = |program: &&&str| directories.iter().any(|path| path.join(program).is_file());
@@ -140,11 +137,11 @@ pub(crate) fn installed(programs: &[&str]) -> bool {
     false
 }
 
-/// Runs `command` in a UTF-8 locale, and gives what it said if it fails.
+/// Runs `command` in a UTF-8 locale.
 ///
 /// # Errors
 ///
-/// The exit status and both outputs.
+/// The exit status and both outputs, if the command fails.
 pub(crate) fn complaint(command: &mut Command) -> Result<(), String> {
     let Output { status, stdout, stderr } =
         command.env("LC_ALL", "C.UTF-8").output().map_err(|error| error.to_string())?;
@@ -170,8 +167,7 @@ fn differences(
         .collect()
 }
 
-/// These tools must be able to fail, or their consent says nothing. The archives here are made by
-/// tools too, so that only the tools are tried.
+/// Checks that these tools detect errors. The archives here are made by tools, too, so that only the tools are tested.
 mod tests {
     use std::fs;
 
@@ -192,7 +188,7 @@ mod tests {
     ];
 
     #[test]
-    fn a_sound_archive_has_no_objections() {
+    fn a_valid_archive_is_accepted() {
         let experiment = Experiment::standard();
         let scratch = TempDir::new().unwrap();
         for (name, program, arguments) in PACKERS {
@@ -204,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn another_tree_is_objected_to_by_every_tool_that_extracts() {
+    fn every_tool_that_extracts_detects_another_tree() {
         let experiment = Experiment::standard();
         let scratch = TempDir::new().unwrap();
         let mut expected = read_tree(experiment.path());
@@ -227,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_damaged_archive_is_refused() {
-        // Too much to end before the cut, and hardly compressible.
+        // Long enough for the cut, and hardly compressible.
         let numbers = (0..10_000_u32).flat_map(|i| i.wrapping_mul(2_654_435_761).to_le_bytes());
         let experiment = Experiment::new().file("data", numbers.collect::<Vec<u8>>());
         let scratch = TempDir::new().unwrap();
@@ -244,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn sha256sum_tells_a_true_manifest_from_a_false_and_a_malformed_one() {
+    fn sha256sum_accepts_only_a_correct_manifest() {
         // The digest of "abc", from FIPS 180-2.
         let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         let experiment = Experiment::new()

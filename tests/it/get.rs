@@ -16,14 +16,14 @@ fn get(archive: &Path, member: &str, options: &[&str]) -> Ran {
 }
 
 #[test]
-fn every_member_of_every_archive_has_the_bytes_of_its_file() {
+fn every_member_of_every_archive_equals_its_file() {
     let experiment = Experiment::standard();
     let scratch = TempDir::new().unwrap();
     for (index, ending) in ENDINGS.into_iter().enumerate() {
         let archive = pack(&experiment, scratch.path(), &format!("x{ending}"), &[]);
         let tree = read_tree(experiment.path());
         let files = tree.iter().filter(|(name, _)| !name.ends_with('/'));
-        // Each member from some archive, a few from each.
+        // Reads each member from some archives, a few from each.
         for (name, content) in files.skip(index).step_by(3) {
             let ran = get(&archive, name, &[]).exits(0);
             assert!(ran.out == *content, "{ending} {name}");
@@ -31,12 +31,12 @@ fn every_member_of_every_archive_has_the_bytes_of_its_file() {
         }
     }
     let content = fs::read(experiment.path().join("time.ra")).unwrap();
-    let ran = get(experiment.path(), "time.ra", &[]).exits(0).says(&["no manifest vouches"]);
+    let ran = get(experiment.path(), "time.ra", &[]).exits(0).says(&["not verified: ", "is not in a manifest"]);
     assert_eq!(ran.out, content);
 }
 
 #[test]
-fn a_member_of_a_bag_is_called_as_in_the_source_or_as_listed() {
+fn a_member_of_a_bag_has_its_name_in_the_source_or_in_the_list() {
     let scratch = TempDir::new().unwrap();
     let experiment = Experiment::standard();
     let archive = pack(&experiment, scratch.path(), "x.zip", &["--layout", "bagit"]);
@@ -47,14 +47,14 @@ fn a_member_of_a_bag_is_called_as_in_the_source_or_as_listed() {
 }
 
 #[test]
-fn what_a_run_that_was_to_replace_a_file_left_is_named() {
+fn leftovers_of_an_interrupted_run_are_reported() {
     let scratch = TempDir::new().unwrap();
     pack(&Experiment::standard(), scratch.path(), "x.zip", &[]);
     let leftover = scratch.path().join(".time.ra.abc.ra-pack-unfinished");
     for name in ["time.ra", ".time.ra.abc.ra-pack-unfinished"] {
         fs::write(scratch.path().join(name), "half").unwrap();
     }
-    // Its own file has a temporary name too, and is none of them.
+    // The run's own temporary file is not one of them.
     for out in [Path::new("time.ra"), &scratch.path().join("time.ra")] {
         let replace = || {
             let mut command = ra_pack();
@@ -70,7 +70,7 @@ fn what_a_run_that_was_to_replace_a_file_left_is_named() {
 }
 
 #[test]
-fn a_member_is_found_by_a_part_of_its_name_or_one_like_it_is_named() {
+fn a_member_is_found_by_part_of_its_name_or_a_similar_one_is_suggested() {
     let scratch = TempDir::new().unwrap();
     for ending in [".zip", ".tar", ".tar.gz"] {
         let archive = pack(&Experiment::standard(), scratch.path(), &format!("x{ending}"), &[]);
@@ -92,7 +92,7 @@ fn a_member_is_found_by_a_part_of_its_name_or_one_like_it_is_named() {
     }
 }
 
-/// The elements of an array at `positions` of each axis, the first axis fastest, by number.
+/// Returns the numbers of the elements at `positions` of each dimension, column-major.
 fn chosen(dims: &[usize], positions: &[Vec<usize>]) -> Vec<usize> {
     let mut numbers = vec![0];
     let mut stride = 1;
@@ -101,7 +101,7 @@ fn chosen(dims: &[usize], positions: &[Vec<usize>]) -> Vec<usize> {
         strides.push(stride);
         stride *= dim;
     }
-    // The last axis is the slowest, so it is the outermost loop.
+    // The last index changes slowest, so it is the outermost loop.
     for (positions, stride) in positions.iter().zip(&strides).rev() {
         let mut next = Vec::new();
         for number in &numbers {
@@ -113,7 +113,7 @@ fn chosen(dims: &[usize], positions: &[Vec<usize>]) -> Vec<usize> {
 }
 
 #[test]
-fn a_slice_holds_the_elements_that_its_text_says() {
+fn a_slice_holds_the_expected_elements() {
     let dims = [4_usize, 3, 5];
     let wide = dims.map(|dim| u64::try_from(dim).unwrap());
     let data = le(f64::to_le_bytes, (0..60).map(f64::from));
@@ -135,7 +135,7 @@ fn a_slice_holds_the_elements_that_its_text_says() {
             })
             .collect();
     let all = |extent: usize| (0..extent).collect::<Vec<_>>();
-    // Each axis by itself: its text, its positions, and whether it stays an axis.
+    // Each dimension: its text, its positions, and whether it remains a dimension.
     let parts: [(&str, Vec<usize>, bool); 9] = [
         (":", all(3), true),
         ("1", vec![1], false),
@@ -164,7 +164,7 @@ fn a_slice_holds_the_elements_that_its_text_says() {
             let options = [&["--slice", &slice], unchecked].concat();
             let whole = raw_array(FLOAT64, &shape, &expected);
             assert!(get(archive, "column.ra", &options).exits(0).out == whole, "{slice}");
-            // The same elements, by the indices in the other order.
+            // The same elements with the indices reversed.
             let reversed = format!("1:4,{text},-1:0:-2");
             let options = [&["--slice", &reversed], unchecked].concat();
             let out = get(archive, "row.ra", &options).exits(0).out;
@@ -183,7 +183,7 @@ fn a_slice_holds_the_elements_that_its_text_says() {
 }
 
 #[test]
-fn a_slice_that_makes_no_sense_is_refused() {
+fn an_invalid_slice_is_refused() {
     let scratch = TempDir::new().unwrap();
     let archive = pack(&Experiment::standard(), scratch.path(), "x.zip", &[]);
     for slice in
@@ -198,7 +198,7 @@ fn a_slice_that_makes_no_sense_is_refused() {
 }
 
 #[test]
-fn raw_elements_are_little_endian_whatever_the_file_is() {
+fn raw_elements_are_little_endian_for_any_byte_order() {
     let mut big = raw_array(INT16, &[3], &[0, 1, 0, 2, 255, 254]);
     big[8] = 1;
     let experiment = Experiment::new()
@@ -207,7 +207,7 @@ fn raw_elements_are_little_endian_whatever_the_file_is() {
     let scratch = TempDir::new().unwrap();
     for ending in [".zip", ".tar"] {
         let archive = pack(&experiment, scratch.path(), &format!("x{ending}"), &[]);
-        assert_eq!(get(&archive, "big.ra", &[]).exits(0).out, big, "the member as it stands");
+        assert_eq!(get(&archive, "big.ra", &[]).exits(0).out, big, "the unchanged member");
         let raw = get(&archive, "big.ra", &["--format", "raw"]).exits(0).out;
         assert_eq!(raw, [1, 0, 2, 0, 254, 255]);
         let ra = get(&archive, "big.ra", &["--format", "ra"]).exits(0).out;
@@ -239,7 +239,7 @@ fn elements_of_any_size_are_sliced() {
 }
 
 #[test]
-fn nothing_is_written_of_a_damaged_member() {
+fn a_damaged_member_is_not_written() {
     let values: Vec<u8> = (0..200).collect();
     let array = part("a.ra", raw_array(UINT8, &[200], &values));
     let text = part("a.yaml", "ndarrays:\n  a: {shape: [200], type: uint8}\n");
@@ -263,7 +263,7 @@ fn nothing_is_written_of_a_damaged_member() {
             );
         }
         assert_eq!(get(&archive, "b.txt", &[]).exits(0).out, b"whole");
-        // Who asks for it gets the part that is whole.
+        // With --no-verify, the intact part can be read.
         let options = ["--slice", "0:3", "--no-check", "--format", "raw"];
         assert_eq!(get(&archive, "a.ra", &options).exits(0).out, [0, 1, 2]);
     }
@@ -289,7 +289,7 @@ fn a_member_that_differs_from_the_manifest_is_refused_in_a_stream_too() {
 }
 
 #[test]
-fn a_file_that_is_there_is_replaced_only_by_force() {
+fn an_existing_file_is_replaced_only_by_force() {
     let scratch = TempDir::new().unwrap();
     let archive = pack(&Experiment::standard(), scratch.path(), "x.zip", &[]);
     let out = scratch.path().join("out.txt");
@@ -301,7 +301,7 @@ fn a_file_that_is_there_is_replaced_only_by_force() {
     assert_eq!(fs::read_to_string(&out).unwrap(), "mine");
     let json = get(&archive, "README.txt", &[&option[..], &["--force", "--json"]].concat());
     let json = json.exits(0).json();
-    assert_eq!(fs::read_to_string(&out).unwrap(), "What was measured, and how.\n");
+    assert_eq!(fs::read_to_string(&out).unwrap(), "The temperature of the sea.\n");
     assert_eq!((&json["member"], &json["bytes"]), (&"README.txt".into(), &28.into()));
     assert_eq!(json["verified"], true);
     get(&archive, "README.txt", &["-o", scratch.path().to_str().unwrap()]).exits(2);
@@ -312,7 +312,7 @@ fn a_file_that_is_there_is_replaced_only_by_force() {
 }
 
 #[test]
-fn no_more_is_written_than_allowed() {
+fn max_size_limits_the_written_bytes() {
     let experiment = Experiment::standard().file("notes.txt", "0123456789");
     let scratch = TempDir::new().unwrap();
     let out = scratch.path().join("out");
@@ -327,7 +327,7 @@ fn no_more_is_written_than_allowed() {
             ran.says(&["--max-size"]);
             get(&archive, "notes.txt", &[&to_file, &["--max-size", "9"], check].concat()).exits(2);
             assert!(!out.exists(), "{ending}");
-            // Of a part, its own size counts.
+            // For a slice, its own size counts.
             let slice = ["run1/temperature.ra", "--slice", "0:1,0:1", "--format", "raw"];
             let ran = get(&archive, slice[0], &[&slice[1..], &["--max-size", "4"], check].concat());
             assert_eq!(ran.exits(0).out.len(), 4);
@@ -338,14 +338,14 @@ fn no_more_is_written_than_allowed() {
 }
 
 #[test]
-fn an_array_is_got_in_other_formats() {
+fn an_array_is_written_in_other_formats() {
     let scratch = TempDir::new().unwrap();
     let archive = pack(&Experiment::standard(), scratch.path(), "x.zip", &[]);
     let text = |member: &str, options: &[&str]| {
         let ran = get(&archive, member, options).exits(0);
         String::from_utf8(ran.out).unwrap()
     };
-    // Rows are first indices, however the elements lie: one by columns, one by rows.
+    // Rows are first indices, for a column-major and a row-major array.
     assert_eq!(
         text("run1/temperature.ra", &["--format", "csv"]),
         "0.0,3.0,6.0,9.0,12.0\n1.0,4.0,7.0,10.0,13.0\n2.0,5.0,8.0,11.0,14.0\n"
@@ -382,21 +382,21 @@ fn an_array_is_got_in_other_formats() {
 }
 
 #[test]
-fn nothing_vouches_for_a_member_without_a_manifest() {
+fn a_member_without_a_manifest_is_not_verified() {
     let experiment = Experiment::new().array("a.ra", UINT8, &[2], &[1, 2]);
     let home = TempDir::new().unwrap();
     let out = home.path().join("a.npy");
     for options in [["--format", "npy"].as_slice(), &["--slice", "0:1"], &[]] {
         let mut options = options.to_vec();
         options.extend(["--force", "-o", out.to_str().unwrap()]);
-        get(experiment.path(), "a.ra", &options).exits(0).says(&["not held against a manifest"]);
+        get(experiment.path(), "a.ra", &options).exits(0).says(&["not verified: not in a manifest"]);
     }
 }
 
-/// In a zip of thousands of members that is in order, only what stands around the member and its line is looked at.
-/// What is given out is always what a line of the manifest says; what is wrong elsewhere, `verify` tells.
+/// In a sorted zip of thousands of members, only the entries around the member and its manifest line are read. The
+/// content always matches its line in the manifest; `verify` reports errors elsewhere.
 #[test]
-fn what_is_given_out_of_a_large_zip_is_what_its_manifest_says() {
+fn a_member_of_a_large_zip_matches_its_manifest() {
     let names = (0..4000).map(|number| format!("a-directory-of-many-arrays/{number:05}.bin"));
     let members: Vec<_> = names.map(|name| part(&name, name.as_bytes())).collect();
     let sound = with_manifest(members);
@@ -439,18 +439,18 @@ fn what_is_given_out_of_a_large_zip_is_what_its_manifest_says() {
     let faulty = with_text(&|text| text.push_str("a-directory-of-many-arrays/02000.bin\n"));
     let unlisted = with_text(&|text| *text = text.replace(&line("02000.bin"), ""));
     let twice_unlisted = with_another(5, &unlisted);
-    let agrees = "agrees with the manifest";
+    let is_verified = ", verified)";
     let cases: [(&str, Vec<_>, i32, &str, &str); 13] = [
-        ("sound", sound.clone(), 0, agrees, ""),
+        ("unchanged", sound.clone(), 0, is_verified, ""),
         ("changed", changed, 1, "MAN003", "MAN003"),
-        ("moved", moved, 0, agrees, ""),
-        ("doubled", doubled, 0, agrees, "NAME002"),
-        ("nested", nested, 0, agrees, "MAN005"),
-        ("other", other, 0, agrees, "MAN005"),
+        ("moved", moved, 0, is_verified, ""),
+        ("doubled", doubled, 0, is_verified, "NAME002"),
+        ("nested", nested, 0, is_verified, "MAN005"),
+        ("other", other, 0, is_verified, "MAN005"),
         ("contradicting", contradicting, 1, "MAN002", "MAN002"),
-        ("contradicting early", contradicting_early, 0, agrees, "MAN002"),
+        ("contradicting early", contradicting_early, 0, is_verified, "MAN002"),
         ("faulty", faulty, 1, "MAN002", "MAN002"),
-        ("unlisted", unlisted, 0, "not held", "MAN005"),
+        ("unlisted", unlisted, 0, "not verified", "MAN005"),
         ("twice", twice, 1, "NAME002", "NAME002"),
         ("twice at the end", twice_at_the_end, 1, "NAME002", "NAME002"),
         ("twice, unlisted", twice_unlisted, 1, "NAME002", "NAME002"),
@@ -470,18 +470,18 @@ fn what_is_given_out_of_a_large_zip_is_what_its_manifest_says() {
         let verified = ra("verify", &[&archive], &[]);
         assert!(verified.said().contains(verify_says), "{case}: {}", verified.said());
         assert_eq!(verified.code, Some(i32::from(!verify_says.is_empty())), "{case}");
-        // A tar of the same is read in another way, without a directory.
+        // A tar of the same members is read without a directory.
         if case != "moved" {
             let archive = scratch.path().join("x.tar");
             fs::write(&archive, tar(&parts)).unwrap();
-            // Its manifest is read in the same way.
+            // The manifest of the tar is read in the same way.
             let is_elsewhere =
                 ["", "MAN005"].contains(&verify_says) || case == "contradicting early";
             let code = get(&archive, &wanted.name, &to_file).code;
             assert_eq!(code, Some(i32::from(!is_elsewhere)), "{case}");
         }
     }
-    // A manifest that the zip's checksum does not fit.
+    // A manifest that does not match its checksum in the zip.
     let mut bytes = zip(&sound);
     let at = bytes.windows(70).rposition(|window| window == &sound[manifest].data[..70]).unwrap();
     bytes[at] ^= 1;
@@ -489,12 +489,12 @@ fn what_is_given_out_of_a_large_zip_is_what_its_manifest_says() {
     fs::write(&archive, bytes).unwrap();
     get(&archive, &wanted.name, &[]).exits(0);
     ra("verify", &[&archive], &[]).exits(1).says(&["manifest-sha256.txt", "ARC006"]);
-    // A file whose line is that one is looked for in all of it.
+    // A file whose line may be the damaged one is searched for in the whole manifest.
     get(&archive, &sound[0].name, &[]).exits(1).says(&["manifest-sha256.txt", "ARC006"]);
 }
 
 #[test]
-fn the_name_of_the_output_says_how_an_array_is_written() {
+fn the_name_of_the_output_determines_the_format() {
     let experiment =
         Experiment::new().array("a.ra", UINT8, &[2, 2], &[1, 2, 3, 4]).file("a.npy.txt", "x");
     let path = |name: &str| experiment.path().join(name);
@@ -504,14 +504,14 @@ fn the_name_of_the_output_says_how_an_array_is_written() {
         ra("get", &[experiment.path(), Path::new("a.ra"), Path::new("-o"), &to], &[]).exits(0);
         assert!(fs::read(to).unwrap().starts_with(begins), "{output}");
     }
-    // A file that is no array stays what it is.
+    // A file that is not an array is not converted.
     let to = path("x.npy");
     ra("get", &[experiment.path(), Path::new("a.npy.txt"), Path::new("-o"), &to], &[]).exits(0);
     assert_eq!(fs::read(to).unwrap(), b"x");
 }
 
 #[test]
-fn what_is_read_is_never_replaced() {
+fn the_input_is_never_replaced() {
     let experiment = Experiment::standard();
     let scratch = TempDir::new().unwrap();
     let archive = scratch.path().join("exp.zip");
@@ -541,5 +541,5 @@ fn what_is_read_is_never_replaced() {
         (bytes(&archive), bytes(&beside), bytes(&picture)),
         (before.clone(), listed, before)
     );
-    assert_eq!(fs::read_to_string(note).unwrap(), "What was measured, and how.\n");
+    assert_eq!(fs::read_to_string(note).unwrap(), "The temperature of the sea.\n");
 }

@@ -1,4 +1,4 @@
-//! `--help` is true: every line below `Examples:` is run, in a directory that has what they name.
+//! Examples in `--help`: every line below `Examples:` is run, in a directory with the files that they name.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use crate::experiment::{Experiment, FLOAT32, FLOAT64, UINT8, le, ra_pack, raw_array};
 use crate::foreign::installed;
 
-/// What examples need beside the shell.
+/// Programs that the examples need.
 const TOOLS: [&str; 5] = ["jq", "minisign", "man", "find", "od"];
 
 fn help(arguments: &[&str]) -> String {
@@ -17,7 +17,7 @@ fn help(arguments: &[&str]) -> String {
     String::from_utf8(ran.get_output().stdout.clone()).unwrap()
 }
 
-/// The names of all commands, as `--help` lists them in groups.
+/// Returns the names of all commands, as listed by `--help`.
 pub(crate) fn commands() -> Vec<String> {
     let help = help(&[]);
     let lines = help.lines().skip_while(|line| !line.starts_with("Usage: ")).skip(1);
@@ -37,7 +37,7 @@ fn help_is_short_and_ends_with_the_options_of_all_commands() {
             assert!(text.contains("\nGlobal options:\n"), "{command}: {text}");
         }
         let lines = |text: &str| text.lines().count();
-        // A heading, a blank line and a line for each of them are a half of most.
+        // The global options, with heading and empty line, are half of most help texts.
         assert!(lines(&short) <= 50, "{command} -h has {} lines:\n{short}", lines(&short));
         assert!(lines(&long) <= 80, "{command} --help has {} lines:\n{long}", lines(&long));
         assert!(!short.contains("Examples:") && !short.contains("possible values"), "{short}");
@@ -45,12 +45,12 @@ fn help_is_short_and_ends_with_the_options_of_all_commands() {
         assert_eq!(String::from_utf8_lossy(&again.get_output().stdout), long);
     }
     let top = help(&[]);
-    for heading in ["Make and unpack:", "Look:", "Check:", "Describe:", "Shell:", "Options:"] {
+    for heading in ["Create and unpack:", "Look:", "Check:", "Describe:", "Shell:", "Options:"] {
         assert!(top.contains(&format!("\n{heading}\n")), "{top}");
     }
 }
 
-/// The lines below `Examples:`; one that ends in a bar goes on in the next.
+/// Returns the lines below `Examples:`; a line that ends in a bar continues in the next.
 fn examples(help: &str) -> Vec<String> {
     let lines = help.lines().skip_while(|line| *line != "Examples:").skip(1);
     let mut examples: Vec<String> = Vec::new();
@@ -63,7 +63,7 @@ fn examples(help: &str) -> Vec<String> {
     examples
 }
 
-/// Everything that examples name, in a directory that is gone when dropped.
+/// Temporary directory with all files that the examples name.
 struct Place {
     home: TempDir,
     path: String,
@@ -93,18 +93,18 @@ impl Place {
             .describe("run1/temperature.yaml", "[12, time]", "float32")
             .array("run1/velocity.ra", FLOAT32, &[12, 9, 4], &numbers(432))
             .describe("run1/velocity.yaml", "[12, time, 4]", "float32")
-            .file("notes.txt", "What was measured.\n")
+            .file("notes.txt", "The measured data.\n")
             .file("scratch/a.tmp", "");
         let sample = experiment.path().to_str().unwrap();
         self.file("temperature.ra", &raw_array(FLOAT32, &[3], &numbers(3)));
         self.file("before.ra", &raw_array(FLOAT32, &[3], &numbers(3)));
         self.file("after.ra", &raw_array(FLOAT32, &[3], &[numbers(2), vec![0; 4]].concat()));
-        // By the LZ4 block format: a token that counts six literals, then they themselves.
+        // An LZ4 block: a token for six literals, then the literals.
         let mut lz4 = raw_array(UINT8, &[7], &[0x60, 1, 2, 3, 4, 5, 6]);
         lz4[8] = 2;
         lz4[48] = 6;
         self.file("lz4.ra", &lz4);
-        // Of numpy, with the last index fastest.
+        // A row-major NumPy file.
         let dict = "{'descr': '<f4', 'fortran_order': False, 'shape': (12, 9), }";
         let npy = format!("\u{1}\u{0}\u{76}\u{0}{dict:117}\n");
         let npy = [b"\x93NUMPY", npy.as_bytes(), &numbers(108)].concat();
@@ -117,7 +117,7 @@ impl Place {
         self.run("cp exp.zip monday.zip && cp exp.zip friday.zip");
         self.run("ra-pack create -q exp -o monday.tar.gz && cp monday.tar.gz friday.tar.gz");
         self.run("cp exp.zip packs && cp exp.zip.manifest-sha256.txt safe");
-        // Fifty million elements that take no place on the disk.
+        // Fifty million elements in a sparse file.
         let mut frames = raw_array(UINT8, &[0, 512, 100], &[]);
         frames[32..40].copy_from_slice(&52_428_800_u64.to_le_bytes());
         frames[48..56].copy_from_slice(&1024_u64.to_le_bytes());
@@ -165,7 +165,7 @@ fn every_example_of_every_command_works() {
                 continue;
             }
             let place = Place::new();
-            // What it makes is not there yet.
+            // Removes the output of earlier examples.
             let made = match line.split_once(" -o ").or(line.split_once(" -C ")) {
                 Some((_, made)) => made.split(' ').next(),
                 None if command == "convert" => line.split(' ').nth_back(0),
@@ -176,10 +176,10 @@ fn every_example_of_every_command_works() {
             }
             let ran = place.command(&line).output().unwrap();
             let said = String::from_utf8_lossy(&ran.stderr).into_owned();
-            // That two arrays differ is a result; a picture in the terminal needs one.
+            // `diff` may find differences; a preview needs a terminal.
             let is_clean = match ran.status.code() {
                 Some(1) => command == "diff",
-                Some(2) => command == "plot" && said.contains("there is no terminal"),
+                Some(2) => command == "plot" && said.contains("is not a terminal"),
                 code => code == Some(0),
             };
             if !is_clean {
@@ -196,12 +196,12 @@ fn the_help_of_all_names_the_exit_status_and_the_environment() {
     for word in ["Exit status:", "Environment:", "  130 ", "NO_COLOR", "no configuration files"] {
         assert!(help.contains(word), "{word}");
     }
-    // And what it does not name is not asked for.
+    // The code reads no variable that the help does not name.
     let mut asked = Vec::new();
     visit(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut |text| {
         let calls = text.split("env::var").skip(1);
         let names = calls.filter_map(|call| call.split('"').nth(1).map(str::to_owned));
-        // Only tests are asked to write pages.
+        // Only tests read this variable.
         let names = names.filter(|name| name != "RA_PACK_WRITE_DOCS");
         asked.extend(names.filter(|name| name.chars().all(|c| c.is_ascii_uppercase() || c == '_')));
     });

@@ -1,4 +1,4 @@
-//! `ra-pack info`: everything about an array or a pack, and lines of the shell that are true.
+//! `ra-pack info`: facts about an array or a pack, and shell commands that work.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::experiment::{
 use crate::foreign::installed;
 use crate::run::{create, extract, pack, ra};
 
-/// An array, its bytes from the first of the data on, and what `od` shows of it.
+/// An array, its bytes from the beginning of the data, and the numbers that `od` shows.
 struct Known {
     name: &'static str,
     file: Vec<u8>,
@@ -33,7 +33,7 @@ fn known(
     Known { name, file: raw_array(element, dims, &data), data, shown: shown.to_vec() }
 }
 
-/// Arrays of several types and both byte orders, with names that a shell would cut or obey.
+/// Arrays of several types and both byte orders, with names that a shell must quote.
 fn all_known() -> Vec<Known> {
     let numbers: Vec<f64> = (0..40_i16).map(|n| f64::from(n) * 0.5 - 3.0).collect();
     let first = |count: usize| &numbers[..count];
@@ -65,14 +65,14 @@ fn all_known() -> Vec<Known> {
     ]
 }
 
-/// The lines of the shell in the text form.
+/// Returns the shell commands in the text output.
 fn pasted(text: &str) -> Vec<String> {
-    let lines = text.lines().skip_while(|line| *line != "read it without this program").skip(1);
+    let lines = text.lines().skip_while(|line| *line != "read it without ra-pack").skip(1);
     let lines = lines.take_while(|line| !line.is_empty()).map(|line| line.trim_start().to_owned());
     lines.filter(|line| !line.starts_with('#')).collect()
 }
 
-/// What a line of the shell prints, run in `home`, where the binary is found.
+/// Runs a shell command in `home` and returns its output.
 fn shell(line: &str, home: &Path) -> Vec<u8> {
     let binary = PathBuf::from(ra_pack().get_program());
     let path = std::env::var("PATH").unwrap_or_default();
@@ -83,14 +83,14 @@ fn shell(line: &str, home: &Path) -> Vec<u8> {
     ran.stdout
 }
 
-/// The numbers that `od -A d` shows.
+/// Returns the numbers that `od -A d` shows.
 fn numbers(od: &[u8]) -> Vec<f64> {
     let text = String::from_utf8(od.to_vec()).unwrap();
     let rows = text.lines().map(|line| line.split_whitespace().skip(1));
     rows.flatten().map(|number| number.parse().unwrap()).collect()
 }
 
-/// Runs the lines of `info`, and holds what they give against what is known.
+/// Runs the commands printed by `info`, and checks their output.
 fn try_lines(info: &[&str], known: &Known, home: &Path) {
     let ran = ra_pack().arg("info").args(info).current_dir(home).output().unwrap();
     let text = String::from_utf8(ran.stdout).unwrap();
@@ -114,7 +114,7 @@ fn try_lines(info: &[&str], known: &Known, home: &Path) {
             shell(&line, home);
             let data = fs::read(home.join("data.raw")).unwrap();
             let mut expected = known.data.clone();
-            // What is got is little-endian.
+            // `get` writes little-endian elements.
             if known.file[8] == 1 {
                 expected.chunks_mut(2).for_each(<[u8]>::reverse);
             }
@@ -127,7 +127,7 @@ fn try_lines(info: &[&str], known: &Known, home: &Path) {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn the_lines_of_od_and_dd_read_what_is_there() {
+fn the_od_and_dd_commands_read_the_elements() {
     if !installed(&["sh", "od", "dd", "unzip", "tar"]) {
         return;
     }
@@ -160,7 +160,7 @@ fn the_lines_of_od_and_dd_read_what_is_there() {
 }
 
 #[test]
-fn what_od_cannot_read_is_said() {
+fn elements_that_od_cannot_read_are_noted() {
     let lz4 = {
         let mut file = raw_array(UINT8, &[4], &[1, 2, 3, 4]);
         file[8] = 2;
@@ -182,7 +182,7 @@ fn what_od_cannot_read_is_said() {
 }
 
 #[test]
-fn each_field_of_the_header_has_its_byte_and_its_value() {
+fn each_header_field_has_its_offset_and_value() {
     let experiment = Experiment::standard();
     let scratch = TempDir::new().unwrap();
     let archive = pack(&experiment, scratch.path(), "x.zip", &[]);
@@ -205,17 +205,17 @@ fn each_field_of_the_header_has_its_byte_and_its_value() {
             Some(value) if field.parse::<u64>().is_err() => {
                 assert_eq!(value, u64::from_le_bytes(word), "{row}");
             }
-            // The second of the dims has no name of its own.
+            // The second length has no field name.
             _ => assert_eq!(field.parse(), Ok(u64::from_le_bytes(word)), "{row}"),
         }
     }
-    for expected in ["depth", "the fastest in the file", "in ", "sha256 ", "ndarrays:"] {
+    for expected in ["depth", "changes fastest", "in ", "sha256 ", "ndarrays:"] {
         assert!(text.contains(expected), "no {expected} in:\n{text}");
     }
 }
 
 #[test]
-fn a_pack_is_summed_up() {
+fn a_pack_is_summarized() {
     let coordinate = "dimcoords:\n  time:\n    type: float64\n    size: 3\n    value: [0.5, 1, 9]\n    \
                       attributes: {units: h}\n";
     let experiment = Experiment::new()
@@ -277,15 +277,15 @@ fn manifests_that_contradict_the_directory_or_one_another_are_found() {
     let text = fs::read_to_string(&outside).unwrap();
     fs::write(&outside, text.replacen(|digit: char| digit.is_ascii_digit(), "a", 1)).unwrap();
     ra("info", &[&archive], &[]).exits(1).says(&["MAN006", "DISAGREES"]);
-    // One that is listed and not there, one that is there and not listed.
+    // One file is listed and missing, another exists and is not listed.
     let parts = with_manifest(vec![part("a.txt", "x"), part("b.txt", "y")]);
     let without_b: Vec<_> = parts.into_iter().filter(|part| part.name != "b.txt").collect();
     let odd = scratch.path().join("odd.zip");
     let added = without_b.into_iter().chain([part("c.txt", "z")]).collect::<Vec<_>>();
     fs::write(&odd, zip(&added)).unwrap();
-    ra("info", &[&odd], &[]).exits(1).says(&["b.txt", "c.txt", "2 errors, said above"]);
-    // That there is none contradicts nothing.
-    ra("info", &[experiment.path()], &[]).exits(0).says(&["none, so that nothing can be proved"]);
+    ra("info", &[&odd], &[]).exits(1).says(&["b.txt", "c.txt", "2 errors, listed above"]);
+    // A missing manifest is not an error here.
+    ra("info", &[experiment.path()], &[]).exits(0).says(&["none; contents cannot be verified"]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What `create` writes is read by other tools, and what other tools pack is verified.
+//! Other tools read archives of `create`, and `verify` accepts archives of other tools.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,7 +21,7 @@ fn create(experiment: &Experiment, scratch: &TempDir, name: &str, options: &[&st
     archive
 }
 
-/// The source's tree and the two generated files, as `ra-pack` extracts them.
+/// Returns the source's tree with the two generated files, as extracted by `ra-pack`.
 fn expected_tree(experiment: &Experiment, archive: &Path) -> BTreeMap<String, Vec<u8>> {
     let into = TempDir::new().unwrap();
     ra_pack().arg("extract").arg(archive).arg("-C").arg(into.path()).assert().success();
@@ -74,8 +74,8 @@ fn a_zstandard_tar_is_read_by_every_tool() {
 }
 
 #[test]
-fn a_bag_passes_sha256sum_by_both_of_its_manifests() {
-    // BagIt has no empty directories.
+fn a_bag_passes_sha256sum_with_both_manifests() {
+    // Bags have no empty directories.
     let experiment = Experiment::standard().file("run2/nothing yet/now.txt", "something");
     let scratch = TempDir::new().unwrap();
     for name in ["exp.zip", "exp.tar"] {
@@ -97,14 +97,14 @@ fn a_bag_passes_sha256sum_by_both_of_its_manifests() {
 #[test]
 fn a_pack_made_by_other_tools_is_verified() {
     let experiment = Experiment::standard();
-    // `$0` is the archive; the files are those of the working directory.
+    // `$0` is the archive; the files are in the working directory.
     let packers = [
         ("a.zip", "python3", "python3 -m zipfile -c \"$0\" *"),
         ("b.zip", "7z", "7z a -bd \"$0\" *"),
         ("c.zip", "bsdtar", "bsdtar --format=zip -cf \"$0\" *"),
         ("c2.zip", "bsdtar", "bsdtar --format=zip -cf \"$0\" ."),
         ("d.zip", "zip", "zip -qr \"$0\" ."),
-        // To a pipe: sizes behind the data, and zip64 fields that are not needed.
+        // To a pipe: sizes after the data, and zip64 fields that are not needed.
         ("e.zip", "zip", "zip -qr - . > \"$0\""),
         ("f.zip", "zip", "zip -qr -fz - . > \"$0\""),
         ("g.tar", "tar", "tar --format=ustar -cf \"$0\" *"),
@@ -137,15 +137,15 @@ fn a_pack_made_by_other_tools_is_verified() {
         shell.arg("-c").arg(script).arg(&archive).current_dir(experiment.path());
         complaint(&mut shell).unwrap();
         let assert = ra_pack().arg("verify").arg(&archive).assert().success();
-        // Times and owners of their own are nothing to warn of.
+        // Other times and owners cause no warnings.
         let said = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
         assert!(!said.contains("[ARC"), "{script}: {said}");
     }
 }
 
-/// Some readers of zip refuse what follows the end record, others pass over it.
+/// Some zip readers reject bytes after the end record, others ignore them.
 #[test]
-fn a_zip_that_was_padded_on_its_way_through_a_pipe_is_refused_with_a_word_of_advice() {
+fn a_zip_padded_by_a_pipe_is_refused_with_a_hint() {
     if !installed(&["bsdtar", "sh"]) {
         return;
     }
@@ -161,7 +161,7 @@ fn a_zip_that_was_padded_on_its_way_through_a_pipe_is_refused_with_a_word_of_adv
 }
 
 #[test]
-fn one_array_out_of_any_archive_has_the_bytes_of_its_file() {
+fn an_array_from_any_archive_equals_its_file() {
     let experiment = Experiment::standard();
     let scratch = TempDir::new().unwrap();
     for name in ["exp.zip", "exp.tar", "exp.tar.gz", "exp.tar.zst"] {
@@ -179,7 +179,7 @@ fn one_array_out_of_any_archive_has_the_bytes_of_its_file() {
 }
 
 #[test]
-fn a_flipped_bit_of_an_array_is_a_finding_that_names_it() {
+fn a_flipped_bit_in_an_array_is_reported_with_its_name() {
     let values: Vec<u8> = (0..200).collect();
     let experiment = Experiment::new()
         .array("run1/image.ra", crate::experiment::UINT8, &[200], &values)

@@ -1,14 +1,14 @@
-//! Imports point down only, and each kind of line has one room.
+//! Imports point down only, and some texts appear in only one module.
 //!
-//! The rows are those that `docs/architecture.md` draws; the rooms are the table below. Source files are read as text:
-//! comments and unit tests are left out, and a name in a string counts as if it were used.
+//! The rows are those of `docs/architecture.md`; the texts are in the table below. Source files are read as text without
+//! comments and unit tests. A name in a string counts as used.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-/// Texts of the source that appear only in some modules. `fs` is `src/fs.rs` and all of `src/fs/`.
-const ROOMS: &[(&[&str], &[&str])] = &[
+/// Texts that appear only in some modules. `fs` is `src/fs.rs` and all of `src/fs/`.
+const ALLOWED: &[(&[&str], &[&str])] = &[
     // Files. `cli/files` has the lists of names and the manual pages, which are not part of any pack.
     (&["std::fs"], &["fs", "cli/files"]),
     (&[".exists()", ".try_exists()", ".canonicalize()", ".read_dir()"], &["fs"]),
@@ -16,8 +16,8 @@ const ROOMS: &[(&[&str], &[&str])] = &[
         &[".symlink_metadata()", "walkdir::", "tempfile::", "memmap2::", "rustix::", "libc::"],
         &["fs"],
     ),
-    // `Pack::map` hands on to its caller what `File::map` demands; the instructions for SHA-256 demand a processor
-    // that has them; the binary links the unwinder, which is declared by an empty block.
+    // `Pack::map` passes the requirement of `File::map` on to its caller; the SHA-256 instructions need a processor with
+    // them; the binary links the unwinder with an empty block.
     (&["unsafe "], &["fs", "ops/open", "digest/sha256/x86", "main"]),
     // Formats.
     (&["zip::result::", "zip::ZipWriter"], &["archive/zip/write", "interchange/npz"]),
@@ -26,18 +26,18 @@ const ROOMS: &[(&[&str], &[&str])] = &[
     (&["saphyr_parser::"], &["ndl"]),
     // The command line.
     (&["clap", "annotate_snippets", "serde_json::"], &["cli"]),
-    // The library names its options; `cli/diagnostics` says them as the command does.
+    // The library names its own options; `cli/diagnostics` replaces them by those of the command.
     (&["by --", "with --", "give --", "use --", "leave --"], &["cli"]),
     (&["ctrlc::", "signal_hook::"], &["main"]),
     (&["terminal_size::"], &["cli/output"]),
     (&["print!(", "println!(", "io::stdout", "io::stderr"], &["cli/output"]),
     (&["ExitCode"], &["main"]),
     (&["process::exit", "process::abort"], &["fs/pending"]),
-    // A path is printed by `escape_path`.
+    // Paths are printed with `escape_path`.
     (&[".display()"], &[]),
 ];
 
-/// The rows that a page draws: the number of each module, higher ones import lower ones.
+/// Reads the rows on a page: the number of each module. Higher ones import lower ones.
 fn rows(page: &str) -> HashMap<String, u8> {
     let blocks = crate::page::blocks(&crate::page::read(page));
     let drawn = blocks.iter().find(|block| block.kind == "text").unwrap();
@@ -55,7 +55,7 @@ fn rows(page: &str) -> HashMap<String, u8> {
     rows
 }
 
-/// The source without comments and unit tests, as `(module, text)`; `module` is the path without its extension.
+/// Returns the source without comments and unit tests, as `(module, text)`; `module` is the path without its extension.
 fn sources() -> Vec<(String, String)> {
     fn read(directory: &Path, below: &str, files: &mut Vec<(String, String)>) {
         for entry in fs::read_dir(directory).unwrap() {
@@ -79,7 +79,7 @@ fn sources() -> Vec<(String, String)> {
         let mut parts = code.split("#[cfg(test)]\n");
         let mut kept = parts.next().unwrap().to_owned();
         for part in parts {
-            // A module of tests ends the file; any other item that is only for tests ends with its line.
+            // A test module ends the file; another item for tests ends with its line.
             let (item, rest) = part.split_once('\n').unwrap_or((part, ""));
             let declared = item.trim_start_matches("pub(crate) ").strip_prefix("mod ");
             match declared.and_then(|name| name.strip_suffix(';')) {
@@ -98,12 +98,12 @@ fn sources() -> Vec<(String, String)> {
     files
 }
 
-/// Whether a module begins or ends here.
+/// Whether a module name begins or ends here.
 fn is_end(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with('/')
 }
 
-/// What is wrong with one file.
+/// Returns the violations in one file.
 fn violations(rows: &HashMap<String, u8>, module: &str, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let own = module.split('/').next().unwrap();
@@ -136,9 +136,9 @@ fn violations(rows: &HashMap<String, u8>, module: &str, text: &str) -> Vec<Strin
         }
     }
     if !in_binary && !rows.contains_key(own) {
-        found.push(format!("{module}: docs/architecture.md draws it in no row"));
+        found.push(format!("{module}: in no row of docs/architecture.md"));
     }
-    for (needles, places) in ROOMS {
+    for (needles, places) in ALLOWED {
         let is_at_home = |place: &&str| module.strip_prefix(*place).is_some_and(is_end);
         if places.iter().any(is_at_home) {
             continue;
@@ -154,7 +154,7 @@ fn violations(rows: &HashMap<String, u8>, module: &str, text: &str) -> Vec<Strin
 }
 
 #[test]
-fn imports_point_down_and_every_room_is_kept() {
+fn imports_point_down_and_texts_are_in_their_modules() {
     let (rows, sources) = (rows("docs/architecture.md"), sources());
     assert!(sources.len() > 100 && rows.len() > 10, "{} {}", sources.len(), rows.len());
     let found: Vec<_> =
@@ -163,7 +163,7 @@ fn imports_point_down_and_every_room_is_kept() {
 }
 
 #[test]
-fn every_kind_of_violation_is_seen() {
+fn every_kind_of_violation_is_found() {
     let rows = rows("docs/architecture.md");
     for (module, text, seen) in [
         ("ra/header", "use crate::ops::create;", "does not point down"),
@@ -173,7 +173,7 @@ fn every_kind_of_violation_is_seen() {
         ("fs/file", "use crate::{path, error};", "name the module"),
         ("ops/get", "std::fs::read(path)", "belongs to fs"),
         ("ops/get", "println!(\"x\")", "belongs to cli/output"),
-        ("odd", "", "in no row"),
+        ("odd", "", "in no row of"),
         ("lib", "pub fn open() {}", "has a function"),
     ] {
         let found = violations(&rows, module, text).join("\n");
@@ -210,7 +210,7 @@ fn options_and_reports_may_grow() {
 }
 
 #[test]
-fn the_page_names_files_that_are_there() {
+fn the_page_names_existing_files() {
     let page = crate::page::read("docs/architecture.md");
     let files: Vec<_> = page.split('`').filter(|word| word.starts_with("src/")).collect();
     assert!(files.len() > 30, "{files:?}");

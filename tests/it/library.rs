@@ -1,4 +1,4 @@
-//! The library, by its public interface alone: arrays out of packs of every kind.
+//! The public interface of the library: reading arrays from packs of every kind.
 
 use std::collections::BTreeMap;
 use std::error::Error as _;
@@ -30,7 +30,7 @@ use crate::experiment::{
     Element, Experiment, FLOAT32, FLOAT64, INT16, INT64, UINT8, le, raw_array, read_tree,
 };
 
-/// Every way to pack.
+/// Ways to pack.
 fn ways() -> [(&'static str, Layout, Compression); 8] {
     use Compression::{Deflate, Stored, Zstd};
     [
@@ -45,7 +45,7 @@ fn ways() -> [(&'static str, Layout, Compression); 8] {
     ]
 }
 
-/// The same experiment in every kind of pack.
+/// An experiment in every kind of pack.
 pub(crate) struct Packs {
     experiment: Experiment,
     scratch: TempDir,
@@ -119,7 +119,7 @@ fn an_array_is_the_same_in_every_kind_of_pack() {
 }
 
 #[test]
-fn a_slice_is_what_ndarray_makes_of_the_whole_array() {
+fn a_slice_equals_that_of_ndarray() {
     let packs = Packs::of(standard());
     let whole = temperatures();
     packs.each(|kind, pack| {
@@ -137,7 +137,7 @@ fn a_slice_is_what_ndarray_makes_of_the_whole_array() {
 }
 
 #[test]
-fn an_array_outlives_its_pack_and_goes_to_other_threads() {
+fn an_array_outlives_its_pack_and_can_move_to_other_threads() {
     let packs = Packs::of(standard());
     packs.each(|kind, pack| {
         let array = pack.clone().array("run1/temperature.ra").unwrap();
@@ -149,8 +149,8 @@ fn an_array_outlives_its_pack_and_goes_to_other_threads() {
 }
 
 #[test]
-fn no_read_takes_more_memory_than_it_may() {
-    // Seven literals, by the LZ4 block format.
+fn reads_stay_within_the_memory_limit() {
+    // An LZ4 block of seven literals.
     let lz4 = flagged(2, [2, 1], 7, &[6], &[0x60, 1, 2, 3, 4, 5, 6]);
     let packs = Packs::of(standard().file("lz4.ra", lz4));
     packs.each(|kind, pack| {
@@ -164,7 +164,7 @@ fn no_read_takes_more_memory_than_it_may() {
         let file = pack.read(name).unwrap().len() as u64;
         refused(pack.clone().max_bytes(file - 1).read(name).map(drop), file);
         assert!(pack.clone().max_bytes(file).read(name).is_ok());
-        // The limit of a pack is that of its arrays, and an array may have one of its own.
+        // An array has the limit of its pack, or its own.
         let open = pack.clone().max_bytes(59).array(name).unwrap();
         for array in [open.clone(), pack.array(name).unwrap().max_bytes(59)] {
             refused(array.read::<f32>().map(drop), 60);
@@ -196,7 +196,7 @@ fn the_header_is_read_once() {
         let header = array.header().unwrap().clone();
         let after = read(&progress);
         assert!(after > 0, "{kind}: reads are counted");
-        // Each of these knows it, the clone, and what is opened again of an archive.
+        // The clone knows the header, and so does the array opened again from an archive.
         assert_eq!(array.clone().header().unwrap(), &header, "{kind}");
         assert_eq!(array.shape().unwrap(), [3, 5], "{kind}");
         array.offsets().unwrap();
@@ -204,7 +204,7 @@ fn the_header_is_read_once() {
             assert_eq!(pack.array("run1/temperature.ra").unwrap().header().unwrap(), &header);
         }
         assert_eq!(read(&progress), after, "{kind}");
-        // Reading has it too.
+        // Reading knows the header, too.
         let other = pack.array("run1/image.ra").unwrap();
         other.read_any().unwrap();
         let after = read(&progress);
@@ -214,14 +214,14 @@ fn the_header_is_read_once() {
 }
 
 #[test]
-fn members_are_listed_with_their_sizes_and_read_whole() {
+fn members_are_listed_with_sizes_and_read_completely() {
     let packs = Packs::of(standard());
     let tree = read_tree(packs.experiment.path());
     packs.each(|kind, pack| {
         let members = pack.members().unwrap();
         let sizes: BTreeMap<&str, u64> =
             members.iter().map(|member| (&*member.name, member.size)).collect();
-        assert_eq!(members.len(), sizes.len(), "{kind}: a name twice");
+        assert_eq!(members.len(), sizes.len(), "{kind}: a repeated name");
         for (name, bytes) in &tree {
             let placed = match kind {
                 "bag.zip" | "bag.tar" => format!("bag/data/{name}"),
@@ -275,7 +275,7 @@ fn the_offsets_of_a_stored_array_point_to_its_bytes() {
 }
 
 #[test]
-fn a_description_is_the_document_beside_the_array() {
+fn a_description_is_the_document_next_to_the_array() {
     let packs = Packs::of(standard());
     packs.each(|kind, pack| {
         let temperature =
@@ -292,7 +292,7 @@ fn a_description_is_the_document_beside_the_array() {
 }
 
 #[test]
-fn an_array_that_nothing_describes_beside_it_is_described_by_the_pack() {
+fn an_array_without_its_own_document_is_described_by_the_pack() {
     let experiment = Experiment::new().array("run1/a.ra", INT16, &[2, 3], &[0; 12]).file(
         "manifest.yaml",
         "/run1:\n  ndarrays:\n    a: {shape: [3, 2], type: int16, storage: {order: row}}\n",
@@ -308,7 +308,7 @@ fn an_array_that_nothing_describes_beside_it_is_described_by_the_pack() {
 
 #[test]
 fn row_order_reverses_the_indices_and_moves_no_element() {
-    // Element (i, j) of the file, i fastest, is 10·j + i.
+    // Element (i, j) of the column-major file is 10·j + i.
     let data = le(i16::to_le_bytes, (0..4).flat_map(|j| (0..3).map(move |i| 10 * j + i)));
     let experiment = Experiment::new()
         .array("a.ra", INT16, &[3, 4], &data)
@@ -320,7 +320,7 @@ fn row_order_reverses_the_indices_and_moves_no_element() {
         let (f, r) = (in_file.read::<i16>().unwrap(), in_shape.read::<i16>().unwrap());
         assert_eq!((f.shape(), f[[2, 1]]), (&[3, 4][..], 12), "{kind}");
         assert_eq!((r.shape(), r[[1, 2]]), (&[4, 3][..], 12), "{kind}");
-        assert!(r.is_standard_layout(), "slowest first, as in C");
+        assert!(r.is_standard_layout(), "row-major, as in C");
         assert_eq!(in_shape.shape().unwrap(), [4, 3]);
         let part: ArrayD<i16> = in_shape.slice(s![1..3, 0]).unwrap();
         assert_eq!(part, r.slice(s![1..3, 0]).into_dyn(), "{kind}");
@@ -328,7 +328,7 @@ fn row_order_reverses_the_indices_and_moves_no_element() {
         assert_eq!(part, r.slice(s![..;-1, 1..]).into_dyn(), "{kind}");
         let mut out = [0_i16; 12];
         in_shape.read_into(&mut out).unwrap();
-        assert_eq!(out[..4], [0, 1, 2, 10], "as it stands in the file");
+        assert_eq!(out[..4], [0, 1, 2, 10], "in the order of the file");
     });
 }
 
@@ -341,7 +341,7 @@ fn in_shape_order_changes_nothing_without_the_directive() {
     });
 }
 
-/// A file with flags, which the writer of other tests does not know.
+/// Returns a file with flags.
 fn flagged(
     flags: u64,
     [eltype, elbyte]: [u64; 2],
@@ -384,7 +384,7 @@ fn a_big_endian_file_is_swapped() {
 
 #[test]
 fn encoded_files_of_other_implementations_are_decoded() {
-    // Seven literals, by the LZ4 block format: a token that counts them, then they themselves.
+    // An LZ4 block: a token for seven literals, then the literals.
     let lz4 = [0x60, 1, 2, 3, 4, 5, 6];
     // -1, 1, 300, zigzag-coded.
     let leb128 = [1, 2, 0xd8, 0x04];
@@ -410,7 +410,7 @@ fn encoded_files_of_other_implementations_are_decoded() {
     });
 }
 
-/// Twelve bytes without padding.
+/// Structure of twelve bytes without padding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C)]
 struct Fix {
@@ -420,10 +420,10 @@ struct Fix {
 }
 
 // SAFETY: zero bits are a value of each of its fields.
-#[expect(unsafe_code, reason = "what a user of bytemuck without its derive writes")]
+#[expect(unsafe_code, reason = "needed with bytemuck without its derive")]
 unsafe impl Zeroable for Fix {}
 // SAFETY: `repr(C)`, three fields of four bytes, no padding, any bits are a value.
-#[expect(unsafe_code, reason = "what a user of bytemuck without its derive writes")]
+#[expect(unsafe_code, reason = "needed with bytemuck without its derive")]
 unsafe impl Pod for Fix {}
 
 ra_pack::compound!(Fix { latitude: f32, longitude: f32, station: u32 });
@@ -453,7 +453,7 @@ fn a_structure_of_the_program_is_an_element() {
 }
 
 #[test]
-fn an_array_of_a_bag_is_described_whatever_name_it_is_found_by() {
+fn an_array_of_a_bag_is_described_under_each_of_its_names() {
     let scratch = TempDir::new().unwrap();
     let path = scratch.path().join("b.zip");
     let mut options = ra_pack::WriteOptions::default();
@@ -482,7 +482,7 @@ fn blocks_obey_the_limit_of_a_read() {
 }
 
 #[test]
-fn elements_are_read_as_the_fields_that_the_description_names() {
+fn elements_are_read_as_the_fields_in_the_description() {
     type Station = [u32; 3];
     let fixes = [Fix { latitude: 59.9, longitude: 5.3, station: 1 }];
     let described =
@@ -520,7 +520,7 @@ fn elements_are_read_as_the_fields_that_the_description_names() {
     }
 }
 
-/// Writes one array of `T` and reads it out of every kind of pack.
+/// Writes one array of `T` and reads it from every kind of pack.
 fn survives<T: ra::Element + PartialEq + std::fmt::Debug>(element: Element, values: &[T]) {
     let data: &[u8] = bytemuck::cast_slice(values);
     let len = u64::try_from(values.len()).unwrap();
@@ -569,7 +569,7 @@ fn every_element_type_survives() {
 }
 
 #[test]
-fn an_array_lies_in_memory_as_in_the_file() {
+fn an_array_has_the_memory_layout_of_the_file() {
     let values: Vec<u16> = (0..24).collect();
     let experiment =
         Experiment::new().array("a.ra", Element(2, 2), &[2, 3, 4], bytemuck::cast_slice(&values));
@@ -585,7 +585,7 @@ fn an_array_lies_in_memory_as_in_the_file() {
         let whole = ArrayD::try_from(raw).unwrap();
         assert_eq!(whole.as_ptr(), at, "the elements were not copied");
         let back = RawArray::from(whole);
-        assert_eq!(back.data().as_ptr(), at, "nor on the way back");
+        assert_eq!(back.data().as_ptr(), at, "nor in the conversion back");
     });
 }
 
@@ -633,7 +633,7 @@ fn a_wrong_shape_is_an_error_that_names_both() {
 }
 
 #[test]
-fn a_member_that_is_not_there_is_an_error_with_what_may_be_meant() {
+fn a_missing_member_is_an_error_with_a_suggestion() {
     Packs::of(standard()).each(|kind, pack| {
         for name in ["run2/temperature.ra", "/RUN1/Temperature", "run1/temprature", "temprature.ra"]
         {
@@ -724,7 +724,7 @@ fn a_pack_is_read_by_several_threads_at_once() {
 }
 
 #[test]
-fn many_arrays_are_read_at_once_and_come_in_their_order() {
+fn many_arrays_are_read_in_parallel_and_returned_in_order() {
     let names: Vec<String> = (0..150).map(|number| format!("many/{number}.ra")).collect();
     let value = |name: &str| u8::try_from(name.len()).unwrap();
     let experiment = names.iter().fold(Experiment::new(), |experiment, name| {
@@ -751,7 +751,7 @@ fn many_arrays_are_read_at_once_and_come_in_their_order() {
         assert!(matches!(&error, Error::NoSuchMember { member, .. } if member == "no such/1.ra"));
         let error = pack.read_each(&names, None, |array| array.read::<f32>()).unwrap_err();
         assert!(error.to_string().contains("many/"), "{kind}: {error}");
-        // An error of the visitor is of its own type, and stops the others.
+        // An error of the visitor has its own type, and stops the others.
         let visited = AtomicUsize::new(0);
         let refused = pack.read_each(&names, Some(2), |array| {
             visited.fetch_add(1, Ordering::SeqCst);
@@ -763,9 +763,9 @@ fn many_arrays_are_read_at_once_and_come_in_their_order() {
     });
 }
 
-/// A mapped pack.
+/// Opens a mapped pack.
 fn map(path: &Path) -> Result<Pack, Error> {
-    // SAFETY: the tests change no archive that is mapped.
+    // SAFETY: the tests do not change mapped archives.
     #[expect(unsafe_code, reason = "the caller's promise is the point of `Pack::map`")]
     unsafe {
         Pack::map(path)
@@ -773,7 +773,7 @@ fn map(path: &Path) -> Result<Pack, Error> {
 }
 
 #[test]
-fn a_view_lies_in_the_map_and_is_aligned() {
+fn a_view_points_into_the_map_and_is_aligned() {
     let values: Vec<f64> = (0..60_u8).map(f64::from).collect();
     let experiment = standard().array("a.ra", FLOAT64, &[3, 4, 5], bytemuck::cast_slice(&values));
     let packs = Packs::of(experiment);
@@ -789,7 +789,7 @@ fn a_view_lies_in_the_map_and_is_aligned() {
         assert_eq!(first.as_ptr().addr() % 64, 0, "{kind}");
         assert_eq!(first.strides(), [1, 3, 12]);
         assert_eq!(first, pack.array("a.ra").unwrap().read::<f64>().unwrap());
-        // Two views are as far apart in memory as their arrays in the archive.
+        // Two views have the same distance in memory as their arrays in the archive.
         let other: ArrayViewD<'_, f32> = temperature.view().unwrap();
         let offset = |name| pack.array(name).unwrap().offsets().unwrap().unwrap().1;
         let apart = i128::from(offset("run1/temperature.ra")) - i128::from(offset("a.ra"));
@@ -807,7 +807,7 @@ fn a_view_lies_in_the_map_and_is_aligned() {
 }
 
 #[test]
-fn in_a_tar_elements_of_16_bytes_can_be_viewed_behind_an_even_number_of_dims_only() {
+fn in_a_tar_elements_of_16_bytes_can_be_viewed_only_with_an_even_number_of_dims() {
     let values: Vec<u128> = (0..16).map(|number| number << 100).collect();
     let mut experiment = Experiment::new();
     for ndims in 0..5 {
@@ -840,7 +840,7 @@ fn in_a_tar_elements_of_16_bytes_can_be_viewed_behind_an_even_number_of_dims_onl
 }
 
 #[test]
-fn a_view_is_refused_where_elements_do_not_lie_as_in_memory() {
+fn a_view_is_refused_for_elements_that_need_conversion() {
     let experiment = standard()
         .file("big.ra", flagged(1, [3, 4], 4, &[1], &1.5_f32.to_be_bytes()))
         .file("lz4.ra", flagged(2, [2, 1], 7, &[6], &[0x60, 1, 2, 3, 4, 5, 6]));
@@ -871,7 +871,7 @@ fn crc32(bytes: &[u8]) -> [u8; 4] {
     crc32fast::hash(bytes).to_le_bytes()
 }
 
-/// Replaces what occurs exactly `times`.
+/// Replaces bytes that occur exactly `times`.
 fn replace(bytes: &mut [u8], old: &[u8], new: &[u8], times: usize) {
     let places: Vec<usize> = bytes
         .windows(old.len())
@@ -886,7 +886,7 @@ fn replace(bytes: &mut [u8], old: &[u8], new: &[u8], times: usize) {
 }
 
 #[test]
-fn content_that_the_manifest_contradicts_is_read_only_unverified() {
+fn content_that_contradicts_the_manifest_is_only_read_unverified() {
     let packs = Packs::of(standard());
     let name = "run1/image.ra";
     let old = fs::read(packs.experiment.path().join(name)).unwrap();
@@ -943,13 +943,13 @@ fn the_checksum_of_the_container_is_checked_even_unverified() {
 }
 
 fn is_needed(name: &str, wanted: &str) -> bool {
-    // The declaration of a bag says how its manifest is written.
+    // The declaration of a bag states the encoding of its manifest.
     name.ends_with(wanted)
         || ["manifest-sha256.txt", "bagit.txt"].contains(&name.rsplit('/').next().unwrap())
 }
 
-/// The bytes of `archive` that a reader of `wanted` and the manifest cannot do without: the zip's
-/// directory and both members with their headers.
+/// Returns which bytes of `archive` are needed to read `wanted` and the manifest: the directory of the zip and both
+/// members with their headers.
 fn needed_of_zip(archive: &[u8], wanted: &str) -> Vec<bool> {
     let mut needed = vec![false; archive.len()];
     let mut zip = zip::ZipArchive::new(io::Cursor::new(archive)).unwrap();
@@ -965,7 +965,7 @@ fn needed_of_zip(archive: &[u8], wanted: &str) -> Vec<bool> {
     needed
 }
 
-/// The same for a tar, whose headers lead from one to the next.
+/// Returns the needed bytes of a tar: all headers and both members.
 fn needed_of_tar(archive: &[u8], wanted: &str) -> Vec<bool> {
     let mut needed = vec![true; archive.len()];
     let mut tar = tar::Archive::new(archive);
@@ -981,7 +981,7 @@ fn needed_of_tar(archive: &[u8], wanted: &str) -> Vec<bool> {
 }
 
 #[test]
-fn reading_one_array_touches_no_other_member() {
+fn reading_an_array_reads_no_other_member() {
     let wanted = "run1/temperature.ra";
     let packs = Packs::of(standard());
     for kind in ["stored.zip", "deflated.zip", "zstd.zip", "bag.zip", "plain.tar", "bag.tar"] {
@@ -1003,7 +1003,7 @@ fn reading_one_array_touches_no_other_member() {
         assert_eq!(array.read::<f32>().unwrap(), temperatures(), "{kind}");
         let row: ArrayD<f32> = array.slice(s![1, ..]).unwrap();
         assert_eq!(row, temperatures().slice(s![1, ..]).into_dyn(), "{kind}");
-        assert!(pack.read("run1/image.ra").is_err(), "{kind}: the other members are spoilt");
+        assert!(pack.read("run1/image.ra").is_err(), "{kind}: the other members are overwritten");
     }
     let directory = packs.path("extracted");
     for name in read_tree(&directory).keys() {
@@ -1016,14 +1016,14 @@ fn reading_one_array_touches_no_other_member() {
 }
 
 #[test]
-fn a_slice_of_a_stored_array_reads_its_bytes_alone() {
+fn a_slice_of_a_stored_array_reads_only_its_own_bytes() {
     let experiment = Experiment::new().array("a.ra", UINT8, &[100, 100], &vec![7; 10_000]);
     let packs = Packs::of(experiment);
     for kind in ["stored.zip", "plain.tar", "extracted"] {
         let path = packs.path(kind);
         let file = if kind == "extracted" { path.join("a.ra") } else { path.clone() };
         let mut bytes = fs::read(&file).unwrap();
-        // Every element but those of the column.
+        // Overwrites all elements except those of the column.
         let pack = Pack::open(&path).unwrap();
         let (_, data) = pack.array("a.ra").unwrap().offsets().unwrap().unwrap_or((0, 64));
         let data = usize::try_from(data).unwrap();
@@ -1040,7 +1040,7 @@ fn a_slice_of_a_stored_array_reads_its_bytes_alone() {
 #[test]
 fn an_open_pack_stays_the_archive_that_was_opened() {
     let before = Experiment::new().array("a.ra", INT64, &[2], &le(i64::to_le_bytes, [1, 2]));
-    let after = Experiment::new().file("0.txt", "which moves the array further back").array(
+    let after = Experiment::new().file("0.txt", "which moves the array to a larger offset").array(
         "a.ra",
         INT64,
         &[2],
@@ -1113,11 +1113,11 @@ fn a_raw_file_is_written_and_read_by_its_path() {
     let said = RawArray::<f64>::read(&path).unwrap_err().to_string();
     assert!(said.contains("f64") && said.contains("float32") && said.contains("a.ra"), "{said}");
     assert!(RawArray::<f64>::read(scratch.path().join("nowhere.ra")).is_err());
-    assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1, "nothing is left beside it");
+    assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1, "there is no other file");
 }
 
 #[test]
-fn an_error_is_a_whole_message_and_has_its_cause_for_programs() {
+fn an_error_has_a_complete_message_and_its_cause_as_source() {
     let pack = Pack::open("examples/experiment").unwrap();
     let depth = pack.array("thermistors/depth.ra").unwrap();
     let error = depth.read::<f64>().unwrap_err();

@@ -1,4 +1,4 @@
-//! `ra-pack list`: what is in a pack, at a glance.
+//! `ra-pack list`: tables, trees and lists of members.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::bytes::{part, tar, with_manifest, zip};
 use crate::experiment::{Experiment, UINT8, read_tree};
 use crate::run::{ENDINGS, extract, is_array, pack, ra};
 
-/// The line of each member in the table, cut into words.
+/// Returns the words of each line of the table.
 fn table(text: &[u8]) -> Vec<Vec<String>> {
     let text = std::str::from_utf8(text).unwrap();
     text.lines().map(|line| line.split_whitespace().map(str::to_owned).collect()).collect()
@@ -48,7 +48,7 @@ fn every_member_is_shown_with_type_shape_order_and_size() {
 }
 
 #[test]
-fn descriptions_and_manifests_are_left_out_of_the_table() {
+fn the_table_omits_descriptions_and_manifests() {
     let experiment = Experiment::standard().file("settings.yaml", "gain: 3\n");
     let scratch = TempDir::new().unwrap();
     for layout in ["plain", "bagit"] {
@@ -66,7 +66,7 @@ fn descriptions_and_manifests_are_left_out_of_the_table() {
         };
         let mut own: Vec<_> = source.keys().filter(|name| is_own(name)).cloned().collect();
         if layout == "bagit" {
-            // An empty directory cannot be in a bag.
+            // A bag cannot hold an empty directory.
             own.retain(|name| !name.ends_with('/'));
         }
         let own = own.iter().map(|name| name.split(' ').next().unwrap().to_owned());
@@ -75,10 +75,10 @@ fn descriptions_and_manifests_are_left_out_of_the_table() {
         assert!(names(&["--all"]).len() > shown.len() + 10);
         assert_eq!(names(&["time.*"]), ["time.ra"]);
         assert_eq!(names(&["-a", "time.*"]), ["time.ra", "time.yaml"]);
-        // Asked for by name, they are shown.
+        // A pattern shows them.
         assert_eq!(names(&["time.yaml"]), ["time.yaml"]);
         assert_eq!(names(&["manifest-sha256.txt"]), ["manifest-sha256.txt"]);
-        // Programs get everything.
+        // Lists for programs are complete.
         let count = names(&["--all"]).len();
         assert_eq!(names(&["--names"]).len(), count);
         let json = ra("list", &[&archive], &["--json"]).exits(0).json();
@@ -87,7 +87,7 @@ fn descriptions_and_manifests_are_left_out_of_the_table() {
 }
 
 #[test]
-fn json_holds_what_the_table_shows() {
+fn json_has_the_content_of_the_table() {
     let experiment = Experiment::standard();
     let scratch = TempDir::new().unwrap();
     let archive = pack(&experiment, scratch.path(), "x.zip", &["--compression", "deflate"]);
@@ -148,7 +148,7 @@ fn a_directory_is_listed_like_an_archive_of_it() {
     extract(&archive, into.path(), &[]).exits(0);
     let strip = |text: Vec<u8>| {
         let lines = table(&text).into_iter();
-        // What an archive keeps no entry for: a directory that holds something.
+        // An archive has no entries for directories that are not empty.
         lines.filter(|line| !line[0].ends_with('/')).collect::<Vec<_>>()
     };
     let of_archive = strip(ra("list", &[&archive], &[]).exits(0).out);
@@ -156,7 +156,7 @@ fn a_directory_is_listed_like_an_archive_of_it() {
 }
 
 #[test]
-fn arrays_that_are_undescribed_or_unreadable_are_shown_as_such() {
+fn undescribed_and_unreadable_arrays_are_marked() {
     let experiment = Experiment::new()
         .array("a.ra", UINT8, &[2, 3], &[0; 6])
         .file("b.ra", "rawarray, or not")
@@ -168,7 +168,7 @@ fn arrays_that_are_undescribed_or_unreadable_are_shown_as_such() {
 }
 
 #[test]
-fn what_is_wrong_with_the_container_is_a_finding() {
+fn errors_in_the_container_are_reported() {
     let parts = with_manifest(vec![part("a.txt", "x"), part("../b", ""), part("a.txt", "y")]);
     let scratch = TempDir::new().unwrap();
     for (name, bytes) in [("x.zip", zip(&parts)), ("x.tar", tar(&parts))] {
@@ -185,7 +185,7 @@ fn what_is_wrong_with_the_container_is_a_finding() {
 }
 
 #[test]
-fn a_closed_pipe_is_quiet() {
+fn a_closed_pipe_causes_no_message() {
     let experiment = Experiment::standard();
     let mut child = std::process::Command::new(crate::experiment::ra_pack().get_program())
         .arg("list")
@@ -200,7 +200,7 @@ fn a_closed_pipe_is_quiet() {
     assert_eq!(output.status.code(), Some(0));
 }
 
-/// The lines that a run printed.
+/// Returns the lines of the output.
 fn lines(out: &[u8]) -> Vec<String> {
     String::from_utf8(out.to_vec()).unwrap().lines().map(str::to_owned).collect()
 }
@@ -235,7 +235,7 @@ fn a_tree_shows_each_directory_with_its_totals() {
     let of_directory = shown(experiment.path(), &[]);
     assert!(of_directory[0].ends_with(" 245 B 4 arrays"), "{}", of_directory[0]);
     assert_eq!(of_directory[1..], expected);
-    // What an archive has no entry of its own for is drawn all the same.
+    // Directories without an entry in the archive are shown, too.
     let arrays = shown(&archive, &["--arrays"]);
     assert!(arrays[0].ends_with("x.zip 244 B 4 arrays"), "{}", arrays[0]);
     let names = arrays[1..].iter().map(|line| line.split(" uint8").next().unwrap());
@@ -250,7 +250,7 @@ fn a_tree_shows_each_directory_with_its_totals() {
             "└── top.ra 58 B",
         ]
     );
-    // As many members as without it, whatever they are called.
+    // The tree has all members, with any names.
     let parts = ["a/a/a/a", "a", "a/a", "/x", "b//c", "b", "é/ü", "a/a/b"];
     let parts = with_manifest(parts.iter().map(|name| part(name, "x")).collect());
     let odd = scratch.path().join("odd.zip");
@@ -261,7 +261,7 @@ fn a_tree_shows_each_directory_with_its_totals() {
 }
 
 #[test]
-fn members_are_sorted_as_asked() {
+fn members_are_sorted() {
     let experiment = Experiment::standard();
     let names = |options: &[&str]| lines(&ra("list", &[experiment.path()], options).exits(0).out);
     let sizes = |options: &[&str]| {
@@ -283,7 +283,7 @@ fn members_are_sorted_as_asked() {
 }
 
 #[test]
-fn names_alone_are_for_other_programs() {
+fn lists_of_names_are_for_other_programs() {
     let experiment = Experiment::standard().file("two\nlines.txt", "x");
     let ran = ra("list", &[experiment.path()], &["-0"]).exits(0);
     let names: Vec<_> = ran.out.split(|byte| *byte == 0).collect();
@@ -299,7 +299,7 @@ fn names_alone_are_for_other_programs() {
 }
 
 #[test]
-fn the_long_form_says_where_the_data_is_and_what_it_hashes_to() {
+fn the_long_table_shows_offsets_and_digests() {
     let experiment = Experiment::standard();
     let scratch = TempDir::new().unwrap();
     let tree = read_tree(experiment.path());
@@ -321,19 +321,19 @@ fn the_long_form_says_where_the_data_is_and_what_it_hashes_to() {
         assert!(looked_at > 10, "{name}: {json}");
         let table = String::from_utf8(ra("list", &[&archive], &["-l"]).exits(0).out).unwrap();
         let digest = ra_pack::digest::Digest::sha256(&tree["run1/gain.ra"]).to_string();
-        assert!(table.contains(&digest), "a digest is whole in a pipe:\n{table}");
+        assert!(table.contains(&digest), "a digest is complete in a pipe:\n{table}");
     }
     let deflated = pack(&experiment, scratch.path(), "d.zip", &["--compression", "deflate"]);
     let ran = ra("list", &[&deflated], &["--long", "--all", "*.txt"]).exits(0);
     assert!(ran.said().contains("deflate "), "{}", ran.said());
-    // Without a manifest there is nothing to say.
+    // Without a manifest, there is no digest.
     let json = ra("list", &[experiment.path()], &["--long", "--json"]).exits(0).json();
     assert!(json["members"][0].get("sha256").is_none());
     assert!(json["members"][0].get("archive_data_offset").is_none());
 }
 
 #[test]
-fn names_of_wide_characters_stay_in_their_columns() {
+fn names_of_wide_characters_are_aligned() {
     let experiment = Experiment::new()
         .array("温度計.ra", UINT8, &[2], &[1, 2])
         .array("depth.ra", UINT8, &[2], &[1, 2])

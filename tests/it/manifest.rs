@@ -1,5 +1,4 @@
-//! `ra-pack manifest`: what it makes is what `create` writes and what `sha256sum` makes, and what it checks is
-//! what `verify` says of digests.
+//! `ra-pack manifest`: the same manifests as `create` and `sha256sum`, and the same errors about digests as `verify`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,7 +24,7 @@ fn manifest(target: &Path, options: &[&str]) -> Ran {
 }
 
 #[test]
-fn it_is_the_manifest_that_create_writes_in_every_container_and_layout() {
+fn the_manifest_equals_that_of_create_in_every_container_and_layout() {
     let scratch = TempDir::new().unwrap();
     for (layout, jobs) in [("plain", "1"), ("bagit", "3")] {
         for ending in ENDINGS {
@@ -59,12 +58,12 @@ fn a_directory_becomes_a_pack() {
         names.into_iter().map(|name| (name, sum(name))).collect()
     );
     ra("verify", &[home.path()], &[]).exits(0).says(&[": valid "]);
-    manifest(home.path(), &["--check"]).exits(0).says(&[": agrees with the manifest (1 array, 4"]);
-    // Itself and others of its kind it does not list.
+    manifest(home.path(), &["--check"]).exits(0).says(&[": verified (1 array, 4"]);
+    // A manifest lists neither itself nor other manifests.
     manifest(home.path(), &["--write", "--digest", "sha512"]).exits(0);
     assert_eq!(manifest(home.path(), &[]).exits(0).out, text.as_bytes());
     ra("verify", &[home.path()], &[]).exits(0).says(&["manifest-sha256.txt, manifest-sha512.txt"]);
-    // What is there is not replaced by the way, and goes with its signature.
+    // An existing manifest is replaced only by --force, with its signature.
     fs::write(home.path().join("manifest-sha256.txt.minisig"), "").unwrap();
     fs::write(home.path().join("notes.txt"), "changed").unwrap();
     manifest(home.path(), &["--write"]).exits(2).says(&["exists; use --force"]);
@@ -77,7 +76,7 @@ fn a_directory_becomes_a_pack() {
 
 #[test]
 #[cfg(unix)] // names that other systems do not have
-fn the_sum_tools_agree_with_any_name() {
+fn sum_tools_accept_any_name() {
     if !installed(&["sha256sum", "sha512sum"]) {
         return;
     }
@@ -96,15 +95,15 @@ fn the_sum_tools_agree_with_any_name() {
 }
 
 #[test]
-fn it_checks_digests_and_nothing_else() {
+fn only_digests_are_checked() {
     let scratch = TempDir::new().unwrap();
-    // An array that is none, which only `verify` minds.
+    // A malformed array, which only `verify` reports.
     let parts = || vec![part("a.ra", "rawarr"), part("b.txt", "b")];
     let archive = scratch.path().join("x.zip");
     fs::write(&archive, zip(&with_manifest(parts()))).unwrap();
     ra("verify", &[&archive], &[]).exits(1);
     manifest(&archive, &["--check"]).exits(0);
-    // One that is kept elsewhere.
+    // A manifest that is stored elsewhere.
     let list = scratch.path().join("list");
     manifest(&archive, &["-o", list.to_str().unwrap()]).exits(0);
     let list = list.to_str().unwrap();
@@ -123,7 +122,7 @@ fn it_checks_digests_and_nothing_else() {
 }
 
 #[test]
-fn of_what_is_damaged_or_open_to_doubt_no_manifest_is_made() {
+fn no_manifest_is_made_of_damaged_or_ambiguous_packs() {
     let scratch = TempDir::new().unwrap();
     let archive = pack(&experiment(), scratch.path(), "x.zip", &[]);
     let mut bytes = fs::read(&archive).unwrap();

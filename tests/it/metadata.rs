@@ -1,5 +1,5 @@
-//! Metadata without an editor: `describe --set`, `--dims`, `--template` and `--apply`, attributes of the pack, and what
-//! `validate --metadata` finds.
+//! Metadata without an editor: `describe --set`, `--dims`, `--template` and `--apply`, attributes of the pack, and
+//! `validate --metadata`.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::experiment::{Experiment, FLOAT32, FLOAT64, INT16, UINT8, le, ra_pack};
 use crate::run::{Ran, create, ra, run_as};
 
-/// Arrays without descriptions, but for the time.
+/// Returns arrays of which only the time is described.
 fn undescribed() -> Experiment {
     let doubles = |count: u8| le(f64::to_le_bytes, (0..count).map(f64::from));
     Experiment::new()
@@ -31,7 +31,7 @@ fn describe(home: &Experiment, options: &[&str]) -> Ran {
 }
 
 #[test]
-fn units_names_dimensions_and_a_title_are_given_in_one_command() {
+fn units_names_dimensions_and_a_title_are_set_with_one_command() {
     let home = undescribed();
     let given = [
         "--set",
@@ -67,13 +67,13 @@ fn units_names_dimensions_and_a_title_are_given_in_one_command() {
         "ndarrays:\n  temperature:\n    shape: [time, lat]\n    type: float32\n    attributes:\n      units: degree_Celsius\n"
     );
     ra("validate", &[home.path()], &["--allow", "DESC001"]).exits(0);
-    // The title waits for `create`, and nobody misses the arrays in its document.
+    // The document with the title need not list the arrays.
     ra("manifest", &[home.path()], &["--write"]).exits(0);
     let verified = ra("verify", &[home.path()], &[]).exits(1);
     assert!(!verified.said().contains("DESC013"), "{}", verified.said());
     fs::remove_file(home.path().join("manifest-sha256.txt")).unwrap();
-    // A second time there is nothing to do, and an empty value removes.
-    describe(&home, &given).exits(0).says(&["3 descriptions with the given metadata already"]);
+    // A second run changes nothing, and an empty value removes an attribute.
+    describe(&home, &given).exits(0).says(&["3 descriptions already up to date"]);
     describe(&home, &["--set", "time.long_name=", "--json"])
         .exits(0)
         .says(&["\"from\":\"time of day\""]);
@@ -92,7 +92,7 @@ fn a_table_is_filled_in_and_applied() {
         .replace("lat,2,2,,,", "lat,2,2,degrees_north,\"latitude, north\",latitude")
         .replace("run1/temperature,4x2,4 2,,,", "run1/temperature,4x2,time lat,K,,");
     let file = home.path().join("meta.csv");
-    // As a spreadsheet of a country with decimal commas writes it.
+    // As written by a spreadsheet in a locale with decimal commas.
     fs::write(&file, format!("\u{feff}{}", filled.replace('\n', "\r\n"))).unwrap();
     describe(&home, &["--apply", file.to_str().unwrap()]).exits(0);
     let lat = text(&home, "lat.yaml");
@@ -114,14 +114,14 @@ fn a_table_is_filled_in_and_applied() {
 }
 
 #[test]
-fn what_does_not_fit_changes_nothing() {
+fn rejected_edits_change_nothing() {
     let home = undescribed();
     for (options, status, words) in [
         (&["--dims", "temperature=lat,time"][..], 2, &["this order fits: time,lat"][..]),
         (&["--dims", "temperature=time"], 2, &["1 name of a dimension", "[4, 2]"]),
         (&["--dims", "temperature=4,3"], 2, &["length 2, not 3"]),
         (&["--set", "tempreature.units=K"], 2, &["did you mean `run1/temperature`?"]),
-        (&["--dims", "time,lat"], 2, &["does not say of which array"]),
+        (&["--dims", "time,lat"], 2, &["expected NAME=DIM,DIM"]),
         (&["--dims", "time=lat"], 2, &["no other dimension than itself"]),
         (
             &["--set", "temperature=K", "--set", "lat.units=m", "--dims", "lat=/time"],
@@ -132,15 +132,15 @@ fn what_does_not_fit_changes_nothing() {
         describe(&home, options).exits(status).says(words);
     }
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 4);
-    // A name that no array has is that of a dimension alone, and is noticed when it looks like a slip.
+    // A name without an array is only a dimension, and is reported if it looks like a typing error.
     describe(&home, &["--dims", "temperature=tiem,x"]).exits(0).says(&["did you mean `time`?"]);
     let temperature = text(&home, "run1/temperature.yaml");
     assert!(temperature.contains("  x:\n    size: 2\n    type: int64\n"), "{temperature}");
     ra("validate", &[home.path()], &["--allow", "DESC001"]).exits(0);
-    // Two arrays of one directory have one `x`.
+    // Two arrays of one directory share one `x`.
     describe(&home, &["--dims", "counts=x"]).exits(1).says(&["DESC00"]);
     assert!(!home.path().join("run1/counts.yaml").exists());
-    // One that cannot be changed safely.
+    // A document that cannot be changed safely.
     let odd = "ndarrays:\n  lat: &l\n    shape: [2] # one\n    type: float64\n    attributes: # none\n      valid_range: {shape: [2], type: float64, value: [0, # low\n        9]}\n";
     fs::write(home.path().join("lat.yaml"), odd).unwrap();
     describe(&home, &["--set", "lat.valid_range=7"]).exits(1).says(&["a comment", "by hand"]);
@@ -171,7 +171,7 @@ fn one_array_is_described_by_its_own_path() {
 }
 
 #[test]
-fn reshape_and_update_tell_what_they_would_change() {
+fn dry_runs_of_reshape_and_update_show_the_changes() {
     let home = Experiment::new()
         .array("a.ra", UINT8, &[4], &[0; 4])
         .file("a.yaml", "ndarrays: {a: {shape: [3], type: uint8}} # x\n");
@@ -184,10 +184,10 @@ fn reshape_and_update_tell_what_they_would_change() {
         .says(&["[4] is now [2, 2]", "nothing was changed"]);
     assert_eq!(fs::read(home.path().join("a.ra")).unwrap(), before);
     assert!(text(&home, "a.yaml").contains("[4]"));
-    describe(&home, &["--write", "--dry-run"]).exits(0).says(&["described already"]);
+    describe(&home, &["--write", "--dry-run"]).exits(0).says(&["already described"]);
 }
 
-/// The document in an archive.
+/// Returns the document in an archive.
 fn manifest(archive: &Path) -> String {
     let got = ra("get", &[archive], &["manifest.yaml"]).exits(0);
     String::from_utf8(got.out).unwrap()
@@ -214,7 +214,7 @@ fn attributes_of_the_pack_are_kept_with_the_descriptions_of_all_arrays() {
         let json = ra(command, &[&zip("a.zip")], &["--json"]).exits(0).json();
         assert_eq!(json["attributes"]["title"], "Mooring 7");
     }
-    // Attributes outlive changes to the descriptions, and the next version of the archive.
+    // Attributes survive changes to the descriptions and to the archive.
     let out = zips.path().join("out");
     ra("extract", &[&zip("a.zip"), Path::new("-C"), &out], &[]).exits(0);
     fs::remove_file(out.join("manifest-sha256.txt")).unwrap();
@@ -230,7 +230,7 @@ fn attributes_of_the_pack_are_kept_with_the_descriptions_of_all_arrays() {
     assert!(
         manifest(&zip("b.zip")).contains("title: Mooring 8\n    doi: 10.1/x\n    licence: CC0-1.0")
     );
-    // A document by hand is completed, and keeps its words.
+    // A hand-written document is completed, and its text stays.
     let by_hand = "# by me\n\nattributes: {title: a} # short\n";
     fs::write(home.path().join("manifest.yaml"), by_hand).unwrap();
     create(home.path(), &zip("c.zip"), &["--attribute", "title=b", "--attribute", "n=1"]).exits(0);
@@ -244,7 +244,7 @@ fn attributes_of_the_pack_are_kept_with_the_descriptions_of_all_arrays() {
 }
 
 #[test]
-fn what_is_missing_is_said_at_the_end() {
+fn missing_metadata_is_reported_at_the_end() {
     let home = undescribed();
     describe(&home, &["--write"]).exits(0);
     describe(&home, &["--set", "time.units=s", "--set", "time.long_name=time"]).exits(0);
@@ -266,7 +266,7 @@ fn what_is_missing_is_said_at_the_end() {
 }
 
 #[test]
-fn metadata_is_judged_where_that_is_asked_for() {
+fn metadata_is_checked_on_request() {
     let times = le(f64::to_le_bytes, [0.0, 1.0, 3.0, 2.0]);
     let home = Experiment::new()
         .array("time.ra", FLOAT64, &[4], &times)
@@ -302,12 +302,12 @@ fn metadata_is_judged_where_that_is_asked_for() {
         "found: 2",
         "call the entry `a`",
     ]);
-    // One file by itself, and only what was not allowed.
+    // A single file, without the allowed codes.
     let file = home.path().join("a.yaml");
     let found = ra("validate", &[&file], &["--metadata", "--json", "--allow", "META006"]).exits(0);
     let codes: Vec<_> = found.findings().into_iter().map(|(code, _)| code).collect();
     assert_eq!(codes, ["META001", "META005"]);
-    // In an archive the same.
+    // An archive gives the same findings.
     let zip = home.path().join("a.zip");
     create(home.path(), &zip, &["--exclude", "a.zip*"]).exits(0);
     let found = ra("validate", &[&zip], &["--metadata", "--json"]).exits(0).findings();

@@ -1,5 +1,4 @@
-//! The files that mistakes are made with: packs that nothing is wrong with, what is easily taken for one, and the
-//! mistakes in the files to pack.
+//! Files for tests of mistakes: valid packs, files that look like packs, and mistakes in the files to pack.
 
 use std::fs;
 
@@ -9,8 +8,8 @@ use crate::bytes;
 use crate::experiment::{COMPLEX64, Experiment, FLOAT32, FLOAT64, UINT8, le};
 use crate::run::create;
 
-/// A file of the directory that is packed, its wrong content, or nothing if it is missing, and what `create` has to
-/// say of it, and must not say.
+/// A file of the packed directory, its wrong content (`None` if it is missing), and texts that `create` must print and
+/// must not print.
 pub(crate) type Fault =
     (&'static str, Option<&'static str>, &'static [&'static str], &'static [&'static str]);
 
@@ -73,7 +72,7 @@ pub(crate) const FAULTS: &[Fault] = &[
         &["[NDL020]", "unknown key `atributes`", "did you mean `attributes`?"],
         NOTHING,
     ),
-    // 21 and 22: the cause alone, not those that need the array.
+    // 21 and 22: only the cause, not its consequences.
     ("time.ra", Some("rawarray"), &["[RA001]", "exp/time.ra"], &["DESC007"]),
     ("time.ra", Some(""), &["[RA001]", "expected a header of 48 bytes, found 0"], &["DESC007"]),
     // 23
@@ -112,7 +111,7 @@ pub(crate) const FAULTS: &[Fault] = &[
     ),
 ];
 
-/// A header of `.npy` and three bytes.
+/// Returns an `.npy` header and three bytes.
 fn npy() -> Vec<u8> {
     with_header("{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }")
 }
@@ -124,7 +123,7 @@ fn with_header(header: &str) -> Vec<u8> {
     npy
 }
 
-/// Sound packs, and what is easily taken for one.
+/// Returns a directory of valid packs and files that look like packs.
 pub(crate) fn workspace() -> TempDir {
     let scratch = TempDir::new().unwrap();
     let path = |name: &str| scratch.path().join(name);
@@ -132,7 +131,7 @@ pub(crate) fn workspace() -> TempDir {
         fs::create_dir_all(path(name).parent().unwrap()).unwrap();
         fs::write(path(name), bytes).unwrap();
     };
-    let readme = b"# A mooring\n\nWhat was measured.\n";
+    let readme = b"# A mooring\n\nThe measured data.\n";
     let experiment = Experiment::new()
         .file("README.md", readme)
         .file("empty.log", "")

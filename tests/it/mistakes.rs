@@ -1,5 +1,4 @@
-//! Mistakes that people make with files: each is refused or warned of in words that are true, and what is
-//! offered to do next works when it is pasted.
+//! Mistakes of users: each causes a correct message, and the suggested command works when pasted.
 //!
 //! A new mistake is one line in [`MISTAKES`], or one in [`FAULTS`] if it is a mistake in the files to pack.
 
@@ -12,14 +11,14 @@ use crate::experiment::ra_pack;
 use crate::mistaken::{FAULTS, workspace};
 use crate::run::run_as;
 
-/// A command line in the directory that [`workspace`] makes, its exit status, what it has to say on either
-/// stream, and what it must not say.
+/// A command line for the directory of [`workspace`], its exit status, texts that it must print on either stream, and
+/// texts that it must not print.
 type Mistake = (&'static str, i32, &'static [&'static str], &'static [&'static str]);
 
-/// Never said of a file that was not a pack.
+/// Texts that are never printed about a file that was not a pack.
 const FALSE_ALARM: &[&str] = &["damaged", "NOT VALID", "ARC001", "another copy"];
 const NOTHING: &[&str] = &[];
-/// Never said of what the system refuses.
+/// Texts that are never printed about system errors.
 const NUMBER: &[&str] = &["os error"];
 
 const MISTAKES: &[Mistake] = &[
@@ -43,7 +42,7 @@ const MISTAKES: &[Mistake] = &[
         FALSE_ALARM,
     ),
     ("info results.npz", 2, &["ra-pack convert results.npz results.zip"], FALSE_ALARM),
-    // A lone array is a pack of one.
+    // A single array is treated as a pack.
     ("list exp/time.ra", 0, &["time.ra", "float64"], &["temperature"]),
     ("list exp/thermistors/temperature.ra", 0, &["float32", "[2, time"], &["count"]),
     ("info exp/time.ra", 0, &["float64"], NOTHING),
@@ -61,8 +60,8 @@ const MISTAKES: &[Mistake] = &[
         "verify exp/time.ra",
         0,
         &[
-            "exp/time.ra: no fault found, contents not read (1 array, 2 files",
-            "no manifest lists it",
+            "exp/time.ra: no errors found, contents not read (1 array, 2 files",
+            "not in a manifest",
         ],
         FALSE_ALARM,
     ),
@@ -91,13 +90,13 @@ const MISTAKES: &[Mistake] = &[
     (
         "verify away/temperature.ra",
         0,
-        &["warning[DESC007]", "no fault found, contents not read, 1 warning"],
+        &["warning[DESC007]", "no errors found, contents not read, 1 warning"],
         FALSE_ALARM,
     ),
     (
         "verify exp.zip exp/time.ra",
         0,
-        &["1 valid, 1 without a fault, contents not read"],
+        &["1 valid, 1 without errors, contents not read"],
         FALSE_ALARM,
     ),
     ("report exp -o -", 1, &["Not verified: no manifest"], FALSE_ALARM),
@@ -150,7 +149,7 @@ const MISTAKES: &[Mistake] = &[
         "diff exp.zip data.h5",
         2,
         &["`data.h5` is an HDF5 file, not a pack"],
-        &["an array: --member"],
+        &["an array of the pack with --member"],
     ),
     (
         "verify exp.zip README.md",
@@ -161,13 +160,13 @@ const MISTAKES: &[Mistake] = &[
     ("validate data.h5", 2, &["`data.h5` is an HDF5 file, not a description"], FALSE_ALARM),
     ("describe --update data.h5", 2, &["`data.h5` is an HDF5 file, not an array"], FALSE_ALARM),
     ("describe --update README.md", 2, &["`README.md` is a text file, not an array"], FALSE_ALARM),
-    // What was a pack is damaged.
+    // Damaged packs.
     ("verify cut.zip", 1, &["NOT VALID", "ARC001"], &["not a pack"]),
     ("verify blank.zip", 1, &["NOT VALID", "ARC001"], &["not a pack"]),
     ("verify noise.tar.gz", 1, &["NOT VALID", "ARC001"], &["not a pack"]),
     ("verify cut", 1, &["NOT VALID", "ARC001"], &["not a pack"]),
     ("verify empty.zip", 1, &["NOT VALID", "the file is empty"], &["not a pack"]),
-    // What is not an array.
+    // Files that are not arrays.
     (
         "show a.npy",
         2,
@@ -187,7 +186,7 @@ const MISTAKES: &[Mistake] = &[
     (
         "extract exp",
         2,
-        &["`exp` is a directory, so there is nothing to unpack", "ra-pack extract exp -C DIR"],
+        &["`exp` is a directory, not an archive", "ra-pack extract exp -C DIR"],
         NOTHING,
     ),
     ("extract exp.zip nothing*", 2, &["no member of `exp.zip` matches `nothing*`"], &["unpacked"]),
@@ -236,7 +235,7 @@ const MISTAKES: &[Mistake] = &[
         &["`data.csv` is a text file, which ra-pack cannot read"],
         &["--from"],
     ),
-    // What holds no array.
+    // Directories without arrays.
     (
         "create data -o data.zip",
         0,
@@ -281,7 +280,7 @@ const MISTAKES: &[Mistake] = &[
         NOTHING,
     ),
     ("get exp.zip time.ra -o exp", 2, &["`exp` exists; it is a directory"], &["--force"]),
-    // Names that are not there.
+    // Names that do not exist.
     (
         "list exp.zip foo*",
         2,
@@ -309,7 +308,7 @@ const MISTAKES: &[Mistake] = &[
         &["`sub` is a directory of 2 files", "ra-pack extract exp sub -C DIR"],
         &["holds no member"],
     ),
-    // Arguments that are wrong, and not the pack.
+    // Wrong arguments, with a valid pack.
     (
         "verify exp.zip --manifest README.md",
         2,
@@ -323,15 +322,15 @@ const MISTAKES: &[Mistake] = &[
         &["another copy", "NOT VALID"],
     ),
     ("verify exp.zip --manifest other.txt", 1, &["MAN006", "NOT VALID"], &["is not a manifest"]),
-    // What was not done.
+    // Notes about skipped work.
     (
         "diff exp.zip same.zip",
         0,
-        &["by their manifests: nothing was read, `--verify` compares the bytes"],
+        &["according to their manifests; compare the bytes with --verify"],
         NOTHING,
     ),
     ("diff exp.zip same.zip --verify", 0, &["The same: "], &["manifests"]),
-    // The numbers are those of a survey of mistakes. 1
+    // The numbers are those of a catalogue of mistakes. 1
     ("create nodir -o n.zip", 2, &["cannot open `nodir`: No such file or directory"], NUMBER),
     // 2
     ("create exp -o x.rar", 2, &["`x.rar`", ".zip, .tar, .tar.gz"], NOTHING),
@@ -404,7 +403,7 @@ const MISTAKES: &[Mistake] = &[
     (
         "get exp.zip temperature -o t.png",
         2,
-        &["has `float32`", "`ra-pack plot exp.zip temperature -o t.png` draws it"],
+        &["has `float32`", "`ra-pack plot exp.zip temperature -o t.png` draws a picture of it"],
         NOTHING,
     ),
     // 39 and 40
@@ -471,7 +470,7 @@ const MISTAKES: &[Mistake] = &[
     ("get exp.zip thermistors\\temperature.ra -o t.ra", 0, &["wrote t.ra"], NOTHING),
 ];
 
-/// Everything below a directory, by path.
+/// Reads everything below a directory, by path.
 fn tree(directory: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     let mut found = BTreeMap::new();
     let mut left = vec![directory.to_owned()];
@@ -488,10 +487,10 @@ fn tree(directory: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     found
 }
 
-/// The commands in a message that can be run as they are: those without a word that stands for another.
+/// Returns the commands in a message that can be run unchanged, without placeholders.
 fn commands(said: &str) -> impl Iterator<Item = &str> {
     let quoted = said.split('`').skip(1).step_by(2);
-    // One without arguments is named, not offered.
+    // A command without arguments is a name, not a suggestion.
     let quoted = quoted.filter(|text| text.split(' ').count() > 2);
     let is_word = |word: &str| word.chars().all(|letter| letter.is_ascii_uppercase());
     quoted.filter(move |text| {
@@ -501,7 +500,7 @@ fn commands(said: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn every_mistake_is_answered_in_words_that_are_true() {
+fn every_mistake_causes_a_correct_message() {
     let workspace = workspace();
     let before = tree(workspace.path());
     let mut wrong = Vec::new();
@@ -535,7 +534,7 @@ fn every_mistake_is_answered_in_words_that_are_true() {
 }
 
 #[test]
-fn every_mistake_in_the_files_is_answered_with_its_cause() {
+fn every_mistake_in_the_files_is_reported_with_its_cause() {
     let workspace = workspace();
     for (file, content, said, not_said) in FAULTS {
         let path = workspace.path().join("exp").join(file);
@@ -559,7 +558,7 @@ fn every_mistake_in_the_files_is_answered_with_its_cause() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_said_of_what_is_written() {
+fn a_full_disk_is_reported_for_standard_output() {
     let workspace = workspace();
     for line in
         ["get exp.zip time.ra", "get exp.zip time.ra --slice 0 --format csv", "list exp.zip"]
@@ -575,7 +574,7 @@ fn a_full_disk_is_said_of_what_is_written() {
 }
 
 #[test]
-fn the_cause_is_said_before_what_follows_from_it() {
+fn a_cause_is_reported_before_its_consequences() {
     let workspace = workspace();
     for archive in ["cut.tar.zst", "cut.tar"] {
         let mut command = ra_pack();
@@ -587,7 +586,7 @@ fn the_cause_is_said_before_what_follows_from_it() {
 }
 
 #[test]
-fn every_command_that_is_offered_after_a_mistake_works() {
+fn every_suggested_command_works() {
     let bin = Path::new(env!("CARGO_BIN_EXE_ra-pack")).parent().unwrap();
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let paths = std::iter::once(bin.to_owned()).chain(std::env::split_paths(&paths));
@@ -601,7 +600,7 @@ fn every_command_that_is_offered_after_a_mistake_works() {
             let mut shell = assert_cmd::Command::new("sh");
             shell.current_dir(workspace.path()).env("PATH", &paths);
             let ran = run_as(shell.args([OsStr::new("-c"), offered.as_ref()]));
-            // What the command makes may be there from another mistake.
+            // The output may exist from another mistake.
             let is_there = ran.said().contains("exists; use --force");
             assert!(ran.code == Some(0) || is_there, "{line}: {offered}\n{}", ran.said());
             count += 1;

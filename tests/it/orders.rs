@@ -1,5 +1,4 @@
-//! One order of indices for all ways of reading: whatever the description says of the order, and wherever the
-//! array is kept.
+//! All ways of reading use the same order of indices, for every order in the description and every container.
 
 use std::fmt::Debug;
 
@@ -16,16 +15,16 @@ use crate::library::Packs;
 
 const SHAPE: [usize; 3] = [2, 3, 4];
 
-/// Of the shape and of its reverse.
+/// Slices of the shape and of its reverse.
 const SLICES: [&str; 7] = ["...", "1", "0, 1:", ":, 2, ::-1", "::-1, 1:, ::-2", "1, 2, 1", "2:"];
 
-/// What each element is by its indices.
+/// Returns the expected elements by index.
 fn meant() -> ArrayD<u8> {
     let number = |(i, j, k)| u8::try_from(100 * i + 10 * j + k).unwrap();
     Array3::from_shape_fn((2, 3, 4), number).into_dyn()
 }
 
-/// The same file by the indices of its header: first index fastest.
+/// Returns the elements by the indices of the header, column-major.
 fn by_header(dims: &[usize], data: &[u8]) -> ArrayD<u8> {
     let reversed: Vec<usize> = dims.iter().rev().copied().collect();
     ArrayD::from_shape_vec(reversed, data.to_vec()).unwrap().reversed_axes()
@@ -43,14 +42,14 @@ fn part(whole: &ArrayD<u8>, slice: &str) -> (Vec<SliceInfoElem>, ArrayD<u8>) {
     (elements, part)
 }
 
-/// An array of any type as its file gives it to who knows the type.
+/// Returns an array of unknown type as one of type `T`.
 fn typed<T: ra::Element>(array: &AnyArray) -> ArrayD<T> {
     let mut file = Vec::new();
     array.write_to(&mut file).unwrap();
     ArrayD::try_from(RawArray::<T>::from_bytes(&file).unwrap()).unwrap()
 }
 
-/// Every way to read an array gives these elements.
+/// Checks that every way to read an array gives these elements.
 fn all_ways_give<T: ra::Element + PartialEq + Debug>(
     array: &PackedArray,
     whole: &ArrayD<u8>,
@@ -68,7 +67,7 @@ fn all_ways_give<T: ra::Element + PartialEq + Debug>(
     let any = array.read_any().unwrap();
     assert_eq!(any.dims(), extents, "{context}");
     assert_eq!(typed::<T>(&any), values(whole), "{context}");
-    // The elements as they stand in the file are those of the array as it lies in memory.
+    // The elements in the file are in the order of the array in memory.
     let mut out = vec![of(0); whole.len()];
     array.read_into(&mut out).unwrap();
     let read = array.read::<T>().unwrap();
@@ -101,7 +100,7 @@ fn all_ways_give<T: ra::Element + PartialEq + Debug>(
     }
 }
 
-/// Arrays of one type in every order, in every kind of pack.
+/// Checks arrays of one type in every order and every kind of pack.
 fn one_order_for_all<T: ra::Element + PartialEq + Debug + Send>(
     datatype: &str,
     of: fn(u8) -> T,
@@ -126,7 +125,7 @@ fn one_order_for_all<T: ra::Element + PartialEq + Debug + Send>(
         let text = format!("{{shape: [2, 3, 4], type: {datatype}, storage: {{order: {order}}}}}");
         experiment =
             experiment.file(&format!("{order}.yaml"), format!("ndarrays:\n  {order}: {text}\n"));
-        // The same in the other byte order, where that is known.
+        // The same in the other byte order, if the element type has one.
         if let Some(width) = plain.element().swap_width() {
             bytes.chunks_mut(width.try_into().unwrap()).for_each(<[u8]>::reverse);
             let file = [plain.big_endian().encode(), bytes].concat();
@@ -146,7 +145,7 @@ fn one_order_for_all<T: ra::Element + PartialEq + Debug + Send>(
                 all_ways_give(&array, &by_header, of, slices, &format!("{context} by its header"));
                 let in_shape_order = array.clone().in_shape_order().unwrap();
                 all_ways_give(&in_shape_order, &meant, of, slices, &context);
-                // The file itself has no other order than its own.
+                // Raw elements are in the order of the file.
                 let raw = in_shape_order.read_raw::<T>().unwrap();
                 assert_eq!(raw.dims(), wide(dims), "{context}");
                 assert_eq!(raw.data(), array.read_raw::<T>().unwrap().data(), "{context}");
@@ -160,7 +159,7 @@ fn one_order_for_all<T: ra::Element + PartialEq + Debug + Send>(
             }
         }
     });
-    // SAFETY: nobody else knows the archive.
+    // SAFETY: no other program changes the archive.
     #[expect(unsafe_code, reason = "mapping a file needs a promise")]
     let mapped = unsafe { Pack::map(packs.path("stored.zip")) }.unwrap();
     for (order, dims, data) in &orders {
@@ -172,7 +171,7 @@ fn one_order_for_all<T: ra::Element + PartialEq + Debug + Send>(
 }
 
 #[test]
-fn every_way_to_read_an_array_has_the_one_order_of_its_indices() {
+fn every_way_to_read_an_array_uses_the_same_order_of_indices() {
     let few = &["::-1, 1:, ::-2"];
     one_order_for_all::<i16>("int16", i16::from, &SLICES);
     one_order_for_all::<f64>("float64", f64::from, few);
@@ -183,9 +182,9 @@ fn every_way_to_read_an_array_has_the_one_order_of_its_indices() {
     one_order_for_all::<[u8; 3]>(opaque, |number| [number, 1, number], few);
 }
 
-/// The command has the order of the shape, whatever the file's.
+/// The command uses the order of the shape for every order of the file.
 #[test]
-fn a_slice_that_the_command_takes_is_of_the_shape_in_every_order_and_format() {
+fn slices_of_the_command_are_in_the_order_of_the_shape() {
     let meant = meant();
     let rows: Vec<u8> = meant.iter().copied().collect();
     let mut experiment = Experiment::new();
@@ -221,7 +220,7 @@ fn a_slice_that_the_command_takes_is_of_the_shape_in_every_order_and_format() {
                     expected.iter().copied().collect::<Vec<_>>(),
                     "{context}"
                 );
-                // As a file it has the fastest index first, which is the last of the shape but in columns.
+                // The file is column-major: its dims are the reversed shape unless the order is column.
                 let file = RawArray::<u8>::from_bytes(&got(ArrayFormat::Ra)).unwrap();
                 let file = ArrayD::try_from(file).unwrap();
                 let file = if order == "column" { file } else { file.reversed_axes() };
@@ -231,7 +230,7 @@ fn a_slice_that_the_command_takes_is_of_the_shape_in_every_order_and_format() {
     }
 }
 
-/// All numbers of a nest of lists.
+/// Returns all numbers in nested lists.
 fn numbers(json: &serde_json::Value) -> Vec<u8> {
     match json {
         serde_json::Value::Array(list) => list.iter().flat_map(numbers).collect(),

@@ -1,4 +1,4 @@
-//! Pages of documentation as what they show: files, findings, and commands with their output.
+//! Support: blocks of documentation pages: files, findings, and commands with their output.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::python::Python;
 #[expect(dead_code, reason = "an example's `main`")]
 mod make_ocean;
 
-/// A fenced block: the word behind the fence, and the lines.
+/// A fenced block: the word after the fence, and the lines.
 #[derive(Debug)]
 pub(crate) struct Block {
     pub(crate) kind: String,
@@ -31,7 +31,7 @@ pub(crate) fn read(page: &str) -> String {
     fs::read_to_string(root().join(page)).unwrap()
 }
 
-/// Compares a part of a page with what the code says; `RA_PACK_WRITE_DOCS=1` writes it.
+/// Compares a part of a page with the generated text; `RA_PACK_WRITE_DOCS=1` writes it.
 #[track_caller]
 pub(crate) fn check(page: &str, shown: &str, now: &str) {
     static WRITING: Mutex<()> = Mutex::new(());
@@ -45,7 +45,7 @@ pub(crate) fn check(page: &str, shown: &str, now: &str) {
     }
 }
 
-/// Compares tables, which begin with a row that is once on the page.
+/// Compares tables, which begin with a row that occurs once on the page.
 #[track_caller]
 pub(crate) fn check_tables(page: &str, tables: &str) {
     let text = read(page);
@@ -55,7 +55,7 @@ pub(crate) fn check_tables(page: &str, tables: &str) {
     check(page, &format!("{}\n", shown.join("\n\n").trim_end()), tables);
 }
 
-/// What is wrong with a document, one finding on each line.
+/// Returns the findings of a document, one per line.
 fn findings(text: &str) -> String {
     let report = validate_text(text.as_bytes(), &ValidateOptions::default());
     let findings = report.findings.into_iter().map(|mut finding| {
@@ -65,7 +65,7 @@ fn findings(text: &str) -> String {
     findings.collect()
 }
 
-/// The blocks of a page in their order.
+/// Returns the blocks of a page in order.
 pub(crate) fn blocks(page: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut open: Option<Block> = None;
@@ -83,7 +83,7 @@ pub(crate) fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
-/// A command and the output that stands below it.
+/// A command and its output.
 #[derive(Debug)]
 struct Shown {
     command: String,
@@ -107,21 +107,21 @@ fn session(text: &str) -> Vec<Shown> {
     shown
 }
 
-/// A directory to run commands in, gone when dropped.
+/// Temporary directory to run commands in.
 #[derive(Debug)]
 pub(crate) struct Home {
     directory: TempDir,
     path: String,
-    /// Where the last command ended, as in a shell.
+    /// Working directory after the last command, as in a shell.
     at: RefCell<PathBuf>,
 }
 
 impl Home {
-    /// One with copies of the examples that pages name.
+    /// Creates a directory with copies of the examples that pages name.
     pub(crate) fn new() -> Self {
         let binary = assert_cmd::cargo::cargo_bin!("ra-pack");
         let binaries = binary.parent().unwrap().display();
-        // The Python of the tests has the libraries that pages use.
+        // The Python of the tests has the modules that pages use.
         let python = env::var("RA_PACK_TEST_PYTHON").unwrap_or_default();
         let python =
             Path::new(&python).parent().map_or(String::new(), |bin| bin.display().to_string());
@@ -153,7 +153,7 @@ impl Home {
         }
     }
 
-    /// Runs the commands of a page and reads its descriptions, in their order, and checks what it shows of them.
+    /// Runs the commands of a page and reads its descriptions, in order, and checks the outputs on the page.
     pub(crate) fn show(&self, page: &str) {
         let blocks = blocks(&read(page));
         for (at, Block { kind, text }) in blocks.iter().enumerate() {
@@ -161,7 +161,7 @@ impl Home {
             match (&**kind, named(text, kind)) {
                 ("console", _) => self.run(page, text),
                 ("python", Some(name)) => fs::write(self.file(name), text).unwrap(),
-                // A file of a directory: its coordinates may be in others.
+                // A file of a directory: its coordinates may be in other files.
                 ("yaml", Some(name)) => {
                     assert_eq!(ndl::parse(text.as_bytes()).findings, [], "{text}");
                     fs::write(self.file(name), text).unwrap();
@@ -180,7 +180,7 @@ impl Home {
     fn run(&self, page: &str, text: &str) {
         let ended = tempfile::NamedTempFile::new().unwrap();
         for Shown { command, output } in session(text) {
-            // As on a terminal, where both outputs of every part of a command are seen.
+            // Collects both outputs of all parts of a command, as on a terminal.
             let ran = Command::new("sh")
                 .args(["-c", &format!("exec 2>&1\n{command}\npwd > \"$0\"")])
                 .arg(ended.path())
@@ -202,14 +202,14 @@ impl Home {
     }
 }
 
-/// The file that a description or a program is shown as.
+/// Returns the file name of a description or a program.
 fn named<'t>(text: &'t str, kind: &str) -> Option<&'t str> {
     let end = if kind == "python" { "py" } else { kind };
     let name = text.lines().next()?.strip_prefix("# ")?;
     (Path::new(name).extension()? == end).then_some(name)
 }
 
-/// A text in which how long something took does not matter.
+/// Removes durations from a text.
 fn timeless(text: &str) -> String {
     let lines = text.lines().map(|line| match line.rsplit_once(", ") {
         Some((before, time)) if time.ends_with(" s)") => format!("{before})"),

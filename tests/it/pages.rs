@@ -1,5 +1,5 @@
-//! Every page is true: a test runs each fenced block, each link leads somewhere, and each command and option that
-//! is named between backticks is there. `RA_PACK_WRITE_DOCS=1 cargo test generated` writes what the pages show.
+//! Pages are correct: each fenced block is run, each link has a target, and each command and option between backticks
+//! exists. `RA_PACK_WRITE_DOCS=1 cargo test generated` writes the outputs on the pages.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -91,14 +91,14 @@ fn every_block_of_every_page_is_run() {
     let library = read("src/lib.rs");
     for page in pages() {
         let text = read(&page);
-        // A fence that is indented would be seen by readers, and not by `blocks`.
+        // `blocks` does not find an indented fence.
         for line in text.lines().filter(|line| line.trim_start().starts_with("```")) {
             assert!(line.starts_with("```"), "{page}: an indented fence: {line}");
         }
         for block in blocks(&text) {
             let is_run = match &*block.kind {
                 "console" | "yaml" | "python" => RUN.contains(&&*page),
-                // `layers.rs` reads the drawing.
+                // `layers.rs` reads this block.
                 "text" => RUN.contains(&&*page) || page == "docs/architecture.md",
                 "rust" => library.contains(&format!("include_str!(\"../{page}\")")),
                 "sh" => NOT_RUN.contains(&&*page),
@@ -155,20 +155,20 @@ fn anchors(text: &str) -> BTreeSet<String> {
     anchors
 }
 
-/// What links of a page lead to: all that stands between `](` and `)`, outside of code.
+/// Returns the targets of the links of a page: the texts between `](` and `)`, outside of code.
 fn links(text: &str) -> Vec<String> {
     let prose: String = prose(text);
     let parts = prose.split("](").skip(1);
     parts.map(|part| part.split(')').next().unwrap().to_owned()).collect()
 }
 
-/// A page without its fenced blocks.
+/// Removes the fenced blocks from a page.
 fn prose(text: &str) -> String {
     text.split("\n```").step_by(2).collect()
 }
 
 #[test]
-fn every_link_between_pages_leads_somewhere() {
+fn every_link_between_pages_has_a_target() {
     let mut seen = 0;
     for page in pages() {
         let text = read(&page);
@@ -180,7 +180,7 @@ fn every_link_between_pages_leads_somewhere() {
             let (path, anchor) = link.split_once('#').unwrap_or((&link, ""));
             let directory = Path::new(&page).parent().unwrap();
             let target = if path.is_empty() { PathBuf::from(&page) } else { directory.join(path) };
-            assert!(root().join(&target).exists(), "{page}: `{link}` leads nowhere");
+            assert!(root().join(&target).exists(), "{page}: `{link}` has no target");
             if !anchor.is_empty() {
                 let there = anchors(&fs::read_to_string(root().join(&target)).unwrap());
                 assert!(there.contains(anchor), "{page}: `{link}`: only {there:?}");
@@ -201,14 +201,14 @@ fn the_index_names_every_page() {
     }
 }
 
-/// What stands between single backticks.
+/// Returns the texts between single backticks.
 fn code(text: &str) -> Vec<String> {
     let prose = prose(text).replace('\n', " ");
     prose.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
 #[test]
-fn every_command_and_option_that_a_page_names_is_there() {
+fn every_command_and_option_on_a_page_exists() {
     let helps: Vec<_> = commands()
         .into_iter()
         .map(|command| {
@@ -233,7 +233,7 @@ fn every_command_and_option_that_a_page_names_is_there() {
                 continue;
             };
             seen += 1;
-            // An option stands in `--help` with a blank, a comma, an equals sign or a bracket behind it.
+            // In `--help`, an option is followed by a space, a comma, an equals sign or a bracket.
             let options = words.filter(|word| word.starts_with("--"));
             let options = options.map(|word| word.trim_end_matches(|c: char| !c.is_alphanumeric()));
             for option in options.map(|word| word.split('=').next().unwrap()) {

@@ -9,7 +9,7 @@ fn sample() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/experiment"))
 }
 
-/// Draws, and answers what was written.
+/// Draws an array and returns the picture.
 fn plot(home: &Path, array: &[&str], name: &str, options: &[&str]) -> Vec<u8> {
     let out = home.join(name);
     let mut plot = ra_pack();
@@ -18,7 +18,7 @@ fn plot(home: &Path, array: &[&str], name: &str, options: &[&str]) -> Vec<u8> {
     fs::read(out).unwrap()
 }
 
-/// A picture can be decoded, and every element of an SVG is closed.
+/// Checks that a picture can be decoded, and that every element of an SVG is closed.
 fn check(home: &Path, name: &str, bytes: &[u8]) {
     if Path::new(name).extension().is_some_and(|end| end == "png") {
         assert!(bytes.starts_with(b"\x89PNG"));
@@ -41,11 +41,11 @@ fn check(home: &Path, name: &str, bytes: &[u8]) {
         assert!(ends.into_iter().any(|end| line.ends_with(end)), "{line}");
         assert!(!line.contains("NaN") && !line.contains("inf"), "{line}");
     }
-    assert!(!text.replace("http://www.w3.org/2000/svg", "").contains("http"), "nothing outside");
+    assert!(!text.replace("http://www.w3.org/2000/svg", "").contains("http"), "no external references");
 }
 
 #[test]
-fn arrays_of_the_sample_are_drawn_and_always_the_same() {
+fn pictures_of_the_sample_are_always_the_same() {
     let home = tempfile::tempdir().unwrap();
     let sample = sample().to_str().unwrap();
     for (nth, (array, slice)) in [
@@ -75,7 +75,7 @@ fn arrays_of_the_sample_are_drawn_and_always_the_same() {
 }
 
 #[test]
-fn strange_arrays_are_drawn_too() {
+fn unusual_arrays_are_drawn() {
     let home = tempfile::tempdir().unwrap();
     let cases: [(&[u64], Vec<f64>); 6] = [
         (&[1], vec![f64::NAN]),
@@ -108,7 +108,7 @@ fn strange_arrays_are_drawn_too() {
     }
 }
 
-/// The width and height that a PNG file says it has.
+/// Reads the width and height of a PNG file.
 fn size(png: &[u8]) -> [u32; 2] {
     [16, 20].map(|at| u32::from_be_bytes(png[at..][..4].try_into().unwrap()))
 }
@@ -130,7 +130,7 @@ fn a_picture_is_labelled_by_its_description() {
         ">middle of the sampled hour [2024-Jun, UTC]<",
         ">04<",
         "<linearGradient ",
-        "no value",
+        ">missing<",
     ] {
         assert!(temperature.contains(text), "{text}: {temperature}");
     }
@@ -146,7 +146,7 @@ fn a_picture_is_labelled_by_its_description() {
 }
 
 #[test]
-fn stored_numbers_become_those_that_are_meant() {
+fn scale_and_offset_are_applied() {
     let home = tempfile::tempdir().unwrap();
     let out = home.path().join("counts.svg");
     let mut plot = ra_pack();
@@ -161,7 +161,7 @@ fn stored_numbers_become_those_that_are_meant() {
 }
 
 #[test]
-fn a_picture_has_the_size_the_range_and_the_axes_that_were_asked_for() {
+fn options_set_the_size_the_range_and_the_axes() {
     let home = tempfile::tempdir().unwrap();
     let sample = sample().to_str().unwrap();
     let array = [sample, "thermistors/temperature.ra"];
@@ -175,7 +175,7 @@ fn a_picture_has_the_size_the_range_and_the_axes_that_were_asked_for() {
         let options = [options, &["--force", "-q"]].concat();
         String::from_utf8(plot(home.path(), &array, "x.svg", &options)).unwrap()
     };
-    // Values beyond the percentiles have the pointed ends of the bar.
+    // The colour bar has pointed ends for values beyond the percentiles.
     assert!(!svg(&[]).contains("<polygon"));
     assert_eq!(svg(&["--range", "2%:98%"]).matches("<polygon").count(), 1);
     assert_eq!(svg(&["--range", "10:12"]).matches("<polygon").count(), 2);
@@ -188,7 +188,7 @@ fn a_picture_has_the_size_the_range_and_the_axes_that_were_asked_for() {
 }
 
 #[test]
-fn a_degree_is_as_long_on_both_axes_of_a_map() {
+fn a_degree_has_the_same_length_on_both_axes_of_a_map() {
     let numbers = |from: f64, count: u32| -> Vec<u8> {
         (0..count).flat_map(|nth| (from + f64::from(nth)).to_le_bytes()).collect()
     };
@@ -214,7 +214,7 @@ fn a_degree_is_as_long_on_both_axes_of_a_map() {
 }
 
 #[test]
-fn time_is_the_first_dimension_to_leave_out() {
+fn the_hint_slices_the_time_dimension_first() {
     let numbers = |count: usize| vec![0_u8; 8 * count];
     let coordinate = |name: &str, units: &str, size: usize| {
         format!(
@@ -234,7 +234,7 @@ fn time_is_the_first_dimension_to_leave_out() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_refused_with_the_way_out() {
+fn arrays_that_cannot_be_drawn_are_refused_with_a_next_step() {
     let home = tempfile::tempdir().unwrap();
     let sample = sample().to_str().unwrap();
     let refused = |arguments: &[&str]| {
@@ -246,7 +246,7 @@ fn what_cannot_be_drawn_is_refused_with_the_way_out() {
     assert!(scalar.contains("`sea_floor_depth.ra` is a single number; use `ra-pack show "));
     let empty = refused(&[sample, "time.ra", "--slice", "3:3", "-o", "x.png"]);
     assert!(
-        empty.contains("without elements; use `ra-pack show ") && empty.contains("--slice 3:3`")
+        empty.contains("is empty; use `ra-pack show ") && empty.contains("--slice 3:3`")
     );
     let large = refused(&[sample, "time.ra", "-o", "x.png", "--size", "5000x100", "--scale", "3"]);
     assert!(large.contains("more than 10000 pixels"), "{large}");

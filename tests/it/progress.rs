@@ -1,4 +1,4 @@
-//! How far a run is: a line on a terminal that is gone at the end, lines of JSON, and nothing otherwise.
+//! Progress: a line on a terminal that is erased at the end, lines of JSON, or no output.
 
 use std::fs::{self, File};
 use std::process::Command;
@@ -10,9 +10,9 @@ use tempfile::TempDir;
 use crate::experiment::{Experiment, ra_pack};
 use crate::foreign::installed;
 
-/// Runs its arguments on a terminal of 100 columns, sends SIGINT to them when `INT` is a time in seconds and
-/// that has passed since the first output, prints how they ended, and then what they wrote. Where there is
-/// `FEED`, they are given it by `--files-from`, again after each report, until it took long enough.
+/// Runs its arguments on a terminal of 100 columns and prints their exit status and output. If `INT` is set, sends SIGINT
+/// this many seconds after the first output. If `FEED` is set, passes it with `--files-from`, again after each report,
+/// until enough time has passed.
 const ON_A_TERMINAL: &str = r"
 import fcntl, os, pty, select, signal, struct, sys, termios, time
 feed, start = os.environ.pop('FEED', None), time.time()
@@ -54,7 +54,7 @@ status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 sys.stdout.buffer.write(b'%d\n' % status + written)
 ";
 
-/// What a run wrote on a terminal, and how it ended.
+/// Runs arguments on a terminal. Returns the exit status and the output.
 fn on_a_terminal(arguments: &[&str], environment: &[(&str, &str)]) -> (i32, String) {
     let mut python = Command::new("python3");
     python.args(["-c", ON_A_TERMINAL]).arg(ra_pack().get_program()).args(arguments);
@@ -65,7 +65,7 @@ fn on_a_terminal(arguments: &[&str], environment: &[(&str, &str)]) -> (i32, Stri
     (status.parse().unwrap(), written.to_owned())
 }
 
-/// What is on the terminal in the end: what was erased is not.
+/// Returns the text that remains on the terminal, without erased lines.
 fn left(written: &str) -> String {
     let lines = written.split('\n').map(|line| {
         let line = line.trim_end_matches('\r').rsplit("\r\u{1b}[K").next().unwrap();
@@ -74,7 +74,7 @@ fn left(written: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A directory of one array of `gigabytes` that take no place on the disk, and some small ones.
+/// Returns a directory with a sparse array of `gigabytes`, and some small ones.
 fn source(gigabytes: u64) -> Experiment {
     let bytes = gigabytes << 30;
     let mut header = b"rawarray".to_vec();
@@ -89,11 +89,11 @@ fn source(gigabytes: u64) -> Experiment {
 }
 
 #[test]
-fn a_line_is_drawn_on_a_terminal_and_gone_at_the_end() {
+fn a_line_is_drawn_on_a_terminal_and_erased_at_the_end() {
     if !installed(&["python3"]) {
         return;
     }
-    // A directory without a manifest, so that it ends with findings.
+    // A directory without a manifest, so that the run ends with findings.
     let source = source(1);
     let target = source.path().to_str().unwrap();
     let watched = |options: &[&str], environment: &[(&str, &str)]| {
@@ -127,7 +127,7 @@ fn a_line_is_drawn_on_a_terminal_and_gone_at_the_end() {
     let left = left(&written);
     assert!(!left.contains("checking") && !left.contains("\u{1b}[K"), "{left}");
     assert!(left.contains("MAN001") && left.contains("not verified"), "{left}");
-    // Lines are cut, so that none takes two.
+    // Lines are cut to the width of the terminal.
     let lines = written.split("\u{1b}[K").filter_map(|line| line.strip_prefix("\rchecking"));
     assert!(
         lines.clone().count() > 0 && lines.into_iter().all(|line| line.len() < 92),
@@ -136,7 +136,7 @@ fn a_line_is_drawn_on_a_terminal_and_gone_at_the_end() {
 }
 
 #[test]
-fn the_line_is_gone_when_a_run_is_interrupted() {
+fn the_line_is_erased_when_a_run_is_interrupted() {
     if !installed(&["python3"]) {
         return;
     }
@@ -151,7 +151,7 @@ fn the_line_is_gone_when_a_run_is_interrupted() {
 }
 
 #[test]
-fn lines_of_json_fit_their_schema_and_the_last_one_says_so() {
+fn lines_of_json_match_their_schema_and_the_last_one_is_marked() {
     let (source, scratch) = (source(1), TempDir::new().unwrap());
     let schema =
         fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/progress.schema.json"));
@@ -188,13 +188,13 @@ fn lines_of_json_fit_their_schema_and_the_last_one_says_so() {
     assert!(packing.iter().any(|line| line["seconds_left"].is_number()), "{packing:#?}");
     let bytes: Vec<_> = packing.iter().map(|line| line["bytes"].as_u64().unwrap()).collect();
     assert!(bytes.is_sorted() && bytes.last() > Some(&(1 << 20)), "{bytes:?}");
-    // The digest of the archive is a stage of its own, as is the look at all files beforehand.
+    // Computing the digest of the archive is a stage, and so is listing all files.
     let zip = scratch.path().join("x.zip");
     let zip = zip.to_str().unwrap();
     let options = ["--compression", "deflate", "--archive-digest"];
     let packed = run(&[&["create", directory, "-o", zip], &options[..]].concat());
     assert!(packed.last().unwrap()["bytes_total"].is_number(), "{packed:#?}");
-    // Whatever reads much says how much, and of what.
+    // Commands that read much data report bytes and files.
     let array = source.path().join("huge.ra");
     let (array, out) = (array.to_str().unwrap(), scratch.path().join("out.npy"));
     let out = out.to_str().unwrap();
@@ -218,7 +218,7 @@ fn lines_of_json_fit_their_schema_and_the_last_one_says_so() {
         assert!(last["stage"] == "reading" && last["files"].as_u64() > Some(3), "{last:#}");
         assert!(last["bytes"].is_number() && last["bytes"] == last["bytes_total"], "{last:#}");
     }
-    // Quiet and short runs, and those that cannot be done, end with the line too.
+    // Quiet, short and failed runs also end with the last line.
     assert_eq!(run(&["explain", "MAN001", "--quiet"]).len(), 1);
     assert_eq!(run(&["verify", "/nowhere.zip"]).len(), 1);
     let verified = run(&["verify", archive]);

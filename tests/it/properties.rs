@@ -1,4 +1,4 @@
-//! Properties of whole packs: what goes in comes out, the same bytes every time, and no byte can change unseen.
+//! Properties of packs: extracting gives the packed files, packing is deterministic, and every changed byte is found.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -23,7 +23,7 @@ use tempfile::TempDir;
 
 use crate::experiment::{Element, Experiment, raw_array, read_tree};
 
-/// Every way to pack.
+/// Ways to pack.
 const WAYS: [(&str, Layout, Compression); 8] = [
     ("a.zip", Layout::Plain, Compression::Stored),
     ("a.zip", Layout::Plain, Compression::Deflate { level: None }),
@@ -46,7 +46,7 @@ fn options((_, layout, compression): Way, jobs: usize) -> CreateOptions {
     options
 }
 
-/// Whether members are in the archive as they are.
+/// Whether members are stored without compression.
 fn is_stored((name, _, compression): Way) -> bool {
     compression == Compression::Stored && matches!(name, "a.zip" | "a.tar")
 }
@@ -65,7 +65,7 @@ fn pack(source: &Path, scratch: &Path, way: Way, jobs: usize) -> Result<PathBuf,
     Ok(archive)
 }
 
-/// An element type, and how a program that knows it reads an array.
+/// Element type, and a function that reads its arrays.
 type Typed = (Element, fn(&PackedArray) -> Vec<u8>);
 
 fn typed<T: ra_pack::ra::Element>(eltype: u64) -> Typed {
@@ -100,7 +100,7 @@ fn types() -> Vec<Typed> {
     ]
 }
 
-/// An array of any type and dims, its data, and whether its description lists the slowest index first.
+/// Array of any type and dims, its data, and whether its description is row-major.
 #[derive(Debug, Clone)]
 struct Array {
     element: Element,
@@ -143,7 +143,7 @@ fn array() -> impl Strategy<Value = Array> {
     select(types()).prop_flat_map(|(element, _)| array_of(element))
 }
 
-/// What may stand at a path.
+/// Entry at a path.
 #[derive(Debug, Clone)]
 enum Node {
     File(Vec<u8>),
@@ -151,7 +151,7 @@ enum Node {
     Described(Array),
 }
 
-/// One part of a path.
+/// Generates a component of a path.
 fn part() -> impl Strategy<Value = String> {
     let any_of_unix = prop_oneof![
         4 => "[a-zA-Z0-9_-]{1,8}",
@@ -176,7 +176,7 @@ fn node() -> impl Strategy<Value = Node> {
     prop_oneof![3 => file, 1 => Just(Node::EmptyDirectory), 3 => array().prop_map(Node::Described)]
 }
 
-/// A directory of anything. No path is another's directory.
+/// Generates a directory tree. No path is the directory of another.
 fn tree() -> impl Strategy<Value = BTreeMap<String, Node>> {
     vec((vec(part(), 1..4), node()), 1..8).prop_map(|entries| {
         let mut tree: BTreeMap<String, Node> = BTreeMap::new();
@@ -197,13 +197,13 @@ fn tree() -> impl Strategy<Value = BTreeMap<String, Node>> {
 fn write(tree: &BTreeMap<String, Node>, layout: Layout) -> Experiment {
     tree.iter().fold(Experiment::new().file("always", "one file"), |experiment, (path, node)| {
         let stem = path.rsplit('/').next().unwrap();
-        // Bags take no line ends, no `%`, and no names that are one after normalisation.
+        // Bags reject line ends, `%`, and names that are equal after normalization.
         if layout == Layout::BagIt && path.contains(['\n', '%', '\u{301}']) {
             return experiment;
         }
         match node {
             Node::File(bytes) => experiment.file(path, bytes),
-            // Bags have none.
+            // Bags have no empty directories.
             Node::EmptyDirectory if layout == Layout::BagIt => experiment,
             Node::EmptyDirectory => experiment.empty_directory(path),
             Node::Described(array) => experiment
@@ -214,7 +214,7 @@ fn write(tree: &BTreeMap<String, Node>, layout: Layout) -> Experiment {
 }
 
 fn config(cases: u32) -> ProptestConfig {
-    // Nothing is written into the source tree; a failure prints its smallest case.
+    // A failure prints its smallest case, and no file is written into the source tree.
     ProptestConfig {
         cases,
         failure_persistence: None,
@@ -227,7 +227,7 @@ proptest! {
     #![proptest_config(config(64))]
 
     #[test]
-    fn what_is_extracted_is_what_was_packed(tree in tree(), way in select(&WAYS[..]), jobs in 1..4_usize) {
+    fn extracting_gives_the_packed_files(tree in tree(), way in select(&WAYS[..]), jobs in 1..4_usize) {
         let source = write(&tree, way.1);
         let before = read_tree(source.path());
         let scratch = TempDir::new().unwrap();
@@ -270,8 +270,7 @@ proptest! {
         prop_assert!(one? == many?, "1 job and {jobs} jobs differ");
     }
 
-    /// With `describe` everything is looked at first and written from a list; without, small files are
-    /// written as they are found.
+    /// With `describe`, all files are listed first; without it, small files are written as they are found.
     #[test]
     fn both_ways_to_write_give_the_same_bytes(
         tree in tree(),
@@ -284,7 +283,7 @@ proptest! {
         });
         let scratch = TempDir::new().unwrap();
         let found = fs::read(pack(source.path(), scratch.path(), way, jobs)?).unwrap();
-        // Of the same name, which a bag has inside.
+        // The same name, which is part of a bag.
         let other = TempDir::new().unwrap();
         let listed = other.path().join(way.0);
         let mut options = options(way, jobs);
@@ -321,7 +320,7 @@ proptest! {
     }
 }
 
-/// Any slice that ndarray accepts for an axis of this length.
+/// Generates a slice that ndarray accepts for an axis of this length.
 fn entry(dim: u64) -> BoxedStrategy<SliceInfoElem> {
     let dim = isize::try_from(dim).unwrap();
     let range = (-dim..=dim, -dim..=dim, 1..4_isize, any::<[bool; 2]>());
@@ -340,7 +339,7 @@ proptest! {
     #![proptest_config(config(96))]
 
     #[test]
-    fn a_slice_is_ndarrays_own(
+    fn slices_equal_those_of_ndarray(
         (array, slice) in array_of(Element(2, 2)).prop_flat_map(|array| {
             let slice: Vec<_> = array.dims.iter().map(|dim| entry(*dim)).collect();
             (Just(array), slice)
@@ -354,7 +353,7 @@ proptest! {
         let packed = pack.array("a.ra").unwrap();
         for (packed, slice) in [
             (packed.clone(), slice.clone()),
-            // Shape and slice reverse together, when they do.
+            // Reverses both shape and slice.
             (packed.in_shape_order().unwrap(), if array.rows { slice.into_iter().rev().collect() } else { slice }),
         ] {
             let whole: ArrayD<u16> = packed.read().unwrap();
@@ -365,8 +364,8 @@ proptest! {
     }
 }
 
-/// What a reader gets out of a pack: name, kind, size and content of every member. The letter case
-/// of the digests in the manifest, which nothing else covers, means nothing.
+/// Returns what a reader gets from a pack: name, kind, size and content of every member. The letter case of digests in
+/// the manifest has no meaning.
 fn seen_by_a_reader(archive: &Path) -> Vec<String> {
     let pack = Pack::open(archive).unwrap();
     let members = pack.members().unwrap().into_iter().map(|member| {
@@ -382,9 +381,9 @@ fn seen_by_a_reader(archive: &Path) -> Vec<String> {
     members.collect()
 }
 
-/// Changes each byte of a small pack in turn. `verify` must find an error, or else a reader must get
-/// exactly the same out of it, and `harmless` must know the byte.
-fn no_byte_changes_unseen(
+/// Changes each byte of a small pack in turn. Either `verify` finds an error, or a reader gets exactly the same and
+/// `harmless` lists the byte.
+fn every_changed_byte_is_found(
     way: Way,
     masks: fn(usize) -> Vec<u8>,
     harmless: impl Fn(usize, &[Finding]) -> bool,
@@ -404,7 +403,7 @@ fn no_byte_changes_unseen(
             bytes[at] ^= mask;
             fs::write(&archive, bytes).unwrap();
             let report = match verify(&archive, &options) {
-                // A window that a bit made as large as no decoder here takes.
+                // The changed bit made the window larger than any decoder here accepts.
                 Err(Error::Unsupported(_)) => continue,
                 report => report.unwrap(),
             };
@@ -431,8 +430,8 @@ fn all_bits(_: usize) -> Vec<u8> {
     vec![0xff]
 }
 
-/// The bytes of a zip that say nothing about names or contents: versions, times, attributes, and
-/// the padding that aligns an array. No manifest covers them, and programs need not agree on them.
+/// Returns the offsets in a zip that do not affect names or contents: versions, times, attributes, and the padding that
+/// aligns an array. No manifest covers them.
 fn zip_metadata(archive: &[u8]) -> BTreeSet<usize> {
     let mut zip = zip::ZipArchive::new(Cursor::new(archive)).unwrap();
     let mut free = BTreeSet::new();
@@ -452,7 +451,7 @@ fn zip_metadata(archive: &[u8]) -> BTreeSet<usize> {
 }
 
 #[test]
-fn no_byte_of_a_zip_changes_unseen() {
+fn every_changed_byte_of_a_zip_is_found() {
     for way in &WAYS[..3] {
         let scratch = TempDir::new().unwrap();
         let source = Experiment::new()
@@ -460,20 +459,20 @@ fn no_byte_of_a_zip_changes_unseen() {
             .file("a.yaml", "ndarrays:\n  a: {shape: [3], type: int16}\n");
         let archive = fs::read(pack(source.path(), scratch.path(), *way, 1).unwrap()).unwrap();
         let free = zip_metadata(&archive);
-        // The compressed form of one content is not the only one.
+        // A content can be compressed to different bytes.
         let directory = archive.windows(4).position(|at| at == b"PK\x01\x02").unwrap();
         let compressed = way.2 != Compression::Stored;
-        no_byte_changes_unseen(*way, all_bits, |at, _| {
+        every_changed_byte_is_found(*way, all_bits, |at, _| {
             free.contains(&at) || (compressed && at < directory)
         });
     }
 }
 
 #[test]
-fn no_byte_of_a_tar_changes_unseen() {
-    // Padding after a content is a warning. A header's own checksum may be written with a space or a
-    // NUL where there was a zero or a space, and a digest in the manifest in either case.
-    no_byte_changes_unseen(
+fn every_changed_byte_of_a_tar_is_found() {
+    // Padding after a content is a warning. The checksum of a header may have a space or NUL instead of a zero or space,
+    // and digests in the manifest may be in either case.
+    every_changed_byte_is_found(
         WAYS[3],
         |at| vec![1 << (at % 8), 0xff],
         |at, findings| !findings.is_empty() || (148..156).contains(&(at % 512)) || at > 4096,
@@ -481,12 +480,11 @@ fn no_byte_of_a_tar_changes_unseen() {
 }
 
 #[test]
-fn no_bit_of_a_compressed_tar_changes_unseen() {
-    // Fields of the header of gzip (time, level, system) and of Zstandard (window, unused bits), and
-    // codes for the same content: both formats prove by a checksum that it is the same. Values that
-    // nobody writes there are warned of.
+fn every_changed_bit_of_a_compressed_tar_is_found() {
+    // Header fields of gzip (time, level, system) and Zstandard (window, unused bits), and other codes for the same content,
+    // which the checksum of both formats confirms. Unusual values there cause warnings.
     for way in [WAYS[4], WAYS[5]] {
-        no_byte_changes_unseen(way, every_bit, |_, findings| {
+        every_changed_byte_is_found(way, every_bit, |_, findings| {
             findings.iter().all(|finding| finding.code == ra_pack::Code::OddContainer)
         });
     }

@@ -1,7 +1,7 @@
-//! Support: Python with the libraries whose files are read and written.
+//! Support: Python with the modules whose files are read and written.
 //!
 //! The gate installs them into `target/ci-python` and names its interpreter in `RA_PACK_TEST_PYTHON`.
-//! Where they are missing a test says so and is skipped; with `RA_PACK_REQUIRE_TOOLS=1` that is a failure.
+//! Without them, a test is skipped with a message; with `RA_PACK_REQUIRE_TOOLS=1` it fails.
 
 use std::env;
 use std::ffi::OsString;
@@ -10,23 +10,23 @@ use std::process::Command;
 
 use crate::skips::skip;
 
-/// An interpreter that can import what a test asked for.
+/// Interpreter that can import the modules of a test.
 #[derive(Debug)]
 pub(crate) struct Python {
     program: OsString,
-    /// Where to look for modules first.
+    /// First directory to search for modules.
     path: Option<PathBuf>,
 }
 
 impl Python {
-    /// One that can import `modules`, or nothing.
+    /// Returns an interpreter that can import `modules`, if there is one.
     #[track_caller]
     pub(crate) fn with(modules: &[&str]) -> Option<Self> {
         Self::found().able(modules)
     }
 
-    /// One that takes modules out of `directory`, which lies beside the `bin` of the interpreter: another
-    /// version of what is installed.
+    /// Returns an interpreter that imports modules from `directory`, next to the `bin` of the interpreter: other
+    /// versions of installed modules.
     #[track_caller]
     pub(crate) fn with_other(directory: &str, modules: &[&str]) -> Option<Self> {
         let mut python = Self::found();
@@ -53,7 +53,7 @@ impl Python {
         missing(&what)
     }
 
-    /// The interpreter, without arguments and without warnings.
+    /// Returns the command of the interpreter, with warnings disabled.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(["-W", "ignore"]);
@@ -64,7 +64,7 @@ impl Python {
     }
 }
 
-/// Says that tests with `what` are skipped, or fails where they must not be.
+/// Reports that tests with `what` are skipped, or fails if they are required.
 #[track_caller]
 fn missing(what: &str) -> Option<Python> {
     skip(&format!("Python has no {what}"));

@@ -1,16 +1,16 @@
-//! Tar files by hand, block by block, so that each field can be made to lie.
+//! Support: tar files written block by block, with control over each field.
 
-/// One entry: a header of 512 bytes, the data, and its padding.
+/// An entry: a header of 512 bytes, the data, and its padding.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) name: Vec<u8>,
     pub(crate) typeflag: u8,
     pub(crate) link: Vec<u8>,
-    /// The size field, 12 bytes; the length of the data unless given.
+    /// Size field, 12 bytes; the length of the data by default.
     pub(crate) size: Option<[u8; 12]>,
     pub(crate) data: Vec<u8>,
     pub(crate) magic: [u8; 8],
-    /// Written instead of the sum of the header's bytes.
+    /// Replaces the checksum of the header, if given.
     pub(crate) checksum: Option<[u8; 8]>,
 }
 
@@ -27,12 +27,12 @@ impl Entry {
         }
     }
 
-    /// An entry of another type, without data.
+    /// Returns an entry of another type, without data.
     pub(crate) fn typed(name: impl AsRef<[u8]>, typeflag: u8, link: &str) -> Self {
         Self { typeflag, link: link.as_bytes().to_vec(), ..Self::file(name, b"") }
     }
 
-    /// A PAX header for the entry that follows.
+    /// Returns a PAX header for the next entry.
     pub(crate) fn pax(records: &[u8]) -> Self {
         Self { typeflag: b'x', ..Self::file("PaxHeaders/x", records) }
     }
@@ -60,7 +60,7 @@ impl Entry {
     }
 }
 
-/// The records `LENGTH KEY=VALUE\n` of a PAX header, with true lengths.
+/// Returns a record `LENGTH KEY=VALUE\n` of a PAX header, with the correct length.
 pub(crate) fn pax_record(key: &str, value: &str) -> Vec<u8> {
     let rest = format!(" {key}={value}\n");
     let mut length = rest.len() + 1;
@@ -70,7 +70,7 @@ pub(crate) fn pax_record(key: &str, value: &str) -> Vec<u8> {
     format!("{length}{rest}").into_bytes()
 }
 
-/// The entries, without an end mark.
+/// Returns entries without an end mark.
 pub(crate) fn unended(entries: &[Entry]) -> Vec<u8> {
     let mut out = Vec::new();
     for entry in entries {
@@ -79,7 +79,7 @@ pub(crate) fn unended(entries: &[Entry]) -> Vec<u8> {
     out
 }
 
-/// A whole tar.
+/// Returns a complete tar.
 pub(crate) fn tar(entries: &[Entry]) -> Vec<u8> {
     let mut out = unended(entries);
     out.extend([0; 1024]);

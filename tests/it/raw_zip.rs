@@ -1,4 +1,4 @@
-//! Zip files by hand, every field of every record at will, so that each can be made to lie.
+//! Support: zip files written by hand, with control over each field.
 
 const LOCAL: u32 = 0x0403_4b50;
 const CENTRAL: u32 = 0x0201_4b50;
@@ -16,10 +16,10 @@ pub(crate) const FLAG_UTF8: u16 = 1 << 11;
 /// The mode of a regular file, in the upper half of the external attributes.
 pub(crate) const REGULAR: u32 = 0o100_644 << 16;
 
-/// What both headers of a member say.
+/// Fields that both headers of a member have.
 #[derive(Debug, Clone)]
 pub(crate) struct Header {
-    /// Version of the specification that a reader must know, ten times.
+    /// Version needed to read the member, times ten.
     pub(crate) version: u16,
     pub(crate) time: u16,
     pub(crate) date: u16,
@@ -46,14 +46,14 @@ impl Header {
     }
 }
 
-/// A member: two headers, and what stands between them.
+/// A member: two headers and the data.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) local: Header,
     pub(crate) central: Header,
-    /// The packed bytes.
+    /// Packed bytes.
     pub(crate) data: Vec<u8>,
-    /// What stands before the local header and belongs to nothing.
+    /// Bytes before the local header that belong to no record.
     pub(crate) gap: Vec<u8>,
     pub(crate) descriptor: Vec<u8>,
     pub(crate) comment: Vec<u8>,
@@ -61,9 +61,9 @@ pub(crate) struct Entry {
     pub(crate) internal: u16,
     pub(crate) external: u32,
     pub(crate) disk: u16,
-    /// Where the directory says that the local header is; where it is, unless given.
+    /// Offset of the local header in the directory; the correct one by default.
     pub(crate) offset: Option<u32>,
-    /// Whether the local header and the data, and the record of the directory, are there.
+    /// Whether to write the local header with the data, and the record of the directory.
     pub(crate) has_local: bool,
     pub(crate) has_central: bool,
 }
@@ -73,7 +73,7 @@ impl Entry {
         Self::packed(name, STORED, content.to_vec(), content)
     }
 
-    /// A member whose packed bytes are `data` and stand for `content`.
+    /// Returns a member with packed bytes `data` that decode to `content`.
     pub(crate) fn packed(
         name: impl AsRef<[u8]>,
         method: u16,
@@ -110,13 +110,13 @@ impl Entry {
         }
     }
 
-    /// Changes both headers alike.
+    /// Changes both headers.
     pub(crate) fn both(&mut self, change: impl Fn(&mut Header)) {
         change(&mut self.local);
         change(&mut self.central);
     }
 
-    /// Moves sizes and checksum behind the data, as a program that writes to a pipe does.
+    /// Moves sizes and checksum after the data, as in archives written to a pipe.
     pub(crate) fn with_descriptor(&mut self) {
         self.descriptor =
             [DESCRIPTOR, self.central.crc, self.central.packed_size, self.central.size]
@@ -127,7 +127,7 @@ impl Entry {
         (self.local.crc, self.local.packed_size, self.local.size) = (0, 0, 0);
     }
 
-    /// The whole local part: header, data, descriptor.
+    /// Returns the local part: header, data, descriptor.
     pub(crate) fn local_bytes(&self) -> Vec<u8> {
         let mut out = LOCAL.to_le_bytes().to_vec();
         self.local.write(&mut out);
@@ -138,7 +138,7 @@ impl Entry {
     }
 }
 
-/// What the records at the end say instead of the truth.
+/// Values that replace the correct ones in the records at the end.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct End {
     pub(crate) disk: u16,
@@ -149,27 +149,27 @@ pub(crate) struct End {
     pub(crate) directory_offset: Option<u32>,
     pub(crate) comment_len: Option<u16>,
     pub(crate) comment: Vec<u8>,
-    /// With a zip64 end record and its locator before the end record.
+    /// Adds a zip64 end record and its locator before the end record.
     pub(crate) zip64: Option<End64>,
 }
 
-/// The same for zip64.
+/// Values that replace the correct ones in the zip64 records.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct End64 {
     pub(crate) entries: Option<u64>,
     pub(crate) directory_offset: Option<u64>,
-    /// What the locator says instead of where the record is.
+    /// Offset of the record in the locator.
     pub(crate) located: Option<u64>,
-    /// What the record holds behind its fields.
+    /// Bytes after the fields of the record.
     pub(crate) more: Vec<u8>,
 }
 
-/// A zip file.
+/// Zip file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Zip {
     pub(crate) prefix: Vec<u8>,
     pub(crate) entries: Vec<Entry>,
-    /// What stands between the last member and the directory.
+    /// Bytes between the last member and the directory.
     pub(crate) before_directory: Vec<u8>,
     pub(crate) end: End,
     pub(crate) suffix: Vec<u8>,
@@ -181,7 +181,7 @@ impl Zip {
         Self { entries, ..Self::default() }
     }
 
-    /// The first member of that name.
+    /// Returns the first member of this name.
     pub(crate) fn entry(&mut self, name: &str) -> &mut Entry {
         self.entries.iter_mut().find(|entry| entry.central.name == name.as_bytes()).unwrap()
     }
@@ -259,7 +259,7 @@ impl Zip {
     }
 }
 
-/// One field of an extra field.
+/// Returns one record of an extra field.
 pub(crate) fn extra_field(id: u16, content: &[u8]) -> Vec<u8> {
     let mut out = id.to_le_bytes().to_vec();
     out.extend(u16::try_from(content.len()).unwrap().to_le_bytes());
@@ -267,7 +267,7 @@ pub(crate) fn extra_field(id: u16, content: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Deflated without being compressed: one stored block, of at most 65535 bytes.
+/// Returns a deflate stream of one stored block, of at most 65535 bytes.
 pub(crate) fn deflate_stored(content: &[u8]) -> Vec<u8> {
     let length = u16::try_from(content.len()).unwrap();
     let mut out = vec![1];
@@ -277,7 +277,7 @@ pub(crate) fn deflate_stored(content: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The CRC-32 of zip and gzip.
+/// Returns the CRC-32 of zip and gzip.
 pub(crate) fn crc32(bytes: &[u8]) -> u32 {
     let mut sum = flate2::Crc::new();
     sum.update(bytes);
@@ -285,6 +285,6 @@ pub(crate) fn crc32(bytes: &[u8]) -> u32 {
 }
 
 #[test]
-fn the_checksum_is_the_published_one() {
+fn the_checksum_matches_the_published_value() {
     assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
 }

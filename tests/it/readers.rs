@@ -1,4 +1,4 @@
-//! The readers of `examples/readers`, which know of a pack what `docs/format.md` says and nothing more.
+//! The readers in `examples/readers`, which use only the facts in `docs/format.md`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -9,12 +9,12 @@ use crate::experiment::{COMPLEX64, Experiment, FLOAT16, FLOAT32, FLOAT64, INT16,
 use crate::experiment::{UINT8, le, ra_pack};
 use crate::foreign::installed;
 
-/// Where the readers are.
+/// Returns the directory of the readers.
 fn readers() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/readers")
 }
 
-/// An array in every form that the readers know, and what they print of it.
+/// Arrays in every format that the readers support, and their output.
 const ARRAYS: [(&str, &str); 7] = [
     ("run1/i16", "1 2 3 2\n-32768\n-1\n0\n1\n2\n32767\n"),
     ("run1/i64", "1 8\n-9223372036854775808\n"),
@@ -25,7 +25,7 @@ const ARRAYS: [(&str, &str); 7] = [
     ("c64", "4 8 2\n1 -2\n0.5 0\n"),
 ];
 
-/// A pack of [`ARRAYS`] with a name that is not ASCII, and one of a type that only Python knows.
+/// Packs [`ARRAYS`], one with a name that is not ASCII and one of a type that only Python supports.
 fn pack(into: &TempDir, ending: &str) -> PathBuf {
     let archive = into.path().join(format!("exp{ending}"));
     let source = Experiment::new()
@@ -85,7 +85,7 @@ fn thirty_lines_of_python_read_any_array() {
     let at = bytes.windows(4).position(|bytes| bytes == 0.1_f32.to_le_bytes()).unwrap();
     bytes[at] ^= 1;
     std::fs::write(&zip, bytes).unwrap();
-    assert!(!run("python3", &[&reader, &zip], "run1/f32.ra").status.success(), "damage is noticed");
+    assert!(!run("python3", &[&reader, &zip], "run1/f32.ra").status.success(), "damage is found");
 }
 
 #[test]

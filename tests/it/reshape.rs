@@ -1,4 +1,4 @@
-//! `ra-pack reshape`: other dims, the same elements.
+//! `ra-pack reshape`: changed dims, the same elements.
 
 use std::fs;
 
@@ -20,7 +20,7 @@ fn bytes(home: &Experiment, name: &str) -> Vec<u8> {
 const DATA: [u8; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
 
 #[test]
-fn data_and_metadata_stay_and_the_description_follows() {
+fn data_and_metadata_stay_and_the_description_is_updated() {
     let home = Experiment::new()
         .file("a.ra", [raw_array(UINT8, &[3, 4], &DATA), b"metadata".to_vec()].concat())
         .file(
@@ -29,13 +29,13 @@ fn data_and_metadata_stay_and_the_description_follows() {
         );
     for (shape, dims) in [
         (&["2", "6"][..], &[2, 6][..]),
-        (&["6", "2"], &[6, 2]), // the old shape in the other order
+        (&["6", "2"], &[6, 2]), // the reversed shape
         (&["2", "3", "-1"], &[2, 3, 2]),
         (&["12"], &[12]),
         (&["1", "1", "3", "1", "4"], &[1, 1, 3, 1, 4]),
         (&["3", "4"], &[3, 4]),
     ] {
-        reshape(&home, "a.ra", shape).exits(0).says(&["is now", "a.yaml: in line"]);
+        reshape(&home, "a.ra", shape).exits(0).says(&["is now", "a.yaml: updated"]);
         let expected = [raw_array(UINT8, dims, &DATA), b"metadata".to_vec()].concat();
         assert_eq!(bytes(&home, "a.ra"), expected);
         let said =
@@ -48,7 +48,7 @@ fn data_and_metadata_stay_and_the_description_follows() {
 }
 
 #[test]
-fn extents_are_those_of_the_shape_whatever_the_order() {
+fn lengths_are_in_the_order_of_the_shape() {
     let home = Experiment::new()
         .array("a.ra", UINT8, &[4, 3], &DATA)
         .file("a.yaml", "ndarrays: {a: {shape: [3, 4], type: uint8, storage: {order: row}}}\n");
@@ -68,7 +68,7 @@ fn a_single_element_has_any_number_of_dims() {
 
 #[test]
 fn flags_and_the_encoded_data_stay() {
-    // Two LEB128 integers, 300 and 1, and what the flag says of them.
+    // Two LEB128 integers, 300 and 1, with the flag.
     let mut file = raw_array(Element(2, 2), &[2], &[0xac, 0x02, 0x01, 0]);
     file.truncate(59);
     file[8] = 2;
@@ -80,7 +80,7 @@ fn flags_and_the_encoded_data_stay() {
 }
 
 #[test]
-fn what_does_not_fit_changes_nothing() {
+fn rejected_shapes_change_nothing() {
     let coordinates = "ndarrays: {a: {shape: [time, 4], type: uint8}}\ndimcoords: {time: {size: 3, type: uint8}}\n";
     let home = Experiment::new()
         .array("a.ra", UINT8, &[3, 4], &DATA)
@@ -116,7 +116,7 @@ fn what_does_not_fit_changes_nothing() {
 
 #[test]
 #[cfg(unix)] // links and permissions
-fn a_link_stays_one_and_permissions_stay() {
+fn links_and_permissions_stay() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let home = Experiment::new().array("data/a.ra", UINT8, &[3, 4], &DATA);
     let (array, link) = (home.path().join("data/a.ra"), home.path().join("link.ra"));
@@ -130,7 +130,7 @@ fn a_link_stays_one_and_permissions_stay() {
 
 #[test]
 #[cfg(unix)] // links
-fn what_describes_the_array_behind_a_link_follows() {
+fn the_description_of_the_target_of_a_link_is_updated() {
     let home = Experiment::new().array("data/a.ra", UINT8, &[3, 4], &DATA).describe(
         "data/a.yaml",
         "[3, 4]",
@@ -139,7 +139,7 @@ fn what_describes_the_array_behind_a_link_follows() {
     std::os::unix::fs::symlink("data/a.ra", home.path().join("link.ra")).unwrap();
     reshape(&home, "link.ra", &["12"]).exits(0);
     assert!(String::from_utf8_lossy(&bytes(&home, "data/a.yaml")).contains("shape: [12]"));
-    // One that the link has for itself would not.
+    // A description of the link itself is refused.
     let own = "ndarrays:\n  link:\n    shape: [12]\n    type: uint8\n";
     fs::write(home.path().join("link.yaml"), own).unwrap();
     reshape(&home, "link.ra", &["4", "3"]).exits(2).says(&["is a link"]);

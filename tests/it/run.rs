@@ -1,4 +1,4 @@
-//! Support: the binary run with some arguments, and what it said.
+//! Support: runs of the binary, and their output.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::experiment::{Experiment, ra_pack};
 
-/// Every ending of an archive that `create` makes.
+/// Extensions of the archives that `create` makes.
 pub(crate) const ENDINGS: [&str; 5] = [".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst"];
 
-/// How a run ended, and what it said.
+/// Exit status and output of a run.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
@@ -19,12 +19,12 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// Everything that was said, on both streams.
+    /// Returns the output of both streams.
     pub(crate) fn said(&self) -> String {
         format!("{}{}", String::from_utf8_lossy(&self.out), self.err)
     }
 
-    /// Holds the exit status against what it has to be.
+    /// Checks the exit status.
     #[track_caller]
     pub(crate) fn exits(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{}", self.said());
@@ -32,7 +32,7 @@ impl Ran {
         self
     }
 
-    /// Asks for each of `words` in what was said.
+    /// Checks that the output contains each of `words`.
     #[track_caller]
     pub(crate) fn says(self, words: &[&str]) -> Self {
         let said = self.said();
@@ -42,7 +42,7 @@ impl Ran {
         self
     }
 
-    /// What `--json` printed: one document on one line.
+    /// Returns the output of `--json`: one document on one line.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         let text = std::str::from_utf8(&self.out).unwrap();
@@ -50,7 +50,7 @@ impl Ran {
         serde_json::from_str(text).unwrap()
     }
 
-    /// The codes and members of the findings that `--json` printed, sorted.
+    /// Returns codes and members of the findings in the output of `--json`, sorted.
     #[track_caller]
     pub(crate) fn findings(&self) -> Vec<(String, String)> {
         let json = self.json();
@@ -63,17 +63,17 @@ impl Ran {
     }
 }
 
-/// What is about a pack as a whole, or a file beside it, and so in no place of it.
+/// Codes about the pack as a whole or a file next to it, without a member or place.
 const ABOUT_ALL: [&str; 5] = ["MAN001", "MAN007", "MAN008", "BAG010", "ARC001"];
 
-/// The findings that leave people alone: without a next step, or without a member or a place.
+/// Returns findings without a hint, a member or a place.
 pub(crate) fn unhelpful(report: &Value) -> Vec<Value> {
     let findings = report["findings"].as_array().unwrap().iter();
     let helps = |finding: &&Value| {
         let hint = finding["hint"].as_str().unwrap_or_default();
         let first = hint.chars().next();
         let is_placed = finding.get("member").or(finding.get("place")).is_some();
-        // A sum of findings has no place of its own.
+        // A count of unlisted findings has no place.
         let is_sum = finding["message"].as_str().unwrap().ends_with("not listed");
         first.is_some_and(|first| !first.is_uppercase())
             && !hint.ends_with('.')
@@ -87,7 +87,7 @@ pub(crate) fn run<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Ra
     run_as(ra_pack().args(arguments))
 }
 
-/// Runs a command that the binary has a part in.
+/// Runs a command that runs the binary.
 pub(crate) fn run_as(command: &mut assert_cmd::Command) -> Ran {
     let output = command.output().unwrap();
     Ran {
@@ -115,7 +115,7 @@ pub(crate) fn extract(archive: &Path, target: &Path, options: &[&str]) -> Ran {
     ra("extract", &[archive, Path::new("-C"), target], options)
 }
 
-/// Packs `experiment` as `name` in `scratch`, which has to succeed.
+/// Packs `experiment` as `name` in `scratch`, which must succeed.
 #[track_caller]
 pub(crate) fn pack(
     experiment: &Experiment,
@@ -128,12 +128,12 @@ pub(crate) fn pack(
     archive
 }
 
-/// Whether a file is an array by its name.
+/// Whether a name is that of an array.
 pub(crate) fn is_array(name: &str) -> bool {
     name.strip_suffix(".ra").is_some()
 }
 
-/// The names in a directory, sorted; not those below its directories.
+/// Returns the sorted names in a directory, without those in subdirectories.
 pub(crate) fn names_in(directory: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(directory).unwrap();
     let mut names: Vec<_> =

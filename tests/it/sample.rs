@@ -1,4 +1,4 @@
-//! `examples/experiment` is what its generator writes, described, and small.
+//! `examples/experiment` equals the output of its generator, is described, and is small.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ fn sample() -> PathBuf {
 }
 
 #[test]
-fn its_arrays_are_what_the_generator_writes() {
+fn arrays_equal_the_output_of_the_generator() {
     let again = TempDir::new().unwrap();
     make_experiment::write_to(again.path()).unwrap();
     let again = read_tree(again.path());
@@ -36,7 +36,7 @@ fn each_array_has_its_description_and_each_description_its_array() {
 }
 
 #[test]
-fn it_is_small() {
+fn the_sample_is_small() {
     let bytes: usize = read_tree(&sample()).values().map(Vec::len).sum();
     assert!(bytes <= 60 << 10, "{bytes} bytes");
 }

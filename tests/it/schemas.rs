@@ -1,5 +1,4 @@
-//! `schemas/` describes all that the binary prints as JSON, completely, and `ra-pack schema` and
-//! docs/schemas.md hand it out.
+//! `schemas/` describes all JSON output completely, and `ra-pack schema` and docs/schemas.md show it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,14 +16,14 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The text of every file in `schemas/`, by the name that the command has for it.
+/// Reads every file in `schemas/`, by its name in the command.
 fn texts() -> BTreeMap<String, String> {
     let files = fs::read_dir(root().join("schemas")).unwrap();
     files
         .map(|file| {
             let path = file.unwrap().path();
             let name = path.file_name().unwrap().to_str().unwrap();
-            let name = name.strip_suffix(".schema.json").expect("only schemas stand there");
+            let name = name.strip_suffix(".schema.json").expect("the directory holds only schemas");
             (name.to_owned(), fs::read_to_string(&path).unwrap())
         })
         .collect()
@@ -39,11 +38,11 @@ fn validator(schema: &Value) -> Validator {
     jsonschema::draft202012::new(schema).unwrap()
 }
 
-/// A part of the schema `whole`, refusing every key that it does not describe.
+/// Returns a part of the schema `whole` that rejects every key that it does not describe.
 fn closed(whole: &Value, part: &Value) -> Value {
     match part {
         Value::Object(map) if map.contains_key("$ref") && map.contains_key("properties") => {
-            // The keys of both.
+            // Combines the keys of both.
             let mut both = target(whole, part).unwrap().clone();
             both["required"]
                 .as_array_mut()
@@ -71,7 +70,7 @@ fn closed(whole: &Value, part: &Value) -> Value {
     }
 }
 
-/// The definition that a part of the schema refers to.
+/// Returns the definition that a part of the schema refers to.
 fn target<'a>(whole: &'a Value, part: &Value) -> Option<&'a Value> {
     let target = part["$ref"].as_str()?.strip_prefix('#').unwrap();
     Some(whole.pointer(target).expect("it is in the file"))
@@ -110,7 +109,7 @@ fn each_is_a_schema_with_a_name_and_hover_texts_everywhere() {
                 let text = part.get(key).or_else(|| target(&schema, part)?.get(key));
                 text.and_then(Value::as_str).map(str::to_owned)
             };
-            // Those that are made from types have no titles within, and the list speaks for plain entries.
+            // Generated schemas have no inner titles, and entries of plain lists have no descriptions.
             let titled = path == name || name == "ndl" && !path.contains("/oneOf/");
             assert!(
                 !titled || says("title").is_some_and(|text| !text.is_empty()),
@@ -144,16 +143,16 @@ fn the_command_prints_each_and_lists_them_all() {
 }
 
 #[test]
-fn an_unknown_name_is_a_mistake_with_a_hint() {
+fn an_unknown_name_is_an_error_with_a_hint() {
     let refused = ra_pack().args(["schema", "info-aray"]).assert().code(2).stdout("");
     let message = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
     assert!(message.contains("'info-array'"), "{message}");
 }
 
-/// Results of the binary, each held against its schema.
+/// Outputs of the binary, each validated against its schema.
 struct Outputs {
     schemas: BTreeMap<String, (Value, Validator)>,
-    /// Paths of the keys that results had, by schema.
+    /// Paths of the keys in the outputs, by schema.
     seen: BTreeSet<(String, String)>,
 }
 
@@ -170,7 +169,7 @@ impl Outputs {
         }
     }
 
-    /// Runs a command with `--json` and holds each line that it prints against the schema `name`.
+    /// Runs a command with `--json` and validates each line of its output against the schema `name`.
     fn check(&mut self, name: &str, status: i32, command: &mut Command) -> Vec<Value> {
         let ran = command.arg("--json").assert().code(status);
         let text = std::str::from_utf8(&ran.get_output().stdout).unwrap();
@@ -196,7 +195,7 @@ impl Outputs {
         results
     }
 
-    /// Keys that a schema describes and no result had.
+    /// Returns the keys that a schema describes and no output has.
     fn unseen(&self, name: &str) -> Vec<String> {
         let schema = &self.schemas[name].0;
         let mut described = BTreeSet::new();
@@ -206,7 +205,7 @@ impl Outputs {
     }
 }
 
-/// The paths of keys; entries of lists have no part of their own.
+/// Collects the paths of keys; entries of lists add no component.
 fn collect_keys(value: &Value, path: &str, keys: &mut BTreeSet<String>) {
     for (key, value) in value.as_object().into_iter().flatten() {
         let path = format!("{path}/{key}");
@@ -235,7 +234,7 @@ fn described_keys(whole: &Value, schema: &Value, path: &str, keys: &mut BTreeSet
     }
 }
 
-/// The sample in every container and layout, and a copy of each with a byte changed in an array.
+/// Packs the sample in every container and layout, and makes a copy of each with a byte changed in an array.
 fn archives(home: &Path, outputs: &mut Outputs) -> Vec<(PathBuf, PathBuf)> {
     let sample = root().join("examples/experiment");
     let kinds: [(&str, &[&str]); 4] = [
@@ -252,9 +251,9 @@ fn archives(home: &Path, outputs: &mut Outputs) -> Vec<(PathBuf, PathBuf)> {
         outputs.check("create", 0, &mut create);
         let damaged = home.join(format!("damaged-{name}"));
         let mut bytes = fs::read(&whole).unwrap();
-        // Behind the header that begins with the name, 512 bytes in a tar.
-        let behind = if name == "bag.tar" { 560 } else { 200 };
-        let data = bytes.windows(4).position(|window| window == b"bin.").unwrap() + behind;
+        // After the header that begins with the name, 512 bytes in a tar.
+        let after = if name == "bag.tar" { 560 } else { 200 };
+        let data = bytes.windows(4).position(|window| window == b"bin.").unwrap() + after;
         bytes[data] ^= 0x55;
         fs::write(&damaged, bytes).unwrap();
         archives.push((whole, damaged));
@@ -306,7 +305,7 @@ fn every_result_on_the_sample_is_described_key_by_key() {
         outputs.check("extract", 1, ra_pack().arg("extract").arg(&damaged).arg("-C").arg(&out));
     }
     let sample = root().join("examples/experiment");
-    outputs.check("verify", 1, ra_pack().arg("verify").arg(&sample)); // it has no manifest
+    outputs.check("verify", 1, ra_pack().arg("verify").arg(&sample)); // without a manifest
     outputs.check("list", 0, ra_pack().arg("list").arg(&sample));
     outputs.check("info-pack", 0, ra_pack().arg("info").arg(&sample));
     outputs.check("info-array", 0, ra_pack().arg("info").arg(sample.join("time.ra")));
@@ -347,7 +346,7 @@ fn every_result_on_the_sample_is_described_key_by_key() {
     faulty(home.path(), &mut outputs);
     two_arrays(&mut outputs);
     two_packs(&mut outputs);
-    // What is described is there: findings have the same keys everywhere, and `verify` has had all.
+    // Every described key occurs. Findings have the same keys everywhere, and `verify` covers all.
     for name in outputs.schemas.keys().filter(|name| !["ndl", "progress"].contains(&name.as_str()))
     {
         let mut unseen = outputs.unseen(name);
@@ -356,7 +355,7 @@ fn every_result_on_the_sample_is_described_key_by_key() {
     }
 }
 
-/// Arrays that differ in every way, and one that gets another shape.
+/// Compares arrays that differ in every way, and reshapes one.
 fn two_arrays(outputs: &mut Outputs) {
     let home = Experiment::new()
         .array("a.ra", UINT8, &[2, 3], &[1, 2, 3, 4, 5, 6])
@@ -372,7 +371,7 @@ fn two_arrays(outputs: &mut Outputs) {
     outputs.check("reshape", 0, ra_pack().arg("reshape").arg(file("a.ra")).args(["3", "2"]));
 }
 
-/// Packs that differ in every way.
+/// Compares packs that differ in every way.
 fn two_packs(outputs: &mut Outputs) {
     let described = |units: &str| {
         format!("ndarrays: {{a: {{shape: [2], type: uint8, attributes: {{units: {units}}}}}}}\n")
@@ -405,9 +404,9 @@ fn two_packs(outputs: &mut Outputs) {
     outputs.check("diff-packs", 1, &mut diff);
 }
 
-/// What is wrong in every way that a finding can have.
+/// Produces findings with every key.
 fn faulty(home: &Path, outputs: &mut Outputs) {
-    // Warnings, generated descriptions, what an interrupted run left.
+    // Warnings, generated descriptions, leftovers of an interrupted run.
     let untidy = Experiment::new()
         .array("a.ra", UINT8, &[2], &[1, 2])
         .array("x.ra", UINT8, &[2], &[1, 2])
@@ -433,7 +432,7 @@ fn faulty(home: &Path, outputs: &mut Outputs) {
         ra_pack().arg("extract").arg(&archive).arg("-C").arg(home.join("untidy")),
     );
 
-    // Headers, descriptions and a manifest at fault.
+    // Headers, descriptions and a manifest that are not valid.
     let broken = Experiment::new()
         .array("a.ra", UINT8, &[2], &[1, 2])
         .describe("a.yaml", "[3]", "uint8")
@@ -447,7 +446,7 @@ fn faulty(home: &Path, outputs: &mut Outputs) {
     outputs.check("info-pack", 1, ra_pack().arg("info").arg(broken.path()));
     outputs.check("validate", 1, ra_pack().arg("validate").arg(broken.path()).arg(&archive));
 
-    // Descriptions written, and one that its header has left behind.
+    // Written descriptions, and one that does not match its header.
     let stale = Experiment::new()
         .array("a.ra", UINT8, &[2], &[1, 2])
         .describe("a.yaml", "[3]", "uint8")
@@ -470,7 +469,7 @@ fn the_docs_show_what_an_editor_needs() {
     let documents: Vec<_> = blocks.iter().filter(|block| block.kind == "yaml").collect();
     assert!(!documents.is_empty());
     for Block { text, .. } in documents {
-        // What a language server does: it reads the comment and fetches the file it names.
+        // A language server reads the comment and loads the file that it names.
         assert!(text.starts_with("# yaml-language-server: $schema=ndl.schema.json\n"), "{text}");
         let document = ra_pack::ndl::parse(text.as_bytes()).document.unwrap();
         let document = serde_json::to_value(document).unwrap();

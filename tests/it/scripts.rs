@@ -1,4 +1,4 @@
-//! What scripts rely on: the exit status of every command, lists of names, and docs/scripting.md.
+//! Interfaces for scripts: the exit status of every command, lists of names, and docs/scripting.md.
 
 use std::fs;
 use std::path::Path;
@@ -9,8 +9,8 @@ use crate::experiment::{Experiment, UINT8, ra_pack, read_tree};
 use crate::help::commands;
 use crate::run::{Ran, create, run};
 
-/// Arguments that end clean, with findings, and without having been done; where a command has none of a
-/// kind, there is none. `{}` is the directory that [`place`] makes.
+/// A command with arguments for exit status 0, 1 and 2; empty if it has no such case. `{}` is the directory that
+/// [`place`] makes.
 const ENDINGS: &[(&str, &str, &str, &str)] = &[
     ("create", "{}/exp -o {}/new.zip", "{}/broken -o {}/bad.zip", "{}/exp -o {}/exp.zip"),
     (
@@ -75,7 +75,7 @@ fn place() -> TempDir {
 }
 
 #[test]
-fn every_command_ends_with_the_status_that_is_documented() {
+fn every_command_ends_with_the_documented_status() {
     let mut listed: Vec<_> = ENDINGS.iter().map(|(command, ..)| (*command).to_owned()).collect();
     let mut known = commands();
     known.sort_unstable();
@@ -109,7 +109,7 @@ fn from_stdin(arguments: &[&str], input: impl Into<Vec<u8>>) -> Ran {
 
 #[test]
 #[cfg(unix)] // names with line ends
-fn targets_come_from_a_list_too() {
+fn targets_can_be_read_from_a_list() {
     let scratch = place();
     let at = |name: &str| scratch.path().join(name).to_str().unwrap().to_owned();
     let (sound, damaged, odd) = (at("exp.zip"), at("damaged.zip"), at("two\nlines.zip"));
@@ -120,7 +120,7 @@ fn targets_come_from_a_list_too() {
         .says(&["2 targets: 1 valid, 1 NOT VALID"]);
     from_stdin(&verify, format!("{sound}\r\n")).exits(0).says(&["1 target: 1 valid"]);
     from_stdin(&verify, "").exits(0).says(&["0 targets"]);
-    from_stdin(&verify, vec![b'a'; 70_000]).exits(2).says(&["more than 65536 bytes"]);
+    from_stdin(&verify, vec![b'a'; 70_000]).exits(2).says(&["longer than 65536 bytes"]);
     let null = ["verify", "--files-from", "-", "--null"];
     from_stdin(&null, format!("{odd}\0{sound}\0")).exits(0).says(&["2 targets: 2 valid"]);
     let list = at("list");
@@ -133,7 +133,7 @@ fn targets_come_from_a_list_too() {
 
 #[test]
 #[cfg(unix)] // names that other systems do not have
-fn members_are_taken_by_their_exact_names() {
+fn members_in_a_list_are_exact_names() {
     let scratch = TempDir::new().unwrap();
     let experiment = Experiment::new()
         .file("a*.txt", "star")
@@ -160,7 +160,7 @@ fn members_are_taken_by_their_exact_names() {
     let into = scratch.path().join("three");
     extract(&["a?.txt"], "in/x.txt\n", &into).exits(0);
     assert_eq!(names(&into), ["a*.txt", "ab.txt", "in/x.txt"]);
-    // Nothing at all is wanted, and not everything.
+    // An empty list selects nothing, not everything.
     let into = scratch.path().join("four");
     extract(&[], "", &into).exits(0).says(&["unpacked 0 files"]);
     assert!(!into.exists());

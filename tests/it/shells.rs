@@ -1,4 +1,4 @@
-//! Completions and manual pages are taken by the programs that they are for.
+//! Completions and manual pages work in the programs that use them.
 
 use std::fs;
 use std::io::Write as _;
@@ -16,7 +16,7 @@ fn completions(shell: &str) -> String {
     String::from_utf8(ran.get_output().stdout.clone()).unwrap()
 }
 
-/// What a program says to `script` on its standard input.
+/// Runs a program with `script` on its standard input and returns its output.
 fn answer(program: &str, arguments: &[&str], script: &str) -> String {
     let mut command = Command::new(program);
     let command = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -68,7 +68,7 @@ fn bash_completes_commands_options_and_their_values() {
 
 #[test]
 #[cfg(unix)]
-fn zsh_and_fish_take_theirs() {
+fn zsh_and_fish_load_their_completions() {
     let home = TempDir::new().unwrap();
     if installed(&["zsh"]) {
         let script = home.path().join("_ra-pack");
@@ -98,7 +98,7 @@ fn zsh_and_fish_take_theirs() {
 
 #[test]
 #[cfg(unix)]
-fn each_command_has_a_manual_page_without_a_fault() {
+fn each_command_has_a_valid_manual_page() {
     let home = TempDir::new().unwrap();
     let pages = home.path().join("share/man1");
     ra_pack().args(["man", "-o"]).arg(&pages).assert().success().stdout("");
@@ -110,7 +110,7 @@ fn each_command_has_a_manual_page_without_a_fault() {
     for name in expected {
         check(&pages.join(&name));
     }
-    // One page alone is what was written of it.
+    // A single page equals the one written with all others.
     let one = ra_pack().args(["man", "create"]).assert().success();
     let written = fs::read(pages.join("ra-pack-create.1")).unwrap();
     assert_eq!(one.get_output().stdout, written);
@@ -135,7 +135,7 @@ fn check(page: &Path) {
     if installed(&["mandoc"]) {
         let lint = Command::new("mandoc").args(["-T", "lint", "-W", "warning"]).arg(page).output();
         let said = String::from_utf8(lint.unwrap().stdout).unwrap();
-        // Pages have no date, and a line may be broken where one ends anyway.
+        // Pages have no date, and a line may be broken at a line end.
         let harmless = ["missing date", "skipping paragraph macro: br"];
         let mut lines = said.lines().filter(|line| !harmless.iter().any(|why| line.contains(why)));
         assert_eq!(lines.next(), None);

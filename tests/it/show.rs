@@ -22,12 +22,13 @@ fn numbers(pack: &Pack, member: &str, jobs: usize, slice: Option<&str>) -> Numbe
     }
 }
 
-/// Arrays of many types with what numpy says of each, in `directory`.
+/// Writes arrays of many types into a directory, with their statistics and text from NumPy.
+// words: the Python module is called numpy
 const MAKE: &str = r#"
 import json, struct, sys
 import numpy as np
 rng = np.random.default_rng(5)
-told = {}
+facts = {}
 np.seterr(all='ignore')
 for name in "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split():
     t = np.dtype(name)
@@ -46,24 +47,24 @@ for name in "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 f
         v = np.abs(a.astype('c16')) if t.kind == 'c' else a
         f = v[np.isfinite(v)]
         w = f.astype('f8')
-        told[file] = dict(count=v.size, finite=f.size, nan=int(np.isnan(v).sum()),
+        facts[file] = dict(count=v.size, finite=f.size, nan=int(np.isnan(v).sum()),
             positive_infinite=int((v == np.inf).sum()), negative_infinite=int((v == -np.inf).sum()),
             min=repr(f.min().item()), max=repr(f.max().item()), mean=w.mean(), std=w.std(),
             histogram=np.histogram(w, 10)[0].tolist(), text=np.array2string(a))
-        if t.kind == 'f': told[file]['finite_text'] = np.array2string(np.abs(np.nan_to_num(a, posinf=1, neginf=2)) + 1)
-json.dump(told, open(sys.argv[1] + "/told.json", "w"))
+        if t.kind == 'f': facts[file]['finite_text'] = np.array2string(np.abs(np.nan_to_num(a, posinf=1, neginf=2)) + 1)
+json.dump(facts, open(sys.argv[1] + "/facts.json", "w"))
 "#;
 
 #[test]
-fn statistics_and_text_are_those_of_numpy_in_every_container_by_any_jobs() {
+fn statistics_and_text_equal_those_of_numpy_in_every_container_for_any_jobs() {
     let Some(python) = Python::with(&["numpy"]) else { return };
     let home = tempfile::tempdir().unwrap();
     let source = home.path().join("source");
     fs::create_dir(&source).unwrap();
     let made = python.command().args(["-c", MAKE]).arg(&source).status().unwrap();
     assert!(made.success());
-    let told: Value = serde_json::from_slice(&fs::read(source.join("told.json")).unwrap()).unwrap();
-    fs::remove_file(source.join("told.json")).unwrap();
+    let facts: Value = serde_json::from_slice(&fs::read(source.join("facts.json")).unwrap()).unwrap();
+    fs::remove_file(source.join("facts.json")).unwrap();
     let mut packs = vec![Pack::open(&source).unwrap()];
     for name in ["a.zip", "a.tar", "a.tar.gz", "deflated.zip"] {
         let mut options = CreateOptions::default();
@@ -74,7 +75,7 @@ fn statistics_and_text_are_those_of_numpy_in_every_container_by_any_jobs() {
         create(&source, home.path().join(name), &options).unwrap();
         packs.push(Pack::open(home.path().join(name)).unwrap());
     }
-    for (file, told) in told.as_object().unwrap() {
+    for (file, facts) in facts.as_object().unwrap() {
         let first = numbers(&packs[0], file, 1, None);
         for (nth, pack) in packs.iter().enumerate() {
             for jobs in [1, 3] {
@@ -84,7 +85,7 @@ fn statistics_and_text_are_those_of_numpy_in_every_container_by_any_jobs() {
                 assert_eq!(again, first, "{file}");
             }
         }
-        // The same elements by way of a slice.
+        // The same elements through a slice.
         let dims = packs[0].array(file).unwrap().shape().unwrap().len();
         let backwards = vec!["::-1"; dims].join(",");
         assert_eq!(numbers(&packs[1], file, 2, Some(&backwards)).max, first.max);
@@ -95,17 +96,17 @@ fn statistics_and_text_are_those_of_numpy_in_every_container_by_any_jobs() {
             ("positive_infinite", first.positive_infinite),
             ("negative_infinite", first.negative_infinite),
         ] {
-            assert_eq!(told[key], found, "{file} {key}");
+            assert_eq!(facts[key], found, "{file} {key}");
         }
         let near = |key: &str, found: Option<f64>| {
-            let expected = told[key].as_f64().unwrap();
-            let scale = told["std"].as_f64().unwrap();
+            let expected = facts[key].as_f64().unwrap();
+            let scale = facts["std"].as_f64().unwrap();
             assert!((found.unwrap() - expected).abs() <= 1e-12 * scale, "{file} {key} {found:?}");
         };
         near("mean", first.mean);
         near("std", first.std);
         for (key, found) in [("min", first.min), ("max", first.max)] {
-            let expected = told[key].as_str().unwrap();
+            let expected = facts[key].as_str().unwrap();
             let found = found.unwrap();
             if file.contains("int") {
                 assert_eq!(found.to_string(), expected, "{file}");
@@ -117,16 +118,16 @@ fn statistics_and_text_are_those_of_numpy_in_every_container_by_any_jobs() {
         let counts = first.histogram.unwrap().counts;
         assert_eq!(counts.iter().sum::<u64>(), first.finite, "{file}");
         if file.starts_with("float") {
-            assert_eq!(told["histogram"], serde_json::json!(counts), "{file}");
+            assert_eq!(facts["histogram"], serde_json::json!(counts), "{file}");
         }
         let shown = ra_pack().arg("show").arg(source.join(file)).arg("--json").assert().success();
         let shown: Value = serde_json::from_slice(&shown.get_output().stdout).unwrap();
-        assert_eq!(shown["text"].as_str().unwrap(), told["text"].as_str().unwrap(), "{file}");
+        assert_eq!(shown["text"].as_str().unwrap(), facts["text"].as_str().unwrap(), "{file}");
     }
 }
 
 #[test]
-fn missing_values_are_counted_apart_and_left_out() {
+fn missing_values_are_counted_separately() {
     let data = le(f64::to_le_bytes, [1.0, -999.0, 3.0, f64::NAN, 50.0, -7.0, 1e20]);
     let yaml = "ndarrays:\n  x:\n    shape: [7]\n    type: float64\n    attributes:\n      \
                 missing_value: 1.0e+20\n      valid_range:\n        shape: [2]\n        type: float64\n        \
@@ -149,7 +150,7 @@ fn integers_of_16_bytes_are_exact() {
 }
 
 #[test]
-fn damage_is_found_while_all_values_pass() {
+fn damage_is_found_by_statistics() {
     let home = tempfile::tempdir().unwrap();
     let sample = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/experiment"));
     let tar = home.path().join("x.tar");
@@ -163,7 +164,7 @@ fn damage_is_found_while_all_values_pass() {
 }
 
 #[test]
-fn the_digits_are_those_of_the_number_also_where_the_shortest_round_up() {
+fn digits_are_exact_where_the_shortest_are_rounded_up() {
     let floats = |numbers: &[f32]| le(f32::to_le_bytes, numbers.iter().copied());
     let experiment = Experiment::new()
         .array("a.ra", FLOAT32, &[3], &floats(&[0.7, 1e9, 1.234_567_8]))
@@ -180,13 +181,13 @@ fn the_digits_are_those_of_the_number_also_where_the_shortest_round_up() {
     ] {
         ra("show", &[&experiment.path().join(name)], &[]).exits(0).says(&[text]);
     }
-    // The coordinates are those of what is shown.
+    // The coordinates are those of the shown part.
     let e = experiment.path().join("e.ra");
     ra("show", &[&e], &["--slice", "1:3"]).exits(0).says(&["x  [20. 30.]", "[2. 3.]"]);
     ra("show", &[&e], &["--slice", "[-1]"]).exits(0).says(&["x  40."]);
 }
 
-/// A pack with attributes, coordinates in a group and above it, and an array without a description.
+/// Returns a pack with attributes, coordinates in a group and above it, and an array without a description.
 fn structured() -> Experiment {
     Experiment::standard()
         .file("README.md", "A mooring\n")
@@ -206,7 +207,7 @@ fn structured() -> Experiment {
 }
 
 #[test]
-fn the_structure_of_a_pack_is_shown_by_groups() {
+fn the_structure_of_a_pack_is_shown_by_group() {
     let experiment = structured();
     let scratch = tempfile::tempdir().unwrap();
     let archive = scratch.path().join("x.zip");
@@ -242,7 +243,7 @@ fn the_structure_of_a_pack_is_shown_by_groups() {
             "{lines:#?}"
         );
         assert!(lines.contains(&"quality (time) enum of uint8".to_owned()), "{lines:#?}");
-        // One group, with what is below it.
+        // One group with its subgroups.
         for name in ["run1", "run1/", "/run1"] {
             let one = shown(target, &[name]);
             assert_eq!(one[2..14], lines[start..start + 12], "{name}");
@@ -268,7 +269,7 @@ fn the_structure_of_a_pack_is_shown_by_groups() {
 }
 
 #[test]
-fn of_many_groups_and_arrays_some_are_shown() {
+fn only_some_of_many_groups_and_arrays_are_shown() {
     let mut experiment = Experiment::new();
     for number in 0..50 {
         experiment = experiment.array(&format!("run{number}/x.ra"), FLOAT32, &[1], &[0; 4]).array(

@@ -1,4 +1,4 @@
-//! Packs in memory, in readers and in stores of a program's own: the same as in a file.
+//! Packs in memory, in readers and in custom stores give the same contents as in a file.
 
 use std::io::{self, Cursor};
 use std::path::Path;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 const CONTAINERS: [&str; 4] = ["a.zip", "a.tar", "a.tar.gz", "a.tar.zst"];
 
-/// The sample experiment in an archive.
+/// Returns the sample experiment as an archive.
 fn packed(name: &str) -> Vec<u8> {
     let place = TempDir::new().unwrap();
     let archive = place.path().join(name);
@@ -20,10 +20,10 @@ fn packed(name: &str) -> Vec<u8> {
     std::fs::read(archive).unwrap()
 }
 
-/// The name of a file, its content, and its shape where it is an array.
+/// Name and content of a file, and its shape if it is an array.
 type File = (String, Vec<u8>, Vec<u64>);
 
-/// What a pack gives of each of its files, and of its arrays as such.
+/// Reads all files and arrays of a pack.
 fn contents(pack: &Pack) -> ra_pack::Result<Vec<File>> {
     let members = pack.members()?.into_iter().map(|member| member.name);
     let mut names: Vec<_> = members.filter(|name| name.contains('.')).collect();
@@ -41,7 +41,7 @@ fn contents(pack: &Pack) -> ra_pack::Result<Vec<File>> {
     names.into_iter().map(content).collect()
 }
 
-/// A store that answers as it likes.
+/// Store with a function that answers reads.
 struct Store<F> {
     len: u64,
     read: F,
@@ -58,7 +58,7 @@ impl<F: Fn(u64, &mut [u8]) -> io::Result<usize> + Send + Sync> ReadAt for Store<
 }
 
 #[test]
-fn a_source_gives_the_same_as_a_file() {
+fn a_source_gives_the_same_contents_as_a_file() {
     for name in CONTAINERS {
         let bytes = packed(name);
         let place = TempDir::new().unwrap();
@@ -98,11 +98,11 @@ fn a_source_gives_the_same_as_a_file() {
 }
 
 #[test]
-fn what_a_source_cannot_read_is_an_error_by_its_name() {
+fn a_failed_read_of_a_source_is_an_error_with_its_name() {
     for name in CONTAINERS {
         let bytes = packed(name);
         let len = bytes.len() as u64;
-        // Whatever read fails, from the first one on.
+        // Lets each read fail in turn.
         let mut calls = 0;
         for fails in 0.. {
             let (bytes, nth) = (bytes.clone(), Arc::new(AtomicU64::new(0)));
@@ -123,7 +123,7 @@ fn what_a_source_cannot_read_is_an_error_by_its_name() {
                 }
                 Err(error) => panic!("{name}, {fails}: {error:?}"),
                 Ok(_) if fails >= calls => break,
-                // A line of a manifest is then searched for in all of it.
+                // A line of a manifest is then searched for in the whole manifest.
                 Ok(_) => {}
             }
             assert!(fails < 2000, "{name}: {calls}");
@@ -133,7 +133,7 @@ fn what_a_source_cannot_read_is_an_error_by_its_name() {
 }
 
 #[test]
-fn a_source_that_lies_is_an_error() {
+fn a_source_with_a_wrong_length_is_an_error() {
     for name in CONTAINERS {
         let bytes = packed(name);
         let len = bytes.len() as u64;
@@ -143,7 +143,7 @@ fn a_source_that_lies_is_an_error() {
             let read = move |offset, buffer: &mut [u8]| bytes.read_at(offset, buffer);
             let pack =
                 Pack::open_source_watched(Store { len: wrong, read }, name, &Progress::default());
-            // What follows the end of a tar is not asked for; one that is cut off between members has fewer.
+            // Bytes after the end of a tar are not read; a tar cut between members has fewer members.
             let result = pack.and_then(|pack| contents(&pack));
             assert!(result.is_err() || wrong > len || name == "a.tar", "{name}: {wrong}");
             assert!(!result.is_ok_and(|found| found == whole) || wrong > len, "{name}: {wrong}");
@@ -160,7 +160,7 @@ fn a_source_that_lies_is_an_error() {
 }
 
 #[test]
-fn a_source_is_cancelled() {
+fn reading_a_source_can_be_cancelled() {
     let progress = Progress::new();
     let pack = Pack::open_source_watched(packed("a.zip"), "a", &progress).unwrap();
     assert!(pack.read("time.ra").is_ok());

@@ -1,4 +1,4 @@
-//! Blocks of elements and readers of files: the same as the whole, checked at their end.
+//! Blocks of elements and readers of files give the same data as a complete read, and are checked at their end.
 
 use std::fs;
 use std::io::Read as _;
@@ -30,7 +30,7 @@ fn numbers() -> Vec<u8> {
 fn source() -> Experiment {
     let mut big = raw_array(INT16, &[3, 2], &le(i16::to_be_bytes, 1..=6));
     big[8] = 1; // big-endian
-    // A block of LZ4 that is all literals.
+    // An LZ4 block of literals.
     let mut encoded = b"rawarray".to_vec();
     encoded.extend([2, 2, 1, 9, 1, 8].into_iter().flat_map(u64::to_le_bytes));
     encoded.extend([0x80, 1, 2, 3, 4, 5, 6, 7, 8]);
@@ -56,7 +56,7 @@ fn pack(source: &Path, target: &Path, (compression, layout): (Compression, Layou
     Pack::open(target).unwrap()
 }
 
-/// That the blocks of an array are its elements, each where it says.
+/// Checks that the blocks of an array hold its elements at the stated indices.
 fn assert_blocks<T: Element + PartialEq + std::fmt::Debug>(
     pack: &Pack,
     name: &str,
@@ -103,7 +103,7 @@ fn assert_streams(pack: &Pack, has_manifest: bool) {
 }
 
 #[test]
-fn streams_give_what_the_whole_is() {
+fn streams_give_the_same_data_as_a_complete_read() {
     let source = source();
     assert_streams(&Pack::open(source.path()).unwrap(), false);
     for (name, compression, layout) in WAYS {
@@ -113,7 +113,7 @@ fn streams_give_what_the_whole_is() {
 }
 
 #[test]
-fn a_stream_that_was_not_read_to_its_end_says_so_and_stops_nobody() {
+fn an_unfinished_stream_is_an_error_and_blocks_no_other_reader() {
     let source = source();
     for (name, compression, layout) in WAYS {
         let place = TempDir::new().unwrap();
@@ -126,7 +126,7 @@ fn a_stream_that_was_not_read_to_its_end_says_so_and_stops_nobody() {
             let mut line = [0; 7];
             reader.read_exact(&mut line).unwrap();
             assert_eq!(&line, b"a note\n");
-            // Others read meanwhile.
+            // Other reads work at the same time.
             assert_eq!(array.read::<f64>().unwrap().len(), 30_000);
         }
         assert!(!blocks.is_verified() && !reader.is_verified());
@@ -142,7 +142,7 @@ fn a_stream_that_was_not_read_to_its_end_says_so_and_stops_nobody() {
 }
 
 #[test]
-fn damage_at_the_end_comes_with_the_last_block() {
+fn damage_at_the_end_is_reported_with_the_last_block() {
     let source = source();
     let place = TempDir::new().unwrap();
     let last = numbers().split_off(30_000 * 8 - 8);
@@ -193,7 +193,7 @@ fn damage_at_the_end_comes_with_the_last_block() {
 }
 
 #[test]
-fn blocks_of_an_array_that_no_memory_holds_are_read() {
+fn blocks_of_an_array_larger_than_memory_are_read() {
     const MANY: usize = 1 << 20;
     let place = TempDir::new().unwrap();
     cancel::long_array(place.path());
@@ -213,7 +213,7 @@ fn blocks_of_an_array_that_no_memory_holds_are_read() {
         let mut start = [0; 8];
         pack.reader("long.ra").unwrap().read_exact(&mut start).unwrap();
         assert_eq!(&start, b"rawarray");
-        // A directory is not asked how much memory it may make anyone take.
+        // Memory limits by archive size do not apply to a directory.
         let all = array.blocks::<u8>(usize::MAX);
         assert!(target == place.path() || matches!(all, Err(Error::TooLarge { .. })));
     }

@@ -1,4 +1,4 @@
-//! `validate`, and packs that one hand-written `manifest.yaml` describes.
+//! `validate`, and packs described by one hand-written `manifest.yaml`.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::experiment::{Experiment, FLOAT32, FLOAT64, INT16, le, ra_pack};
 
-/// Runs `validate --json` in `directory`; one report for each path.
+/// Runs `validate --json` in `directory` and returns one report per path.
 fn reports(directory: &Path, args: &[&str], status: i32) -> Vec<Value> {
     let ran = ra_pack().current_dir(directory).args(["validate", "--json"]).args(args).assert();
     lines(&ran.code(status))
@@ -19,7 +19,7 @@ fn lines(ran: &Assert) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Code, file, line and column of each finding.
+/// Returns code, file, line and column of each finding.
 fn findings(report: &Value) -> Vec<String> {
     let list = report["findings"].as_array().unwrap().iter();
     list.map(|finding| {
@@ -45,7 +45,7 @@ fn doubles(count: u8) -> Vec<u8> {
 }
 
 #[test]
-fn sound_experiments_are_valid_as_directories_archives_and_single_files() {
+fn valid_experiments_pass_as_directories_archives_and_single_files() {
     let source = Experiment::standard();
     let out = tempfile::tempdir().unwrap();
     let zip = out.path().join("a.zip");
@@ -55,7 +55,7 @@ fn sound_experiments_are_valid_as_directories_archives_and_single_files() {
         assert_eq!(findings(report), [""; 0]);
         assert!(report["arrays"].as_u64().unwrap() > 8, "{report}");
     }
-    // Coordinates are found in the directories above, up to the working directory.
+    // Coordinates are found in parent directories, up to the working directory.
     for (directory, name) in [("", "run1/temperature.yaml"), ("", "run2/quality.ra")] {
         let [report] = &reports(&source.path().join(directory), &[name], 0)[..] else { panic!() };
         assert_eq!((&report["documents"], &report["arrays"]), (&1.into(), &1.into()));
@@ -81,7 +81,7 @@ fn every_finding_of_every_path_is_reported_in_order() {
     assert_eq!(findings(b), of_b);
     assert_eq!(findings(all), [&of_a[..], &of_b[..]].concat());
     assert_eq!(all["documents"], 2);
-    // An ordinary file is a description when it is named.
+    // An ordinary YAML file is checked as a description if it is given by name.
     let ran = ra_pack().current_dir(source.path()).args(["validate", "ordinary.yaml"]).assert();
     let text = String::from_utf8(ran.code(1).get_output().stdout.clone()).unwrap();
     assert!(text.contains("NDL020"), "{text}");
@@ -89,7 +89,7 @@ fn every_finding_of_every_path_is_reported_in_order() {
 }
 
 #[test]
-fn standard_input_stands_by_itself() {
+fn standard_input_is_checked_without_a_pack() {
     let ran = ra_pack()
         .args(["validate", "--json", "-"])
         .write_stdin("ndarrays:\r\n  zé: {shape: [time], type: int8}\r\n")
@@ -115,7 +115,7 @@ fn codes_can_be_allowed_and_warnings_forbidden() {
     let strict = reports(source.path(), &["b.yaml", "--strict"], 1);
     assert!(findings(&strict[0]).contains(&"NDL051 b.yaml:2:24".to_owned()), "{strict:?}");
     let ran = ra_pack().args(["validate", "--allow", "NDL999", "a.yaml"]).assert().code(2);
-    assert!(String::from_utf8_lossy(&ran.get_output().stderr).contains("the code of a finding"));
+    assert!(String::from_utf8_lossy(&ran.get_output().stderr).contains("the code of an error or warning"));
 }
 
 #[test]
@@ -136,12 +136,12 @@ fn columns_count_characters_in_every_kind_of_text() {
         let shown = String::from_utf8(ran.get_output().stdout.clone()).unwrap();
         assert!(shown.contains(&format!("--> <stdin>:{line}:{column}\n")), "{text:?}\n{shown}");
         assert!(shown.contains("^^^^") && !shown.contains('\u{1b}'), "{shown}");
-        // The caret stands under the token.
+        // The caret is below the token.
         let source = shown.lines().find(|line| line.contains("type: nope")).unwrap();
         let carets = shown.lines().find(|line| line.contains('^')).unwrap();
         let before = |text: &str, at: usize| text[..at].chars().count();
         let token = before(source, source.find("nope").unwrap());
-        // Characters of East Asia are two columns wide.
+        // East Asian characters are two columns wide.
         let wide = source.chars().filter(|character| *character > '\u{3000}').count();
         assert_eq!(before(carets, carets.find('^').unwrap()), token + wide, "{shown}");
         let ran = ra_pack().args(["validate", "--json", "-"]).write_stdin(text).assert();
@@ -188,7 +188,7 @@ fn a_hand_written_manifest_describes_a_whole_pack() {
     let ran = ra_pack().arg("list").arg(&zip).assert().success();
     let text = String::from_utf8(ran.get_output().stdout.clone()).unwrap();
     assert!(text.contains("[station 2, time 5]") && text.contains("[/run1/time 5]"), "{text}");
-    // It is packed as it was written.
+    // The document is packed unchanged.
     let ran = ra_pack().arg("get").arg(&zip).arg("manifest.yaml").assert().success();
     assert_eq!(ran.get_output().stdout, MANIFEST.as_bytes());
     for target in [source.path(), &zip, &source.path().join("manifest.yaml")] {
@@ -196,14 +196,14 @@ fn a_hand_written_manifest_describes_a_whole_pack() {
         assert_eq!((&report["documents"], &report["arrays"]), (&1.into(), &3.into()), "{report}");
         assert_eq!(findings(report), [""; 0]);
     }
-    // Its arrays can be named one by one.
+    // Its arrays can be given one by one.
     for name in ["run1/time.ra", "run1/temperature.ra", "run1/deep/salinity.ra"] {
         reports(source.path(), &[name], 0);
     }
 }
 
 #[test]
-fn whoever_disagrees_about_a_coordinate_is_named_with_the_other() {
+fn contradictions_about_a_coordinate_name_both_places() {
     let said = |source: &Experiment, part: &str| {
         let report = &reports(source.path(), &["."], 1)[0];
         let list = report["findings"].as_array().unwrap();
@@ -211,12 +211,12 @@ fn whoever_disagrees_about_a_coordinate_is_named_with_the_other() {
         assert!(found, "{part}: {report:#}");
         findings(report)
     };
-    // A user of another length.
+    // A user with another length.
     let source =
         described_by_one_document().array("run1/deep/salinity.ra", FLOAT32, &[4], &floats(4));
     let found = said(&source, "`run1/time.ra` is 5 long");
     assert_eq!(found, ["DESC004 manifest.yaml:16:24"]);
-    // The coordinate itself: blamed where its size is stated, once.
+    // The coordinate itself: reported once, where its size is stated.
     let source = described_by_one_document().array("run1/time.ra", FLOAT64, &[6], &doubles(6));
     let found = said(&source, "is 6 long");
     assert_eq!(
@@ -227,7 +227,7 @@ fn whoever_disagrees_about_a_coordinate_is_named_with_the_other() {
             "DESC004 manifest.yaml:16:24"
         ]
     );
-    // Two documents, and no array of the coordinate's own.
+    // Two documents, without an array of the coordinate.
     let source = described_by_one_document()
         .array("x.ra", FLOAT32, &[3], &floats(3))
         .file(
@@ -252,7 +252,7 @@ fn whoever_disagrees_about_a_coordinate_is_named_with_the_other() {
 }
 
 #[test]
-fn references_of_entities_without_a_file_are_followed_over_the_pack() {
+fn references_of_entities_without_a_file_are_resolved_in_the_pack() {
     let source = Experiment::new()
         .array("run1/a.ra", FLOAT32, &[1], &floats(1))
         .describe("run1/a.yaml", "[1]", "float32")
@@ -278,7 +278,7 @@ fn references_of_entities_without_a_file_are_followed_over_the_pack() {
 #[test]
 fn a_large_manifest_is_checked_in_linear_time() {
     use std::fmt::Write;
-    // Quadratic work on this many would take minutes.
+    // Quadratic time would be minutes for this number.
     const ARRAYS: usize = 20_000;
     let mut text = String::from("/g:\n  dimcoords: {t: {size: 3, type: int8}}\n  ndarrays:\n");
     for number in 0..ARRAYS {

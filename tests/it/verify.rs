@@ -1,4 +1,4 @@
-//! `ra-pack verify`: what is sound is called valid, and every kind of damage is found and named.
+//! `ra-pack verify`: valid packs pass, and every kind of damage is found and named.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ fn values() -> Vec<u8> {
     (0..200).collect()
 }
 
-/// An array, its description and a note.
+/// Returns an array, its description and a note.
 fn parts() -> Vec<Part> {
     vec![
         part("run1/a.ra", raw_array(UINT8, &[200], &values())),
@@ -45,7 +45,7 @@ fn verify(target: &Path, options: &[&str]) -> Ran {
     ra("verify", &[target], options)
 }
 
-/// The findings of an archive with these bytes: status 1, and codes with members.
+/// Verifies an archive with these bytes, which must fail with status 1. Returns codes and members.
 #[track_caller]
 fn findings(name: &str, bytes: impl AsRef<[u8]>) -> Vec<(String, String)> {
     let scratch = TempDir::new().unwrap();
@@ -59,7 +59,7 @@ fn assert_found(found: &[(String, String)], code: &str, member: &str) {
     assert!(found.iter().any(is_it), "no {code} of `{member}` in {found:?}");
 }
 
-/// Verifies many archives by one run, and gives the report of each.
+/// Verifies many archives in one run and returns their reports.
 fn reports(ending: &str, variants: impl IntoIterator<Item = Vec<u8>>) -> Vec<Value> {
     let scratch = TempDir::new().unwrap();
     let mut arguments = vec!["verify".to_owned(), "--json".to_owned()];
@@ -84,7 +84,7 @@ fn has_error(report: &Value) -> bool {
 }
 
 #[test]
-fn a_sound_pack_is_called_valid_in_every_container_and_layout() {
+fn a_valid_pack_passes_in_every_container_and_layout() {
     let experiment = Experiment::standard();
     let scratch = TempDir::new().unwrap();
     for ending in ENDINGS {
@@ -106,7 +106,7 @@ fn a_sound_pack_is_called_valid_in_every_container_and_layout() {
 }
 
 #[test]
-fn json_tells_what_was_checked() {
+fn json_reports_what_was_checked() {
     let scratch = TempDir::new().unwrap();
     let archive = pack(&experiment(), scratch.path(), "x.zip", &[]);
     let json = verify(&archive, &["--json"]).exits(0).json();
@@ -127,7 +127,7 @@ fn json_tells_what_was_checked() {
 }
 
 #[test]
-fn a_flipped_bit_is_found_in_the_member_that_it_hit() {
+fn a_flipped_bit_is_found_in_its_member() {
     let scratch = TempDir::new().unwrap();
     for ending in [".zip", ".tar"] {
         let archive = pack(&experiment(), scratch.path(), &format!("x{ending}"), &[]);
@@ -156,7 +156,7 @@ fn a_flipped_bit_is_found_in_the_member_that_it_hit() {
     }
 }
 
-/// Flips one bit of every `step`th byte in turn, and gives the bytes where nobody noticed.
+/// Flips one bit of every `step`th byte in turn, and returns the offsets where `verify` found no error.
 fn unnoticed(sound: &[u8], ending: &str, step: usize) -> Vec<usize> {
     let places = (0..sound.len()).step_by(step);
     let flipped = places.clone().map(|at| {
@@ -170,7 +170,7 @@ fn unnoticed(sound: &[u8], ending: &str, step: usize) -> Vec<usize> {
 }
 
 #[test]
-fn no_bit_of_a_zip_that_means_anything_can_be_flipped_unnoticed() {
+fn every_flipped_bit_of_a_zip_with_a_meaning_is_found() {
     let scratch = TempDir::new().unwrap();
     for (method, step) in [("stored", 1), ("deflate", 5)] {
         let name = format!("{method}.zip");
@@ -178,12 +178,12 @@ fn no_bit_of_a_zip_that_means_anything_can_be_flipped_unnoticed() {
         let sound = fs::read(archive).unwrap();
         let mut unnoticed = unnoticed(&sound, ".zip", step);
         for entry in zip_entries(&sound) {
-            // Versions, times and modes, which nothing depends on, and padding.
+            // Versions, times, modes and padding, which have no effect.
             let (local, central) = (entry.header, entry.central);
             let name = local + 30 + entry.name.len();
             let free = [local + 4..local + 6, local + 10..local + 14, name..entry.data];
             let attributes = [central + 4..central + 8, central + 12..central + 16];
-            // The last byte of a deflate stream has bits to spare.
+            // The last byte of a deflate stream has unused bits.
             let last = entry.data + entry.packed - 1;
             unnoticed.retain(|at| entry.method == 0 || *at != last);
             let all = free
@@ -199,18 +199,18 @@ fn no_bit_of_a_zip_that_means_anything_can_be_flipped_unnoticed() {
 }
 
 #[test]
-fn no_bit_of_a_tar_that_means_anything_can_be_flipped_unnoticed() {
+fn every_flipped_bit_of_a_tar_with_a_meaning_is_found() {
     let scratch = TempDir::new().unwrap();
     let archive = pack(&experiment(), scratch.path(), "x.tar", &[]);
     let sound = fs::read(archive).unwrap();
     let mut unnoticed = unnoticed(&sound, ".tar", 7);
-    // The first zero of a header's checksum becomes a space, a digit of a digest a capital letter.
+    // The first zero of a header's checksum may become a space, and a digit of a digest a capital letter.
     unnoticed.retain(|at| at % 512 != 148 && !(at % 8 == 5 && sound[*at].is_ascii_hexdigit()));
     assert_eq!(unnoticed, [0_usize; 0]);
 }
 
 #[test]
-fn a_cut_off_archive_is_found_at_every_length() {
+fn a_truncated_archive_is_found_at_every_length() {
     let scratch = TempDir::new().unwrap();
     for ending in ENDINGS {
         let archive = pack(&experiment(), scratch.path(), &format!("x{ending}"), &[]);
@@ -220,7 +220,7 @@ fn a_cut_off_archive_is_found_at_every_length() {
         let cut = lengths.iter().map(|length| sound[..*length].to_vec());
         for (length, report) in lengths.iter().zip(reports(ending, cut)) {
             let findings = &report["findings"];
-            // Without its last zeros a tar still holds everything, which is worth a warning only.
+            // A tar without its last zeros is complete, which is only a warning.
             let only_end =
                 !has_error(&report) && ending == ".tar" && findings[0]["code"] == "ARC009";
             assert!(has_error(&report) || only_end, "{ending} at {length}: {report}");
@@ -232,7 +232,7 @@ fn a_cut_off_archive_is_found_at_every_length() {
 }
 
 #[test]
-fn what_stands_before_or_after_an_archive_is_found() {
+fn bytes_before_or_after_an_archive_are_found() {
     let scratch = TempDir::new().unwrap();
     for ending in ENDINGS {
         let archive = pack(&experiment(), scratch.path(), &format!("x{ending}"), &[]);
@@ -253,7 +253,7 @@ fn what_stands_before_or_after_an_archive_is_found() {
 }
 
 #[test]
-fn what_is_no_archive_is_said_to_be_none() {
+fn a_file_that_is_not_an_archive_is_reported_as_such() {
     for content in [&b""[..], b"hello", &[0; 300]] {
         for name in ["x.zip", "x.tar", "x.tar.gz", "x.tgz", "x.tar.zst"] {
             assert!(!findings(name, content).is_empty(), "{name}");
@@ -269,7 +269,7 @@ fn what_is_no_archive_is_said_to_be_none() {
 }
 
 #[test]
-fn members_removed_added_and_renamed_are_told_apart() {
+fn removed_added_and_renamed_members_are_distinguished() {
     let list = manifest(&parts());
     let make = |change: &dyn Fn(&mut Vec<Part>)| {
         let mut parts = parts();
@@ -299,14 +299,14 @@ fn members_removed_added_and_renamed_are_told_apart() {
         &found,
         "run1/notes.txt",
     ]);
-    // What is not read cannot be found, and nobody says that it is valid.
+    // With --fast, contents are not read, and the pack is not called valid.
     verify(&archive, &["--fast"]).exits(0).says(&["contents not read"]);
     let archive = write(&scratch, "y.zip", zip(&removed));
     verify(&archive, &["--fast"]).exits(1).says(&["MAN004"]);
 }
 
 #[test]
-fn a_pack_without_a_manifest_proves_nothing() {
+fn a_pack_without_a_manifest_is_not_verified() {
     for bytes in [zip(&parts()), tar(&parts())] {
         assert_found(&findings("x", bytes), "MAN001", "");
     }
@@ -320,7 +320,7 @@ fn a_pack_without_a_manifest_proves_nothing() {
 }
 
 #[test]
-fn the_manifest_beside_the_archive_or_elsewhere_must_agree() {
+fn a_manifest_next_to_the_archive_or_elsewhere_must_agree() {
     let scratch = TempDir::new().unwrap();
     let archive = pack(&experiment(), scratch.path(), "x.zip", &[]);
     let beside = scratch.path().join("x.zip.manifest-sha256.txt");
@@ -346,7 +346,7 @@ fn the_manifest_beside_the_archive_or_elsewhere_must_agree() {
     verify(&archive, &option).exits(1).says(&["MAN006", "run1/notes.txt"]);
     verify(&archive, &["--manifest", "/nowhere/x.txt"]).exits(2).says(&["/nowhere/x.txt"]);
 
-    // An archive without a manifest of its own is proved by one that was kept.
+    // An archive without a manifest is verified against an external one.
     let bare = write(&scratch, "bare.zip", zip(&parts()));
     let kept = write(&elsewhere, "kept.txt", &manifest(&parts()).data);
     verify(&bare, &["--manifest", kept.to_str().unwrap()]).exits(0).says(&[": valid"]);
@@ -355,7 +355,7 @@ fn the_manifest_beside_the_archive_or_elsewhere_must_agree() {
 }
 
 #[test]
-fn the_digest_of_the_archive_is_checked_when_it_is_there() {
+fn the_digest_of_the_archive_is_checked_if_it_exists() {
     let scratch = TempDir::new().unwrap();
     for ending in ENDINGS {
         let archive =
@@ -396,7 +396,7 @@ fn a_manifest_that_lists_less_than_a_stronger_one_is_a_warning() {
 }
 
 #[test]
-fn a_file_called_as_standard_input_is_listed_so_that_sha256sum_opens_it() {
+fn a_file_named_like_standard_input_is_listed_so_that_sha256sum_opens_it() {
     let experiment = Experiment::new().file("-", "dash").file("a.txt", "a");
     let scratch = TempDir::new().unwrap();
     for ending in ENDINGS {
@@ -415,7 +415,7 @@ fn a_file_called_as_standard_input_is_listed_so_that_sha256sum_opens_it() {
 }
 
 #[test]
-fn a_signature_of_a_manifest_that_is_not_there_is_a_warning() {
+fn a_signature_without_its_manifest_is_a_warning() {
     let scratch = TempDir::new().unwrap();
     let archive = write(&scratch, "x.zip", zip(&with_manifest(parts())));
     let signature = write(&scratch, "x.zip.manifest-sha256.txt.minisig", "signature");
@@ -433,7 +433,7 @@ fn a_signature_of_a_manifest_that_is_not_there_is_a_warning() {
 }
 
 #[test]
-fn the_way_out_without_a_manifest_is_one_that_the_command_has() {
+fn the_hint_for_a_missing_manifest_fits_the_target() {
     let experiment = experiment();
     let make = ["`ra-pack manifest --write"];
     verify(experiment.path(), &[]).exits(1).says(&make);
@@ -445,7 +445,7 @@ fn the_way_out_without_a_manifest_is_one_that_the_command_has() {
 }
 
 #[test]
-fn other_algorithms_prove_as_much_as_they_can() {
+fn manifests_with_other_algorithms_are_checked() {
     let digests = [
         ("md5", "900150983cd24fb0d6963f7d28e17f72"),
         ("sha1", "a9993e364706816aba3e25717850c26c9cd0d89d"),
@@ -489,7 +489,7 @@ fn other_algorithms_prove_as_much_as_they_can() {
 }
 
 #[test]
-fn one_target_that_is_missing_does_not_keep_the_others_from_being_checked() {
+fn other_targets_are_checked_if_one_is_missing() {
     let scratch = TempDir::new().unwrap();
     let good = pack(&experiment(), scratch.path(), "good.zip", &[]);
     let bad = write(&scratch, "bad.zip", zip(&parts()));
@@ -505,7 +505,7 @@ fn one_target_that_is_missing_does_not_keep_the_others_from_being_checked() {
 }
 
 #[test]
-fn a_directory_is_a_pack_when_it_has_a_manifest() {
+fn a_directory_with_a_manifest_is_a_pack() {
     let into = TempDir::new().unwrap();
     let scratch = TempDir::new().unwrap();
     let archive = pack(&experiment(), scratch.path(), "x.zip", &[]);
@@ -622,7 +622,7 @@ fn verify_changes_nothing() {
 }
 
 #[test]
-fn what_is_still_whole_is_counted_and_the_array_at_fault_is_named() {
+fn intact_files_are_counted_and_the_damaged_array_is_named() {
     for (name, options) in [("x.zip", &[][..]), ("x.tar", &["--layout=bagit"])] {
         let scratch = TempDir::new().unwrap();
         let experiment = Experiment::new()
@@ -652,12 +652,12 @@ fn what_is_still_whole_is_counted_and_the_array_at_fault_is_named() {
             assert_eq!(finding["member"], "deep/b.yaml");
             assert_eq!(finding["array"], "deep/b.ra");
         }
-        ra("verify", &[&archive], &[]).exits(1).says(&["intact: 1 of 2 arrays", "next: take"]);
+        ra("verify", &[&archive], &[]).exits(1).says(&["intact: 1 of 2 arrays", "next: restore"]);
     }
 }
 
 #[test]
-fn several_targets_end_in_one_line_that_counts_them() {
+fn several_targets_end_with_one_line_of_counts() {
     let scratch = TempDir::new().unwrap();
     let archive = pack(&Experiment::standard(), scratch.path(), "x.zip", &[]);
     let broken = scratch.path().join("y.zip");
@@ -668,11 +668,11 @@ fn several_targets_end_in_one_line_that_counts_them() {
         .says(&["3 targets: 1 valid, 1 NOT VALID, 1 could not be read"]);
     ra("verify", &[&archive, &archive], &["--fast"])
         .exits(0)
-        .says(&["2 targets: 2 without a fault, contents not read"]);
+        .says(&["2 targets: 2 without errors, contents not read"]);
 }
 
 #[test]
-fn what_only_strictness_objects_to_is_whole() {
+fn files_with_only_strict_errors_are_intact() {
     let scratch = TempDir::new().unwrap();
     let experiment = Experiment::new().array("half.ra", Element(3, 2), &[2], &[0; 4]).describe(
         "half.yaml",
@@ -684,14 +684,14 @@ fn what_only_strictness_objects_to_is_whole() {
     ra("verify", &[&archive], &["--strict"]).exits(1).says(&[
         "NDL051",
         "intact: 1 of 1 array",
-        "every file is whole",
+        "every file is intact",
     ]);
 }
 
-/// A manifest of some length is compared where it lies, and read only when it is not what `create` writes
-/// of these files: what is found does not depend on which.
+/// A long manifest is compared with the one that `create` would write, and parsed only if they differ. The findings are
+/// the same.
 #[test]
-fn a_long_manifest_is_held_against_the_files_whatever_the_container() {
+fn a_long_manifest_is_checked_in_every_container() {
     const COUNT: usize = 1_000;
     let files = || -> Vec<Part> {
         (0..COUNT).map(|number| part(&format!("f{number:04}"), format!("{number}"))).collect()
@@ -739,7 +739,7 @@ fn a_long_manifest_is_held_against_the_files_whatever_the_container() {
 }
 
 #[test]
-fn a_reader_that_is_gone_does_not_make_a_damaged_pack_sound() {
+fn a_closed_pipe_does_not_make_a_damaged_pack_valid() {
     let scratch = TempDir::new().unwrap();
     let sound = write(&scratch, "sound.zip", zip(&with_manifest(parts())));
     let mut bytes = zip(&parts());
@@ -749,7 +749,7 @@ fn a_reader_that_is_gone_does_not_make_a_damaged_pack_sound() {
         (vec![&damaged], false, 1),
         (vec![&damaged], true, 1),
         (vec![&sound], false, 0),
-        // Of the second, nobody would have read anything.
+        // The reader is gone before the result of the second.
         (vec![&sound, &damaged], false, 2),
     ] {
         let mut child = Command::new(crate::experiment::ra_pack().get_program());
@@ -764,7 +764,7 @@ fn a_reader_that_is_gone_does_not_make_a_damaged_pack_sound() {
 }
 
 #[test]
-fn a_long_document_of_the_pack_is_held_against_all_else_as_a_short_one_is() {
+fn a_long_document_of_the_pack_is_checked_like_a_short_one() {
     let said = |of_group: &str, extent: u64| {
         format!(
             "{of_group}:\n  ndarrays:\n    a:\n      shape: [{extent}]\n      type: uint8\n    \

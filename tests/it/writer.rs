@@ -1,4 +1,4 @@
-//! Packs written from memory, by the public interface alone.
+//! Packs written from memory, with the public interface.
 
 use std::fs;
 use std::io::{self, Read, Write as _};
@@ -20,7 +20,7 @@ use tempfile::TempDir;
 
 use crate::run::names_in;
 
-/// A pack in a directory of its own, by what `fill` puts into it.
+/// Writes a pack into a new directory; `fill` adds its members.
 fn written(
     name: &str,
     options: WriteOptions,
@@ -32,7 +32,7 @@ fn written(
     (scratch, filled.and_then(|()| pack.finish()))
 }
 
-/// A pack that has to be made, and in which nothing may be wrong.
+/// Writes a pack, which must succeed and be valid, and opens it.
 fn opened(
     fill: impl FnOnce(&mut PackWriter<'static>) -> Result<(), Error>,
 ) -> (TempDir, Pack, CreateReport) {
@@ -48,7 +48,7 @@ fn opened(
     (scratch, pack, report)
 }
 
-/// What is given to a writer, and what a directory has for it.
+/// A member that is given to a writer or written to a directory.
 #[derive(Debug, Clone)]
 enum Given {
     Array { name: String, shape: Vec<usize>, is_wide: bool },
@@ -130,7 +130,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
-    fn in_any_order_it_makes_the_archive_that_create_makes_of_a_directory(all in given()) {
+    fn members_in_any_order_give_the_archive_of_create(all in given()) {
         let scratch = TempDir::new().unwrap();
         let source = scratch.path().join("source");
         fs::create_dir(&source).unwrap();
@@ -164,7 +164,7 @@ options.compression = compression;
     }
 }
 
-/// Holds an array that was written against its elements.
+/// Compares a written array with its elements.
 #[track_caller]
 fn comes_back<T: Element + PartialEq + std::fmt::Debug>(
     view: &ndarray::ArrayRef<T, ndarray::Ix3>,
@@ -178,8 +178,8 @@ fn comes_back<T: Element + PartialEq + std::fmt::Debug>(
 }
 
 #[test]
-fn arrays_of_any_layout_keep_each_element_under_its_indices() {
-    // More than one block of the slowest way.
+fn arrays_of_any_layout_keep_the_index_of_each_element() {
+    // More than one block of the slowest code path.
     let big = Array::from_shape_fn((70, 80, 50), |(i, j, k)| i * 100_000 + j * 100 + k);
     let column = Array::from_shape_fn((7, 8, 5).f(), |(i, j, k)| i * 100 + j * 10 + k);
     for order in [Order::Column, Order::Row] {
@@ -190,14 +190,14 @@ fn arrays_of_any_layout_keep_each_element_under_its_indices() {
         comes_back(&column.slice(s![2..2, .., ..]), order);
         comes_back(&column.broadcast((7, 8, 5)).unwrap(), order);
     }
-    // The bytes of a row-major array stay as they are.
+    // The bytes of a row-major array do not change.
     let rows = array![[1_u8, 2, 3], [4, 5, 6]];
     let (_scratch, pack, _) = opened(|pack| pack.array("a", &rows).order(Order::Row).write());
     assert_eq!(pack.read("a.ra").unwrap()[64..], [1, 2, 3, 4, 5, 6]);
 }
 
 #[test]
-fn dims_are_arrays_of_the_pack_or_stated_with_their_lengths() {
+fn dims_are_arrays_of_the_pack_or_have_stated_lengths() {
     let values = Array2::<f32>::zeros((3, 2));
     let (_scratch, pack, report) = opened(|pack| {
         pack.array("run1/speed", &values).dims(["/time", "depth"]).units("m/s").write()?;
@@ -224,7 +224,7 @@ fn dims_are_arrays_of_the_pack_or_stated_with_their_lengths() {
 }
 
 #[test]
-fn attributes_of_a_pack_outlast_its_unpacking() {
+fn attributes_of_a_pack_survive_unpacking() {
     let (scratch, _, report) = opened(|pack| {
         pack.attribute("title", "Mooring 7:\n\nJune")?;
         pack.attribute("year", 2024)?;
@@ -250,7 +250,7 @@ fn attributes_of_a_pack_outlast_its_unpacking() {
 }
 
 #[test]
-fn users_of_one_name_who_disagree_are_refused() {
+fn contradicting_users_of_one_name_are_refused() {
     let (_scratch, refused) = written("x.zip", WriteOptions::default(), |pack| {
         pack.array("a", &array![1_u8, 2]).dims(["time"]).write()?;
         pack.array("b", &array![1_u8, 2, 3]).dims(["time"]).write()
@@ -278,7 +278,7 @@ fn a_writer_in_memory_gets_the_whole_archive() {
         Pack::open(&path).unwrap().array("a.ra").unwrap().read::<f64>().unwrap(),
         array![1.5].into_dyn()
     );
-    // A bag has the name of the archive as its top directory.
+    // The top directory of a bag is named after the archive.
     let mut options = WriteOptions::default();
     options.layout = Layout::BagIt;
     let mut sink = Vec::new();
@@ -289,7 +289,7 @@ fn a_writer_in_memory_gets_the_whole_archive() {
 }
 
 #[test]
-fn elements_that_come_in_pieces_are_counted() {
+fn elements_written_in_pieces_are_counted() {
     let header = Header::new(ElementType::UINT16, vec![4, 3]).unwrap();
     let stream = |fill: &dyn Fn(&mut ArrayStream<'_, '_>) -> Result<(), Error>| {
         written("x.zip", WriteOptions::default(), |pack| {
@@ -326,7 +326,7 @@ fn elements_that_come_in_pieces_are_counted() {
     }
 }
 
-/// Gives a few bytes, then an error.
+/// Reader that gives a few bytes, then an error.
 struct Failing;
 
 impl Read for Failing {
@@ -336,20 +336,20 @@ impl Read for Failing {
 }
 
 #[test]
-fn of_a_writer_that_fails_or_is_dropped_nothing_is_left() {
+fn a_failed_or_dropped_writer_leaves_nothing() {
     let scratch = TempDir::new().unwrap();
     let path = scratch.path().join("x.zip");
     let begin = || PackWriter::create(&path, WriteOptions::default()).unwrap();
     let mut pack = begin();
     pack.array("a", &array![1_u8]).write().unwrap();
-    assert_eq!(names_in(scratch.path()).len(), 1, "it waits beside the archive");
+    assert_eq!(names_in(scratch.path()).len(), 1, "it is next to the archive");
     drop(pack);
     assert_eq!(names_in(scratch.path()), [""; 0]);
 
     let mut pack = begin();
     let error = pack.file("b.txt", Failing).unwrap_err();
     assert!(error.to_string().contains("x.zip/b.txt"), "{error}");
-    // Not even by a program that goes on.
+    // Also if the program continues.
     let error = pack.finish().unwrap_err();
     assert!(error.to_string().contains("`b.txt`"), "{error}");
     assert_eq!(names_in(scratch.path()), [""; 0]);
@@ -381,7 +381,7 @@ fn of_a_writer_that_fails_or_is_dropped_nothing_is_left() {
 }
 
 #[test]
-fn names_are_taken_once_and_refusals_name_the_archive() {
+fn repeated_names_are_refused_with_the_name_of_the_archive() {
     let scratch = TempDir::new().unwrap();
     let path = scratch.path().join("x.zip");
     let mut pack = PackWriter::create(&path, WriteOptions::default()).unwrap();
@@ -405,7 +405,7 @@ fn names_are_taken_once_and_refusals_name_the_archive() {
     assert!(pack.array("b", &array![1_u8]).dims(["x", "y"]).write().is_err());
     assert!(pack.array("b", &array![1_u8]).attribute("x", vec![vec![1]; 2]).write().is_err());
     assert!(pack.array("b", &array![1_u8]).order(Order::RowUnreversed).write().is_err());
-    // What was refused at once keeps nothing from being finished.
+    // A refused member does not prevent finishing the pack.
     pack.file("c.npy", "".as_bytes()).unwrap();
     pack.file("b.ra", "no array".as_bytes()).unwrap();
     let Err(Error::Refused { path: of, findings }) = pack.finish() else { panic!() };
@@ -415,7 +415,7 @@ fn names_are_taken_once_and_refusals_name_the_archive() {
 }
 
 #[test]
-fn a_document_of_ones_own_is_the_document_of_the_pack() {
+fn a_given_document_is_the_document_of_the_pack() {
     let text = "# mine\nattributes: {title: A}\n";
     let (_scratch, pack, _) = opened(|pack| {
         pack.file("manifest.yaml", text.as_bytes())?;
@@ -435,7 +435,7 @@ fn a_document_of_ones_own_is_the_document_of_the_pack() {
     );
 }
 
-/// Gives some bytes, and then none, an error or more than it was asked for.
+/// Reader that gives some bytes, and then none, an error or more than requested.
 struct Faulty(usize, fn(usize) -> io::Result<usize>);
 
 impl Read for Faulty {
@@ -450,7 +450,7 @@ impl Read for Faulty {
 }
 
 #[test]
-fn a_member_that_failed_is_never_archived_in_part() {
+fn a_failed_member_is_never_archived_in_part() {
     type Fail = fn(usize) -> io::Result<usize>;
     let fails: [(&str, Fail); 2] =
         [("fails", |_| Err(io::Error::other("broken"))), ("lies", |asked| Ok(asked + 10))];
@@ -458,7 +458,7 @@ fn a_member_that_failed_is_never_archived_in_part() {
         for len in [0, 300_000] {
             let (_scratch, made) = written("x.zip", WriteOptions::default(), |pack| {
                 assert!(matches!(pack.file("raw.bin", Faulty(len, fail)), Err(Error::Io { .. })));
-                pack.file("notes.txt", "sound".as_bytes())
+                pack.file("notes.txt", "intact".as_bytes())
             });
             let Err(Error::Incomplete { name }) = made else { panic!("{kind} {len}: {made:?}") };
             assert_eq!(name, "raw.bin");
@@ -467,13 +467,13 @@ fn a_member_that_failed_is_never_archived_in_part() {
     let (_scratch, made) = written("x.zip", WriteOptions::default(), |pack| {
         let header = Header::new(ElementType::UINT8, vec![9]).unwrap();
         drop(pack.array_stream("a", header).begin()?);
-        pack.file("notes.txt", "sound".as_bytes())
+        pack.file("notes.txt", "intact".as_bytes())
     });
     assert!(matches!(made, Err(Error::Incomplete { name }) if name == "a.ra"));
 }
 
 #[test]
-fn an_update_that_failed_leaves_the_old_archive() {
+fn a_failed_update_leaves_the_old_archive() {
     let (scratch, report) =
         written("x.zip", WriteOptions::default(), |pack| pack.file("notes.txt", "old".as_bytes()));
     let archive = report.unwrap().archive;
@@ -490,7 +490,7 @@ fn an_update_that_failed_leaves_the_old_archive() {
 }
 
 #[test]
-fn names_that_no_array_may_have_are_refused_and_change_nothing() {
+fn invalid_names_are_refused_and_change_nothing() {
     let (_scratch, pack, report) = opened(|pack| {
         let one = array![1.0];
         for name in ["", "x/", "dir/.ra", "a//b", "../a"] {
@@ -510,7 +510,7 @@ fn names_that_no_array_may_have_are_refused_and_change_nothing() {
 }
 
 #[test]
-fn patterns_leave_out_files_of_directories_alone() {
+fn patterns_exclude_only_files_of_directories() {
     let source = TempDir::new().unwrap();
     fs::write(source.path().join("left.txt"), "out").unwrap();
     let mut options = WriteOptions::default();
@@ -524,7 +524,7 @@ fn patterns_leave_out_files_of_directories_alone() {
 }
 
 #[test]
-fn attributes_are_made_of_what_a_program_has() {
+fn attributes_are_made_from_common_types() {
     let (_scratch, pack, _) = opened(|pack| {
         let array = array![1_u8];
         pack.array("a", &array)

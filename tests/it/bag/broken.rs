@@ -1,4 +1,4 @@
-//! Each rule broken once: the code, how much it matters, and the exit status.
+//! Each rule broken once: code, severity and exit status.
 
 use super::{ARCHIVES, Bag, CONTAINERS, CONTENT, codes, digest, line};
 
@@ -48,7 +48,7 @@ fn fetch(text: &str) -> Bag {
 }
 
 #[test]
-fn a_path_that_leads_out_of_the_bag_is_refused() {
+fn a_path_outside_the_bag_is_refused() {
     let paths = ["../../etc/hostname", "/etc/hostname", "data/../../x", "data\\x", "C:/x", "C:x"];
     let cases: Vec<_> =
         paths.iter().map(|path| case("V1 ", with_line(&line(path)), "MAN002", ERROR)).collect();
@@ -60,7 +60,7 @@ fn a_path_that_leads_out_of_the_bag_is_refused() {
 }
 
 #[test]
-fn the_declaration_has_one_form() {
+fn the_declaration_has_one_format() {
     let encoding = "Tag-File-Character-Encoding: UTF-8\n";
     let version = "BagIt-Version: 1.0\n";
     let bad = |what, text: String| case(what, declared(&text), "BAG001", ERROR);
@@ -70,8 +70,8 @@ fn the_declaration_has_one_form() {
             bad("V2 one line", version.to_owned()),
             bad("V2 other order", format!("{encoding}{version}")),
             bad("V2 label", format!("BagIt-version: 1.0\n{encoding}")),
-            bad("V2 blank before the colon", format!("BagIt-Version : 1.0\n{encoding}")),
-            bad("V2 no blank", format!("BagIt-Version:1.0\n{encoding}")),
+            bad("V2 space before the colon", format!("BagIt-Version : 1.0\n{encoding}")),
+            bad("V2 no space", format!("BagIt-Version:1.0\n{encoding}")),
             bad("V2 unknown version", format!("BagIt-Version: 2.0\n{encoding}")),
             bad("V2 empty", String::new()),
             case("V2 mark", declared(&format!("\u{feff}{version}{encoding}")), "BAG002", ERROR),
@@ -122,7 +122,7 @@ fn tag_files_are_text_in_the_declared_encoding() {
 }
 
 #[test]
-fn a_manifest_is_there_and_lists_each_file_once() {
+fn a_manifest_exists_and_lists_each_file_once() {
     let upper = digest("sha256").to_uppercase().replace('B', "C");
     let again = line("data/a.txt");
     check(
@@ -144,13 +144,13 @@ fn a_manifest_is_there_and_lists_each_file_once() {
     );
 }
 
-/// A bag with one more file in its payload, under a name that its manifest writes as `listed`.
+/// Returns a bag with another file in its payload, whose name is `listed` in the manifest.
 fn with_payload(name: &str, listed: &str) -> Bag {
     with_line(&line(listed)).file(name, CONTENT).file("bag-info.txt", "Payload-Oxum: 9.3\n")
 }
 
 #[test]
-fn percents_are_decoded_as_the_version_says() {
+fn percent_signs_are_decoded_according_to_the_version() {
     check(
         &[
             case("V5 odd", with_payload("data/100%.txt", "data/100%.txt"), "BAG013", WARNING),
@@ -163,7 +163,7 @@ fn percents_are_decoded_as_the_version_says() {
 }
 
 #[test]
-fn everything_listed_is_there_and_all_payload_is_listed() {
+fn all_listed_files_exist_and_all_payload_is_listed() {
     let sha512 = format!("{}  data/a.txt\n", digest("sha512"));
     let both = Bag::new().file("manifest-sha512.txt", sha512);
     check(
@@ -199,20 +199,20 @@ fn everything_listed_is_there_and_all_payload_is_listed() {
 }
 
 #[test]
-fn a_bag_with_something_left_to_fetch_is_neither_complete_nor_valid() {
+fn a_bag_with_files_to_fetch_is_neither_complete_nor_valid() {
     let bag = Bag::new().without("data/a.txt").file("fetch.txt", "http://e.org/a - data/a.txt\n");
     for container in CONTAINERS {
         let json = bag.verify(container, &[]).exits(1).json();
         assert_eq!(json["bag"]["complete"], false);
         assert_eq!(json["bag"]["valid"], false);
-        // That it is missing is said once.
+        // The missing file is reported once.
         assert_eq!(codes(&json), [("BAG005".to_owned(), ERROR.to_owned())]);
     }
 }
 
-/// Before 1.0 a tag manifest may leave things out; of what it leaves out nobody vouches.
+/// Before 1.0 a tag manifest may omit files, which are then not verified.
 #[test]
-fn an_old_tag_manifest_that_leaves_things_out_is_a_warning() {
+fn an_old_tag_manifest_that_omits_files_is_a_warning() {
     let bag = Bag::new().version("0.97");
     let lines = bag.tag_lines();
     for left_out in ["manifest-sha256.txt", "bag-info.txt"] {
@@ -262,7 +262,7 @@ fn every_digest_is_recomputed() {
 }
 
 #[test]
-fn manifests_list_what_they_are_for() {
+fn manifests_list_only_their_own_files() {
     let tagged = Bag::new().tag_lines();
     let lacking: String = tagged
         .lines()
@@ -297,15 +297,15 @@ fn manifests_list_what_they_are_for() {
 }
 
 #[test]
-fn the_metadata_keeps_its_form() {
+fn the_metadata_has_the_required_format() {
     check(
         &[
-            case("V9 form", info("Payload-Oxum: 6 bytes\n"), "BAG004", ERROR),
+            case("V9 format", info("Payload-Oxum: 6 bytes\n"), "BAG004", ERROR),
             case("V9 twice", info("Payload-Oxum: 6.2\npayload-oxum: 6.2\n"), "BAG004", ERROR),
             case("V9 bytes", info("Payload-Oxum: 7.2\n"), "BAG004", ERROR),
             case("V9 files", info("Payload-Oxum: 6.3\n"), "BAG004", ERROR),
             case("V9 no colon", info("Contact-Name\n"), "BAG002", ERROR),
-            case("V9 blank before the colon", info("Contact-Name : x\n"), "BAG002", ERROR),
+            case("V9 space before the colon", info("Contact-Name : x\n"), "BAG002", ERROR),
             case("V9 date", info("Bagging-Date: 3 June 2024\n"), "BAG002", WARNING),
         ],
         &CONTAINERS,
@@ -313,7 +313,7 @@ fn the_metadata_keeps_its_form() {
 }
 
 #[test]
-fn a_fetch_list_names_payload_and_where_to_get_it() {
+fn a_fetch_list_has_an_address_for_each_payload_file() {
     let bad = |what, text| case(what, fetch(text), "BAG006", ERROR);
     check(
         &[
@@ -331,7 +331,7 @@ fn a_fetch_list_names_payload_and_where_to_get_it() {
 }
 
 #[test]
-fn other_ways_to_write_are_read_with_a_warning() {
+fn other_formats_of_lines_are_read_with_a_warning() {
     let listed =
         |text: String| Bag::new().file("manifest-sha256.txt", text + &line("data/deep/b c.txt"));
     let digest = digest("sha256");

@@ -1,11 +1,11 @@
-//! Bags that keep the rules, of every version and in every form that the rules allow.
+//! Valid bags of every version and in every allowed format.
 
 use super::{Bag, CONTAINERS, CONTENT, DIGESTS, codes, digest, line};
 use tempfile::TempDir;
 
 use crate::run::{extract, ra};
 
-/// Verifies it in every container, asks for no finding but `warnings`, and gets its payload out.
+/// Verifies a bag in every container, allows only the findings `warnings`, and extracts its payload.
 #[track_caller]
 fn accepted(what: &str, bag: &Bag, version: &str, warnings: &[&str]) {
     for container in CONTAINERS {
@@ -34,15 +34,15 @@ fn accepted(what: &str, bag: &Bag, version: &str, warnings: &[&str]) {
 }
 
 #[test]
-fn every_version_is_read_by_its_own_rules() {
+fn every_version_has_its_own_rules() {
     for version in ["0.93", "0.94", "0.95", "0.96", "0.97", "1.0"] {
         accepted(version, &Bag::new().version(version), version, &[]);
     }
-    // Before 0.96 the metadata was called otherwise, and a wrong size there is noticed.
+    // Before 0.96 the metadata file had another name, and a wrong size in it is reported.
     let old = Bag::new().version("0.95").file("package-info.txt", "Payload-Oxum: 1.1\n");
     let json = old.verify(".zip", &[]).exits(1).json();
     assert_eq!(codes(&json), [("BAG004".to_owned(), "error".to_owned())]);
-    // Before 1.0 one of several manifests is enough, blanks around colons are free, and `%` is `%`.
+    // Before 1.0 one of several manifests is enough, spaces around colons are allowed, and `%` is not decoded.
     let loose = Bag::new()
         .file("bagit.txt", "BagIt-Version : 0.97\nTag-File-Character-Encoding:UTF-8\n")
         .file("bag-info.txt", "Contact-Name : x\n")
@@ -53,7 +53,7 @@ fn every_version_is_read_by_its_own_rules() {
 }
 
 #[test]
-fn every_algorithm_is_checked_and_weak_ones_are_said_to_be_so() {
+fn every_algorithm_is_checked_and_weak_ones_cause_warnings() {
     for (algorithm, digest) in DIGESTS {
         let name = format!("manifest-{algorithm}.txt");
         let lines = |digest: &str| format!("{digest}  data/a.txt\n{digest}  data/deep/b c.txt\n");
@@ -107,7 +107,7 @@ fn line_ends_and_encodings_are_free() {
 }
 
 #[test]
-fn what_1_0_encodes_is_decoded_once() {
+fn encoded_names_are_decoded_once() {
     let bag = Bag::new()
         .file("data/100%.txt", CONTENT)
         .file("data/%25", CONTENT)
@@ -117,13 +117,13 @@ fn what_1_0_encodes_is_decoded_once() {
 }
 
 #[test]
-fn what_was_fetched_is_there() {
+fn fetched_files_are_checked() {
     let bag = Bag::new().file("fetch.txt", "https://example.org/a%20 3 data/a.txt\n");
     accepted("fetched", &bag, "1.0", &[]);
 }
 
 #[test]
-fn an_ro_crate_is_recognised_at_the_root_and_in_the_payload() {
+fn an_ro_crate_is_recognized_at_the_root_and_in_the_payload() {
     let crates = Bag::new()
         .file("data/ro-crate-metadata.json", CONTENT)
         .file("bag-info.txt", "Payload-Oxum: 9.3\n")

@@ -1,4 +1,4 @@
-//! BagIt: bags made by hand that keep or break each rule of RFC 8493, and bags that `create` makes.
+//! BagIt: hand-written bags that keep or break each rule of RFC 8493, and bags of `create`.
 
 mod broken;
 mod good;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::bytes::{self, Part, part, sha256};
 use crate::run::{Ran, ra, unhelpful};
 
-/// What every payload file holds, and its published digests.
+/// Content of every payload file, with its published digests.
 const CONTENT: &str = "abc";
 const DIGESTS: [(&str, &str); 6] = [
     ("md5", "900150983cd24fb0d6963f7d28e17f72"),
@@ -39,21 +39,21 @@ fn line(name: &str) -> String {
     format!("{}  {name}\n", digest("sha256"))
 }
 
-/// A bag by the names of its files; the tag manifest is made when it is written.
+/// A bag as a map of files; the tag manifest is made when it is written.
 #[derive(Debug, Clone)]
 struct Bag {
     files: Vec<(String, Vec<u8>)>,
-    /// Whether there is a tag manifest that lists every tag file.
+    /// Whether the bag has a tag manifest that lists every tag file.
     tagged: bool,
-    /// Files beside the bag.
-    beside: Vec<(String, Vec<u8>)>,
-    /// The directory that holds it in an archive.
+    /// Files next to the bag.
+    next_to: Vec<(String, Vec<u8>)>,
+    /// Top directory in an archive.
     top: &'static str,
 }
 
 impl Bag {
     fn new() -> Self {
-        let bag = Self { files: Vec::new(), tagged: true, beside: Vec::new(), top: "exp/" };
+        let bag = Self { files: Vec::new(), tagged: true, next_to: Vec::new(), top: "exp/" };
         bag.version("1.0")
             .file("bag-info.txt", "Contact-Name: A. Scientist\nPayload-Oxum: 6.2\n")
             .file("data/a.txt", CONTENT)
@@ -78,8 +78,8 @@ impl Bag {
         self
     }
 
-    fn beside(mut self, name: &str, bytes: &str) -> Self {
-        self.beside.push((name.to_owned(), bytes.as_bytes().to_vec()));
+    fn next_to(mut self, name: &str, bytes: &str) -> Self {
+        self.next_to.push((name.to_owned(), bytes.as_bytes().to_vec()));
         self
     }
 
@@ -95,12 +95,12 @@ impl Bag {
         self
     }
 
-    /// A tag manifest of its own lines.
+    /// Replaces the lines of the tag manifest.
     fn tags(self, text: &str) -> Self {
         self.untagged().file("tagmanifest-sha256.txt", text)
     }
 
-    /// The lines of the tag manifest that it would have.
+    /// Returns the lines of the correct tag manifest.
     fn tag_lines(&self) -> String {
         let tags = self.files.iter().filter(|(name, _)| !name.starts_with("data/"));
         let lines: Vec<_> =
@@ -119,10 +119,10 @@ impl Bag {
     fn parts(&self) -> Vec<Part> {
         let inside =
             self.whole().into_iter().map(|(name, bytes)| (self.top.to_owned() + &name, bytes));
-        inside.chain(self.beside.clone()).map(|(name, bytes)| part(&name, bytes)).collect()
+        inside.chain(self.next_to.clone()).map(|(name, bytes)| part(&name, bytes)).collect()
     }
 
-    /// Writes it as an archive, or as a directory for the ending `/`.
+    /// Writes the bag as an archive, or as a directory for the ending `/`.
     fn write(&self, scratch: &Path, ending: &str) -> PathBuf {
         let target = scratch.join(format!("bag{}", ending.trim_end_matches('/')));
         match ending {
@@ -148,11 +148,11 @@ impl Bag {
     }
 }
 
-/// Every container that a bag is tried in.
+/// Containers of bags in these tests.
 const CONTAINERS: [&str; 3] = ["/", ".zip", ".tar"];
 const ARCHIVES: [&str; 2] = [".zip", ".tar"];
 
-/// The codes of the findings with their severities.
+/// Returns codes and severities of the findings.
 fn codes(json: &Value) -> Vec<(String, String)> {
     let text = |finding: &Value, key: &str| finding[key].as_str().unwrap().to_owned();
     let findings = json["findings"].as_array().unwrap().iter();

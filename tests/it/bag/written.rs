@@ -1,4 +1,4 @@
-//! What `create --layout bagit` writes, and what bagit-python says of it.
+//! Bags of `create --layout bagit`, and bagit-python.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ fn small() -> Experiment {
     Experiment::new().file("a.txt", "abc").file("run 1/Größe.txt", "more")
 }
 
-/// The files of the bag that `create` makes of `experiment`, by their names in it.
+/// Returns the files of the bag that `create` makes of `experiment`, by name.
 fn bag(experiment: &Experiment, options: &[&str]) -> std::collections::BTreeMap<String, String> {
     let scratch = TempDir::new().unwrap();
     let archive =
@@ -26,7 +26,7 @@ fn bag(experiment: &Experiment, options: &[&str]) -> std::collections::BTreeMap<
 }
 
 #[test]
-fn the_parts_of_a_bag_are_as_the_rfc_says() {
+fn the_files_of_a_bag_follow_the_rfc() {
     let bag = bag(&small(), &["--digest", "sha256,sha512"]);
     assert_eq!(bag["bagit.txt"], "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n");
     assert_eq!(bag["bag-info.txt"], "Payload-Oxum: 7.2\n");
@@ -52,7 +52,7 @@ fn the_parts_of_a_bag_are_as_the_rfc_says() {
 }
 
 #[test]
-fn metadata_stands_in_its_order_and_long_values_are_folded() {
+fn metadata_keeps_its_order_and_long_values_are_folded() {
     let long = "word ".repeat(60);
     let long = format!("External-Description={}", long.trim());
     let bag = bag(
@@ -66,7 +66,7 @@ fn metadata_stands_in_its_order_and_long_values_are_folded() {
 }
 
 #[test]
-fn the_day_comes_from_the_environment_or_not_at_all() {
+fn the_bagging_date_is_written_only_if_the_environment_gives_it() {
     let (experiment, scratch) = (small(), TempDir::new().unwrap());
     let archive = scratch.path().join("exp.tar");
     let mut create = ra_pack();
@@ -114,7 +114,7 @@ fn names_that_readers_of_bags_misread_are_refused() {
 }
 
 #[test]
-fn an_empty_payload_has_its_directory() {
+fn an_empty_payload_has_a_directory() {
     for ending in [".zip", ".tar", ".tar.gz"] {
         let (experiment, scratch) = (Experiment::new(), TempDir::new().unwrap());
         let archive =
@@ -128,7 +128,7 @@ fn an_empty_payload_has_its_directory() {
 }
 
 #[test]
-fn a_plain_pack_has_a_manifest_by_each_algorithm() {
+fn a_plain_pack_has_a_manifest_for_each_algorithm() {
     let scratch = TempDir::new().unwrap();
     let options = ["--digest", "sha256,sha512"];
     for ending in [".zip", ".tar", ".tar.zst"] {
@@ -149,7 +149,7 @@ fn a_plain_pack_has_a_manifest_by_each_algorithm() {
 
 #[test]
 fn digests_do_not_depend_on_how_a_file_is_read() {
-    // Large enough for a hashing thread of its own, and for blocks.
+    // Large enough for a separate hashing thread, and for blocks.
     let large = vec![7_u8; 17 * 1024 * 1024];
     let experiment = small().file("large.bin", &large).file("middle.bin", &large[..700_000]);
     let scratch = TempDir::new().unwrap();
@@ -167,14 +167,14 @@ fn digests_do_not_depend_on_how_a_file_is_read() {
     }
 }
 
-/// Holds the bag at `path` against its manifests by the real bagit-python.
+/// Validates the bag at `path` with bagit-python.
 fn bagit_validate(python: &Python, path: &Path) -> Result<(), String> {
     let program = "import sys, bagit\nbagit.Bag(sys.argv[1]).validate(processes=1)";
     complaint(python.command().args(["-c", program]).arg(path))
 }
 
 #[test]
-fn bagit_python_accepts_what_is_written_and_finds_what_is_damaged() {
+fn bagit_python_accepts_bags_and_finds_damage() {
     let Some(python) = Python::with(&["bagit"]) else { return };
     let long = format!("External-Description={}", "a long word ".repeat(30).trim());
     let options = [
@@ -186,7 +186,7 @@ fn bagit_python_accepts_what_is_written_and_finds_what_is_damaged() {
         (Experiment::standard(), "run1/notes and spaces Größe.txt"),
         (Experiment::new(), "the only file"),
     ] {
-        let experiment = experiment.file(payload, "what is damaged below");
+        let experiment = experiment.file(payload, "this text is damaged below");
         for options in options {
             for (ending, module) in
                 [(".zip", "zipfile"), (".tar", "tarfile"), (".tar.gz", "tarfile")]
@@ -203,7 +203,7 @@ fn bagit_python_accepts_what_is_written_and_finds_what_is_damaged() {
                 let damaged = bag.join("data").join(payload);
                 let info = bag.join("bag-info.txt");
                 for (path, other) in [
-                    (&damaged, Some("What is damaged below")),
+                    (&damaged, Some("This text is damaged below")),
                     (&damaged, None),
                     (&info, Some("A: b\n")),
                 ] {

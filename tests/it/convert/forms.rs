@@ -1,4 +1,4 @@
-//! Each pair of forms.
+//! Each pair of formats.
 
 use std::fs;
 
@@ -9,10 +9,10 @@ use crate::experiment::{Experiment, FLOAT32, INT16, UINT8, le, raw_array, read_t
 use crate::run::{ENDINGS, pack, ra};
 
 #[test]
-fn an_npy_file_becomes_an_array_with_the_first_index_fastest() {
+fn an_npy_file_becomes_a_column_major_array() {
     let home = TempDir::new().unwrap();
     let path = |name: &str| home.path().join(name);
-    // 2 by 3, row by row: 0 1 2, 10 11 12.
+    // 2 by 3, row-major: 0 1 2, 10 11 12.
     fs::write(path("x.npy"), npy("'<f4'", false, "(2, 3)", &floats([0, 1, 2, 10, 11, 12])))
         .unwrap();
     let ran = convert(&path("x.npy"), &path("x.ra"), &[]).exits(0);
@@ -23,7 +23,7 @@ fn an_npy_file_becomes_an_array_with_the_first_index_fastest() {
         description(&path("x.ra")),
         "ndarrays:\n  x:\n    shape: [2, 3]\n    type: float32\n"
     );
-    // The bytes as they are, and how to read them.
+    // Unchanged bytes, with the order in the description.
     convert(&path("x.npy"), &path("y.ra"), &["--order", "row"]).exits(0);
     let rows = raw_array(FLOAT32, &[3, 2], &floats([0, 1, 2, 10, 11, 12]));
     assert_eq!(fs::read(path("y.ra")).unwrap(), rows);
@@ -31,7 +31,7 @@ fn an_npy_file_becomes_an_array_with_the_first_index_fastest() {
     for name in ["x.ra", "y.ra"] {
         ra("validate", &[&path(name)], &[]).exits(0);
     }
-    // And back: neither moves a byte, so one is in Fortran's order.
+    // Back to .npy: neither conversion moves a byte, so one file is column-major.
     convert(&path("y.ra"), &path("z.npy"), &[]).exits(0);
     assert_eq!(fs::read(path("z.npy")).unwrap(), fs::read(path("x.npy")).unwrap());
     convert(&path("x.ra"), &path("f.npy"), &[]).exits(0);
@@ -62,7 +62,7 @@ fn one_array_becomes_a_pack_under_the_name_of_its_file() {
 }
 
 #[test]
-fn a_pack_comes_back_as_it_was_through_every_container() {
+fn a_pack_survives_conversion_through_every_container() {
     let home = TempDir::new().unwrap();
     let experiment = Experiment::standard();
     let first = home.path().join("first");
@@ -84,7 +84,7 @@ fn a_pack_comes_back_as_it_was_through_every_container() {
 }
 
 #[test]
-fn one_member_of_a_pack_is_a_file_by_itself() {
+fn one_member_of_a_pack_is_converted_to_a_file() {
     let home = TempDir::new().unwrap();
     let archive = pack(&Experiment::standard(), home.path(), "x.tar.zst", &[]);
     let out = home.path().join("t.npy");
@@ -97,14 +97,14 @@ fn one_member_of_a_pack_is_a_file_by_itself() {
     }
     let expected = npy("'<f4'", true, "(3, 5)", &floats(0..15));
     assert_eq!(fs::read(&out).unwrap(), expected);
-    // What is described row by row stays so, and needs no move.
+    // A row-major array stays row-major, and no byte is moved.
     convert(&archive, &out, &["--member", "run2/counts", "--force"]).exits(0);
     let expected = npy("'<i2'", false, "(5, 3)", &le(i16::to_le_bytes, 0..15));
     assert_eq!(fs::read(&out).unwrap(), expected);
 }
 
 #[test]
-fn arrays_of_no_dimension_of_none_and_of_many() {
+fn scalars_empty_arrays_and_arrays_of_many_dimensions() {
     let home = TempDir::new().unwrap();
     let path = |name: &str| home.path().join(name);
     let many = vec!["1"; 33].join(", ");
@@ -127,8 +127,8 @@ fn arrays_of_no_dimension_of_none_and_of_many() {
 }
 
 #[test]
-fn what_is_fastest_last_without_saying_so_is_turned_and_says_so() {
-    // As the author's own pictures are: dims as the shape, the last index fastest.
+fn row_unreversed_arrays_become_row_major() {
+    // As in pictures of the original implementation: dims in the order of the shape, the last index changes fastest.
     let experiment = Experiment::new().array("p.ra", UINT8, &[2, 3], &[0, 1, 2, 10, 11, 12]).file(
         "p.yaml",
         "ndarrays:\n  p:\n    shape: [2, 3]\n    type: uint8\n    storage: {order: row-unreversed}\n",

@@ -1,4 +1,4 @@
-//! Forms that hold several arrays, and pictures.
+//! Formats that hold several arrays, and pictures.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::experiment::{Element, Experiment, FLOAT32, UINT8, raw_array, read_tre
 use crate::python::Python;
 use crate::run::{pack, ra};
 
-/// Every array of a pack by its name, in the order of its shape.
+/// Returns every array of a pack by name, in the order of its shape.
 fn elements(archive: &Path) -> Vec<(String, Vec<u8>)> {
     let scratch = TempDir::new().unwrap();
     let out = scratch.path().join("x.npy");
@@ -29,7 +29,7 @@ fn elements(archive: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn a_pack_comes_back_from_an_npz() {
+fn a_pack_survives_conversion_to_npz() {
     let home = TempDir::new().unwrap();
     let archive = pack(&Experiment::standard(), home.path(), "x.zip", &[]);
     let path = |name: &str| home.path().join(name);
@@ -42,7 +42,7 @@ fn a_pack_comes_back_from_an_npz() {
             assert_eq!(elements(&path(back)), elements(&archive), "{npz} {back}");
             fs::remove_dir_all(path(back)).ok();
         }
-        // The same arrays make the same file.
+        // The same arrays give the same file.
         convert(&archive, &path("again.npz"), options).exits(0);
         assert!(fs::read(path("again.npz")).unwrap() == fs::read(path(npz)).unwrap());
         fs::remove_file(path("again.npz")).unwrap();
@@ -52,7 +52,7 @@ fn a_pack_comes_back_from_an_npz() {
 }
 
 #[test]
-fn what_follows_the_elements_in_a_member_of_an_npz_is_told() {
+fn trailing_bytes_in_a_member_of_an_npz_are_reported() {
     let home = TempDir::new().unwrap();
     let array = npy("'|u1'", false, "(2,)", &[1, 2]);
     let members = [("a.npy", array.clone()), ("b.npy", [array, b"more".to_vec()].concat())];
@@ -65,7 +65,7 @@ fn what_follows_the_elements_in_a_member_of_an_npz_is_told() {
 }
 
 #[test]
-fn a_pack_comes_back_from_a_ds_with_its_coordinates_and_attributes() {
+fn a_pack_survives_conversion_to_ds_with_coordinates_and_attributes() {
     let data = floats(0..15);
     let numbers = |count: u16| floats((0..count).map(|number| number * 10));
     let coordinate = |name: &str, size: u16| {
@@ -110,13 +110,13 @@ fn a_pack_comes_back_from_a_ds_with_its_coordinates_and_attributes() {
     ] {
         assert!(text(name).contains(says), "{name}: {}", text(name));
     }
-    // A second way round changes nothing any more.
+    // Converting again changes nothing.
     convert(&path("back"), &path("y.ds"), &[]).exits(0);
     assert!(fs::read(path("x.ds")).unwrap() == fs::read(path("y.ds")).unwrap());
 }
 
 #[test]
-fn coordinates_of_groups_are_found_by_their_paths() {
+fn coordinates_of_groups_are_found_by_path() {
     let home = TempDir::new().unwrap();
     let path = |name: &str| home.path().join(name);
     let experiment = Experiment::new()
@@ -134,10 +134,11 @@ fn coordinates_of_groups_are_found_by_their_paths() {
 }
 
 #[test]
-fn odd_names_become_files_and_are_told() {
+fn odd_names_become_files_and_are_reported() {
     let Some(python) = Python::with(&["numpy"]) else { return };
     let home = TempDir::new().unwrap();
     let path = |name: &str| home.path().join(name);
+    // words: the Python module is called numpy
     let save = r"
 import numpy as np
 a = np.arange(3)
@@ -176,7 +177,7 @@ np.savez('x.npz', **{'../up': a, '/abs': a, 'C:x': a, 'a/b/x': a, 'manifest': a,
 }
 
 #[test]
-fn numpy_reads_what_hundreds_of_arrays_became() {
+fn numpy_reads_an_npz_of_hundreds_of_arrays() {
     let home = TempDir::new().unwrap();
     let path = |name: &str| home.path().join(name);
     let mut experiment = Experiment::new();
@@ -196,6 +197,7 @@ fn numpy_reads_what_hundreds_of_arrays_became() {
         }
     }
     let Some(python) = Python::with(&["numpy"]) else { return };
+    // words: the Python module is called numpy
     let load = "import numpy as np; z = np.load('x.npz'); assert len(z.files) == 300\n\
                 for k in z.files:\n  a = z[k]; n = int(k.split('x')[1])\n  \
                 assert a.shape == (2, 3) and a[1, 0] == n + 1 and a[0, 1] == n + 2, k";
@@ -204,16 +206,17 @@ fn numpy_reads_what_hundreds_of_arrays_became() {
 }
 
 #[test]
-fn ds_format_sees_what_a_pack_holds() {
+fn ds_format_reads_a_converted_pack() {
     let Some(python) = Python::with(&["numpy", "ds_format"]) else { return };
     let experiment = Experiment::new()
         .array("t.ra", FLOAT32, &[2, 3], &floats(0..6))
         .describe("t.yaml", "[2, 3]", "float32")
-        // Of a number that 8 divides: of others ds-format cannot read what it writes itself.
+        // A multiple of 8 booleans: ds-format cannot read other numbers, not even its own files.
         .array("b.ra", UINT8, &[8], &[0, 1, 1, 0, 0, 0, 0, 1])
         .describe("b.yaml", "[8]", "{enum: {base: uint8, members: {\"false\": 0, \"true\": 1}}}");
     let home = TempDir::new().unwrap();
     convert(experiment.path(), &home.path().join("x.ds"), &[]).exits(0);
+    // words: the Python module is called numpy
     let read = "import ds_format as ds, numpy as np\n\
                 d = ds.read('x.ds')\n\
                 assert d['t'].tolist() == [[0, 2, 4], [1, 3, 5]], d['t']\n\
@@ -223,7 +226,7 @@ fn ds_format_sees_what_a_pack_holds() {
 }
 
 #[test]
-fn masks_go_both_ways_when_they_are_asked_for() {
+fn masks_are_converted_in_both_directions_on_request() {
     let home = TempDir::new().unwrap();
     let path = |name: &str| home.path().join(name);
     let experiment = Experiment::new().array("x.ra", UINT8, &[4], &[1, 9, 3, 9]).file(
@@ -241,10 +244,10 @@ fn masks_go_both_ways_when_they_are_asked_for() {
 }
 
 #[test]
-fn what_is_missing_in_one_ds_is_missing_in_the_next() {
+fn missing_values_of_a_ds_survive_conversion() {
     let home = TempDir::new().unwrap();
     let path = |name: &str| home.path().join(name);
-    // Of the four elements the second is missing; of the truth values none.
+    // The second of the four elements is missing; none of the booleans is.
     let head = "ds-1.0\n{\"x\": {\".dims\": [\"n\"], \".size\": [4], \".offset\": 0, \".len\": 4, \".type\": \"uint8\", \
                 \".missing\": true, \".endian\": \"b\"}, \"t\": {\".dims\": [\"n\"], \".size\": [4], \".offset\": 4, \
                 \".len\": 1, \".type\": \"bool\", \".missing\": false}, \".\": {}}\n";
@@ -252,7 +255,7 @@ fn what_is_missing_in_one_ds_is_missing_in_the_next() {
     fs::write(path("x.ds"), [head.as_bytes(), &body].concat()).unwrap();
     let ran = convert(&path("x.ds"), &path("y.ds"), &[]).exits(0);
     assert!(fs::read(path("y.ds")).unwrap().ends_with(&body));
-    // Whoever uses ds-format has to know that it cannot read the file.
+    // A warning says that ds-format cannot read the file.
     ran.says(&["\"t\" has 4 truth values", "multiple of 8"]);
 }
 

@@ -1,12 +1,12 @@
-//! `ra-pack convert`: every form into every other, what each option does, and what is refused.
+//! `ra-pack convert`: every format to every other, each option, and refusals.
 
-mod forms; // each pair of forms
-mod get_large; // `get` by the same way, for what is too large for memory
-mod many; // forms that hold several arrays: packs, .npz, .ds
-mod numpy; // what numpy makes of what we write
+mod forms; // each pair of formats
+mod get_large; // `get` of arrays that are too large for memory
+mod many; // formats that hold several arrays: packs, .npz, .ds
+mod numpy; // NumPy reads our files, and we read NumPy's
 mod options; // each option
-mod properties; // any array, any pack: what goes out comes back
-mod refused; // what is not done, and what is left when it is not
+mod properties; // any array and any pack survives conversion
+mod refused; // refused conversions, which leave no output
 mod tree; // directories of files, and several inputs
 
 use std::fs;
@@ -19,12 +19,12 @@ fn convert(input: &Path, output: &Path, options: &[&str]) -> Ran {
     ra("convert", &[input, output], options)
 }
 
-/// The bytes of `values` in little-endian order.
+/// Returns the bytes of `values`, little-endian.
 fn floats(values: impl IntoIterator<Item = u16>) -> Vec<u8> {
     values.into_iter().flat_map(|value| f32::from(value).to_le_bytes()).collect()
 }
 
-/// An `.npy` file of version 1.0, by hand.
+/// Returns an `.npy` file of version 1.0.
 fn npy(descr: &str, fortran_order: bool, shape: &str, data: &[u8]) -> Vec<u8> {
     let order = if fortran_order { "True" } else { "False" };
     let mut text =
@@ -37,7 +37,7 @@ fn npy(descr: &str, fortran_order: bool, shape: &str, data: &[u8]) -> Vec<u8> {
     [b"\x93NUMPY\x01\x00".as_slice(), &len, &text, data].concat()
 }
 
-/// The description beside an array.
+/// Reads the description next to an array.
 fn description(array: &Path) -> String {
     fs::read_to_string(array.with_extension("yaml")).unwrap()
 }

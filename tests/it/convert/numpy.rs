@@ -1,4 +1,4 @@
-//! What numpy makes of what we write, and we of what it writes.
+//! NumPy reads our files, and we read NumPy's.
 
 use std::fs;
 
@@ -8,7 +8,8 @@ use super::convert;
 use crate::python::Python;
 use crate::run::ra;
 
-/// Every dtype that has a counterpart, in both orders.
+/// Writes every dtype with a counterpart, in both orders.
+// words: the Python module is called numpy
 const SAVE: &str = r"
 import numpy as np, sys
 r = np.random.default_rng(1)
@@ -29,7 +30,8 @@ np.save(f'{n}.npy', np.array(['a', 'bcd', ''])); n += 1
 print(n)
 ";
 
-/// Whether what came back is the same.
+/// Compares the converted arrays with the original ones.
+// words: the Python module is called numpy
 const COMPARE: &str = r"
 import numpy as np, sys
 for n in range(int(sys.argv[1])):
@@ -49,7 +51,7 @@ for n in range(int(sys.argv[1])):
 ";
 
 #[test]
-fn every_dtype_comes_back_bit_for_bit() {
+fn every_dtype_survives_conversion_bit_for_bit() {
     let Some(python) = Python::with(&["numpy"]) else { return };
     let home = TempDir::new().unwrap();
     let saved = python.command().args(["-c", SAVE]).current_dir(home.path()).output().unwrap();
@@ -69,10 +71,11 @@ fn every_dtype_comes_back_bit_for_bit() {
 }
 
 #[test]
-fn brain_floats_are_known_when_they_are_said_to_be_some() {
+fn bfloat16_is_read_on_request() {
     let Some(python) = Python::with(&["numpy", "ml_dtypes"]) else { return };
     let home = TempDir::new().unwrap();
     let path = |name: &str| home.path().join(name);
+    // words: the Python module is called numpy
     let save = "import numpy as np, ml_dtypes; \
                 np.save('b.npy', np.arange(6).reshape(2, 3).astype(ml_dtypes.bfloat16))";
     let saved = python.command().args(["-c", save]).current_dir(home.path()).status().unwrap();

@@ -9,14 +9,14 @@ use super::{convert, description, npy};
 use crate::experiment::{Element, Experiment, FLOAT32, INT16, raw_array};
 use crate::run::ra;
 
-/// An array that was written with these flags.
+/// Returns an array with these flags.
 fn flagged(flags: u8, mut array: Vec<u8>) -> Vec<u8> {
     array[8] = flags;
     array
 }
 
 #[test]
-fn big_endian_numbers_are_swapped_unless_they_are_to_stay() {
+fn big_endian_numbers_are_swapped_unless_kept() {
     let home = TempDir::new().unwrap();
     let path = |name: &str| home.path().join(name);
     let big = flagged(1, raw_array(INT16, &[2, 2], &[0, 1, 0, 2, 0, 3, 0, 4]));
@@ -28,7 +28,7 @@ fn big_endian_numbers_are_swapped_unless_they_are_to_stay() {
     assert_eq!(fs::read(path("k.ra")).unwrap(), big);
     assert!(description(&path("k.ra")).contains("endian: big"));
     ra("validate", &[&path("k.ra")], &[]).exits(0);
-    // Transposed they stay big-endian too.
+    // Transposed arrays stay big-endian, too.
     convert(&path("b.ra"), &path("t.npy"), &["--keep-endian", "--order", "row"]).exits(0);
     let rows = npy("'>i2'", false, "(2, 2)", &[0, 1, 0, 3, 0, 2, 0, 4]);
     assert_eq!(fs::read(path("t.npy")).unwrap(), rows);
@@ -39,7 +39,7 @@ fn big_endian_numbers_are_swapped_unless_they_are_to_stay() {
 }
 
 #[test]
-fn what_follows_the_elements_is_kept_dropped_or_put_aside() {
+fn trailing_metadata_is_kept_dropped_or_written_to_a_file() {
     let home = TempDir::new().unwrap();
     let path = |name: &str| home.path().join(name);
     let plain = raw_array(INT16, &[2], &[1, 0, 2, 0]);
@@ -65,10 +65,10 @@ fn what_follows_the_elements_is_kept_dropped_or_put_aside() {
 }
 
 #[test]
-fn what_is_encoded_is_decoded() {
+fn encoded_arrays_are_decoded() {
     let home = TempDir::new().unwrap();
     let path = |name: &str| home.path().join(name);
-    // Ten truth values in the bits of one chunk, as Julia has them.
+    // Ten booleans in the bits of one chunk, as written by Julia.
     let mut bits = b"rawarray".to_vec();
     for field in [6_u64, 5, 8, 8, 1, 10, 0b10_0000_1001] {
         bits.extend(field.to_le_bytes());
@@ -81,7 +81,7 @@ fn what_is_encoded_is_decoded() {
     ra("validate", &[&path("b.ra")], &[]).exits(0);
     convert(&path("bits.ra"), &path("b.npy"), &[]).exits(0);
     assert_eq!(fs::read(path("b.npy")).unwrap(), npy("'|b1'", false, "(10,)", &bytes));
-    // Zigzag, as Julia compresses integers; the flag is 2 and the size that of the elements.
+    // Zigzag coding, as written by Julia for integers; the flag is 2 and the size is that of the decoded elements.
     let mut leb = flagged(2, raw_array(INT16, &[3], &[0; 6]));
     leb.truncate(56);
     leb.extend([1, 2, 0x80, 0x02]);
@@ -92,7 +92,7 @@ fn what_is_encoded_is_decoded() {
 }
 
 #[test]
-fn a_form_may_be_said_instead_of_shown() {
+fn a_format_may_be_given_instead_of_inferred() {
     let home = TempDir::new().unwrap();
     let path = |name: &str| home.path().join(name);
     fs::write(path("x.dat"), npy("'|u1'", false, "(1,)", &[5])).unwrap();
@@ -109,20 +109,20 @@ fn a_form_may_be_said_instead_of_shown() {
 }
 
 #[test]
-fn the_names_of_axes_stay_where_they_mean_something() {
+fn names_of_axes_stay_if_they_have_a_meaning() {
     let experiment = Experiment::standard();
-    let beside = experiment.path().join("run1/copy.ra");
+    let next_to = experiment.path().join("run1/copy.ra");
     let source = experiment.path().join("run1/temperature.ra");
-    let ran = convert(&source, &beside, &[]).exits(0);
+    let ran = convert(&source, &next_to, &[]).exits(0);
     assert!(!ran.err.contains("warning"), "{}", ran.err);
-    assert!(description(&beside).contains("shape: [depth, time]"));
+    assert!(description(&next_to).contains("shape: [depth, time]"));
     ra("validate", &[experiment.path()], &[]).exits(0);
     let home = TempDir::new().unwrap();
     let elsewhere = home.path().join("copy.ra");
     convert(&source, &elsewhere, &[]).exits(0).says(&["names of its axes (depth, time)"]);
     assert!(description(&elsewhere).contains("shape: [3, 5]"));
     ra("validate", &[&elsewhere], &[]).exits(0);
-    // A coordinate stays one.
+    // A coordinate stays a coordinate.
     let time = home.path().join("time.ra");
     let source = experiment.path().join("time.ra");
     convert(&source, &time, &[]).exits(0);
@@ -144,7 +144,7 @@ fn jobs_change_nothing() {
 }
 
 #[test]
-fn new_elements_keep_a_description_that_still_holds() {
+fn a_description_that_fits_new_elements_is_kept() {
     let experiment = Experiment::new()
         .array("t.ra", FLOAT32, &[2, 3], &[0; 24])
         .array("same.ra", FLOAT32, &[2, 3], &[1; 24])

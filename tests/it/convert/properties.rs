@@ -1,4 +1,4 @@
-//! Any array and any pack: what goes out comes back, bit for bit.
+//! Any array and any pack survives conversion, bit for bit.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::experiment::{Element, Experiment, raw_array, read_tree};
 
-/// Element types that numpy has too, with their words.
+/// Element types that NumPy has, too, with their names in NDL.
 const TYPES: [(Element, &str); 9] = [
     (Element(1, 1), "int8"),
     (Element(1, 8), "int64"),
@@ -49,7 +49,7 @@ impl Array {
 }
 
 prop_compose! {
-    /// Of any bytes: payloads of NaN, subnormal numbers and negative zeros among them.
+    /// Generates arrays of any bytes, including payloads of NaN, subnormal numbers and negative zeros.
     fn arrays()(
         (element, word) in select(&TYPES[..]),
         dims in vec(0_u64..5, 0..5),
@@ -82,7 +82,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(16) })]
 
     #[test]
-    fn an_array_comes_back_from_an_npy(array in arrays()) {
+    fn an_array_survives_conversion_to_npy(array in arrays()) {
         let home = TempDir::new().unwrap();
         let path = |name: &str| home.path().join(name);
         fs::write(path("x.ra"), array.file()).unwrap();
@@ -96,13 +96,13 @@ proptest! {
     }
 
     #[test]
-    fn a_pack_comes_back_from_an_npz(
+    fn a_pack_survives_conversion_to_npz(
         arrays in vec(arrays(), 1..5),
         deflate in any::<bool>(),
     ) {
         let mut experiment = Experiment::new();
         for (number, array) in arrays.iter().enumerate() {
-            // What an `.npz` does not say: the one order for all.
+            // An `.npz` has no order of its own, so all arrays have the same.
             let array = Array { is_row: false, ..array.clone() };
             let name = format!("g{}/x{number}", number % 2);
             experiment = experiment
@@ -119,7 +119,7 @@ proptest! {
         ra_pack::convert(path("a.npz"), path("b.zip"), &keep()).unwrap();
         ra_pack::convert(path("a.zip"), path("a"), &keep()).unwrap();
         ra_pack::convert(path("b.zip"), path("b"), &keep()).unwrap();
-        // Descriptions have the words that they had or those that ra-pack gives them.
+        // Descriptions keep their type names or get those of ra-pack.
         let [one, other] = ["a", "b"].map(|name| {
             let mut tree = read_tree(&path(name));
             let names: Vec<_> = tree.keys().cloned().collect();
@@ -130,7 +130,7 @@ proptest! {
     }
 
     #[test]
-    fn an_array_comes_back_from_a_ds(array in arrays()) {
+    fn an_array_survives_conversion_to_ds(array in arrays()) {
         if array.word == "float16" || array.word.contains("compound") {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! What is not done, and what is left when it is not.
+//! Refused conversions, which leave no output.
 
 use std::fs;
 use std::io::Write;
@@ -10,7 +10,7 @@ use super::{convert, npy};
 use crate::experiment::{Experiment, INT16, UINT8, raw_array};
 use crate::run::{Ran, names_in, pack};
 
-/// A conversion that must not write anything.
+/// Runs a conversion that must not write anything.
 #[track_caller]
 fn refused(input: &Path, output: &Path, options: &[&str], code: i32) -> Ran {
     let place = output.parent().unwrap();
@@ -22,7 +22,7 @@ fn refused(input: &Path, output: &Path, options: &[&str], code: i32) -> Ran {
 }
 
 #[test]
-fn bad_input_is_one_error_with_the_byte() {
+fn malformed_input_is_one_error_with_the_offset() {
     let home = TempDir::new().unwrap();
     let path = |name: &str| home.path().join(name);
     let whole = npy("'<i2'", false, "(2, 2)", &[1, 0, 2, 0, 3, 0, 4, 0]);
@@ -54,7 +54,7 @@ fn bad_input_is_one_error_with_the_byte() {
 }
 
 #[test]
-fn what_has_no_counterpart_is_refused_with_a_way_out() {
+fn types_without_a_counterpart_are_refused_with_a_next_step() {
     let home = TempDir::new().unwrap();
     let path = |name: &str| home.path().join(name);
     fs::write(path("o.npy"), npy("'|O'", false, "(1,)", b"cos\nsystem\n.")).unwrap();
@@ -69,7 +69,7 @@ fn what_has_no_counterpart_is_refused_with_a_way_out() {
 }
 
 #[test]
-fn of_several_arrays_one_has_to_be_chosen() {
+fn one_of_several_arrays_must_be_chosen() {
     let home = TempDir::new().unwrap();
     let archive = pack(&Experiment::standard(), home.path(), "x.zip", &[]);
     let out = home.path().join("o.npy");
@@ -81,7 +81,7 @@ fn of_several_arrays_one_has_to_be_chosen() {
 }
 
 #[test]
-fn nothing_is_replaced_unless_it_may_be() {
+fn files_are_replaced_only_by_force() {
     let home = TempDir::new().unwrap();
     let path = |name: &str| home.path().join(name);
     fs::write(path("x.npy"), npy("'|u1'", false, "(1,)", &[5])).unwrap();
@@ -95,7 +95,7 @@ fn nothing_is_replaced_unless_it_may_be() {
     for out in ["y.ra", "z.ra", "u.ra", "x.npy", "taken"] {
         refused(&path("x.npy"), &path(out), &[], 2).says(&["--force"]);
     }
-    // There is nothing of that name in it.
+    // The directory has no file of that name.
     convert(&path("x.npy"), &path("full"), &[]).exits(0);
     assert_eq!(names_in(&path("full")), ["x", "x.ra", "x.yaml"]);
     fs::write(path("file"), "mine").unwrap();
@@ -114,7 +114,7 @@ fn nothing_is_replaced_unless_it_may_be() {
 }
 
 #[test]
-fn a_file_may_take_its_own_place() {
+fn a_file_may_replace_itself() {
     let home = TempDir::new().unwrap();
     let x = home.path().join("x.ra");
     let mut big = raw_array(INT16, &[2], &[0, 1, 0, 2]);
@@ -130,7 +130,7 @@ fn a_file_may_take_its_own_place() {
 }
 
 #[test]
-fn damage_and_wrong_descriptions_are_findings() {
+fn damage_and_wrong_descriptions_exit_with_1() {
     let home = TempDir::new().unwrap();
     let archive = pack(&Experiment::standard(), home.path(), "x.zip", &[]);
     let mut bytes = fs::read(&archive).unwrap();
@@ -157,7 +157,7 @@ fn damage_and_wrong_descriptions_are_findings() {
 }
 
 #[test]
-fn options_that_mean_nothing_are_refused() {
+fn options_without_a_meaning_are_refused() {
     let home = TempDir::new().unwrap();
     let path = |name: &str| home.path().join(name);
     fs::write(path("x.npy"), npy("'|u1'", false, "(1,)", &[5])).unwrap();
@@ -176,7 +176,7 @@ fn options_that_mean_nothing_are_refused() {
 
 #[test]
 #[cfg(unix)] // sockets
-fn no_file_takes_the_place_of_what_is_none() {
+fn special_files_are_not_replaced() {
     let home = TempDir::new().unwrap();
     let path = |name: &str| home.path().join(name);
     fs::write(path("x.npy"), npy("'|u1'", false, "(1,)", &[5])).unwrap();
@@ -190,7 +190,7 @@ fn no_file_takes_the_place_of_what_is_none() {
 }
 
 #[test]
-fn what_follows_the_elements_gets_a_file_of_its_own() {
+fn trailing_metadata_is_written_to_a_new_file() {
     let home = TempDir::new().unwrap();
     let path = |name: &str| home.path().join(name);
     let array = [raw_array(UINT8, &[1], &[5]), b"more".to_vec()].concat();
@@ -206,7 +206,7 @@ fn what_follows_the_elements_gets_a_file_of_its_own() {
 }
 
 #[test]
-fn an_array_that_is_refused_is_named_and_leaves_a_way_to_the_others() {
+fn a_refused_array_is_named_and_the_others_can_be_converted() {
     let home = TempDir::new().unwrap();
     let path = |name: &str| home.path().join(name);
     let object = npy("'|O'", false, "(1,)", b"cos\nsystem\n.");

@@ -10,7 +10,7 @@ use super::{convert, description, npy};
 use crate::experiment::{FLOAT32, INT16, UINT8, raw_array, read_tree};
 use crate::run::{ENDINGS, Ran, create, names_in, ra};
 
-/// What somebody has who measures: arrays in several formats, descriptions of some, and notes.
+/// Returns a typical directory: arrays in several formats, descriptions of some, and notes.
 fn data() -> TempDir {
     let home = TempDir::new().unwrap();
     let write = |name: &str, content: &[u8]| {
@@ -32,7 +32,7 @@ fn data() -> TempDir {
     home
 }
 
-/// A description that nobody would write again in these words.
+/// Hand-written description.
 const OLD: &str = "# by hand\nndarrays: {old: {shape: [2], type: int16, attributes: {units: K}}}\n";
 
 fn broken(home: &TempDir) {
@@ -93,7 +93,7 @@ fn a_directory_keeps_its_tree_and_its_other_files() {
         unpacked.retain(|name, _| !name.starts_with("manifest"));
         assert_eq!(unpacked, tree, "{ending}");
     }
-    // The arrays of all of it are as good for another format.
+    // The directory can be converted to another format.
     convert(&path("data"), &path("x.npz"), &[]).exits(0).says(&["run1/b", "notes.txt"]);
     convert(&path("data"), &path("b.npy"), &["--member", "run1/b", "--order", "row"]).exits(0);
     assert_eq!(fs::read(path("b.npy")).unwrap(), fs::read(path("data/run1/b.NPY")).unwrap());
@@ -102,7 +102,7 @@ fn a_directory_keeps_its_tree_and_its_other_files() {
 }
 
 #[test]
-fn what_cannot_be_converted_is_named_and_keeps_back_nothing_else() {
+fn files_that_cannot_be_converted_are_named_and_the_others_converted() {
     let home = data();
     broken(&home);
     let path = |name: &str| home.path().join(name);
@@ -125,13 +125,13 @@ fn what_cannot_be_converted_is_named_and_keeps_back_nothing_else() {
         .collect();
     assert_eq!(failed, ["cut.ra", "run1/object.npy", "cut.npy"]);
     ra("verify", &[&path("mine.zip")], &[]).exits(0);
-    // A file of several arrays is written whole or not at all.
+    // A file of several arrays is written only if all can be converted.
     convert(&path("data"), &path("mine.npz"), &[]).exits(1);
     assert!(!path("mine.npz").exists());
-    // One array is converted whatever is wrong with the others.
+    // One array is converted despite errors in the others.
     convert(&path("data"), &path("a.ra"), &["--member", "a"]).exits(0);
     convert(&path("data"), &path("o.ra"), &["--member", "run1/object"]).exits(2).says(&["Python"]);
-    // Where nothing is left there is no output.
+    // Without any array, there is no output.
     let bad = path("bad");
     fs::create_dir(&bad).unwrap();
     fs::write(bad.join("x.npy"), b"nonsense").unwrap();
@@ -146,7 +146,7 @@ fn convert_all(inputs: &[&Path], output: &Path, options: &[&str]) -> Ran {
 }
 
 #[test]
-fn several_inputs_go_into_one_directory_that_may_be_there() {
+fn several_inputs_are_converted_into_one_directory_that_may_exist() {
     let home = data();
     let path = |name: &str| home.path().join(name);
     let (a, b, notes) = (path("data/a.npy"), path("data/run1/b.NPY"), path("data/notes.txt"));
@@ -154,7 +154,7 @@ fn several_inputs_go_into_one_directory_that_may_be_there() {
     convert_all(&[&a, &notes], &path("mine"), &[]).exits(0).says(&["1 other file"]);
     assert_eq!(names_in(&path("mine")), ["a.ra", "a.yaml", "notes.txt"]);
     convert_all(&[&b, &path("data/results.npz")], &path("mine/"), &[]).exits(0);
-    // `b` is there.
+    // `b` exists.
     convert_all(&[&path("data/run1")], &path("mine"), &["--arrays-only"])
         .exits(2)
         .says(&["--force"]);
@@ -167,13 +167,13 @@ fn several_inputs_go_into_one_directory_that_may_be_there() {
     expected.push("notes.txt".to_owned());
     expected.sort();
     assert_eq!(names(&before), expected);
-    // Only what is there is refused, and nothing is written then.
+    // Existing files are refused before anything is written.
     let new = path("new.npy");
     fs::copy(&a, &new).unwrap();
     let ran = convert_all(&[&new, &a], &path("mine"), &[]).exits(2);
     ran.says(&["2 files are in", "`a.ra`, `a.yaml`", "--force"]);
     assert_eq!(read_tree(&path("mine")), before);
-    // What somebody wrote about an array stays as long as it is true.
+    // A hand-written description stays as long as it fits.
     let text = fs::read_to_string(path("mine/a.yaml")).unwrap() + "    attributes: {units: K}\n";
     fs::write(path("mine/a.yaml"), &text).unwrap();
     convert_all(&[&new, &a], &path("mine"), &["--force"]).exits(0).says(&["still describes it"]);
@@ -208,19 +208,19 @@ fn a_description_next_to_an_array_of_another_format_is_its_description() {
     assert_eq!(tree["a.yaml"], a.as_bytes());
     assert_eq!(tree["run1/b.yaml"], row.as_bytes());
     assert_eq!(tree["run1/b.ra"], raw_array(UINT8, &[3, 2], b"ghijkl"), "not a byte was moved");
-    // Of another order, the same is said again.
+    // For another order, the description is generated again.
     convert(&path("data"), &path("columns"), &["--order", "column"]).exits(0);
     let columns = read_tree(&path("columns"));
     assert_eq!(columns["run1/b.ra"], raw_array(UINT8, &[2, 3], b"gjhkil"));
     assert!(!String::from_utf8_lossy(&columns["run1/b.yaml"]).contains("order"));
     assert!(String::from_utf8_lossy(&columns["run1/b.yaml"]).contains("[2, time]"));
-    // By itself, an array cannot name what is not there.
+    // A single array cannot refer to coordinates that do not exist.
     let (a, yaml) = (path("data/a.npy"), path("data/a.yaml"));
     convert_all(&[&a, &yaml], &path("alone.zip"), &[])
         .exits(0)
         .says(&["names of its axes (/run1/time)"]);
     ra("verify", &[&path("alone.zip")], &[]).exits(0);
-    // One that does not fit is the fault of the array.
+    // A description that does not fit is an error of its array.
     describe("a.yaml", "ndarrays: {a: {shape: [3, 2], type: uint8}}\n");
     let ran = convert(&path("data"), &path("wrong"), &[]).exits(1);
     ran.says(&[
@@ -232,7 +232,7 @@ fn a_description_next_to_an_array_of_another_format_is_its_description() {
 }
 
 #[test]
-fn a_document_of_the_whole_comes_along() {
+fn the_document_of_a_pack_is_copied() {
     let home = data();
     let path = |name: &str| home.path().join(name);
     let text = "# whole\n/:\n  attributes: {title: a test}\n  ndarrays:\n    a: {shape: [2, 3], type: uint8}\n";
@@ -240,16 +240,16 @@ fn a_document_of_the_whole_comes_along() {
     convert(&path("data"), &path("mine"), &[]).exits(0);
     let tree = read_tree(&path("mine"));
     assert_eq!(tree["manifest.yaml"], text.as_bytes());
-    assert!(!tree.contains_key("a.yaml"), "it is described there");
+    assert!(!tree.contains_key("a.yaml"), "the document describes it");
     ra("validate", &[&path("mine")], &[]).exits(0);
     convert(&path("data"), &path("mine.zip"), &[]).exits(0);
     ra("verify", &[&path("mine.zip")], &[]).exits(0);
-    // It would not be true any more.
+    // The document would be wrong after the change.
     let ran = convert(&path("data"), &path("row"), &["--order", "row"]).exits(0);
     ran.says(&["`manifest.yaml` describes arrays that were changed"]);
     assert!(description(&path("row/a.ra")).contains("order: row"));
     ra("validate", &[&path("row")], &[]).exits(0);
-    // One that was made is made again.
+    // A generated document is generated again.
     crate::run::extract(&path("mine.zip"), &path("out"), &[]).exits(0);
     convert(&path("out"), &path("again"), &["--order", "row"]).exits(0);
     ra("validate", &[&path("again")], &[]).exits(0);
@@ -271,7 +271,7 @@ fn one_dimensional_arrays_of_known_names_become_coordinates() {
     assert!(description(&path("mine/run1/b.ra")).contains("shape: [2, time]"));
     ra("validate", &[&path("mine")], &[]).exits(0);
     convert(&path("data"), &path("x.npz"), &["--dimcoords"]).exits(2).says(&["--dimcoords"]);
-    // Also of a directory that was there.
+    // Also in an existing directory.
     convert(&path("data/run1/time.npy"), &path("later"), &[]).exits(0);
     let ran = convert(&path("data/run1/b.NPY"), &path("later"), &["--dimcoords"]).exits(0);
     ran.says(&["b.ra: uint8 [2, time 3]"]);
@@ -279,7 +279,7 @@ fn one_dimensional_arrays_of_known_names_become_coordinates() {
 }
 
 #[test]
-fn create_says_which_command_makes_arrays_of_plain_files() {
+fn create_suggests_the_command_that_converts_plain_files() {
     let home = data();
     let path = |name: &str| home.path().join(name);
     let ran = create(&path("data"), &path("x.zip"), &[]).exits(0);
@@ -305,7 +305,7 @@ fn create_says_which_command_makes_arrays_of_plain_files() {
 }
 
 #[test]
-fn losses_are_one_line_for_each_array_and_nothing_when_quiet() {
+fn losses_are_one_line_per_array_and_silent_with_quiet() {
     let home = data();
     let path = |name: &str| home.path().join(name);
     let text = "ndarrays: {x: {shape: [1], type: float32, attributes: {units: K, a: 1, b: 2}, storage: {fillvalue: 9}}}\n";
@@ -325,7 +325,7 @@ fn losses_are_one_line_for_each_array_and_nothing_when_quiet() {
 
 #[test]
 #[cfg(unix)] // links
-fn links_are_named_and_not_followed() {
+fn links_are_reported_and_not_followed() {
     let home = data();
     let path = |name: &str| home.path().join(name);
     std::os::unix::fs::symlink("/etc", path("data/etc")).unwrap();
@@ -333,14 +333,14 @@ fn links_are_named_and_not_followed() {
     let ran = convert(&path("data"), &path("mine"), &[]).exits(1);
     ran.says(&["2 files could not be converted", "  etc: ", "  z.npy: "]);
     assert_eq!(names(&read_tree(&path("mine"))), CONVERTED);
-    // Nothing is written through a link of the output either.
+    // Nothing is written through a link in the output directory.
     fs::remove_dir_all(path("mine/run1")).unwrap();
     std::os::unix::fs::symlink(home.path(), path("mine/run1")).unwrap();
     convert(&path("data/run1"), &path("more"), &[]).exits(0);
     let both = convert_all(&[&path("data/a.npy"), &path("data/run1")], &path("mine"), &["--force"]);
     both.exits(2).says(&["`run1` cannot be written", "not a directory"]);
     assert!(!path("b.ra").exists());
-    // Nor is anything written before what cannot be.
+    // Nothing is written if one of the outputs cannot be.
     fs::remove_file(path("mine/run1")).unwrap();
     fs::create_dir_all(path("mine/run1/b.ra")).unwrap();
     fs::remove_file(path("mine/a.ra")).unwrap();

@@ -1,30 +1,30 @@
-//! What is done to a pack.
+//! Changes to a pack.
 
 use std::ops::Range;
 
 use super::kinds::{Kind, Sound};
 use crate::bytes::zip_entries;
 
-/// Blocks of a disk, and of a tar.
+/// Size of the blocks of a disk and of a tar.
 const BLOCK: usize = 512;
-/// A stretch that is overwritten with zeros.
+/// Length of a range that is overwritten with zeros.
 const STRETCH: usize = 16;
 
-/// One change. In a directory a range of a whole file stands for the file.
+/// A change. In a directory, the range of a complete file means the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// One bit, counted from the first bit of the first byte.
+    /// Flips one bit, counted from the first bit of the first byte.
     Flip(usize),
-    /// Everything from here on is missing; in a directory, the rest of the file that this lies in.
+    /// Removes everything from this offset; in a directory, the rest of the file.
     Cut(usize),
-    /// Zeros instead of what was there.
+    /// Overwrites a range with zeros.
     Zero(Range<usize>),
     Swap(Unit, Range<usize>, Range<usize>),
     Double(Unit, Range<usize>),
     Drop(Unit, Range<usize>),
 }
 
-/// What is moved as a whole.
+/// Unit that is moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     Block,
@@ -33,7 +33,7 @@ pub(crate) enum Unit {
 }
 
 impl Change {
-    /// The column of the page.
+    /// Returns the column of the page.
     pub(crate) fn what(&self) -> &'static str {
         match self {
             Self::Flip(_) => "bits",
@@ -46,12 +46,12 @@ impl Change {
         }
     }
 
-    /// Whether it moves more than a few bytes; there are few of these.
+    /// Whether the change affects more than a few bytes.
     pub(crate) fn is_large(&self) -> bool {
         matches!(self, Self::Swap(..) | Self::Double(..) | Self::Drop(..))
     }
 
-    /// The names and contents of what is there afterwards; an archive has no name.
+    /// Returns names and contents of the files after the change; an archive has no name.
     pub(crate) fn apply(&self, sound: &Sound) -> Vec<(String, Vec<u8>)> {
         if sound.files.is_empty() {
             return vec![(String::new(), self.archive(&sound.bytes))];
@@ -121,7 +121,7 @@ impl Change {
     }
 }
 
-/// Every change that changes something.
+/// Returns every change that has an effect.
 pub(crate) fn all(kind: &Kind, sound: &Sound) -> Vec<Change> {
     let parts: Vec<Range<usize>> = match &sound.files[..] {
         [] => std::iter::once(0..sound.len()).collect(),
@@ -152,7 +152,7 @@ fn push_moves(unit: Unit, ranges: &[Range<usize>], sound: &Sound, changes: &mut 
     for (index, one) in ranges.iter().enumerate() {
         changes.extend([Change::Double(unit, one.clone()), Change::Drop(unit, one.clone())]);
         for other in &ranges[index + 1..] {
-            // An empty directory has no content to swap.
+            // Empty directories have no content to swap.
             let are_files = !one.is_empty() && !other.is_empty();
             if are_files && sound.bytes[one.clone()] != sound.bytes[other.clone()] {
                 changes.push(Change::Swap(unit, one.clone(), other.clone()));
@@ -161,7 +161,7 @@ fn push_moves(unit: Unit, ranges: &[Range<usize>], sound: &Sound, changes: &mut 
     }
 }
 
-/// The lists of what belongs together.
+/// Returns lists of records of the same kind.
 fn records(kind: &Kind, sound: &Sound) -> Vec<Vec<Range<usize>>> {
     match kind.ending {
         "" => vec![sound.files.iter().map(|(_, range)| range.clone()).collect()],
@@ -184,7 +184,7 @@ fn records(kind: &Kind, sound: &Sound) -> Vec<Vec<Range<usize>>> {
     }
 }
 
-/// The members of a tar of plain headers, and where they end.
+/// Returns the members of a tar with plain headers, and the offset of their end.
 pub(crate) fn tar_members(bytes: &[u8]) -> (Vec<Range<usize>>, usize) {
     let mut members = Vec::new();
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! The map by hand: which bytes of an archive nothing depends on, and why.
+//! Hand-written list of the bytes of an archive that have no effect, with reasons.
 
 use std::io::Read;
 use std::ops::Range;
@@ -27,7 +27,7 @@ const DIGIT: &str = "manifest, case of a digit: the same digest in hexadecimal";
 const LINE_END: &str = "manifest, end of the last line: the line is complete";
 const EMPTY: &str = "empty directory, dropped: a manifest lists only files, and no file is lost";
 
-/// Why a change that nobody reported changes nothing that counts; `None` when it may.
+/// Returns the reason why an unreported change is harmless, or `None`.
 pub(crate) fn why(kind: &Kind, sound: &Sound, change: &Change) -> Option<&'static str> {
     match (kind.ending, change) {
         (_, Change::Flip(_) | Change::Zero(_)) => bytes(kind, sound, change),
@@ -49,7 +49,7 @@ pub(crate) fn why(kind: &Kind, sound: &Sound, change: &Change) -> Option<&'stati
             (block.start >= end).then_some(TAR_END)
         }
         (".tar", Change::Drop(_, dropped)) => {
-            // The header of a directory is all of it, and one block.
+            // A directory is a single block, its header.
             tar_members(&sound.bytes).0.contains(dropped).then_some(())?;
             let name = sound.bytes[dropped.clone()].split(|byte| *byte == 0).next()?;
             name.ends_with(b"/").then_some(EMPTY)
@@ -58,7 +58,7 @@ pub(crate) fn why(kind: &Kind, sound: &Sound, change: &Change) -> Option<&'stati
     }
 }
 
-/// The members of a tar in the order of their bytes, and what follows them.
+/// Returns the members of a tar sorted by their bytes, and the bytes after them.
 fn members(tar: &[u8]) -> (Vec<&[u8]>, &[u8]) {
     let (ranges, end) = tar_members(tar);
     let mut members: Vec<&[u8]> = ranges.into_iter().map(|range| &tar[range]).collect();
@@ -66,12 +66,12 @@ fn members(tar: &[u8]) -> (Vec<&[u8]>, &[u8]) {
     (members, tar.get(end..).unwrap_or_default())
 }
 
-/// A name without the top directory of a bag.
+/// Removes the top directory of a bag from a name.
 fn in_pack(name: &str) -> &str {
     name.strip_prefix("x/").unwrap_or(name)
 }
 
-/// A manifest of which nothing but the last line end was cut.
+/// Recognizes a manifest without its last line end.
 fn cut(sound: &Sound, at: usize) -> Option<&'static str> {
     let (name, range) = sound.files.iter().find(|(_, range)| range.contains(&at))?;
     let is_manifest =
@@ -79,7 +79,7 @@ fn cut(sound: &Sound, at: usize) -> Option<&'static str> {
     (is_manifest && &sound.bytes[at..range.end] == b"\n").then_some(LINE_END)
 }
 
-/// Every byte that differs has to be one that nothing depends on.
+/// Checks that every byte that differs has no effect.
 fn bytes(kind: &Kind, sound: &Sound, change: &Change) -> Option<&'static str> {
     let changed: Vec<u8> =
         change.apply(sound).into_iter().flat_map(|(_, content)| content).collect();
@@ -104,7 +104,7 @@ fn byte(kind: &Kind, sound: &[u8], changed: &[u8], at: usize) -> Option<&'static
     }
 }
 
-/// Whether the first digit or the last byte of the checksum of a tar's header became a blank.
+/// Whether the first digit or the last byte of the checksum in a tar header became a space.
 fn is_blank_in_sum(sound: &[u8], changed: &[u8], at: usize) -> bool {
     let is_header = || tar_members(sound).0.iter().any(|member| member.start == at / 512 * 512);
     let place = matches!((at % 512, sound[at]), (148, b'0') | (155, 0));

@@ -1,4 +1,4 @@
-//! The packs that are damaged: small, and one of each container, compression and layout.
+//! The packs to damage: a small one of each container, compression and layout.
 
 use std::fs;
 use std::path::Path;
@@ -11,17 +11,17 @@ use tempfile::TempDir;
 
 use crate::experiment::{Experiment, FLOAT32, INT16, le};
 
-/// One of them.
+/// A kind of pack.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
-    /// Of the archive; nothing for a plain directory.
+    /// Extension of the archive; empty for a directory.
     pub(crate) ending: &'static str,
     pub(crate) compression: Compression,
     pub(crate) layout: Layout,
 }
 
-/// All kinds, plain and as bags.
+/// Returns all kinds, plain and as bags.
 pub(crate) fn all() -> Vec<Kind> {
     let deflate = Compression::Deflate { level: None };
     let zstd = Compression::Zstd { level: None };
@@ -42,11 +42,11 @@ pub(crate) fn all() -> Vec<Kind> {
     .collect()
 }
 
-/// The bytes of an archive, or the files of a directory one after the other.
+/// The undamaged bytes of an archive, or of all files of a directory.
 #[derive(Debug, Clone)]
 pub(crate) struct Sound {
     pub(crate) bytes: Vec<u8>,
-    /// Name and range of each file of a directory; of an archive none.
+    /// Name and range of each file of a directory; empty for an archive.
     pub(crate) files: Vec<(String, std::ops::Range<usize>)>,
 }
 
@@ -56,8 +56,8 @@ impl Sound {
     }
 }
 
-/// Two arrays with a description each, one below a directory, and a file that is neither; and an empty
-/// directory, which a bag cannot hold.
+/// Returns two described arrays, one of them in a directory, another file, and an empty directory, which a bag cannot
+/// hold.
 fn experiment(layout: Layout) -> Experiment {
     let experiment = match layout {
         Layout::Plain => Experiment::new().empty_directory("empty"),
@@ -68,7 +68,7 @@ fn experiment(layout: Layout) -> Experiment {
         .describe("a.yaml", "[3]", "float32")
         .array("run/b.ra", INT16, &[2, 2], &le(i16::to_le_bytes, [1, -2, 3, -4]))
         .describe("run/b.yaml", "[2, 2]", "int16")
-        .file("run/notes.txt", "What was measured, and how.\n")
+        .file("run/notes.txt", "The temperature of the sea.\n")
 }
 
 impl Kind {
@@ -96,7 +96,7 @@ impl Kind {
         sound
     }
 
-    /// Where a copy of it is put in a scratch directory.
+    /// Returns the path of a copy in a scratch directory.
     pub(crate) fn place(&self, scratch: &Path) -> std::path::PathBuf {
         scratch.join(format!("x{}", self.ending))
     }

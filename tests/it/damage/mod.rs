@@ -1,7 +1,7 @@
-//! Every bit flipped, every length cut, every block swapped, doubled, dropped or zeroed: `verify`
-//! reports each change, or the change is shown to be harmless by a map of the archive made by hand.
+//! Every bit flipped, every length cut, every block swapped, doubled, dropped or zeroed: `verify` reports each change,
+//! or a hand-written list shows that it is harmless.
 //!
-//! The archives stand alone here: no manifest and no digest lies beside them.
+//! There is no manifest and no digest next to the archives.
 
 mod changes;
 mod harmless;
@@ -15,21 +15,21 @@ use self::changes::Change;
 use self::kinds::Kind;
 use self::run::unreported;
 
-/// Of bits, lengths and stretches, a test that takes seconds tries one in so many.
+/// A test of seconds tries one in this many bits, lengths and ranges.
 const STRIDE: usize = 61;
 
-/// What was done to one kind of pack, and what became of it.
+/// Number of changes to one kind of pack, with their results.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Count {
-    /// Bytes of the archive, or of all files of a directory.
+    /// Size of the archive, or of all files of a directory, in bytes.
     bytes: usize,
-    /// Changes made, by what they are.
+    /// Number of changes, by kind.
     made: BTreeMap<&'static str, usize>,
-    /// Changes that nobody reported, by the reason why they are harmless.
+    /// Number of unreported changes, by the reason why they are harmless.
     harmless: BTreeMap<&'static str, usize>,
 }
 
-/// Makes the changes, and refuses each that is neither reported nor harmless.
+/// Makes the changes, and fails if one is neither reported nor harmless.
 fn count(kind: &Kind, step: usize) -> Count {
     let sound = kind.make();
     let mut count = Count { bytes: sound.len(), ..Count::default() };
@@ -62,7 +62,7 @@ fn damage_is_reported_or_harmless() {
 }
 
 #[test]
-#[ignore = "it takes minutes"]
+#[ignore = "takes minutes"]
 fn the_tables_of_damage_are_generated_from_every_bit() {
     let found: BTreeMap<_, _> =
         kinds::all().into_iter().map(|kind| (kind.name, count(&kind, 1))).collect();

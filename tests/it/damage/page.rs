@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 
 use super::Count;
 
-/// The columns of changes, as the page names them.
+/// Columns of changes on the page.
 const COLUMNS: [&str; 5] = ["bits", "lengths", "zeros", "blocks", "records"];
 
-/// The tables for these counts.
+/// Returns the tables for these counts.
 pub(crate) fn write(counts: &BTreeMap<&'static str, Count>) -> String {
     let mut page = String::from("| kind | bytes |");
     for column in COLUMNS {

@@ -1,4 +1,4 @@
-//! `verify`, in this process, of one changed copy after another.
+//! Runs `verify` in this process on one changed copy after another.
 
 use std::fs;
 use std::path::Path;
@@ -12,22 +12,22 @@ use super::changes::Change;
 use super::kinds::{Kind, Sound};
 use crate::bytes::sha256;
 
-/// The changes that nobody reported.
+/// Returns the unreported changes.
 pub(crate) fn unreported(kind: &Kind, sound: &Sound, changes: &[Change]) -> Vec<Change> {
-    beside(kind, sound, changes, None)
+    with_digest(kind, sound, changes, None)
 }
 
-/// The same with the digest of the sound archive beside it.
+/// Returns the unreported changes with the digest of the undamaged archive next to it.
 pub(crate) fn unreported_beside_digest(
     kind: &Kind,
     sound: &Sound,
     changes: &[Change],
 ) -> Vec<Change> {
     let line = format!("{}  x{}\n", sha256(&sound.bytes), kind.ending);
-    beside(kind, sound, changes, Some(&line))
+    with_digest(kind, sound, changes, Some(&line))
 }
 
-fn beside(kind: &Kind, sound: &Sound, changes: &[Change], digest: Option<&str>) -> Vec<Change> {
+fn with_digest(kind: &Kind, sound: &Sound, changes: &[Change], digest: Option<&str>) -> Vec<Change> {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let share = changes.len().div_ceil(threads).max(1);
     thread::scope(|scope| {
@@ -39,7 +39,7 @@ fn beside(kind: &Kind, sound: &Sound, changes: &[Change], digest: Option<&str>) 
     })
 }
 
-/// A copy that is changed and put right again.
+/// A copy that is changed and restored.
 struct Copy<'a> {
     kind: &'a Kind,
     sound: &'a Sound,
@@ -48,7 +48,7 @@ struct Copy<'a> {
 
 impl<'a> Copy<'a> {
     fn new(kind: &'a Kind, sound: &'a Sound, digest: Option<&str>) -> Self {
-        // Memory, where there is a file system of it: half a million copies are written.
+        // Uses a file system in memory if there is one: half a million copies are written.
         let memory = Path::new("/dev/shm");
         let scratch = if memory.is_dir() {
             TempDir::new_in(memory).unwrap()
@@ -63,11 +63,11 @@ impl<'a> Copy<'a> {
         } else {
             this.write("", &sound.bytes);
         }
-        assert!(this.is_clean(), "{}: damaged before anything was changed", kind.name);
+        assert!(this.is_clean(), "{}: damaged before any change", kind.name);
         if let Some(digest) = digest {
             fs::write(this.scratch.path().join(format!("x{}.sha256", kind.ending)), digest)
                 .unwrap();
-            assert!(this.is_clean(), "{}: not what its digest says", kind.name);
+            assert!(this.is_clean(), "{}: does not match its digest", kind.name);
         }
         this
     }

@@ -1,8 +1,8 @@
-//! Archives that `verify` calls sound without a warning are read the same by everybody: names, kinds and
-//! contents of what the installed readers unpack are those of `ra_pack::extract`.
+//! Archives that `verify` accepts without a warning are read the same by other tools: the installed readers unpack the
+//! same names, kinds and contents as `ra_pack::extract`.
 //!
-//! The short families of changed archives run with every test. The long random ones are for whoever changes
-//! what is accepted, and take some minutes:
+//! The short families of changed archives are part of every test run. Run the long random ones, which take minutes, after
+//! changes to what is accepted:
 //!
 //! ```sh
 //! cargo test --test it differential -- --ignored
@@ -25,7 +25,7 @@ use tempfile::TempDir;
 
 use crate::foreign::{complaint, installed};
 
-/// What a name is after unpacking.
+/// Entry after unpacking.
 #[derive(PartialEq, Eq)]
 pub(super) enum Node {
     File(Vec<u8>),
@@ -49,18 +49,18 @@ impl fmt::Debug for Node {
     }
 }
 
-/// Everything below a directory.
+/// Entries below a directory, by path.
 pub(super) type Tree = BTreeMap<String, Node>;
 
-/// What a reader made of an archive.
+/// Result of a reader.
 pub(super) struct Unpacked {
     pub(super) reader: &'static str,
     pub(super) tree: Tree,
-    /// What it said when it failed.
+    /// Error message, if it failed.
     pub(super) refusal: Option<String>,
 }
 
-/// A program that unpacks `$1` into the directory `$2`, by a line of the shell.
+/// A shell command that unpacks `$1` into the directory `$2`.
 struct Reader {
     name: &'static str,
     line: &'static str,
@@ -75,7 +75,7 @@ const READERS: [Reader; 5] = [
         line: "bsdtar -xf \"$1\" -C \"$2\"",
         endings: &[".zip", ".tar", ".tar.gz", ".tar.zst"],
     },
-    // It cannot seek there, and goes by the headers of the members.
+    // Without seeking, it reads the local headers.
     Reader {
         name: "bsdtar from a pipe",
         line: "cat \"$1\" | bsdtar -xf - -C \"$2\"",
@@ -88,7 +88,7 @@ const READERS: [Reader; 5] = [
     },
 ];
 
-/// The readers that are installed.
+/// Installed readers.
 pub(super) struct Readers {
     programs: Vec<&'static Reader>,
     python: Option<Python>,
@@ -103,7 +103,7 @@ impl Readers {
         }
     }
 
-    /// What each reader of such archives makes of one.
+    /// Unpacks an archive with each reader that supports it.
     pub(super) fn unpack(&mut self, archive: &Path) -> Vec<Unpacked> {
         let name = archive.to_str().unwrap();
         let is_zstd = archive.extension().is_some_and(|end| end == "zst");
@@ -173,7 +173,7 @@ impl Drop for Python {
     }
 }
 
-/// What we unpack of an archive that `verify` finds nothing about, not even a warning.
+/// Unpacks an archive, if `verify` gives neither errors nor warnings.
 pub(super) fn ours(archive: &Path) -> Option<Tree> {
     let mut options = VerifyOptions::default();
     options.jobs = Some(1);
@@ -186,7 +186,7 @@ pub(super) fn ours(archive: &Path) -> Option<Tree> {
     Some(tree(into.path()))
 }
 
-/// How what a reader unpacked differs from what we did; `None` when it does not.
+/// Returns the differences between a reader's result and ours, if there are any.
 pub(super) fn difference(ours: &Tree, theirs: &Unpacked) -> Option<String> {
     let Unpacked { reader, tree, refusal } = theirs;
     let names = ours.keys().chain(tree.keys().filter(|name| !ours.contains_key(*name)));
@@ -204,7 +204,7 @@ fn tree(directory: &Path) -> Tree {
     while let Some((directory, prefix)) = below.pop() {
         for entry in fs::read_dir(directory).unwrap() {
             let entry = entry.unwrap();
-            // A name that is not UTF-8 differs from ours in any case.
+            // A name that is not UTF-8 always differs from ours.
             let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
             let kind = entry.file_type().unwrap();
             let node = if kind.is_dir() {

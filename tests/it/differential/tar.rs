@@ -1,4 +1,4 @@
-//! Tars: from sound ones in each form, every field set to what may mislead a reader.
+//! Tars: valid ones in each format, with every field set to values that may mislead a reader.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use crate::raw_tar::pax_record;
 const BLOCK: usize = 512;
 const MAGICS: [[u8; 8]; 3] = [*b"ustar\x0000", *b"ustar  \0", [0; 8]];
 
-/// A header block and its data, behind the extended headers that describe it.
+/// Extended headers, a header block and its data.
 #[derive(Clone)]
 struct Entry {
     extensions: Vec<u8>,
@@ -45,7 +45,7 @@ impl Entry {
         self
     }
 
-    fn behind(mut self, extension: &Self) -> Self {
+    fn after(mut self, extension: &Self) -> Self {
         self.extensions.extend(extension.bytes());
         self
     }
@@ -61,7 +61,7 @@ impl Entry {
     }
 }
 
-/// A file whose content is an archive, which a reader unpacks that does not take it for the content.
+/// Returns a file whose content is an archive: a reader that misjudges its length unpacks that.
 fn victim(magic: [u8; 8], name: &[u8]) -> Entry {
     Entry::new(magic, name, b'0', &Entry::new(magic, b"hidden", b'0', b"hidden").bytes())
 }
@@ -74,7 +74,7 @@ fn long(typeflag: u8, name: &[u8]) -> Entry {
     Entry::new(MAGICS[1], b"././@LongLink", typeflag, name)
 }
 
-/// Archives that were called sound, and how what others make of them differs.
+/// Number of accepted archives, and the differences of other readers.
 struct Judge {
     scratch: TempDir,
     readers: Readers,
@@ -89,7 +89,7 @@ impl Judge {
         Self { scratch, readers, turn: 0, sound: 0, objections: Vec::new() }
     }
 
-    /// An archive of this entry between two others and with a manifest of all that we see in it.
+    /// Tries an archive with this entry between two others, and a manifest of all members that we read.
     fn judge(&mut self, what: &str, magic: [u8; 8], entry: &Entry) {
         let archive = self.scratch.path().join("a.tar");
         let (before, after) =
@@ -110,14 +110,14 @@ impl Judge {
             self.objections.extend(differences.map(|difference| {
                 format!("{what}, magic {:?}: {difference}", String::from_utf8_lossy(&magic))
             }));
-            // Which one is first matters to what tells kinds of archives apart, and hardly to anything else.
+            // The first entry only matters for the detection of the kind of archive.
             if !self.sound.is_multiple_of(8) {
                 return;
             }
         }
     }
 
-    /// One form after the other, where all of them for each case would take too long.
+    /// Returns one format after the other, where all formats for each case would take too long.
     fn next_magic(&mut self) -> [u8; 8] {
         self.turn += 1;
         MAGICS[self.turn % MAGICS.len()]
@@ -127,11 +127,11 @@ impl Judge {
     fn assert_agreed(self, least: usize) {
         let count = self.objections.len();
         assert!(count == 0, "{count} objections:\n{}", self.objections.join("\n"));
-        assert!(self.sound >= least, "{} were called sound", self.sound);
+        assert!(self.sound >= least, "{} were accepted", self.sound);
     }
 }
 
-/// The first, second, fourth, middle and last byte of each field, and what lies in the area of GNU.
+/// Offsets of the first, second, fourth, middle and last byte of each field, and in the area of GNU.
 #[rustfmt::skip]
 const PLACES: &[usize] = &[
     0, 1, 3, 50, 99, 100, 103, 106, 107, 108, 111, 114, 115, 116, 119, 122, 123, 124, 127, 134, 135,
@@ -142,7 +142,7 @@ const PLACES: &[usize] = &[
 
 const BYTES: &[u8] = b"\0 7x/\x80";
 
-/// Numbers in forms that some tar writes or reads.
+/// Numbers in formats that some tar program writes or reads.
 #[rustfmt::skip]
 const NUMBERS: &[&[u8]] = &[
     b"", b"0", b" ", b"0 ", b" 0\0", b"7777777", b"77777777", b"0000012", b"00000012", b"     12 ",
@@ -151,12 +151,12 @@ const NUMBERS: &[&[u8]] = &[
     b"\xff\xff\xff\xff\xff\xff\xff\xff", b"\xff\xff\xff\xff\0\0\0\0", b"\xc0", b"\x80",
 ];
 
-/// Fields of numbers, and how long they are.
+/// Offsets and lengths of numeric fields.
 const NUMERIC: [(usize, usize); 7] =
     [(100, 8), (108, 8), (116, 8), (124, 12), (136, 12), (329, 8), (337, 8)];
 
 #[test]
-fn a_tar_with_one_byte_of_a_header_changed_is_read_the_same_by_everybody() {
+fn a_tar_with_a_changed_header_byte_is_read_the_same_by_all_tools() {
     let mut judge = Judge::new();
     for magic in MAGICS {
         for (at, byte) in PLACES.iter().flat_map(|at| BYTES.iter().map(move |byte| (*at, *byte))) {
@@ -167,7 +167,7 @@ fn a_tar_with_one_byte_of_a_header_changed_is_read_the_same_by_everybody() {
     judge.assert_agreed(100);
 }
 
-/// A number at the end of a field, which is binary when it begins like that.
+/// Returns a field with a number at its end, binary if it begins with the binary mark.
 fn field(number: &[u8], length: usize) -> Vec<u8> {
     let mut field = number.to_vec();
     field.resize(length, 0);
@@ -180,7 +180,7 @@ fn field(number: &[u8], length: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_tar_with_odd_numbers_is_read_the_same_by_everybody() {
+fn a_tar_with_odd_numbers_is_read_the_same_by_all_tools() {
     let mut judge = Judge::new();
     for ((at, length), number) in NUMERIC.iter().flat_map(|at| NUMBERS.iter().map(move |n| (at, n)))
     {
@@ -192,7 +192,7 @@ fn a_tar_with_odd_numbers_is_read_the_same_by_everybody() {
 }
 
 #[test]
-fn a_tar_with_any_type_is_read_the_same_by_everybody() {
+fn a_tar_with_any_type_is_read_the_same_by_all_tools() {
     let mut judge = Judge::new();
     for magic in MAGICS {
         for typeflag in 0..=255 {
@@ -208,7 +208,7 @@ fn a_tar_with_any_type_is_read_the_same_by_everybody() {
                         let extensions = [pax(&records), long(b'L', name.as_bytes())];
                         for extension in extensions.iter().filter(|_| is_usual) {
                             let what = format!("type {typeflag}, {name:?}, in full {extended}");
-                            judge.judge(&what, magic, &entry.clone().behind(extension));
+                            judge.judge(&what, magic, &entry.clone().after(extension));
                         }
                     }
                 }
@@ -246,20 +246,20 @@ const LONG_NAMES: &[&[u8]] = &[
     b"g\0", b"g", b"g/\0", b"g/", b"g\0x", b"g\0\0", b"\0", b"", b"./g\0", b"/g\0", b"g/../f\0", b"d/g\0",
 ];
 
-/// The extended headers that hold a record, and what they are called.
+/// Returns extended headers that hold a record, with their names.
 fn extensions(record: &[u8]) -> [(Entry, &'static str); 5] {
     let name = long(b'L', b"f\0");
     [
         (pax(record), "x"),
         (pax(record).put(156, b"g"), "g"),
-        (name.clone().behind(&pax(record)), "x, L"),
-        (pax(record).behind(&name), "L, x"),
+        (name.clone().after(&pax(record)), "x, L"),
+        (pax(record).after(&name), "L, x"),
         (pax(&[record, &pax_record("comment", "c")].concat()), "x with another"),
     ]
 }
 
 #[test]
-fn a_tar_with_extended_headers_is_read_the_same_by_everybody() {
+fn a_tar_with_extended_headers_is_read_the_same_by_all_tools() {
     let mut judge = Judge::new();
     for is_directory in [false, true] {
         let member = |magic| {
@@ -269,40 +269,40 @@ fn a_tar_with_extended_headers_is_read_the_same_by_everybody() {
             for (extension, kind) in extensions(&pax_record(key, value)) {
                 let magic = judge.next_magic();
                 let what = format!("{kind}, {key}={value:?}, directory: {is_directory}");
-                judge.judge(&what, magic, &member(magic).behind(&extension));
+                judge.judge(&what, magic, &member(magic).after(&extension));
             }
         }
         for (name, typeflag) in LONG_NAMES.iter().flat_map(|name| [(name, b'L'), (name, b'K')]) {
             let magic = judge.next_magic();
             let what = format!("type {typeflag}, {name:?}, directory: {is_directory}");
-            judge.judge(&what, magic, &member(magic).behind(&long(typeflag, name)));
+            judge.judge(&what, magic, &member(magic).after(&long(typeflag, name)));
         }
     }
     judge.assert_agreed(60);
 }
 
 #[test]
-fn a_tar_with_changed_extended_headers_is_read_the_same_by_everybody() {
+fn a_tar_with_changed_extended_headers_is_read_the_same_by_all_tools() {
     let mut judge = Judge::new();
     for extension in [pax(&pax_record("path", "g")), long(b'L', b"g\0")] {
         for at in [0, 1, 99, 100, 108, 124, 136, 157, 256, 265, 328, 329, 344, 345, 386, 483, 500] {
             for byte in *b"\0x/ \x80" {
                 let magic = judge.next_magic();
-                let entry = victim(magic, b"f").behind(&extension.clone().put(at, &[byte]));
+                let entry = victim(magic, b"f").after(&extension.clone().put(at, &[byte]));
                 judge.judge(&format!("{byte:#x} at {at} of an extension"), magic, &entry);
             }
         }
         for (magic, other) in
             MAGICS.into_iter().flat_map(|magic| MAGICS.map(|other| (magic, other)))
         {
-            let entry = victim(magic, b"f").behind(&extension.clone().put(257, &other));
+            let entry = victim(magic, b"f").after(&extension.clone().put(257, &other));
             judge.judge(&format!("an extension with {other:?}"), magic, &entry);
         }
     }
     judge.assert_agreed(20);
 }
 
-/// Numbers that follow from the one before (xorshift64).
+/// Pseudorandom numbers (xorshift64).
 struct Chance(u64);
 
 impl Chance {
@@ -317,7 +317,7 @@ impl Chance {
         of[self.below(of.len())]
     }
 
-    /// Changes nothing, a byte, or a number of a header.
+    /// Changes nothing, a byte, or a number in a header.
     fn change(&mut self, entry: Entry) -> Entry {
         match self.below(4) {
             0 | 1 => entry,
@@ -331,8 +331,8 @@ impl Chance {
 }
 
 #[test]
-#[ignore = "it takes minutes, and finds only what nobody has thought of"]
-fn a_tar_with_anything_changed_is_read_the_same_by_everybody() {
+#[ignore = "takes minutes, and finds only cases that no other test has"]
+fn a_tar_with_random_changes_is_read_the_same_by_all_tools() {
     let seed = std::env::var("RA_PACK_SEED").map_or(1, |seed| seed.parse().unwrap());
     let mut chance = Chance(seed);
     let mut judge = Judge::new();
@@ -351,7 +351,7 @@ fn a_tar_with_anything_changed_is_read_the_same_by_everybody() {
                 _ => extensions(&pax_record(key, value))[chance.below(5)].0.clone(),
             };
             extension = chance.change(extension);
-            entry = entry.behind(&extension);
+            entry = entry.after(&extension);
         }
         judge.judge(&format!("number {number} of seed {seed}"), magic, &entry);
     }

@@ -1,7 +1,7 @@
 //! Zips: every field of every record changed, one at a time and several at once.
 //!
-//! A reader takes as long for a hundred members as for one. So the changed members that `verify` finds nothing
-//! about are put into one archive, which is halved until the member is found that a reader sees otherwise.
+//! A reader takes as long for a hundred members as for one. So the changed members that `verify` accepts are put into one
+//! archive. If a reader disagrees, the archive is halved until the member is found.
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::raw_zip::{
     DEFLATE, End, End64, Entry, FLAG_UTF8, Header, STORED, Zip, crc32, deflate_stored, extra_field,
 };
 
-/// A change of a member, which may need to know its name.
+/// A change of a member, which may need its name.
 struct Change {
     what: String,
     make: Box<dyn Fn(&mut Entry)>,
@@ -26,7 +26,7 @@ fn change(what: impl Into<String>, make: impl Fn(&mut Entry) + 'static) -> Chang
     Change { what: what.into(), make: Box::new(make) }
 }
 
-/// A member, and how it was changed.
+/// A member with its change.
 #[derive(Clone)]
 struct Changed {
     what: String,
@@ -34,7 +34,7 @@ struct Changed {
     content: Option<Vec<u8>>,
 }
 
-/// The members that are changed.
+/// Kinds of members to change.
 #[derive(Debug, Clone, Copy)]
 enum Base {
     Stored,
@@ -64,7 +64,7 @@ impl Base {
         }
     }
 
-    /// The member after some changes.
+    /// Returns the member after some changes.
     fn changed<'c>(self, name: &str, changes: impl IntoIterator<Item = &'c Change>) -> Changed {
         let mut entry = self.entry(name);
         let mut what = format!("{self:?}");
@@ -81,7 +81,7 @@ impl Base {
     }
 }
 
-/// A change of a header: of that of the member, of that in the directory, and of both.
+/// Adds a change of the local header, of the header in the directory, and of both.
 fn of_headers(
     all: &mut Vec<Change>,
     what: impl std::fmt::Display,
@@ -93,7 +93,7 @@ fn of_headers(
     all.push(change(format!("{what} in the directory"), move |entry| central(&mut entry.central)));
 }
 
-/// The fields that both headers have.
+/// Returns changes of the fields that both headers have.
 fn header_fields() -> Vec<Change> {
     let mut all = Vec::new();
     for version in (0..=70).chain([99, 255, 256 + 20, 512 + 20, 512 + 43, 768 + 20, 0xff14]) {
@@ -119,7 +119,7 @@ fn header_fields() -> Vec<Change> {
     all
 }
 
-/// The fields that only the directory has, above all what kind of file it is.
+/// Returns changes of the fields that only the directory has, such as the kind of file.
 fn directory_fields() -> Vec<Change> {
     let mut all = Vec::new();
     let hosts = (0..=20).chain([30, 31, 255]);
@@ -153,7 +153,7 @@ fn directory_fields() -> Vec<Change> {
     all
 }
 
-/// A field that some reader knows.
+/// Ids of extra fields that some reader supports.
 const EXTRAS: [u16; 56] = [
     0x0001, 0x0007, 0x0008, 0x0009, 0x000a, 0x000c, 0x000d, 0x000e, 0x000f, 0x0014, 0x0015, 0x0016,
     0x0017, 0x0018, 0x0019, 0x0020, 0x0021, 0x0022, 0x0023, 0x0065, 0x0066, 0x07c8, 0x1986, 0x2605,
@@ -166,7 +166,7 @@ fn of_extra(all: &mut Vec<Change>, what: impl std::fmt::Display, field: Vec<u8>)
     of_headers(all, what, move |header| header.extra.extend(&field));
 }
 
-/// Extra fields.
+/// Returns changes of extra fields.
 fn extra_fields() -> Vec<Change> {
     let mut all = Vec::new();
     for id in EXTRAS {
@@ -177,7 +177,7 @@ fn extra_fields() -> Vec<Change> {
             }
         }
     }
-    // Times and owners, as tools write them.
+    // Times and owners, as written by tools.
     for (id, content) in [
         (0x5455_u16, &b"\x03\0\0\0\0\0\0\0\0"[..]),
         (0x7875, b"\x01\x04\0\0\0\0\x04\0\0\0\0"),
@@ -188,7 +188,7 @@ fn extra_fields() -> Vec<Change> {
     ] {
         of_extra(&mut all, format!("field {id:#x} as usual"), extra_field(id, content));
     }
-    // A Unix mode in a field of its own: ASi's, and libarchive's.
+    // A Unix mode in the extra fields of ASi and libarchive.
     for kind in 0..16_u16 {
         let mode = (kind << 12 | 0o755).to_le_bytes();
         let mut asi = vec![0; 4];
@@ -224,7 +224,7 @@ fn extra_fields() -> Vec<Change> {
             }
         }
     }
-    // A second name, with a true and a wrong checksum, which is the first or another.
+    // A second name, equal to the first or not, with a correct or wrong checksum.
     for (version, right, same) in
         [(1, true, true), (1, false, true), (2, true, true), (1, true, false)]
     {
@@ -235,7 +235,7 @@ fn extra_fields() -> Vec<Change> {
             header.extra.extend(extra_field(0x7075, &content));
         });
     }
-    // Sizes that are moved to the zip64 field, or are there too.
+    // Sizes that are moved to the zip64 field, or repeated in it.
     for moved in 0..8_u8 {
         for (what, more) in [("", &[][..]), (" and a disk", &[0; 4]), (" and more", &[0; 8])] {
             of_headers(&mut all, format!("zip64 {moved:03b}{what}"), move |header| {
@@ -258,7 +258,7 @@ fn extra_fields() -> Vec<Change> {
     all
 }
 
-/// The record behind the data.
+/// Returns changes of the data descriptor.
 fn descriptors() -> Vec<Change> {
     let mut all = Vec::new();
     for (signed, wide, foretold, zip64) in
@@ -289,7 +289,7 @@ fn descriptors() -> Vec<Change> {
     all
 }
 
-/// Names, after and before a name that no other member has.
+/// Returns changes of names, after and before a unique part.
 fn names() -> Vec<Change> {
     let mut all = Vec::new();
     let characters = (1..=0x17f_u32).chain([
@@ -362,7 +362,7 @@ fn names() -> Vec<Change> {
     all
 }
 
-/// The records at the end.
+/// Returns changes of the records at the end.
 fn ends() -> Vec<(String, End)> {
     let mut all = Vec::new();
     let mut add = |what: &str, end: End| all.push((what.to_owned(), end));
@@ -399,11 +399,11 @@ fn ends() -> Vec<(String, End)> {
     all
 }
 
-/// The archives, the readers, and what was found.
+/// Archives, readers and results.
 struct Trial {
     readers: Readers,
     scratch: TempDir,
-    /// Members that the readers were shown.
+    /// Number of members that were tried.
     shown: usize,
     faults: Vec<String>,
 }
@@ -425,7 +425,7 @@ impl Trial {
             let content = changed.content.as_ref()?;
             (!name.contains(['\n', '\r', '\\'])).then(|| format!("{}  {name}\n", sha256(content)))
         });
-        // Manifests need not be in order.
+        // Manifests need not be sorted.
         let manifest: String = listed.collect();
         let mut entries: Vec<Entry> = members.iter().map(|changed| changed.entry.clone()).collect();
         entries.push(Entry::stored("manifest-sha256.txt", manifest.as_bytes()));
@@ -435,7 +435,7 @@ impl Trial {
         archive
     }
 
-    /// Holds what `verify` finds nothing about against the readers.
+    /// Compares the members that `verify` accepts with the results of the readers.
     fn try_members(&mut self, mut members: Vec<Changed>) {
         let mut options = VerifyOptions::default();
         options.jobs = Some(1);
@@ -458,7 +458,7 @@ impl Trial {
                 break;
             }
         }
-        // Something about all of it, as a directory that cannot be read.
+        // An error in the whole archive, such as an unreadable directory.
         if members.len() > 1 {
             let rest = members.split_off(members.len() / 2);
             self.try_members(members);
@@ -502,13 +502,13 @@ impl Trial {
     }
 }
 
-/// Faults of readers that no archive is to blame for.
+/// Whether a difference is a known limitation of the reader.
 fn is_known(theirs: &Unpacked, changed: &Changed) -> bool {
-    // None of them knows Zstandard in a zip, which they say.
+    // No reader supports Zstandard in a zip; all report it.
     changed.entry.central.method == 93 && theirs.refusal.is_some()
 }
 
-/// How many members are tried at once.
+/// Number of members in one archive.
 const AT_ONCE: usize = 300;
 
 fn try_changes(bases: &[Base], changes: &[Change], at_least: usize) {

@@ -1,4 +1,4 @@
-//! Two runs at the same time on the same files: one of them comes last, and everything is of that one.
+//! Two runs at the same time on the same files: all outputs are from the run that ends last.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -14,7 +14,7 @@ use crate::experiment::{Experiment, ra_pack};
 use crate::foreign::assert_sha256sum_passes;
 use crate::run::{create, names_in, pack, ra};
 
-/// So many races that one without a lock is lost in some of them.
+/// Number of races, enough for a missing lock to fail some of them.
 const RACES: usize = 12;
 
 fn command<S: AsRef<OsStr>>(arguments: &[S]) -> Command {
@@ -23,7 +23,7 @@ fn command<S: AsRef<OsStr>>(arguments: &[S]) -> Command {
     command
 }
 
-/// Runs both at the same time, which has to succeed; what they said.
+/// Runs both at the same time, which must succeed, and returns their output.
 #[track_caller]
 fn race<S: AsRef<OsStr>>(one: &[S], other: &[S]) -> String {
     let runs = [one, other].map(|arguments| command(arguments).spawn().unwrap());
@@ -36,7 +36,7 @@ fn race<S: AsRef<OsStr>>(one: &[S], other: &[S]) -> String {
     said.concat()
 }
 
-/// Files of the same names and lengths, with other contents for each seed.
+/// Returns files of the same names and lengths, with different contents for each seed.
 fn files(seed: u64) -> Experiment {
     (0..40).fold(Experiment::new(), |experiment, index| {
         experiment.file(&format!("{index}.bin"), noise(100 * seed + index, 10_000))
@@ -44,7 +44,7 @@ fn files(seed: u64) -> Experiment {
 }
 
 #[test]
-fn an_archive_and_what_vouches_for_it_are_of_one_run() {
+fn an_archive_and_its_manifest_are_from_one_run() {
     let sources = [files(1), files(2)];
     let scratch = TempDir::new().unwrap();
     let archive = scratch.path().join("x.zip");
@@ -66,7 +66,7 @@ fn an_archive_and_what_vouches_for_it_are_of_one_run() {
 }
 
 #[test]
-fn a_run_that_replaces_files_waits_for_another_that_does() {
+fn a_run_that_replaces_files_waits_for_another() {
     let scratch = TempDir::new().unwrap();
     let archives =
         [1, 2].map(|seed| pack(&files(seed), scratch.path(), &format!("{seed}.zip"), &[]));
@@ -91,10 +91,10 @@ fn a_run_that_replaces_files_waits_for_another_that_does() {
 }
 
 #[test]
-fn an_array_and_its_description_are_of_one_run() {
+fn an_array_and_its_description_are_from_one_run() {
     let scratch = TempDir::new().unwrap();
     let at = |name: &str| scratch.path().join(name).to_str().unwrap().to_owned();
-    // A little-endian header of the NPY format, for floats of 8 bytes.
+    // An `.npy` file of little-endian floats of 8 bytes.
     let npy = |name: &str, rows: usize, columns: usize| {
         let head =
             format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
@@ -119,13 +119,13 @@ fn an_array_and_its_description_are_of_one_run() {
 }
 
 #[test]
-fn a_run_gives_no_names_while_another_does_and_calls_nothing_left_over_that_is_written() {
+fn a_run_waits_with_renaming_and_reports_no_file_in_progress_as_left_over() {
     let experiment = files(1);
     let scratch = TempDir::new().unwrap();
     let archive = scratch.path().join("x.zip");
     let directory = File::open(scratch.path()).unwrap();
     if directory.try_lock().is_err() {
-        return super::skip("no directory can be locked");
+        return super::skip("directories cannot be locked");
     }
     let words: [&OsStr; 4] =
         ["create".as_ref(), experiment.path().as_os_str(), "-o".as_ref(), archive.as_os_str()];

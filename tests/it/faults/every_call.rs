@@ -1,5 +1,5 @@
-//! A run is stopped at every one of its calls about files, and each of these calls fails once. One job
-//! makes the calls the same in every run.
+//! Runs are killed at each of their file system calls, and each of these calls fails once. With one thread, the calls are
+//! the same in every run.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -11,7 +11,7 @@ use super::scenario::Scenario;
 use super::strace::{self, Call, Ended, Fault};
 use crate::page;
 
-/// What the page about reliability promises: at least as many points of each command.
+/// Smallest number of tested calls of each command, as on the page about reliability.
 const POINTS: [(&str, usize, usize); 5] = [
     ("create", 400, 500),
     ("extract", 250, 350),
@@ -20,7 +20,7 @@ const POINTS: [(&str, usize, usize); 5] = [
     ("convert", 250, 450),
 ];
 
-/// Calls that a full disk refuses.
+/// Calls that fail on a full disk.
 const NEED_ROOM: [&str; 11] = [
     "openat",
     "write",
@@ -34,14 +34,14 @@ const NEED_ROOM: [&str; 11] = [
     "renameat2",
     "linkat",
 ];
-/// Calls that a signal may interrupt, to be made again.
+/// Calls that are repeated after an interrupting signal.
 const RESTARTED: [&str; 7] =
     ["openat", "read", "pread64", "write", "pwrite64", "fsync", "ftruncate"];
 
 fn faults(call: &Call) -> Vec<Fault> {
     let mut faults = vec![Fault::Kill];
-    // The standard library panics when a directory that it has read cannot be closed, and does not
-    // open one again after a signal: neither is ours, and no local file system does either.
+    // The standard library panics if a directory cannot be closed, and does not repeat opening one after a signal.
+    // No local file system does either.
     if call.name != "close" || !call.is_of_directory {
         faults.push(Fault::Error("EIO"));
     }
@@ -58,12 +58,12 @@ fn faults(call: &Call) -> Vec<Fault> {
 struct Counts {
     kills: usize,
     errors: usize,
-    /// How the runs ended that were not killed, and how many so.
+    /// Number of runs that were not killed, by outcome.
     endings: BTreeMap<String, usize>,
     objections: Vec<String>,
 }
 
-/// Runs with `fault` at `call`, again where threads ended in another order and it met another.
+/// Runs with `fault` at `call`; repeats if threads ended in another order and another call failed.
 fn run(scenario: &Scenario, call: &Call, fault: Fault, log: &Path) -> Ended {
     let mut ended = strace::run(&scenario.arguments, call, fault, log);
     let base = scenario.base().to_str().unwrap();
@@ -103,12 +103,12 @@ fn try_all(scenario: &Scenario) -> Counts {
                     let ending = format!("{error}, exit {}", ended.code.unwrap_or(-1));
                     *counts.endings.entry(ending).or_default() += 1;
                     if error == "EINTR" && ended.code != Some(0) {
-                        wrong.push("not made again".to_owned());
+                        wrong.push("not repeated".to_owned());
                     }
                 }
             }
             if scenario.surroundings() != surroundings {
-                wrong.push("what was read is changed".to_owned());
+                wrong.push("the input was changed".to_owned());
             }
             let name = &scenario.name;
             let said = &ended.err;
@@ -124,7 +124,7 @@ fn try_all(scenario: &Scenario) -> Counts {
     counts
 }
 
-/// Tries all scenarios of one command, side by side, and holds what was tried against the page.
+/// Tries all scenarios of one command in parallel, and compares the number of calls with the page.
 fn survive(command: &str, scenarios: &[Scenario]) {
     let next = AtomicUsize::new(0);
     let work = || {
@@ -222,7 +222,7 @@ fn describe_survives_a_fault_at_every_call() {
 }
 
 #[test]
-fn the_table_of_faults_is_generated_from_what_is_tried() {
+fn the_table_of_faults_is_generated_from_the_tested_calls() {
     let rows =
         POINTS.map(|(command, kills, errors)| format!("| `{command}` | {kills} | {errors} |\n"));
     let head = "| command | killed at | calls that failed |\n|---|---|---|\n";

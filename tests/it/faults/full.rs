@@ -1,4 +1,4 @@
-//! Disks without room: an error that says so, and nothing left over.
+//! Full disks: an error message, and no leftovers.
 
 use std::fs;
 use std::process::Command;
@@ -10,7 +10,7 @@ use crate::experiment::{Experiment, ra_pack, read_tree};
 use crate::run::{create, extract, names_in, pack, ra};
 
 #[test]
-fn a_full_disk_leaves_no_archive_and_nothing_else() {
+fn a_full_disk_leaves_no_files() {
     let Some(disk) = Disk::mount("1m") else { return };
     let experiment = Experiment::new()
         .file("a.bin", noise(1, 900_000))
@@ -32,14 +32,14 @@ fn a_full_disk_leaves_no_archive_and_nothing_else() {
             assert_eq!(names_in(disk.path()), [""; 0], "{name} {method}");
         }
     }
-    // What spills over into a scratch file has as little room.
+    // A scratch file has no space, either.
     let experiment = experiment.file("a.bin", noise(3, 6_000_000));
     for method in ["deflate", "zstd"] {
         let ran = create(experiment.path(), &disk.path().join("x.zip"), &["--compression", method]);
         ran.exits(2).says(&["No space left"]);
         assert_eq!(names_in(disk.path()), [""; 0]);
     }
-    // Nor is there room for small files, of which some jobs pack while another writes.
+    // Small files, packed by several threads while another writes.
     let mut small = Experiment::new();
     for index in 0..1000 {
         small = small.file(&format!("{index}.bin"), noise(index, 5000));
@@ -56,7 +56,7 @@ fn a_full_disk_leaves_no_archive_and_nothing_else() {
     }
     let experiment = experiment.file("a.bin", &before["a.bin"]);
     assert!(read_tree(experiment.path()) == before);
-    // What was there is still there.
+    // Existing files remain.
     let kept = disk.path().join("x.zip");
     fs::write(&kept, "mine").unwrap();
     create(experiment.path(), &kept, &["--force"]).exits(2);
@@ -65,11 +65,11 @@ fn a_full_disk_leaves_no_archive_and_nothing_else() {
 }
 
 #[test]
-fn a_disk_that_is_full_to_the_last_byte_of_the_archive_leaves_nothing() {
+fn a_disk_that_fills_at_the_end_of_the_archive_leaves_nothing() {
     let Some(disk) = Disk::mount("1m") else { return };
     let experiment = Experiment::new().file("a.bin", noise(1, 400_000));
-    // From no room at all to more than enough: it ends before, at and after the end of the archive, of
-    // its manifest and of its digest.
+    // From no space to more than enough: the disk is full before, at and after the end of the archive, its manifest and
+    // its digest.
     for ending in [".zip", ".tar", ".tar.gz", ".tar.zst"] {
         let (mut refused, mut made) = (0, 0);
         for fill in (600_000..=1_048_576).step_by(4096 * 5) {
@@ -95,7 +95,7 @@ fn a_disk_that_is_full_to_the_last_byte_of_the_archive_leaves_nothing() {
 }
 
 #[test]
-fn a_disk_that_fills_while_unpacking_leaves_whole_files_only() {
+fn a_disk_that_fills_while_unpacking_leaves_only_complete_files() {
     let Some(disk) = Disk::mount("1m") else { return };
     let mut experiment = Experiment::new().file("z.bin", noise(1, 900_000));
     for index in 0..10 {
@@ -110,7 +110,7 @@ fn a_disk_that_fills_while_unpacking_leaves_whole_files_only() {
         for (name, content) in read_tree(&into) {
             assert!(!is_unfinished(&name), "{name}");
             let is_generated = name.starts_with("manifest");
-            assert!(is_generated || content == source[&name], "{name} is not whole");
+            assert!(is_generated || content == source[&name], "{name} is not complete");
         }
         fs::remove_dir_all(into).unwrap();
         let out = disk.path().join("out.bin");
@@ -122,9 +122,9 @@ fn a_disk_that_fills_while_unpacking_leaves_whole_files_only() {
     }
 }
 
-/// A shell's `ulimit -f`, by which the system kills a program unless that is prepared.
+/// `ulimit -f` in a shell: the system kills a program that does not handle the signal.
 #[test]
-fn a_file_that_may_not_be_as_large_as_it_must_be_is_an_error_and_leaves_nothing() {
+fn a_file_size_limit_is_an_error_and_leaves_nothing() {
     let scratch = TempDir::new().unwrap();
     let experiment = Experiment::new().file("a.bin", noise(1, 900_000)).file("b.txt", "small");
     let archive = pack(&experiment, scratch.path(), "whole.zip", &[]);

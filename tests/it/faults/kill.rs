@@ -1,4 +1,4 @@
-//! Runs of several jobs, killed and interrupted at moments all over them.
+//! Runs with several threads, killed and interrupted at different times.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -18,7 +18,7 @@ fn start(arguments: &[&Path]) -> Child {
     command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Sends SIGINT, as Ctrl-C does.
+/// Sends SIGINT, like Ctrl-C.
 fn interrupt(child: &Child) {
     signal(child, "INT");
 }
@@ -27,7 +27,7 @@ fn signal(child: &Child, name: &str) {
     complaint(Command::new("sh").arg("-c").arg(format!("kill -{name} {}", child.id()))).unwrap();
 }
 
-/// A hundred and twenty million bytes that take no place on the disk, and a few small files.
+/// Returns a sparse file of 120 million bytes, and a few small files.
 fn large() -> Experiment {
     let mut experiment = Experiment::new();
     for index in 0..20_u64 {
@@ -39,14 +39,14 @@ fn large() -> Experiment {
     experiment
 }
 
-/// Three hundred files, so that a run is interrupted between and within them.
+/// Returns three hundred files, so that a run is interrupted between and within files.
 fn many() -> Experiment {
     (0..300_u64).fold(Experiment::new(), |experiment, index| {
         experiment.file(&format!("{}/{index}.bin", index % 7), noise(index, 20_000))
     })
 }
 
-/// How long a whole run takes, so that it can be stopped at moments all over it.
+/// Returns the duration of a complete run, to stop others at times within it.
 fn duration(arguments: &[&Path]) -> Duration {
     let start_of_run = Instant::now();
     assert!(start(arguments).wait().unwrap().success());
@@ -54,7 +54,7 @@ fn duration(arguments: &[&Path]) -> Duration {
 }
 
 #[test]
-fn a_killed_create_leaves_no_archive_or_a_whole_one_and_the_next_run_names_the_leftover() {
+fn a_killed_create_leaves_no_archive_or_a_complete_one_and_the_next_run_reports_leftovers() {
     let experiment = large();
     for (name, method) in
         [("x.zip", "stored"), ("x.zip", "zstd"), ("x.tar", "stored"), ("x.tar.zst", "stored")]
@@ -98,7 +98,7 @@ fn a_killed_create_leaves_no_archive_or_a_whole_one_and_the_next_run_names_the_l
     }
 }
 
-/// Whether a file in `directory` needs a name from the beginning on.
+/// Whether the file system of `directory` does not support unnamed files.
 fn needs_names(directory: &Path) -> bool {
     #[cfg(target_os = "linux")]
     {
@@ -112,7 +112,7 @@ fn needs_names(directory: &Path) -> bool {
 }
 
 #[test]
-fn a_killed_extract_leaves_whole_files_under_their_names_only() {
+fn a_killed_extract_leaves_only_complete_files() {
     let experiment = many();
     let source = read_tree(experiment.path());
     let scratch = TempDir::new().unwrap();
@@ -131,7 +131,7 @@ fn a_killed_extract_leaves_whole_files_under_their_names_only() {
             for (name, content) in read_tree(&into) {
                 assert!(!is_unfinished(&name) || needs_names(scratch.path()), "{name} was left");
                 if let Some(expected) = source.get(&name) {
-                    assert!(content == *expected, "{name} is not whole");
+                    assert!(content == *expected, "{name} is not complete");
                 }
             }
         }
@@ -206,7 +206,7 @@ fn an_interrupted_extract_leaves_no_temporary_file_at_any_moment() {
     assert!(interrupted >= 2, "{interrupted}");
 }
 
-/// A description and an array that take no place on the disk, and more time than a test has.
+/// Returns a description and a sparse array that takes longer to read than any test waits.
 fn huge() -> Experiment {
     let bytes = 64_u64 << 30;
     let mut header = b"rawarray".to_vec();
@@ -220,11 +220,11 @@ fn huge() -> Experiment {
     experiment
 }
 
-/// How long a run goes on that is told to stop; it may take as long to see the signal on a busy machine.
+/// Longest time until a run ends after a signal, on a busy machine.
 const AT_ONCE: Duration = Duration::from_secs(2);
 
 #[test]
-fn a_signal_is_answered_at_once_in_the_middle_of_a_huge_file() {
+fn a_signal_is_handled_at_once_in_the_middle_of_a_huge_file() {
     let experiment = huge();
     let scratch = TempDir::new().unwrap();
     let archive = scratch.path().join("x.tar.gz");
@@ -232,7 +232,7 @@ fn a_signal_is_answered_at_once_in_the_middle_of_a_huge_file() {
     for (name, status) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
         let mut child = start(&create);
         thread::sleep(Duration::from_millis(300));
-        assert!(child.try_wait().unwrap().is_none(), "it is over already");
+        assert!(child.try_wait().unwrap().is_none(), "the run has ended already");
         let told = Instant::now();
         signal(&child, name);
         assert_eq!(child.wait().unwrap().code(), Some(status), "{name}");
@@ -242,7 +242,7 @@ fn a_signal_is_answered_at_once_in_the_middle_of_a_huge_file() {
 }
 
 #[test]
-fn a_signal_is_answered_while_another_program_signs() {
+fn a_signal_is_handled_while_another_program_signs() {
     let experiment = many();
     let scratch = TempDir::new().unwrap();
     let (archive, begun) = (scratch.path().join("x.zip"), scratch.path().join("begun"));

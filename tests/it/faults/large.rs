@@ -1,5 +1,5 @@
-//! Large members, whose digests a thread of its own makes beside the copying: what is wrong with them or with
-//! the disk is found as in small ones, and leaves nothing.
+//! Large members, which a separate thread hashes during copying: damage and full disks are found as for small members, and
+//! leave no files.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::bytes::{part, tar, with_manifest, zip};
 use crate::experiment::{Experiment, read_tree};
 use crate::run::{Ran, extract, names_in, pack, ra};
 
-/// Enough for a thread of its own, and no whole number of blocks.
+/// Large enough for a separate thread, and not a multiple of the block size.
 const LARGE: usize = 5_000_001;
 
 const WAYS: [(&str, &str); 6] = [
@@ -34,13 +34,13 @@ fn packed(way: (&str, &str), scratch: &Path, content: &[u8]) -> std::path::PathB
     pack(&experiment, scratch, way.0, &options)
 }
 
-/// Whether there is neither the large file nor a part of it.
+/// Whether neither the large file nor a part of it exists.
 fn is_without_large(directory: &Path) -> bool {
     read_tree(directory).keys().all(|name| !name.contains("large") && !is_unfinished(name))
 }
 
 #[test]
-fn large_members_come_out_whole_whoever_hashes_them() {
+fn large_members_are_extracted_for_any_number_of_jobs() {
     let content = noise(1, LARGE);
     let scratch = TempDir::new().unwrap();
     for way in WAYS {
@@ -58,16 +58,16 @@ fn large_members_come_out_whole_whoever_hashes_them() {
 }
 
 #[test]
-fn nothing_is_left_of_a_large_member_that_is_damaged() {
+fn a_damaged_large_member_leaves_nothing() {
     let sound = with_manifest(vec![part("a.txt", "small"), part("large.bin", noise(2, LARGE))]);
     let scratch = TempDir::new().unwrap();
     // In the first block, in the middle and in the last byte.
     for at in [0, LARGE / 2, LARGE - 1] {
         let mut parts = sound.clone();
         parts[1].data[at] ^= 1;
-        // The container vouches for what is there, and the manifest does not.
+        // The checksum of the container matches, and the digest in the manifest does not.
         let mut archives = vec![("x.zip", "MAN003", zip(&parts)), ("x.tar", "MAN003", tar(&parts))];
-        // Neither vouches for it.
+        // Neither matches.
         let mut bytes = zip(&sound);
         let data = &sound[1].data;
         let start = bytes.windows(64).position(|window| window == &data[..64]).unwrap();
@@ -92,7 +92,7 @@ fn nothing_is_left_of_a_large_member_that_is_damaged() {
 }
 
 #[test]
-fn nothing_is_left_of_a_large_member_that_is_cut_off() {
+fn a_truncated_large_member_leaves_nothing() {
     let scratch = TempDir::new().unwrap();
     for way in WAYS.into_iter().filter(|(name, _)| name.starts_with("x.tar")) {
         let archive = packed(way, scratch.path(), &noise(3, LARGE));
@@ -107,7 +107,7 @@ fn nothing_is_left_of_a_large_member_that_is_cut_off() {
         assert_eq!(ran.code, Some(1), "{way:?}: {}", ran.said());
         assert_eq!(names_in(into.path()), [""; 0], "{way:?}");
     }
-    // A zip whose directory is whole, and whose member is one of zeros from the middle on.
+    // A zip with an intact directory and a member overwritten with zeros from the middle.
     let archive = packed(("x.zip", "zstd"), scratch.path(), &noise(3, LARGE));
     let mut bytes = fs::read(&archive).unwrap();
     let half = bytes.len() / 2;
@@ -119,7 +119,7 @@ fn nothing_is_left_of_a_large_member_that_is_cut_off() {
 }
 
 #[test]
-fn a_disk_without_room_for_a_large_member_stays_empty() {
+fn a_disk_without_space_for_a_large_member_stays_empty() {
     let content = noise(4, LARGE);
     let scratch = TempDir::new().unwrap();
     for way in WAYS {
@@ -137,7 +137,7 @@ fn a_disk_without_room_for_a_large_member_stays_empty() {
 }
 
 #[test]
-fn no_more_of_a_large_member_is_written_than_allowed() {
+fn max_size_limits_a_large_member() {
     let scratch = TempDir::new().unwrap();
     let archive = packed(("x.zip", "deflate"), scratch.path(), &vec![0; LARGE]);
     let into = TempDir::new().unwrap();

@@ -1,18 +1,17 @@
-//! What happens when a run is killed or interrupted, the disk is full, a call fails, or a file changes
-//! while it is read: no archive or a whole one, nothing left over, the source as it was. All of it for
-//! real.
+//! Faults: a run is killed or interrupted, the disk is full, a call fails, or a file changes while it is read. Each run
+//! leaves no archive or a complete one, no leftovers, and an unchanged source. The faults are real.
 
 mod at_once; // two runs at the same time on the same files
-mod every_call; // a run stopped at, or refused, every one of its calls about files
-mod full; // disks without room
-mod kill; // runs killed and interrupted at any moment
-mod large; // large members, hashed beside the copying: damaged, cut off, without room
+mod every_call; // a run killed at, or failing, each of its file system calls
+mod full; // full disks
+mod kill; // runs killed and interrupted at any time
+mod large; // large members, hashed during copying: damaged, truncated, full disks
 mod reads; // files that change while they are read, short reads, and reads that fail
-mod rights; // what may not be read or written
-mod scenario; // support: small runs, and what must hold after each
+mod rights; // files without permissions
+mod scenario; // support: small runs, and checks after each
 mod shim; // support: faults of single reads and writes
-mod side_by_side; // large members that are read several at once: each is judged by itself
-mod strace; // support: one call of a run fails, or is its last
+mod side_by_side; // several large members that are read at once
+mod strace; // support: a run killed at or failing one call
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -24,7 +23,7 @@ use tempfile::TempDir;
 use crate::foreign::complaint;
 use crate::skips::skip;
 
-/// Numbers that hardly compress, the same ones every time.
+/// Returns pseudorandom bytes that hardly compress.
 fn noise(seed: u64, len: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut bytes = Vec::with_capacity(len + 8);
@@ -46,7 +45,7 @@ fn is_unfinished(name: &str) -> bool {
     name.ends_with(".ra-pack-unfinished")
 }
 
-/// A small disk of its own, unmounted when dropped.
+/// A small mounted disk, unmounted when dropped.
 struct Disk(TempDir);
 
 impl Disk {
@@ -59,7 +58,7 @@ impl Disk {
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]).arg(directory.path());
         if let Err(refusal) = complaint(&mut mount) {
-            skip(&format!("no small disk can be mounted: {refusal}"));
+            skip(&format!("cannot mount a small disk: {refusal}"));
             return None;
         }
         Some(Self(directory))

@@ -1,4 +1,4 @@
-//! Files that change while they are read, reads that are short, and reads that fail.
+//! Files that change while they are read, short reads, and failing reads.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
@@ -15,8 +15,7 @@ use super::{noise, shim};
 use crate::experiment::{Experiment, UINT8, read_tree};
 use crate::run::{create, names_in, pack, ra};
 
-/// Packs as `name` while `disturb` is done every now and then: an error that names the file that changes,
-/// and nothing else.
+/// Packs as `name` while `disturb` runs from time to time. Expects only an error that names the changed file.
 fn assert_notices(
     experiment: &Experiment,
     name: &str,
@@ -42,8 +41,7 @@ fn assert_notices(
     assert_eq!(names_in(scratch.path()), [""; 0], "{name}");
 }
 
-/// Packs while `change` is done to a file over and over again: an error that names the file, and
-/// nothing else.
+/// Packs while `change` is applied to a file repeatedly. Expects only an error that names the file.
 fn assert_noticed(change: impl Fn(&File, u64) + Sync) {
     let experiment = Experiment::new().file("a.txt", "small").file("run1/changing.bin", "");
     let path = experiment.path().join("run1/changing.bin");
@@ -77,7 +75,7 @@ fn a_file_that_is_overwritten_while_it_is_read_is_noticed() {
     assert_noticed(|file, turn| file.write_all_at(&turn.to_le_bytes(), turn % 1000).unwrap());
 }
 
-/// Runs of every command that reads contents and makes files.
+/// Returns runs of every command that reads contents and writes files.
 fn readers() -> Vec<Scenario> {
     let mut scenarios = vec![
         Scenario::create(".zip", "--compression=stored", false),
@@ -121,7 +119,7 @@ fn verify_takes_short_reads() {
     }
 }
 
-/// Runs with `what` at each read, one after the other, until a run has fewer reads; gives how many had.
+/// Runs with `what` at each read in turn, until a run has fewer reads. Returns the number of runs.
 fn at_each_read(
     scenario: &Scenario,
     what: &str,
@@ -135,7 +133,7 @@ fn at_each_read(
     let content = fs::read(&file).unwrap();
     for at in 1.. {
         fs::write(&other, noise(9, content.len())).unwrap();
-        // Within one tick of the system's clock two files may have the same time.
+        // Within one tick of the clock, two files may have the same time.
         let an_hour_ago = SystemTime::now() - Duration::from_hours(1);
         File::options().write(true).open(&file).unwrap().set_modified(an_hour_ago).unwrap();
         let number = at.to_string();
@@ -161,13 +159,13 @@ fn at_each_read(
 }
 
 #[test]
-fn a_read_that_fails_is_told_from_damage_and_leaves_nothing() {
+fn a_failing_read_is_not_reported_as_damage_and_leaves_nothing() {
     for mut scenario in readers() {
         let tried = at_each_read(&scenario, "error", "source/README.txt", |ran, at| {
             let name = &scenario.name;
             let wrong = scenario.objections(ran.code, &ran.err);
             assert!(wrong.is_empty(), "{name}, read {at}: {wrong:?}\n{}", ran.err);
-            // Of a compressed tar more is read ahead than `get` needs.
+            // From a compressed tar, more is read ahead than `get` needs.
             if ran.code == Some(0) && name.starts_with("get x.tar.") {
                 return;
             }
@@ -187,7 +185,7 @@ fn a_read_that_fails_is_told_from_damage_and_leaves_nothing() {
 }
 
 #[test]
-fn a_source_that_changes_at_any_read_is_noticed_or_does_not_matter() {
+fn a_source_that_changes_at_any_read_is_noticed_or_unaffected() {
     for ending in [".zip", ".tar", ".tar.gz"] {
         let scenario = Scenario::create(ending, "--layout=plain", false);
         for what in ["truncate", "append", "overwrite", "replace"] {
@@ -196,7 +194,7 @@ fn a_source_that_changes_at_any_read_is_noticed_or_does_not_matter() {
                 let place = read_tree(&scenario.place());
                 let said = format!("{ending}, {what} at read {at}: {}", ran.err);
                 match ran.code {
-                    // It had been read already, or not yet: packed as it was or as it is.
+                    // The file was read before or after the change: packed in its old or new version.
                     Some(0) if place == scenario.after => {}
                     Some(0) => {
                         let archive = scenario.place().join(format!("x{ending}"));
@@ -220,7 +218,7 @@ fn a_source_that_changes_at_any_read_is_noticed_or_does_not_matter() {
 }
 
 #[test]
-fn an_archive_that_changes_at_any_read_gives_whole_files_or_an_error() {
+fn an_archive_that_changes_at_any_read_gives_complete_files_or_an_error() {
     for ending in [".zip", ".tar", ".tar.gz", ".tar.zst"] {
         for scenario in
             [Scenario::extract(ending, false), Scenario::get(ending, "run1/a.ra", false)]
@@ -235,7 +233,7 @@ fn an_archive_that_changes_at_any_read_gives_whole_files_or_an_error() {
                     for (name, bytes) in read_tree(&scenario.place()) {
                         let whole =
                             name.ends_with('/') || scenario.after.get(&name) == Some(&bytes);
-                        assert!(whole, "{name} is not whole: {said}");
+                        assert!(whole, "{name} is not complete: {said}");
                     }
                 });
                 let Some(tried) = tried else { return };
@@ -246,8 +244,8 @@ fn an_archive_that_changes_at_any_read_gives_whole_files_or_an_error() {
 }
 
 #[test]
-fn an_open_archive_that_is_cut_gives_an_error() {
-    // More than what is kept in memory while a compressed tar is indexed.
+fn an_open_archive_that_is_truncated_gives_an_error() {
+    // More than is kept in memory while a compressed tar is indexed.
     let data = noise(1, 20_000_000);
     let experiment = Experiment::new().array("a.ra", UINT8, &[20_000_000], &data).describe(
         "a.yaml",
@@ -262,7 +260,7 @@ fn an_open_archive_that_is_cut_gives_an_error() {
             opened.array("a.ra").unwrap();
             File::options().write(true).open(&archive).unwrap().set_len(len).unwrap();
             let error = opened.read("a.ra").unwrap_err();
-            // A tar has no directory: one of no bytes has no members.
+            // A tar has no directory, so an empty file is a tar without members.
             let named = matches!(error, Error::Damaged { .. } | Error::Io { .. })
                 || len == 0 && matches!(error, Error::NoSuchMember { .. });
             assert!(named, "{ending} {len}: {error}");
@@ -289,7 +287,7 @@ fn verify_maps_nothing() {
 }
 
 #[test]
-fn a_file_that_is_replaced_by_one_of_its_size_and_time_while_it_is_read_is_noticed() {
+fn a_file_replaced_by_one_of_the_same_size_and_time_is_noticed() {
     let aside = TempDir::new().unwrap();
     let long_ago = std::time::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
     let experiment = Experiment::new().file("run1/changing.bin", "");

@@ -1,4 +1,4 @@
-//! What may not be read or written is named.
+//! Files and directories without permissions are named in the error.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -13,7 +13,7 @@ use crate::run::{create, extract, names_in, pack, ra};
 use crate::skips::skip_always;
 
 #[test]
-fn a_file_that_may_not_be_read_is_named_and_nothing_is_written() {
+fn an_unreadable_file_is_named_and_nothing_is_written() {
     let experiment = Experiment::new().file("a.txt", "").file("run1/secret.txt", "x");
     if is_root(experiment.path()) {
         skip_always("root may read every file");
@@ -29,7 +29,7 @@ fn a_file_that_may_not_be_read_is_named_and_nothing_is_written() {
 }
 
 #[test]
-fn a_directory_that_may_not_be_written_is_named() {
+fn a_read_only_directory_is_named() {
     let Some(disk) = Disk::mount("1m") else { return };
     let mut remount = Command::new("mount");
     complaint(remount.args(["-o", "remount,ro"]).arg(disk.path())).unwrap();
@@ -42,7 +42,7 @@ fn a_directory_that_may_not_be_written_is_named() {
 }
 
 #[test]
-fn a_source_that_cannot_be_written_is_packed() {
+fn a_read_only_source_is_packed() {
     let Some(disk) = Disk::mount("1m") else { return };
     fs::write(disk.path().join("a.txt"), "x").unwrap();
     let mut remount = Command::new("mount");

@@ -1,4 +1,4 @@
-//! Support: small runs of every command that writes, and what must hold after each, however it ended.
+//! Support: small runs of every command that writes, and checks of the files after each outcome.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,29 +13,29 @@ use crate::run::run;
 
 pub(super) type Tree = BTreeMap<String, Vec<u8>>;
 
-/// A run that can be made again and again: all that it changes lies in `place`.
+/// A run that can be repeated: it changes only files in `place`.
 #[derive(Debug)]
 pub(super) struct Scenario {
     pub(super) name: String,
     pub(super) arguments: Vec<String>,
-    /// The same, for the run after one that was killed.
+    /// Arguments of the run after a killed one.
     again: Vec<String>,
     base: TempDir,
-    /// What lies in `place` before the run.
+    /// Files in `place` before the run.
     before: Tree,
-    /// What a run without faults makes of it.
+    /// Files in `place` after a run without faults.
     pub(super) after: Tree,
 }
 
-/// A little of everything, so that a run is short but makes every kind of call.
+/// Returns a few files of each kind, so that a run is short and makes every kind of call.
 fn small() -> Experiment {
     Experiment::new()
-        .file("README.txt", "What was measured.\n")
+        .file("README.txt", "The measured data.\n")
         .array("run1/a.ra", UINT8, &[3000], &noise(1, 3000))
         .describe("run1/a.yaml", "[3000]", "uint8")
         .array("b.ra", INT16, &[2], &[1, 0, 2, 0])
         .describe("b.yaml", "[2]", "int16")
-        // Too large to be compressed as it passes.
+        // Too large to be compressed by a worker.
         .file("c.bin", noise(2, 40_000))
         .empty_directory("empty")
 }
@@ -53,19 +53,19 @@ fn write_tree(directory: &Path, tree: &Tree) {
     }
 }
 
-/// The unfinished file or directory that a file is, or lies in.
+/// Returns the unfinished file or directory that a file is or is in.
 fn unfinished(name: &str) -> Option<&str> {
     let ends = name.match_indices('/').map(|(at, _)| at).chain([name.len()]);
     ends.filter_map(|end| name.get(..end)).find(|name| is_unfinished(name))
 }
 
-/// Whether a file beside an archive says what the archive has to be.
-fn vouches(name: &str) -> bool {
+/// Whether a file next to an archive is its manifest or digest.
+fn is_manifest(name: &str) -> bool {
     [".manifest-sha256.txt", ".sha256"].iter().any(|ending| name.ends_with(ending))
 }
 
 impl Scenario {
-    /// `{source}`, `{archive}` (one that stands already) and `{place}` in `line` are filled in.
+    /// Creates a scenario. Replaces `{source}`, `{archive}` (an existing one) and `{place}` in `line`.
     fn new(name: &str, line: &str, ending: &str, before: Tree) -> Self {
         let base = TempDir::new().unwrap();
         let path = |name: &str| base.path().join(name).to_str().unwrap().to_owned();
@@ -152,33 +152,32 @@ impl Scenario {
         self.base.path().join("place")
     }
 
-    /// The archive that `get` and `extract` read.
+    /// Returns the archive that `get` and `extract` read.
     pub(super) fn archive(&self) -> PathBuf {
         let names = fs::read_dir(self.base()).unwrap().map(|entry| entry.unwrap().path());
-        names.filter(|path| !vouches(path.to_str().unwrap())).find(|p| p.is_file()).unwrap()
+        names.filter(|path| !is_manifest(path.to_str().unwrap())).find(|p| p.is_file()).unwrap()
     }
 
-    /// Puts everything as it was before the run.
+    /// Restores the state before the run.
     pub(super) fn reset(&self) {
         fs::remove_dir_all(self.place()).unwrap();
         write_tree(&self.place(), &self.before);
     }
 
-    /// What lies beside the place, which no run may change.
+    /// Returns the files next to `place`, which no run may change.
     pub(super) fn surroundings(&self) -> Tree {
         let mut tree = read_tree(self.base());
         tree.retain(|name, _| !name.starts_with("place/"));
         tree
     }
 
-    /// What is wrong after a run that ended with `code`, `None` when it was killed. `err` is what it
-    /// said.
+    /// Returns all problems after a run that ended with `code` (`None` if it was killed) and printed `err`.
     pub(super) fn objections(&self, code: Option<i32>, err: &str) -> Vec<String> {
         let found = read_tree(&self.place());
         let mut wrong = Vec::new();
         let mut object = |what: String| wrong.push(what);
         match code {
-            Some(0) if found != self.after => object("done, but not all is there".to_owned()),
+            Some(0) if found != self.after => object("success, but the files differ".to_owned()),
             Some(2) if err.contains("panicked") => object("a panic".to_owned()),
             Some(2)
                 if !err.contains("ra-pack: ") || !err.contains(self.base().to_str().unwrap()) =>
@@ -195,23 +194,23 @@ impl Scenario {
             if let (Some(unfinished), None) = (unfinished(name), code) {
                 left.push(self.place().join(unfinished));
             } else if !whole {
-                object(format!("`{name}` is not whole, or not meant to be there"));
+                object(format!("`{name}` is not complete, or should not exist"));
             }
         }
-        // A file that was there is there still, or the new one is; what vouched for it may be gone.
+        // An existing file remains or is replaced; its manifest may be removed.
         for name in self.before.keys() {
-            let vouches = vouches(name);
-            if !found.contains_key(name) && !vouches && !name.ends_with('/') {
+            let is_manifest = is_manifest(name);
+            if !found.contains_key(name) && !is_manifest && !name.ends_with('/') {
                 object(format!("`{name}` is gone"));
             }
         }
         let place = self.place();
         if self.arguments[0] == "create" {
             for name in found.keys().filter(|name| !is_unfinished(name)) {
-                let vouches = vouches(name);
-                if vouches && !found.keys().any(|other| name.starts_with(other) && name != other) {
-                    object(format!("`{name}` vouches for nothing"));
-                } else if !vouches && !name.ends_with('/') {
+                let is_manifest = is_manifest(name);
+                if is_manifest && !found.keys().any(|other| name.starts_with(other) && name != other) {
+                    object(format!("`{name}` has no archive"));
+                } else if !is_manifest && !name.ends_with('/') {
                     let report =
                         ra_pack::verify(place.join(name), &VerifyOptions::default()).unwrap();
                     report.findings.iter().for_each(|finding| object(format!("verify: {finding}")));
@@ -225,7 +224,7 @@ impl Scenario {
         wrong
     }
 
-    /// The next run names what the killed one left, and comes to the same result.
+    /// Checks that the next run reports the leftovers of the killed one, and has the same result.
     fn objections_to_next_run(&self, left: &[PathBuf]) -> Vec<String> {
         let ran = run(&self.again);
         let mut wrong = Vec::new();
@@ -241,7 +240,7 @@ impl Scenario {
         let mut found = read_tree(&self.place());
         found.retain(|name, _| unfinished(name).is_none());
         if found != self.after {
-            wrong.push("the next run does not come to the same result".to_owned());
+            wrong.push("the next run has another result".to_owned());
         }
         wrong
     }

@@ -1,5 +1,5 @@
-//! Support: a library loaded into the binary, by which single reads and writes are short, fail, or find
-//! the file changed. All reads and writes of contents go through the C library.
+//! Support: a library loaded into the binary that makes single reads and writes short or fail, or changes the file. All
+//! reads and writes of contents use the C library.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::experiment::ra_pack;
 use crate::foreign::{complaint, installed};
 use crate::run::Ran;
 
-/// The library, built once; `None` where that cannot be.
+/// Returns the library, built once; `None` if it cannot be built.
 fn library() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<(TempDir, PathBuf)>> = OnceLock::new();
     let build = || {
@@ -33,7 +33,7 @@ fn library() -> Option<&'static Path> {
     BUILT.get_or_init(build).as_ref().map(|(_, library)| &**library)
 }
 
-/// Runs the binary with faults, as `settings` of `shim.c` say, of files below `below`.
+/// Runs the binary with faults in files below `below`, given by `settings` of `shim.c`.
 pub(super) fn run(arguments: &[String], below: &Path, settings: &[(&str, &str)]) -> Option<Ran> {
     let mut command = ra_pack();
     command.env("LD_PRELOAD", library()?).env("FAULT_BELOW", below).args(arguments);

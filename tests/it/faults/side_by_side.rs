@@ -1,4 +1,4 @@
-//! Large members of which a job reads several at once: each is judged by itself.
+//! Several large members that one thread reads at once: errors are reported for the right one.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::experiment::{Experiment, read_tree};
 use crate::foreign::assert_sha256sum_passes;
 use crate::run::{create, extract, names_in, ra};
 
-/// More than a job reads by itself, of lengths that have little in common; five, so that one is left over.
+/// Lengths of members that are read in pairs, with few common factors; five, so that one is left over.
 const LENGTHS: [usize; 5] = [4_194_305, 5_000_001, 4_300_000, 4_194_368, 4_999_999];
 
 fn name(number: usize) -> String {
@@ -22,7 +22,7 @@ fn contents() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn all_come_out_whole_however_many_jobs_there_are() {
+fn all_members_are_extracted_for_any_number_of_jobs() {
     let mut experiment = Experiment::new().file("small.txt", "small");
     for (number, content) in contents().iter().enumerate() {
         experiment = experiment.file(&name(number), content);
@@ -52,18 +52,18 @@ fn all_come_out_whole_however_many_jobs_there_are() {
 }
 
 #[test]
-fn one_that_is_damaged_is_named_and_the_others_are_whole() {
+fn a_damaged_member_is_named_and_the_others_are_intact() {
     let sound = with_manifest(
         contents().iter().enumerate().map(|(number, data)| part(&name(number), data)).collect(),
     );
     let scratch = TempDir::new().unwrap();
     let whole = zip(&sound);
-    // In the first block and in the last byte; of two that are read together, and of the one that is left.
+    // In the first block and in the last byte; of two that are read together, and of the remaining one.
     for (number, at, jobs) in [(1, 0, "1"), (4, 4_000_000, "2"), (3, 4_194_367, "1")] {
         let length = LENGTHS[number];
         let mut parts = sound.clone();
         parts[number].data[at] ^= 1;
-        // The container vouches for what is there, and the manifest does not; or neither does.
+        // Only the checksum of the container matches, or neither it nor the digest.
         let mut broken = whole.clone();
         let start = &sound[number].data[..64];
         let start = broken.windows(64).position(|window| window == start).unwrap();
@@ -89,9 +89,9 @@ fn one_that_is_damaged_is_named_and_the_others_are_whole() {
     }
 }
 
-/// As many as a processor with registers for sixteen takes at once, of which two are damaged.
+/// Sixteen members, the largest number that is hashed at once, of which two are damaged.
 #[test]
-fn many_that_one_job_reads_are_each_judged_by_itself() {
+fn two_damaged_members_of_sixteen_are_named() {
     const COUNT: usize = 11;
     let scratch = TempDir::new().unwrap();
     let source = scratch.path().join("source");

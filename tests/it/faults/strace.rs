@@ -1,5 +1,5 @@
-//! Support: which calls about files a run makes, and a run in which one of them is the last or fails.
-//! `strace` sees every call, also those that do not go through the C library.
+//! Support: lists the file system calls of a run, and kills a run at or fails one of them. `strace` sees every call, even
+//! those that do not use the C library.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,38 +10,38 @@ use std::process::Command;
 use crate::experiment::ra_pack;
 use crate::foreign::installed;
 
-/// What happens to a call.
+/// Fault at a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// The process is killed when it makes it.
+    /// The process is killed at the call.
     Kill,
-    /// It fails with this error.
+    /// The call fails with this error.
     Error(&'static str),
 }
 
-/// One call of a run.
+/// A call of a run.
 #[derive(Debug, Clone)]
 pub(super) struct Call {
     pub(super) name: String,
-    /// Its number among the calls of that name, from 1.
+    /// Number among the calls of the same name, from 1.
     nth: usize,
-    /// As `strace` shows it.
+    /// Line of `strace`.
     pub(super) line: String,
-    /// Whether its file descriptor is one of a directory.
+    /// Whether its file descriptor is that of a directory.
     pub(super) is_of_directory: bool,
 }
 
-/// How a run ended.
+/// Outcome of a run.
 #[derive(Debug)]
 pub(super) struct Ended {
-    /// `None` when it was killed.
+    /// Exit status; `None` if it was killed.
     pub(super) code: Option<i32>,
     pub(super) err: String,
-    /// The call that the fault met.
+    /// The call that was killed or failed.
     pub(super) met: Option<String>,
 }
 
-/// Whether `strace` is there and may trace; says so when not.
+/// Whether `strace` is installed and may trace; if not, records the skipped test.
 pub(super) fn is_there() -> bool {
     if !cfg!(target_os = "linux") {
         super::skip("strace needs Linux");
@@ -60,14 +60,14 @@ pub(super) fn is_there() -> bool {
 fn strace(log: &Path, arguments: &[String]) -> Command {
     let mut command = Command::new("strace");
     command.args(["-f", "-y", "-e", "trace=%file,%desc", "-e", "signal=none", "-o"]).arg(log);
-    // A relative path in the log would not say where it is.
+    // Absolute paths make the log unambiguous.
     command.env_remove("SOURCE_DATE_EPOCH").env_remove("RUST_BACKTRACE").current_dir("/");
-    // With more, the allocator looks at a file in /proc whenever a thread gives memory back.
+    // With several arenas, the allocator reads a file in /proc when a thread frees memory.
     command.env("MALLOC_ARENA_MAX", "1").args(arguments);
     command
 }
 
-/// The calls of the first thread about what lies below `below`. With one job, the others only read.
+/// Returns the calls of the first thread about files below `below`. With one job, other threads only read.
 pub(super) fn calls(arguments: &[String], below: &Path, log: &Path) -> Vec<Call> {
     let mut command = strace(log, &[]);
     let output = command.arg(ra_pack().get_program()).args(arguments).output().unwrap();
@@ -82,7 +82,7 @@ pub(super) fn calls(arguments: &[String], below: &Path, log: &Path) -> Vec<Call>
         let Some((name, _)) = rest.split_once('(').filter(|_| !rest.starts_with(['<', '+'])) else {
             continue;
         };
-        // The standard library asks for `F_GETFD` in builds with debug assertions only.
+        // The standard library uses `F_GETFD` only in builds with debug assertions.
         let concerns = rest.contains(below.to_str().unwrap())
             && name != "execve"
             && !rest.contains(", F_GETFD");
@@ -102,7 +102,7 @@ pub(super) fn calls(arguments: &[String], below: &Path, log: &Path) -> Vec<Call>
     calls
 }
 
-/// Whether the file descriptor that a call begins with is one of a directory.
+/// Whether the first argument of a call is the file descriptor of a directory.
 pub(super) fn is_of_directory(line: &str) -> bool {
     let of = line.split(['<', '>']).nth(1).unwrap_or_default();
     Path::new(of).is_dir()
@@ -129,7 +129,7 @@ pub(super) fn run(arguments: &[String], call: &Call, fault: Fault, log: &Path) -
     }
 }
 
-/// The call that was made to fail, put together when the log has it in two pieces.
+/// Returns the call that failed, joined if the log has it in two parts.
 fn injected(log: &str) -> Option<String> {
     let mut lines = log.lines();
     let met = lines.find(|line| line.contains("(INJECTED)"))?;

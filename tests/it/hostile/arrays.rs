@@ -1,4 +1,4 @@
-//! Arrays and descriptions that are wrong or disagree, rows 106 to 140.
+//! Arrays and descriptions that are malformed or contradict each other, rows 106 to 140.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ pub(super) fn cases() -> Vec<Case> {
         bad("109 short data", with_array(&whole[..whole.len() - 1])),
         bad("110 size is not the product", with_header([0, 3, 4, 8, 1], &[3])),
         bad("111 a size of 2^63", with_header([0, 3, 4, 1 << 63, 1], &[3])),
-        bad("111 a size and an extent to match", with_header([0, 3, 4, 1 << 62, 1], &[1 << 60])),
+        bad("111 a size and a length to match", with_header([0, 3, 4, 1 << 62, 1], &[1 << 60])),
         bad("112 2^60 dims", with_header([0, 3, 4, 12, 1 << 60], &[3])),
         bad("113 dims that overflow", with_header([0, 3, 4, 12, 2], &[1 << 40, 1 << 40])),
         bad(
@@ -66,7 +66,7 @@ pub(super) fn cases() -> Vec<Case> {
             Reject("DESC004"),
         ),
         case(
-            "122 an extent of one too many",
+            "122 a length of one too many",
             "a.zip",
             described("[3, 1]", "float32"),
             Reject("DESC004"),
@@ -127,9 +127,9 @@ pub(super) fn cases() -> Vec<Case> {
             )),
             Reject("NDL006"),
         ),
-        case("135 a negative extent", "a.zip", described("[-3]", "float32"), Reject("NDL060")),
+        case("135 a negative length", "a.zip", described("[-3]", "float32"), Reject("NDL060")),
         case("136 no such coordinate", "a.zip", described("[time]", "float32"), Reject("DESC007")),
-        case("138 an extent of null", "a.zip", described("[null]", "float32"), Accept),
+        case("138 a length of null", "a.zip", described("[null]", "float32"), Accept),
         case(
             "139 float16",
             "a.zip",
@@ -139,7 +139,7 @@ pub(super) fn cases() -> Vec<Case> {
             }),
             Accept,
         ),
-        case("140 a YAML file of nothing", "a.zip", with_file("b.yaml", YAML.as_bytes()), Accept),
+        case("140 a YAML file without an array", "a.zip", with_file("b.yaml", YAML.as_bytes()), Accept),
         case(
             "0 a document that describes 3000 arrays wrongly",
             "a.zip",
@@ -158,7 +158,7 @@ fn alias_bomb() -> String {
     text
 }
 
-/// Every entry is wrong, so that each has to be found in the text of the one document.
+/// Returns a document in which every entry is wrong, so that each must be located in the text.
 fn wrong_document() -> Vec<u8> {
     with_files(|files| {
         let mut text = "ndarrays:\n".to_owned();

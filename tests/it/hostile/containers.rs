@@ -10,7 +10,7 @@ pub(super) fn cases() -> Vec<Case> {
     let cut = |keep: usize| whole[..keep].to_vec();
     let half = whole.len() / 2;
     vec![
-        case("0 a sound zip", "a.zip", whole.clone(), Accept),
+        case("0 a valid zip", "a.zip", whole.clone(), Accept),
         case("1 cut in the middle", "a.zip", cut(half), Reject("ARC001")),
         case("1 cut by one byte", "a.zip", cut(whole.len() - 1), Reject("ARC001")),
         case("2 zero bytes", "a.zip", Vec::new(), Reject("ARC001")),
@@ -225,20 +225,19 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// A zip whose comment is a whole zip of its own that reaches to the end of the file, further back
-/// than the few bytes in which an end record usually lies.
+/// Returns a zip whose comment is a complete zip, longer than the range in which an end record is usually searched for.
 fn far_end_record() -> Vec<u8> {
     let inner = zip(|_| {});
     let outer = zip(|zip| zip.end.comment = vec![b' '; 2000 + inner.len()]);
     let at = u32::try_from(outer.len() - inner.len()).unwrap();
     let mut zip = Zip::of(&listed(files()));
-    // The inner zip is whole in itself, its offsets counted from the start of the file.
+    // The inner zip is complete, with offsets from the beginning of the file.
     zip.prefix = outer[..outer.len() - inner.len()].to_vec();
     assert_eq!(zip.prefix.len(), usize::try_from(at).unwrap());
     zip.to_bytes()
 }
 
-/// The data of `outer` begins with the whole of the member after it, as in a quine or Fifield's bomb.
+/// Returns a zip in which the data of `outer` begins with the complete next member, as in a quine or Fifield's bomb.
 fn quoted_overlap() -> Vec<u8> {
     zip(|zip| {
         let inner = zip.entry("a.ra").local_bytes();

@@ -1,5 +1,5 @@
-//! The same archives at every other door: a member that is not to be trusted is refused wherever it is
-//! asked for, and one that the fault does not touch is still to be had.
+//! The same archives with other commands and the library: every one refuses untrusted members, and reads members that the
+//! error does not affect.
 
 use std::fs;
 use std::path::Path;
@@ -9,8 +9,8 @@ use tempfile::TempDir;
 
 use super::{Case, MANIFEST, NOTES, bounded, containers, files, members, names, tars};
 
-/// A case of the catalogue, a member that its fault touches, and what `get` says of it: a code, with
-/// exit status 1, or with exit status 2 what it is instead of a file.
+/// A case of the catalogue, a member that its error affects, and the output of `get`: a code, with exit status 1, or the
+/// kind of the member, with exit status 2.
 const TOUCHED: &[(&str, &str, &str)] = &[
     ("8 count too high", "a.ra", "ARC003"),
     ("9 count too low", "a.ra", "ARC003"),
@@ -62,7 +62,7 @@ const TOUCHED: &[(&str, &str, &str)] = &[
     ("146 a member twice, compressed", NOTES, "NAME002"),
 ];
 
-/// Cases whose fault is one of the archive, after which no member of it is trusted.
+/// Cases with an error in the archive as a whole, after which no member is trusted.
 const OF_THE_WHOLE: &[&str] = &["8 ", "9 ", "29 an end record", "146 "];
 
 fn catalogue() -> Vec<Case> {
@@ -72,7 +72,7 @@ fn catalogue() -> Vec<Case> {
         .collect()
 }
 
-/// Runs `get` with some options; gives the exit status, the bytes and what was said.
+/// Runs `get` with some options and returns exit status, output and messages.
 fn get(directory: &Path, arguments: &[&str]) -> (Option<i32>, Vec<u8>, String) {
     let output = bounded(&[&["get"], arguments].concat(), directory);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -80,7 +80,7 @@ fn get(directory: &Path, arguments: &[&str]) -> (Option<i32>, Vec<u8>, String) {
 }
 
 #[test]
-fn a_member_that_is_not_to_be_trusted_is_refused_at_every_door() {
+fn an_untrusted_member_is_refused_by_every_command() {
     let catalogue = catalogue();
     for (name, member, word) in TOUCHED {
         let found: Vec<_> = catalogue.iter().filter(|case| case.name == *name).collect();
@@ -119,7 +119,7 @@ fn a_member_that_is_not_to_be_trusted_is_refused_at_every_door() {
     }
 }
 
-#[expect(unsafe_code, reason = "the archive is this test's own")]
+#[expect(unsafe_code, reason = "no other program changes the archive")]
 fn assert_library_refuses(archive: &Path, name: &str) {
     let is_refused = |pack: ra_pack::Result<Pack>| match pack {
         Err(error) => error.is_finding(),
@@ -129,15 +129,15 @@ fn assert_library_refuses(archive: &Path, name: &str) {
         }
     };
     assert!(is_refused(Pack::open(archive)), "{name}: Pack::open");
-    // SAFETY: nobody writes to a file in a directory of this test.
+    // SAFETY: no other program writes to the directory of this test.
     assert!(is_refused(unsafe { Pack::map(archive) }), "{name}: Pack::map");
 }
 
 #[test]
-fn what_list_and_info_say_of_such_an_archive_is_no_clean_bill() {
+fn list_and_info_of_such_an_archive_exit_with_1() {
     let catalogue = catalogue();
     for (name, _, word) in TOUCHED {
-        // What only reading to the end shows is not looked for.
+        // These errors are only found by reading the data.
         if matches!(*word, "ARC007" | "ARC024") {
             continue;
         }
@@ -152,9 +152,9 @@ fn what_list_and_info_say_of_such_an_archive_is_no_clean_bill() {
     }
 }
 
-/// Of two headers that disagree neither is shown.
+/// If two headers disagree, neither is shown.
 #[test]
-fn list_shows_nothing_of_an_array_that_contradicts_itself() {
+fn list_shows_no_facts_about_a_contradicting_array() {
     let catalogue = catalogue();
     for (name, member, _) in TOUCHED.iter().filter(|(_, member, _)| *member == "a.ra") {
         let case = catalogue.iter().find(|case| case.name == *name).unwrap();
@@ -163,7 +163,7 @@ fn list_shows_nothing_of_an_array_that_contradicts_itself() {
         let output = bounded(&["list", case.file, member], directory.path());
         let shown = String::from_utf8_lossy(&output.stdout).into_owned();
         let is_of_the_whole = OF_THE_WHOLE.iter().any(|whole| name.starts_with(whole));
-        // What another member reaches into is blamed on that one.
+        // An overlap is reported for the member that extends too far.
         assert!(
             is_of_the_whole || name.starts_with("31") || !shown.contains("float32"),
             "{name}: {shown}"
@@ -172,7 +172,7 @@ fn list_shows_nothing_of_an_array_that_contradicts_itself() {
 }
 
 #[test]
-fn members_that_the_fault_does_not_touch_are_still_to_be_had() {
+fn unaffected_members_can_be_read() {
     let catalogue = catalogue();
     let whole = files();
     let mut had = 0;
@@ -201,9 +201,9 @@ fn members_that_the_fault_does_not_touch_are_still_to_be_had() {
     assert!(had > 80, "{had}");
 }
 
-/// Whatever is wrong with an archive: what comes out of it is what went in, or nothing.
+/// Every command gives the original content of a member or nothing.
 #[test]
-fn no_door_ever_gives_other_bytes() {
+fn no_command_ever_gives_other_bytes() {
     for case in catalogue() {
         let directory = TempDir::new().unwrap();
         fs::write(directory.path().join(case.file), &case.bytes).unwrap();

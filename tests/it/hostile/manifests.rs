@@ -1,4 +1,4 @@
-//! Manifests that prove nothing, or something else, rows 80 to 105.
+//! Manifests that are malformed or do not match, rows 80 to 105.
 
 use super::{
     Accept, Case, MANIFEST, NOTES, Reject, Warn, YAML, array, case, sha256, with_file,
@@ -17,7 +17,7 @@ pub(super) fn cases() -> Vec<Case> {
     };
     vec![
         case(
-            "80 a bit of the data flipped, the CRC put right",
+            "80 a bit of the data flipped, the CRC corrected",
             "a.zip",
             zip(|zip| {
                 let mut data = array();
@@ -124,7 +124,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         case("104 no last line end", "a.zip", with_manifest(|text| text.trim_end().into()), Accept),
         case(
-            "105 the form of BSD",
+            "105 the format of BSD",
             "a.zip",
             with_manifest(|text| {
                 let line = |line: &str| format!("SHA256 ({}) = {}\n", &line[66..], &line[..64]);

@@ -1,4 +1,4 @@
-//! Zip members whose sizes, data, methods or kinds lie, rows 32 to 52.
+//! Zip members with wrong sizes, data, methods or kinds, rows 32 to 52.
 
 use super::{
     Accept, Case, MANIFEST, NOTES, Reject, Warn, case, deflate_zeros, deflated, files, listed,
@@ -12,7 +12,7 @@ pub(super) fn cases() -> Vec<Case> {
     vec![
         case("0 deflated", "a.zip", deflated(|_| {}), Accept),
         case(
-            "0 deflated, sizes behind the data",
+            "0 deflated, sizes after the data",
             "a.zip",
             deflated(Entry::with_descriptor),
             Accept,
@@ -216,13 +216,13 @@ pub(super) fn cases() -> Vec<Case> {
             Reject("ARC008"),
         ),
         case(
-            "5 a data descriptor that is announced and not there",
+            "5 a data descriptor that is announced and missing",
             "a.zip",
             zip(|zip| zip.entry(NOTES).both(|header| header.flags |= 1 << 3)),
             Reject("ARC016"),
         ),
         case(
-            "5 a data descriptor that is there and not announced",
+            "5 a data descriptor that is not announced",
             "a.zip",
             deflated(|entry| {
                 entry.with_descriptor();
@@ -252,13 +252,13 @@ pub(super) fn cases() -> Vec<Case> {
         )
         .never(&[NOTES]),
         case(
-            "10 an extra field that nobody knows",
+            "10 an unknown extra field",
             "a.zip",
             zip(|zip| zip.entry(NOTES).both(|header| header.extra = extra_field(0x9999, b"x"))),
             Warn("ARC029"),
         ),
         case(
-            "10 something in the field that aligns the data",
+            "10 data in the field that aligns the data",
             "a.zip",
             zip(|zip| {
                 zip.entry(NOTES).local.extra = extra_field(0xd935, b"\x40\0hidden");
@@ -344,13 +344,13 @@ pub(super) fn cases() -> Vec<Case> {
         )
         .never(&[NOTES]),
         case(
-            "5 a reader that some programs are not",
+            "5 a version that some programs do not support",
             "a.zip",
             zip(|zip| zip.entry(NOTES).both(|header| header.version = 47)),
             Warn("ARC011"),
         ),
         case(
-            "5 a stored member with its sizes behind the data",
+            "5 a stored member with its sizes after the data",
             "a.zip",
             zip(|zip| zip.entry(NOTES).with_descriptor()),
             Warn("ARC011"),

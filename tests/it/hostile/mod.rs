@@ -1,8 +1,7 @@
-//! Archives that lie: each is a sound pack with one thing made wrong, and the answer is known.
+//! Malformed archives: each is a valid pack with one error, and the answer is known.
 //!
-//! The numbers are those of the catalogue of bad inputs that the design was judged by. `verify` has
-//! to give the answer in bounded time and memory, and `extract` must never write beside its target,
-//! through a link, or a member that is not to be trusted.
+//! The numbers are those of a catalogue of malformed inputs. `verify` must give the answer in bounded time and memory, and
+//! `extract` must never write outside its target, through a link, or an untrusted member.
 
 #![expect(clippy::too_many_lines, reason = "a table is as long as it has rows")]
 
@@ -15,7 +14,7 @@ mod names;
 #[cfg(unix)]
 mod pipes;
 mod tars;
-#[cfg(unix)] // names that no other system takes
+#[cfg(unix)] // names that other systems do not support
 mod terminal;
 
 use std::collections::BTreeSet;
@@ -35,32 +34,32 @@ use crate::raw_tar;
 use crate::raw_zip::{DEFLATE, Entry, Header, STORED, Zip, deflate_stored};
 use crate::run::unhelpful;
 
-/// Longest time for one archive; all of them are small, so this is generous.
+/// Longest time for one archive, generous because all are small.
 const TIME: Duration = Duration::from_secs(30);
-/// Address space that a run may take, in KiB, where the shell can limit it.
+/// Limit of the address space of a run, in KiB, if the shell supports it.
 const MEMORY_KIB: u32 = 2 << 20;
 
-/// What `verify` has to say.
+/// Expected answer of `verify`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answer {
-    /// Exit status 1, and an error of this code.
+    /// Exit status 1 and an error with this code.
     Reject(&'static str),
-    /// Exit status 0, and a warning of this code.
+    /// Exit status 0 and a warning with this code.
     Warn(&'static str),
-    /// Exit status 0, and neither.
+    /// Exit status 0 without errors and warnings.
     Accept,
 }
 
 use Answer::{Accept, Reject, Warn};
 
 struct Case {
-    /// Its row of the catalogue, and what is wrong.
+    /// Row of the catalogue, and the error.
     name: &'static str,
-    /// The name of the file.
+    /// Name of the file.
     file: &'static str,
     bytes: Vec<u8>,
     answer: Answer,
-    /// Names that `extract` must not make.
+    /// Names that `extract` must not create.
     never: &'static [&'static str],
 }
 
@@ -83,12 +82,12 @@ fn array() -> Vec<u8> {
     raw_array(FLOAT32, &[3], &le(f32::to_le_bytes, [1.0, 2.0, 3.0]))
 }
 
-/// The files of a sound pack, without its manifest.
+/// Returns the files of a valid pack without its manifest.
 fn files() -> Files {
     [
         ("a.ra", array()),
         ("a.yaml", YAML.into()),
-        ("dir/notes.txt", b"What was measured, and how.\n".to_vec()),
+        ("dir/notes.txt", b"The temperature of the sea.\n".to_vec()),
     ]
     .map(|(name, bytes)| (name.to_owned(), bytes))
     .into()
@@ -106,7 +105,7 @@ fn manifest_of(files: &Files) -> String {
     files.iter().map(line).collect()
 }
 
-/// The files and their manifest.
+/// Adds the manifest to the files.
 fn listed(mut files: Files) -> Files {
     let manifest = manifest_of(&files);
     files.push((MANIFEST.to_owned(), manifest.into_bytes()));
@@ -117,26 +116,26 @@ fn replace(files: &mut Files, name: &str, bytes: impl AsRef<[u8]>) {
     files.iter_mut().find(|(file, _)| file == name).unwrap().1 = bytes.as_ref().to_vec();
 }
 
-/// A zip whose structure is changed, with everything in it as it was.
+/// Returns a valid zip with a changed structure.
 fn zip(change: impl FnOnce(&mut Zip)) -> Vec<u8> {
     let mut zip = Zip::of(&listed(files()));
     change(&mut zip);
     zip.to_bytes()
 }
 
-/// A zip of files that are changed before the manifest is made.
+/// Returns a zip of files that are changed before the manifest is made.
 fn with_files(change: impl FnOnce(&mut Files)) -> Vec<u8> {
     let mut files = files();
     change(&mut files);
     Zip::of(&listed(files)).to_bytes()
 }
 
-/// A zip of files with one more.
+/// Returns a zip with another file.
 fn with_file(name: &str, bytes: &[u8]) -> Vec<u8> {
     with_files(|files| files.push((name.to_owned(), bytes.to_vec())))
 }
 
-/// A zip whose manifest is another text.
+/// Returns a zip with a changed manifest.
 fn with_manifest(change: impl FnOnce(String) -> Vec<u8>) -> Vec<u8> {
     let mut files = files();
     let manifest = change(manifest_of(&files));
@@ -148,7 +147,7 @@ fn with_array(bytes: impl AsRef<[u8]>) -> Vec<u8> {
     with_files(|files| replace(files, "a.ra", bytes))
 }
 
-/// An array whose header has these fields before its dims, and the data that it should have.
+/// Returns an array with these header fields before its dims, and matching data.
 fn with_header(fields: [u64; 5], dims: &[u64]) -> Vec<u8> {
     let mut bytes = b"rawarray".to_vec();
     for field in fields.iter().chain(dims) {
@@ -189,9 +188,9 @@ fn deflate_zeros(length: usize) -> Vec<u8> {
 }
 
 const NOTES: &str = "dir/notes.txt";
-const NOTE: &[u8] = b"What was measured, and how.\n";
+const NOTE: &[u8] = b"The temperature of the sea.\n";
 
-/// `notes.txt` compressed, and changed.
+/// Returns a zip with `notes.txt` compressed and changed.
 fn deflated(change: impl FnOnce(&mut Entry)) -> Vec<u8> {
     zip(|zip| {
         *zip.entry(NOTES) = Entry::packed(NOTES, DEFLATE, deflate_stored(NOTE), NOTE);
@@ -199,12 +198,12 @@ fn deflated(change: impl FnOnce(&mut Entry)) -> Vec<u8> {
     })
 }
 
-/// A file of another name, listed under it.
+/// Returns a zip with a file of another name in the manifest.
 fn named(name: &str) -> Vec<u8> {
     with_file(name, b"content")
 }
 
-/// The program, with bounded time and, where the shell can, bounded memory.
+/// Runs the program with bounded time and, if the shell supports it, bounded memory.
 fn bounded(arguments: &[&str], directory: &Path) -> Output {
     let program = ra_pack().get_program().to_owned();
     let mut command = if cfg!(target_os = "linux") {
@@ -217,7 +216,7 @@ fn bounded(arguments: &[&str], directory: &Path) -> Output {
     command.args(arguments).current_dir(directory).timeout(TIME).output().unwrap()
 }
 
-/// What `verify` says otherwise than it should.
+/// Returns the difference between the answer of `verify` and the expected one.
 fn objection_to_verify(case: &Case, directory: &Path) -> Option<String> {
     let output = bounded(&["verify", "-j", "2", case.file], directory);
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
@@ -233,7 +232,7 @@ fn objection_to_verify(case: &Case, directory: &Path) -> Option<String> {
     Some(format!("{}: expected {:?}, found {}:\n{said}", case.name, case.answer, output.status))
 }
 
-/// Which of the findings that `verify` reports do not say what to do.
+/// Returns findings of `verify` without a hint.
 fn objection_to_hints(case: &Case, directory: &Path) -> Option<String> {
     let output = bounded(&["verify", "--json", case.file], directory);
     let text = String::from_utf8_lossy(&output.stdout);
@@ -244,7 +243,7 @@ fn objection_to_hints(case: &Case, directory: &Path) -> Option<String> {
     (!unhelpful.is_empty()).then(|| format!("{}: no help: {unhelpful:#?}", case.name))
 }
 
-/// What `extract` does and should not.
+/// Returns errors of `extract`.
 fn objection_to_extract(case: &Case, directory: &Path) -> Option<String> {
     let before: BTreeSet<String> = read_tree(directory).into_keys().collect();
     let output = bounded(&["extract", "-j", "2", "-C", "inner/target", case.file], directory);
@@ -254,10 +253,10 @@ fn objection_to_extract(case: &Case, directory: &Path) -> Option<String> {
         Some(format!("{}: extract {what} ({}):\n{stderr}", case.name, output.status))
     };
     if !matches!(output.status.code(), Some(0..=2)) || stderr.contains("panicked") {
-        return complain("did not come to an end of its own".to_owned());
+        return complain("did not end by itself".to_owned());
     }
     if case.answer == Accept && output.status.code() == Some(1) {
-        return complain("refused a sound archive".to_owned());
+        return complain("refused a valid archive".to_owned());
     }
     let target = directory.join("inner/target");
     for name in case.never {
@@ -275,7 +274,7 @@ fn objection_to_extract(case: &Case, directory: &Path) -> Option<String> {
     if made.is_empty() && inside == 0 {
         return None;
     }
-    complain(format!("wrote beside its target: {made:?}, {inside} in `inner`"))
+    complain(format!("wrote outside its target: {made:?}, {inside} in `inner`"))
 }
 
 fn judge(cases: &[Case]) {
@@ -295,36 +294,36 @@ fn judge(cases: &[Case]) {
 }
 
 #[test]
-fn containers_that_lie_are_refused() {
+fn malformed_containers_are_refused() {
     judge(&containers::cases());
 }
 
 #[test]
-fn members_that_lie_are_refused() {
+fn malformed_members_are_refused() {
     judge(&members::cases());
 }
 
 #[test]
-fn names_that_lead_astray_are_refused_and_odd_ones_warned_of() {
+fn unsafe_names_are_refused_and_odd_ones_cause_warnings() {
     judge(&names::cases());
 }
 
 #[test]
-fn manifests_that_lie_are_refused() {
+fn malformed_manifests_are_refused() {
     judge(&manifests::cases());
 }
 
 #[test]
-fn arrays_and_descriptions_that_disagree_are_refused() {
+fn contradicting_arrays_and_descriptions_are_refused() {
     judge(&arrays::cases());
 }
 
 #[test]
-fn tars_that_lie_are_refused() {
+fn malformed_tars_are_refused() {
     judge(&tars::cases());
 }
 
-/// What is written by hand here has to be right where it is not meant to be wrong.
+/// The unchanged archives of these tests must be correct.
 #[test]
 fn the_headers_of_a_member_agree_unless_they_are_changed() {
     let entry = Entry::stored("a", b"abc");
@@ -333,11 +332,11 @@ fn the_headers_of_a_member_agree_unless_they_are_changed() {
     assert_eq!(entry.local.name, entry.central.name);
 }
 
-/// It is nothing that is wrong with the archive: other programs decode it, when they are asked to.
+/// The archive is valid: other programs decode it on request.
 #[test]
-fn a_window_that_takes_too_much_memory_is_not_supported_and_takes_none() {
+fn a_window_that_needs_too_much_memory_is_not_supported_and_takes_none() {
     let directory = TempDir::new().unwrap();
-    // One raw block, the last, of a byte, and a window of 2 GiB.
+    // A single raw block of one byte, with a window of 2 GiB.
     let frame = b"\x28\xb5\x2f\xfd\x00\xa8\x09\x00\x00x";
     let whole = zstd::encode_all(&tar(|_| {})[..], 3).unwrap();
     for bytes in [frame.to_vec(), [&whole[..], frame].concat()] {
@@ -359,9 +358,9 @@ fn a_window_that_takes_too_much_memory_is_not_supported_and_takes_none() {
     assert!(output.status.code() == Some(1) && said.contains("error[ARC008]"), "{said}");
 }
 
-/// The archive lies in the directory that is packed, and so do its unfinished forms.
+/// The archive is in the packed directory, and so are its unfinished versions.
 #[test]
-fn what_create_writes_itself_is_neither_packed_nor_warned_of() {
+fn create_does_not_pack_or_report_its_own_output() {
     let directory = TempDir::new().unwrap();
     for (name, bytes) in files() {
         let path = directory.path().join(name);

@@ -1,4 +1,4 @@
-//! Names that lead out of the target, or that trouble somebody, rows 53 to 79.
+//! Names that lead outside the target or cause trouble on some systems, rows 53 to 79.
 
 use std::fmt::Write as _;
 
@@ -48,7 +48,7 @@ pub(super) fn cases() -> Vec<Case> {
         unsafe_name("62 no name", ""),
         unsafe_name("62 an empty part", "p//x").never(&["p"]),
         unsafe_name("62 a dot", "././x").never(&["x"]),
-        // As `bsdtar --format zip` names what it packs from `.`.
+        // As written by `bsdtar --format zip` for `.`.
         case("0 everything below a dot", "a.zip", below_dot(|_| {}), Accept),
         case(
             "0 a name with a dot and without",
@@ -102,11 +102,11 @@ pub(super) fn cases() -> Vec<Case> {
             }),
             Warn("NAME010"),
         ),
-        case("69 letter and accent apart", "a.zip", named("e\u{301}.txt"), Warn("NAME011")),
+        case("69 decomposed characters", "a.zip", named("e\u{301}.txt"), Warn("NAME011")),
         case("71 a device on Windows", "a.zip", named("aux.txt"), Warn("NAME009")),
         case("71 a device on Windows, deeper", "a.zip", named("d/Com1"), Warn("NAME009")),
         case("72 a dot at the end", "a.zip", named("name."), Warn("NAME009")),
-        case("73 a blank at the end", "a.zip", named("name "), Warn("NAME009")),
+        case("73 a space at the end", "a.zip", named("name "), Warn("NAME009")),
         case("73 a version of VMS", "a.zip", named("name.txt;1"), Warn("NAME009")),
         case(
             "73 a version of VMS, and the name without it",

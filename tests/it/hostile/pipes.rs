@@ -1,4 +1,4 @@
-//! Pipes where files are expected: nothing waits for somebody to write into one.
+//! Pipes instead of files: no command waits for data from one.
 
 use std::fs;
 use std::path::Path;
@@ -10,14 +10,14 @@ use tempfile::TempDir;
 use crate::experiment::{Experiment, FLOAT32, ra_pack};
 use crate::run::pack;
 
-/// Far more than any of the runs takes.
+/// Longest time of a run, far more than needed.
 const TIME: Duration = Duration::from_secs(20);
 
 fn make_pipe(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-/// Killed when it waits, which leaves no exit status.
+/// Runs a command and kills it if it waits, which gives no exit status.
 fn killed_when_it_waits(arguments: &[&str], directory: &Path) -> (Option<i32>, String) {
     let Output { status, stdout, stderr } =
         ra_pack().args(arguments).current_dir(directory).timeout(TIME).output().unwrap();
@@ -30,7 +30,7 @@ fn experiment() -> Experiment {
 }
 
 #[test]
-fn no_command_waits_for_a_pipe_beside_an_archive() {
+fn no_command_waits_for_a_pipe_next_to_an_archive() {
     if !crate::foreign::installed(&["mkfifo"]) {
         return;
     }
@@ -74,7 +74,7 @@ fn no_command_waits_for_a_pipe_beside_an_archive() {
 }
 
 #[test]
-fn no_command_waits_for_a_pipe_that_it_is_given() {
+fn no_command_waits_for_a_given_pipe() {
     if !crate::foreign::installed(&["mkfifo"]) {
         return;
     }
@@ -164,9 +164,9 @@ fn no_command_waits_for_a_pipe_in_a_directory() {
     }
 }
 
-/// `--manifest <(…)`, as shells give it: what a user names may be a pipe, which is read once.
+/// `--manifest <(…)` in a shell: the given file may be a pipe, which is read once.
 #[test]
-fn a_manifest_that_is_named_may_come_through_a_pipe() {
+fn a_manifest_may_be_read_from_a_pipe() {
     let scratch = TempDir::new().unwrap();
     pack(&experiment(), scratch.path(), "x.zip", &[]);
     let manifest = fs::read(scratch.path().join("x.zip.manifest-sha256.txt")).unwrap();
@@ -174,7 +174,7 @@ fn a_manifest_that_is_named_may_come_through_a_pipe() {
         manifest.split_inclusive(|byte| *byte == b'\n').rev().flatten().copied().collect();
     let mut other = manifest.clone();
     other[0] ^= 1;
-    // In its usual form, in another, and with another digest.
+    // In the usual order, in another order, and with a wrong digest.
     for (text, status) in [(&manifest, 0), (&reversed, 0), (&other, 1)] {
         for command in [&["verify"][..], &["manifest", "--check"]] {
             let mut run = ra_pack();

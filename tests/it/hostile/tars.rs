@@ -4,14 +4,14 @@ use super::{Accept, Case, NOTES, Reject, Warn, case, files, gzip, listed, replac
 use crate::raw_tar::{self, pax_record};
 use crate::raw_zip::deflate_stored;
 
-/// Makes the checksum of a header true.
+/// Corrects the checksum of a header.
 fn seal(header: &mut [u8]) {
     header[148..156].fill(b' ');
     let sum: u32 = header[..512].iter().map(|byte| u32::from(*byte)).sum();
     header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
 }
 
-/// A tar with some bytes of one header changed.
+/// Returns a tar with some bytes of one header changed.
 fn patched(tar: &[u8], header: usize, at: usize, bytes: &[u8]) -> Vec<u8> {
     let mut tar = tar.to_vec();
     tar[header + at..][..bytes.len()].copy_from_slice(bytes);
@@ -19,8 +19,7 @@ fn patched(tar: &[u8], header: usize, at: usize, bytes: &[u8]) -> Vec<u8> {
     tar
 }
 
-/// A zip without members whose comment is as long as the end mark of a tar, in the place of a last member, which a
-/// manifest does not list.
+/// Returns a tar that also ends as a zip: an unlisted last member holds an empty zip whose comment covers the end mark.
 fn ends_as_zip(tar: &[u8]) -> Vec<u8> {
     let mut zip = b"PK\x05\x06".to_vec();
     zip.resize(20, 0);
@@ -30,9 +29,9 @@ fn ends_as_zip(tar: &[u8]) -> Vec<u8> {
     [&tar[..tar.len() - 1024], &last, &[0; 1024]].concat()
 }
 
-/// Blocks of deflate that hold the bytes as they are, in a gzip member.
+/// Returns a gzip member of stored deflate blocks.
 fn gzip_stored(bytes: &[u8]) -> Vec<u8> {
-    // The trailer belongs to the comment.
+    // The trailer is part of the comment.
     let mut bytes = bytes.to_vec();
     let end = bytes.windows(4).rposition(|four| four == b"PK\x05\x06").unwrap();
     let length = u16::from_le_bytes([bytes[end + 20], bytes[end + 21]]) + 8;
@@ -44,17 +43,17 @@ fn gzip_stored(bytes: &[u8]) -> Vec<u8> {
     [&header[..], &deflate_stored(&bytes), &crc.sum().to_le_bytes(), &size].concat()
 }
 
-/// A zstd frame of one raw block (RFC 8878, 3.1.1.2).
+/// Returns a zstd frame of one raw block (RFC 8878, 3.1.1.2).
 fn zstd_raw(bytes: &[u8]) -> Vec<u8> {
     let size = u32::try_from(bytes.len()).unwrap();
-    // The size of the content takes four bytes, the window is that size.
+    // The content size has four bytes, and is also the window size.
     let header = [&b"\x28\xb5\x2f\xfd\xa0"[..], &size.to_le_bytes()].concat();
     [&header, &((size << 3) | 1).to_le_bytes()[..3], bytes].concat()
 }
 
-/// A zip whose first member is the rest of the header of a tar.
+/// Returns a zip whose first member completes the header of a tar.
 fn begins_as_tar() -> Vec<u8> {
-    // The data begins behind a header of 30 bytes and a name of one.
+    // The data begins after a header of 30 bytes and a name of one.
     const BEFORE: usize = 31;
     let zip = |data: &[u8]| {
         let files = listed([vec![("0".to_owned(), data.to_vec())], files()].concat());
@@ -66,7 +65,7 @@ fn begins_as_tar() -> Vec<u8> {
     header[100..108].copy_from_slice(b"0000644\0");
     header[124..136].copy_from_slice(b"00000000000\0");
     seal(&mut header);
-    // The CRC-32 of the data is in the header too, so a fill is looked for with which the sum is still that.
+    // The CRC-32 of the data is part of the header, so search for a filler with the right checksum.
     let sealed = (0..u32::MAX).find(|fill| {
         header[500..504].copy_from_slice(&fill.to_le_bytes());
         let mut crc = flate2::Crc::new();
@@ -97,10 +96,10 @@ pub(super) fn cases() -> Vec<Case> {
     let of_form = |magic| tar(|entries| entries.iter_mut().for_each(|entry| entry.magic = magic));
     let (gnu, v7) = (of_form(*b"ustar  \0"), of_form([0; 8]));
     vec![
-        case("0 a sound tar of GNU", "a.tar", gnu.clone(), Accept),
-        case("0 a sound tar of v7", "a.tar", v7.clone(), Accept),
-        case("0 a sound tar", "a.tar", whole.clone(), Accept),
-        case("0 a sound tar.gz", "a.tar.gz", zipped.clone(), Accept),
+        case("0 a valid GNU tar", "a.tar", gnu.clone(), Accept),
+        case("0 a valid v7 tar", "a.tar", v7.clone(), Accept),
+        case("0 a valid tar", "a.tar", whole.clone(), Accept),
+        case("0 a valid tar.gz", "a.tar.gz", zipped.clone(), Accept),
         bad("141 cut in a header", whole[..700].to_vec(), "ARC001"),
         bad("141 cut in the data", whole[..600].to_vec(), "ARC001"),
         bad(
@@ -174,7 +173,7 @@ pub(super) fn cases() -> Vec<Case> {
         )
         .never(&[NOTES]),
         case(
-            "147 a second tar behind the first",
+            "147 a second tar after the first",
             "a.tar",
             [whole.clone(), raw_tar::tar(&[raw_tar::Entry::file("evil", b"evil")])].concat(),
             Reject("ARC014"),
@@ -261,7 +260,7 @@ pub(super) fn cases() -> Vec<Case> {
             "a.tar",
             {
                 let mut bytes = whole.clone();
-                // Behind the data of the first file.
+                // After the data of the first file.
                 bytes[1000] = b'x';
                 bytes
             },
@@ -315,7 +314,7 @@ pub(super) fn cases() -> Vec<Case> {
             Reject("ARC027"),
         ),
         case(
-            "0 64 MiB of zeros behind the end",
+            "0 64 MiB of zeros after the end",
             "a.tar.gz",
             [&zipped[..], &gzip(&vec![0; 64 << 20])].concat(),
             Accept,
@@ -347,7 +346,7 @@ pub(super) fn cases() -> Vec<Case> {
             "0 a tar.gz that begins as a tar",
             "a.tar.gz",
             {
-                // The name of a gzip header may be long.
+                // The name in a gzip header may be long.
                 let mut start = b"\x1f\x8b\x08\x08\0\0\0\0\0\xff".to_vec();
                 start.resize(148, b'n');
                 start.extend(b"    1234");
@@ -358,7 +357,7 @@ pub(super) fn cases() -> Vec<Case> {
             Reject("ARC030"),
         ),
         case(
-            "0 a name goes on behind its NUL",
+            "0 a name that continues after its NUL",
             "a.tar",
             patched(&whole, 0, 5, b"z"),
             Reject("ARC026"),
@@ -395,7 +394,7 @@ pub(super) fn cases() -> Vec<Case> {
         case("0 a letter in the time", "a.tar", patched(&whole, 0, 140, b"x"), Warn("ARC026")),
         case("0 a letter in the device", "a.tar", patched(&whole, 0, 329, b"x"), Warn("ARC026")),
         case(
-            "0 a PAX record that nobody knows",
+            "0 an unknown PAX record",
             "a.tar",
             tar(|entries| {
                 entries.insert(0, raw_tar::Entry::pax(&pax_record("VENDOR.key", "3")));
@@ -421,7 +420,7 @@ pub(super) fn cases() -> Vec<Case> {
             Warn("ARC011"),
         ),
         case(
-            "0 the same behind the stream",
+            "0 the same after the stream",
             "a.tar.zst",
             [&*zstd::encode_all(&whole[..], 3).unwrap(), b"\x50\x2a\x4d\x18\x06\0\0\0unseen"]
                 .concat(),

@@ -1,4 +1,4 @@
-//! Names, units and values that would act on a terminal: no command prints a character of them as it is.
+//! Control characters in names, units and values: no command prints them unescaped.
 
 use std::fs;
 use std::path::Path;
@@ -7,12 +7,12 @@ use tempfile::TempDir;
 
 use crate::experiment::{Experiment, UINT8, ra_pack};
 
-/// One of each kind: the escape, its form of one byte, a control character of ASCII, what reorders text, what is
-/// invisible, what ends lines, a tag, what chooses between shapes of a letter, and what is no character.
+/// One of each kind: ESC, its one-byte equivalent, an ASCII control character, bidirectional controls, invisible
+/// characters, line separators, a tag, a variation selector, and a noncharacter.
 const HOSTILE: &str = "\u{9b}31m\u{1b}[31m\u{7f}\u{202e}\u{2066}\u{200e}\u{61c}\u{200b}\u{2060}\u{feff}\u{ad}\
                        \u{2028}\u{2029}\u{85}\u{e0041}\u{fe0f}\u{fffe}";
 
-/// In double quotes of YAML.
+/// Quotes a text for YAML.
 fn quoted(text: &str) -> String {
     let escape = |character: char| format!("\\U{:08x}", u32::from(character));
     format!("\"{}\"", text.chars().map(escape).collect::<String>())
@@ -37,7 +37,7 @@ fn experiment() -> Experiment {
         .file("manifest.yaml", format!("attributes: {{title: {hostile}, creator: {hostile}}}\n"))
 }
 
-/// What is printed and must not be, of what a run said. Tabs and line ends are layout.
+/// Returns an unescaped character in the output of a run. Tabs and line ends are allowed.
 fn objection(words: &[&str], said: &[u8]) -> Option<String> {
     let said = String::from_utf8_lossy(said);
     let is_raw = |character: &char| HOSTILE.contains(*character) && !"[31m".contains(*character);
@@ -47,7 +47,7 @@ fn objection(words: &[&str], said: &[u8]) -> Option<String> {
 }
 
 #[test]
-fn nothing_that_acts_on_a_terminal_is_printed_as_it_is() {
+fn control_characters_are_never_printed() {
     let experiment = experiment();
     let scratch = TempDir::new().unwrap();
     let source = experiment.path().to_str().unwrap();
@@ -61,7 +61,7 @@ fn nothing_that_acts_on_a_terminal_is_printed_as_it_is() {
         &format!("{out}.svg"),
         &format!("{out}.html"),
     );
-    // A second pack that differs, and a document with an error in a line of raw characters.
+    // A second, different pack, and a document with an error in a line of unescaped characters.
     let other = TempDir::new().unwrap();
     let copy = other.path().to_str().unwrap();
     for (path, bytes) in crate::experiment::read_tree(experiment.path()) {

@@ -1,4 +1,4 @@
-//! Support: bytes as hexadecimal digits, which scripts print and are given.
+//! Support: bytes as hexadecimal digits, for communication with scripts.
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 

@@ -1,4 +1,4 @@
-//! ds-format 5.0.2 and 4.1.0: what they write is read, and what is written they read.
+//! `.ds` files: we read those of ds-format 5.0.2 and 4.1.0, and they read ours.
 
 use std::fs::{self, File};
 use std::io::{Cursor, Read};
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use super::hex;
 use crate::python::Python;
 
-/// Both versions, as far as they are installed.
+/// Returns the installed ones of both versions.
 fn pythons() -> impl Iterator<Item = Python> {
     let modules = &["numpy", "ds_format"];
     [Python::with(modules), Python::with_other("ds-format-4.1.0", modules)].into_iter().flatten()
@@ -31,7 +31,7 @@ fn unhex(hex: &Json) -> Vec<u8> {
     super::unhex(hex.as_str().unwrap())
 }
 
-/// The texts of a value, whatever lists they are in.
+/// Collects the texts of a value, from nested lists.
 fn texts(value: &Value, into: &mut Vec<String>) {
     match value {
         Value::List(list) => list.iter().for_each(|value| texts(value, into)),
@@ -40,7 +40,7 @@ fn texts(value: &Value, into: &mut Vec<String>) {
 }
 
 #[test]
-fn every_bit_that_both_versions_write_is_read() {
+fn files_of_both_versions_are_read_bit_for_bit() {
     for python in pythons() {
         for wrong in [&[][..], &["wrong"]] {
             let scratch = TempDir::new().unwrap();
@@ -126,7 +126,7 @@ fn compare(path: &Path, expected: &Json) {
 
 fn no_truncation_is_read(file: &[u8]) {
     for len in 0..file.len() {
-        // Some thousand lengths: all of the last and first, and every 13th between.
+        // All of the first and last lengths, and every 13th between.
         if len % 13 == 0 || len < 100 || len + 100 > file.len() {
             assert!(
                 DsReader::open(Cursor::new(&file[..len]), ImportOptions::default()).is_err(),
@@ -153,7 +153,7 @@ fn variable(name: &str, size: &[u64], datatype: Datatype, element: ElementType) 
 }
 
 #[test]
-fn both_versions_read_every_bit_that_is_written() {
+fn both_versions_read_our_files_bit_for_bit() {
     let (mut options, mut expected) = (ExportOptions::default(), serde_json::Map::new());
     options.mask_fill = true;
     let mut writer = DsWriter::new(Cursor::new(Vec::new()), options);
@@ -184,7 +184,7 @@ fn both_versions_read_every_bit_that_is_written() {
         ("float32", Datatype::Float32, ElementType::FLOAT32),
         ("float64", Datatype::Float64, ElementType::FLOAT64),
     ];
-    // As floats these are NaN with a payload, -0.0, infinities, the largest and the smallest.
+    // As floats: NaN with a payload, -0.0, infinities, the largest and the smallest number.
     let data: Vec<u8> =
         [u64::MAX, 0x7FF8_0000_7FC0_0001, 1 << 63, 0x7FF0_0000_8000_0000, 1, 0xFF80_0000]
             .iter()

@@ -1,9 +1,9 @@
-//! Formats of other tools: files that those wrote are read, and they read what is written.
+//! Formats of other tools: we read their files, and they read ours.
 
 mod digits; // support: bytes as digits
 mod ds; // .ds files, with both versions of ds-format
-mod npy; // .npy files, with numpy
-mod npz; // .npz files, with numpy
+mod npy; // .npy files, with NumPy
+mod npz; // .npz files, with NumPy
 mod pair; // support: an array as .ra and .yaml
 mod png; // pictures, with Python's zlib
 

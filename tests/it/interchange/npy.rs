@@ -1,5 +1,5 @@
-//! `.npy` files: every dtype, order and shape that numpy writes is read bit for bit, and numpy reads what
-//! is written, which is its own file byte for byte.
+//! `.npy` files: every dtype, order and shape of NumPy is read bit for bit, and written files equal those of NumPy byte
+//! for byte.
 
 use std::fs;
 use std::path::Path;
@@ -10,9 +10,9 @@ use tempfile::TempDir;
 use super::pair::{assert_valid, read, save, written};
 use crate::python::Python;
 
-/// Writes `N.npy` for each combination, and in `N.raw` the bytes that the data is made from: they are
-/// little-endian and in the order of the file, and no number is ever computed with them, so that NaNs keep
-/// their payload.
+/// Writes `N.npy` for each combination, and its source bytes to `N.raw`: little-endian, in the order of the file. No
+/// arithmetic is applied, so that NaNs keep their payload.
+// words: the Python module is called numpy
 const WRITE: &str = r#"
 import random, sys
 import numpy as np
@@ -52,7 +52,7 @@ for dtype in dtypes:
                 count = int(np.prod(shape))
                 data = raw(dtype, count)
                 array = np.frombuffer(bytearray(data), dtype, count)
-                if big: # in place: a copy would not keep what lies in padding
+                if big: # in place: a copy would not keep padding
                     array = array.byteswap(inplace=True).view(swapped)
                 array = array.reshape(shape, order=order)
                 path = '%s/%d' % (sys.argv[1], number)
@@ -63,7 +63,7 @@ for dtype in dtypes:
                 number += 1
 "#;
 
-/// Reads `N.back.npy` and compares it with the array that `N.npy` holds.
+/// Compares `N.back.npy` with the array in `N.npy`.
 const COMPARE: &str = r"
 import sys
 import numpy as np
@@ -75,7 +75,7 @@ for line in open(sys.argv[1] + '/names'):
     assert back.shape == first.shape, (line, back.shape)
     assert back.dtype == first.dtype.newbyteorder('<'), (line, back.dtype)
     raw = open(path + '.raw', 'rb').read()
-    # NaNs are never equal, and padding never compared: the bytes are.
+    # Compares bytes, since NaNs are never equal and padding is not compared.
     order = 'F' if back.flags.f_contiguous and not back.flags.c_contiguous else 'C'
     assert back.tobytes(order) == raw, line
 ";
@@ -86,7 +86,7 @@ fn run(python: &Python, script: &str, directory: &Path) {
 }
 
 #[test]
-fn every_dtype_order_and_shape_of_numpy_there_and_back() {
+fn every_dtype_order_and_shape_of_numpy_survives_conversion() {
     let Some(python) = Python::with(&["numpy"]) else { return };
     let scratch = TempDir::new().unwrap();
     let pairs = TempDir::new().unwrap();
@@ -106,7 +106,7 @@ fn every_dtype_order_and_shape_of_numpy_there_and_back() {
         if rest.starts_with("little") {
             assert!(back == file, "{line}");
         } else {
-            // Plain numbers can stay big-endian.
+            // Plain numbers may stay big-endian.
             let mut options = ImportOptions::default();
             options.keep_endian = true;
             let (kept, data) = read(&file, options);
@@ -125,7 +125,7 @@ fn every_dtype_order_and_shape_of_numpy_there_and_back() {
 }
 
 #[test]
-fn headers_that_numpy_writes_otherwise_only_on_demand() {
+fn other_headers_of_numpy_are_read() {
     let Some(python) = Python::with(&["numpy"]) else { return };
     let scratch = TempDir::new().unwrap();
     let script = r"
@@ -170,7 +170,7 @@ np.save(sys.argv[1] + '/empty.npy', np.zeros(2, 'V0'))
 }
 
 #[test]
-fn brain_floats_of_ml_dtypes_there_and_back() {
+fn bfloat16_of_ml_dtypes_survives_conversion() {
     let Some(python) = Python::with(&["numpy", "ml_dtypes"]) else { return };
     let scratch = TempDir::new().unwrap();
     let script = r"
@@ -198,7 +198,7 @@ np.save(sys.argv[1] + '/x.npy', bits.view(ml_dtypes.bfloat16))
 }
 
 #[test]
-fn numpy_reads_texts_and_what_has_no_file_of_numpy() {
+fn numpy_reads_texts_and_types_without_a_counterpart() {
     let Some(python) = Python::with(&["numpy"]) else { return };
     let scratch = TempDir::new().unwrap();
     let text = "ndarrays:\n  x: {shape: [], type: string}\n";

@@ -1,4 +1,4 @@
-//! `.npz` files: what numpy writes is read, numpy reads what is written, and zips that lie are refused.
+//! `.npz` files: we read those of NumPy, NumPy reads ours, and malformed zips are refused.
 
 use std::fs;
 use std::io::{Cursor, Read};
@@ -16,7 +16,7 @@ fn run(python: &Python, script: &str, directory: &Path) {
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
 }
 
-/// Every array of a file: key, variable, data.
+/// Reads every array of a file: key, variable, data.
 fn read_all(file: &[u8]) -> Result<Vec<(String, Variable, Vec<u8>)>, FormatError> {
     let mut reader = NpzReader::new(Cursor::new(file))?;
     let mut arrays = Vec::new();
@@ -52,7 +52,7 @@ fn written(is_deflated: bool) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_written_is_read_by_numpy_and_is_the_same_every_time() {
+fn numpy_reads_our_files_and_they_are_always_the_same() {
     for (name, is_deflated) in [("stored", false), ("deflated", true)] {
         let file = written(is_deflated);
         assert_eq!(written(is_deflated), file);
@@ -64,6 +64,7 @@ fn what_is_written_is_read_by_numpy_and_is_the_same_every_time() {
         let Some(python) = Python::with(&["numpy"]) else { continue };
         let scratch = TempDir::new().unwrap();
         fs::write(scratch.path().join("x.npz"), &file).unwrap();
+        // words: the Python module is called numpy
         let script = r"
 import sys, zipfile
 import numpy as np
@@ -83,9 +84,10 @@ with np.load(path) as z:
 }
 
 #[test]
-fn what_numpy_writes_is_read() {
+fn files_of_numpy_are_read() {
     let Some(python) = Python::with(&["numpy"]) else { return };
     let scratch = TempDir::new().unwrap();
+    // words: the Python module is called numpy
     let script = r"
 import sys, zipfile
 import numpy as np
@@ -114,7 +116,7 @@ with zipfile.ZipFile(sys.argv[1] + '/bzip2.npz', 'w', zipfile.ZIP_BZIP2) as z:
     let others: Vec<_> = reader.members().iter().filter(|member| member.key().is_none()).collect();
     assert_eq!(others.iter().map(|member| &member.name).collect::<Vec<_>>(), ["README"]);
     assert_eq!(read_all(&file("none.npz")).unwrap(), []);
-    // One member that cannot be read does not hide the others.
+    // Other members can be read despite an unreadable one.
     let mut reader = NpzReader::new(Cursor::new(file("object.npz"))).unwrap();
     assert!(reader.open(0, ImportOptions::default()).is_ok());
     let error = reader.open(1, ImportOptions::default()).unwrap_err();
@@ -125,13 +127,13 @@ with zipfile.ZipFile(sys.argv[1] + '/bzip2.npz', 'w', zipfile.ZIP_BZIP2) as z:
     assert!(error.starts_with("the member `x.npy` is compressed by the method"), "{error}");
 }
 
-/// Where in a file `wanted` is.
+/// Returns the offsets of `wanted` in a file.
 fn find(file: &[u8], wanted: &[u8]) -> Vec<usize> {
     (0..file.len()).filter(|at| file[*at..].starts_with(wanted)).collect()
 }
 
 #[test]
-fn a_name_that_is_there_twice_is_an_error_with_both_places() {
+fn a_repeated_name_is_an_error_with_both_offsets() {
     let mut writer = NpzWriter::new(Cursor::new(Vec::new()), false);
     for key in ["a", "b"] {
         writer.add(key, &variable(&[1]), &[1, 2][..], ExportOptions::default()).unwrap();
@@ -163,7 +165,7 @@ fn a_key_is_added_once() {
 }
 
 #[test]
-fn every_flipped_bit_of_the_data_is_found_by_its_checksum() {
+fn checksums_find_every_flipped_bit_of_the_data() {
     for is_deflated in [false, true] {
         let mut writer = NpzWriter::new(Cursor::new(Vec::new()), is_deflated);
         let data = [1, 2, 3, 4, 5, 6, 7, 8];
@@ -174,7 +176,7 @@ fn every_flipped_bit_of_the_data_is_found_by_its_checksum() {
             for bit in 0..8 {
                 let mut bytes = file.clone();
                 bytes[at] ^= 1 << bit;
-                // What is not a member's content may change without a difference to the array.
+                // Bytes outside the contents of members may change without an effect on the array.
                 if let Ok(arrays) = read_all(&bytes) {
                     assert!(arrays.iter().all(|(_, _, found)| *found == data), "bit {bit} of {at}");
                 }
@@ -187,7 +189,7 @@ fn every_flipped_bit_of_the_data_is_found_by_its_checksum() {
             bytes[at] ^= 1;
             match read_all(&bytes) {
                 Err(FormatError::Malformed { .. } | FormatError::NoCounterpart { .. }) => {}
-                // Bits that fill up the last byte of a deflate stream mean nothing.
+                // Padding bits in the last byte of a deflate stream have no meaning.
                 Ok(arrays) if is_deflated => assert_eq!(arrays, sound),
                 other => panic!("byte {at}: {other:?}"),
             }
@@ -202,7 +204,7 @@ fn every_flipped_bit_of_the_data_is_found_by_its_checksum() {
 }
 
 #[test]
-fn the_data_is_not_given_before_its_checksum_is_right() {
+fn data_is_not_returned_before_its_checksum_is_verified() {
     let mut file = written(false);
     let at = find(&file, b"PK\x03\x04")[1] - 1;
     file[at] ^= 1;

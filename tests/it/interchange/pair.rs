@@ -1,4 +1,4 @@
-//! Support: what was read, as the pair of files that a pack has.
+//! Support: arrays as the pair of files in a pack.
 
 use std::fs;
 use std::io::Read;
@@ -9,7 +9,7 @@ use ra_pack::ndl::Document;
 use ra_pack::validate::ValidateOptions;
 use ra_pack::{Code, validate};
 
-/// The variable and the data of a whole `.npy` file without anything after the data.
+/// Reads the variable and the data of an `.npy` file without trailing bytes.
 #[track_caller]
 pub(crate) fn read(file: &[u8], options: ImportOptions) -> (Variable, Vec<u8>) {
     let mut reader = npy::NpyReader::new(file, options).unwrap();
@@ -20,7 +20,7 @@ pub(crate) fn read(file: &[u8], options: ImportOptions) -> (Variable, Vec<u8>) {
     (variable, data)
 }
 
-/// The `.npy` file of an array.
+/// Returns the `.npy` file of an array.
 #[track_caller]
 pub(crate) fn written(variable: &Variable, data: &[u8]) -> Vec<u8> {
     let mut file = Vec::new();
@@ -41,10 +41,10 @@ pub(crate) fn save(directory: &Path, name: &str, variable: &Variable, data: &[u8
     fs::write(directory.join(format!("{name}.yaml")), document.to_yaml()).unwrap();
 }
 
-/// Holds all pairs in a directory to the rules.
+/// Validates all pairs in a directory.
 #[track_caller]
 pub(crate) fn assert_valid(directory: &Path, arrays: u64) {
-    // Of what is big-endian it warns.
+    // Big-endian arrays cause warnings.
     let mut options = ValidateOptions::default();
     options.allow = vec![Code::UnusualEncoding];
     let report = validate(directory, &options).unwrap();

@@ -1,4 +1,4 @@
-//! Pictures: what is written, another decoder of deflate reads, and the other way round.
+//! Pictures: another implementation of deflate reads ours, and we read its files.
 
 use std::io::{Cursor, Read};
 
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::hex;
 use crate::python::Python;
 
-/// Makes a picture, or takes one to pieces, by what the format says and Python's zlib.
+/// Writes or reads a picture with Python's zlib.
 const SCRIPT: &str = r"
 import binascii, struct, sys, zlib
 def chunk(name, data):
@@ -85,7 +85,7 @@ fn read(file: &[u8]) -> Result<(Variable, Vec<u8>), FormatError> {
 }
 
 #[test]
-fn pictures_go_to_and_come_from_another_implementation() {
+fn pictures_are_exchanged_with_another_implementation() {
     let Some(python) = Python::with(&["zlib"]) else { return };
     let scratch = TempDir::new().unwrap();
     let path = scratch.path().join("x.png");

@@ -1,4 +1,4 @@
-//! `ra-pack report`: what is in the page, and how it behaves in a browser.
+//! `ra-pack report`: the content of the page, and its behaviour in a browser.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::foreign::installed;
 use crate::python::Python;
 use crate::run::{Ran, ra};
 
-/// What the sample is packed into, and where its pages go.
+/// Packs the sample. Returns a directory for pages and the archive.
 fn home() -> (TempDir, PathBuf) {
     let home = TempDir::new().unwrap();
     let archive = home.path().join("mooring.zip");
@@ -25,7 +25,7 @@ fn report(archive: &Path, page: &Path, options: &[&str]) -> Ran {
     ra("report", &[archive, Path::new("-o"), page], options)
 }
 
-/// Opens a page in a browser and holds it against what is expected of it.
+/// Opens a page in a browser and compares it with the expected content.
 #[track_caller]
 fn assert_works(page: &Path, expected: &Value) {
     if !installed(&["chromium", "chromedriver", "python3"]) {
@@ -41,7 +41,7 @@ fn assert_works(page: &Path, expected: &Value) {
 }
 
 #[test]
-fn no_script_runs_but_the_one_of_the_page() {
+fn only_the_script_of_the_page_runs() {
     let (home, archive) = home();
     let page = home.path().join("mooring.html");
     report(&archive, &page, &[]).exits(0);
@@ -61,7 +61,7 @@ fn no_script_runs_but_the_one_of_the_page() {
     let changed = text.replace("</body>", &format!("{added}</body>"));
     let dom = dom_of(changed.clone());
     assert!(dom.contains("mooring.zip") && !dom.contains("it ran"));
-    // With the policy gone it runs: what is looked for would be seen.
+    // Without the policy the script runs, so this test can fail.
     assert!(dom_of(changed.replace("Content-Security-Policy", "none")).contains("it ran"));
 }
 
@@ -85,7 +85,7 @@ fn the_page_of_the_sample_works_in_a_browser() {
 }
 
 #[test]
-fn the_programs_of_the_page_open_their_arrays() {
+fn the_code_snippets_of_the_page_open_their_arrays() {
     let Some(python) = Python::with(&["numpy"]) else { return };
     let (home, zip) = home();
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/experiment");
@@ -111,7 +111,7 @@ fn the_programs_of_the_page_open_their_arrays() {
             .map(|rest| rest.split("</code>").next().unwrap().replace("&quot;", "\""))
             .map(|text| text.replace("&lt;", "<").replace("&#39;", "'"))
             .collect();
-        // All but that with compounds and the scalar.
+        // All except arrays of compounds and the scalar.
         assert!(programs.len() >= 8, "{}: {programs:?}", programs.len());
         for (name, expected) in [
             ("thermistors/temperature.ra", "(10, 149) 15.7375"),
@@ -155,13 +155,13 @@ fn the_same_pack_gives_the_same_page() {
         report(&archive, &page(name), &["--jobs", jobs]).exits(0);
     }
     let one = fs::read(page("one.html")).unwrap();
-    assert!(one == fs::read(page("four.html")).unwrap(), "jobs change the page");
+    assert!(one == fs::read(page("four.html")).unwrap(), "the number of jobs changes the page");
     let printed = report(&archive, "-".as_ref(), &[]).exits(0);
-    assert!(one == printed.out, "standard output gets another page");
+    assert!(one == printed.out, "the page on standard output differs");
 }
 
 #[test]
-fn a_page_that_is_there_is_replaced_when_that_is_wanted() {
+fn an_existing_page_is_replaced_only_by_force() {
     let (home, archive) = home();
     let page = home.path().join("page.html");
     fs::write(&page, "mine").unwrap();
@@ -181,7 +181,7 @@ fn a_page_that_is_there_is_replaced_when_that_is_wanted() {
 }
 
 #[test]
-fn what_is_left_out_is_not_read() {
+fn omitted_data_is_not_read() {
     let (home, archive) = home();
     let page = home.path().join("page.html");
     report(&archive, &page, &["--no-verify", "--no-statistics"]).exits(0).says(&["not verified)"]);
@@ -190,7 +190,7 @@ fn what_is_left_out_is_not_read() {
     assert!(text.contains("temperature of the water") && text.contains("class=\"a\""));
 }
 
-/// The archive with a byte changed in the data of one array.
+/// Copies the archive with a byte changed in the data of one array.
 fn damaged(archive: &Path) -> PathBuf {
     let mut bytes = fs::read(archive).unwrap();
     let name = b"thermistors/temperature.ra";
@@ -202,7 +202,7 @@ fn damaged(archive: &Path) -> PathBuf {
 }
 
 #[test]
-fn damage_is_shown_and_the_rest_with_it() {
+fn damaged_and_intact_arrays_are_shown() {
     let (home, archive) = home();
     let archive = damaged(&archive);
     let page = home.path().join("damaged.html");
@@ -221,7 +221,7 @@ fn damage_is_shown_and_the_rest_with_it() {
             "links": {"thermistors/temperature": "thermistors/temperature"},
         }),
     );
-    // Nobody verified, but who reads it notices.
+    // Reading the array finds the damage without `verify`.
     let again = report(&archive, &page, &["--force", "--no-verify"]).exits(1);
     again.says(&["`thermistors/temperature.ra` cannot be read"]);
 
@@ -307,8 +307,8 @@ fn every_kind_of_array_has_its_card() {
             "hits": {"enum": 1},
         }),
     );
-    // A directory without a manifest: nothing vouches for it, as `verify` says.
+    // A directory without a manifest is not verified.
     let page = home.path().join("directory.html");
     report(pack.path(), &page, &[]).exits(1);
-    assert!(fs::read_to_string(&page).unwrap().contains("The pack holds no manifest"));
+    assert!(fs::read_to_string(&page).unwrap().contains("The pack has no manifest"));
 }
