@@ -21,7 +21,7 @@ Examples:
   ra-pack add exp.zip --remove notes.txt
 
 Environment:
-  SOURCE_DATE_EPOCH   modification time of all members, in seconds since 1970 UTC; default 1980-01-01")]
+  SOURCE_DATE_EPOCH   modification time of all members, seconds since 1970 UTC; default 1980-01-01")]
 pub(crate) struct AddArgs {
     /// Archive to change.
     #[arg(value_name = "ARCHIVE")]

@@ -100,7 +100,7 @@ pub(crate) enum Command {
     ///
     /// Every array (X.ra) needs a description: X.yaml next to it, or an entry in the directory's manifest.yaml. Each
     /// description is compared with the header of its array. Nothing is written if a description is not valid or two
-    /// contradict each other. OUT appears only when it is complete. The directory is never changed.
+    /// contradict each other. ARCHIVE appears only when it is complete. The directory is never changed.
     ///
     /// The same files give the same bytes, with any number of threads.
     Create(CreateArgs),
@@ -147,7 +147,7 @@ pub(crate) enum Command {
     /// Show the structure of a pack, like `ncdump -h`, or the values of an array, like NumPy.
     ///
     /// For a pack or a group: attributes, dimensions, coordinates and variables, from headers and descriptions. For
-    /// an array: the first and last values of each dimension; only these are read. --stats reads all values, in
+    /// an array: its values, abbreviated if there are many; only those shown are read. --stats reads all values, in
     /// bounded memory, and checks them against the manifest. Missing values are counted separately:
     /// `storage.fillvalue`, the attributes `_FillValue` and `missing_value`, and values outside `valid_range` or
     /// `valid_min` and `valid_max`.

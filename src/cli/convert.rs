@@ -144,10 +144,10 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> Result<Ending, Failure
     let mut report = convert_all(inputs, target, &options)?;
     let of_arrays = report.arrays.iter_mut().flat_map(|array| &mut array.losses);
     for loss in report.losses.iter_mut().chain(of_arrays) {
-        *loss = diagnostics::in_own_words(loss);
+        *loss = diagnostics::with_command_options(loss);
     }
     for failed in &mut report.failed {
-        failed.reason = diagnostics::in_own_words(&failed.reason);
+        failed.reason = diagnostics::with_command_options(&failed.reason);
         let place = if inputs.len() == 1 { &report.input } else { Path::new(&failed.name) };
         diagnostics::show(place, &mut failed.findings, &[], output);
     }

@@ -25,7 +25,7 @@ Examples:
   ra-pack create exp -o exp.zip --layout bagit --bag-info 'Contact-Name=A. Scientist'
 
 Environment:
-  SOURCE_DATE_EPOCH   modification time of all members, in seconds since 1970 UTC; default 1980-01-01")]
+  SOURCE_DATE_EPOCH   modification time of all members, seconds since 1970 UTC; default 1980-01-01")]
 pub(crate) struct CreateArgs {
     /// Directory to pack.
     #[arg(value_name = "DIR")]

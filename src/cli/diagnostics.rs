@@ -106,7 +106,7 @@ fn clean(text: &str) -> String {
 /// Replaces options of the library in a text by those of the command: "the option `keep_metadata: FILE`" becomes
 /// "--keep-metadata FILE", and "`create` with the option `layout: bagit`" becomes "`ra-pack create --layout bagit`".
 /// Removes the numbers of system errors.
-pub(crate) fn in_own_words(text: &str) -> String {
+pub(crate) fn with_command_options(text: &str) -> String {
     let text = without_numbers(text);
     let mut parts = text.split("the option `");
     let mut result = parts.next().unwrap_or_default().to_owned();
@@ -163,7 +163,7 @@ pub(crate) fn show(
     leftovers: &[PathBuf],
     output: &Output,
 ) {
-    say(findings);
+    reword(findings);
     for one in findings {
         output.message(&finding(target, one, output.color_err));
     }
@@ -180,16 +180,16 @@ pub(crate) fn print<T: AsRef<Path>>(
     json: bool,
     output: &Output,
 ) -> io::Result<()> {
-    say(findings);
+    reword(findings);
     let mut shown = findings.iter().filter(|_| !json);
     shown.try_for_each(|one| output.result(&finding(target(one).as_ref(), one, output.color_out)))
 }
 
 /// Replaces options of the library in findings by those of the command.
-pub(crate) fn say(findings: &mut [Finding]) {
+pub(crate) fn reword(findings: &mut [Finding]) {
     for finding in findings {
-        finding.message = in_own_words(&finding.message);
-        finding.hint = finding.hint.as_deref().map(in_own_words);
+        finding.message = with_command_options(&finding.message);
+        finding.hint = finding.hint.as_deref().map(with_command_options);
     }
 }
 
@@ -273,7 +273,7 @@ fn meant(target: &Path, name: &str) -> Option<String> {
 
 /// Formats an error with its causes and the next step: `next`, or the one that [`next_step`] knows.
 pub(crate) fn error(error: &Error, next: Option<String>) -> String {
-    let lines = |text: &str| in_own_words(text).lines().map(clean).collect::<Vec<_>>().join("\n");
+    let lines = |text: &str| with_command_options(text).lines().map(clean).collect::<Vec<_>>().join("\n");
     let what = match error {
         // The findings are printed before.
         Error::Refused { path, findings } => {
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn options_of_the_library_are_those_of_the_command() {
+    fn options_of_the_library_become_those_of_the_command() {
         for (text, expected) in [
             ("choose a part by the option `slice`", "choose a part by --slice"),
             ("the option `reinterpret: void` is for .npy", "--as void is for .npy"),
@@ -382,7 +382,7 @@ mod tests {
             ("cannot open `x`: No file (os error 2); or", "cannot open `x`: No file; or"),
             ("an (os error x) (os error", "an (os error x) (os error"),
         ] {
-            assert_eq!(in_own_words(text), expected);
+            assert_eq!(with_command_options(text), expected);
         }
     }
 }

@@ -66,7 +66,7 @@ pub(super) fn run(args: &InfoArgs, output: &Output) -> Result<Ending, Failure> {
     options.jobs = args.jobs;
     options.progress = output.progress();
     let mut info = ra_pack::info(target, &options)?;
-    diagnostics::say(&mut info.findings);
+    diagnostics::reword(&mut info.findings);
     if args.field.is_none() && !args.json {
         let shown = info.findings.len().min(MOST_FINDINGS);
         let (shown, _) = info.findings.split_at_mut(shown);

@@ -205,7 +205,7 @@ fn complain(failure: Failure, output: &Output) -> Ending {
 
 /// Reports that standard output cannot be written.
 fn unwritten(error: &io::Error, output: &Output) -> Ending {
-    let why = diagnostics::in_own_words(&error.to_string());
+    let why = diagnostics::with_command_options(&error.to_string());
     output.message(&format!("ra-pack: cannot write to standard output: {why}"));
     Ending::Failed
 }

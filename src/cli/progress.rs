@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_what_is_known_and_fits() {
+    fn a_line_shows_the_known_numbers_and_fits() {
         let pace = Pace::default();
         let full = line(&now(512, Some(1024), Some(9)), &pace, 200);
         assert!(full.starts_with("checking [#####.....] 50%  512 B/1.0 KiB  3/9  run1/"), "{full}");
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_is_that_of_late_and_begins_anew_with_a_stage() {
+    fn the_rate_is_recent_and_restarts_with_each_stage() {
         let mut pace = Pace::default();
         let second = Duration::from_secs(1);
         let then = Instant::now().checked_sub(second).unwrap();

@@ -312,7 +312,7 @@ Installation:
   powershell   add the line `. PATH/ra-pack.ps1` to $PROFILE
   elvish       ra-pack.elv in ~/.config/elvish/lib; add `use ra-pack` to rc.elv")]
 pub(crate) struct CompletionsArgs {
-    /// Shell to complete commands in.
+    /// Shell that the script is for.
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }

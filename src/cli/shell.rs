@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_quoted_where_they_must_be() {
+    fn words_are_quoted_if_necessary() {
         for (bytes, expected) in [
             (&b"run1/a.ra"[..], "run1/a.ra"),
             (b"a b", "'a b'"),

@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_as_many_digits_as_help() {
+    fn numbers_have_useful_digits() {
         let cases = [
             (0.0, "0"),
             (1.0, "1"),
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_shown_for_people() {
+    fn bytes_have_binary_units() {
         assert_eq!(human_bytes(0), "0 B");
         assert_eq!(human_bytes(1023), "1023 B");
         assert_eq!(human_bytes(1024), "1.0 KiB");
@@ -295,7 +295,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_flows_is_all_there_and_fits(
+        fn flowing_text_is_complete_and_fits(
             words in proptest::collection::vec("[ab温]{1,9}", 0..20),
             width in 24_usize..60,
         ) {

@@ -75,7 +75,7 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure>
             // The reader is gone. A target that was not checked is not reported as valid.
             return Ok(None);
         }
-        tell(ra_pack::verify(target, &options)?, "valid", args.common.json, output).map(Some)
+        print_report(ra_pack::verify(target, &options)?, "valid", args.common.json, output).map(Some)
     })?;
     if (args.targets.len() > 1 || args.more.is_given()) && !args.common.json {
         output.result(&tally.summary())?;
@@ -113,7 +113,7 @@ fn each(
 }
 
 /// Prints the result for one target; `valid` is its verdict if there are no errors.
-fn tell(
+fn print_report(
     mut report: VerifyReport,
     valid: &str,
     json: bool,
@@ -340,7 +340,7 @@ fn check(args: &ManifestArgs, output: &Output) -> Result<Ending, Failure> {
     options.manifest.clone_from(&args.kept);
     options.progress = output.progress();
     let report = ra_pack::verify(&args.target, &options)?;
-    let verdict = tell(report, "verified", args.common.json, output)?;
+    let verdict = print_report(report, "verified", args.common.json, output)?;
     Ok(if verdict.is_valid() { Ending::Clean } else { Ending::Findings })
 }
 
@@ -371,7 +371,7 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "CODE", value_parser = code)]
     allow: Vec<Code>,
 
-    /// Root directory of the pack that single files belong to.
+    /// Use this directory as the root of the pack that single files belong to.
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
 
@@ -400,7 +400,7 @@ pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, F
     let tally = each(&args.paths, &args.more, output, |path| {
         let mut report = validated(path, &options)?;
         let is_pack = report.container.is_some();
-        diagnostics::say(&mut report.findings);
+        diagnostics::reword(&mut report.findings);
         name_target(&mut report, path);
         let target = |finding: &Finding| place(path, is_pack, finding);
         diagnostics::print(target, &mut report.findings, args.common.json, output)?;

@@ -45,7 +45,7 @@ fn help_is_short_and_ends_with_the_options_of_all_commands() {
         assert_eq!(String::from_utf8_lossy(&again.get_output().stdout), long);
     }
     let top = help(&[]);
-    for heading in ["Create and unpack:", "Look:", "Check:", "Describe:", "Shell:", "Options:"] {
+    for heading in ["Create and unpack:", "Inspect:", "Check:", "Describe:", "Shell:", "Options:"] {
         assert!(top.contains(&format!("\n{heading}\n")), "{top}");
     }
 }

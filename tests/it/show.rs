@@ -23,7 +23,7 @@ fn numbers(pack: &Pack, member: &str, jobs: usize, slice: Option<&str>) -> Numbe
 }
 
 /// Writes arrays of many types into a directory, with their statistics and text from NumPy.
-// words: the Python module is called numpy
+// words: imports a Python module
 const MAKE: &str = r#"
 import json, struct, sys
 import numpy as np

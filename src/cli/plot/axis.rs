@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_good() {
+    fn ticks_are_round_numbers() {
         assert_eq!(texts(&linear(0.0, 10.0, 5)), ["0", "2", "4", "6", "8", "10"]);
         assert_eq!(texts(&linear(-0.31, 0.29, 4)), ["-0.2", "0", "0.2"]);
         assert_eq!(texts(&linear(1e10, 3e10, 2)), ["1e10", "2e10", "3e10"]);
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_smaller_places_between() {
+    fn smaller_ticks_are_between_the_others() {
         assert_eq!(linear(0.0, 10.0, 5).minor.len(), 21);
         assert_eq!(
             logarithmic(1.0, 100.0, 5).minor[..9],

@@ -596,7 +596,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_are_those_of_numpy() {
+    fn percentiles_equal_those_of_numpy() {
         let sorted = [1.0, 2.0, 4.0, 8.0];
         for (percent, expected) in [(0.0, 1.0), (50.0, 3.0), (98.0, 7.76), (100.0, 8.0)] {
             assert!((percentile(&sorted, percent).unwrap() - expected).abs() < 1e-9, "{percent}");

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_good_and_concise() {
+    fn date_ticks_are_round_and_short() {
         let hours = "hours since 2024-06-03T00:00:00Z";
         let (week, context) = shown(hours, 0.0, 148.0, 10);
         assert_eq!(week, ["03", "04", "05", "06", "07", "08", "09"]);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_that_have_no_date_are_numbers() {
+    fn times_out_of_range_are_numbers() {
         let days = Dates::new("days since 1970-01-01", None).unwrap();
         for (low, high) in [(0.0, 1e300), (-1e300, 1.0), (0.0, 1e-9), (0.0, 1e7), (f64::NAN, 1.0)] {
             assert!(dated(days, low, high, 5).is_none(), "{low} {high}");
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_smaller_moments_between() {
+    fn smaller_date_ticks_are_between_the_others() {
         let days = Dates::new("days since 1970-01-01", None).unwrap();
         let ticks = dated(days, 0.0, 20.0, 10).unwrap();
         assert_eq!((ticks.major.len(), ticks.minor.len()), (11, 21));

@@ -54,7 +54,7 @@ pub(crate) struct PlotArgs {
     #[arg(long, value_name = "SLICE", allow_hyphen_values = true)]
     slice: Option<String>,
 
-    /// Colour map of an image [default: `RdBu` for values on both sides of 0, otherwise viridis].
+    /// Use this colour map for an image [default: `RdBu` for values on both sides of 0, otherwise viridis].
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = words(COLOR_MAPS))]
     cmap: Option<ColorMap>,
 
@@ -66,7 +66,7 @@ pub(crate) struct PlotArgs {
     #[arg(long, value_name = "N", default_value = "1", value_parser = scale)]
     scale: f64,
 
-    /// Draw values from LOW to HIGH, or between percentiles such as 2%:98% [default: the range of the array].
+    /// Draw values from MIN to MAX, or between percentiles such as 2%:98% [default: the range of the array].
     #[arg(long, value_name = "MIN:MAX", value_parser = range, allow_hyphen_values = true)]
     range: Option<Range>,
 

@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_has_the_pixels_that_it_was_given() {
+    fn a_picture_has_the_given_pixels() {
         let few = vec![[9, 8, 7], [1, 2, 3]];
         let many: Vec<Rgb> = (0..=255).flat_map(|red| [[red, 0, 1], [red, 7, 2]]).collect();
         for colors in [few, many] {

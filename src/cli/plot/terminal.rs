@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_stand_at_their_places() {
+    fn ticks_are_at_their_positions() {
         let screen = Screen { columns: 16, rows: 3, unicode: false, is_painted: false };
         let tick = |place, text: &str| (place, text.to_owned());
         let upwards = Ticks { major: vec![tick(0.0, "0"), tick(1.0, "10")], ..Ticks::default() };
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_value_is_seen() {
+    fn the_smallest_value_is_visible() {
         assert_eq!((letter(0.0), letter(1.0)), ('.', '@'));
     }
 }

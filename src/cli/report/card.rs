@@ -12,7 +12,7 @@ use ra_pack::values::{
 use ra_pack::{Error, Finding, Pack, PackedArray};
 
 use super::super::array::{self, Dates, attribute_text};
-use super::super::diagnostics::in_own_words;
+use super::super::diagnostics::with_command_options;
 use super::super::plot::{shortened, typeset};
 use super::super::show::flow;
 use super::super::text::{digits, grouped, human_bytes};
@@ -176,7 +176,7 @@ fn reason(error: &Error) -> String {
         Error::Array { source, .. } => source.to_string(),
         Error::Mismatch { reason, .. } => reason.clone(),
         Error::Slice { source, .. } => source.to_string(),
-        other => in_own_words(&other.to_string()),
+        other => with_command_options(&other.to_string()),
     }
 }
 

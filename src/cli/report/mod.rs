@@ -126,7 +126,7 @@ pub(super) fn run(args: &ReportArgs, output: &Output) -> Result<Ending, Failure>
     if args.common.json {
         output.json(&page)?;
     } else {
-        tell(&mut page, to_file, output);
+        print_summary(&mut page, to_file, output);
     }
     let is_bad = count_errors(&page.findings) > 0 || !page.unreadable.is_empty();
     Ok(if is_bad { Ending::Findings } else { Ending::Clean })
@@ -141,13 +141,13 @@ fn gather(args: &ReportArgs, output: &Output, out: &mut dyn Write) -> Result<Wri
     let verify = || ra_pack::verify(&args.archive, &options);
     let mut verified = (!args.no_verify).then(verify).transpose()?;
     if let Some(report) = &mut verified {
-        diagnostics::say(&mut report.findings);
+        diagnostics::reword(&mut report.findings);
     }
     let jobs = jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
     page::write(args, verified.as_ref(), jobs, out)
 }
 
-fn tell(page: &mut WrittenPage, to_file: bool, output: &Output) {
+fn print_summary(page: &mut WrittenPage, to_file: bool, output: &Output) {
     diagnostics::show(&page.target, &mut page.findings, &[], output);
     let errors = count_errors(&page.findings);
     if errors == 0 {
@@ -279,13 +279,13 @@ mod tests {
     }
 
     #[test]
-    fn lines_stay_and_what_reorders_text_is_shown() {
+    fn line_breaks_stay_and_bidirectional_controls_are_escaped() {
         let html = html!("{}", lines("one\r\ntwo\u{202e}<\tthree\n\n"));
         assert_eq!(html.0, "one\ntwo\\u{202e}&lt;\tthree");
     }
 
     #[test]
-    fn names_become_places() {
+    fn names_become_ids() {
         let html = html!("{} {}", Id("run1/a_b-c.d"), Id("a ä<%\"'\u{202e}"));
         assert_eq!(html.0, "run1/a_b-c.d a%20%C3%A4%3C%25%22%27%E2%80%AE");
     }

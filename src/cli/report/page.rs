@@ -62,7 +62,7 @@ pub(super) fn write(
         listing => Some(listing?),
     };
     if let Some(listing) = &mut listing {
-        diagnostics::say(&mut listing.findings);
+        diagnostics::reword(&mut listing.findings);
     }
     let listing = listing.as_ref();
     let pack = listing.map(|_| Pack::open(target)).transpose()?;
@@ -555,7 +555,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_above_are_there_and_count_all_below() {
+    fn parent_groups_count_all_arrays_below() {
         let paths = sorted(vec!["a/b/c", "", "a-b", "a/b/c", "a", "z/y"]);
         let groups = groups(paths.into_iter());
         let counts: Vec<_> =
@@ -588,7 +588,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tree_ends_all_that_it_begins() {
+    fn all_elements_of_the_tree_are_closed() {
         for paths in [vec![], vec!["a/b/c/d"], vec!["", "a", "a/b", "c"], vec!["x/y", "x/z/w"]] {
             let html = tree(&groups(sorted(paths).into_iter()));
             for (begin, end) in [("<ul>", "</ul>"), ("<li>", "</li>"), ("<details", "</details>")] {
@@ -599,7 +599,7 @@ mod tests {
     }
 
     #[test]
-    fn results_come_in_the_order_of_the_work() {
+    fn results_are_in_the_order_of_the_items() {
         let items: Vec<u32> = (0..1000).collect();
         for jobs in [1, 2, 7] {
             assert_eq!(

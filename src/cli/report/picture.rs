@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_picture_is_a_thread() {
+    fn pictures_have_a_limited_aspect_ratio() {
         assert_eq!(shown(149, 10), (160, 48));
         assert_eq!(shown(10, 1000), (48, 112));
         assert_eq!(shown(100, 100), (112, 112));

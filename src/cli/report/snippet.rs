@@ -125,7 +125,7 @@ impl Program<'_> {
             Order::RowUnreversed => ("C", false),
         };
         format!(
-            // words: numpy is the name of the Python module.
+            // words: imports a Python module
             "import numpy{import}\n{open}\nx = numpy.frombuffer(data, \"{code}\", {}, {})\
              .reshape({}, order=\"{order}\")",
             header.elements(),

@@ -359,12 +359,12 @@ fn an_archive_holds_one_directory_with_one_bag() {
     root.top = "";
     check(
         &[
-            case("V15 stray", Bag::new().beside("README", "x"), "BAG009", ERROR),
+            case("V15 stray", Bag::new().next_to("README", "x"), "BAG009", ERROR),
             case(
                 "V15 two bags",
                 Bag::new()
-                    .beside("other/bagit.txt", "BagIt-Version: 1.0\n")
-                    .beside("other/data/x", "x"),
+                    .next_to("other/bagit.txt", "BagIt-Version: 1.0\n")
+                    .next_to("other/data/x", "x"),
                 "BAG009",
                 ERROR,
             ),

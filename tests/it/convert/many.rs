@@ -138,7 +138,7 @@ fn odd_names_become_files_and_are_reported() {
     let Some(python) = Python::with(&["numpy"]) else { return };
     let home = TempDir::new().unwrap();
     let path = |name: &str| home.path().join(name);
-    // words: the Python module is called numpy
+    // words: imports a Python module
     let save = r"
 import numpy as np
 a = np.arange(3)
@@ -197,7 +197,7 @@ fn numpy_reads_an_npz_of_hundreds_of_arrays() {
         }
     }
     let Some(python) = Python::with(&["numpy"]) else { return };
-    // words: the Python module is called numpy
+    // words: imports a Python module
     let load = "import numpy as np; z = np.load('x.npz'); assert len(z.files) == 300\n\
                 for k in z.files:\n  a = z[k]; n = int(k.split('x')[1])\n  \
                 assert a.shape == (2, 3) and a[1, 0] == n + 1 and a[0, 1] == n + 2, k";
@@ -216,7 +216,7 @@ fn ds_format_reads_a_converted_pack() {
         .describe("b.yaml", "[8]", "{enum: {base: uint8, members: {\"false\": 0, \"true\": 1}}}");
     let home = TempDir::new().unwrap();
     convert(experiment.path(), &home.path().join("x.ds"), &[]).exits(0);
-    // words: the Python module is called numpy
+    // words: imports a Python module
     let read = "import ds_format as ds, numpy as np\n\
                 d = ds.read('x.ds')\n\
                 assert d['t'].tolist() == [[0, 2, 4], [1, 3, 5]], d['t']\n\

@@ -9,7 +9,7 @@ use crate::python::Python;
 use crate::run::ra;
 
 /// Writes every dtype with a counterpart, in both orders.
-// words: the Python module is called numpy
+// words: imports a Python module
 const SAVE: &str = r"
 import numpy as np, sys
 r = np.random.default_rng(1)
@@ -31,7 +31,7 @@ print(n)
 ";
 
 /// Compares the converted arrays with the original ones.
-// words: the Python module is called numpy
+// words: imports a Python module
 const COMPARE: &str = r"
 import numpy as np, sys
 for n in range(int(sys.argv[1])):
@@ -75,7 +75,7 @@ fn bfloat16_is_read_on_request() {
     let Some(python) = Python::with(&["numpy", "ml_dtypes"]) else { return };
     let home = TempDir::new().unwrap();
     let path = |name: &str| home.path().join(name);
-    // words: the Python module is called numpy
+    // words: imports a Python module
     let save = "import numpy as np, ml_dtypes; \
                 np.save('b.npy', np.arange(6).reshape(2, 3).astype(ml_dtypes.bfloat16))";
     let saved = python.command().args(["-c", save]).current_dir(home.path()).status().unwrap();

@@ -12,7 +12,7 @@ use crate::python::Python;
 
 /// Writes `N.npy` for each combination, and its source bytes to `N.raw`: little-endian, in the order of the file. No
 /// arithmetic is applied, so that NaNs keep their payload.
-// words: the Python module is called numpy
+// words: imports a Python module
 const WRITE: &str = r#"
 import random, sys
 import numpy as np

@@ -64,7 +64,7 @@ fn numpy_reads_our_files_and_they_are_always_the_same() {
         let Some(python) = Python::with(&["numpy"]) else { continue };
         let scratch = TempDir::new().unwrap();
         fs::write(scratch.path().join("x.npz"), &file).unwrap();
-        // words: the Python module is called numpy
+        // words: imports a Python module
         let script = r"
 import sys, zipfile
 import numpy as np
@@ -87,7 +87,7 @@ with np.load(path) as z:
 fn files_of_numpy_are_read() {
     let Some(python) = Python::with(&["numpy"]) else { return };
     let scratch = TempDir::new().unwrap();
-    // words: the Python module is called numpy
+    // words: imports a Python module
     let script = r"
 import sys, zipfile
 import numpy as np
