@@ -171,7 +171,7 @@ pub(super) fn show(
     ));
     if let Some(manifest) = &report.external_manifest {
         output.note(&format!(
-            "store {} apart from the archive: `ra-pack verify --manifest` detects any change with it",
+            "store {} apart from the archive; `verify --manifest` uses it to detect any change",
             escape_path(manifest)
         ));
     }

@@ -273,7 +273,8 @@ fn meant(target: &Path, name: &str) -> Option<String> {
 
 /// Formats an error with its causes and the next step: `next`, or the one that [`next_step`] knows.
 pub(crate) fn error(error: &Error, next: Option<String>) -> String {
-    let lines = |text: &str| with_command_options(text).lines().map(clean).collect::<Vec<_>>().join("\n");
+    let lines =
+        |text: &str| with_command_options(text).lines().map(clean).collect::<Vec<_>>().join("\n");
     let what = match error {
         // The findings are printed before.
         Error::Refused { path, findings } => {

@@ -75,7 +75,8 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure>
             // The reader is gone. A target that was not checked is not reported as valid.
             return Ok(None);
         }
-        print_report(ra_pack::verify(target, &options)?, "valid", args.common.json, output).map(Some)
+        print_report(ra_pack::verify(target, &options)?, "valid", args.common.json, output)
+            .map(Some)
     })?;
     if (args.targets.len() > 1 || args.more.is_given()) && !args.common.json {
         output.result(&tally.summary())?;

@@ -31,7 +31,9 @@ fn every_member_of_every_archive_equals_its_file() {
         }
     }
     let content = fs::read(experiment.path().join("time.ra")).unwrap();
-    let ran = get(experiment.path(), "time.ra", &[]).exits(0).says(&["not verified: ", "is not in a manifest"]);
+    let ran = get(experiment.path(), "time.ra", &[])
+        .exits(0)
+        .says(&["not verified: ", "is not in a manifest"]);
     assert_eq!(ran.out, content);
 }
 
@@ -389,7 +391,9 @@ fn a_member_without_a_manifest_is_not_verified() {
     for options in [["--format", "npy"].as_slice(), &["--slice", "0:1"], &[]] {
         let mut options = options.to_vec();
         options.extend(["--force", "-o", out.to_str().unwrap()]);
-        get(experiment.path(), "a.ra", &options).exits(0).says(&["not verified: not in a manifest"]);
+        get(experiment.path(), "a.ra", &options)
+            .exits(0)
+            .says(&["not verified: not in a manifest"]);
     }
 }
 

@@ -59,10 +59,7 @@ const MISTAKES: &[Mistake] = &[
     (
         "verify exp/time.ra",
         0,
-        &[
-            "exp/time.ra: no errors found, contents not read (1 array, 2 files",
-            "not in a manifest",
-        ],
+        &["exp/time.ra: no errors found, contents not read (1 array, 2 files", "not in a manifest"],
         FALSE_ALARM,
     ),
     (

@@ -63,7 +63,8 @@ fn statistics_and_text_equal_those_of_numpy_in_every_container_for_any_jobs() {
     fs::create_dir(&source).unwrap();
     let made = python.command().args(["-c", MAKE]).arg(&source).status().unwrap();
     assert!(made.success());
-    let facts: Value = serde_json::from_slice(&fs::read(source.join("facts.json")).unwrap()).unwrap();
+    let facts: Value =
+        serde_json::from_slice(&fs::read(source.join("facts.json")).unwrap()).unwrap();
     fs::remove_file(source.join("facts.json")).unwrap();
     let mut packs = vec![Pack::open(&source).unwrap()];
     for name in ["a.zip", "a.tar", "a.tar.gz", "deflated.zip"] {

@@ -44,6 +44,10 @@ extern "C" fn print_sum() {
     for (why, tests) in skipped.iter() {
         let noun = if tests.len() == 1 { "test was" } else { "tests were" };
         // A closed standard error is ignored.
-        drop(writeln!(io::stderr(), "SKIPPED: {why}: {} {noun} skipped, completely or in part", tests.len()));
+        drop(writeln!(
+            io::stderr(),
+            "SKIPPED: {why}: {} {noun} skipped, completely or in part",
+            tests.len()
+        ));
     }
 }

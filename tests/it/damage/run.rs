@@ -27,7 +27,12 @@ pub(crate) fn unreported_beside_digest(
     with_digest(kind, sound, changes, Some(&line))
 }
 
-fn with_digest(kind: &Kind, sound: &Sound, changes: &[Change], digest: Option<&str>) -> Vec<Change> {
+fn with_digest(
+    kind: &Kind,
+    sound: &Sound,
+    changes: &[Change],
+    digest: Option<&str>,
+) -> Vec<Change> {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let share = changes.len().div_ceil(threads).max(1);
     thread::scope(|scope| {

@@ -208,7 +208,9 @@ impl Scenario {
         if self.arguments[0] == "create" {
             for name in found.keys().filter(|name| !is_unfinished(name)) {
                 let is_manifest = is_manifest(name);
-                if is_manifest && !found.keys().any(|other| name.starts_with(other) && name != other) {
+                if is_manifest
+                    && !found.keys().any(|other| name.starts_with(other) && name != other)
+                {
                     object(format!("`{name}` has no archive"));
                 } else if !is_manifest && !name.ends_with('/') {
                     let report =

@@ -139,7 +139,12 @@ pub(super) fn cases() -> Vec<Case> {
             }),
             Accept,
         ),
-        case("140 a YAML file without an array", "a.zip", with_file("b.yaml", YAML.as_bytes()), Accept),
+        case(
+            "140 a YAML file without an array",
+            "a.zip",
+            with_file("b.yaml", YAML.as_bytes()),
+            Accept,
+        ),
         case(
             "0 a document that describes 3000 arrays wrongly",
             "a.zip",

@@ -11,12 +11,7 @@ pub(super) fn cases() -> Vec<Case> {
     let zeros = deflate_zeros(256 << 20);
     vec![
         case("0 deflated", "a.zip", deflated(|_| {}), Accept),
-        case(
-            "0 deflated, sizes after the data",
-            "a.zip",
-            deflated(Entry::with_descriptor),
-            Accept,
-        ),
+        case("0 deflated, sizes after the data", "a.zip", deflated(Entry::with_descriptor), Accept),
         case(
             "32 inflates to more",
             "a.zip",
