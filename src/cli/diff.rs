@@ -497,7 +497,7 @@ fn summary(diff: &PackDiff) -> String {
     let by = paint(DIM, &by);
     if said.is_empty() {
         let all = counted(same, "member");
-        let same = if diff.is_whole() { "The same" } else { "The same as far as readable" };
+        let same = if diff.is_whole() { "The same" } else { "The same, except unreadable members" };
         return format!("{}: {all}{by}\n", paint(BOLD, same));
     }
     said.push(format!("{same} the same{by}"));

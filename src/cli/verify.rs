@@ -193,7 +193,9 @@ fn summary(report: &VerifyReport, valid: &str) -> String {
     );
     for signature in &report.signatures {
         let name = escape(signature);
-        text = format!("{text}  signature: {name} (not checked: ra-pack has no keys)\n");
+        text = format!(
+            "{text}  signature: {name} (not checked; verify it with the tool that made it)\n"
+        );
     }
     if diagnostics::counts(&report.findings).0 > 0 {
         text.push_str(&remains(report));
