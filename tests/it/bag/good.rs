@@ -117,7 +117,7 @@ fn encoded_names_are_decoded_once() {
 }
 
 #[test]
-fn fetched_files_are_checked() {
+fn a_bag_with_fetched_files_is_valid() {
     let bag = Bag::new().file("fetch.txt", "https://example.org/a%20 3 data/a.txt\n");
     accepted("fetched", &bag, "1.0", &[]);
 }

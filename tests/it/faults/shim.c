@@ -1,15 +1,15 @@
 /*
- * Loaded into ra-pack by LD_PRELOAD: faults of reads and writes that a system seldom makes by itself.
- * Only calls about regular files whose path begins with FAULT_BELOW count.
+ * Loaded into ra-pack with LD_PRELOAD: faults of reads and writes that are rare on a real system.
+ * Affects only regular files whose path begins with FAULT_BELOW.
  *
  * FAULT_MOST=n      each call reads or writes at most n bytes
  * FAULT_AT=n        at the nth read, counted over all threads, do what FAULT_WHAT says:
- *   error           the read fails with EIO, and so does each read after it
- *   truncate        FAULT_FILE is cut to half of its length before the read
+ *   error           this read and all later ones fail with EIO
+ *   truncate        FAULT_FILE is truncated to half of its length before the read
  *   append          FAULT_FILE becomes longer
- *   overwrite       a byte in the middle of FAULT_FILE becomes another
- *   replace         FAULT_OTHER takes the place and name of FAULT_FILE
- * FAULT_MARK        a file that is made when it was done
+ *   overwrite       a byte in the middle of FAULT_FILE changes
+ *   replace         FAULT_OTHER replaces FAULT_FILE
+ * FAULT_MARK        a file that is created after the fault
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -70,7 +70,7 @@ static void change(const char *what)
     close(fd);
 }
 
-/* Counts a read; whether it has to fail. */
+/* Counts a read. Returns whether it must fail. */
 static int fails(void)
 {
     long at = strtol(setting("FAULT_AT"), NULL, 10), now = atomic_fetch_add(&reads, 1) + 1;
