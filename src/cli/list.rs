@@ -175,7 +175,7 @@ fn draw(list: &Listing, args: &ListArgs, output: &Output, out: &mut dyn Write) -
         }
         writeln!(out)?;
     }
-    let mut table = Table { widths: [0; COLUMNS], limit, color: output.color_out, sizes: true };
+    let mut table = Table::new(limit, output.color_out);
     let has_heading = output.is_terminal() && !output.quiet;
     let mut totals = Totals::default();
     each_row(list, args, output, &mut |cells, member| {
@@ -186,7 +186,7 @@ fn draw(list: &Listing, args: &ListArgs, output: &Output, out: &mut dyn Write) -
         Ok(())
     })?;
     if !args.long {
-        table.fit();
+        table.fit(args.tree);
     }
     if has_heading && totals.files > 0 {
         out.write_all(table.heading().as_bytes())?;
@@ -338,12 +338,24 @@ struct Table {
     color: bool,
     /// Whether the table has a column of sizes.
     sizes: bool,
+    /// Whether each title has a line of its own, below the other cells.
+    titles_below: bool,
 }
 
 /// Index of the column of sizes.
 const SIZE: usize = 1;
+/// Index of the column of titles, the last.
+const TITLE: usize = COLUMNS - 1;
+/// Smallest width for a column of titles that are longer.
+const LEAST_TITLE: usize = 24;
+/// Indent of titles below the other cells.
+const BELOW: &str = "    ";
 
 impl Table {
+    fn new(limit: usize, color: bool) -> Self {
+        Self { widths: [0; COLUMNS], limit, color, sizes: true, titles_below: false }
+    }
+
     /// Widens the columns to fit these cells.
     fn make_room(&mut self, cells: &Cells) {
         for (width, cell) in self.widths.iter_mut().zip(cells) {
@@ -354,15 +366,32 @@ impl Table {
         *name = (*name).min(self.limit / 2);
     }
 
-    /// Omits sizes if the screen is too narrow for all columns: they follow from shape and type.
-    fn fit(&mut self) {
-        let shown = self.widths.iter().filter(|width| **width > 0);
-        let all: usize = shown.map(|width| width + GAP).sum();
+    /// Omits sizes if the screen is too narrow for all columns: they follow from shape and type. Where that is not
+    /// enough, titles go below the other cells, unless these are lines of a tree.
+    fn fit(&mut self, is_tree: bool) {
         let has_shapes = self.widths.iter().skip(SIZE + 1).any(|width| *width > 0);
-        if all.saturating_sub(GAP) > self.limit && has_shapes {
-            self.sizes = false;
-            self.widths[SIZE] = 0;
+        if self.width() <= self.limit || !has_shapes {
+            return;
         }
+        let size = std::mem::take(&mut self.widths[SIZE]);
+        self.sizes = false;
+        let title = self.widths[TITLE];
+        let room = (self.limit + title).saturating_sub(self.width());
+        if !is_tree && room < title.min(LEAST_TITLE) {
+            self.titles_below = true;
+            self.widths[TITLE] = 0;
+            self.widths[SIZE] = size;
+            self.sizes = self.width() <= self.limit;
+            if !self.sizes {
+                self.widths[SIZE] = 0;
+            }
+        }
+    }
+
+    /// Returns the width of all columns with the gaps between them.
+    fn width(&self) -> usize {
+        let shown = self.widths.iter().filter(|width| **width > 0);
+        shown.map(|width| width + GAP).sum::<usize>().saturating_sub(GAP)
     }
 
     /// Formats the headings. Empty columns have none.
@@ -388,6 +417,11 @@ impl Table {
             start += if width > 0 { width + GAP } else { 0 };
             if cell.text.is_empty() || (nth == SIZE && !self.sizes) {
                 continue;
+            }
+            if nth == TITLE && self.titles_below {
+                let room = self.limit.saturating_sub(BELOW.len());
+                line.extend(["\n", BELOW, &self.painted(cell, room)]);
+                break;
             }
             let taken = columns(&cell.text);
             let indent = if to_right { width.saturating_sub(taken) } else { 0 };
@@ -516,7 +550,7 @@ mod tests {
     }
 
     fn table(limit: usize) -> Table {
-        Table { widths: [0; COLUMNS], limit, color: false, sizes: true }
+        Table::new(limit, false)
     }
 
     #[test]
@@ -527,6 +561,30 @@ mod tests {
         table.make_room(&other);
         assert_eq!(table.line(&wide), "温度.ra    9 B  x\n");
         assert_eq!(table.line(&other), "depth.ra  10 B  y\n");
+    }
+
+    #[test]
+    fn long_titles_go_below_on_a_narrow_screen() {
+        let mut cells = cells(
+            "thermistors/temperature.ra",
+            "5.8 KiB",
+            "temperature of the water [degree_Celsius]",
+        );
+        cells[4].text = "float32".to_owned();
+        cells[5].text = "[depth 10, time 149]".to_owned();
+        let first = "thermistors/temperature.ra  5.8 KiB  float32  [depth 10, time 149]";
+        let shown = |limit: usize, is_tree: bool| {
+            let mut table = table(limit);
+            table.make_room(&cells);
+            table.fit(is_tree);
+            table.line(&cells)
+        };
+        let below = "temperature of the water [degree_Celsius]";
+        assert_eq!(shown(120, false), format!("{first}  {below}\n"));
+        assert_eq!(shown(80, false), format!("{first}\n    {below}\n"));
+        let without_size = first.replace("  5.8 KiB", "");
+        assert_eq!(shown(100, false), format!("{without_size}  {below}\n"));
+        assert!(shown(80, true).starts_with(&format!("{without_size}  temperature")));
     }
 
     proptest! {
