@@ -1,9 +1,8 @@
-//! Datatypes: the words and forms of the language, our extension words, and what an element of each
-//! takes in memory.
+//! Datatypes: the words and mappings of the language, the extension words, and the size of an element of each.
 
 use std::fmt;
 
-/// What the elements of an array are.
+/// The element type of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Datatype {
@@ -31,23 +30,23 @@ pub enum Datatype {
     Float64,
     /// The path of a group, dimcoord or ndarray.
     ObjRef,
-    /// Bytes that the language says nothing about.
+    /// Bytes without a meaning in the language.
     Opaque {
-        /// Bytes of an element, at least 1.
+        /// Size of an element in bytes, at least 1.
         size: u64,
-        /// What the bytes are, such as a MIME type.
+        /// A name for their meaning, such as a MIME type.
         tag: Option<String>,
     },
     /// Integers with names.
     Enum {
-        /// The type that is stored; when missing, [`Datatype::resolved_base`] says which.
+        /// The type that is stored; if `None`, see [`Datatype::resolved_base`].
         base: Option<Integer>,
         /// Name and number of each member.
         members: Vec<(String, i128)>,
     },
     /// A part of an ndarray.
     RegRef {
-        /// How the part is given.
+        /// How the part is selected.
         selection: RegionSelection,
     },
     /// Named members, packed without gaps, in this order.
@@ -58,26 +57,26 @@ pub enum Datatype {
     Array {
         /// The type of its elements.
         base: Box<Self>,
-        /// Its shape, slowest index first as in the C language.
+        /// Its shape in row-major order, the slowest index first as in C.
         shape: Vec<u64>,
     },
-    /// Extension word: IEEE 754 binary16.
+    /// Extension: IEEE 754 binary16.
     Float16,
-    /// Extension word: the upper half of a binary32.
+    /// Extension: the upper half of an IEEE 754 binary32.
     BFloat16,
-    /// Extension word: IEEE 754 binary128.
+    /// Extension: IEEE 754 binary128.
     Float128,
-    /// Extension word: two `float32`, the real part first.
+    /// Extension: two `float32`, the real part first.
     Complex64,
-    /// Extension word: two `float64`, the real part first.
+    /// Extension: two `float64`, the real part first.
     Complex128,
-    /// Extension word: signed integer of 16 bytes.
+    /// Extension: signed integer of 16 bytes.
     Int128,
-    /// Extension word: unsigned integer of 16 bytes.
+    /// Extension: unsigned integer of 16 bytes.
     UInt128,
 }
 
-/// The integer types that the base of an enum can be.
+/// The integer types that an enum can have as its base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Integer {
     /// Signed, 1 byte.
@@ -98,7 +97,7 @@ pub enum Integer {
     UInt64,
 }
 
-/// How a region reference gives a part of an ndarray.
+/// How a region reference selects a part of an ndarray.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RegionSelection {
     /// By two opposite corners.
@@ -108,7 +107,7 @@ pub enum RegionSelection {
 }
 
 impl RegionSelection {
-    /// The word of the language.
+    /// Returns the word in the language.
     pub fn word(self) -> &'static str {
         match self {
             Self::Block => "block",
@@ -117,7 +116,8 @@ impl RegionSelection {
     }
 }
 
-/// The words that are a whole datatype, with the bytes of an element; the words of ours follow those of the language.
+/// The words that are a complete datatype, with the size of an element in bytes. The extensions follow the words of the
+/// language.
 pub(super) const WORDS: [(&str, Datatype, Option<u64>); 19] = [
     ("string", Datatype::String, None),
     ("int8", Datatype::Int8, Some(1)),
@@ -140,11 +140,11 @@ pub(super) const WORDS: [(&str, Datatype, Option<u64>); 19] = [
     ("uint128", Datatype::UInt128, Some(16)),
 ];
 
-/// How many of the words are the language's.
+/// Number of words of the language.
 const OWN_WORDS: usize = 12;
 
 impl Integer {
-    /// All of them; of two types of one size the unsigned comes first.
+    /// All integer types; of two types with the same size, the unsigned one is first.
     pub const ALL: [Self; 8] = [
         Self::UInt8,
         Self::Int8,
@@ -156,19 +156,19 @@ impl Integer {
         Self::Int64,
     ];
 
-    /// The word of the language.
+    /// Returns the word in the language.
     #[expect(clippy::missing_panics_doc, reason = "each of them is in the table")]
     pub fn word(self) -> &'static str {
         self.datatype().word().expect("an integer type is a word")
     }
 
-    /// Bytes of an element.
+    /// Returns the size of an element in bytes.
     #[expect(clippy::missing_panics_doc, reason = "each of them is in the table")]
     pub fn size(self) -> u64 {
         self.datatype().packed_size().expect("an integer has a size")
     }
 
-    /// The smallest and the largest number.
+    /// Returns the smallest and the largest number.
     pub fn range(self) -> (i128, i128) {
         let bits = 8 * self.size();
         match self {
@@ -179,19 +179,18 @@ impl Integer {
         }
     }
 
-    /// Whether the type can hold a number.
+    /// Returns whether the type holds a number.
     pub fn holds(self, number: i128) -> bool {
         let (low, high) = self.range();
         (low..=high).contains(&number)
     }
 
-    /// The smallest type that holds all numbers from `low` to `high`, unsigned when `low` is not
-    /// negative.
+    /// Returns the smallest type that holds all numbers from `low` to `high`, unsigned if `low` is not negative.
     pub fn smallest(low: i128, high: i128) -> Option<Self> {
         Self::ALL.into_iter().find(|integer| integer.holds(low) && integer.holds(high))
     }
 
-    /// The datatype of this name.
+    /// Returns the datatype of the same name.
     pub fn datatype(self) -> Datatype {
         match self {
             Self::Int8 => Datatype::Int8,
@@ -207,7 +206,7 @@ impl Integer {
 }
 
 impl Datatype {
-    /// The datatype as a document has it, on one line.
+    /// Returns the datatype as YAML on one line.
     ///
     /// ```
     /// let datatype = ra_pack::ndl::Datatype::Opaque { size: 2, tag: Some("a, b".to_owned()) };
@@ -217,7 +216,7 @@ impl Datatype {
         super::write::to_flow(&super::write::datatype(self))
     }
 
-    /// The datatype that a word names, of the language or of its extension.
+    /// Returns the datatype that a word means, extensions included.
     ///
     /// ```
     /// use ra_pack::ndl::Datatype;
@@ -229,17 +228,17 @@ impl Datatype {
         WORDS.iter().find(|(known, ..)| *known == word).map(|(_, datatype, _)| datatype.clone())
     }
 
-    /// The word that names the datatype, when one word does.
+    /// Returns the word for the datatype, if it has one.
     pub fn word(&self) -> Option<&'static str> {
         WORDS.iter().find(|(_, datatype, _)| datatype == self).map(|(word, ..)| *word)
     }
 
-    /// The integer type of this name, 16-byte integers and enums excluded.
+    /// Returns the integer type of the same name; `None` for 16-byte integers and enums.
     pub fn integer(&self) -> Option<Integer> {
         Integer::ALL.into_iter().find(|integer| integer.datatype() == *self)
     }
 
-    /// Whether the datatype, or one inside it, is a word that NDL 0.6.1 does not have.
+    /// Returns whether the datatype, or one inside it, is an extension that NDL 0.6.1 does not have.
     pub fn is_extension(&self) -> bool {
         match self {
             Self::Compound(members) => members.iter().any(|(_, member)| member.is_extension()),
@@ -248,9 +247,9 @@ impl Datatype {
         }
     }
 
-    /// The integer type that an enum is stored as: its base, or the smallest type that holds all
-    /// members, unsigned when none is negative. `None` for other datatypes, and for an enum without
-    /// members or with members that no type holds.
+    /// Returns the integer type that stores an enum: its base, or the smallest type that holds all members, unsigned if
+    /// none is negative. Returns `None` for other datatypes, and for an enum without members or with members that no
+    /// type holds.
     pub fn resolved_base(&self) -> Option<Integer> {
         let Self::Enum { base, members } = self else { return None };
         base.or_else(|| {
@@ -260,8 +259,8 @@ impl Datatype {
         })
     }
 
-    /// Bytes of an element stored without gaps; `None` when elements have no fixed size (text,
-    /// lists of any length, references) or the number does not fit 64 bits.
+    /// Returns the size of an element in bytes, stored without gaps. Returns `None` if elements have no fixed size
+    /// (text, lists of any length, references) or the size does not fit 64 bits.
     pub fn packed_size(&self) -> Option<u64> {
         match self {
             Self::RegRef { .. } | Self::Vlen(_) => None,
@@ -277,7 +276,7 @@ impl Datatype {
         }
     }
 
-    /// Whether every element takes the same number of bytes.
+    /// Returns whether every element has the same size.
     pub fn is_fixed_size(&self) -> bool {
         match self {
             Self::String | Self::ObjRef | Self::RegRef { .. } | Self::Vlen(_) => false,
@@ -288,7 +287,7 @@ impl Datatype {
     }
 }
 
-/// The word, or a short form on one line: `enum(uint8)`, `opaque(16)`, `compound(x: float32, y: int32)`.
+/// Writes the word, or a short notation on one line: `enum(uint8)`, `opaque(16)`, `compound(x: float32, y: int32)`.
 impl fmt::Display for Datatype {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(word) = self.word() {

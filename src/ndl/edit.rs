@@ -1,5 +1,4 @@
-//! Changes to the text of a document that leave everything else in it as it is: comments, blanks, quotes and the order
-//! of keys.
+//! Edits to the text of a document that preserve everything else: comments, spaces, quotes and the order of keys.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -10,46 +9,45 @@ use super::node::{Node, NodeKey, NodeKind};
 use super::source::{BOM, SourceMap, Step};
 use super::{parse, write};
 
-/// A text that was changed.
+/// A changed text.
 #[derive(Debug)]
 pub(crate) struct Revision {
     pub(crate) text: String,
     pub(crate) changes: Vec<ValueChange>,
 }
 
-/// A value that a revised text gives otherwise.
+/// A value that differs in the revised text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ValueChange {
-    /// Its keys: the path of the group, the section, the name, and those below.
+    /// Its keys: the path of the group, the section, the name, and the keys below it.
     pub(crate) path: Vec<String>,
-    /// Its number in a list.
+    /// Its index in a list.
     index: Option<usize>,
-    /// The line where it is, counted from 1.
+    /// Its line, counted from 1.
     pub(crate) line: usize,
-    /// Its old text; nothing for a value that was added.
+    /// Its old text; `None` for an added value.
     pub(crate) from: Option<String>,
-    /// Its new text; nothing for a value that was removed.
+    /// Its new text; `None` for a removed value.
     pub(crate) to: Option<String>,
 }
 
-/// Why a text cannot be changed.
+/// The reason why a text cannot be changed.
 #[derive(Debug)]
 pub(crate) struct Refusal {
-    /// The change that is the reason, or the first one; nothing when the text cannot be read.
+    /// The change that is refused, or the first one; `None` if the text cannot be read.
     pub(crate) change: Option<ValueChange>,
     pub(crate) why: String,
 }
 
-/// Changes the text so that it says what is `wanted`.
+/// Changes the text so that it describes `wanted`.
 ///
-/// A text as ra-pack writes it stays one. In any other, only values that differ are replaced, added or removed. The
-/// new text says what is wanted and nothing else: where it would not, as in a document whose parts are aliases, it is
-/// refused.
+/// Canonical text stays canonical. In any other text, only values that differ are replaced, added or removed. The new
+/// text is read back: if it does not mean exactly `wanted`, as in a document that uses aliases, it is refused.
 pub(crate) fn revise(text: &str, wanted: &Document) -> Result<Revision, Refusal> {
     revise_text(text, wanted, true)
 }
 
-/// The same; with `in_order` only, the parts of a text as ra-pack writes it stay in the order in which it writes them.
+/// Does the work of [`revise`]; with `in_order`, only if the parts of a canonical text stay in canonical order.
 fn revise_text(text: &str, wanted: &Document, in_order: bool) -> Result<Revision, Refusal> {
     let refuse = |change, why: &str| Err(Refusal { change, why: why.to_owned() });
     let parsed = parse(text.as_bytes());
@@ -94,17 +92,14 @@ fn revise_text(text: &str, wanted: &Document, in_order: bool) -> Result<Revision
         match apply(text, edits) {
             Ok(text) => text,
             Err(change) => {
-                return refuse(
-                    changes.into_iter().nth(change),
-                    "two edits are in each other's way",
-                );
+                return refuse(changes.into_iter().nth(change), "two edits overlap");
             }
         }
     };
     let new = parse(text.as_bytes());
     let why = match new.findings.iter().find(|fault| fault.is_error()) {
         Some(fault) => {
-            format!("the document would break a rule ({}: {})", fault.code.id(), fault.message)
+            format!("the result would break a rule ({}: {})", fault.code.id(), fault.message)
         }
         None if new.document.as_ref() == Some(wanted) => {
             let is_flat = wanted.form == Form::Flat;
@@ -113,13 +108,13 @@ fn revise_text(text: &str, wanted: &Document, in_order: bool) -> Result<Revision
             }
             return Ok(Revision { text, changes });
         }
-        None => "more than this would be described anew".to_owned(),
+        None => "more than this would have to be written again".to_owned(),
     };
     Err(Refusal { change: changes.into_iter().next(), why })
 }
 
-/// The text with the attributes of new groups, and the coordinates and arrays of all groups in `more`; nothing where
-/// [`revise`] refuses it.
+/// Adds the attributes of new groups, and the coordinates and arrays of all groups in `more`; `None` if [`revise`]
+/// refuses.
 pub(crate) fn complete(text: &str, more: &[Group]) -> Option<String> {
     let mut wanted = parse(text.as_bytes()).document?;
     if more.iter().any(|group| group.path != "/") {
@@ -138,7 +133,7 @@ pub(crate) fn complete(text: &str, more: &[Group]) -> Option<String> {
 }
 
 impl ValueChange {
-    /// Sets the line to that of the value in a text, or of what is nearest to it.
+    /// Sets the line to that of the value in a text, or of the nearest thing to it.
     fn find_line(&mut self, source: &SourceMap, is_flat: bool) {
         let keys = self.path.get(usize::from(is_flat)..).unwrap_or_default();
         let keys = keys.iter().map(|key| Step::Key(key));
@@ -148,22 +143,22 @@ impl ValueChange {
     }
 }
 
-/// A replacement of bytes; an insertion where there are none.
+/// A replacement of bytes; an insertion if the range is empty.
 #[derive(Debug, PartialEq, Eq)]
 struct Edit {
     at: Range<usize>,
-    /// Columns before an insertion.
+    /// Columns before the inserted text.
     indent: usize,
     text: String,
-    /// The number of its first change.
+    /// The index of its first change.
     change: usize,
 }
 
-/// Makes the edits; gives the change of one that cannot be made.
+/// Makes the edits; an error is the index of the change that cannot be made.
 fn apply(old: &str, mut edits: Vec<Edit>) -> Result<String, usize> {
-    // Of several at one place, the deepest belongs to what is before it.
+    // If several insertions share an offset, the deepest goes first: it belongs to the value before it.
     edits.sort_by_key(|edit| (edit.at.start, Reverse(edit.indent)));
-    // An alias leads to one place more than once.
+    // Aliases reach the same bytes more than once.
     edits.dedup_by(|later, first| later.at == first.at && later.text == first.text);
     let is_crlf = old.contains("\r\n");
     let (mut new, mut at) = (String::with_capacity(old.len() + 64), 0);
@@ -179,10 +174,10 @@ fn apply(old: &str, mut edits: Vec<Edit>) -> Result<String, usize> {
 
 type Entries = [(String, Value)];
 
-/// A way through the tree of a text along two values: the one that it gives, and the one that it should give.
+/// Walks the tree of a text along two values: the present one and the wanted one.
 struct Walk<'t> {
     text: &'t str,
-    /// Whether all of the text is written again, so that there are changes and no edits.
+    /// Whether the whole text is written again: then there are changes but no edits.
     is_whole: bool,
     source: &'t SourceMap,
     path: Vec<String>,
@@ -191,14 +186,14 @@ struct Walk<'t> {
     changes: Vec<ValueChange>,
 }
 
-/// Why a value cannot be changed; the last change is the one that it is about.
+/// Why the last change cannot be made.
 type Why = &'static str;
 
 const UNUSUAL: Why = "it is written in an uncommon way";
-const COMMENT: Why = "a comment stands in what would be replaced";
+const COMMENT: Why = "a comment is in the way";
 
 impl Walk<'_> {
-    /// Makes the `new` entries of the `old` ones.
+    /// Turns the `old` entries into the `new` ones.
     fn map(&mut self, node: &Node, old: &Entries, new: &Entries) -> Result<(), Why> {
         let NodeKind::Map(map) = &node.kind else {
             self.note(node, None, None);
@@ -221,13 +216,13 @@ impl Walk<'_> {
             self.path.push(key.clone());
             match (map.entry(key), said, value) {
                 (Some((_, node)), Some(said), _) => self.value(node, said, value)?,
-                // A section without entries.
+                // An empty section.
                 (Some((_, inner)), None, Value::Map(new))
                     if matches!(inner.kind, NodeKind::Map(_)) =>
                 {
                     self.map(inner, &[], new)?;
                 }
-                // A default that is written.
+                // A default that is written out.
                 (Some((_, inner)), None, _) => self.value(inner, &Value::Null, value)?,
                 (None, Some(_), _) => {
                     self.note(node, None, Some(value.to_line()));
@@ -247,7 +242,7 @@ impl Walk<'_> {
         for (key, node) in map.iter().filter(removed) {
             self.path.push(key.text.to_string());
             match known.get(&*key.text) {
-                // What a data went through is stated as a list, which may be empty.
+                // A filter is always a list, even an empty one.
                 Some(said @ Value::List(_)) if &*key.text == "filter" => {
                     self.value(node, said, &Value::List(Vec::new()))?;
                 }
@@ -286,12 +281,12 @@ impl Walk<'_> {
         }
     }
 
-    /// Gives up where there are edits.
+    /// Fails unless the whole text is written again.
     fn unless_whole(&self, why: Why) -> Result<(), Why> {
         if self.is_whole { Ok(()) } else { Err(why) }
     }
 
-    /// Replaces a value; its change is noted.
+    /// Replaces a value and notes the change.
     fn replace(&mut self, node: &Node, new: &Value) -> Result<(), Why> {
         if self.is_whole {
             return Ok(());
@@ -306,7 +301,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The text of a value in the place of a node. Numbers that are a list of lines stay one.
+    /// Returns the text of a value that replaces a node. A block list of numbers stays one.
     fn written(&self, node: &Node, value: &Value) -> String {
         let span = self.source.source.span(node.at);
         let old = self.text.get(span.start..).unwrap_or_default();
@@ -322,20 +317,20 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether a mapping or list is in brackets.
+    /// Returns whether a mapping or list is written in brackets.
     fn is_flow(&self, node: &Node) -> bool {
         let start = self.range(node).start;
         self.text.get(start..).is_some_and(|text| text.starts_with(['{', '[']))
     }
 
-    /// Whether a place may be in brackets: one that is not is the only value of its line.
+    /// Returns whether an offset may be inside brackets. If it is not, its value is the only one on its line.
     fn is_in_flow(&self, at: usize) -> bool {
         let before = self.text.get(..at).unwrap_or_default();
         let line = before.rfind('\n').map_or(before, |end| before.get(end..).unwrap_or_default());
         line.contains(['{', '[']) || line.trim().is_empty()
     }
 
-    /// The bytes of a value, without the blanks after it.
+    /// Returns the bytes of a value, without the white space after it.
     fn range(&self, node: &Node) -> Range<usize> {
         let mark = self.source.source.mark;
         let (start, end) = (node.at.start() + mark, end_of(node, self.source.source.text()) + mark);
@@ -343,7 +338,7 @@ impl Walk<'_> {
         start..start + text.trim_end().len()
     }
 
-    /// Entries for a mapping, after its last one.
+    /// Returns the insertion of entries after the last one of a mapping.
     fn addition(&self, node: &Node, entries: Vec<(String, Value)>, change: usize) -> Option<Edit> {
         let NodeKind::Map(map) = &node.kind else { return None };
         let (text, Range { start, end }) = (self.text, self.range(node));
@@ -367,7 +362,7 @@ impl Walk<'_> {
         Some(Edit { at: at..at, indent, text: new, change })
     }
 
-    /// The columns before the first key of a line; nothing where something else is before it.
+    /// Returns the columns before the first key of a line; `None` if anything else is before the key.
     fn indent(&self, key: usize) -> Option<usize> {
         let before = self.text.get(..key)?;
         let bom = if before.starts_with(BOM) { BOM.len() } else { 0 };
@@ -399,7 +394,7 @@ impl Walk<'_> {
         self.changes.push(ValueChange { path, index: self.index, line, from, to });
     }
 
-    /// Notes an addition, each attribute by itself.
+    /// Notes an addition; of attributes, one each.
     fn note_added(&mut self, node: &Node, value: &Value) {
         match value {
             Value::Map(entries) if self.is_of_many() => {
@@ -413,7 +408,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Notes a removal, each attribute by itself.
+    /// Notes a removal; of attributes, one each.
     fn note_removed(&mut self, node: &Node, value: &Value) {
         match value {
             Value::Map(entries) if self.is_of_many() => {
@@ -427,7 +422,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether there are values of their own below this path.
+    /// Returns whether this path is a mapping of named values.
     fn is_of_many(&self) -> bool {
         match &*self.path {
             [_] | [_, _] => true,
@@ -436,7 +431,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Notes what differs between the entries of a mapping that is replaced.
+    /// Notes the differences between the entries of a mapping that is replaced.
     fn note_entries(
         &mut self,
         node: &Node,
@@ -470,7 +465,7 @@ fn is_list(node: &Node) -> bool {
     matches!(node.kind, NodeKind::List(_))
 }
 
-/// Where the last that stands in a value ends; what is behind it may be a comment.
+/// Returns the offset of the end of a value, without the comments that may follow.
 fn end_of(node: &Node, text: &str) -> usize {
     let is_flow = text.get(node.at.start()..).is_some_and(|text| text.starts_with(['{', '[']));
     let last = match &node.kind {
@@ -481,7 +476,7 @@ fn end_of(node: &Node, text: &str) -> usize {
     last.map_or(node.at.end(), |last| end_of(last, text))
 }
 
-/// Bytes before the first key: comments, empty lines, and the line that begins a document.
+/// Returns the number of bytes before the first key: comments, empty lines, and the line that begins a document.
 fn head_len(text: &str) -> usize {
     let bom = if text.starts_with(BOM) { BOM.len() } else { 0 };
     let is_head = |line: &&str| {
@@ -491,8 +486,7 @@ fn head_len(text: &str) -> usize {
     bom + lines.take_while(is_head).map(str::len).sum::<usize>()
 }
 
-/// A flat document as the root group of a grouped one: what is below the comments at its head is moved to the
-/// right.
+/// Converts a flat document to a grouped one with the root group: everything below the leading comments is indented.
 fn grouped(text: &str) -> String {
     let (head, body) = text.split_at(head_len(text));
     let mut new = String::with_capacity(text.len() * 2);
@@ -532,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_added_stands_behind_what_is_there_and_every_comment_stays() {
+    fn additions_follow_existing_entries_and_every_comment_stays() {
         let text = "# mine\n/:\n  ndarrays:  # all\n    # first\n    b: {shape: [2],   type: uint8} # b\n\n    # end\n/run1:\n  attributes: {note: 'x # y'}\n";
         let new = completed(text, &[("/", "a"), ("/run1", "c"), ("/run2", "d")]).unwrap();
         assert_eq!(
@@ -572,13 +566,13 @@ mod tests {
     }
 
     #[test]
-    fn what_would_say_something_else_is_not_written() {
+    fn an_edit_that_would_mean_something_else_is_refused() {
         let text = "/: &x\n  ndarrays: &y\n    b: {shape: [2], type: uint8}\n/z: *x\n";
         assert_eq!(completed(text, &[("/z", "a")]), None);
         assert_eq!(completed("ndarrays:\n", &[("/", "a")]), None);
     }
 
-    /// The text once attributes of its only array are others; those that are nothing are removed.
+    /// Returns the text after attributes of its only array are set, or removed if `None`.
     fn with(text: &str, attributes: &[(&str, Option<&str>)]) -> Result<String, String> {
         let mut wanted = parse(text.as_bytes()).document.unwrap();
         let array = &mut wanted.groups[0].ndarrays[0];
@@ -620,7 +614,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_as_it_is_written_here_stays_one() {
+    fn a_canonical_text_stays_canonical() {
         let text = "# mine\nndarrays:\n  a:\n    shape: [2]\n    type: int8\n    storage:\n      order: row\n";
         let new = with(text, &[("units", Some("m"))]).unwrap();
         let body = new.strip_prefix("# mine\n").unwrap();
@@ -639,7 +633,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_tell_where_they_are_in_the_new_text() {
+    fn changes_give_their_lines_in_the_new_text() {
         let text = "# mine\nndarrays:\n  a:\n    shape: [2]\n    type: int8 # small\n";
         let mut wanted = parse(text.as_bytes()).document.unwrap();
         let array = &mut wanted.groups[0].ndarrays[0];
@@ -666,9 +660,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(300))]
 
-        /// Whatever is wanted of whatever is there: it is said, every comment stays, or nothing is changed.
+        /// For any two documents: the text becomes the wanted one and keeps every comment, or nothing is changed.
         #[test]
-        fn a_revised_text_says_what_is_wanted(
+        fn a_revised_text_means_what_is_wanted(
             (old, new) in (document(), document()),
             attribute in (text(), text()),
             by_hand in any::<bool>(),
@@ -683,7 +677,7 @@ mod tests {
                 prop_assert!(!by_hand || revised.text.contains("# by hand\n"), "{}", revised.text);
                 prop_assert_eq!(revised.changes.is_empty(), revised.text == text);
             }
-            // Texts as they are written here can always be changed.
+            // Canonical texts can always be changed.
             if !by_hand && old.form == new.form {
                 prop_assert!(revise(&text, &new).is_ok(), "{text}\n{}", new.to_yaml());
             }

@@ -1,5 +1,5 @@
-//! From YAML events to a tree: one document, core tags, no merge keys, no duplicate keys, and bounds
-//! on size, depth and the expansion of aliases.
+//! Converts YAML events to a tree: one document, core tags, no merge keys, no duplicate keys, and limits on size, depth
+//! and the expansion of aliases.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,26 +12,26 @@ use super::report::{Reporter, quote};
 use super::source::SourceText;
 use crate::finding::Code;
 
-/// Longest text that is read, in bytes: the descriptions of 100,000 arrays with their attributes take
-/// some 40 MB.
+/// Length of the longest text that is read, in bytes. The descriptions of 100,000 arrays with their attributes take
+/// about 40 MB.
 pub const MAX_TEXT: usize = 64 << 20;
 
-/// Most values in a document: 100,000 arrays take some 2 million. A list such as `[1,1,…]` makes a value of
-/// 2 bytes of text, and a value takes about 100 bytes of memory.
+/// Most values in a document. 100,000 arrays take about 2 million. In a list such as `[1,1,…]`, 2 bytes of text make a
+/// value, which takes about 100 bytes of memory.
 pub const MAX_NODES: usize = 4 << 20;
 
-/// Most commas and opening brackets in a text. The scanner reads a whole `[…]` ahead to see whether a
-/// `:` makes it a key, and what it has read takes some 500 bytes for each entry.
+/// Most commas and opening brackets in a text. The scanner reads a complete `[…]` ahead to see whether a `:` makes it a
+/// key, and takes about 500 bytes for each entry.
 const MAX_AHEAD: usize = 2 << 20;
 
-/// Deepest nesting. The depth of real documents is below 20; the reader calls itself once for each level,
-/// and the other YAML readers in use stop at 128.
+/// Deepest nesting. Real documents have fewer than 20 levels; the reader recurses for each level, and other common YAML
+/// readers stop at 128.
 pub const MAX_DEPTH: usize = 100;
 
-/// Most values that all aliases of a document may stand for together.
+/// Most values that the aliases of a document may expand to, in total.
 pub const MAX_ALIASED: usize = 1 << 20;
 
-/// Reads the one document of the text. Without a tree there is a finding that says why.
+/// Reads the only document of the text. If it returns `None`, a finding says why.
 pub(super) fn load(sink: &mut Reporter<'_>) -> Option<Node> {
     let source = sink.source;
     check_text(source.text(), sink)?;
@@ -44,18 +44,19 @@ pub(super) fn load(sink: &mut Reporter<'_>) -> Option<Node> {
     }))
 }
 
-/// Whether a text is surely not too large for the parser, when it is made of descriptions of the plain form.
+/// Returns whether a text is certainly small enough for the parser, if it consists of plain descriptions.
 pub(crate) fn is_surely_small(text: &str) -> bool {
     let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
     let ahead = ahead(text);
     text.len() <= MAX_TEXT && ahead <= MAX_AHEAD && most_nodes(lines, ahead) <= MAX_NODES
 }
 
-/// Bytes of memory that reading a text may take at the most, but for texts that are refused at once.
+/// Returns an upper bound for the memory that reading a text takes, in bytes. Texts that are refused at once do not
+/// count.
 pub(crate) fn memory_for(text: &str) -> u64 {
-    /// Of one line: a key and its value in a tree, and what is made of them.
+    /// Bytes of memory for a line: a key and its value in the tree, and in the model.
     const LINE: usize = 160;
-    /// Of one entry in brackets, which the scanner reads ahead.
+    /// Bytes of memory for an entry in brackets, which the scanner reads ahead.
     const ENTRY: usize = 600;
     let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
     let entries = ahead(text);
@@ -63,25 +64,25 @@ pub(crate) fn memory_for(text: &str) -> u64 {
     (text.len() * 3 + lines * LINE + entries * ENTRY) as u64
 }
 
-/// Most values in such a text of so many lines and entries in brackets: a line or an entry is a key and what
-/// it is the key of.
+/// Returns an upper bound for the number of values in a text with that many lines and entries in brackets. Each is at
+/// most a key and its value.
 fn most_nodes(lines: usize, ahead: usize) -> usize {
     (lines + ahead) * 2 + 1
 }
 
-/// How many entries of lists and mappings in brackets a text has at the most.
+/// Returns an upper bound for the number of entries of lists and mappings in brackets.
 fn ahead(text: &str) -> usize {
     text.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count()
 }
 
-/// Refuses what the YAML parser would misread or choke on before it sees it.
+/// Refuses texts that the YAML parser would misread or could not handle.
 fn check_text(text: &str, sink: &mut Reporter<'_>) -> Option<()> {
     let ahead = ahead(text);
     if ahead > MAX_AHEAD {
-        let message = "the document holds too many lists and mappings in brackets";
+        let message = "the document contains too many lists and mappings in brackets";
         sink.report(Code::TooLarge, Range::new(0, 0), message)
             .expected(format!("at most {MAX_AHEAD} commas and brackets"))
-            .hint("write long lists as blocks, or keep them in a file");
+            .hint("write long lists as blocks, or store them in a file");
         return None;
     }
     let mut characters = text.char_indices();
@@ -89,14 +90,14 @@ fn check_text(text: &str, sink: &mut Reporter<'_>) -> Option<()> {
         return Some(());
     };
     let range = Range::new(at, at + character.len_utf8());
-    let message = "the text holds a character that YAML does not allow";
+    let message = "the text contains a character that YAML does not allow";
     sink.report(Code::Syntax, range, message)
         .found(format!("U+{:04X}", u32::from(character)))
         .hint("write it as an escape in double quotes, such as `\"\\x07\"`");
     None
 }
 
-/// The printable characters of YAML 1.2. The parser takes a NUL for the end of the text.
+/// Returns whether a character is printable in YAML 1.2. The parser would read a NUL as the end of the text.
 fn is_printable(character: char) -> bool {
     match character {
         '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' => true,
@@ -120,7 +121,7 @@ enum OpenContent {
 struct Loader<'s, 'd> {
     source: &'s SourceText,
     frames: Vec<OpenNode>,
-    /// Each anchor's node with its size and height; `None` while it is not complete.
+    /// The node of each anchor with its size and height; `None` until it is complete.
     anchors: HashMap<usize, Option<(Node, usize, usize)>>,
     nodes: usize,
     aliased: usize,
@@ -129,7 +130,7 @@ struct Loader<'s, 'd> {
 }
 
 impl<'s> Loader<'s, '_> {
-    /// Reads to the end of the document; `None` when it cannot be read, which has been reported.
+    /// Reads to the end of the document; `None` if it cannot be read, which is reported.
     fn run(&mut self, mut parser: Parser<'s, StrInput<'s>>) -> Option<()> {
         let mut documents = 0_usize;
         while let Some(event) = parser.next_event() {
@@ -154,7 +155,7 @@ impl<'s> Loader<'s, '_> {
                         self.sink
                             .report(Code::ManyDocuments, at, "a second YAML document begins here")
                             .expected("one document")
-                            .hint("remove the `---`, or put each document into a file of its own");
+                            .hint("remove the `---`, or put each document in a file of its own");
                         return Some(());
                     }
                 }
@@ -178,7 +179,7 @@ impl<'s> Loader<'s, '_> {
 
     fn range(&self, start: Marker, end: Marker) -> Range {
         let [start, end] = [start, end].map(|marker| self.source.byte(marker.index()));
-        // A block scalar's range takes in the line end after it, and more than that at times.
+        // The range of a block scalar includes the line end after it, and sometimes more.
         let text = self.source.text().get(start..end).unwrap_or_default();
         Range::new(start, start + text.trim_end().len())
     }
@@ -234,13 +235,13 @@ impl<'s> Loader<'s, '_> {
                             key.at,
                             format!("the key {name} is given twice"),
                         )
-                        .hint(format!("it is first given on line {line}"));
+                        .hint(format!("the first one is on line {line}"));
                 }
                 (NodeKind::Map(map), tail)
             }
         };
-        // The end of a flow collection is its bracket, and what the parser has read behind that does
-        // not count, such as a comment; the end of a block lies somewhere behind it.
+        // A flow collection ends at its bracket; the parser has already read more, such as a comment. The end of a
+        // block is somewhere after it.
         let flow = end.end() > end.start();
         let stop = if flow { end.start() + 1 } else { tail.unwrap_or(frame.at).end() };
         let node = Node { at: Range::new(frame.at.start(), stop), kind };
@@ -266,7 +267,7 @@ impl<'s> Loader<'s, '_> {
             if plain && tag.is_none() && *text == *"<<" {
                 self.sink
                     .report(Code::MergeKey, at, "merge keys are not part of YAML 1.2")
-                    .hint("write the entries out; a key that is really named so needs quotes");
+                    .hint("write the entries out; quote the key if this is its name");
             }
             if anchor != 0 {
                 let node =
@@ -326,12 +327,12 @@ impl<'s> Loader<'s, '_> {
         self.sink
             .report(Code::Tag, at, message)
             .expected("no tag")
-            .hint("the datatype is said by `type`, not by a tag");
+            .hint("give the datatype with `type` instead of a tag");
     }
 
     fn alias(&mut self, at: Range, anchor: usize) -> Option<()> {
         let Some(Some((node, size, height))) = self.anchors.get(&anchor) else {
-            self.sink.report(Code::Alias, at, "the alias stands inside what it stands for");
+            self.sink.report(Code::Alias, at, "the alias is inside its own anchor");
             return None;
         };
         self.aliased += *size;
@@ -347,7 +348,7 @@ impl<'s> Loader<'s, '_> {
         }
         let kind = node.kind.clone();
         if !self.wants_key() {
-            // The place of use is the alias; what lies below it keeps its place in the definition.
+            // The node has the position of the alias; the nodes below it keep their positions in the definition.
             return self.put(Node { at, kind }, 0);
         }
         let NodeKind::Scalar(scalar) = kind else {
@@ -364,17 +365,21 @@ impl<'s> Loader<'s, '_> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
             self.sink
-                .report(Code::TooLarge, node.at, "the document holds too many values")
+                .report(Code::TooLarge, node.at, "the document contains too many values")
                 .expected(format!("at most {MAX_NODES}"));
             return None;
         }
         if anchor != 0 {
             let (size, height) = node.extent();
-            // The copy is paid for like a use, so that nested anchors cannot multiply it.
+            // The copy counts like a use, so that nested anchors cannot multiply it.
             self.aliased += size;
             if self.aliased > MAX_ALIASED {
                 self.sink
-                    .report(Code::Alias, node.at, "the anchors of the document hold too much")
+                    .report(
+                        Code::Alias,
+                        node.at,
+                        "the anchors of the document contain too many values",
+                    )
                     .expected(format!("at most {MAX_ALIASED} values"));
                 return None;
             }
@@ -386,7 +391,7 @@ impl<'s> Loader<'s, '_> {
             Some(OpenNode { content: OpenContent::Map { entries, key }, .. }) => {
                 let key = key.take()?;
                 if node.at.start() == node.at.end() {
-                    // Nothing is written there: the key is the place to point at.
+                    // The value is left empty, so the key is the position to show.
                     node.at = key.at;
                 }
                 entries.push((key, node));
@@ -412,7 +417,7 @@ fn shown(tag: &Tag) -> String {
     crate::path::escape(&text).to_string()
 }
 
-/// What most often stands behind a message of the YAML parser.
+/// Returns a hint for the usual cause of a message of the YAML parser.
 fn yaml_hint(text: &str, at: usize, info: &str) -> Option<String> {
     let before = text.get(..at).unwrap_or_default();
     let line = before.rsplit('\n').next().unwrap_or_default();
@@ -420,19 +425,22 @@ fn yaml_hint(text: &str, at: usize, info: &str) -> Option<String> {
         return Some("indent with spaces; YAML does not allow tabs there".to_owned());
     }
     if let Some((bracket, line)) = unclosed(before) {
-        return Some(format!("the `{bracket}` in line {line} is not closed"));
+        return Some(format!("close the `{bracket}` on line {line}"));
     }
     if info.contains("mapping values are not allowed") {
-        return Some("a text with `: ` in it needs quotes".to_owned());
+        return Some("quote a text that contains `: `".to_owned());
     }
     if info.contains("unknown anchor") {
-        return Some("an alias `*name` needs an anchor `&name` before it; a text with a leading `*` needs quotes".to_owned());
+        return Some(
+            "put the anchor `&name` before its alias `*name`; quote a text that begins with `*`"
+                .to_owned(),
+        );
     }
     None
 }
 
-/// The last bracket of a text that is not closed in it, and its line. Quotes and comments are told only as well as it
-/// takes for a hint.
+/// Returns the last unclosed bracket of a text and its line. Quotes and comments are recognized only roughly, enough
+/// for a hint.
 fn unclosed(text: &str) -> Option<(char, usize)> {
     let mut open = Vec::new();
     let (mut quote, mut is_comment, mut line, mut before) = (None, false, 1, ' ');
@@ -455,7 +463,7 @@ fn unclosed(text: &str) -> Option<(char, usize)> {
     open.pop()
 }
 
-/// The values in a text, and how many there are at the most by [`most_nodes`].
+/// Returns the number of values in a text, and the upper bound by [`most_nodes`].
 #[cfg(test)]
 pub(super) fn reckoned(text: &str) -> (usize, usize) {
     fn count(node: &Node) -> usize {

@@ -1,5 +1,5 @@
-//! The Ndarray Data Language 0.6.1, a YAML description of arrays, their coordinates, groups and attributes:
-//! the model, a reader with exact places, the rules, and a canonical writer.
+//! The Ndarray Data Language (NDL) 0.6.1, which describes arrays, their coordinates, groups and attributes in YAML: the
+//! model, a reader with exact positions, the rules, and a canonical writer.
 //!
 //! ```
 //! use ra_pack::ndl;
@@ -11,22 +11,22 @@
 //! assert_eq!(finding.hint.as_deref(), Some("did you mean `float64`?"));
 //! ```
 //!
-//! What the language leaves open is decided so:
+//! ra-pack decides where the language leaves a choice:
 //!
-//! - Scalars follow the core schema of YAML 1.2: `no`, dates and `12:30:00` are strings, `010` is ten.
-//!   There is one document without duplicate keys, merge keys or tags of its own; aliases are bounded.
-//! - A mapping is an attribute's long form, a scalar its short form: `int64` (`uint64` above its range),
+//! - Scalars follow the core schema of YAML 1.2: `no`, dates and `12:30:00` are strings, and `010` is ten. A file is
+//!   one document without duplicate keys, merge keys or custom tags. The expansion of aliases is limited.
+//! - The long form of an attribute is a mapping. The short form is a scalar of type `int64` (`uint64` above its range),
 //!   `float64` or `string`. Lists, booleans and null have no short form.
-//! - A bare name in a shape is a dimcoord of the same group or of the nearest group above; a path
-//!   begins with `/`. What is not in the document may be in the pack: see [`Parsed::unresolved`].
-//! - The extents of a shape may be 0, the size of a dimcoord not.
-//! - A value follows `storage.shape` when there is one, and the shape otherwise.
-//! - An enum without base has the smallest type that holds all members, unsigned when none is
-//!   negative; its values are names or numbers.
-//! - Compounds are packed; each member is a mapping with one key.
-//! - Unknown keys are errors, but under `storage`, where they are kept and a warning.
-//! - The words `float16`, `bfloat16`, `float128`, `complex64`, `complex128`, `int128` and `uint128` and
-//!   the key `storage.order` are our own; [`ParseOptions::strict`] refuses the types.
+//! - A bare name in a shape is a dimcoord of the same group or of the nearest group above; a path begins with `/`. If
+//!   the dimcoord is not in the document, it may be elsewhere in the pack: see [`Parsed::unresolved`].
+//! - A length in a shape may be 0; the size of a dimcoord may not.
+//! - A value has the shape `storage.shape` if that is given, and the shape of the array otherwise.
+//! - An enum without a base has the smallest type that holds all members, unsigned if none is negative. Its values are
+//!   names or numbers.
+//! - Compounds are packed without gaps; each member is a mapping with one key.
+//! - Unknown keys are errors, except under `storage`, where they are kept with a warning.
+//! - The words `float16`, `bfloat16`, `float128`, `complex64`, `complex128`, `int128` and `uint128` and the key
+//!   `storage.order` are extensions by ra-pack; [`ParseOptions::strict`] refuses the types.
 
 mod datatype;
 mod edit;
@@ -68,7 +68,7 @@ use self::report::Reporter;
 use self::source::SourceText;
 use crate::finding::{Code, Finding};
 
-/// The number that a text means, or the numbers and texts that stand in its brackets; nothing for another text.
+/// Reads a number, or a list of numbers and strings in brackets; `None` for any other text.
 fn read_value(text: &str) -> Option<Value> {
     let text = text.trim();
     if !text.starts_with('[') {
@@ -81,7 +81,7 @@ fn read_value(text: &str) -> Option<Value> {
     (sink.len() == 0 && matches!(value, Value::List(_))).then_some(value)
 }
 
-/// Serializes attributes as the mapping that a document has of them.
+/// Serializes attributes as the mapping that a document contains.
 pub(crate) fn by_name_in_ndl<S: serde::Serializer>(
     attributes: &[Attribute],
     serializer: S,
@@ -90,43 +90,42 @@ pub(crate) fn by_name_in_ndl<S: serde::Serializer>(
     serde::Serialize::serialize(&value, serializer)
 }
 
-/// How strictly to read.
+/// Options for [`parse_with`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ParseOptions {
-    /// Refuse what NDL 0.6.1 does not have: our datatypes and `storage.order`.
+    /// Refuse the datatypes that NDL 0.6.1 does not have.
     pub strict: bool,
 }
 
-/// What reading a text gave.
+/// The result of reading a description.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Parsed {
-    /// What the document says, without the entities that have errors; `None` when it cannot be read
-    /// at all.
+    /// The content of the document, without the entities that have errors; `None` if it cannot be read at all.
     pub document: Option<Document>,
-    /// What is wrong, in the order of the text.
+    /// The problems, in the order of the text.
     pub findings: Vec<Finding>,
-    /// The text and its places.
+    /// The text and the positions in it.
     pub source: SourceMap,
-    /// References to what is not in the document. They are wrong unless it can be found elsewhere, as in the
-    /// other documents of a pack.
+    /// References to things that are not in the document. They are errors unless they are found elsewhere, such as in
+    /// the other documents of a pack.
     pub unresolved: Vec<UnresolvedReference>,
 }
 
 impl Parsed {
-    /// Whether a rule is broken; warnings and unresolved references do not count.
+    /// Returns whether a rule is broken; warnings and unresolved references do not count.
     pub fn has_errors(&self) -> bool {
         self.findings.iter().any(Finding::is_error)
     }
 }
 
-/// Reads a document: never fails, all that is wrong is in the answer.
+/// Reads a document. Never fails: problems are in [`Parsed::findings`].
 pub fn parse(text: &[u8]) -> Parsed {
     parse_with(text, &ParseOptions::default())
 }
 
-/// As [`parse`], with options.
+/// Reads a document with options, like [`parse`].
 pub fn parse_with(text: &[u8], options: &ParseOptions) -> Parsed {
     let (is_too_large, checked) = (text.len() > MAX_TEXT, str::from_utf8(text));
     let shown = if is_too_large { Cow::default() } else { String::from_utf8_lossy(text) };

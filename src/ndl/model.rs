@@ -1,4 +1,4 @@
-//! What a document says: groups with attributes, dimension coordinates and arrays, as plain data.
+//! The content of a document as plain data: groups with attributes, dimension coordinates and arrays.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,38 +9,38 @@ use super::datatype::Datatype;
 use super::write;
 use crate::finding::Finding;
 
-/// A whole description.
+/// A description: the content of one document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
-    /// How it is written.
+    /// The layout of the document.
     pub form: Form,
-    /// The groups in the order of the text; a flat document is the one group `/`.
+    /// The groups in the order of the text; a flat document has only the group `/`.
     pub groups: Vec<Group>,
 }
 
-/// How a document is written.
+/// The layout of a document: flat or grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// The content of the root group alone.
+    /// Only the content of the root group.
     Flat,
     /// A mapping from paths to groups.
     Grouped,
 }
 
-/// A group: what a directory is in a pack.
+/// A group; in a pack, a directory.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Group {
-    /// `/`, or `/a/b` without a slash at the end.
+    /// The path: `/`, or `/a/b` without a slash at the end.
     pub path: String,
-    /// What is known about the group.
+    /// The attributes of the group.
     pub attributes: Vec<Attribute>,
-    /// The dimension coordinates, which shapes may name.
+    /// The dimension coordinates; shapes refer to them by name.
     pub dimcoords: Vec<Ndarray>,
     /// The arrays.
     pub ndarrays: Vec<Ndarray>,
 }
 
-/// Attributes that are text, whatever it looks like.
+/// Attributes that are always text, even if they look like numbers.
 const TEXTS: [&str; 13] = [
     "units",
     "long_name",
@@ -57,89 +57,88 @@ const TEXTS: [&str; 13] = [
     "version",
 ];
 
-/// A named fact about a group, dimcoord or ndarray.
+/// A named property of a group, dimcoord or ndarray.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attribute {
-    /// Any text; slashes are allowed here.
+    /// The name: any text, slashes included.
     pub name: String,
-    /// Extents of the value, empty for a scalar.
+    /// The lengths of the dimensions of the value; empty for a scalar.
     pub shape: Vec<u64>,
-    /// What the elements of the value are.
+    /// The element type of the value.
     pub datatype: Datatype,
-    /// The fact: a scalar, or lists nested as deep as the shape is long.
+    /// The value: a scalar, or lists nested as deep as the shape is long.
     pub value: Value,
-    /// How a file stores it.
+    /// The storage in a file.
     pub storage: Option<Storage>,
-    /// Whether it is written as a bare scalar, its datatype being the one of
-    /// [`Datatype::of_scalar`].
+    /// Whether it is written as a bare scalar, with the datatype that [`Datatype::of_scalar`] gives.
     pub short: bool,
 }
 
-/// An array; or a dimension coordinate, which is one of one dimension.
+/// An array, or a dimension coordinate, which is an array of one dimension.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ndarray {
-    /// Text without slashes.
+    /// The name, without slashes.
     pub name: String,
-    /// One extent for each dimension; empty for a scalar. That of a dimcoord is its size: a number of at least 1, or
+    /// The length of each dimension; empty for a scalar. A dimcoord has exactly one: a number of at least 1, or
     /// [`Extent::Unlimited`].
     pub shape: Vec<Extent>,
-    /// What its elements are.
+    /// The element type.
     pub datatype: Datatype,
-    /// The elements, when the document gives them: lists nested as deep as the shape is long, the
-    /// outermost for the first extent.
+    /// The elements, if they are in the document: lists nested as deep as the shape is long, the outermost list for the
+    /// first dimension.
     pub value: Option<Value>,
-    /// What is known about it.
+    /// The attributes.
     pub attributes: Vec<Attribute>,
-    /// How a file stores it.
+    /// The storage in a file.
     pub storage: Option<Storage>,
 }
 
-/// How long an array is along one dimension.
+/// The length of one dimension.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Extent {
-    /// So many elements.
+    /// A fixed number of elements.
     Fixed(u64),
-    /// `null`: it can grow.
+    /// `null`: the dimension can grow.
     Unlimited,
-    /// As long as the dimcoord of this name (of the same group or the nearest above) or of this
-    /// path (beginning with `/`).
+    /// The length of a dimcoord, given by its name (in the same group or the nearest group above) or by a path that
+    /// begins with `/`.
     Coord(String),
 }
 
-/// How a file stores an entity.
+/// The storage of an array, dimcoord or attribute in a file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Storage {
-    /// Extents in the file; for a dimcoord it is written as `size`.
+    /// The lengths of the dimensions in the file; written as `size` for a dimcoord.
     pub shape: Option<Vec<u64>>,
-    /// Extents of a chunk.
+    /// The lengths of the dimensions of a chunk.
     pub chunk: Option<Vec<u64>>,
-    /// What the bytes went through, such as `lz4`: strings, or mappings with parameters.
+    /// The filters that were applied to the bytes, such as `lz4`: strings, or mappings with parameters.
     pub filter: Vec<Value>,
     /// The byte order.
     pub endian: Option<Endian>,
-    /// The encoding of text.
+    /// The character encoding of text.
     pub charset: Option<String>,
-    /// The element that stands for "nothing was written".
+    /// The element that means "nothing was written".
     pub fillvalue: Option<Value>,
-    /// Extension: which index runs fastest.
+    /// The order of elements (extension): which index varies fastest.
     pub order: Order,
-    /// Keys that the language does not know.
+    /// Keys that are not part of the language.
     pub other: Vec<(String, Value)>,
 }
 
-/// The order of bytes in a number.
+/// The byte order of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Endian {
-    /// The least byte first.
+    /// Little-endian: the least significant byte first.
     Little,
-    /// The greatest byte first.
+    /// Big-endian: the most significant byte first.
     Big,
 }
 
 impl Endian {
-    /// The word of the language.
+    /// Returns the word in the language.
     pub fn word(self) -> &'static str {
         match self {
             Self::Little => "little",
@@ -148,24 +147,24 @@ impl Endian {
     }
 }
 
-/// Extension `storage.order`: how the extents of a shape stand to the dims of a `RawArray` header.
+/// The extension `storage.order`: how the shape relates to the dimensions in a `RawArray` header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Order {
-    /// The first index runs fastest: shape and dims are equal. What holds when nothing is said.
+    /// Column-major: the first index varies fastest, and the header has the dimensions of the shape. The default.
     #[default]
     Column,
-    /// The last index runs fastest: the dims are the shape reversed.
+    /// Row-major: the last index varies fastest, and the header has the dimensions of the shape in reverse.
     Row,
-    /// The last index runs fastest although the dims equal the shape: a file written wrongly.
+    /// Row-major, but the header has the dimensions of the shape unreversed: a file written incorrectly.
     RowUnreversed,
 }
 
 impl Order {
     pub(super) const ALL: [Self; 3] = [Self::Column, Self::Row, Self::RowUnreversed];
 
-    /// The word of the directive.
+    /// Returns the word in the language.
     pub fn word(self) -> &'static str {
         match self {
             Self::Column => "column",
@@ -174,7 +173,7 @@ impl Order {
         }
     }
 
-    /// The order that a word of the directive names.
+    /// Returns the order that a word means.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|order| order.word() == word)
     }
@@ -190,9 +189,9 @@ pub enum Value {
     Bool(bool),
     /// An integer.
     Int(i64),
-    /// An integer above [`i64::MAX`]; `Value::from` chooses.
+    /// An integer above [`i64::MAX`]; `Value::from` chooses between this and `Int`.
     UInt(u64),
-    /// A float, finite or not.
+    /// A float; may be NaN or infinite.
     Float(f64),
     /// Text.
     String(String),
@@ -215,7 +214,7 @@ impl Serialize for Document {
     }
 }
 
-/// NaN equals NaN: two values are the same when they are written the same.
+/// NaN equals NaN: values are equal if they are written the same.
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
@@ -235,13 +234,13 @@ impl PartialEq for Value {
 }
 
 impl Value {
-    /// An integer, when 64 bits hold it.
+    /// Returns an integer as a value, if it fits 64 bits.
     pub(super) fn of_integer(number: i128) -> Option<Self> {
         let signed = i64::try_from(number).map(Self::Int);
         signed.or_else(|_| u64::try_from(number).map(Self::UInt)).ok()
     }
 
-    /// The number, when this is an integer.
+    /// Returns the number if this is an integer.
     pub fn as_integer(&self) -> Option<i128> {
         match self {
             Self::Int(number) => Some((*number).into()),
@@ -250,7 +249,7 @@ impl Value {
         }
     }
 
-    /// The text, when this is a string.
+    /// Returns the text if this is a string.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::String(text) => Some(text),
@@ -259,7 +258,7 @@ impl Value {
     }
 }
 
-/// Makes values of the integers that 64 bits with a sign hold.
+/// Implements `From` for integers that fit `i64`.
 macro_rules! integers {
     ($($integer:ty),+) => {
         $(impl From<$integer> for Value {
@@ -284,7 +283,7 @@ impl From<f64> for Value {
     }
 }
 
-/// The shortest decimal number that means the same `f32`: 0.1 stays 0.1.
+/// Converts to the shortest decimal number that reads back as the same `f32`: 0.1 stays 0.1.
 impl From<f32> for Value {
     fn from(number: f32) -> Self {
         Self::Float(number.to_string().parse().unwrap_or_else(|_| f64::from(number)))
@@ -322,8 +321,8 @@ impl<T: Into<Self> + Clone> From<&[T]> for Value {
 }
 
 impl Datatype {
-    /// The datatype of a scalar in the short form of an attribute: `int64`, `uint64` above its
-    /// range, `float64` or `string`; `None` when there is none.
+    /// Returns the datatype of a scalar attribute in the short form: `int64`, `uint64` above its range, `float64` or
+    /// `string`; `None` for other values.
     pub fn of_scalar(value: &Value) -> Option<Self> {
         match value {
             Value::Int(_) => Some(Self::Int64),
@@ -336,7 +335,7 @@ impl Datatype {
 }
 
 impl Attribute {
-    /// An attribute in the short form; `None` when `value` is not an integer, float or string.
+    /// Returns an attribute in the short form; `None` if `value` is not an integer, float or string.
     pub fn short(name: impl Into<String>, value: impl Into<Value>) -> Option<Self> {
         let value = value.into();
         let datatype = Datatype::of_scalar(&value)?;
@@ -350,8 +349,8 @@ impl Attribute {
         })
     }
 
-    /// An attribute with a number, a text, or a list of numbers or of texts, and at least one; `None` for another
-    /// `value`.
+    /// Returns an attribute with a number, a string, or a non-empty list of numbers or of strings; `None` for other
+    /// values.
     pub fn new(name: impl Into<String>, value: impl Into<Value>) -> Option<Self> {
         let (name, value) = (name.into(), value.into());
         let Value::List(list) = &value else { return Self::short(name, value) };
@@ -373,8 +372,8 @@ impl Attribute {
         Some(Self { name, shape, datatype, value, storage: None, short: false })
     }
 
-    /// An attribute with the value that a text means: a number, a list of numbers or texts in brackets, or else the
-    /// text itself, which is what names such as `units` and `long_name` always have.
+    /// Reads the value of an attribute from text: a number, a list of numbers or strings in brackets, or else the text
+    /// itself. Attributes such as `units` and `long_name` are always text.
     ///
     /// ```
     /// use ra_pack::ndl::{Attribute, Value};
@@ -397,7 +396,7 @@ impl Attribute {
         })
     }
 
-    /// Adds it to a list, or changes the one of its name.
+    /// Adds the attribute to a list, or replaces the one with the same name.
     pub(crate) fn put_into(self, list: &mut Vec<Self>) {
         match list.iter_mut().find(|known| known.name == self.name) {
             Some(known) => *known = self,
@@ -405,7 +404,7 @@ impl Attribute {
         }
     }
 
-    /// Whether the short form says everything about the attribute.
+    /// Returns whether the short form loses nothing.
     pub(super) fn fits_short(&self) -> bool {
         self.shape.is_empty()
             && self.storage.is_none()
@@ -414,8 +413,8 @@ impl Attribute {
 }
 
 impl Value {
-    /// The elements in lists nested as deep as there are extents, the last index fastest; nothing when the lists are of
-    /// another shape.
+    /// Returns the elements of lists nested as deep as there are dimensions, the last index varying fastest; `None` if
+    /// the lists have another shape.
     pub(crate) fn elements(&self, extents: &[u64]) -> Option<Vec<&Self>> {
         match (extents.split_first(), self) {
             (None, element) => Some(vec![element]),
@@ -427,20 +426,20 @@ impl Value {
         }
     }
 
-    /// The value on one line, as YAML.
+    /// Returns the value as YAML on one line.
     pub(crate) fn to_line(&self) -> String {
         write::to_flow(self)
     }
 }
 
 impl Ndarray {
-    /// The order of dimensions.
+    /// Returns the order of elements.
     pub fn order(&self) -> Order {
         self.storage.as_ref().map(|storage| storage.order).unwrap_or_default()
     }
 
-    /// Elements of a dimcoord as far as the document says: its size, or for one that can grow the size in the
-    /// file, or the length of the value.
+    /// Returns the number of elements of a dimcoord as far as the document gives it: its size, or if it can grow, the
+    /// size in the file or the length of the value.
     pub fn known_size(&self) -> Option<u64> {
         let stored = || self.storage.as_ref()?.shape.as_ref()?.first().copied();
         match (&self.shape[..], &self.value) {
@@ -450,26 +449,26 @@ impl Ndarray {
         }
     }
 
-    /// The value of an attribute.
+    /// Returns the value of an attribute.
     pub fn attribute(&self, name: &str) -> Option<&Value> {
         Some(&self.attributes.iter().find(|attribute| attribute.name == name)?.value)
     }
 }
 
 impl Group {
-    /// An empty group.
+    /// Returns an empty group.
     pub fn new(path: impl Into<String>) -> Self {
         Self { path: path.into(), ..Self::default() }
     }
 }
 
 impl Document {
-    /// A flat document with nothing in it.
+    /// Returns an empty flat document.
     pub fn flat() -> Self {
         Self { form: Form::Flat, groups: vec![Group::new("/")] }
     }
 
-    /// Sets attributes of the root group, each in the place of the one of its name.
+    /// Sets attributes of the root group; one with the same name is replaced.
     pub(crate) fn set_attributes(&mut self, attributes: &[Attribute]) {
         if attributes.is_empty() {
             return;
@@ -484,62 +483,62 @@ impl Document {
         }
     }
 
-    /// A flat document of one dimension coordinate or ndarray.
+    /// Returns a flat document with one dimension coordinate or ndarray.
     pub fn of(array: Ndarray, is_coordinate: bool) -> Self {
         let (dimcoords, ndarrays) =
             if is_coordinate { (vec![array], Vec::new()) } else { (Vec::new(), vec![array]) };
         Self { form: Form::Flat, groups: vec![Group { dimcoords, ndarrays, ..Group::new("/") }] }
     }
 
-    /// A grouped document without groups.
+    /// Returns a grouped document without groups.
     pub fn grouped() -> Self {
         Self { form: Form::Grouped, groups: Vec::new() }
     }
 
-    /// The group of a path.
+    /// Returns the group at a path.
     pub fn group(&self, path: &str) -> Option<&Group> {
         self.groups.iter().find(|group| group.path == path)
     }
 
-    /// Every ndarray with its group, in the order of the text.
+    /// Returns every ndarray with its group, in the order of the text.
     pub fn ndarrays(&self) -> impl Iterator<Item = (&Group, &Ndarray)> {
         self.groups
             .iter()
             .flat_map(|group| group.ndarrays.iter().map(move |ndarray| (group, ndarray)))
     }
 
-    /// Every dimcoord with its group, in the order of the text.
+    /// Returns every dimcoord with its group, in the order of the text.
     pub fn dimcoords(&self) -> impl Iterator<Item = (&Group, &Ndarray)> {
         self.groups
             .iter()
             .flat_map(|group| group.dimcoords.iter().map(move |dimcoord| (group, dimcoord)))
     }
 
-    /// Every ndarray, and then every dimcoord, with its group.
+    /// Returns every ndarray and then every dimcoord, each with its group.
     pub fn entities(&self) -> impl Iterator<Item = (&Group, Entity<'_>)> {
         let ndarrays = self.ndarrays().map(|(group, one)| (group, Entity::Ndarray(one)));
         ndarrays.chain(self.dimcoords().map(|(group, one)| (group, Entity::DimCoord(one))))
     }
 
-    /// The whole document, as a value.
+    /// Returns the document as a value.
     pub(crate) fn to_value(&self) -> Value {
         write::document(self)
     }
 
-    /// The canonical YAML of the document: the same document gives the same text, and reading that
-    /// text gives the same document, unless [`validate`](Self::validate) reports an error.
+    /// Returns the canonical YAML of the document. Equal documents give the same text, and reading the text gives the
+    /// same document, unless [`validate`](Self::validate) reports an error.
     pub fn to_yaml(&self) -> String {
         write::to_yaml(&write::document(self))
     }
 
-    /// Reports what is wrong with the document that [`to_yaml`](Self::to_yaml) writes, such as two groups or arrays of
-    /// one name.
+    /// Checks the document that [`to_yaml`](Self::to_yaml) writes, and reports problems such as two arrays with the
+    /// same name.
     pub fn validate(&self) -> Vec<Finding> {
         super::parse(self.to_yaml().as_bytes()).findings
     }
 }
 
-/// A path from the root as group and name; `None` for `/` itself and for relative paths.
+/// Splits a path from the root into group and name; `None` for `/` itself and for relative paths.
 pub(crate) fn split_path(path: &str) -> Option<(&str, &str)> {
     let (group, name) = path.rsplit_once('/')?;
     if name.is_empty() || (!group.is_empty() && !group.starts_with('/')) {
@@ -548,7 +547,7 @@ pub(crate) fn split_path(path: &str) -> Option<(&str, &str)> {
     Some((if group.is_empty() { "/" } else { group }, name))
 }
 
-/// A group's path and those of the groups above it, nearest first, `/` last.
+/// Returns a group's path and those of the groups above it, nearest first, `/` last.
 pub(crate) fn ancestors(group: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(group), |path| match path.rsplit_once('/') {
         _ if *path == "/" => None,
@@ -557,12 +556,12 @@ pub(crate) fn ancestors(group: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The path of an entity in a group.
+/// Returns the path of an entity in a group.
 pub(crate) fn entity_path(group: &str, name: &str) -> String {
     if group == "/" { format!("/{name}") } else { format!("{group}/{name}") }
 }
 
-/// The paths that a name in a shape of `group` may stand for, nearest first.
+/// Returns the paths that a name in a shape of `group` may mean, nearest first.
 pub(crate) fn candidates(group: &str, name: &str) -> Vec<String> {
     if name.starts_with('/') {
         return vec![name.to_owned()];
@@ -570,7 +569,7 @@ pub(crate) fn candidates(group: &str, name: &str) -> Vec<String> {
     ancestors(group).map(|group| entity_path(group, name)).collect()
 }
 
-/// An ndarray or a dimcoord.
+/// An ndarray or a dimcoord of a document.
 #[derive(Debug, Clone, Copy)]
 pub enum Entity<'d> {
     /// An ndarray.
@@ -580,14 +579,14 @@ pub enum Entity<'d> {
 }
 
 impl<'d> Entity<'d> {
-    /// It as an array: a dimcoord is one of one dimension.
+    /// Returns the entity as an array; a dimcoord is an array of one dimension.
     pub fn array(self) -> &'d Ndarray {
         match self {
             Self::Ndarray(array) | Self::DimCoord(array) => array,
         }
     }
 
-    /// The order of its dimensions.
+    /// Returns the order of elements.
     pub fn order(self) -> Order {
         match self {
             Self::Ndarray(ndarray) => ndarray.order(),
@@ -595,16 +594,16 @@ impl<'d> Entity<'d> {
         }
     }
 
-    /// The entry of the document, as a value.
+    /// Returns the entity as a value, as it appears in a document.
     pub(crate) fn to_value(self) -> Value {
         write::entity(self)
     }
 }
 
-/// The number of a group, and the number of an entity in it.
+/// The index of a group, and the index of an entity in it.
 type EntityPosition = (usize, usize);
 
-/// The positions of a document's entities, by path.
+/// The positions of a document's entities by path.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Positions {
     ndarrays: HashMap<String, EntityPosition>,
@@ -625,7 +624,7 @@ impl Positions {
     }
 }
 
-/// A document's entities by path.
+/// The entities of a document, indexed by path.
 #[derive(Debug, Clone)]
 pub struct Index<'d> {
     document: &'d Document,
@@ -633,19 +632,19 @@ pub struct Index<'d> {
 }
 
 impl Document {
-    /// Makes an index of the document.
+    /// Indexes the document.
     pub fn index(&self) -> Index<'_> {
         Index { document: self, positions: Cow::Owned(Positions::new(self)) }
     }
 
-    /// The index of which the positions are known.
+    /// Returns the index for positions that are already known.
     pub(crate) fn index_by<'d>(&'d self, positions: &'d Positions) -> Index<'d> {
         Index { document: self, positions: Cow::Borrowed(positions) }
     }
 }
 
 impl<'d> Index<'d> {
-    /// The ndarray, or else the dimcoord, of a path from the root, with its group.
+    /// Returns the ndarray, or else the dimcoord, at a path from the root, with its group.
     pub fn entity(&self, path: &str) -> Option<(&'d Group, Entity<'d>)> {
         if let Some(&(group, nth)) = self.positions.ndarrays.get(path) {
             let group = self.document.groups.get(group)?;
@@ -654,21 +653,21 @@ impl<'d> Index<'d> {
         self.dimcoord(path).map(|(group, coord)| (group, Entity::DimCoord(coord)))
     }
 
-    /// The dimcoord of a path from the root, with its group.
+    /// Returns the dimcoord at a path from the root, with its group.
     pub fn dimcoord(&self, path: &str) -> Option<(&'d Group, &'d Ndarray)> {
         let &(group, nth) = self.positions.dimcoords.get(path)?;
         let group = self.document.groups.get(group)?;
         Some((group, group.dimcoords.get(nth)?))
     }
 
-    /// The position of the ndarray, or else the dimcoord, of a path.
+    /// Returns the position of the ndarray, or else the dimcoord, at a path.
     pub(crate) fn position(&self, path: &str) -> Option<EntityPosition> {
         let Positions { ndarrays, dimcoords } = &*self.positions;
         ndarrays.get(path).or_else(|| dimcoords.get(path)).copied()
     }
 
-    /// The dimcoord that `name` means in the group `group`: a path from the root when it begins with
-    /// `/`, or else the nearest of that name in the group and those above it.
+    /// Returns the dimcoord that `name` means in `group`: a path from the root if it begins with `/`, or else the
+    /// nearest dimcoord of that name in the group and the groups above it.
     pub fn resolve_coord(&self, group: &str, name: &str) -> Option<(&'d Group, &'d Ndarray)> {
         candidates(group, name).iter().find_map(|path| self.dimcoord(path))
     }

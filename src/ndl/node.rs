@@ -1,5 +1,5 @@
-//! The tree of a YAML document, every key and value with its place. A plain scalar means what the core schema of
-//! YAML 1.2 says and nothing else, so that `no`, dates and `12:30:00` are strings and `010` is ten.
+//! The tree of a YAML document, with the position of every key and value. Plain scalars follow the core schema of YAML
+//! 1.2: `no`, dates and `12:30:00` are strings, and `010` is ten.
 
 use std::collections::BTreeMap;
 use std::num::ParseIntError;
@@ -8,8 +8,7 @@ use super::model::Value;
 use super::report::quote;
 use super::source::Step;
 
-/// A stretch of the text in bytes. 32 bits are enough for [`MAX_TEXT`](super::MAX_TEXT) and halve
-/// the tree.
+/// A byte range of the text. 32 bits are enough for [`MAX_TEXT`](super::MAX_TEXT) and halve the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Range {
     start: u32,
@@ -51,14 +50,14 @@ pub(super) struct NodeScalar {
     pub(super) style: ScalarKind,
 }
 
-/// What decides the meaning of a scalar's text.
+/// How to interpret the text of a scalar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ScalarKind {
-    /// The core schema.
+    /// By the core schema.
     Plain,
-    /// Quoted, a block, or `!!str`: it is a string.
+    /// As a string: quoted, a block, or `!!str`.
     Text,
-    /// `!!float`: an integer is a float too.
+    /// As a float, even if it is an integer: `!!float`.
     Float,
 }
 
@@ -72,12 +71,13 @@ pub(super) struct NodeKey {
 #[derive(Debug, Clone)]
 pub(super) struct NodeMap {
     entries: Box<[(NodeKey, Node)]>,
-    /// The entries' numbers in the order of their keys.
+    /// The indices of the entries in the order of their keys.
     sorted: Box<[u32]>,
 }
 
 impl NodeMap {
-    /// Takes the entries; the answer has those whose key was there before, with the place of the first.
+    /// Makes a mapping of the entries. Also returns the duplicates, each with the position of the first entry of its
+    /// key.
     pub(super) fn new(mut entries: Vec<(NodeKey, Node)>) -> (Self, Vec<(NodeKey, Range)>) {
         let mut sorted = order(&entries);
         let mut twice = BTreeMap::new();
@@ -118,7 +118,7 @@ impl NodeMap {
     }
 }
 
-/// The numbers of the entries sorted by key; equal keys stay in the order of the text.
+/// Returns the indices of the entries sorted by key; equal keys stay in the order of the text.
 fn order(entries: &[(NodeKey, Node)]) -> Vec<u32> {
     let mut sorted: Vec<(&str, u32)> =
         entries.iter().zip(0..).map(|((key, _), at)| (&*key.text, at)).collect();
@@ -142,7 +142,7 @@ impl Node {
         }
     }
 
-    /// The text of a scalar; of anything else none.
+    /// Returns the text of a scalar; an empty text for any other node.
     pub(super) fn word(&self) -> &str {
         match &self.kind {
             NodeKind::Scalar(scalar) => &scalar.text,
@@ -150,13 +150,13 @@ impl Node {
         }
     }
 
-    /// Whether this is `null`, written or left out.
+    /// Returns whether this is `null`, written or left out.
     pub(super) fn is_null(&self) -> bool {
         matches!(&self.kind, NodeKind::Scalar(scalar) if scalar.style == ScalarKind::Plain
             && resolve(&scalar.text) == Ok(Some(Value::Null)))
     }
 
-    /// What the node says; the place of a number that cannot be held otherwise.
+    /// Returns the value of the node, or the position of a number that no type holds.
     pub(super) fn value(&self) -> Result<Value, Range> {
         match &self.kind {
             NodeKind::Scalar(scalar) => scalar.value().map_err(|OutOfRange| self.at),
@@ -171,7 +171,7 @@ impl Node {
         }
     }
 
-    /// What stands there, in words.
+    /// Describes the node in words.
     pub(super) fn describe(&self) -> String {
         match &self.kind {
             NodeKind::Scalar(scalar) => match scalar.value() {
@@ -185,7 +185,7 @@ impl Node {
         }
     }
 
-    /// Nodes, this one included, and levels below it; the text of a scalar counts one node for each
+    /// Returns the number of nodes, this one included, and of levels below it. Scalar text counts as one node for each
     /// 64 bytes.
     pub(super) fn extent(&self) -> (usize, usize) {
         let inner = |nodes: &mut dyn Iterator<Item = &Self>| {
@@ -212,7 +212,7 @@ impl NodeScalar {
             None => Value::String(self.text.clone().into_string()),
         };
         Ok(match value {
-            // The text of an integer in decimal is one of a float too; the nearest float is meant.
+            // An integer in decimal is also the text of a float; it becomes the nearest one.
             Value::Int(_) | Value::UInt(_) if self.style == ScalarKind::Float => {
                 Value::Float(self.text.parse().unwrap_or(f64::NAN))
             }
@@ -222,7 +222,7 @@ impl NodeScalar {
 }
 
 impl Value {
-    /// The value in words, for findings.
+    /// Describes the value in words, for findings.
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Null => "null".to_owned(),
@@ -238,16 +238,16 @@ impl Value {
     }
 }
 
-/// The place of an entry of a list.
+/// Returns the range of an entry of a list.
 pub(super) fn child(node: &Node, at: usize) -> Range {
     node.get(Step::Index(at)).map_or(node.at, |child| child.at)
 }
 
-/// A number that is written as the core schema has it, but that no 64-bit type holds.
+/// A number in the syntax of the core schema that no 64-bit type holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OutOfRange;
 
-/// Reads a plain scalar; `None` means that it is a string.
+/// Reads a plain scalar; `None` if it is a string.
 pub(super) fn resolve(text: &str) -> Result<Option<Value>, OutOfRange> {
     let Some(first) = text.bytes().next() else { return Ok(Some(Value::Null)) };
     match first {

@@ -1,8 +1,8 @@
-//! The form that most descriptions have, read in one look: a flat document of one array with numbers for
-//! extents, a word for a type, and one-line attributes, written as [`Document::to_yaml`](super::Document::to_yaml) writes it.
+//! A fast reader for the most common descriptions: a flat document with one array, numbers in the shape, a one-word
+//! type and one-line attributes, written exactly as [`Document::to_yaml`](super::Document::to_yaml) writes it.
 //!
-//! Whatever differs from that form by a blank is left to the parser, so there is one reading of every text
-//! and only two speeds. That both readings are one is held by a property and by the fuzzer.
+//! Any other text, even if it differs by one space, is left to the parser. A property test and the fuzzer check that
+//! both readers agree.
 
 use super::datatype::Datatype;
 use super::model::{Order, Value};
@@ -12,14 +12,14 @@ use super::{node, write};
 const NDARRAYS: &str = "ndarrays:";
 /// The first line of a description of a dimension coordinate.
 const DIMCOORDS: &str = "dimcoords:";
-/// Longest list of extents between the brackets, in bytes: one that the writer never breaks.
+/// Length of the longest shape between the brackets, in bytes: the writer never wraps a shorter one.
 const MAX_SHAPE: usize = 60;
 /// Most attributes: each name is compared with those before it.
 const MAX_ATTRIBUTES: usize = 32;
-/// Most elements of an array, far from where their bytes could not be counted.
+/// Most elements of an array, small enough that the number of bytes cannot overflow.
 const MAX_ELEMENTS: u64 = 1 << 48;
 
-/// A description in the plain form, as parts of its text.
+/// A description in the most common layout, as parts of its text. Reading it is much faster than parsing YAML.
 ///
 /// ```
 /// use ra_pack::ndl::PlainDescription;
@@ -34,21 +34,22 @@ const MAX_ELEMENTS: u64 = 1 << 48;
 pub struct PlainDescription<'t> {
     is_dimcoord: bool,
     name: &'t str,
-    /// What stands between the brackets of a shape, or the size of a dimcoord.
+    /// The text between the brackets of a shape, or the size of a dimcoord.
     extents: &'t str,
     datatype: Datatype,
-    /// The lines of the attributes, each with its six blanks.
+    /// The lines of the attributes, each indented by six spaces.
     attributes: &'t str,
     order: Order,
 }
 
 impl<'t> PlainDescription<'t> {
-    /// Reads a text of the plain form; of any other, nothing is said.
+    /// Reads a text in this layout; `None` for any other, which only [`parse`](super::parse) can read.
     pub fn read(text: &'t str) -> Option<Self> {
         Self::read_again(text).filter(Self::is_sound)
     }
 
-    /// The parts of a text that [`PlainDescription::read`] takes; of others, parts of any kind or none.
+    /// Reads a text that [`PlainDescription::read`] accepted, without checking it again. The result is unspecified for
+    /// any other text.
     pub(crate) fn read_again(text: &'t str) -> Option<Self> {
         let mut rest = text;
         let is_dimcoord = match next_line(&mut rest)? {
@@ -87,32 +88,32 @@ impl<'t> PlainDescription<'t> {
         rest.is_empty().then_some(this)
     }
 
-    /// What stands before and behind the name in the text that it was read from. Together it is the body,
-    /// which is that of many arrays that differ in nothing else.
+    /// Returns the parts of the text before and after the name. Together they are the body, which is the same for
+    /// arrays that differ in nothing else.
     pub(crate) fn around_name<'a>(&self, text: &'a str) -> Option<(&'a str, &'a str)> {
         let (head, rest) = text.split_at_checked(Self::name_at(self.is_dimcoord))?;
         Some((head, rest.strip_prefix(self.name)?))
     }
 
-    /// What [`PlainDescription::read`] gives of the text that has `name` in such a body.
+    /// Returns the result of [`PlainDescription::read`] for the text with `name` in this body.
     pub(crate) fn of_body(body: &'t str, name: &'t str) -> Option<Self> {
         Some(Self { name, ..Self::read_again(body)? })
     }
 
-    /// The text of which there are a body and a name.
+    /// Returns the text for a body and a name.
     pub(crate) fn text_of(body: &str, name: &str) -> String {
         let at = Self::name_at(body.starts_with(DIMCOORDS));
         let (head, rest) = body.split_at_checked(at).unwrap_or_default();
         [head, name, rest].concat()
     }
 
-    /// Where the name stands: below the first line, behind two blanks.
+    /// Returns the offset of the name: below the first line, after two spaces.
     fn name_at(is_dimcoord: bool) -> usize {
         let section = if is_dimcoord { DIMCOORDS } else { NDARRAYS };
         section.len() + "\n  ".len()
     }
 
-    /// Whether each part is one that the writer writes so, and that has one meaning.
+    /// Returns whether each part is exactly as the writer writes it and has one meaning.
     fn is_sound(&self) -> bool {
         is_name(self.name)
             && self.check_extents().is_some()
@@ -129,55 +130,55 @@ impl<'t> PlainDescription<'t> {
             let is_canonical = extent == "0" || !extent.starts_with('0');
             let digits = extent.bytes().all(|byte| byte.is_ascii_digit());
             let extent = extent.parse().ok().filter(|_| is_canonical && digits)?;
-            // An extent of 0 hides what the others would come to.
+            // A length of 0 must not hide an overflow of the others.
             elements = elements.checked_mul(u64::max(extent, 1))?;
         }
         (elements <= MAX_ELEMENTS).then_some(())
     }
 
-    /// Whether it describes a dimension coordinate.
+    /// Returns whether it describes a dimension coordinate.
     pub fn is_dimcoord(&self) -> bool {
         self.is_dimcoord
     }
 
-    /// The name of the array.
+    /// Returns the name of the array.
     pub fn name(&self) -> &'t str {
         self.name
     }
 
-    /// The extents of the shape, or the size of the dimension coordinate.
+    /// Returns the lengths of the dimensions, or the size of the dimension coordinate.
     pub fn extents(&self) -> impl Iterator<Item = u64> {
-        // They were read before.
+        // `read` has checked them.
         split_extents(self.extents).map(|extent| extent.parse().unwrap_or_default())
     }
 
-    /// What the elements are.
+    /// Returns the element type.
     pub fn datatype(&self) -> &Datatype {
         &self.datatype
     }
 
-    /// The order of dimensions.
+    /// Returns the order of elements.
     pub fn order(&self) -> Order {
         self.order
     }
 
-    /// The attribute of that name, when it is text and no number.
+    /// Returns the attribute of that name if it is text and not a number.
     pub(crate) fn text(&self, name: &str) -> Option<&'t str> {
         let (_, value) = pairs(self.attributes).find(|(other, _)| *other == name)?;
         matches!(node::resolve(value), Ok(None)).then_some(value)
     }
 
-    /// The names of the attributes.
+    /// Returns the names of the attributes.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'t str> {
         pairs(self.attributes).map(|(name, _)| name)
     }
 
-    /// Whether there is an attribute of that name.
+    /// Returns whether there is an attribute of that name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.names().any(|other| other == name)
     }
 
-    /// Appends the entity as it stands, called `name`, in a group of a grouped document.
+    /// Appends the entity unchanged, but with the name `name`, to a group of a grouped document.
     pub(crate) fn push_to_group(&self, name: &str, out: &mut String) {
         let mut put = |parts: &[&str]| parts.iter().for_each(|part| out.push_str(part));
         put(&["    ", &write::scalar_text(name, false), ":\n"]);
@@ -199,21 +200,21 @@ impl<'t> PlainDescription<'t> {
     }
 }
 
-/// Passes the next line, which must end in a line feed and nothing else.
+/// Takes the next line, which must end in a single line feed.
 fn next_line<'t>(rest: &mut &'t str) -> Option<&'t str> {
     let (line, after) = rest.split_once('\n')?;
     *rest = after;
     Some(line)
 }
 
-/// Passes the next line when it is this one.
+/// Takes the next line if it is this one.
 fn take(rest: &mut &str, line: &str) -> bool {
     let after = rest.strip_prefix(line);
     *rest = after.unwrap_or(rest);
     after.is_some()
 }
 
-/// A name that nobody takes for anything else.
+/// Returns whether every YAML reader reads the name as this text.
 fn is_name(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
@@ -231,7 +232,7 @@ fn split_extents(list: &str) -> impl Iterator<Item = &str> {
     list.split(", ").filter(move |_| !is_empty)
 }
 
-/// Each line has to be an attribute as the writer writes it.
+/// Checks that each line is an attribute exactly as the writer writes it.
 fn check_attributes(text: &str) -> Option<()> {
     let mut rest = text;
     while !rest.is_empty() {
@@ -254,7 +255,7 @@ fn pairs(lines: &str) -> impl Iterator<Item = (&str, &str)> {
     lines.lines().filter_map(pair)
 }
 
-/// Whether a scalar is written as the writer writes it, and has a short form.
+/// Returns whether a scalar is exactly as the writer writes it, and has a short form.
 fn is_written_so(value: &str) -> bool {
     match node::resolve(value) {
         Ok(None) => write::is_plain(value, false),
@@ -276,7 +277,7 @@ mod tests {
     use super::super::{Entity, Extent, Form, load, parse, strategies};
     use super::*;
 
-    /// Both readings of a text are the same, if there are two.
+    /// Returns whether this reader accepts the text, after checking that both readers agree.
     fn agrees(text: &str) -> Result<bool, TestCaseError> {
         let Some(plain) = PlainDescription::read(text) else { return Ok(false) };
         let parsed = parse(text.as_bytes());
@@ -299,7 +300,7 @@ mod tests {
             prop_assert_eq!(plain.text(&attribute.name), expected, "{}", text);
         }
         prop_assert_eq!(plain.text("no such attribute"), None);
-        // In a group of a grouped document it is written as the writer writes it.
+        // In a group of a grouped document, too, it is exactly as the writer writes it.
         document.form = Form::Grouped;
         let section = if plain.is_dimcoord() { "dimcoords" } else { "ndarrays" };
         let mut written = format!("/:\n  {section}:\n");
@@ -307,7 +308,7 @@ mod tests {
         let (nodes, most) = load::reckoned(&written);
         prop_assert!(nodes <= most, "{}", written);
         prop_assert_eq!(written, document.to_yaml());
-        // Apart from its name it says the same.
+        // Only the name changes.
         let (head, rest) = plain.around_name(text).unwrap();
         let body = [head, rest].concat();
         prop_assert_eq!(PlainDescription::of_body(&body, plain.name()), Some(plain.clone()));
@@ -316,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn what_most_descriptions_say_is_plain() {
+    fn common_descriptions_are_plain() {
         for text in [
             "ndarrays:\n  a:\n    shape: []\n    type: uint8\n",
             "ndarrays:\n  a1:\n    type: float16\n    shape: [2, 0, 3]\n",
@@ -331,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_by_a_blank_is_for_the_parser() {
+    fn a_text_that_differs_by_a_space_is_for_the_parser() {
         let text = "ndarrays:\n  a:\n    shape: [2, 3]\n    type: int16\n";
         assert!(agrees(text).unwrap());
         for (from, to) in [
@@ -415,7 +416,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
         #[test]
-        fn there_is_one_reading_of_every_text(
+        fn both_readers_agree(
             text in plain_text(),
             change in proptest::option::of((any::<proptest::sample::Index>(), "[ -~\n]?")),
         ) {

@@ -1,24 +1,23 @@
-//! Findings in a description while it is read: where they go, and the words in them.
+//! Findings while a description is read, and the wording that they share.
 
 use super::node::Range;
 use super::source::SourceText;
 use crate::finding::{Code, Finding, Severity};
 use crate::path::escape;
 
-/// Most findings reported for one document: a file with more needs another kind of help, and a
-/// hostile one must not turn every byte into a report.
+/// Most findings reported for one document. A hostile document must not turn every byte into a finding.
 pub const MAX_FINDINGS: usize = 1000;
 
-/// Takes findings while a document is read.
+/// Collects findings while a document is read.
 #[derive(Debug)]
 pub(super) struct Reporter<'s> {
     pub(super) source: &'s SourceText,
     list: Vec<(Range, Finding)>,
-    /// Takes the findings over the limit.
+    /// Receives the findings over the limit.
     scratch: Option<(Range, Finding)>,
 }
 
-/// A finding that was just reported, to which details are added. Texts from the document are shortened and escaped.
+/// The finding that was just reported, for adding details. Texts from the document are shortened and escaped.
 #[derive(Debug)]
 pub(super) struct Reported<'r>(&'r mut Finding);
 
@@ -67,16 +66,16 @@ impl<'s> Reporter<'s> {
         Reported(&mut self.list.last_mut().expect("one was added above").1)
     }
 
-    /// The number of findings, to see whether a step added any.
+    /// Returns the number of findings, to see whether a step added any.
     pub(super) fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// The findings in document order.
+    /// Returns the findings in document order.
     pub(super) fn finish(mut self) -> Vec<Finding> {
         self.list.sort_by_key(|(at, _)| at.start());
         let more = self.scratch.map(|(at, _)| {
-            let message = format!("there is more: only {MAX_FINDINGS} findings are shown");
+            let message = format!("more problems: only the first {MAX_FINDINGS} are shown");
             (at, Finding::new(Code::TooManyFindings, message))
         });
         let findings = self.list.into_iter().chain(more);
@@ -85,10 +84,10 @@ impl<'s> Reporter<'s> {
     }
 }
 
-/// Longest text of a document that is shown in a finding, in characters.
+/// Length of the longest text of a document that a finding shows, in characters.
 const SHOWN: usize = 40;
 
-/// Text from the document between backticks, shortened and escaped.
+/// Returns text from the document between backticks, shortened and escaped.
 pub(super) fn quote(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((cut, _)) => format!("`{}…`", escape(text.get(..cut).unwrap_or_default())),
@@ -96,18 +95,18 @@ pub(super) fn quote(text: &str) -> String {
     }
 }
 
-/// A number with its noun.
+/// Returns a number with its noun in singular or plural.
 pub(super) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Most candidates that are looked at: help must not make reading a long document slow.
+/// Most candidates that are compared: hints must not make reading a long document slow.
 const MAX_CANDIDATES: usize = 1000;
 
-/// Longest word that is compared, in characters.
+/// Length of the longest word that is compared, in characters.
 const MAX_LENGTH: usize = 64;
 
-/// A hint that names the candidate nearest to `word`, when one is near enough.
+/// Returns a hint with the candidate nearest to `word`, if one is near enough.
 pub(super) fn hint<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -115,7 +114,7 @@ pub(super) fn hint<'a>(
     nearest(word, candidates).map(|near| format!("did you mean {}?", quote(near)))
 }
 
-/// The candidate nearest to `word`: equal but for case, or with few letters changed.
+/// Returns the candidate nearest to `word`: equal except for case, or with few characters changed.
 pub(crate) fn nearest<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -123,7 +122,7 @@ pub(crate) fn nearest<'a>(
     nearest_of(word, candidates.into_iter().map(|candidate| (candidate, candidate)))
 }
 
-/// The same for candidates that stand for something.
+/// Returns the value of the candidate nearest to `word`, like [`nearest`].
 pub(crate) fn nearest_of<'a, T>(
     word: &str,
     candidates: impl IntoIterator<Item = (&'a str, T)>,
@@ -144,7 +143,7 @@ mod tests {
     use super::*;
     use crate::finding::{Example, Explanation};
 
-    /// The rules of the language.
+    /// Returns the rules of the language.
     fn rules() -> impl Iterator<Item = Code> {
         Code::ALL.iter().copied().filter(|code| code.id().starts_with("NDL"))
     }
@@ -170,11 +169,11 @@ mod tests {
     }
 
     #[test]
-    fn only_what_no_small_text_can_break_has_a_sketch() {
+    fn only_rules_that_no_small_text_can_break_have_a_sketch() {
         let sketched: Vec<_> =
             rules().filter(|code| matches!(code.explanation().wrong, Example::Sketch(_))).collect();
         assert_eq!(sketched, [Code::NotUtf8, Code::TooLarge, Code::TooManyFindings]);
-        // What the sketches say.
+        // The claims of the sketches.
         assert_eq!(parse(b"attributes: {site: Troms\xf8}").findings[0].code, Code::NotUtf8);
     }
 

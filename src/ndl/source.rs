@@ -1,5 +1,5 @@
-//! The text of a document and the places in it: byte ranges become lines and columns only when somebody asks, so that
-//! a document without findings pays nothing.
+//! The text of a document and its positions. Byte ranges become lines and columns only on request, so a valid document
+//! costs nothing.
 
 use std::sync::OnceLock;
 
@@ -15,21 +15,21 @@ pub enum Step<'a> {
     Index(usize),
 }
 
-/// Characters between two whose bytes are known: no more are counted for a column, however long a line is.
+/// Characters between those with a known byte offset: the most that are counted for a column, however long the line.
 const STEP: usize = 64;
 
-/// The bytes of U+FEFF.
+/// The byte order mark, U+FEFF.
 pub(super) const BOM: &str = "\u{feff}";
 
-/// A text, perhaps with a byte order mark, which the ranges of nodes do not count.
+/// A text, perhaps with a byte order mark. Ranges of nodes do not count the mark.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SourceText {
     pub(super) whole: String,
-    /// Bytes of the mark.
+    /// Length of the mark in bytes.
     pub(super) mark: usize,
-    /// The byte of each [`STEP`]th character; none when all are ASCII.
+    /// The byte offset of each [`STEP`]th character; empty if all are ASCII.
     characters: Vec<usize>,
-    /// The byte of each line's first character.
+    /// The byte offset of each line.
     lines: OnceLock<Vec<usize>>,
 }
 
@@ -42,16 +42,16 @@ impl SourceText {
         Self { whole, mark, characters, lines: OnceLock::new() }
     }
 
-    /// The text without a byte order mark.
+    /// Returns the text without a byte order mark.
     pub(super) fn text(&self) -> &str {
         self.from(self.mark)
     }
 
     fn from(&self, byte: usize) -> &str {
-        self.whole.get(byte..).expect("places are those of characters")
+        self.whole.get(byte..).expect("offsets are at character boundaries")
     }
 
-    /// The byte that a character begins at.
+    /// Returns the byte offset of a character.
     pub(super) fn byte(&self, character: usize) -> usize {
         let step = (character / STEP).min(self.characters.len().saturating_sub(1));
         let Some(from) = self.characters.get(step) else {
@@ -61,21 +61,21 @@ impl SourceText {
         from + more.map(char::len_utf8).sum::<usize>()
     }
 
-    /// The number of characters before a byte.
+    /// Returns the number of characters before a byte offset.
     fn character(&self, byte: usize) -> usize {
         let steps = self.characters.partition_point(|at| *at <= byte);
         let Some(from) = self.characters.get(..steps).and_then(<[_]>::last) else { return byte };
-        let more = self.text().get(*from..byte).expect("places are those of characters");
+        let more = self.text().get(*from..byte).expect("offsets are at character boundaries");
         (steps - 1) * STEP + more.chars().count()
     }
 
-    /// Line and column of a byte range.
+    /// Returns line and column of a byte range.
     pub(super) fn span(&self, at: Range) -> Span {
         let text = self.text();
         let lines = self.lines.get_or_init(|| line_starts(text));
         let [start, end] = [at.start(), at.end()].map(|offset| offset.min(text.len()));
         let line = lines.partition_point(|first| *first <= start);
-        let first = *lines.get(line - 1).expect("the first line begins with the text");
+        let first = *lines.get(line - 1).expect("the first line begins at offset 0");
         let column = self.character(start) - self.character(first) + 1;
         Span { line, column, start: start + self.mark, end: end + self.mark }
     }
@@ -90,7 +90,7 @@ fn line_starts(text: &str) -> Vec<usize> {
     std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect()
 }
 
-/// The text of a document with the place of every key and value in it.
+/// The text of a document with the position of every key and value.
 #[derive(Debug, Clone, Default)]
 pub struct SourceMap {
     pub(super) source: SourceText,
@@ -98,20 +98,20 @@ pub struct SourceMap {
 }
 
 impl SourceMap {
-    /// The text that the offsets count in. What is not UTF-8 is replaced; a text over
+    /// Returns the text that offsets refer to. Bytes that are not UTF-8 are replaced; a text longer than
     /// [`MAX_TEXT`](super::MAX_TEXT) is not kept.
     pub fn text(&self) -> &str {
         &self.source.whole
     }
 
-    /// The place of the value at `path`; the place of its key when the value is left empty.
+    /// Returns the position of the value at `path`, or of its key if the value is left empty.
     pub fn value_span(&self, path: &[Step<'_>]) -> Option<Span> {
         self.node(path).map(|node| self.source.span(node.at))
     }
 
-    /// The place of something in the dimcoord or ndarray `name` of `group` (`/` for a flat
-    /// document): the value at `path` in it, or what comes nearest to that: the key of the
-    /// innermost mapping on the way, in the end the name itself. `None` when there is no such entity.
+    /// Returns the position of the value at `path` in the dimcoord or ndarray `name` of `group` (`/` for a flat
+    /// document). If there is no such value, returns the nearest position: the key of the innermost mapping on the way,
+    /// or the name itself. Returns `None` if there is no such entity.
     ///
     /// ```
     /// use ra_pack::ndl::{self, Step};

@@ -1,4 +1,4 @@
-//! Random documents that break no rule, for properties here and in the layers above.
+//! Random valid documents, for property tests here and in the layers above.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use super::{
     RegionSelection, Storage, Value,
 };
 
-/// Texts that some reader of YAML has taken for something else.
+/// Texts that some YAML readers read as something else.
 const TRICKY: [&str; 48] = [
     "",
     " ",
@@ -73,7 +73,7 @@ pub(crate) fn text() -> BoxedStrategy<String> {
     .boxed()
 }
 
-/// Names of dimcoords and ndarrays.
+/// Names for dimcoords and ndarrays.
 fn name() -> BoxedStrategy<String> {
     text()
         .prop_map(|text| match text.replace('/', "") {
@@ -83,7 +83,7 @@ fn name() -> BoxedStrategy<String> {
         .boxed()
 }
 
-/// Names of members of enums and compounds.
+/// Names for members of enums and compounds.
 fn member() -> BoxedStrategy<String> {
     text().prop_map(|text| if text.is_empty() { "m".to_owned() } else { text }).boxed()
 }
@@ -92,7 +92,7 @@ fn integer() -> BoxedStrategy<Integer> {
     proptest::sample::select(&Integer::ALL[..]).boxed()
 }
 
-/// Every datatype, nested some levels.
+/// Every datatype, nested a few levels deep.
 pub(crate) fn datatype() -> BoxedStrategy<Datatype> {
     let leaf = prop_oneof![
         3 => integer().prop_map(Integer::datatype),
@@ -163,7 +163,7 @@ fn element(datatype: &Datatype) -> BoxedStrategy<Value> {
                 proptest::sample::select(vec![Value::String(name), from_i128(number)])
             })
             .boxed(),
-        _ => anything().prop_filter("null is no value", |value| *value != Value::Null).boxed(),
+        _ => anything().prop_filter("null is not a value", |value| *value != Value::Null).boxed(),
     }
 }
 
@@ -185,7 +185,7 @@ pub(crate) fn anything() -> BoxedStrategy<Value> {
     leaf.prop_recursive(3, 12, 4, |inner| {
         prop_oneof![
             vec(inner.clone(), 0..4).prop_map(Value::List),
-            // `target` would make a region of it.
+            // `target` would make it a region.
             vec((text().prop_filter("a reference", |text| text != "target"), inner), 0..4)
                 .prop_map(|entries| Value::Map(unique(entries))),
         ]
@@ -336,7 +336,7 @@ fn group(path: String) -> BoxedStrategy<Group> {
         .boxed()
 }
 
-/// Documents of both forms.
+/// Flat and grouped documents.
 pub(crate) fn document() -> BoxedStrategy<Document> {
     let flat =
         group("/".to_owned()).prop_map(|group| Document { form: Form::Flat, groups: vec![group] });

@@ -1,4 +1,4 @@
-//! Rules over the whole document: how long dimcoords are, whether values fit, and where references lead.
+//! Rules over the whole document: the lengths of dimcoords, the values, and the references.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -11,25 +11,25 @@ use super::parse::{DocumentReader, Site};
 use super::report::{Reported, count, hint, quote};
 use crate::finding::{Code, Finding, Span};
 
-/// A reference that the document itself cannot satisfy.
+/// A reference to something that is not in the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnresolvedReference {
     /// The name or path as written.
     pub name: String,
-    /// The place of the name.
+    /// The position of the name.
     pub span: Span,
-    /// The place in the model, which says what the name is to be of.
+    /// The part of the model that refers to it.
     pub by: Referrer,
 }
 
-/// A place that refers to something else.
+/// A part of the model that refers to something else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Referrer {
-    /// An extent, which refers to a dimcoord.
+    /// A dimension of a shape, which refers to a dimcoord.
     Extent {
         /// The path of the group of the ndarray.
         group: String,
-        /// The ndarray.
+        /// The name of the ndarray.
         ndarray: String,
     },
     /// A value, which refers to a group, dimcoord or ndarray.
@@ -37,13 +37,13 @@ pub enum Referrer {
 }
 
 impl UnresolvedReference {
-    /// The finding about a reference that cannot be satisfied elsewhere either; `text` is that of the document, and
-    /// `known` are the names and paths that could have been meant.
+    /// Returns the finding for a reference that cannot be resolved elsewhere either. `text` is the text of the
+    /// document, and `known` are the names and paths that could have been meant.
     pub fn finding(&self, text: &str, known: &[impl AsRef<str>]) -> Finding {
         let (code, noun, expected) = match &self.by {
             Referrer::Extent { group, .. } => {
                 let expected = match &**group {
-                    _ if self.name.starts_with('/') => "a dimcoord of this path".to_owned(),
+                    _ if self.name.starts_with('/') => "a dimcoord at this path".to_owned(),
                     "/" => "a dimcoord in the group `/`".to_owned(),
                     group => format!("a dimcoord in the group {} or one above it", quote(group)),
                 };
@@ -60,10 +60,10 @@ impl UnresolvedReference {
     }
 }
 
-/// The path of a reference in a value, and the region if it is one; followed when the whole document is known.
+/// The path of a reference in a value, and the region if it has one. Checked once the whole document is read.
 pub(super) type PendingReference<'n> = (&'n Node, Option<&'n Node>);
 
-/// Checks what the reader kept for later.
+/// Checks everything that needs the whole document.
 pub(super) fn whole(
     document: &Document,
     mut reader: DocumentReader<'_, '_, '_>,
@@ -80,7 +80,7 @@ pub(super) fn whole(
         let chunk = storage.and_then(|storage| storage.chunk.as_deref());
         let mut extents = lengths(group, ndarray, &index);
         for (axis, (extent, known)) in ndarray.shape.iter().zip(&extents).enumerate() {
-            // Only what cannot grow bounds its chunks.
+            // The chunks of a dimension that can grow may be longer than it is.
             let fixed = match extent {
                 Extent::Fixed(_) => *known,
                 Extent::Unlimited => None,
@@ -95,10 +95,10 @@ pub(super) fn whole(
             let (key, message) = if site.is_dimcoord {
                 ("size", "`storage.size` is larger than `size`")
             } else {
-                ("shape", "the extent in the file is larger than the declared one")
+                ("shape", "the shape in the file is larger than the declared shape")
             };
             reader.check_bound(site, key, stored_shape, axis, *known, message);
-            // A chunk has at least one element, even of an array that has none.
+            // A chunk has at least one element, even if the array is empty.
             let fixed = fixed.map(|bound| bound.max(1)).filter(|_| !site.is_dimcoord);
             let message = "the chunk is larger than the array";
             if let Some(finding) = reader.check_bound(site, "chunk", chunk, axis, fixed, message) {
@@ -106,14 +106,14 @@ pub(super) fn whole(
             }
         }
         if let (Some(value), Some(node)) = (&ndarray.value, site.value) {
-            // What is given is what the file holds.
+            // A value has the shape of the file.
             if let Some(shape) = stored_shape {
                 extents = shape.iter().copied().map(Some).collect();
             }
             reader.check_value(value, node, extents, &ndarray.datatype);
         }
     }
-    // What is wrong with an ndarray otherwise does not hide its references.
+    // References of ndarrays with other errors are checked too.
     for (site, shape) in std::mem::take(&mut reader.stray) {
         for (axis, extent) in shape.iter().enumerate() {
             if let Extent::Coord(name) = extent {
@@ -129,9 +129,9 @@ fn is_broken(broken: &HashSet<String>, group: &str, name: &str) -> bool {
     !broken.is_empty() && candidates(group, name).iter().any(|path| broken.contains(path))
 }
 
-/// Extents and references.
+/// Shapes and references.
 impl<'n> DocumentReader<'n, '_, '_> {
-    /// Keeps the name of a dimcoord that leads nowhere.
+    /// Records the name of a dimcoord that is not in the document.
     fn follow(
         &self,
         site: Site<'n>,
@@ -152,7 +152,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         });
     }
 
-    /// Reports an extent of a list in the storage that is larger than its bound.
+    /// Reports a length under `storage` that is larger than its bound.
     fn check_bound(
         &mut self,
         site: Site<'n>,
@@ -172,7 +172,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         Some(finding.expected(format!("at most {bound}")).found(stored.to_string()))
     }
 
-    /// Follows the references in values.
+    /// Resolves the references in values.
     fn references(
         &mut self,
         document: &Document,
@@ -184,7 +184,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         if targets.is_empty() {
             return;
         }
-        // Groups need not be listed to hold other groups.
+        // A group may contain groups without being listed itself.
         let listed: BTreeSet<&str> = document.groups.iter().map(|group| &*group.path).collect();
         let is_group = |path: &str| {
             let below = format!("{path}/");
@@ -196,10 +196,10 @@ impl<'n> DocumentReader<'n, '_, '_> {
             let path = node.word();
             if !path.starts_with('/') {
                 let expected = "the path of an ndarray, such as `/a/b`";
-                self.refuse(Code::ValueType, node, "malformed target of a region", expected);
+                self.refuse(Code::ValueType, node, "invalid target of a region", expected);
                 continue;
             }
-            // Only arrays have regions: the group that may share the path is not meant.
+            // Only arrays have regions, so a group with the same path is not meant.
             match (index.entity(path), region) {
                 (Some((group, Entity::Ndarray(ndarray))), Some(region)) => {
                     self.region(&lengths(group, ndarray, index), region);
@@ -209,7 +209,12 @@ impl<'n> DocumentReader<'n, '_, '_> {
                 }
                 (None, Some(_)) if is_group(path) => {
                     let expected = "the path of an ndarray or dimcoord";
-                    self.refuse(Code::ValueType, node, "a group has no regions", expected);
+                    self.refuse(
+                        Code::ValueType,
+                        node,
+                        "a region needs an array, not a group",
+                        expected,
+                    );
                 }
                 (None, _) if !is_group(path) && !is_broken(broken, "/", path) => {
                     unresolved.push(UnresolvedReference {
@@ -223,13 +228,13 @@ impl<'n> DocumentReader<'n, '_, '_> {
         }
     }
 
-    /// Both corners of a block lie in the target, as far as its extents are known.
+    /// Checks that both corners of a block are inside the target, as far as its shape is known.
     fn region(&mut self, extents: &[Option<u64>], region: &'n Node) {
         for corner in ["start", "opposite"] {
             let Some((_, node)) = region.entry(corner) else { continue };
             let NodeKind::List(list) = &node.kind else {
                 let expected = "a list with an index for each dimension";
-                self.refuse(Code::ValueType, node, format!("`{corner}` is no list"), expected);
+                self.refuse(Code::ValueType, node, format!("`{corner}` is not a list"), expected);
                 continue;
             };
             if list.len() != extents.len() {
@@ -247,7 +252,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
                         Some(length) => format!("an index from 0 to less than {length}"),
                         None => "an index of at least 0".to_owned(),
                     };
-                    let message = "the region lies outside its target";
+                    let message = "the region is outside its target";
                     self.refuse(Code::RegionBounds, index, message, expected);
                 }
             }
@@ -255,7 +260,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
     }
 }
 
-/// The extents of an array as far as the document says.
+/// Returns the lengths of the dimensions of an array, as far as the document gives them.
 fn lengths(group: &Group, ndarray: &Ndarray, index: &Index<'_>) -> Vec<Option<u64>> {
     let stored = ndarray.storage.as_ref().and_then(|storage| storage.shape.as_deref());
     let length = |(axis, extent): (usize, &Extent)| match extent {
@@ -268,7 +273,7 @@ fn lengths(group: &Group, ndarray: &Ndarray, index: &Index<'_>) -> Vec<Option<u6
     ndarray.shape.iter().enumerate().map(length).collect()
 }
 
-/// Most findings about one value: a list of a million wrong elements is one mistake.
+/// Most findings for one value: a list of a million wrong elements is one mistake.
 const MAX_PER_VALUE: usize = 5;
 
 /// Why an element does not fit its datatype.
@@ -291,8 +296,8 @@ impl Misfit {
 
 /// Values.
 impl<'n> DocumentReader<'n, '_, '_> {
-    /// Checks a value; the references in it are kept for later. An unknown extent is taken from the first list, so that
-    /// all are equally long.
+    /// Checks a value, and keeps its references for later. An unknown length is taken from the first list, so that all
+    /// lists of the dimension must be equally long.
     pub(super) fn check_value(
         &mut self,
         value: &Value,
@@ -324,7 +329,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         let (Value::List(values), NodeKind::List(nodes)) = (value, &node.kind) else {
             let wanted = extent.map_or("a list".to_owned(), |extent| format!("a list of {extent}"));
             let message = match axis {
-                0 => "the value is no list, but the shape has dimensions".to_owned(),
+                0 => "the value is not a list, but the shape has dimensions".to_owned(),
                 _ => {
                     let dimensions = count(rank, "dimension");
                     format!("the value is nested {axis} deep, but the shape has {dimensions}")
@@ -350,15 +355,14 @@ impl<'n> DocumentReader<'n, '_, '_> {
 
     fn check_element(&mut self, value: &Value, node: &'n Node, rank: usize, datatype: &Datatype) {
         if matches!(value, Value::List(_)) && is_one(datatype) {
-            let message =
-                format!("the value is nested deeper than the shape has dimensions, {rank}");
+            let message = format!("the value is nested deeper than the {rank} of the shape");
             self.refuse(Code::ValueShape, node, message, format!("an element of `{datatype}`"));
             return;
         }
         if let Err(fault) = scalar(value, datatype) {
             let message = match fault.code {
                 Code::ValueRange => format!("the number does not fit `{datatype}`"),
-                Code::EnumValue => "the value is no member of the enum".to_owned(),
+                Code::EnumValue => "the value is not a member of the enum".to_owned(),
                 _ => format!("the value does not fit `{datatype}`"),
             };
             self.refuse(fault.code, node, message, fault.expected).maybe_hint(fault.hint);
@@ -372,7 +376,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         self.targets.extend(target);
     }
 }
-/// Whether an element is written as one scalar.
+/// Returns whether an element is written as one scalar.
 fn is_one(datatype: &Datatype) -> bool {
     !matches!(
         datatype,
@@ -388,8 +392,8 @@ fn is_one(datatype: &Datatype) -> bool {
 
 /// Checks whether a value can be one element.
 ///
-/// The language has no syntax for the values of `opaque`, `compound`, `vlen`, `array` and `regref`
-/// (nor have we for complex numbers), so everything is taken for them.
+/// NDL has no syntax for values of `opaque`, `compound`, `vlen`, `array` and `regref`, nor does ra-pack for complex
+/// numbers: any value is accepted for these.
 pub(super) fn scalar(value: &Value, datatype: &Datatype) -> Result<(), Misfit> {
     if !is_one(datatype) {
         return Ok(());
@@ -401,7 +405,7 @@ pub(super) fn scalar(value: &Value, datatype: &Datatype) -> Result<(), Misfit> {
     match datatype {
         Datatype::String => match value {
             Value::String(_) => Ok(()),
-            _ => Err(Misfit::new(Code::ValueType, "a text").hint("quotes make it a text")),
+            _ => Err(Misfit::new(Code::ValueType, "a string").hint("quote it to make it a string")),
         },
         Datatype::ObjRef => match value {
             Value::String(path) if path.starts_with('/') => Ok(()),
@@ -431,13 +435,13 @@ fn in_range(value: &Value, low: i128, high: i128, truth: bool) -> Result<(), Mis
             let fault = Misfit::new(Code::ValueType, bounds());
             Err(match value {
                 Value::Bool(_) if truth => {
-                    fault.hint("write 0 and 1, or make the datatype an enum")
+                    fault.hint("write 0 and 1, or use an enum as the datatype")
                 }
                 Value::Float(number) if number.fract() == 0.0 => {
                     fault.hint(format!("write `{number:.0}`, without a point or exponent"))
                 }
                 Value::String(text) if text.parse::<i128>().is_ok() => {
-                    fault.hint("quotes make it a text: leave them out")
+                    fault.hint("remove the quotes: they make it a string")
                 }
                 _ => fault,
             })
@@ -445,12 +449,12 @@ fn in_range(value: &Value, low: i128, high: i128, truth: bool) -> Result<(), Mis
     }
 }
 
-/// The first number that rounds to infinity: half a step above the largest of the type.
+/// The smallest number that rounds to infinity: half a step above the largest binary16.
 const HALF_LIMIT: f64 = 65_520.0;
 const BFLOAT_LIMIT: f64 = power_of_two(128) - power_of_two(119);
 const SINGLE_LIMIT: f64 = power_of_two(128) - power_of_two(103);
 
-/// 2 to the power of a number that is not negative and small.
+/// Returns 2 to the power of a small number.
 const fn power_of_two(exponent: u64) -> f64 {
     f64::from_bits((1023 + exponent) << 52)
 }
@@ -465,7 +469,7 @@ fn float(value: &Value, limit: f64) -> Result<(), Misfit> {
     match value {
         Value::Float(number) => fits(*number),
         Value::Int(_) | Value::UInt(_) => {
-            // Integers of 64 bits are finite in every type but binary16.
+            // Every 64-bit integer is finite in all floating-point types except binary16.
             let over = value.as_integer().is_some_and(|number| number.unsigned_abs() >= 65_520);
             fits(if over { 65_520.0 } else { 0.0 })
         }
@@ -474,11 +478,11 @@ fn float(value: &Value, limit: f64) -> Result<(), Misfit> {
             Err(match other {
                 Value::Null => fault.hint("write `.nan` for a missing value"),
                 Value::String(text) => match text.to_lowercase().as_str() {
-                    "nan" => fault.hint("YAML writes `.nan`"),
-                    "inf" | "infinity" | "+inf" => fault.hint("YAML writes `.inf`"),
-                    "-inf" | "-infinity" => fault.hint("YAML writes `-.inf`"),
+                    "nan" => fault.hint("write `.nan`, as YAML does"),
+                    "inf" | "infinity" | "+inf" => fault.hint("write `.inf`, as YAML does"),
+                    "-inf" | "-infinity" => fault.hint("write `-.inf`, as YAML does"),
                     text if text.parse::<f64>().is_ok() => {
-                        fault.hint("quotes make it a text: leave them out")
+                        fault.hint("remove the quotes: they make it a string")
                     }
                     _ => fault,
                 },
@@ -488,7 +492,8 @@ fn float(value: &Value, limit: f64) -> Result<(), Misfit> {
     }
 }
 
-/// The number that a value means for an enum: by a name, which YAML may take for something else, or itself.
+/// Returns the number that a value means in an enum. A value is the name of a member, even if YAML reads it as another
+/// type, or a number.
 pub(crate) fn enum_number(value: &Value, members: &[(String, i128)]) -> Option<i128> {
     let named = |is_it: &dyn Fn(&str) -> bool| {
         members.iter().find(|(member, _)| is_it(member)).map(|(_, number)| *number)
@@ -501,7 +506,7 @@ pub(crate) fn enum_number(value: &Value, members: &[(String, i128)]) -> Option<i
     }
 }
 
-/// Checks that a value is a member, by its name or by its number.
+/// Checks that a value is the name or the number of a member.
 fn member(value: &Value, members: &[(String, i128)]) -> Result<(), Misfit> {
     let number = enum_number(value, members);
     if number.is_some_and(|number| members.iter().any(|(_, member)| *member == number)) {

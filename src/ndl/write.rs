@@ -1,5 +1,5 @@
-//! Canonical YAML that readers of YAML 1.1 and of 1.2 take for the same: block mappings, flow lists
-//! of scalars, and quotes around every text that one of the two would take for something else.
+//! Canonical YAML that readers of YAML 1.1 and 1.2 read alike: block mappings, flow lists of scalars, and quotes around
+//! every text that either version would read as something else.
 
 use std::fmt::Write;
 
@@ -7,16 +7,16 @@ use super::datatype::Datatype;
 use super::model::{Attribute, Document, Entity, Extent, Form, Group, Order, Storage, Value};
 use super::node;
 
-/// Where a flow list is continued on the next line, in characters.
+/// Line length of flow lists, in characters.
 const WIDTH: usize = 100;
 
-/// Nested lists up to this length stay on one line, in characters.
+/// Length up to which nested lists stay on one line, in characters.
 const SHORT: usize = 60;
 
-/// Longest implicit key, in bytes: readers give up looking for the `:` after 1024 characters.
+/// Length of the longest implicit key, in bytes: readers stop looking for the `:` after 1024 characters.
 const MAX_KEY: usize = 1000;
 
-/// The document as a value.
+/// Returns the document as a value.
 pub(super) fn document(document: &Document) -> Value {
     match (document.form, document.groups.as_slice()) {
         (Form::Flat, []) => Value::Map(Vec::new()),
@@ -43,7 +43,7 @@ pub(super) fn group(body: &Group) -> Vec<(String, Value)> {
     entries
 }
 
-/// The entry of attributes, when there are any.
+/// Returns the entry for attributes, if there are any.
 pub(super) fn attributes(list: &[Attribute]) -> Vec<(String, Value)> {
     if list.is_empty() {
         return Vec::new();
@@ -65,7 +65,7 @@ fn attribute(fact: &Attribute) -> Value {
     Value::Map(entries)
 }
 
-/// An entity as the mapping that is written.
+/// Returns an entity as the mapping that is written.
 pub(super) fn entity(it: Entity<'_>) -> Value {
     let (array, is_dimcoord) = (it.array(), matches!(it, Entity::DimCoord(_)));
     let mut entries = vec![
@@ -78,7 +78,7 @@ pub(super) fn entity(it: Entity<'_>) -> Value {
     Value::Map(entries)
 }
 
-/// The entry of a shape, or of the size of a dimcoord.
+/// Returns the entry for a shape, or for the size of a dimcoord.
 fn extents(shape: Value, is_dimcoord: bool) -> (String, Value) {
     match shape {
         Value::List(list) if is_dimcoord => {
@@ -88,7 +88,7 @@ fn extents(shape: Value, is_dimcoord: bool) -> (String, Value) {
     }
 }
 
-/// A shape as the list that is written.
+/// Returns a shape as the list that is written.
 pub(super) fn shape(extents: &[Extent]) -> Value {
     let extent = |extent: &Extent| match extent {
         Extent::Fixed(size) => Value::from(*size),
@@ -102,7 +102,7 @@ fn numbers(extents: &[u64]) -> Value {
     Value::List(extents.iter().copied().map(Value::from).collect())
 }
 
-/// Calls itself for datatypes in datatypes.
+/// Returns a datatype as the value that is written. Recursive for nested datatypes.
 pub(super) fn datatype(datatype: &Datatype) -> Value {
     if let Some(word) = datatype.word() {
         return Value::from(word);
@@ -139,13 +139,13 @@ pub(super) fn datatype(datatype: &Datatype) -> Value {
             ];
             ("array", Value::Map(body))
         }
-        // Every other datatype is a word.
+        // Every other datatype has a word.
         _ => return Value::Null,
     };
     Value::Map(vec![(key.to_owned(), body)])
 }
 
-/// Numbers of enums come from 64-bit integers; one that does not is written as the text it has.
+/// Returns the number of an enum member; as text if it does not fit 64 bits.
 fn integer(number: i128) -> Value {
     Value::of_integer(number).unwrap_or_else(|| Value::String(number.to_string()))
 }
@@ -163,7 +163,7 @@ fn storage(stored: Option<&Storage>, is_dimcoord: bool) -> Option<(String, Value
 }
 
 impl Storage {
-    /// The value of a key of the language, when it is stated.
+    /// Returns the value of a key of the language, if it is set.
     pub(crate) fn get(&self, key: &str) -> Option<Value> {
         match key {
             "shape" => self.shape.as_deref().map(numbers),
@@ -192,15 +192,15 @@ pub(super) fn to_yaml(value: &Value) -> String {
     out
 }
 
-/// Writes a value on one line, as it can stand in a block and in brackets.
+/// Writes a value on one line, in a form that is valid both in a block and in brackets.
 pub(super) fn to_flow(value: &Value) -> String {
     let mut out = String::new();
     flow(&mut out, value, None);
     out
 }
 
-/// Writes a value as it stands in brackets; a list whose line is full goes on below its key, deeper than the key at
-/// `indent`. Calls itself for values in values.
+/// Writes a value in brackets. A long list continues on the next line, indented deeper than the key at `indent`.
+/// Recursive for nested values.
 fn flow(out: &mut String, value: &Value, indent: Option<usize>) {
     match value {
         Value::List(list) => {
@@ -237,7 +237,7 @@ fn flow(out: &mut String, value: &Value, indent: Option<usize>) {
     }
 }
 
-/// Writes the entries of a mapping; the first one goes on when the line is already `begun`.
+/// Writes the entries of a mapping; the first one continues the line if it is already `begun`.
 pub(super) fn block_map(out: &mut String, map: &[(String, Value)], indent: usize, begun: bool) {
     for (at, (text, value)) in map.iter().enumerate() {
         if at > 0 || !begun {
@@ -249,7 +249,7 @@ pub(super) fn block_map(out: &mut String, map: &[(String, Value)], indent: usize
     }
 }
 
-/// Writes a key up to its colon; the line is begun.
+/// Writes a key and its colon on a line that is already begun.
 pub(super) fn key(out: &mut String, key: &str, indent: usize) {
     let text = scalar_text(key, false);
     if text.len() > MAX_KEY {
@@ -304,7 +304,7 @@ fn block_list(out: &mut String, list: &[Value], indent: usize) {
     }
 }
 
-/// Whether a list is written in brackets: one of scalars always, one of lists when it is short.
+/// Returns whether a list is written in brackets: always if it contains scalars, and if it is short for nested lists.
 fn is_flow(list: &[Value]) -> bool {
     let scalar = |value: &Value| match value {
         Value::List(list) => list.is_empty(),
@@ -314,8 +314,8 @@ fn is_flow(list: &[Value]) -> bool {
     list.iter().all(scalar) || flow_width(list, SHORT).is_some()
 }
 
-/// The width of a list in brackets with a blank more for each bracket, when it is not more than `limit`; mappings
-/// have none.
+/// Returns the width of a list in brackets, with one more space for each bracket, if it is at most `limit`; `None` for
+/// mappings.
 fn flow_width(list: &[Value], limit: usize) -> Option<usize> {
     list.iter().try_fold(2, |width, value| {
         let inner = match value {
@@ -327,7 +327,7 @@ fn flow_width(list: &[Value], limit: usize) -> Option<usize> {
     })
 }
 
-/// Writes what stands on the rest of a line: a scalar, an empty collection or a flow list.
+/// Writes the rest of a line: a scalar, an empty collection or a flow list.
 fn inline(out: &mut String, value: &Value, indent: usize) {
     match value {
         Value::List(_) => flow(out, value, Some(indent)),
@@ -350,12 +350,12 @@ fn atom(out: &mut String, value: &Value, in_flow: bool) {
 }
 
 fn push(out: &mut String, value: impl std::fmt::Display) {
-    // Writing to a string does not fail.
+    // Writing to a `String` cannot fail.
     let _ = write!(out, "{value}");
 }
 
-/// The shortest decimal number that means the same float, and that YAML 1.1 takes for a float, too:
-/// with a point, and a sign in the exponent.
+/// Returns the shortest decimal number that reads back as the same float, in YAML 1.1 too: with a point, and a sign in
+/// the exponent.
 pub(super) fn float(number: f64) -> String {
     if number.is_nan() {
         return ".nan".to_owned();
@@ -370,15 +370,15 @@ pub(super) fn float(number: f64) -> String {
     format!("{mantissa}{point}e{sign}{exponent}")
 }
 
-/// A text as it is when every reader takes it for this text, or else in double quotes.
+/// Returns a text unquoted if every reader reads it as this text, or else in double quotes.
 pub(super) fn scalar_text(text: &str, in_flow: bool) -> String {
     if is_plain(text, in_flow) { text.to_owned() } else { quoted(text) }
 }
 
-/// Whether a text means itself without quotes. When in doubt it does not.
+/// Returns whether a text needs no quotes. When in doubt, it does.
 pub(super) fn is_plain(text: &str, in_flow: bool) -> bool {
     let Some(first) = text.chars().next() else { return false };
-    // Readers disagree whether blanks of other scripts at the ends belong to the text.
+    // Readers disagree whether non-ASCII white space at the ends belongs to the text.
     if first.is_whitespace() || text.ends_with(|last: char| last.is_whitespace() || last == ':') {
         return false;
     }
@@ -391,21 +391,20 @@ pub(super) fn is_plain(text: &str, in_flow: bool) -> bool {
     if text.contains(": ") || text.contains(" #") {
         return false;
     }
-    // Some readers take an indicator for one in the middle of a text, too, when it is in brackets.
+    // In brackets, some readers recognize an indicator even in the middle of a text.
     if in_flow && (text.contains([',', '[', ']', '{', '}', ':', '?']) || text.contains(" -")) {
         return false;
     }
     !is_word(text) && !like_number(text) && matches!(node::resolve(text), Ok(None))
 }
 
-/// The booleans and nulls of YAML 1.1, in any case.
+/// Returns whether a text is a boolean or null of YAML 1.1, in any case.
 fn is_word(text: &str) -> bool {
     const WORDS: [&str; 9] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
     text.len() <= 5 && WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
-/// Whether a text could be a number, date or time of YAML 1.1: it begins like one and holds nothing
-/// else than what they hold.
+/// Returns whether a text could be a number, date or time of YAML 1.1, judging by its first and its other characters.
 fn like_number(text: &str) -> bool {
     if !text.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-' | '.')) {
         return false;
@@ -421,7 +420,7 @@ fn like_number(text: &str) -> bool {
         })
 }
 
-/// Characters that readers refuse, change, or that a person would not see.
+/// Returns whether a character must be escaped: readers refuse or change it, or it is invisible.
 fn must_escape(character: char) -> bool {
     (character.is_control() && character != '\n')
         || matches!(character,
@@ -452,7 +451,7 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// Whether a text of several lines can be a literal block without losing anything.
+/// Returns whether a text of several lines can be a literal block without loss.
 fn is_literal(text: &str) -> bool {
     let blank = |line: &str| !line.is_empty() && line.trim().is_empty();
     text.contains('\n')
@@ -499,7 +498,7 @@ pub(crate) fn push_entity(out: &mut String, it: Entity<'_>) {
     block_map(out, &[(it.array().name.clone(), entity(it))], 4, false);
 }
 
-/// Whether a text is this document as it is written here, to the last blank.
+/// Returns whether a text is exactly the canonical text of this document.
 pub(crate) fn is_written_so(document: &Document, text: &str) -> bool {
     if document.groups.is_empty() {
         return text == "{}\n";

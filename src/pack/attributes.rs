@@ -1,4 +1,4 @@
-//! Attributes of a pack and of its groups: where they are stated, and how they get into the document of the pack.
+//! Attributes of a pack and its groups: where they are stated, and how they become part of the document of the pack.
 
 use std::collections::BTreeMap;
 
@@ -12,38 +12,38 @@ use crate::ndl::{self, Attribute, Document, Form, Group, Refusal};
 /// The first line of a document that states attributes of the pack.
 pub(super) const STATED: &str = "# The maker of this pack stated attributes or dimensions here.\n";
 
-/// The document of a pack whose attributes and coordinates are stated in it, to be completed with the arrays.
+/// Returns a document that states attributes and coordinates of the pack, to be completed with the arrays.
 pub(crate) fn attributes_document(groups: Vec<Group>) -> String {
     let document = Document { form: Form::Grouped, groups };
     format!("{STATED}{HEAD}{}", document.to_yaml())
 }
 
-/// Whether a document of a pack is such a one.
+/// Returns whether a document of a pack states only attributes and coordinates.
 pub(crate) fn is_attributes_document(text: &str) -> bool {
     text.strip_prefix(STATED).is_some_and(|rest| rest.starts_with(HEAD))
 }
 
-/// The part of a document that ra-pack wrote.
+/// Returns the part of a document that ra-pack wrote.
 pub(super) fn written_part(text: &str) -> Option<&str> {
     text.strip_prefix(STATED).unwrap_or(text).strip_prefix(HEAD)
 }
 
-/// The attributes of the pack in a document that states some, as far as it is as ra-pack writes it.
+/// Returns the attributes of the pack from a document that states some, as far as ra-pack wrote it.
 pub(super) fn stated_attributes(text: &str) -> Option<Vec<Attribute>> {
     let groups = attributes_of(text.strip_prefix(STATED)?.strip_prefix(HEAD)?)?;
     Some(groups.into_iter().find(|group| group.path == "/")?.attributes)
 }
 
-/// The groups of a text as ra-pack writes it that have attributes, without anything else. Its arrays, which may be many,
-/// are not read.
+/// Returns the groups of a canonical text that have attributes, without their other content. The arrays, which may be
+/// many, are not read.
 fn attributes_of(written: &str) -> Option<Vec<Group>> {
     const ATTRIBUTES: &str = "  attributes:\n";
-    /// Bytes of attributes that are read without the rest.
+    /// Most bytes of attributes that are read in this way.
     const MOST: usize = 1 << 20;
     let (mut kept, mut group, mut is_kept) = (String::new(), "", false);
     for line in written.split_inclusive('\n') {
         match line {
-            // An empty line of a text of many.
+            // An empty line inside a text of several lines.
             "\n" => kept.push_str(if is_kept { line } else { "" }),
             ATTRIBUTES => {
                 is_kept = true;
@@ -51,7 +51,7 @@ fn attributes_of(written: &str) -> Option<Vec<Group>> {
                 kept.push_str(line);
             }
             _ if line.starts_with("    ") => kept.push_str(if is_kept { line } else { "" }),
-            // A key that takes more than one line.
+            // A key of more than one line.
             _ if line.starts_with('?') => return None,
             _ => {
                 is_kept = false;
@@ -62,7 +62,7 @@ fn attributes_of(written: &str) -> Option<Vec<Group>> {
     if kept.is_empty() {
         return Some(Vec::new());
     }
-    // Of so much, the document says how much memory it may take.
+    // For longer attributes, parsing the document limits the memory.
     if kept.len() > MOST {
         return None;
     }
@@ -70,7 +70,7 @@ fn attributes_of(written: &str) -> Option<Vec<Group>> {
 }
 
 impl DescriptionFacts {
-    /// The groups of the document that have attributes, without anything else.
+    /// Returns the groups of the document that have attributes, without their other content.
     pub(crate) fn attributes(&self) -> Vec<Group> {
         let of_written = || attributes_of(written_part(self.text())?);
         let of_document = || {
@@ -87,8 +87,8 @@ impl DescriptionFacts {
 }
 
 impl Contents {
-    /// The groups that have attributes, without anything else, by the document of the pack and by the documents beside
-    /// arrays.
+    /// Returns the groups that have attributes in the pack's document or in documents next to arrays, without their
+    /// other content.
     pub(crate) fn group_attributes(&self) -> Vec<Group> {
         let of_pack = self.pack_document.as_ref().map(|facts| facts.attributes());
         let root = || vec![Group { attributes: self.attributes.clone(), ..Group::new("/") }];
@@ -110,14 +110,14 @@ impl Contents {
         groups.map(|(path, attributes)| Group { attributes, ..Group::new(path) }).collect()
     }
 
-    /// The attributes of the pack itself, such as its title.
+    /// Returns the attributes of the pack itself, such as its title.
     pub(crate) fn own_attributes(&self) -> Vec<Attribute> {
         let groups = self.group_attributes().into_iter();
         groups.filter(|group| group.path == "/").flat_map(|group| group.attributes).collect()
     }
 
-    /// Forgets the document of the pack when it states attributes and nothing else, not even an array: these become
-    /// a part of the one that is made.
+    /// Removes the document of the pack if it only states attributes and describes no array. The attributes become part
+    /// of the generated document.
     pub(crate) fn forget_statement(&mut self) {
         let Some(facts) = &self.pack_document else { return };
         let Some(attributes) = stated_attributes(facts.text()) else { return };
@@ -127,8 +127,8 @@ impl Contents {
         }
     }
 
-    /// The text of the hand-written document of the pack with all arrays that it does not describe, and with these
-    /// attributes of the pack; nothing when it has all of them.
+    /// Returns the hand-written document of the pack, completed with the arrays that it lacks and with these attributes
+    /// of the pack; `None` if it is complete.
     pub(crate) fn complete_document(
         &self,
         attributes: &[Attribute],
@@ -151,17 +151,17 @@ impl Contents {
         }
         let lacking = first.or_else(|| Some(attributes.first()?.name.clone())).unwrap_or_default();
         Some(text.ok_or_else(|| {
-            let message = format!("the document lacks `{lacking}`, which cannot be added to such a text");
+            let message = format!("the document lacks `{lacking}`, which cannot be added to this text");
             let finding = Finding::new(Code::PartialDocument, message).in_member(PACK_DOCUMENT);
             let severity = Severity::Error;
-            let hint = "write it as `ra-pack describe DIR` does, in lines and without anchors, or remove it";
+            let hint = "rewrite it in block style without anchors, as `ra-pack describe DIR` does, or remove it";
             Finding { severity, ..finding }.hint(hint)
         }))
     }
 }
 
-/// The text of a document with attributes of its root group. One that ra-pack wrote says then that they are stated
-/// there, so that they stay when it is made anew.
+/// Returns the text of a document with these attributes of its root group. If ra-pack wrote the document, it is marked
+/// as stating them, so that they are kept when it is generated again.
 fn with_attributes(text: &str, attributes: &[Attribute]) -> Result<String, Refusal> {
     let parsed = ndl::parse(text.as_bytes());
     let Some(mut wanted) = parsed.document else {
@@ -172,7 +172,7 @@ fn with_attributes(text: &str, attributes: &[Attribute]) -> Result<String, Refus
     Ok(if revised.changes.is_empty() { revised.text } else { as_stated(revised.text) })
 }
 
-/// A document that ra-pack wrote, as one that states attributes; others as they are.
+/// Marks a document that ra-pack wrote as stating attributes; others are unchanged.
 pub(crate) fn as_stated(text: String) -> String {
     if text.starts_with(HEAD) { format!("{STATED}{text}") } else { text }
 }
@@ -189,7 +189,7 @@ mod tests {
         DescriptionFacts::parse(PACK_DOCUMENT, text)
     }
 
-    /// A written document of three groups.
+    /// Returns a generated document with three groups.
     fn written() -> String {
         let array = "  ndarrays:\n    a:\n      shape: [3]\n      type: int8\n      attributes:\n        title: no\n";
         let root = "/:\n  attributes:\n    title: \"a: b\"\n    note: |\n      one\n\n      two\n";
@@ -197,10 +197,10 @@ mod tests {
     }
 
     #[test]
-    fn attributes_are_read_alike_with_and_without_the_arrays() {
+    fn attributes_are_equal_with_and_without_reading_the_arrays() {
         let text = written();
         let quickly = facts(&text).attributes();
-        // A comment of its own makes it a document that is read whole.
+        // With a comment of its own, the complete document is read.
         assert_eq!(facts(&format!("# mine\n{text}")).attributes(), quickly);
         let [root, c] = &quickly[..] else { panic!("{quickly:?}") };
         assert_eq!((&*root.path, root.attributes.len()), ("/", 2));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_written_document_says_that_attributes_were_added() {
+    fn a_generated_document_is_marked_when_attributes_are_added() {
         let text = written();
         let new = with_attributes(&text, &[attribute("title", "c")]).unwrap();
         assert_eq!(new, format!("{STATED}{}", text.replace("\"a: b\"", "c")));
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_by_hand_keeps_its_words() {
+    fn a_hand_written_document_keeps_its_text() {
         let text = "# mine\nattributes: # of all\n  title: a # short\n";
         let new = with_attributes(text, &[attribute("title", "b"), attribute("doi", "c")]);
         assert_eq!(new.unwrap(), text.replace("a # short", "b # short") + "  doi: c\n");

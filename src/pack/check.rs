@@ -1,5 +1,5 @@
-//! One array against its description: shape, type, order and storage must be what the header says. Two descriptions
-//! of one array, or of one coordinate, must say the same where no header decides.
+//! Compares an array with its description: shape, type, order and storage must match the header. Two descriptions of
+//! one array or coordinate must agree on everything that is not in a header.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -17,17 +17,17 @@ use crate::ndl::{
 use crate::path::MemberPath;
 use crate::ra::{ElementKind, Encoding, Flags, Header};
 
-/// What checks share.
+/// The shared state of all checks.
 pub(super) struct CheckContext<'a> {
     pub(super) coordinates: Coordinates<'a>,
     pub(super) sources: Sources,
-    /// Whether the document of the pack is one that ra-pack made, once somebody asked.
+    /// Whether ra-pack made the document of the pack; computed on request.
     is_own: OnceCell<bool>,
-    /// How often a coordinate was looked for that may be meant.
+    /// How many times similar coordinates were searched.
     searches: usize,
 }
 
-/// Unknown coordinates for which one is looked for that may be meant, among all arrays.
+/// Most searches for a coordinate similar to an unknown one, for all arrays together.
 const MOST_SEARCHES: usize = 100;
 
 impl<'a> CheckContext<'a> {
@@ -44,13 +44,13 @@ impl<'a> CheckContext<'a> {
         *self.is_own.get_or_init(|| self.coordinates.contents.has_own_document())
     }
 
-    /// What is wrong with coordinates, when every array has been checked.
+    /// Reports problems of coordinates, after every array is checked.
     pub(super) fn findings(mut self, findings: &mut Vec<Finding>) {
         self.coordinates.findings(&mut self.sources, findings);
     }
 }
 
-/// Whether a header is exactly what a plain description says, so that [`array`] would find nothing.
+/// Returns whether a header matches a plain description exactly, so that [`array`] would find nothing.
 pub(super) fn is_plainly(header: &Header, plain: &PlainDescription<'_>) -> bool {
     let dims = header.dims().iter().copied();
     let shape_fits = match plain.order() {
@@ -63,7 +63,7 @@ pub(super) fn is_plainly(header: &Header, plain: &PlainDescription<'_>) -> bool 
         && (!plain.is_dimcoord() || header.dims().len() == 1)
 }
 
-/// Compares an array with its description and adds what does not match.
+/// Compares an array with its description and reports mismatches.
 pub(super) fn array<'a>(
     path: &MemberPath,
     facts: &ArrayFacts,
@@ -100,13 +100,12 @@ impl Check<'_, '_> {
         match fit(datatype, element) {
             Fit::Exact => self.tag(datatype),
             Fit::Loose(hint) => {
-                let message =
-                    format!("the type describes the header of `{}` only loosely", self.path);
+                let message = format!("the type fits `{}` only loosely", self.path);
                 let finding = Finding::new(Code::LooseDescription, message);
                 self.push(finding.hint(hint), &[Step::Key("type")]);
             }
             Fit::Not(reason) => {
-                let message = format!("the type is not that of `{}`", self.path);
+                let message = format!("the type does not match `{}`", self.path);
                 let finding = Finding::new(Code::TypeMismatch, message).expected(
                     format!(
                         "a type of {element} elements (eltype {}, elbyte {})",
@@ -117,7 +116,7 @@ impl Check<'_, '_> {
                 );
                 let hint = reason.unwrap_or_else(|| {
                     format!(
-                        "if the file is right, write `type: {}`",
+                        "if the file is correct, write `type: {}`",
                         datatype_of(element).to_flow()
                     )
                 });
@@ -126,39 +125,42 @@ impl Check<'_, '_> {
         }
     }
 
-    /// A tag is a word of the author's own; one that names a type is misunderstood as that type.
+    /// Checks the tag of opaque elements. Readers may misunderstand a tag that is the name of a type.
     fn tag(&mut self, datatype: &Datatype) {
         let Datatype::Opaque { tag: Some(tag), .. } = datatype else { return };
         let element = self.header.element();
         if element.kind() != ElementKind::User || Datatype::from_word(tag).is_none() {
             return;
         }
-        let message =
-            format!("the tag `{tag}` names a type, but `{}` holds opaque elements", self.path);
+        let message = format!(
+            "the tag `{tag}` is the name of a type, but `{}` has opaque elements",
+            self.path
+        );
         let finding = Finding::new(Code::LooseDescription, message)
-        .expected(format!("another tag, because the header says {element}"), format!("`{tag}`"))
+        .expected(format!("another tag, because the header has {element}"), format!("`{tag}`"))
         .hint(format!(
-            "if the elements are `{tag}`, store them as that and write `type: {tag}`; else choose \
-             another tag"
+            "if the elements are `{tag}`, store them with that type and write `type: {tag}`; otherwise \
+             choose another tag"
         ));
         self.push(finding, &[Step::Key("type")]);
     }
 
-    /// A string is the bytes of one text, so its length is the header's only dim.
+    /// Checks a string. It is stored as bytes, so the only dimension is its length.
     fn text(&mut self, is_scalar: bool) {
         if !is_scalar {
             let message =
-                format!("an array of strings has no RawArray form, but `{}` is there", self.path);
+                format!("RawArray cannot store an array of strings, but `{}` exists", self.path);
             let finding = Finding::new(Code::TypeMismatch, message).hint(
-                "give the strings inline as `value`, or store text of a fixed width as `opaque`",
+                "give the strings as `value` and remove the file, or store text of a fixed width as `opaque`",
             );
             return self.push(finding, &[Step::Key("shape")]);
         }
         if self.header.dims().len() != 1 {
-            let message = format!("the string in `{}` is not one run of bytes", self.path);
+            let message =
+                format!("the string in `{}` is not a one-dimensional array of bytes", self.path);
             let finding = Finding::new(Code::ShapeMismatch, message).expected(
                 format!("dims {} of the header", list(self.header.dims())),
-                "a string, which has 1 dim, its length in bytes",
+                "a string, which has 1 dimension, its length in bytes",
             );
             self.push(finding, &[Step::Key("shape")]);
         }
@@ -169,10 +171,12 @@ impl Check<'_, '_> {
         let declared = ndarray.storage.as_ref().and_then(|storage| storage.shape.as_deref());
         let dims = self.header.dims();
         if shape.is_empty() && dims == [1] {
-            let message =
-                format!("the shape says a scalar, `{}` holds a vector of one element", self.path);
+            let message = format!(
+                "the shape is that of a scalar, but `{}` is a vector of one element",
+                self.path
+            );
             let finding = Finding::new(Code::LooseDescription, message)
-                .hint("write `shape: [1]`, or store the scalar without dims");
+                .hint("write `shape: [1]`, or store the scalar without dimensions");
             return self.push(finding, &[Step::Key("shape")]);
         }
         let actual = shape_of(dims, order);
@@ -185,7 +189,7 @@ impl Check<'_, '_> {
                 }
             }
             if let Some(declared) = declared.filter(|declared| *declared != actual) {
-                let message = format!("`storage.shape` is not the shape of `{}`", self.path);
+                let message = format!("`storage.shape` does not match `{}`", self.path);
                 let finding = Finding::new(Code::StorageMismatch, message)
                     .expected(list(&actual), list(declared));
                 self.push(finding, &[Step::Key("storage"), Step::Key("shape")]);
@@ -196,26 +200,27 @@ impl Check<'_, '_> {
         let hint = if actual.len() > 1 && agrees(&wanted, &shape_of(dims, other)) {
             match other {
                 Order::Row => {
-                    "dims are the reverse of shape: if the last index is the fastest, add \
+                    "the header has the reverse of this shape: if the last index varies fastest, add \
                      `storage: {order: row}`"
                 }
                 _ => {
-                    "dims equal shape as it stands: remove `storage.order`, or write \
-                     `order: row-unreversed` if the last index is the fastest all the same"
+                    "the header has this shape unreversed: remove `storage.order`, or write \
+                     `order: row-unreversed` if the last index still varies fastest"
                 }
             }
         } else {
-            "if the file is right, write the shape that it has, or let \
-             `describe` with the option `update` do it"
+            "if the file is correct, write its shape, or \
+             run `describe` with the option `update`"
         };
         let finding =
-            Finding::new(Code::ShapeMismatch, format!("the shape is not that of `{}`", self.path))
+            Finding::new(Code::ShapeMismatch, format!("the shape does not match `{}`", self.path))
                 .expected(
                     format!("{}, from dims {} of the header", list(&actual), list(dims)),
                     shown(shape, &wanted),
                 )
                 .hint(hint);
-        // One wrong extent is pointed at, a wrong number of them as a whole.
+        // A single wrong length is shown at its position; if the number of dimensions differs, the whole shape is
+        // shown.
         let wrong: Vec<usize> = if wanted.len() == actual.len() {
             let pairs = wanted.iter().zip(&actual).enumerate();
             pairs
@@ -236,7 +241,7 @@ impl Check<'_, '_> {
         self.push(finding, &[Step::Key("shape"), Step::Index(axis)]);
     }
 
-    /// What a shape demands.
+    /// Returns the lengths that a shape requires.
     fn extents(&mut self, shape: &[Extent], declared: Option<&[u64]>) -> Vec<WantedExtent> {
         let mut wanted = Vec::with_capacity(shape.len());
         for (axis, extent) in shape.iter().enumerate() {
@@ -250,7 +255,7 @@ impl Check<'_, '_> {
                         wanted.push(WantedExtent { length, coordinate: Some(path) });
                         continue;
                     }
-                    let message = format!("there is no dimension coordinate `{name}`");
+                    let message = format!("the dimension coordinate `{name}` does not exist");
                     let expected = format!(
                         "a dimcoord of this document, or a 1-D array `{}.ra`",
                         name.trim_start_matches('/')
@@ -261,8 +266,8 @@ impl Check<'_, '_> {
                     let hint = match is_searched.then(near).flatten() {
                         Some(near) => format!("did you mean `{near}`?"),
                         None => {
-                            "a bare name is looked for in the same directory and in those above \
-                                 it, a name that begins with `/` from the top of the pack"
+                            "a bare name means a coordinate in the same directory or one above \
+                                 it; a name that begins with `/` starts at the root of the pack"
                                 .to_owned()
                         }
                     };
@@ -287,13 +292,13 @@ impl Check<'_, '_> {
         if !fits {
             let found = match wanted {
                 Some(wanted) if dims.len() == 1 => format!("size {wanted}"),
-                _ => "a coordinate, which has 1 dim".to_owned(),
+                _ => "a coordinate, which has 1 dimension".to_owned(),
             };
-            let message = format!("the size of the coordinate is not that of `{}`", self.path);
+            let message = format!("the size of the coordinate does not match `{}`", self.path);
             let mut finding = Finding::new(Code::ShapeMismatch, message)
                 .expected(format!("dims {} of the header", list(dims)), found);
             if let [length] = dims {
-                finding = finding.hint(format!("if the file is right, write `size: {length}`"));
+                finding = finding.hint(format!("if the file is correct, write `size: {length}`"));
             }
             self.push(finding, &[Step::Key("size")]);
         }
@@ -306,7 +311,8 @@ impl Check<'_, '_> {
         let ordered = self.header.element().elbyte() > 1;
         let stated = storage.endian.filter(|_| ordered);
         if stated.is_some_and(|endian| (endian == Endian::Big) != is_big) {
-            let message = format!("`storage.endian` is not the byte order of `{}`", self.path);
+            let message =
+                format!("`storage.endian` does not match the byte order of `{}`", self.path);
             let finding = Finding::new(Code::StorageMismatch, message).expected(
                 format!("{}, from the flags of the header", if is_big { "big" } else { "little" }),
                 if is_big { "little" } else { "big" },
@@ -315,8 +321,10 @@ impl Check<'_, '_> {
         }
         self.filter(storage);
         if storage.chunk.is_some() {
-            let message =
-                format!("`storage.chunk` means nothing for `{}`, which is one piece", self.path);
+            let message = format!(
+                "`storage.chunk` has no meaning for `{}`, because RawArray has no chunks",
+                self.path
+            );
             let finding = Finding::new(Code::LooseDescription, message);
             self.push(finding, &[Step::Key("storage"), Step::Key("chunk")]);
         }
@@ -341,10 +349,10 @@ impl Check<'_, '_> {
             format!("[{}]", words.join(", "))
         };
         let expected: Vec<_> = found.into_iter().map(Some).collect();
-        let message = format!("`storage.filter` does not say how `{}` is encoded", self.path);
+        let message = format!("`storage.filter` does not match the encoding of `{}`", self.path);
         let finding =
             Finding::new(Code::StorageMismatch, message).expected(shown(&expected), shown(&stated));
-        // Silence about an encoding loses nothing: the header tells.
+        // A missing filter is only a warning: the header has the flag.
         let finding = if stated.is_empty() { finding.warning() } else { finding };
         self.push(finding, &[Step::Key("storage"), Step::Key("filter")]);
     }
@@ -355,11 +363,11 @@ impl Check<'_, '_> {
     }
 }
 
-/// What a shape demands of one dim.
+/// The length that a shape requires for one dimension.
 struct WantedExtent {
-    /// The length, unless the shape leaves it open.
+    /// The length; `None` if any length fits.
     length: Option<u64>,
-    /// The path of the coordinate that the shape names.
+    /// The path of the coordinate named in the shape.
     coordinate: Option<String>,
 }
 
@@ -374,7 +382,7 @@ fn list(extents: &[u64]) -> String {
     format!("[{}]", extents.join(", "))
 }
 
-/// A shape as written, with the length of each coordinate.
+/// Returns a shape as written, with the length of each coordinate.
 fn shown(shape: &[Extent], wanted: &[WantedExtent]) -> String {
     let extents: Vec<_> = shape
         .iter()
@@ -392,27 +400,27 @@ fn shown(shape: &[Extent], wanted: &[WantedExtent]) -> String {
 /// How two statements differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Contrast {
-    /// Both cannot be true.
+    /// They contradict each other.
     Contradiction,
-    /// The same in two ways, such as 1 and 1.0.
+    /// They mean the same but are written differently, such as 1 and 1.0.
     Form,
-    /// One of the two says more.
+    /// Only one of the two descriptions has it.
     Silence,
 }
 
-/// One thing that two descriptions say otherwise.
+/// One difference between two descriptions.
 #[derive(Debug)]
 pub(super) struct Difference<'a> {
     pub(super) contrast: Contrast,
     pub(super) what: String,
-    /// Where it is in either description.
+    /// The position in either description.
     pub(super) place: Vec<Step<'a>>,
     pub(super) one: String,
     pub(super) other: String,
 }
 
-/// Everything that two descriptions say otherwise, but for extents. With `shared`, the attributes of their groups are
-/// about them as well.
+/// Returns all differences between two descriptions, except in shapes. With `shared`, attributes of their groups count
+/// as attributes of the arrays.
 pub(super) fn differences<'a>(
     one: &Described<'a>,
     other: &Described<'a>,
@@ -463,14 +471,14 @@ fn compare_attributes<'a>(
     other: &Described<'a>,
     shared: bool,
 ) {
-    // The array's own attributes count before those of its group.
+    // An array's own attributes override those of its group.
     let all = |side: &Described<'a>| {
         let of_group = side.group.attributes.iter().filter(|_| shared);
         let facts = of_group.chain(&side.entity.array().attributes);
         facts.map(|fact| (fact.name.as_str(), fact)).collect::<BTreeMap<_, _>>()
     };
     let (ones, others) = (all(one), all(other));
-    // What else is said of the other's group is about the group.
+    // Other attributes of the other's group describe that group.
     let more = other.entity.array().attributes.iter().map(|fact| fact.name.as_str());
     let more = more.filter(|name| !ones.contains_key(name));
     for name in ones.keys().copied().chain(more) {
@@ -506,7 +514,7 @@ fn compare_storage<'a>(
         "storage" => unknown(storage),
         _ => storage.get(key),
     };
-    // Extents and order are compared with the header.
+    // Shape and order are compared with the header.
     for key in ["chunk", "filter", "endian", "charset", "fillvalue", "storage"] {
         let place = vec![Step::Key("storage"), Step::Key(key)];
         let values = (stated(one, key), stated(other, key));
@@ -515,7 +523,7 @@ fn compare_storage<'a>(
     }
 }
 
-/// How two values differ: integers are compared as integers, and with floats exactly.
+/// Compares two values: integers as integers, and integers with floats exactly.
 pub(super) fn compare_values(one: &Value, other: &Value) -> Option<Contrast> {
     let worst = |all: &mut dyn Iterator<Item = Option<Contrast>>| {
         all.fold(None, |worst, next| match (worst, next) {
@@ -547,7 +555,7 @@ pub(super) fn compare_values(one: &Value, other: &Value) -> Option<Contrast> {
     }
 }
 
-/// Whether a float is exactly this integer.
+/// Returns whether a float is exactly this integer.
 fn is_integer(float: f64, integer: i128) -> bool {
     float.fract() == 0.0 && format!("{float:.0}").parse() == Ok(integer)
 }
@@ -556,7 +564,7 @@ fn line(value: &Value) -> String {
     short(value.to_line())
 }
 
-/// A text as far as one line of a message has room.
+/// Shortens a text to fit one line of a message.
 fn short(text: String) -> String {
     const ROOM: usize = 80;
     match text.char_indices().nth(ROOM) {
@@ -565,8 +573,8 @@ fn short(text: String) -> String {
     }
 }
 
-/// Compares what two documents say of one array where the header does not decide. The one beside the array is
-/// what holds.
+/// Compares two descriptions of one array in everything that is not in the header. The description next to the array
+/// takes precedence.
 pub(super) fn agree(
     path: &MemberPath,
     beside: &Described<'_>,
@@ -589,31 +597,31 @@ pub(super) fn agree(
             beside.member, of_pack.member
         );
         let finding = Finding::new(Code::DescribedTwice, message)
-            .expected(format!("{one}, as `{}` says", beside.member), other)
+            .expected(format!("{one}, as in `{}`", beside.member), other)
             .hint(REMEDY);
         let finding = if contrast == Contrast::Form { finding.warning() } else { finding };
         findings.push(context.sources.at(of_pack, finding, &place));
     }
     if !silent.is_empty() {
         let message = format!(
-            "only one of `{}` and `{}` says of `{path}`: {}",
+            "for `{path}`, only one of `{}` and `{}` has {}",
             beside.member,
             of_pack.member,
             short(silent.join(", "))
         );
         let finding = Finding::new(Code::DescribedTwice, message).hint(REMEDY);
-        // What ra-pack made says what the other says, or it is not what was made.
+        // A document that ra-pack made repeats the other description, unless it was changed.
         let finding = if context.is_own_document() { finding } else { finding.warning() };
         findings.push(context.sources.at(of_pack, finding, &[]));
     }
 }
 
-const REMEDY: &str = "make both say the same; a `manifest.yaml` that ra-pack made can be removed, since \
-                      `ra-pack create` makes it anew";
+const REMEDY: &str = "make both agree; a `manifest.yaml` that ra-pack made can be removed, and \
+                      `ra-pack create` generates it again";
 
 fn compare_order(all: &mut Vec<Difference<'_>>, beside: &Described<'_>, of_pack: &Described<'_>) {
     let (one, other) = (beside.order(), of_pack.order());
-    // Of less than two dimensions there is no order.
+    // With fewer than two dimensions, there is no order.
     let is_line = matches!(beside.entity, Entity::Ndarray(ndarray) if ndarray.shape.len() < 2);
     if one != other && !is_line {
         let shown = [one, other].map(|order| format!("{} order", order.word()));
@@ -622,7 +630,7 @@ fn compare_order(all: &mut Vec<Difference<'_>>, beside: &Described<'_>, of_pack:
     }
 }
 
-/// Compares what the extents are called; how long they are is compared with the header.
+/// Compares the names of dimensions; their lengths are compared with the header.
 fn compare_extents(
     all: &mut Vec<Difference<'_>>,
     beside: &Described<'_>,
@@ -648,7 +656,7 @@ fn compare_extents(
         };
         let shown = [paths.0, paths.1].map(|path| path.unwrap_or_else(|| "a number".to_owned()));
         let place = vec![Step::Key("shape"), Step::Index(axis)];
-        push(all, contrast, &format!("the coordinate of axis {axis}"), place, shown);
+        push(all, contrast, &format!("the coordinate of dimension {axis}"), place, shown);
     }
 }
 
@@ -662,7 +670,7 @@ mod tests {
         assert_eq!(compare(Value::Int(1), Value::Float(1.0)), Some(Contrast::Form));
         assert_eq!(compare(Value::Float(f64::NAN), Value::Float(f64::NAN)), None);
         assert_eq!(compare(Value::Int(1), Value::from("1")), Some(Contrast::Contradiction));
-        // Beyond 2^53 a float is not each integer near it.
+        // Above 2^53, floats do not represent every integer.
         let (exact, near) = (9_007_199_254_740_992_i64, 9_007_199_254_740_993_i64);
         let float = Value::Float(9_007_199_254_740_992.0);
         assert_eq!(compare(Value::Int(exact), float.clone()), Some(Contrast::Form));

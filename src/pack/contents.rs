@@ -1,4 +1,4 @@
-//! Everything that a pack says: its arrays, their descriptions, and which belongs to which.
+//! The arrays and descriptions of a pack, and which description belongs to which array.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use crate::ndl::{
 };
 use crate::path::MemberPath;
 
-/// The extension of descriptions that few have.
+/// The less common extension of descriptions.
 const OTHER_EXTENSION: &str = DESCRIPTION_EXTENSIONS[1];
 
 /// The arrays and descriptions of one pack, by payload name.
@@ -27,18 +27,18 @@ const OTHER_EXTENSION: &str = DESCRIPTION_EXTENSIONS[1];
 pub(crate) struct Contents {
     pub(crate) arrays: BTreeMap<MemberPath, Arc<ArrayFacts>>,
     pub(crate) descriptions: BTreeMap<MemberPath, Box<DescriptionFacts>>,
-    /// The description of the whole pack.
+    /// The description of the complete pack.
     pub(crate) pack_document: Option<Arc<DescriptionFacts>>,
-    /// Attributes of the pack, once the document that states them is forgotten.
+    /// Attributes of the pack, once the document that states them is removed.
     pub(crate) attributes: Vec<Attribute>,
-    /// Whether any description has the other extension, so that it is worth looking for one.
+    /// Whether any description has the other extension; if not, no search is needed.
     has_yml: bool,
 }
 
-/// The description of one array: which document, and which entity in it.
+/// The description of one array: a document, and an entity in it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Described<'a> {
-    /// The member that the document lies in.
+    /// The member that contains the document.
     pub(crate) member: &'a str,
     pub(crate) facts: &'a DescriptionFacts,
     pub(crate) group: &'a Group,
@@ -46,30 +46,29 @@ pub(crate) struct Described<'a> {
 }
 
 impl<'a> Described<'a> {
-    /// Which index of the description's shape is the fastest.
+    /// Returns the order of the description's shape.
     pub(crate) fn order(&self) -> Order {
         self.entity.order()
     }
 
-    /// Whether it is in the description of the whole pack, whose groups are directories.
+    /// Returns whether it is in the description of the pack, whose groups are directories.
     pub(crate) fn is_of_pack(&self) -> bool {
         self.member == PACK_DOCUMENT
     }
 
-    /// The group of the pack that it is in.
+    /// Returns the group of the pack that contains it.
     pub(crate) fn home(&self) -> String {
         group_in_pack(self.member, &self.group.path)
     }
 
-    /// The dimcoord of the document that a name in the shape means.
+    /// Returns the dimcoord of the document that a name in the shape means.
     pub(crate) fn resolve_coord(&self, name: &str) -> Option<(&'a Group, &'a Ndarray)> {
         self.facts.index()?.resolve_coord(&self.group.path, name)
     }
 }
 
 impl Contents {
-    /// What many payload files were found to be. Given in their order, as archives mostly have them,
-    /// they are not looked up one by one.
+    /// Collects the content of many payload files. Files in sorted order, as in most archives, need no lookups.
     pub(crate) fn collect(files: impl Iterator<Item = (MemberPath, Content)>) -> Self {
         let mut this = Self::default();
         let (mut arrays, mut descriptions) = (Vec::new(), Vec::new());
@@ -88,7 +87,7 @@ impl Contents {
         this
     }
 
-    /// Adds what a payload file was found to be. Of many, [`Contents::collect`] takes all at once.
+    /// Adds the content of one payload file. For many files, [`Contents::collect`] is faster.
     pub(crate) fn add(&mut self, path: MemberPath, content: Content) {
         match content {
             Content::Array(facts) => {
@@ -105,30 +104,30 @@ impl Contents {
         }
     }
 
-    /// Adds what another pack has.
+    /// Adds the content of another pack.
     pub(crate) fn extend(&mut self, other: Self) {
         self.arrays.extend(other.arrays);
         self.descriptions.extend(other.descriptions);
         self.has_yml |= other.has_yml;
     }
 
-    /// Forgets the files that are not wanted.
+    /// Removes the files that are not wanted.
     pub(crate) fn retain(&mut self, is_wanted: impl Fn(&MemberPath) -> bool) {
         self.arrays.retain(|path, _| is_wanted(path));
         self.descriptions.retain(|path, _| is_wanted(path));
     }
 
-    /// The length of the header of an array, when it can be read.
+    /// Returns the length of the header of an array in bytes, if it can be read.
     pub(crate) fn header_len(&self, path: &MemberPath) -> Option<NonZeroU64> {
         NonZeroU64::new(self.arrays.get(path)?.header.as_ref().ok()?.header_len())
     }
 
-    /// Whether a payload file is an array.
+    /// Returns whether a payload file is an array.
     pub(crate) fn is_array(&self, member: &str) -> bool {
         self.arrays.contains_key(member)
     }
 
-    /// The array that a payload file is, or that the document stands beside.
+    /// Returns the array for a payload file: the file itself, or the array next to a description.
     pub(crate) fn array_of(&self, member: &str) -> Option<&str> {
         let array = |name: &str| self.arrays.get_key_value(name).map(|(path, _)| path.as_str());
         array(member).or_else(|| {
@@ -138,8 +137,8 @@ impl Contents {
         })
     }
 
-    /// Whether an array is exactly what a plain description beside it says, and nothing else describes
-    /// it. Of most arrays that is all there is to check.
+    /// Returns whether a plain description is next to an array, matches it exactly, and is the only one. For most
+    /// arrays, nothing else needs to be checked.
     fn is_plainly_right(&self, path: &MemberPath, facts: &ArrayFacts) -> bool {
         let is_described_once = || self.in_pack_document(path).is_none();
         facts.header.as_ref().is_ok_and(|header| {
@@ -147,13 +146,13 @@ impl Contents {
         }) && is_described_once()
     }
 
-    /// Everything that is wrong with arrays and descriptions, by themselves and together.
+    /// Returns all problems of arrays and descriptions, alone and together.
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         let mut context = check::CheckContext::new(self);
         if let Some(facts) = &self.pack_document {
             let mut found = facts.findings(PACK_DOCUMENT);
-            // A document of something else shows as keys that are unknown and nothing that is known.
+            // A document for another purpose has unknown keys and no known ones.
             let is_other = match facts.document() {
                 None => found.is_empty(),
                 Some(document) => {
@@ -174,7 +173,7 @@ impl Contents {
             let described = if is_right { None } else { self.description(path, &mut findings) };
             if let (Some(described), Ok(header)) = (described, &facts.header) {
                 check::array(path, facts, header, &described, &mut context, &mut findings);
-                // A hand-written document of the whole pack must agree as well.
+                // A hand-written document of the pack must agree, too.
                 if !described.is_of_pack()
                     && let Some(other) = self.in_pack_document(path)
                 {
@@ -196,14 +195,14 @@ impl Contents {
         findings
     }
 
-    /// A finding for each description that uses words that the language does not have.
+    /// Returns a finding for each description that uses extensions of the language.
     pub(crate) fn extension_words(&self) -> Vec<Finding> {
         let documents = self.descriptions.iter().map(|(path, facts)| (path.as_str(), &**facts));
         let pack = self.pack_document.iter().map(|facts| (PACK_DOCUMENT, &**facts));
         documents.chain(pack).flat_map(|(member, facts)| facts.extension_words(member)).collect()
     }
 
-    /// The arrays that nothing describes.
+    /// Returns the arrays without a description.
     pub(crate) fn undescribed(&self) -> impl Iterator<Item = (&MemberPath, &ArrayFacts)> {
         let arrays = self.arrays.iter().map(|(path, facts)| (path, &**facts));
         arrays.filter(|(path, _)| {
@@ -211,19 +210,19 @@ impl Contents {
         })
     }
 
-    /// The description beside an array, when it is the only one and of the plain form.
+    /// Returns the description next to an array if it is the only one and plain.
     pub(crate) fn plain(&self, path: &MemberPath) -> Option<PlainDescription<'_>> {
         self.plain_facts(path)?.plain()
     }
 
-    /// The same without a reading.
+    /// Returns the same description without reading it.
     pub(crate) fn plain_facts(&self, path: &MemberPath) -> Option<&DescriptionFacts> {
         let mut beside = self.beside(path);
         let (_, facts) = beside.next()?;
         (facts.is_plain() && beside.next().is_none()).then_some(facts)
     }
 
-    /// The descriptions beside an array.
+    /// Returns the descriptions next to an array.
     fn beside(&self, path: &MemberPath) -> impl Iterator<Item = (&MemberPath, &DescriptionFacts)> {
         let extensions = DESCRIPTION_EXTENSIONS.iter();
         extensions.filter(|extension| self.has_yml || **extension != OTHER_EXTENSION).filter_map(
@@ -235,14 +234,14 @@ impl Contents {
         )
     }
 
-    /// The array that a description stands beside.
+    /// Returns the array next to a description.
     pub(super) fn array_beside(&self, description: &MemberPath) -> Option<&MemberPath> {
         let array = format!("{}.{ARRAY_EXTENSION}", description.without_extension());
         self.arrays.get_key_value(&*array).map(|(path, _)| path)
     }
 
-    /// The description of an array: the document beside it, else its entry in the pack's document.
-    /// What keeps a document from being it is reported.
+    /// Returns the description of an array: the document next to it, or else its entry in the pack's document.
+    /// Documents that cannot be used are reported.
     pub(crate) fn description(
         &self,
         path: &MemberPath,
@@ -254,10 +253,10 @@ impl Contents {
             findings.push(
                 Finding::new(
                     Code::DescribedTwice,
-                    format!("the array is described by `{member}` and by `{second}`"),
+                    format!("both `{member}` and `{second}` describe the array"),
                 )
                 .in_member(path.as_str())
-                .hint("keep one of them"),
+                .hint("remove one of them"),
             );
         }
         let own = facts.findings(member.as_str());
@@ -283,14 +282,14 @@ impl Contents {
             _ => named(),
         };
         let Some((group, entity)) = chosen else {
-            // What is wrong with the document may be why the array is missing from it.
+            // An error in the document may be why the entry is missing.
             if has_errors {
                 return None;
             }
             let message = match entities(document).count() {
                 0 => "the document describes no array".to_owned(),
                 count => format!(
-                    "the document describes {count} arrays, none of which is called `{}`",
+                    "the document describes {count} arrays, but none is called `{}`",
                     path.stem()
                 ),
             };
@@ -298,27 +297,27 @@ impl Contents {
                 Finding::new(Code::NoArrayDescribed, message)
                     .in_member(member.as_str())
                     .expected(format!("an ndarray or dimcoord `{}`", path.stem()), names(document))
-                    .hint(format!("describe `{path}` here, under its own name")),
+                    .hint(format!("describe `{path}` here under its own name")),
             );
             return None;
         };
         Some(Described { member: member.as_str(), facts, group, entity })
     }
 
-    /// The entry of an array in the pack's own document.
+    /// Returns the entry of an array in the pack's document.
     pub(crate) fn in_pack_document(&self, path: &MemberPath) -> Option<Described<'_>> {
         let facts = self.pack_document.as_deref()?;
         let (group, entity) = facts.index()?.entity(&entity_path(&group_of(path), path.stem()))?;
         Some(Described { member: PACK_DOCUMENT, facts, group, entity })
     }
 
-    /// Whether the pack's own document describes something at this path.
+    /// Returns whether the pack's document describes something at this path.
     pub(super) fn is_in_pack_document(&self, path: &str) -> bool {
         let index = self.pack_document.as_ref().and_then(|facts| facts.index());
         index.is_some_and(|index| index.entity(path).is_some())
     }
 
-    /// Arrays that the pack's document describes and that are not there.
+    /// Reports arrays that the pack's document describes but that do not exist.
     fn missing_arrays(&self, context: &mut check::CheckContext<'_>, findings: &mut Vec<Finding>) {
         let Some(facts) = &self.pack_document else { return };
         let Some(document) = facts.document() else { return };
@@ -337,7 +336,7 @@ impl Contents {
         }
     }
 
-    /// Arrays that a document next to another array describes and that are absent.
+    /// Reports arrays that a document next to another array describes but that do not exist.
     fn second_arrays(&self, context: &mut check::CheckContext<'_>, findings: &mut Vec<Finding>) {
         for (path, facts) in self.descriptions.iter().filter(|(_, facts)| !facts.is_plain()) {
             let Some(document) = facts.document() else { continue };
@@ -361,12 +360,12 @@ impl Contents {
         }
     }
 
-    /// What is wrong with the document of the pack as the one that describes every array, where it is not what
-    /// the other descriptions make. `found` is what was found by [`Contents::findings`].
+    /// Returns problems of a pack document that should describe every array but differs from the generated one. `found`
+    /// are the findings from [`Contents::findings`].
     pub(crate) fn document_of_all(&self, found: &[Finding]) -> Vec<Finding> {
         const SHOWN: usize = 3;
         let is_of_arrays = |facts: &Arc<DescriptionFacts>| {
-            // One that states attributes alone waits for `create` to complete it.
+            // A document with only attributes is completed by `create`.
             let is_waiting = |document: &Document| {
                 is_attributes_document(facts.text()) && document.entities().next().is_none()
             };
@@ -394,25 +393,24 @@ impl Contents {
         if is_explained || !self.arrays.keys().all(is_repeated) || !is_own() {
             return Vec::new();
         }
-        let message =
-            "the document of the pack is not what the descriptions beside the arrays make";
+        let message = "the document of the pack differs from the descriptions next to the arrays";
         let finding = Finding::new(Code::DescribedTwice, message).in_member(PACK_DOCUMENT);
-        vec![finding.hint("`ra-pack create` makes it anew")]
+        vec![finding.hint("`ra-pack create` generates it again")]
     }
 
-    /// Some descriptions that stand beside no array: one of them may be meant for an array that has none.
+    /// Returns some descriptions without an array: one of them may be misnamed.
     fn astray(&self) -> Vec<&MemberPath> {
         const MOST: usize = 64;
         self.unattached().map(|(path, _)| path).take(MOST).collect()
     }
 
-    /// The descriptions that stand beside no array, and yet are meant as descriptions.
+    /// Returns the files without an array next to them that are still meant as descriptions.
     pub(crate) fn unattached(&self) -> impl Iterator<Item = (&MemberPath, &DescriptionFacts)> {
         let descriptions = self.descriptions.iter().map(|(path, facts)| (path, &**facts));
         descriptions.filter(|(path, facts)| facts.describes() && self.array_beside(path).is_none())
     }
 
-    /// Drops the YAML files that are not descriptions.
+    /// Removes YAML files that are not descriptions.
     pub(crate) fn forget_ordinary(&mut self) {
         let arrays = &self.arrays;
         self.descriptions.retain(|path, facts| {
@@ -421,8 +419,7 @@ impl Contents {
         });
     }
 
-    /// Everything that is wrong with one document by itself, and what it refers to that is neither in
-    /// it nor in the pack.
+    /// Returns all problems of one document, including references to things that are neither in it nor in the pack.
     pub(crate) fn document_findings(
         &self,
         member: &str,
@@ -433,8 +430,8 @@ impl Contents {
         self.unresolved(member, facts, |_, _| true, findings);
     }
 
-    /// What the documents of arrays refer to in vain, but for the shapes of the arrays themselves,
-    /// which are checked with their headers.
+    /// Reports unresolved references in the documents of arrays, except those in the shapes of the arrays themselves,
+    /// which are checked with the headers.
     pub(super) fn reference_findings(&self, findings: &mut Vec<Finding>) {
         if let Some(facts) = &self.pack_document {
             let without_file = |group: &str, ndarray: &str| {
@@ -488,8 +485,7 @@ impl Contents {
         findings.extend(found);
     }
 
-    /// Whether there is an array, a directory with arrays, or an entity of the pack's own document at a
-    /// path of the pack.
+    /// Returns whether a path of the pack is an array, a directory with arrays, or an entity of the pack's document.
     fn holds(&self, path: &str) -> bool {
         let below = format!("{}/", path.trim_matches('/'));
         let mut after = self.arrays.range::<str, _>((Bound::Included(&*below), Bound::Unbounded));
@@ -498,7 +494,7 @@ impl Contents {
         self.is_array_at(path) || in_directory || self.is_in_pack_document(path)
     }
 
-    /// The array at a path of the pack.
+    /// Returns the array at a path of the pack.
     pub(crate) fn array_at(&self, path: &str) -> Option<(&MemberPath, &ArrayFacts)> {
         let file = format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/'));
         self.arrays.get_key_value(&*file).map(|(path, facts)| (path, &**facts))
@@ -509,8 +505,8 @@ impl Contents {
     }
 }
 
-/// Every ndarray and dimcoord of a document: what can be meant by the file beside it. Dimension
-/// coordinates count only where there is no ndarray, since an array's own are described with it.
+/// Returns the entities of a document that the file next to it can be: its ndarrays, or its dimcoords if there are no
+/// ndarrays. An array's own coordinates are described in the same document.
 fn entities(document: &Document) -> impl Iterator<Item = (&Group, Entity<'_>)> {
     let none = document.ndarrays().next().is_none();
     document.entities().filter(move |(_, entity)| none || matches!(entity, Entity::Ndarray(_)))
@@ -523,36 +519,31 @@ fn names(document: &Document) -> String {
 }
 
 fn not_a_description(member: &str) -> Finding {
-    Finding::new(
-        Code::BadPackDocument,
-        "the document is not a description in the Ndarray Data Language",
-    )
-    .in_member(member)
-    .expected("`ndarrays`, `dimcoords`, `attributes`, or groups", "none of them")
-    .hint("rename it if it is meant for something else")
+    Finding::new(Code::BadPackDocument, "the document is not an NDL description")
+        .in_member(member)
+        .expected("`ndarrays`, `dimcoords`, `attributes`, or groups", "none of them")
+        .hint("rename it if it is not a description")
 }
 
 fn missing_array(path: &str, ndarray: &Ndarray) -> Finding {
     let file = format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/'));
-    let message = format!("`{}` is described, but there is no `{file}`", ndarray.name);
+    let message = format!("`{}` is described, but `{file}` does not exist", ndarray.name);
     Finding::new(Code::MissingArray, message)
 }
 
-/// `astray` are descriptions beside no array.
+/// Returns the finding for an array without a description. `astray` are descriptions without an array.
 fn undescribed(path: &MemberPath, astray: &[&MemberPath]) -> Finding {
     let near = astray.iter().filter(|other| other.parent() == path.parent());
     let near = ndl::nearest(path.stem(), near.map(|other| other.stem()));
     let finding = Finding::new(Code::Undescribed, "the array has no description")
         .in_member(path.as_str())
         .expected(
-            format!("`{}.yaml` beside it, or an entry in `manifest.yaml`", path.stem()),
+            format!("`{}.yaml` next to it, or an entry in `manifest.yaml`", path.stem()),
             "neither",
         );
     match near {
-        Some(near) => finding.hint(format!(
-            "`{near}.yaml` stands beside no array: did you mean `{}.yaml`?",
-            path.stem()
-        )),
+        Some(near) => finding
+            .hint(format!("`{near}.yaml` has no array: did you mean `{}.yaml`?", path.stem())),
         None => finding,
     }
 }

@@ -1,4 +1,4 @@
-//! Dimension coordinates over a whole pack: where each is, and that everybody agrees on its length.
+//! Dimension coordinates of a pack: where each is defined, and whether all users agree on its length.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::ndl::{self, Entity, Extent, Ndarray, Step, Value, ancestors, candidat
 use crate::path::MemberPath;
 use crate::ra::Header;
 
-/// Somebody who says how long a coordinate is.
+/// A statement about the length of a coordinate.
 #[derive(Debug)]
 struct Claim<'a> {
     length: u64,
@@ -22,30 +22,30 @@ struct Claim<'a> {
 
 #[derive(Debug)]
 enum Who<'a> {
-    /// The coordinate's own array.
+    /// The header of the coordinate's own array.
     Header(&'a MemberPath),
     /// A dimcoord in a document.
     Stated(Described<'a>),
-    /// An array along one of its axes.
+    /// An array that uses the coordinate for one of its dimensions.
     Axis { array: MemberPath, described: Described<'a>, axis: usize },
 }
 
-/// What is known of the coordinates of a pack.
+/// The coordinates of a pack.
 pub(super) struct Coordinates<'a> {
     pub(super) contents: &'a Contents,
-    /// Claims by the coordinate's path in the pack.
+    /// Statements by the coordinate's path in the pack.
     claims: BTreeMap<String, Vec<Claim<'a>>>,
-    /// What each coordinate is by the first document that defines it; the one beside its array, if there is one.
+    /// The first definition of each coordinate; the one next to its array if there is one.
     defined: BTreeMap<String, Described<'a>>,
     /// Later definitions, with the first.
     repeated: Vec<(String, Described<'a>, Described<'a>)>,
 }
 
-/// What a name in a shape stands for.
+/// The coordinate that a name in a shape means.
 pub(super) struct Resolved {
-    /// The coordinate.
+    /// The path of the coordinate.
     pub(super) path: String,
-    /// Its length, unless only its users tell.
+    /// Its length; `None` if only its users give it.
     pub(super) length: Option<u64>,
 }
 
@@ -67,7 +67,7 @@ impl<'a> Coordinates<'a> {
         this
     }
 
-    /// Notes what a document states of coordinates.
+    /// Records the coordinates of a document.
     fn declare(&mut self, member: &'a str, facts: &'a DescriptionFacts) {
         let Some(document) = facts.document() else { return };
         for (group, dimcoord) in document.dimcoords() {
@@ -80,19 +80,19 @@ impl<'a> Coordinates<'a> {
         }
     }
 
-    /// Notes what a coordinate is, or that another document defines it too.
+    /// Records the definition of a coordinate, or that it is defined again.
     fn define(&mut self, path: &str, described: Described<'a>) {
         let first = self.defined.get(path).copied().or_else(|| self.contents.own_description(path));
         let first = *self.defined.entry(path.to_owned()).or_insert(first.unwrap_or(described));
-        // What both documents say of an array itself is compared with all else that they say of it.
+        // Two descriptions of an array itself are compared elsewhere, in full.
         let is_of_array = described.is_of_pack() && !first.is_of_pack();
         if !std::ptr::eq(first.facts, described.facts) && !is_of_array {
             self.repeated.push((path.to_owned(), first, described));
         }
     }
 
-    /// The claims about a coordinate. Its own array speaks first, and is what the others are held
-    /// against.
+    /// Returns the statements about a coordinate. The header of its own array is first; the others are compared with
+    /// it.
     fn claims_of(&mut self, path: String) -> &mut Vec<Claim<'a>> {
         let contents = self.contents;
         let own = contents.array_length(&path);
@@ -102,7 +102,7 @@ impl<'a> Coordinates<'a> {
         })
     }
 
-    /// Notes that an array uses a coordinate along an axis of this length.
+    /// Records that an array uses a coordinate for a dimension of this length.
     pub(super) fn used(
         &mut self,
         path: String,
@@ -115,12 +115,12 @@ impl<'a> Coordinates<'a> {
         self.claims_of(path).push(Claim { length, who });
     }
 
-    /// Who says first how long a coordinate is, in words.
+    /// Returns the source of the length of a coordinate, in words.
     pub(super) fn origin(&mut self, path: &str, sources: &mut Sources) -> Option<String> {
         self.claims_of(path.to_owned()).first().map(|claim| claim.in_words(sources))
     }
 
-    /// Everybody who disagrees with the first.
+    /// Reports every statement that differs from the first.
     pub(super) fn findings(self, sources: &mut Sources, findings: &mut Vec<Finding>) {
         for (path, first, other) in &self.repeated {
             let found = differences(first, other, false);
@@ -133,8 +133,8 @@ impl<'a> Coordinates<'a> {
                     first.member, other.member
                 );
                 let finding = Finding::new(Code::DescribedTwice, message)
-                    .expected(format!("{one}, as `{}` says", first.member), said)
-                    .hint("define a coordinate once, beside its array or in one document");
+                    .expected(format!("{one}, as in `{}`", first.member), said)
+                    .hint("define the coordinate only once, next to its array or in one document");
                 findings.push(sources.at(other, finding, &place));
             }
         }
@@ -142,7 +142,7 @@ impl<'a> Coordinates<'a> {
             let mut claims = claims.into_iter();
             let Some(first) = claims.next() else { continue };
             for other in claims.filter(|claim| claim.length != first.length) {
-                // The array's own check says more about its own description.
+                // The check of the array itself reports more about its own description.
                 if let (Who::Header(file), Who::Stated(described)) = (&first.who, &other.who)
                     && self.contents.speaks_for(described, file)
                 {
@@ -164,7 +164,7 @@ impl<'a> Coordinates<'a> {
 }
 
 impl<'a> Claim<'a> {
-    /// The array that says it.
+    /// Returns the array that makes the statement.
     fn array(&self) -> &str {
         match &self.who {
             Who::Header(file) => file.as_str(),
@@ -173,7 +173,7 @@ impl<'a> Claim<'a> {
         }
     }
 
-    /// The place in a description where it is said.
+    /// Returns the position of the statement in a description.
     fn place(&self) -> Option<(&Described<'a>, Vec<Step<'static>>)> {
         match &self.who {
             Who::Header(_) => None,
@@ -191,21 +191,21 @@ impl<'a> Claim<'a> {
         });
         let place = span.unwrap_or_else(|| format!("`{}`", self.array()));
         match &self.who {
-            Who::Header(_) => format!("{place} is {} long", self.length),
-            Who::Stated(_) => format!("{place} says so"),
-            Who::Axis { array, .. } => format!("{place} uses it for an axis of `{array}`"),
+            Who::Header(_) => format!("{place} has length {}", self.length),
+            Who::Stated(_) => format!("{place} gives this length"),
+            Who::Axis { array, .. } => format!("{place} uses it for a dimension of `{array}`"),
         }
     }
 }
 
 impl Contents {
-    /// What the document beside the array at a path says of it.
+    /// Returns the entry in the document next to the array at a path.
     fn own_description(&self, path: &str) -> Option<Described<'_>> {
         let (file, _) = self.array_at(path)?;
         self.description(file, &mut Vec::new()).filter(|described| !described.is_of_pack())
     }
 
-    /// The 1-D array at a path of the pack, and its length.
+    /// Returns the 1-D array at a path of the pack, and its length.
     fn array_length(&self, path: &str) -> Option<(&MemberPath, u64)> {
         let (file, facts) = self.array_at(path)?;
         match facts.header.as_ref().ok()?.dims() {
@@ -214,12 +214,12 @@ impl Contents {
         }
     }
 
-    /// The path of the coordinate that a name in the shape of a described array stands for.
+    /// Returns the path of the coordinate that a name in the shape of a described array means.
     pub(crate) fn coordinate_path(&self, described: &Described<'_>, name: &str) -> Option<String> {
         Some(self.resolve(described, name)?.path)
     }
 
-    /// Finds the coordinate that a name in the shape of a described array stands for.
+    /// Returns the coordinate that a name in the shape of a described array means.
     pub(super) fn resolve(&self, described: &Described<'_>, name: &str) -> Option<Resolved> {
         if let Some((group, dimcoord)) = described.resolve_coord(name) {
             let home = group_in_pack(described.member, &group.path);
@@ -228,18 +228,18 @@ impl Contents {
             let length = own.or_else(|| dimcoord.known_size());
             return Some(Resolved { path, length });
         }
-        // In the pack a directory is a group, and a 1-D array is a coordinate.
+        // In a pack, directories are groups and 1-D arrays are coordinates.
         self.find_coordinate(&described.home(), name)
     }
 
-    /// The coordinate that a name in a shape of the pack's group `home` stands for: a directory is a
-    /// group, and a 1-D array is a coordinate.
+    /// Returns the coordinate that a name in a shape in the pack's group `home` means: directories are groups, and 1-D
+    /// arrays are coordinates.
     pub(super) fn find_coordinate(&self, home: &str, name: &str) -> Option<Resolved> {
         candidates(home, name).into_iter().find_map(|path| {
             if let Some((_, length)) = self.array_length(&path) {
                 return Some(Resolved { path, length: Some(length) });
             }
-            // That its header cannot be read is said of the array, and nobody is to blame who uses it.
+            // The invalid header is reported for the array, not for its users.
             if self.array_at(&path).is_some_and(|(_, facts)| facts.header.is_err()) {
                 return Some(Resolved { path, length: None });
             }
@@ -248,8 +248,8 @@ impl Contents {
         })
     }
 
-    /// A coordinate that a name in the shape of a described array may be meant for, and that no document and no array
-    /// has: one of its document, or a 1-D array in its directory or one above.
+    /// Returns a coordinate with a name similar to one in the shape of a described array: one of its document, or a 1-D
+    /// array in its directory or one above.
     pub(super) fn coordinate_like(&self, described: &Described<'_>, name: &str) -> Option<String> {
         let document = described.facts.document();
         let own = document.into_iter().flat_map(ndl::Document::dimcoords);
@@ -264,7 +264,7 @@ impl Contents {
         near.map(str::to_owned)
     }
 
-    /// Whether a document describes the array `file` as a dimcoord, so that its size is checked there.
+    /// Returns whether a document describes the array `file` as a dimcoord, so that its size is checked there.
     fn speaks_for(&self, stated: &Described<'_>, file: &MemberPath) -> bool {
         let same = |described: Described<'_>| {
             described.member == stated.member
@@ -276,7 +276,7 @@ impl Contents {
     }
 }
 
-/// The group of the pack that a group of the document `member` is: the document lies in a directory.
+/// Returns the group of the pack for a group of the document `member`, which depends on the document's directory.
 pub(crate) fn group_in_pack(member: &str, group: &str) -> String {
     match (member.rsplit_once('/'), group) {
         (None, group) => group.to_owned(),
@@ -285,31 +285,31 @@ pub(crate) fn group_in_pack(member: &str, group: &str) -> String {
     }
 }
 
-/// A coordinate that dimensions of arrays are named by.
+/// A coordinate that names dimensions of arrays.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CoordinateInfo {
-    /// Its path in the pack, such as `/run1/time`.
+    /// The path in the pack, such as `/run1/time`.
     pub name: String,
-    /// The number of its elements; absent when that is not known.
+    /// The number of elements; `None` if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length: Option<u64>,
-    /// The units that it is measured in, when its description gives them.
+    /// The units, if its description has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub units: Option<String>,
-    /// The first element as text, when a description gives the elements.
+    /// The first element as text, if a description has the elements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<String>,
-    /// The last element as text, when a description gives the elements.
+    /// The last element as text, if a description has the elements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<String>,
-    /// The number of arrays with a dimension along it.
+    /// The number of arrays with this coordinate.
     pub arrays: u64,
 }
 
 impl CoordinateInfo {
-    /// Takes what is said of it, unless somebody said it before.
+    /// Takes over units and elements that are not known yet.
     fn take(&mut self, entity: Entity<'_>) {
         let units = entity.array().attributes.iter().find(|attribute| attribute.name == "units");
         let units = units.and_then(|units| units.value.as_str());
@@ -335,7 +335,7 @@ fn text(value: &Value) -> Option<String> {
 }
 
 impl Contents {
-    /// Every coordinate that an array is said to lie along or to be, sorted by path.
+    /// Returns every coordinate of the pack and of its arrays' shapes, sorted by path.
     pub(crate) fn coordinates(&self) -> Vec<CoordinateInfo> {
         let mut all: BTreeMap<String, CoordinateInfo> = BTreeMap::new();
         for (file, facts) in &self.arrays {
@@ -376,13 +376,13 @@ impl Contents {
     }
 }
 
-/// Names that coordinates have by convention, mostly those of the CF conventions and their common
-/// short forms; upper and lower case are the same.
+/// Conventional names of coordinates, mostly from the CF conventions, and their common abbreviations. Case does not
+/// matter.
 const NAMES: &str = "altitude angle azimuth band bin channel date depth elevation energy freq frequency \
     height lat latitude lev level lon longitude member plev pressure range station t \
     theta time wavelength wavenumber x xc y yc z zc";
 
-/// An axis that is not longer than this is not taken for a coordinate's: too many arrays have one.
+/// The longest dimension that is not named by convention: too many arrays have such short dimensions.
 const MIN_NAMED: u64 = 2;
 
 /// The conventional coordinates of a pack.
@@ -409,20 +409,20 @@ impl<'a> Convention<'a> {
         Self { contents, coordinates }
     }
 
-    /// Whether an array is a coordinate.
+    /// Returns whether an array is a coordinate.
     pub(crate) fn is_coordinate(&self, path: &MemberPath) -> bool {
         let group = self.coordinates.get(&group_of(path));
         group.is_some_and(|names| names.iter().any(|(name, _)| *name == path.stem()))
     }
 
-    /// Names the extents of an array that are as long as exactly one coordinate of its group or of one
-    /// above. Two axes are never named by one coordinate. Gives the paths of the coordinates.
+    /// Names the dimensions of an array whose length is that of exactly one coordinate of its group or of one above. No
+    /// coordinate names two dimensions. Returns the paths of the coordinates.
     pub(crate) fn name_extents(&self, path: &MemberPath, ndarray: &mut Ndarray) -> Vec<String> {
         let home = group_of(path);
         let mut by_length: BTreeMap<u64, BTreeMap<&str, String>> = BTreeMap::new();
         for group in ancestors(&home) {
             for (name, length) in self.coordinates.get(group).into_iter().flatten() {
-                // A nearer array of the name, whatever its length, is what the name would mean.
+                // A nearer array with the same name would be meant, even if its length differs.
                 let meant = self.contents.find_coordinate(&home, name);
                 if let Some(Resolved { path, .. }) = meant
                     && path == entity_path(group, name)
@@ -490,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn extents_are_named_where_one_coordinate_fits() {
+    fn dimensions_are_named_where_one_coordinate_fits() {
         let contents = pack(&[
             ("time.ra", &[5]),
             ("run1/depth.ra", &[3]),
@@ -506,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_be_two_coordinates_or_two_axes_is_not_named() {
+    fn ambiguous_dimensions_are_not_named() {
         let contents = pack(&[
             ("x.ra", &[4]),
             ("y.ra", &[4]),
@@ -520,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nearer_array_of_the_name_hides_one_above() {
+    fn a_nearer_array_with_the_same_name_hides_one_above() {
         let contents = pack(&[("t.ra", &[5]), ("a/t.ra", &[6]), ("a/z1.ra", &[5, 6])]);
         assert_eq!(shape(&contents, "a/z1.ra"), [Extent::Fixed(5), coord("t")]);
     }

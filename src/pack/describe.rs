@@ -1,4 +1,4 @@
-//! The description that a header implies.
+//! Descriptions from headers.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use crate::interchange::{element_of_word, truth};
 use crate::ndl::{Datatype, Endian, Extent, Integer, Ndarray, Order, Storage, Value};
 use crate::ra::{Element, ElementKind, ElementType, Encoding, Flags, Header, Part, Structure};
 
-/// Makes the description that a header implies. `encoding` is what the data was found to be, for an array whose
-/// header says that it is encoded.
+/// Describes an array by its header. If the header is flagged as encoded, `encoding` is the encoding that was detected
+/// in the data.
 ///
 /// ```
 /// use ra_pack::describe;
@@ -39,7 +39,7 @@ pub fn describe(name: &str, header: &Header, encoding: Encoding) -> Ndarray {
     }
 }
 
-/// The word of `storage.filter` for an encoding.
+/// Returns the word in `storage.filter` for an encoding.
 pub(super) fn filter_word(encoding: Encoding) -> Option<&'static str> {
     match encoding {
         Encoding::Lz4 => Some("lz4"),
@@ -49,11 +49,10 @@ pub(super) fn filter_word(encoding: Encoding) -> Option<&'static str> {
     }
 }
 
-/// The extents of an array in the order of its description's shape.
+/// Converts the dimensions of a header to the shape of a description in this order.
 ///
-/// A header lists the fastest index first. A description does too, unless it says
-/// `storage: {order: row}`, which lists the slowest first. Reversing twice changes nothing, so the
-/// same function gives dims from a shape.
+/// A header lists the fastest dimension first. So does a description, unless it has `storage: {order: row}`, which
+/// reverses the list. The function is its own inverse: it also converts a shape to dimensions.
 pub fn shape_of(dims: &[u64], order: Order) -> Vec<u64> {
     match order {
         Order::Column | Order::RowUnreversed => dims.to_vec(),
@@ -64,11 +63,11 @@ pub fn shape_of(dims: &[u64], order: Order) -> Vec<u64> {
 /// How well a datatype describes an element type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// As the formats prescribe.
+    /// Exactly.
     Exact,
-    /// In a way that is understood, with what is uncommon about it.
+    /// In a way that other programs may not understand, with a hint.
     Loose(String),
-    /// Not at all, with the reason when there is more to say than both types.
+    /// Not at all, with a reason if the types alone do not explain it.
     Not(Option<String>),
 }
 
@@ -78,7 +77,7 @@ fn exact_if(fits: bool) -> Fit {
     if fits { Fit::Exact } else { NOT }
 }
 
-/// Whether elements of type `element` are what `datatype` says.
+/// Compares a datatype with an element type.
 pub(super) fn fit(datatype: &Datatype, element: ElementType) -> Fit {
     if let Some(word) = element_of_word(datatype) {
         return exact_if(word == element);
@@ -90,10 +89,10 @@ pub(super) fn fit(datatype: &Datatype, element: ElementType) -> Fit {
         Datatype::Array { .. } => {
             exact_if(datatype.packed_size().is_some_and(|size| is_user(element, size)))
         }
-        // Bytes of UTF-8; the shape is checked elsewhere.
+        // Bytes of UTF-8. The shape is checked elsewhere.
         Datatype::String => exact_if(element == ElementType::UINT8),
         _ => Fit::Not(Some(format!(
-            "`{datatype}` has no RawArray form; give the values inline as `value`, without a file"
+            "RawArray cannot store `{datatype}`; give the elements as `value` and remove the file"
         ))),
     }
 }
@@ -103,7 +102,7 @@ fn is_user(element: ElementType, size: u64) -> bool {
 }
 
 fn fit_opaque(size: u64, tag: Option<&str>, element: ElementType) -> Fit {
-    // What the language has no word for is described by its size and a tag with the name.
+    // Types without a word in NDL are described by their size and a tag with their name.
     let tagged = |name| tag == Some(name);
     let named = element.elbyte() == size
         && ((element == ElementType::FLOAT16 && tagged("float16"))
@@ -133,8 +132,8 @@ fn fit_enum(
         Some(stored) if base.is_none() => {
             if members.iter().all(|(_, value)| stored.holds(*value)) {
                 Fit::Loose(format!(
-                    "an enum without a base is of the smallest type that holds its members; add \
-                     `base: {}`",
+                    "add `base: {}`: without a base, an enum has the smallest type that holds its \
+                     members",
                     stored.word()
                 ))
             } else {
@@ -155,12 +154,12 @@ fn fit_compound(members: &[(String, Datatype)], datatype: &Datatype, element: El
     match datatype.packed_size() {
         Some(size) => exact_if(is_user(element, size)),
         None => Fit::Not(Some(
-            "a compound with a member of variable size has no RawArray form".to_owned(),
+            "RawArray cannot store a compound with a member of variable size".to_owned(),
         )),
     }
 }
 
-/// The datatype of the real part of a complex element.
+/// Returns the datatype of the real part of a complex element.
 fn part_of(element: ElementType) -> Option<Datatype> {
     match element {
         ElementType::COMPLEX32 => Some(Datatype::Float16),
@@ -170,12 +169,12 @@ fn part_of(element: ElementType) -> Option<Datatype> {
     }
 }
 
-/// The word of the language for an element type, which both call alike; it has none for complex numbers.
+/// Returns the word of NDL for an element type; there is none for complex numbers.
 fn word_of(element: ElementType) -> Option<Datatype> {
     Datatype::from_word(&element.to_string()).filter(|_| element.kind() != ElementKind::Complex)
 }
 
-/// The datatype to write for an element type.
+/// Returns the datatype to write for an element type.
 pub(super) fn datatype_of(element: ElementType) -> Datatype {
     if let Some(word) = word_of(element) {
         return word;
@@ -192,7 +191,7 @@ pub(super) fn datatype_of(element: ElementType) -> Datatype {
     }
 }
 
-/// The datatype that describes elements of type `T`: for a structure a compound of its fields.
+/// Returns the datatype for elements of type `T`; for a structure, a compound of its fields.
 ///
 /// ```
 /// assert_eq!(ra_pack::describe::datatype::<[f32; 3]>().to_string(), "array(float32, [3])");
@@ -219,8 +218,8 @@ fn datatype_of_part(part: &Part) -> Datatype {
     }
 }
 
-/// Whether elements that `datatype` describes are of these parts. Nothing is said about the parts of opaque elements,
-/// and arrays of bytes take any element.
+/// Returns whether elements of this datatype may consist of these parts. Opaque elements may have any parts, and byte
+/// arrays may be any element.
 pub(crate) fn is_made_of(datatype: &Datatype, part: &Part) -> bool {
     match (datatype, part.structure) {
         (_, Structure::Array { element, count }) if element.element == ElementType::UINT8 => {
@@ -247,7 +246,7 @@ pub(crate) fn is_made_of(datatype: &Datatype, part: &Part) -> bool {
     }
 }
 
-/// How two types of one element differ; nothing where both are words for the same.
+/// Compares two types for the same element; `None` if they mean the same.
 pub(super) fn compare_types(one: &Datatype, other: &Datatype) -> Option<Contrast> {
     let members = |members: &[(String, i128)]| members.iter().cloned().collect::<BTreeMap<_, _>>();
     match (one, other) {
@@ -258,7 +257,7 @@ pub(super) fn compare_types(one: &Datatype, other: &Datatype) -> Option<Contrast
             None
         }
         (Datatype::Enum { .. }, Datatype::Enum { .. }) => Some(Contrast::Contradiction),
-        // A name for each number, a text or the parts of an element is more than its size.
+        // Names for numbers, text or the parts of an element give more information than a size.
         (Datatype::Enum { .. } | Datatype::String, _)
         | (_, Datatype::Enum { .. } | Datatype::String) => Some(Contrast::Silence),
         _ => {
@@ -297,7 +296,7 @@ mod element_tests {
     }
 
     #[test]
-    fn what_is_written_for_an_element_type_describes_it() {
+    fn the_description_of_an_element_type_fits_it() {
         for eltype in 0..=5 {
             for elbyte in 1..=40 {
                 let Ok(element) = ElementType::new(eltype, elbyte) else { continue };
@@ -308,7 +307,7 @@ mod element_tests {
     }
 
     #[test]
-    fn a_word_describes_nothing_but_its_own_type() {
+    fn a_word_fits_only_its_own_type() {
         assert_eq!(fit(&Datatype::Float32, element(3, 8)), NOT);
         assert_eq!(fit(&Datatype::Int32, element(2, 4)), NOT);
         assert_eq!(fit(&Datatype::UInt8, element(1, 1)), NOT);
@@ -348,7 +347,7 @@ mod element_tests {
     }
 
     #[test]
-    fn enums_are_of_their_base_or_of_the_smallest_type() {
+    fn enums_have_their_base_or_the_smallest_type() {
         let with = |base| Datatype::Enum { base: Some(base), members: members(&[0, 25, -120]) };
         assert_eq!(fit(&with(Integer::Int8), element(1, 1)), Fit::Exact);
         assert_eq!(fit(&with(Integer::Int8), element(1, 2)), NOT);

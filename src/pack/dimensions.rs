@@ -1,4 +1,4 @@
-//! Names for the dimensions of an array: coordinates of the pack, or dimensions that have a name alone.
+//! Names for the dimensions of an array: coordinates of the pack, or dimensions without values.
 
 use super::contents::{Contents, Described};
 use super::coordinates::Resolved;
@@ -8,17 +8,17 @@ use crate::ndl::{self, Datatype, Entity, Extent, Ndarray, candidates};
 use crate::path::MemberPath;
 use crate::ra::Header;
 
-/// A shape with names.
+/// A shape with dimension names.
 #[derive(Debug)]
 pub(crate) struct NamedShape {
     pub(crate) shape: Vec<Extent>,
-    /// Names that no coordinate has, and how long these dimensions are.
+    /// Names that are not coordinates yet, with the lengths of their dimensions.
     pub(crate) new: Vec<(String, u64)>,
-    /// Names that look like those of coordinates.
+    /// Warnings about names that look like those of coordinates.
     pub(crate) findings: Vec<Finding>,
 }
 
-/// A dimension that has a name and no values.
+/// Returns a dimension with a name but no values.
 pub(crate) fn dimension(name: &str, length: u64) -> Ndarray {
     Ndarray {
         name: name.to_owned(),
@@ -31,12 +31,12 @@ pub(crate) fn dimension(name: &str, length: u64) -> Ndarray {
 }
 
 impl Contents {
-    /// The shape of an array whose dimensions get these names, in the order of its description's shape. An empty name
-    /// leaves the extent as it is, and a number has to be the length.
+    /// Returns the shape of an array whose dimensions get these names, in the order of its description's shape. An
+    /// empty name leaves the dimension unchanged; a number must be its length.
     ///
     /// # Errors
     ///
-    /// Why the names do not fit.
+    /// A message if the names do not fit.
     pub(crate) fn named_shape(
         &self,
         path: &MemberPath,
@@ -50,8 +50,8 @@ impl Contents {
             return Err(format!(
                 "{} for an array of shape {lengths:?}",
                 match names.len() {
-                    1 => "1 name of a dimension was given".to_owned(),
-                    count => format!("{count} names of dimensions were given"),
+                    1 => "1 dimension name was given".to_owned(),
+                    count => format!("{count} dimension names were given"),
                 }
             ));
         }
@@ -64,13 +64,11 @@ impl Contents {
             let extent = match name.parse::<u64>() {
                 Ok(number) if number == *length => Extent::Fixed(number),
                 Ok(number) => {
-                    return Err(format!("dimension {axis} has the length {length}, not {number}"));
+                    return Err(format!("dimension {axis} has length {length}, not {number}"));
                 }
                 Err(_) if name.is_empty() || is_itself => extent.clone(),
                 Err(_) if matches!(described.entity, Entity::DimCoord(_)) => {
-                    return Err(
-                        "a dimension coordinate has no other dimension than itself".to_owned()
-                    );
+                    return Err("a dimension coordinate cannot have another coordinate".to_owned());
                 }
                 Err(_) if *length == 0 => Extent::Fixed(0),
                 Err(_) => {
@@ -78,13 +76,13 @@ impl Contents {
                         Some(Resolved { length: Some(known), .. }) if known != *length => {
                             let fits = self.order_that_fits(described, names, &lengths);
                             return Err(format!(
-                                "dimension {axis} has the length {length}, but the coordinate `{name}` has \
+                                "dimension {axis} has length {length}, but the coordinate `{name}` has \
                                  {known}; the shape is {lengths:?}{fits}"
                             ));
                         }
                         Some(_) => {}
                         None if name.contains('/') => {
-                            return Err(format!("there is no coordinate `{name}`"));
+                            return Err(format!("the coordinate `{name}` does not exist"));
                         }
                         None => {
                             result.findings.extend(self.unlike(path, described, name));
@@ -99,7 +97,7 @@ impl Contents {
         Ok(result)
     }
 
-    /// The order of names in which each has the length of its dimension, in words; nothing where there is none.
+    /// Returns, in words, the order of names in which each has the length of its dimension, if there is one.
     fn order_that_fits(
         &self,
         described: &Described<'_>,
@@ -118,10 +116,10 @@ impl Contents {
             };
             order.push(left.remove(at).0.as_str());
         }
-        format!("; this order fits: {}", order.join(","))
+        format!("; the names fit in this order: {}", order.join(","))
     }
 
-    /// A warning for the name of a dimension that is nearly that of a coordinate.
+    /// Returns a warning if the name of a dimension is nearly that of a coordinate.
     fn unlike(&self, path: &MemberPath, described: &Described<'_>, name: &str) -> Option<Finding> {
         let home = described.home();
         let is_near = |array: &&MemberPath| {
@@ -134,7 +132,7 @@ impl Contents {
         });
         let stems = vectors.map(|(array, _)| array).filter(is_near).map(MemberPath::stem);
         let near = ndl::nearest(name, stems)?;
-        let message = format!("no array `{name}` gives the values of the dimension");
+        let message = format!("no array `{name}` has values for the dimension");
         let finding = Finding::new(Code::UnknownCoordinate, message).in_member(path.as_str());
         Some(finding.warning().hint(format!("did you mean `{near}`?")))
     }

@@ -1,4 +1,4 @@
-//! The description of a whole pack, made from the descriptions of its arrays.
+//! The description of a complete pack, generated from the descriptions of its arrays.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -14,7 +14,8 @@ use crate::ndl::{
 use crate::path::MemberPath;
 use crate::ra::{Encoding, Header};
 
-/// What stands above the document, for whoever finds the pack when all of its software is gone.
+/// The comment above the document, for readers who no longer have any software for the format.
+// words: packs contain this text, and are recognized by it.
 pub(super) const HEAD: &str = "\
 # This file describes every array of this pack, in the Ndarray Data Language 0.6.1, which is YAML.
 # The array NAME of group /a/b is the file a/b/NAME.ra.
@@ -30,12 +31,12 @@ pub(super) const HEAD: &str = "\
 # manifest-sha256.txt holds the SHA-256 digest of every other file: sha256sum -c manifest-sha256.txt
 ";
 
-/// Whether the beginning of a text is that of a document that was made of the descriptions of arrays.
+/// Returns whether the beginning of a text is that of a generated document.
 pub(crate) fn is_generated(start: &[u8]) -> bool {
     HEAD.lines().next().is_some_and(|line| start.starts_with(line.as_bytes()))
 }
 
-/// Describes every array of a pack in one document, as [`PackDocument`].
+/// Describes every array of a pack in one document; see [`PackDocument`].
 pub(crate) fn pack_document(contents: &Contents, convention: Option<&Convention<'_>>) -> String {
     let mut text = String::new();
     let whole = PackDocument::new(contents, convention).each_block(|block| {
@@ -46,23 +47,23 @@ pub(crate) fn pack_document(contents: &Contents, convention: Option<&Convention<
     text
 }
 
-/// One document that describes every array of a pack: a directory is a group, a file's stem a name. Its text
-/// is made block by block: for hundreds of thousands of arrays it is long.
+/// One document that describes every array of a pack: directories become groups, and file names without the extension
+/// become array names. The text is made in blocks, because it is long for hundreds of thousands of arrays.
 pub(crate) struct PackDocument<'a> {
-    /// Whether it states attributes of the pack.
+    /// Whether the document states attributes of the pack.
     is_stated: bool,
     groups: BTreeMap<String, Parts<'a>>,
 }
 
 impl<'a> PackDocument<'a> {
-    /// Arrays without a description are described by their headers. Coordinates that shapes refer to
-    /// are dimension coordinates here, so that the document stands by itself. With a `convention`, so are
-    /// those that have no description and the name of a coordinate.
+    /// Makes the document. Arrays without a description are described by their headers. Coordinates in shapes become
+    /// dimension coordinates, so that the document is complete. With a `convention`, so do arrays without a description
+    /// that have the name of a coordinate.
     pub(crate) fn new(contents: &'a Contents, convention: Option<&Convention<'_>>) -> Self {
         Self::stating(&contents.attributes, contents, convention)
     }
 
-    /// The same with attributes of the pack.
+    /// Makes the document with attributes of the pack.
     fn stating(
         attributes: &[Attribute],
         contents: &'a Contents,
@@ -73,7 +74,7 @@ impl<'a> PackDocument<'a> {
         Self { is_stated, groups }
     }
 
-    /// The groups of all arrays, and of coordinates that they refer to, which `document` does not have.
+    /// Returns the groups with all arrays, and coordinates that they refer to, that `document` lacks.
     fn missing(contents: &'a Contents, document: &Document) -> Vec<Group> {
         let groups = Builder::groups(contents, None, Ok(document)).into_iter();
         let groups = groups.map(|(path, Parts { attributes, dimcoords, ndarrays })| {
@@ -89,7 +90,7 @@ impl<'a> PackDocument<'a> {
         groups.filter(|group| !is_empty(group)).collect()
     }
 
-    /// Gives the text to `sink` block by block, until that fails.
+    /// Passes the text to `sink` in blocks, until one fails.
     pub(crate) fn each_block<E>(
         &self,
         mut sink: impl FnMut(&str) -> Result<(), E>,
@@ -119,8 +120,7 @@ impl<'a> PackDocument<'a> {
 }
 
 impl Contents {
-    /// Forgets the document of the whole pack when it is the one that would be made of the other
-    /// descriptions: it says nothing that they do not say, so nothing in it has to be checked.
+    /// Removes the document of the pack if it only repeats the other descriptions, so that it needs no check.
     pub(crate) fn forget_repetition(&mut self) {
         let Some(document) = self.pack_document.take() else { return };
         if self.makes(document.text()) {
@@ -130,7 +130,7 @@ impl Contents {
         }
     }
 
-    /// Whether the document of the pack is one that ra-pack made and nobody has changed but for what it says.
+    /// Returns whether ra-pack made the document of the pack and its layout is unchanged; its content may differ.
     pub(super) fn has_own_document(&self) -> bool {
         self.pack_document.as_ref().is_some_and(|facts| {
             let rest = written_part(facts.text());
@@ -141,8 +141,8 @@ impl Contents {
         })
     }
 
-    /// Forgets the document of the pack when it is one that ra-pack made of descriptions that are beside all
-    /// arrays: it is made anew. The answer is what it said that they do not say.
+    /// Removes the document of the pack if ra-pack made it and every array has its own description: it is generated
+    /// again. Returns a finding about content that the other descriptions lack.
     pub(crate) fn forget_own_document(&mut self) -> Option<Finding> {
         let own = self.has_own_document();
         let facts = self.pack_document.take_if(|_| own)?;
@@ -151,20 +151,22 @@ impl Contents {
             return None;
         }
         self.attributes = stated_attributes(facts.text()).unwrap_or_default();
-        let message = "the document said something else than the descriptions beside the arrays, and is made anew";
+        let message =
+            "the document differs from the descriptions next to the arrays, and is generated again";
         let finding = Finding::new(Code::DescribedTwice, message).in_member(PACK_DOCUMENT);
         Some(finding.warning().hint(
-            "what was changed in it by hand belongs into the descriptions beside the arrays, or below a \
-             comment of your own, which makes it yours",
+            "make the changes in the descriptions next to the arrays; to keep this document, add a \
+             comment of your own",
         ))
     }
 
-    /// The groups of all arrays, and of coordinates that they refer to, which the pack's `document` does not have.
+    /// Returns the groups with all arrays, and coordinates that they refer to, that the pack's `document` lacks.
     pub(super) fn missing_groups(&self, document: &Document) -> Vec<Group> {
         PackDocument::missing(self, document)
     }
 
-    /// Whether a document of the pack states a dimension that is neither an array nor in a description beside one.
+    /// Returns whether a document of the pack states a dimension that is neither an array nor in a description next to
+    /// one.
     fn states_dimensions(&self, facts: &DescriptionFacts) -> bool {
         if !is_attributes_document(facts.text()) {
             return false;
@@ -181,8 +183,8 @@ impl Contents {
         !unknown.is_empty()
     }
 
-    /// Whether this is the document that would be made of the descriptions beside arrays, of which none
-    /// lacks one. The document of the pack must have been taken away.
+    /// Returns whether this document is the one generated from the descriptions next to the arrays, if every array has
+    /// one. The document of the pack must have been removed before.
     pub(super) fn makes(&self, document: &str) -> bool {
         let mut rest = document;
         let is_made = |block: &str| {
@@ -196,8 +198,8 @@ impl Contents {
             && rest.is_empty()
     }
 
-    /// The same as [`Contents::findings`]. The document of the whole pack is not parsed where that is known
-    /// to tell nothing: when it is made of plain descriptions that nothing is wrong with.
+    /// Returns the same findings as [`Contents::findings`] in less time: the document of the pack is not parsed if it
+    /// is generated from plain descriptions without problems.
     pub(crate) fn findings_sparingly(&mut self) -> Vec<Finding> {
         let Some(document) = self.pack_document.take() else { return self.findings() };
         let text = document.text();
@@ -205,20 +207,20 @@ impl Contents {
             ndl::is_surely_small(text) && self.is_plain_throughout() && self.makes(text);
         let findings = is_repetition.then(|| self.findings());
         self.pack_document = Some(document);
-        // What is wrong with a description is wrong with the document as well, at a place of its own there.
-        // What is wrong with an array by itself is not.
+        // A problem of a description is also one of the document, which has a position of its own. A problem of an
+        // array is not.
         let findings = findings.filter(|all| all.is_empty() || all.len() == self.of_arrays().len());
         findings.unwrap_or_else(|| self.findings())
     }
 
-    /// Whether every array has one description and that a plain one, and a name that is nothing else in a
-    /// document.
+    /// Returns whether every array has exactly one description, which is plain, and a name without a special meaning in
+    /// a document.
     fn is_plain_throughout(&self) -> bool {
         let is_plain = |path: &MemberPath| self.plain_facts(path).is_some();
         self.arrays.keys().all(|path| is_ordinary(path) && is_plain(path))
     }
 
-    /// What is wrong with arrays by themselves.
+    /// Returns the problems of the arrays themselves.
     fn of_arrays(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         self.arrays.iter().for_each(|(path, facts)| facts.findings(path, &mut findings));
@@ -226,7 +228,7 @@ impl Contents {
     }
 }
 
-/// Whether a path makes a group and a name that no rule of the language is about.
+/// Returns whether no rule of the language concerns the group and the name that a path becomes.
 fn is_ordinary(path: &MemberPath) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let of_name = |byte: u8| is_letter(byte) || matches!(byte, b'/' | b'-' | b'.');
@@ -236,10 +238,10 @@ fn is_ordinary(path: &MemberPath) -> bool {
         && path.stem().bytes().next().is_some_and(is_letter)
 }
 
-/// One entity of the document: a model, or a description of the plain form.
+/// One entity of the document: a model or a plain description.
 enum DocumentPart<'a> {
     Model(Box<Ndarray>),
-    /// Named like the array.
+    /// A plain description that is named like the array.
     Plain {
         path: &'a MemberPath,
         facts: &'a DescriptionFacts,
@@ -277,7 +279,7 @@ impl DocumentPart<'_> {
             Self::Model(array) => *array,
             Self::Plain { path, facts } => {
                 let entity = facts.document().and_then(|document| document.entities().next());
-                let (_, entity) = entity.expect("a plain description is of one entity");
+                let (_, entity) = entity.expect("a plain description has one entity");
                 Ndarray { name: path.stem().to_owned(), ..entity.array().clone() }
             }
         }
@@ -287,7 +289,7 @@ impl DocumentPart<'_> {
 struct Builder<'a, 'c> {
     contents: &'a Contents,
     convention: Option<&'c Convention<'c>>,
-    /// What the parts are added to: its groups keep their attributes.
+    /// The document to complete: its groups keep their attributes.
     given: Option<&'c Document>,
     groups: BTreeMap<String, Parts<'a>>,
     /// Paths of the coordinates that shapes refer to.
@@ -295,8 +297,8 @@ struct Builder<'a, 'c> {
 }
 
 impl<'a, 'c> Builder<'a, 'c> {
-    /// The groups of all arrays, or of those that are not in the `given` document. Of a document that is new,
-    /// the attributes of the pack are given instead.
+    /// Returns the groups with all arrays, or with those that the `given` document lacks. A new document has the
+    /// attributes of the pack instead.
     fn groups(
         contents: &'a Contents,
         convention: Option<&'c Convention<'c>>,
@@ -356,8 +358,8 @@ impl<'a, 'c> Builder<'a, 'c> {
         parts.push(DocumentPart::Model(Box::new(array)));
     }
 
-    /// Takes the attributes of the document itself over to the group. Those that the group has
-    /// otherwise, from another document, are given back: they belong to this array alone.
+    /// Moves the attributes of the document to the group. Returns those that the group already has from another
+    /// document: they become attributes of this array.
     fn add_shared_attributes(&mut self, home: &str, described: &Described<'_>) -> Vec<Attribute> {
         let own = &described.entity.array().attributes;
         let given = self.given.and_then(|document| document.group(home));
@@ -375,7 +377,7 @@ impl<'a, 'c> Builder<'a, 'c> {
         leftover
     }
 
-    /// The shape of an array, with the names of coordinates where the document will have them.
+    /// Returns the shape of an array, with the names of coordinates that the document will have.
     fn shape(
         &mut self,
         header: &Header,
@@ -386,7 +388,7 @@ impl<'a, 'c> Builder<'a, 'c> {
         let mut shape = ndarray.shape.clone();
         for (extent, length) in shape.iter_mut().zip(lengths) {
             let Extent::Coord(name) = extent else { continue };
-            // The language has no coordinate without elements.
+            // NDL has no coordinates without elements.
             if length == 0 {
                 *extent = Extent::Fixed(0);
                 continue;
@@ -406,9 +408,9 @@ impl<'a, 'c> Builder<'a, 'c> {
         shape
     }
 
-    /// A coordinate that a document states beside the array that uses it.
+    /// Adds a coordinate from the document next to the array that uses it.
     fn add_coordinate(&mut self, path: &str, dimcoord: &Ndarray) {
-        // An array of that name speaks for itself.
+        // An array with that name has its own description or header.
         if self.contents.is_array_at(path) {
             return;
         }
@@ -420,8 +422,7 @@ impl<'a, 'c> Builder<'a, 'c> {
         }
     }
 
-    /// Turns the 1-D arrays that shapes refer to into coordinates, and shortens references to those
-    /// of the same group.
+    /// Turns the 1-D arrays that shapes refer to into coordinates, and shortens references within a group.
     fn finish(self) -> BTreeMap<String, Parts<'a>> {
         let Self { mut groups, referred, .. } = self;
         if referred.is_empty() {
@@ -436,7 +437,7 @@ impl<'a, 'c> Builder<'a, 'c> {
                     .map(|part| DocumentPart::Model(Box::new(as_coordinate(part.into_array())))),
             );
             for part in &mut group.ndarrays {
-                // A plain one names no coordinate.
+                // A plain description names no coordinate.
                 let DocumentPart::Model(ndarray) = part else { continue };
                 for extent in &mut ndarray.shape {
                     if let Extent::Coord(name) = extent
@@ -452,13 +453,13 @@ impl<'a, 'c> Builder<'a, 'c> {
     }
 }
 
-/// A 1-D array as a dimension coordinate.
+/// Converts a 1-D array to a dimension coordinate.
 pub(crate) fn as_coordinate(mut array: Ndarray) -> Ndarray {
     if !matches!(array.shape[..], [Extent::Fixed(_)]) {
         array.shape = vec![Extent::Unlimited];
     }
     if let Some(storage) = &mut array.storage {
-        // Of one dimension there is no order.
+        // One dimension has no order.
         storage.order = Order::Column;
     }
     array
@@ -471,7 +472,7 @@ mod tests {
     use super::*;
     use crate::ra::ElementType;
 
-    /// A group of so many coordinates and arrays.
+    /// Returns a group with the given numbers of coordinates and arrays.
     fn group((coordinates, arrays): (usize, usize)) -> Parts<'static> {
         let described = |letter: char, number: usize| {
             let header = Header::new(ElementType::FLOAT32, vec![3]).unwrap();
@@ -492,7 +493,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn the_text_has_every_part_however_it_is_cut(
+        fn the_text_has_every_part_in_blocks_of_any_size(
             counts in prop::collection::vec((0..4_usize, 0..999_usize), 0..5),
         ) {
             let groups = counts
@@ -523,7 +524,7 @@ mod repetition_tests {
     use super::*;
     use crate::ra::ElementType;
 
-    /// What is said of an array whose dims are `[2, 3]`, or `[3]`.
+    /// Descriptions for an array with the dimensions `[2, 3]` or `[3]`.
     const DESCRIPTIONS: [&str; 9] = [
         "ndarrays:\n  a:\n    shape: [2, 3]\n    type: float32\n",
         "ndarrays:\n  a:\n    shape: [3, 2]\n    type: float32\n    storage:\n      order: row\n",
@@ -551,7 +552,7 @@ mod repetition_tests {
         fn contents()(
             arrays in proptest::collection::btree_map(
                 "(g/|a/|h i/)?(a|t|u|\\.\\.)",
-                // The plain and right ones are the most, or nothing would be sparing.
+                // Most must be valid and plain, or the fast path would never be tried.
                 (any::<bool>(), prop_oneof![9 => Just(0), 1 => Just(5_u64)],
                     prop_oneof![9 => 0..3_usize, 1 => 0..DESCRIPTIONS.len()], 0..40_u8),
                 0..6,
@@ -586,7 +587,7 @@ mod repetition_tests {
         #![proptest_config(ProptestConfig::with_cases(1000))]
 
         #[test]
-        fn what_is_found_sparingly_is_all_that_there_is(contents in contents()) {
+        fn the_fast_check_finds_every_problem(contents in contents()) {
             let mut contents = contents;
             let expected = contents.findings();
             let text = contents.pack_document.as_ref().map(|facts| facts.text().to_owned());

@@ -1,8 +1,7 @@
-//! What is known of one description: its text, and what the parser makes of it once somebody asks.
+//! The content of one description: its text, which is parsed only on request.
 //!
-//! A pack may hold a hundred thousand descriptions, nearly all of them plain and right, and many alike but
-//! for the name. Of a plain one only the name and the rest of the text are kept, until something asks for
-//! more than it takes to see that it is right.
+//! A pack may have a hundred thousand descriptions, nearly all of them plain and valid, and many equal except for the
+//! name. For a plain one, only the name and the rest of the text are kept until more is needed.
 
 use std::borrow::{Borrow, Cow};
 use std::collections::HashSet;
@@ -18,31 +17,29 @@ use crate::ndl::{
     UnresolvedReference,
 };
 
-/// What is known of a description.
+/// The content of a description.
 #[derive(Debug, Clone)]
 pub(crate) struct DescriptionFacts {
-    /// What there is of it when [`PlainDescription`] reads it: it has no fault by itself and refers to
-    /// nothing.
+    /// The parts if [`PlainDescription`] can read it: then it is valid and has no references.
     plain: Option<Plain>,
-    /// Made of a plain one when something asks for it.
+    /// The text in one piece; for a plain description, made on request.
     whole: OnceLock<Box<Whole>>,
 }
 
-/// A description of the plain form.
+/// A plain description.
 #[derive(Debug, Clone)]
 struct Plain {
-    /// The name of the array in it.
+    /// The name of the array.
     name: Box<str>,
-    /// The text without that name, which is the same for many.
+    /// The text without that name, shared by many descriptions.
     body: Arc<str>,
 }
 
-/// Most values of one kind that an interner holds at a time. Files with the same text or header are mostly next to
-/// each other.
+/// Most values of each kind in an interner. Files with equal texts or headers are usually neighbours.
 const MAX_INTERNED: usize = 1024;
 
-/// Texts and headers that many files of a pack have in common, each kept once for all threads: most arrays of a data
-/// set have one header, and most descriptions differ only in a name.
+/// Keeps each distinct text and header only once, for all threads: most arrays of a data set have the same header, and
+/// most descriptions differ only in a name.
 #[derive(Debug, Default)]
 pub(crate) struct Interner {
     bodies: Mutex<HashSet<Arc<str>>>,
@@ -80,38 +77,38 @@ fn intern<V: Borrow<T> + Into<Arc<T>>, T: Eq + Hash + ?Sized>(
 struct Whole {
     text: Box<str>,
     model: OnceLock<Box<Model>>,
-    /// What may be taken to parse it.
+    /// The memory that may be used to parse it.
     allowance: Allowance,
 }
 
-/// What the parser makes of it.
+/// The result of parsing.
 #[derive(Debug, Clone)]
 struct Model {
     document: Option<Document>,
-    /// Without the name of the description.
+    /// Findings without the name of the description.
     findings: Vec<Finding>,
     describes: bool,
     unresolved: Vec<UnresolvedReference>,
-    /// Made when something is looked up.
+    /// Made on the first lookup.
     positions: OnceLock<Positions>,
-    /// Whether it was not parsed, for want of memory.
+    /// Whether it was not parsed because the memory did not suffice.
     is_too_large: bool,
 }
 
 impl DescriptionFacts {
-    /// Takes the text of the description that is called `name`.
+    /// Takes the text of the description called `name`.
     pub(crate) fn parse(name: &str, text: impl Into<Vec<u8>>) -> Self {
         Self::parse_interned(name, text.into(), &Allowance::unlimited(), &Interner::default())
     }
 
-    /// What is known of a description that is too long for its archive, and was not kept.
+    /// Returns the content of a description that is too long for its archive and was not kept.
     pub(super) fn too_long(allowance: &Allowance) -> Self {
         let model = OnceLock::from(Box::new(Model::too_large(allowance)));
         let whole = Whole { text: "".into(), model, allowance: allowance.clone() };
         Self { plain: None, whole: OnceLock::from(Box::new(whole)) }
     }
 
-    /// The same, where the text of a plain one is kept once for all that have it.
+    /// Takes the text like [`DescriptionFacts::parse`], but shares equal texts of plain descriptions.
     pub(super) fn parse_interned(
         name: &str,
         bytes: Vec<u8>,
@@ -138,8 +135,7 @@ impl DescriptionFacts {
         if let Some(bytes) = invalid {
             whole.model.get_or_init(|| Box::new(Model::new(&bytes)));
         } else if name.rsplit('/').next() != Some(PACK_DOCUMENT) {
-            // The document of a whole pack is as long as all others together, and most often says the
-            // same.
+            // The document of a pack is as long as all others together, and usually only repeats them.
             whole.model();
         }
         Self { plain: None, whole: OnceLock::from(Box::new(whole)) }
@@ -155,33 +151,33 @@ impl DescriptionFacts {
         })
     }
 
-    /// The text; bytes that are not UTF-8 are replaced.
+    /// Returns the text; bytes that are not UTF-8 are replaced.
     pub(crate) fn text(&self) -> &str {
         &self.whole().text
     }
 
-    /// Whether somebody asked for more than the text.
+    /// Returns whether it has been parsed.
     #[cfg(test)]
     pub(super) fn is_parsed(&self) -> bool {
         self.whole.get().is_some_and(|whole| whole.model.get().is_some())
     }
 
-    /// Whether it is of the plain form.
+    /// Returns whether it is plain.
     pub(crate) fn is_plain(&self) -> bool {
         self.plain.is_some()
     }
 
-    /// The text of a plain one without its name, which is one for many.
+    /// Returns the text of a plain description without its name.
     pub(super) fn body(&self) -> Option<&str> {
         self.plain.as_ref().map(|plain| &*plain.body)
     }
 
-    /// Whether it describes one array and nothing that others could refer to.
+    /// Returns whether it describes one array and nothing that others could refer to.
     pub(super) fn is_plain_ndarray(&self) -> bool {
         self.plain().is_some_and(|plain| !plain.is_dimcoord())
     }
 
-    /// The description by itself, when it is of the plain form.
+    /// Returns the description if it is plain.
     pub(crate) fn plain(&self) -> Option<PlainDescription<'_>> {
         let Plain { name, body } = self.plain.as_ref()?;
         PlainDescription::of_body(body, name)
@@ -191,12 +187,12 @@ impl DescriptionFacts {
         self.whole().model()
     }
 
-    /// What the document says; nothing when it cannot be read at all.
+    /// Returns the document; `None` if it cannot be read at all.
     pub(crate) fn document(&self) -> Option<&Document> {
         self.model().document.as_ref()
     }
 
-    /// What is wrong with the document by itself, which findings call `name`.
+    /// Returns the problems of the document alone; findings call it `name`.
     pub(crate) fn findings(&self, name: &str) -> Vec<Finding> {
         if self.plain.is_some() {
             return Vec::new();
@@ -205,29 +201,29 @@ impl DescriptionFacts {
         findings.map(|finding| finding.in_member(name)).collect()
     }
 
-    /// Whether one of these is an error.
+    /// Returns whether one of these is an error.
     pub(crate) fn has_errors(&self) -> bool {
         self.plain.is_none() && self.model().findings.iter().any(Finding::is_error)
     }
 
-    /// Whether the document is meant as a description: a YAML file may be anything.
+    /// Returns whether the document is meant as a description. A YAML file may be anything.
     pub(crate) fn describes(&self) -> bool {
         self.plain.is_some() || self.model().describes
     }
 
-    /// The references to what the document does not hold.
+    /// Returns the references to things that are not in the document.
     pub(super) fn unresolved(&self) -> &[UnresolvedReference] {
         if self.plain.is_some() { &[] } else { &self.model().unresolved }
     }
 
-    /// The entities of the document by path.
+    /// Returns the index of the entities of the document by path.
     pub(crate) fn index(&self) -> Option<Index<'_>> {
         let Model { document, positions, .. } = self.model();
         let document = document.as_ref()?;
         Some(document.index_by(positions.get_or_init(|| Positions::new(document))))
     }
 
-    /// What strict reading refuses and ordinary reading does not.
+    /// Returns the findings that only strict reading has.
     pub(crate) fn extension_words(&self, name: &str) -> Vec<Finding> {
         if self.plain.is_none() && self.model().is_too_large {
             return Vec::new();
@@ -254,7 +250,7 @@ impl Whole {
                 return Box::new(Model::too_large(&self.allowance));
             }
             let model = Model::new(self.text.as_bytes());
-            // The tree, which is the most of it, is gone by now.
+            // The tree, which takes most of the memory, is gone by now.
             self.allowance.give_back(memory - memory / 4);
             Box::new(model)
         };
@@ -279,16 +275,16 @@ impl Model {
         Self { document, findings, describes, unresolved, positions, is_too_large }
     }
 
-    /// Of what is not parsed, since it would take more memory than its archive may make anyone take.
+    /// Returns the result for a description that is not parsed because it needs more memory than its archive allows.
     fn too_large(allowance: &Allowance) -> Self {
-        let message = "the descriptions take too much memory for an archive of this size";
+        let message = "the descriptions need too much memory for an archive of this size";
         let finding = Finding::new(Code::TooLarge, message);
         let limit = allowance.limit();
         let expected = format!("at most {limit} bytes for all of them together");
         let finding = Finding { expected: Some(expected), ..finding };
         Self {
             document: None,
-            findings: vec![finding.hint("keep long lists of values in arrays")],
+            findings: vec![finding.hint("store long lists of values as arrays")],
             describes: true,
             unresolved: Vec::new(),
             positions: OnceLock::new(),
@@ -297,18 +293,17 @@ impl Model {
     }
 }
 
-/// The places in the texts of documents. A document is parsed once more for them, which is done only
-/// when something is wrong; the pack's own, which may have much to report, not more than once.
+/// The positions in the texts of documents. They need a second parse, which is done only for documents with problems,
+/// and only once for the document of the pack.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
     of_pack: Option<(String, SourceMap)>,
-    /// The last one of the others.
+    /// The last of the other documents.
     beside: Option<(String, SourceMap)>,
 }
 
 impl Sources {
-    /// The place of something in an entity, or of what is nearest to it; see
-    /// [`SourceMap::entity_span`].
+    /// Returns the position of something in an entity, or the nearest position; see [`SourceMap::entity_span`].
     pub(super) fn span(&mut self, described: &Described<'_>, place: &[Step<'_>]) -> Option<Span> {
         let Described { member, facts, group, entity } = *described;
         let kept = if described.is_of_pack() { &mut self.of_pack } else { &mut self.beside };
@@ -318,7 +313,7 @@ impl Sources {
         kept.as_ref()?.1.entity_span(&group.path, &entity.array().name, place)
     }
 
-    /// The finding in the document of a description, at something in that description.
+    /// Adds the document of a description and a position in it to a finding.
     pub(crate) fn at(
         &mut self,
         described: &Described<'_>,
@@ -339,7 +334,7 @@ mod tests {
     use crate::ndl::candidates;
 
     #[test]
-    fn equal_texts_are_kept_once_and_not_too_many_of_them() {
+    fn equal_texts_are_kept_once_and_their_number_is_limited() {
         let interner = Interner::default();
         let texts = ["a", "b", "a"].map(|text| interner.body(text.to_owned()));
         assert_eq!(texts.concat(), "aba");
@@ -358,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn entities_are_found_as_the_document_finds_them() {
+    fn lookups_agree_with_the_document() {
         let text = "/: {dimcoords: {t: {size: 2, type: int8}}}\n\
                     /a: {ndarrays: {z: {shape: [t], type: int8}}, dimcoords: {u: {size: 1, type: int8}}}\n";
         let facts = DescriptionFacts::parse("manifest.yaml", text.as_bytes());

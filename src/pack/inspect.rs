@@ -1,4 +1,4 @@
-//! A look at one file while its bytes pass: the header of an array, the text of a description.
+//! Inspects one file while its bytes are read: the header of an array, or the text of a description.
 
 use std::hash::{Hash, Hasher};
 use std::io::{self, BufRead};
@@ -11,14 +11,14 @@ use crate::ndl;
 use crate::path::MemberPath;
 use crate::ra::{DecodeError, Encoding, EncodingProbe, FIXED_LEN, Flags, Header, MAX_NDIMS};
 
-/// Longest header of an array.
+/// Length of the longest header of an array in bytes.
 const MAX_HEADER: usize = FIXED_LEN + 8 * MAX_NDIMS;
 
-/// As much is read of an encoded array only to tell how it is encoded. Such arrays are rare, and no current
-/// writer makes them.
+/// Most bytes of an encoded array that are read to find its encoding. Such arrays are rare, and no current program
+/// writes them.
 const MAX_PROBED: u64 = 64 * 1024 * 1024;
 
-/// What a file says about itself.
+/// The content of a file.
 #[derive(Debug)]
 pub(crate) enum Content {
     Array(Arc<ArrayFacts>),
@@ -26,41 +26,41 @@ pub(crate) enum Content {
     Other,
 }
 
-/// What is known of an array.
+/// The properties of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ArrayFacts {
     pub(crate) header: Result<Header, Box<DecodeError>>,
-    /// How the data of an array that is flagged as encoded is stored, when that was found out.
+    /// The encoding of an array that is flagged as encoded, if it was found.
     pub(crate) encoding: Option<Encoding>,
-    /// Bytes after the data.
+    /// Number of bytes after the data.
     pub(crate) trailing: u64,
-    /// What is wrong with the data.
+    /// The result of checking the data.
     pub(crate) data: Result<(), Box<DecodeError>>,
 }
 
-/// Takes the bytes of one file as they pass and keeps what it needs of them.
+/// Reads the bytes of one file once and keeps the parts that are needed.
 #[derive(Debug)]
 pub(crate) struct Inspector {
     wanted: Kept,
     kept: Vec<u8>,
-    /// Tells how the data is encoded, when the header says that it is.
+    /// Finds the encoding of the data if the header has the flag.
     probe: Option<EncodingProbe>,
     len: u64,
     allowance: Allowance,
-    /// What is taken of it for what is kept; nothing once more was wanted than there is.
+    /// The memory taken for the kept bytes; `None` if the allowance was exceeded.
     taken: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kept {
-    /// The header, and how the data is encoded when the header says that it is.
+    /// The header, and the beginning of the data if the header is flagged as encoded.
     Header,
     Everything,
     Nothing,
 }
 
 impl Inspector {
-    /// Begins a file on disk; its name says what it may be.
+    /// Begins a file on disk; its name decides how it is read.
     pub(crate) fn new(name: &str) -> Self {
         Self::within(name, &Allowance::unlimited())
     }
@@ -78,7 +78,7 @@ impl Inspector {
         Self { wanted, kept: Vec::new(), probe: None, len: 0, allowance, taken: Some(0) }
     }
 
-    /// Takes as many bytes of a file as tell something, from its beginning.
+    /// Reads a file from its beginning, as far as needed.
     pub(crate) fn read(&mut self, reader: &mut dyn BufRead) -> io::Result<()> {
         while self.wants_more() {
             let block = match reader.fill_buf() {
@@ -95,12 +95,12 @@ impl Inspector {
         Ok(())
     }
 
-    /// Whether more bytes would tell more.
+    /// Returns whether more bytes are needed.
     pub(crate) fn wants_more(&self) -> bool {
         self.room() > 0 || (self.probe.is_some() && self.len < MAX_PROBED)
     }
 
-    /// Whether more than a header is kept of the file.
+    /// Returns whether more than a header is kept of the file.
     pub(crate) fn keeps_much(&self) -> bool {
         self.wanted == Kept::Everything
     }
@@ -115,7 +115,7 @@ impl Inspector {
         limit.saturating_sub(self.kept.len())
     }
 
-    /// Begins to tell how the data is encoded, when the header is there and says that it is.
+    /// Begins to look for the encoding once the header is read, if it has the flag.
     fn begin_probe(&mut self) {
         let header = Header::parse(&self.kept).ok().filter(Header::is_encoded);
         self.probe = header.map(|header| {
@@ -132,7 +132,7 @@ impl Inspector {
         let room = self.room();
         let (kept, rest) = bytes.split_at(room.min(bytes.len()));
         if self.wanted == Kept::Everything {
-            // What is kept grows by doubling.
+            // The buffer grows by doubling.
             let more = (kept.len() as u64).saturating_mul(2);
             if !self.allowance.take(more) {
                 self.kept = Vec::new();
@@ -150,12 +150,12 @@ impl Inspector {
         }
     }
 
-    /// Says what the file is, when it is `len` bytes long.
+    /// Returns the content of the file, which is `len` bytes long.
     pub(crate) fn finish(self, name: &str, len: u64) -> Content {
         self.finish_interned(name, len, &Interner::default())
     }
 
-    /// The same, where headers and texts that many files have in common are kept once.
+    /// Returns the content like [`Inspector::finish`], but shares equal headers and texts.
     pub(crate) fn finish_interned(self, name: &str, len: u64, interner: &Interner) -> Content {
         match self.wanted {
             Kept::Nothing => Content::Other,
@@ -166,7 +166,7 @@ impl Inspector {
                     return Content::Description(Box::new(facts));
                 };
                 let facts = DescriptionFacts::parse_interned(name, kept, &allowance, interner);
-                // Of plain ones little is kept, and of the others the text once.
+                // Little is kept of plain descriptions, and one copy of the text of others.
                 allowance.give_back(if facts.is_plain() { taken } else { taken >> 1 });
                 Content::Description(Box::new(facts))
             }
@@ -214,13 +214,13 @@ impl Hash for ArrayFacts {
 }
 
 impl ArrayFacts {
-    /// Whether there is nothing to be said of it but its header.
+    /// Returns whether there is nothing to report about the file except its header.
     pub(super) fn is_faultless(&self) -> bool {
         let Self { header, encoding, trailing, data } = self;
         header.is_ok() && encoding.is_none() && *trailing == 0 && data.is_ok()
     }
 
-    /// What is wrong with the array by itself.
+    /// Reports the problems of the array itself.
     pub(crate) fn findings(&self, path: &MemberPath, findings: &mut Vec<Finding>) {
         let at = |code, offset, message: String| {
             Finding::new(code, message).in_member(path.as_str()).at_byte(offset)
@@ -236,24 +236,20 @@ impl ArrayFacts {
             let message = format!("{} bytes follow the data of the array", self.trailing);
             findings.push(
                 at(Code::TrailingMetadata, end, message).hint(
-                    "keep them in a file; the format allows them, but most programs drop them",
+                    "store them in a file: the format allows trailing bytes, but most programs drop them",
                 ),
             );
         }
         let mut unusual = |how: &str, hint: &str| {
-            let message =
-                format!("the data is {how}, which most programs that read RawArray misread");
+            let message = format!("the data is {how}, which most RawArray readers misread");
             findings.push(at(Code::UnusualEncoding, 8, message).hint(hint));
         };
         if header.flags().contains(Flags::BIG_ENDIAN) {
-            unusual(
-                "big-endian",
-                "`ra-pack convert` stores it little-endian, as it does without the option `keep_endian`",
-            );
+            unusual("big-endian", "`ra-pack convert` writes little-endian data");
         }
         if header.is_encoded() {
             let how = self.encoding.map_or("encoded".to_owned(), |encoding| encoding.to_string());
-            unusual(&how, "`ra-pack convert` stores it plainly");
+            unusual(&how, "`ra-pack convert` writes it unencoded");
         }
     }
 }

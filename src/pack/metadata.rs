@@ -1,5 +1,4 @@
-//! What the descriptions of a pack should say beyond what is required: units that are known, names, a title; and what
-//! they say without meaning it.
+//! Checks of optional metadata: known units, long names, a title, and attributes with the wrong name or type.
 
 use serde::Serialize;
 
@@ -12,45 +11,45 @@ use crate::ndl::{self, Attribute, Datatype, Ndarray, Step, Value};
 use crate::path::MemberPath;
 use crate::ra::{ElementKind, Header};
 
-/// How many arrays lack what their readers will look for first.
+/// The number of arrays without common metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MetadataCounts {
-    /// All arrays.
+    /// Number of arrays.
     pub arrays: u64,
-    /// Arrays of numbers without units.
+    /// Number of numeric arrays without units.
     pub without_units: u64,
-    /// Arrays without a long name and without a standard name.
+    /// Number of arrays without a long name and without a standard name.
     pub without_name: u64,
 }
 
 impl MetadataCounts {
-    /// Whether no array lacks anything.
+    /// Returns whether every array is complete.
     pub fn is_complete(&self) -> bool {
         self.without_units == 0 && self.without_name == 0
     }
 }
 
-/// What an array lacks.
+/// The missing metadata of an array.
 #[derive(Debug, Clone, Copy)]
 struct Lacks {
     units: bool,
     name: bool,
 }
 
-/// Attributes that give an array a name for people.
+/// Attributes that describe an array in words.
 const NAMES: [&str; 2] = ["long_name", "standard_name"];
-/// Attributes of integers that are no numbers.
+/// Attributes of integers that are flags or categories instead of quantities.
 const FLAGS: [&str; 3] = ["flag_values", "flag_masks", "flag_meanings"];
-/// Attributes whose numbers have to be of the type of the array.
+/// Attributes with numbers of the same type as the array.
 const VALUES: [&str; 5] = ["_FillValue", "missing_value", "valid_min", "valid_max", "valid_range"];
 
 impl Contents {
-    /// Counts what arrays lack.
+    /// Counts the arrays that lack metadata.
     pub(crate) fn metadata_counts(&self) -> MetadataCounts {
         let mut counts = MetadataCounts { arrays: self.arrays.len() as u64, ..Default::default() };
-        // Neighbours mostly have one description but for the name.
+        // Neighbouring arrays often have the same description except for the name.
         let mut last: Option<(&str, Lacks)> = None;
         for (path, facts) in &self.arrays {
             let body = self.plain_facts(path).and_then(|facts| facts.body());
@@ -83,7 +82,7 @@ impl Contents {
         }
     }
 
-    /// What the descriptions of all arrays should say and do not. `of_pack` is about the pack as a whole, too.
+    /// Returns findings about missing or wrong metadata of all arrays; with `of_pack` also about the pack as a whole.
     pub(crate) fn metadata_findings(&self, of_pack: bool) -> Vec<Finding> {
         let (mut findings, mut sources) = (Vec::new(), Sources::default());
         for (path, facts) in &self.arrays {
@@ -101,7 +100,7 @@ impl Contents {
         let has_title = || self.own_attributes().iter().any(|attribute| attribute.name == "title");
         if of_pack && !self.arrays.is_empty() && !has_title() {
             let finding = Finding::new(Code::NoTitle, "the pack has no title");
-            let title = "`describe` with the option `set: title='A few words'`";
+            let title = "run `describe` with the option `set: title='A few words'`";
             findings.push(finding.in_member(PACK_DOCUMENT).hint(title));
         }
         findings
@@ -109,7 +108,7 @@ impl Contents {
 
     fn describes_nothing(&self, document: &MemberPath) -> Finding {
         let message = format!(
-            "there is no array `{}.ra`, so the document describes nothing",
+            "the document describes no array, because `{}.ra` does not exist",
             document.stem()
         );
         let finding = Finding::new(Code::DescribesNothing, message).in_member(document.as_str());
@@ -123,7 +122,7 @@ impl Contents {
         }
     }
 
-    /// The 1-D arrays that are coordinates, and may be compared with the order that coordinates have.
+    /// Returns the 1-D arrays that are coordinates with values that should be in order.
     pub(crate) fn coordinate_arrays(&self) -> Vec<(&MemberPath, &Header)> {
         let coordinates = self.coordinates().into_iter();
         let arrays = coordinates.filter_map(|coordinate| self.array_at(&coordinate.name));
@@ -148,23 +147,23 @@ fn of_array(
     let array = described.entity.array();
     let name = path.without_extension();
     if array.name != path.stem() && !described.is_of_pack() {
-        let message = format!("the entry is called `{}`, its file `{path}`", array.name);
+        let message = format!("the entry has the name `{}`, but its file is `{path}`", array.name);
         let finding = Finding::new(Code::OtherName, message)
-            .hint(format!("call the entry `{}`, or rename the files", path.stem()));
+            .hint(format!("rename the entry to `{}`, or rename the files", path.stem()));
         findings.push(sources.at(described, finding, &[]));
     }
     let Lacks { units, name: lacks_name } = lacks(array);
     if units {
         let finding = Finding::new(Code::NoUnits, format!("`{name}` has no units"));
         let hint = slip(array, "units").unwrap_or_else(|| {
-            format!("`describe` with the option `set: {name}.units=UNITS`, or with 1 for numbers without a unit")
+            format!("run `describe` with the option `set: {name}.units=UNITS`; UNITS is 1 for numbers without a unit")
         });
         findings.push(sources.at(described, finding.hint(hint), &[]));
     }
     if lacks_name {
         let message = format!("`{name}` has neither a long name nor a standard name");
         let hint = NAMES.iter().find_map(|known| slip(array, known)).unwrap_or_else(|| {
-            format!("`describe` with the option `set: {name}.long_name='A FEW WORDS'`")
+            format!("run `describe` with the option `set: {name}.long_name='A FEW WORDS'`")
         });
         let finding = Finding::new(Code::NoLongName, message).hint(hint);
         findings.push(sources.at(described, finding, &[]));
@@ -173,7 +172,7 @@ fn of_array(
         let text = units.as_str().map_or_else(|| units.to_line(), str::to_owned);
         if let Err(UnitsFault { message, hint }) = check_units(&text) {
             let finding = Finding::new(Code::UnknownUnits, message)
-                .expected("units of UDUNITS, such as `m s-1`", format!("`{text}`"));
+                .expected("units in the notation of UDUNITS, such as `m s-1`", format!("`{text}`"));
             let finding = match hint {
                 Some(hint) => finding.hint(hint),
                 None => finding,
@@ -184,7 +183,7 @@ fn of_array(
     }
     for attribute in array.attributes.iter().filter(|it| VALUES.contains(&&*it.name)) {
         if let Some(value) = numbers(attribute).find(|value| !holds(&array.datatype, value)) {
-            let message = format!("`{}` is not a number that `{path}` can have", attribute.name);
+            let message = format!("`{}` is not a value that `{path}` can contain", attribute.name);
             let finding = Finding::new(Code::OutsideType, message)
                 .expected(format!("a number of type `{}`", array.datatype), value.to_line());
             let place = [Step::Key("attributes"), Step::Key(&attribute.name)];
@@ -193,10 +192,10 @@ fn of_array(
     }
 }
 
-/// A hint at an attribute that is called nearly as one that lacks.
+/// Returns a hint if the name of an attribute is nearly the one that is missing.
 fn slip(array: &Ndarray, wanted: &str) -> Option<String> {
     let near = ndl::nearest(wanted, array.attributes.iter().map(|attribute| &*attribute.name))?;
-    Some(format!("`{near}` is not a name that other programs know: did you mean `{wanted}`?"))
+    Some(format!("other programs do not know the attribute `{near}`: did you mean `{wanted}`?"))
 }
 
 fn lacks(array: &Ndarray) -> Lacks {
@@ -206,12 +205,12 @@ fn lacks(array: &Ndarray) -> Lacks {
     Lacks { units, name: !NAMES.iter().any(has) }
 }
 
-/// Whether an attribute gives units: those of the array, or of what it becomes once it is scaled.
+/// Returns whether an attribute gives units, either of the array or of its scaled values.
 fn is_of_units(name: &str) -> bool {
     name.starts_with("units")
 }
 
-/// Whether elements are numbers that may have units.
+/// Returns whether elements are numbers that may have units.
 fn is_number(datatype: &Datatype) -> bool {
     match datatype {
         Datatype::String
@@ -220,7 +219,7 @@ fn is_number(datatype: &Datatype) -> bool {
         | Datatype::ObjRef
         | Datatype::RegRef { .. }
         | Datatype::Vlen(_) => false,
-        // Complex numbers are written as their two parts.
+        // Complex numbers are compounds of their two parts.
         Datatype::Compound(members) => {
             matches!(&members[..], [(_, one), (_, other)] if one == other && is_float(one))
         }
@@ -240,7 +239,7 @@ fn numbers(attribute: &Attribute) -> Box<dyn Iterator<Item = &Value> + '_> {
     }
 }
 
-/// Whether a type has this number; what has no numbers is not asked.
+/// Returns whether a type can represent this number; true for types without numbers.
 fn holds(datatype: &Datatype, value: &Value) -> bool {
     let number = match value {
         Value::Float(number) => *number,
@@ -253,7 +252,7 @@ fn holds(datatype: &Datatype, value: &Value) -> bool {
     match datatype.integer() {
         Some(integer) => {
             let (low, high) = integer.range();
-            #[expect(clippy::cast_precision_loss, reason = "the nearest float is near enough")]
+            #[expect(clippy::cast_precision_loss, reason = "the nearest float is good enough")]
             let range = low as f64..=high as f64;
             number.fract() == 0.0 && range.contains(&number)
         }

@@ -1,12 +1,11 @@
-//! What belongs together in a pack, and what contradicts what. The one place that knows both
-//! RawArray and the Ndarray Data Language.
+//! The parts of a pack and the rules that join them. Only this module knows both RawArray and NDL.
 //!
-//! | name | what |
+//! | name | content |
 //! |---|---|
 //! | `X.ra` | an array |
-//! | `X.yaml`, `X.yml` | its description, when `X.ra` is there |
-//! | `manifest.yaml` | the description of the whole pack |
-//! | `manifest-<algorithm>.txt` | the digests of every other file |
+//! | `X.yaml`, `X.yml` | its description, if `X.ra` exists |
+//! | `manifest.yaml` | the description of the pack |
+//! | `manifest-<algorithm>.txt` | the digests of all other files |
 
 mod attributes;
 pub mod bag;
@@ -43,42 +42,42 @@ use std::collections::BTreeSet;
 use crate::digest::Algorithm;
 use crate::path::{self, MemberPath};
 
-/// Extension of an array.
+/// The extension of an array.
 pub(crate) const ARRAY_EXTENSION: &str = "ra";
-/// Extensions of a description, the one that is written first.
+/// The extensions of a description; the first one is written.
 pub(crate) const DESCRIPTION_EXTENSIONS: [&str; 2] = ["yaml", "yml"];
-/// The description of the whole pack.
+/// The description of the complete pack.
 pub(crate) const PACK_DOCUMENT: &str = "manifest.yaml";
-/// What is appended to the name of an archive for the manifest beside it.
+/// The suffix that the name of an archive gets for the manifest next to it.
 pub(crate) const EXTERNAL_MANIFEST_SUFFIX: &str = ".manifest-sha256.txt";
-/// What is appended to the name of an archive for the digest of the archive itself.
+/// The suffix that the name of an archive gets for the digest of the archive itself.
 pub(crate) const ARCHIVE_DIGEST_SUFFIX: &str = ".sha256";
 
-/// What programs that sign a file put behind its name, after a dot, for the signature: minisign,
-/// `OpenSSH` and signify, `GnuPG`, Sigstore.
+/// The extensions that programs append to the name of a file for its signature: minisign, `OpenSSH` and signify,
+/// `GnuPG`, Sigstore.
 pub(crate) const SIGNATURE_EXTENSIONS: [&str; 4] = ["minisig", "sig", "asc", "sigstore.json"];
 
-/// The name of a manifest.
+/// Returns the name of a manifest.
 pub(crate) fn manifest_name(algorithm: Algorithm) -> String {
     format!("manifest-{}.txt", algorithm.name())
 }
 
-/// The algorithm of the manifest of that name.
+/// Returns the algorithm of the manifest with that name.
 pub(crate) fn manifest_algorithm(name: &str) -> Option<Algorithm> {
     Algorithm::from_name(name.strip_prefix("manifest-")?.strip_suffix(".txt")?)
 }
 
-/// The algorithm of the tag manifest of that name.
+/// Returns the algorithm of the tag manifest with that name.
 pub(crate) fn tag_manifest_algorithm(name: &str) -> Option<Algorithm> {
     manifest_algorithm(name.strip_prefix("tag")?)
 }
 
-/// Whether a file is the signature of a manifest by its name. No manifest can list it.
+/// Returns whether the name is that of a signature of a manifest. No manifest can list it.
 pub(crate) fn is_signature(name: &str) -> bool {
     signed_by(name).is_some()
 }
 
-/// The manifest that a file is a signature of, by its name.
+/// Returns the manifest that a signature with this name is for.
 pub(crate) fn signed_by(name: &str) -> Option<&str> {
     let mut manifests = SIGNATURE_EXTENSIONS
         .iter()
@@ -86,17 +85,17 @@ pub(crate) fn signed_by(name: &str) -> Option<&str> {
     manifests.find(|manifest| manifest_algorithm(manifest).is_some())
 }
 
-/// Whether a file is an array by its name.
+/// Returns whether a file is an array, judging by its name.
 pub(crate) fn is_array(name: &str) -> bool {
     path::extension(name) == Some(ARRAY_EXTENSION)
 }
 
-/// Whether a file could be a description by its name.
+/// Returns whether a file could be a description, judging by its name.
 pub(crate) fn may_be_description(name: &str) -> bool {
     path::extension(name).is_some_and(|extension| DESCRIPTION_EXTENSIONS.contains(&extension))
 }
 
-/// The group of a pack that a directory is: `run1/day2` is `/run1/day2`.
+/// Returns the group of a pack that contains the files of a directory: `/run1/day2` for `run1/day2`.
 pub(crate) fn group_of(path: &MemberPath) -> String {
     match path.parent() {
         Some(parent) => format!("/{parent}"),
@@ -109,24 +108,24 @@ pub(crate) const BAG_DECLARATION: &str = "bagit.txt";
 /// The directory of a bag's payload (§2.1.2).
 const BAG_PAYLOAD: &str = "data/";
 
-/// The two ways to lay out a pack.
+/// The layout of a pack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Layout {
-    /// The files as they lie in the directory, and the manifests beside them.
+    /// The files with their paths in the directory, and the manifests next to them.
     #[default]
     Plain,
-    /// A BagIt 1.0 bag: one top directory, the files below its `data/`.
+    /// A BagIt 1.0 bag: one top directory, with the files below its `data/`.
     BagIt,
 }
 
-/// Where the parts of one pack lie.
+/// The positions of the parts of a pack in an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Placement {
     pub(crate) layout: Layout,
-    /// What every name begins with: empty, or the top directory and its slash.
+    /// The prefix of every name: empty, or the top directory and its slash.
     base: String,
 }
 
@@ -139,7 +138,7 @@ impl Placement {
         Self { layout: Layout::BagIt, base: format!("{top}/") }
     }
 
-    /// Finds out how a pack is laid out from the names in it.
+    /// Detects the layout of a pack from the names in it.
     pub(crate) fn detect<'a>(names: &(impl Iterator<Item = &'a str> + Clone)) -> Self {
         let in_base = |base: &str| {
             let (mut bag, mut manifest) = (false, false);
@@ -153,7 +152,7 @@ impl Placement {
         if let Some(placement) = in_base("") {
             return placement;
         }
-        // One directory that holds everything, as `zip -r exp.zip exp` makes it.
+        // One directory that contains everything, as `zip -r exp.zip exp` makes it.
         let mut tops = BTreeSet::new();
         for name in names.clone() {
             tops.insert(name.split_once('/').map_or("", |(top, _)| top));
@@ -161,7 +160,7 @@ impl Placement {
                 return Self::bag_among(names);
             }
         }
-        // A directory's own entry has no slash and so counts as the empty top.
+        // The entry of a directory itself has no slash, so its top is empty.
         let mut tops = tops.into_iter().filter(|top| !top.is_empty());
         match (tops.next(), tops.next()) {
             (Some(top), None) if names.clone().all(|name| within(name, top)) => {
@@ -171,7 +170,7 @@ impl Placement {
         }
     }
 
-    /// The first bag that lies beside other things, which it must not.
+    /// Returns the first bag that has other files next to it, which is not allowed.
     fn bag_among<'a>(names: &(impl Iterator<Item = &'a str> + Clone)) -> Self {
         let tops = names.clone().filter_map(|name| {
             let (top, rest) = name.split_once('/')?;
@@ -180,22 +179,22 @@ impl Placement {
         tops.min().map_or_else(Self::plain, Self::bag)
     }
 
-    /// Whether the name is that of the directory that everything lies in.
+    /// Returns whether the name is that of the top directory.
     pub(crate) fn is_top(&self, name: &str) -> bool {
         self.base.strip_suffix('/') == Some(name)
     }
 
-    /// Whether nothing stands before the names.
+    /// Returns whether names have no prefix.
     pub(crate) fn is_at_root(&self) -> bool {
         self.base.is_empty()
     }
 
-    /// The name relative to the pack's own root: what manifests and tag files are called by.
+    /// Returns the name relative to the root of the pack, as manifests and tag files write it.
     pub(crate) fn relative<'a>(&self, name: &'a str) -> Option<&'a str> {
         below(&self.base, name).filter(|name| !name.is_empty())
     }
 
-    /// The name of a payload file, or `None` for everything else.
+    /// Returns the name of a payload file; `None` for all other files.
     pub(crate) fn payload<'a>(&self, name: &'a str) -> Option<&'a str> {
         let relative = self.relative(name)?;
         match self.layout {
@@ -204,13 +203,13 @@ impl Placement {
         }
     }
 
-    /// What a member is called towards people: its payload name, which every command takes; else its
-    /// name in the pack; of what lies outside of the pack, its whole name.
+    /// Returns the name of a member to show: its payload name, which every command accepts; or else its name in the
+    /// pack; or else, outside of the pack, its full name.
     pub(crate) fn shown<'a>(&self, name: &'a str) -> &'a str {
         self.payload(name).or_else(|| self.relative(name)).unwrap_or(name)
     }
 
-    /// The same of a name relative to the pack's own root.
+    /// Returns the name to show for a name relative to the root of the pack.
     pub(crate) fn shown_relative<'a>(&self, name: &'a str) -> &'a str {
         let payload = match self.layout {
             Layout::Plain => None,
@@ -219,12 +218,12 @@ impl Placement {
         payload.filter(|name| !name.is_empty()).unwrap_or(name)
     }
 
-    /// The name in the archive of a payload file.
+    /// Returns the name of a payload file in the archive.
     pub(crate) fn place_payload(&self, path: &str) -> String {
         self.placed(path).into_owned()
     }
 
-    /// The same, of a name that mostly stays what it is.
+    /// Returns the name of a payload file in the archive; borrowed if it is unchanged.
     pub(crate) fn placed<'a>(&self, path: &'a str) -> Cow<'a, str> {
         match self.layout {
             Layout::Plain if self.base.is_empty() => Cow::Borrowed(path),
@@ -233,20 +232,20 @@ impl Placement {
         }
     }
 
-    /// The directory that a bag keeps its payload in.
+    /// Returns the payload directory of a bag.
     pub(crate) fn payload_directory(&self) -> Option<String> {
         let name = BAG_PAYLOAD.trim_end_matches('/');
         (self.layout == Layout::BagIt).then(|| format!("{}{name}", self.base))
     }
 
-    /// The name in the archive of a file beside the payload.
+    /// Returns the name in the archive of a file outside of the payload.
     pub(crate) fn place_tag(&self, name: &str) -> String {
         format!("{}{name}", self.base)
     }
 }
 
-/// What of `name` follows `base`. Mostly there is no base, and to compare nothing with a name may take
-/// longer than to compare two names.
+/// Returns the rest of `name` after `base`. The base is usually empty, and this case is checked first because it is the
+/// faster test.
 fn below<'a>(base: &str, name: &'a str) -> Option<&'a str> {
     if base.is_empty() { Some(name) } else { name.strip_prefix(base) }
 }
@@ -280,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn names_go_there_and_back() {
+    fn names_are_placed_and_recovered() {
         for placement in [Placement::plain(), Placement::bag("exp")] {
             let placed = placement.place_payload("run1/a.ra");
             assert_eq!(placement.payload(&placed), Some("run1/a.ra"));

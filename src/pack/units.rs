@@ -1,18 +1,18 @@
-//! The units that UDUNITS and the CF conventions know, and whether a text is made of them.
+//! Checks of units against the names of UDUNITS and the CF conventions.
 //!
-//! A unit is a product of names, symbols and numbers with powers, such as `kg m-2 s-1`; or a unit of time counted from a
-//! date, such as `hours since 2024-06-03T00:00:00Z`. Sizes do not matter here: nothing is converted.
+//! A unit is a product of names, symbols and numbers with powers, such as `kg m-2 s-1`; or a unit of time since a date,
+//! such as `hours since 2024-06-03T00:00:00Z`. Nothing is converted, so the sizes of units do not matter.
 
 use crate::ndl;
 
-/// What is wrong with units.
+/// A problem with units.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct UnitsFault {
     pub(super) message: String,
     pub(super) hint: Option<String>,
 }
 
-/// Units by name, with a blank between two. Case does not matter, and an `s` may follow.
+/// Names of units, separated by spaces. Case does not matter, and an `s` may follow.
 const NAMES: &str = "\
     meter metre gram kilogram second sec ampere amp kelvin mole candela radian steradian hertz newton \
     pascal joule watt coulomb volt farad ohm siemens weber tesla henry henries lumen lux becquerel gray \
@@ -31,21 +31,21 @@ const NAMES: &str = "\
     langley clo rhe gravity standard_gravity water mercury conventional_water conventional_mercury pi \
     avogadro_constant beaufort okta";
 
-/// Units of direction and temperature after `degree` or `degrees`, with or without a `_`.
+/// Suffixes of `degree` or `degrees`, with or without a `_`: units of direction and temperature.
 const OF_DEGREE: &str = "\
     north n south s east e west w true t celsius c fahrenheit f kelvin k rankine r";
 
-/// Symbols of units that prefixes may stand before.
+/// Symbols of units that may have prefixes.
 const SYMBOLS: &str = "\
     m g s A K mol cd rad sr Hz N Pa J W C V F Ω Ω S Wb T H lm lx Bq Gy Sv kat eV u Da L l t bar b a pc \
     Ci R Gal G Mx Oe P St dyn erg cal Wh B bit Jy sec Np yr torr Torr atm gauss bps byte rd";
 
-/// Symbols of units that stand alone.
+/// Symbols of units that have no prefixes.
 const PLAIN_SYMBOLS: &str = "\
     min h d in ft yd mi nmi kt kts kn lb lbs lbf oz kph mph ha au AU ua ly Å Å ° ' \" ′ ″ % ‰ °C °F °K \
     °R °N °S °E °W ℃ ℉ PSU DU dBZ dBz dBm BZ hPa gpm dam Ah VA var H2O Hg lg ln lb log re e";
 
-/// Prefixes by name, and by symbol.
+/// Prefixes by name, and then by symbol.
 const PREFIX_NAMES: &str = "\
     quetta ronna yotta zetta exa peta tera giga mega kilo hecto deca deka deci centi milli micro nano \
     pico femto atto zepto yocto ronto quecto kibi mebi gibi tebi";
@@ -57,11 +57,11 @@ const TIMES: &str = "\
     second sec s minute min hour hr h day d week fortnight month year yr a common_year julian_year \
     gregorian_year tropical_year msec ms millisecond us µs microsecond ns nanosecond century decade";
 
-/// Words that people write for numbers without units.
+/// Words that people use for numbers without units.
 const NOTHING: &[&str] =
     &["none", "unitless", "dimensionless", "no units", "n/a", "na", "-", "null", "nd"];
 
-/// Looks for what is wrong with units.
+/// Checks units.
 pub(super) fn check_units(units: &str) -> Result<(), UnitsFault> {
     let units = units.trim();
     let fault = |message: String, hint: Option<&str>| {
@@ -80,7 +80,7 @@ pub(super) fn check_units(units: &str) -> Result<(), UnitsFault> {
     };
     if let Some(scale) = scale {
         return fault(
-            format!("`{units}` is not what it looks like"),
+            format!("programs would misread `{units}`"),
             Some(&format!("write `{scale}`")),
         );
     }
@@ -95,11 +95,11 @@ pub(super) fn check_units(units: &str) -> Result<(), UnitsFault> {
     check_product(unit)
 }
 
-/// A unit of time, and a date that it is counted from.
+/// Checks a unit of time and the date since which it counts.
 fn check_time(unit: &str, date: &str) -> Result<(), UnitsFault> {
     if !is_in(TIMES, unit) {
         check_product(unit)?;
-        // As in `K from 273.15`.
+        // For example `K from 273.15`.
         if date.parse::<f64>().is_ok() {
             return Ok(());
         }
@@ -114,11 +114,11 @@ fn check_time(unit: &str, date: &str) -> Result<(), UnitsFault> {
         return Ok(());
     }
     let message = format!("`{date}` is not a date");
-    let hint = Some(format!("write one such as `{unit} since 2000-01-01T00:00:00Z`"));
+    let hint = Some(format!("write a date such as `{unit} since 2000-01-01T00:00:00Z`"));
     Err(UnitsFault { message, hint })
 }
 
-/// Whether a text is a date, perhaps with a time and a zone.
+/// Returns whether a text is a date, perhaps with a time and a time zone.
 fn is_date(text: &str) -> bool {
     let text =
         text.trim_end_matches(['Z', 'z']).trim_end_matches("UTC").trim_end_matches("GMT").trim();
@@ -138,7 +138,7 @@ fn is_date(text: &str) -> bool {
         && within(day, 31)
         && !is_zero(month)
         && parts.next().is_none();
-    // A zone follows the time, after a blank or a sign.
+    // A time zone follows the time after a space or sign.
     let time = time.split([' ', '+', '-']).next().unwrap_or_default();
     let mut parts = time.split(':');
     let hour = parts.next().filter(|hour| !hour.is_empty());
@@ -150,7 +150,7 @@ fn is_date(text: &str) -> bool {
     is_date && is_hour && minute && within(second, 60)
 }
 
-/// A product of units and numbers, with powers.
+/// Checks a product of units and numbers with powers.
 fn check_product(text: &str) -> Result<(), UnitsFault> {
     let mut rest = text;
     let (mut depth, mut is_empty) = (0_usize, true);
@@ -187,25 +187,25 @@ fn check_product(text: &str) -> Result<(), UnitsFault> {
     }
     match (depth, is_empty) {
         (0, false) => Ok(()),
-        (0, true) => malformed("there is no unit in it"),
+        (0, true) => malformed("it contains no unit"),
         _ => malformed("a `(` has no `)`"),
     }
 }
 
-/// Whether a character belongs to a number or a power.
+/// Returns whether a character belongs to a number or a power.
 fn is_exponent(letter: char) -> bool {
     letter.is_ascii_digit()
         || matches!(letter, '+' | '-' | '−' | '⁺' | '⁻' | '⁰' | '¹' | '²' | '³' | '⁴'..='⁹')
 }
 
-/// Whether a character may be in the name of a unit.
+/// Returns whether a character may be in the name of a unit.
 fn is_of_word(letter: char) -> bool {
     letter.is_alphabetic()
         || letter.is_ascii_digit()
         || matches!(letter, '_' | '%' | '‰' | '°' | '\'' | '"' | '′' | '″' | '℃' | '℉')
 }
 
-/// A word with its power, such as `s` of `s-1`, or the exponent of a number.
+/// Checks a word with its power, such as `s` in `s-1`, or the exponent of a number.
 fn check_word(word: &str) -> Result<(), UnitsFault> {
     let name = word.trim_end_matches(|last: char| last.is_ascii_digit());
     if is_unit(word) || is_unit(name) || name == "per" || name.is_empty() {
@@ -237,12 +237,12 @@ fn is_unit(word: &str) -> bool {
             .any(|prefix| word.strip_prefix(prefix).is_some_and(|rest| has(SYMBOLS, rest)))
 }
 
-/// Whether a symbol is in a list.
+/// Returns whether a symbol is in a list.
 fn has(list: &str, symbol: &str) -> bool {
     list.split(' ').any(|known| known == symbol)
 }
 
-/// Whether a word, or what it is the plural of, is in a list; case matters for symbols only.
+/// Returns whether a word or its singular is in a list; case matters only for symbols.
 fn is_in(list: &str, word: &str) -> bool {
     let is = |word: &str| {
         let mut known = list.split(' ');
@@ -335,8 +335,8 @@ mod tests {
             ("none", "write `1`"),
             ("deg C", "write `degree_Celsius`"),
             ("hous since 2000-01-01", "did you mean `hour"),
-            ("hours since yesterday", "write one such as `hours since 2000-01-01T00:00:00Z`"),
-            ("days since 2000-13-01", "write one such as"),
+            ("hours since yesterday", "write a date such as `hours since 2000-01-01T00:00:00Z`"),
+            ("days since 2000-13-01", "write a date such as"),
             ("m (s", "write it as"),
             ("/", "write it as"),
         ] {

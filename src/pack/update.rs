@@ -1,4 +1,4 @@
-//! Descriptions brought in line with changed headers: nothing but the shape, type and storage changes in their texts.
+//! Updates descriptions to match changed headers: only shape, type and storage change in their texts.
 
 use super::contents::{Contents, Described};
 use super::coordinates::Resolved;
@@ -13,7 +13,7 @@ use crate::ndl::{
 use crate::path::MemberPath;
 use crate::ra::{Encoding, Flags, Header};
 
-/// An array, and a description that is to say what its header says.
+/// An array and the description that must match its header.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DescribedArray<'a> {
     pub(crate) path: &'a MemberPath,
@@ -22,12 +22,12 @@ pub(crate) struct DescribedArray<'a> {
     pub(crate) described: Described<'a>,
 }
 
-/// The new text of the document that describes `arrays`, and its changes; `None` when it stays as it is. New dims that
-/// are the old shape in the other order are taken for what they say only if `order_is_known`.
+/// Returns the new text of the document that describes `arrays`, and its changes; `None` if nothing changes. Dimensions
+/// that are the old shape in the other order are accepted only if `order_is_known`.
 ///
 /// # Errors
 ///
-/// Findings about what keeps the document from being changed.
+/// Findings about the reasons why the document cannot be changed.
 pub(crate) fn update(
     contents: &Contents,
     arrays: &[DescribedArray<'_>],
@@ -57,7 +57,7 @@ pub(crate) fn update(
                 let finding = Finding::new(Code::ShapeMismatch, message)
                     .expected(format!("the dims {actual:?} of the header"), stated)
                     .hint(format!(
-                        "correct the coordinate if that is wrong; or write `shape: {actual:?}` in the description, \
+                        "correct the coordinate if it is wrong; or write `shape: {actual:?}` in the description \
                          and try again"
                     ));
                 refused.push(sources.at(&array.described, finding, place));
@@ -81,18 +81,21 @@ pub(crate) fn update(
             let ValueChange { line, to, .. } = change;
             let finding = Finding::new(code, message)
                 .expected(format!("`{key}: {}`", to.unwrap_or_default()), "another one")
-                .hint("change it by hand");
+                .hint("edit it by hand");
             Err(vec![finding.in_member(*member).at_line(line as u64)])
         }
     }
 }
 
 impl Described<'_> {
-    /// Has a copy of its document say `new` of the array.
+    /// Replaces the array in a copy of its document.
     pub(crate) fn change(&self, document: &mut Document, new: Ndarray) {
         let Self { facts, group, entity, .. } = self;
         let path = entity_path(&group.path, &entity.array().name);
-        let (at, nth) = facts.index().and_then(|index| index.position(&path)).expect("it is there");
+        let (at, nth) = facts
+            .index()
+            .and_then(|index| index.position(&path))
+            .expect("the entity is in the document");
         let group = document.groups.get_mut(at).expect("a copy has as many groups");
         let arrays = match entity {
             Entity::Ndarray(_) => &mut group.ndarrays,
@@ -102,11 +105,11 @@ impl Described<'_> {
     }
 }
 
-/// Why an array cannot be described, and the axis of its shape that is the reason.
+/// The reason why an array cannot be described, and the dimension that causes it.
 type Misfit = (String, Option<usize>);
 
 impl DescribedArray<'_> {
-    /// What the description should say; a dimcoord as an array.
+    /// Returns the new description; a dimcoord as an array.
     fn in_line(&self, contents: &Contents, order_is_known: bool) -> Result<Ndarray, Misfit> {
         let Self { header, encoding, described, .. } = self;
         let mut new = described.entity.array().clone();
@@ -126,7 +129,7 @@ impl DescribedArray<'_> {
                 header.dims().to_vec()
             }
         };
-        // What is not stated stays so.
+        // Missing keys stay missing.
         let Some(storage) = &mut new.storage else { return Ok(new) };
         storage.shape = storage.shape.as_ref().map(|_| extents);
         if let Some(endian) = storage.endian.as_mut().filter(|_| header.element().elbyte() > 1) {
@@ -141,7 +144,7 @@ impl DescribedArray<'_> {
         Ok(new)
     }
 
-    /// Corrects the shape. The answer has the extents that `storage` must have.
+    /// Corrects the shape. Returns the shape that `storage` must have.
     fn shape(
         &self,
         contents: &Contents,
@@ -161,7 +164,7 @@ impl DescribedArray<'_> {
             });
             if let Some(name) = names {
                 let message = format!(
-                    "the shape of `{path}` names `{name}`, and which of its new dims that is cannot be told"
+                    "the shape of `{path}` contains `{name}`, and it is not clear which of the new dims that is"
                 );
                 return Err((message, None));
             }
@@ -176,8 +179,7 @@ impl DescribedArray<'_> {
         };
         let other = if order == Order::Row { Order::Column } else { Order::Row };
         if !order_is_known && !fits(&actual) && fits(&shape_of(dims, other)) {
-            let message =
-                format!("the shape of `{path}` is its dims in the other order of dimensions");
+            let message = format!("the dims of `{path}` have its shape in the other order");
             return Err((message, None));
         }
         for (axis, (extent, length)) in new.shape.iter_mut().zip(&actual).enumerate() {
@@ -190,7 +192,7 @@ impl DescribedArray<'_> {
                         && known != *length
                     {
                         let message = format!(
-                            "axis {axis} of `{path}` is {length} long, its coordinate `{name}` {known}"
+                            "dimension {axis} of `{path}` has length {length}, but its coordinate `{name}` has {known}"
                         );
                         return Err((message, Some(axis)));
                     }

@@ -8,17 +8,17 @@ use crate::ndl::datatype::{Datatype, Integer, RegionSelection, WORDS};
 use crate::ndl::node::{Node, NodeKey, NodeKind, child};
 use crate::ndl::report::{hint, quote};
 
-/// The keys of datatypes that are more than a word, and how each is written.
+/// The keys of datatypes that are mappings, and how to write each.
 const FORMS: [(&str, &str); 6] = [
-    ("opaque", "it needs a size: `opaque: {size: 16}`"),
-    ("enum", "it needs members: `enum: {members: {off: 0, on: 1}}`"),
-    ("regref", "it needs a selection: `regref: {selection: block}`"),
-    ("compound", "it needs members: `compound: [{x: float32}, {y: float32}]`"),
-    ("vlen", "it needs a base: `vlen: {base: uint8}`"),
-    ("array", "it needs a base and a shape: `array: {base: float32, shape: [3, 3]}`"),
+    ("opaque", "add a size: `opaque: {size: 16}`"),
+    ("enum", "add members: `enum: {members: {off: 0, on: 1}}`"),
+    ("regref", "add a selection: `regref: {selection: block}`"),
+    ("compound", "add members: `compound: [{x: float32}, {y: float32}]`"),
+    ("vlen", "add a base: `vlen: {base: uint8}`"),
+    ("array", "add a base and a shape: `array: {base: float32, shape: [3, 3]}`"),
 ];
 
-/// How other languages and libraries call the types.
+/// Other languages' and libraries' words for the types.
 const ALIASES: [(&str, &str); 25] = [
     (
         "bool boolean logical",
@@ -51,7 +51,7 @@ const ALIASES: [(&str, &str); 25] = [
 ];
 
 impl<'n> DocumentReader<'n, '_, '_> {
-    /// Reads a datatype and checks that its elements have a size that can be.
+    /// Reads a datatype and checks that the size of its elements fits 64 bits.
     pub(in crate::ndl) fn datatype(&mut self, node: &'n Node) -> Option<Datatype> {
         let datatype = self.any_datatype(node)?;
         if datatype.is_fixed_size() && datatype.packed_size().is_none() {
@@ -62,7 +62,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         Some(datatype)
     }
 
-    /// Calls itself for datatypes in datatypes, as deep as the text is nested.
+    /// Reads a datatype of any size. Recursive, as deep as the text is nested.
     fn any_datatype(&mut self, node: &'n Node) -> Option<Datatype> {
         let forms = FORMS.map(|(form, _)| form);
         let map = match &node.kind {
@@ -71,14 +71,14 @@ impl<'n> DocumentReader<'n, '_, '_> {
             NodeKind::Scalar(_) | NodeKind::List(_) => {
                 let finding = self.wrong_kind(node, "the datatype", "a datatype");
                 if matches!(node.kind, NodeKind::List(_)) {
-                    finding.hint("the members of a compound stand under the key `compound`");
+                    finding.hint("put the members of a compound under the key `compound`");
                 }
                 return None;
             }
         };
         let mut entries = map.iter();
         let (Some((key, body)), None) = (entries.next(), entries.next()) else {
-            let message = "a datatype is a word or has one key";
+            let message = "a datatype is not a word or a mapping with one key";
             self.refuse(Code::DatatypeForm, node, message, one_of(&forms));
             return None;
         };
@@ -104,13 +104,13 @@ impl<'n> DocumentReader<'n, '_, '_> {
                 let [base, shape] =
                     self.parts(body, "`array`", "`base` and `shape`", ["base", "shape"])?;
                 let base = self.base(base, body, "`array`");
-                let hint = "add its extents: `shape: [3, 3]`";
+                let hint = "add its shape: `shape: [3, 3]`";
                 let node = self.required(shape, "shape", body.at, "`array`", hint)?;
                 let shape = self.fixed_shape(node, "the shape of an array datatype")?;
                 if let Some(axis) = shape.iter().position(|extent| *extent == 0) {
-                    let message = "the extent of an array datatype is not positive";
+                    let message = "a length in the shape of an array datatype is zero";
                     self.report(Code::Extent, child(node, axis), message)
-                        .expected("an integer, at least 1: elements have a size")
+                        .expected("an integer, at least 1")
                         .found("0");
                     return None;
                 }
@@ -126,7 +126,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         }
     }
 
-    /// The values of the keys that the mapping of a form may have.
+    /// Returns the values of the keys that the mapping of a datatype may have.
     fn parts<const N: usize>(
         &mut self,
         body: &'n Node,
@@ -175,7 +175,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         let alias = aliases.find(|(aliases, _)| aliases.split(' ').any(|alias| alias == folded));
         let known = WORDS.iter().map(|(word, ..)| *word).chain(FORMS.map(|(form, _)| form));
         let hint = match alias {
-            Some((_, meant)) => Some(format!("NDL says {meant}")),
+            Some((_, meant)) => Some(format!("write {meant}")),
             None => hint(word, known),
         };
         let message = format!("unknown datatype {}", quote(word));
@@ -184,14 +184,14 @@ impl<'n> DocumentReader<'n, '_, '_> {
 
     fn opaque(&mut self, body: &'n Node) -> Option<Datatype> {
         let [size, tag] =
-            self.parts(body, "`opaque`", "`size` and perhaps `tag`", ["size", "tag"])?;
+            self.parts(body, "`opaque`", "`size` and optionally `tag`", ["size", "tag"])?;
         let tag = match tag {
             Some(tag) => Some(self.text(tag, "`tag`")?),
             None => None,
         };
-        let hint = "add the bytes of an element: `size: 16`";
+        let hint = "add the size of an element in bytes: `size: 16`";
         let size = self.required(size, "size", body.at, "`opaque`", hint)?;
-        let message = "the size of opaque elements is malformed";
+        let message = "invalid size of opaque elements";
         let expected = "a number of bytes, at least 1";
         let size = self.integer(size, 1, Code::OpaqueSize, message, expected)?;
         Some(Datatype::Opaque { size, tag })
@@ -199,11 +199,12 @@ impl<'n> DocumentReader<'n, '_, '_> {
 
     fn enumeration(&mut self, body: &'n Node) -> Option<Datatype> {
         let keys = ["base", "members"];
-        let [base, members] = self.parts(body, "`enum`", "`members` and perhaps `base`", keys)?;
+        let [base, members] =
+            self.parts(body, "`enum`", "`members` and optionally `base`", keys)?;
         let base = match base {
             Some(node) => {
                 let choices = Integer::ALL.map(|integer| (integer.word(), integer));
-                let message = "the base of an enum is an integer type";
+                let message = "the base of an enum is not an integer type";
                 Some(self.choice(node, choices, &[], Code::EnumBase, message)?)
             }
             None => None,
@@ -233,7 +234,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
                     .expected(format!("{low} to {high} for `{}`", base.word()))
                     .found(number.to_string());
             }
-            // Two names for one number cannot be told apart in a file.
+            // A file cannot distinguish two names with the same number.
             if let Some(first) = seen.insert(number, &key.text) {
                 self.report(
                     Code::EnumTwice,
@@ -249,8 +250,9 @@ impl<'n> DocumentReader<'n, '_, '_> {
         }
         let datatype = Datatype::Enum { base, members };
         if datatype.resolved_base().is_none() {
-            self.report(Code::EnumRange, node.at, "no integer type holds all members")
-                .hint("numbers below 0 and above 9223372036854775807 cannot be in one enum");
+            self.report(Code::EnumRange, node.at, "no integer type holds all members").hint(
+                "an enum cannot have both numbers below 0 and numbers above 9223372036854775807",
+            );
             return None;
         }
         Some(datatype)
@@ -266,8 +268,8 @@ impl<'n> DocumentReader<'n, '_, '_> {
 
     fn compound(&mut self, body: &'n Node) -> Option<Datatype> {
         let NodeKind::List(list) = &body.kind else {
-            let message = "the members of a compound are a list";
-            let expected = "a list, because their order counts";
+            let message = "the members of a compound are not a list";
+            let expected = "a list, because the order of members matters";
             self.refuse(Code::CompoundMember, body, message, expected)
                 .hint("write `- name: type` for each member");
             return None;
@@ -285,19 +287,19 @@ impl<'n> DocumentReader<'n, '_, '_> {
                 _ => None,
             };
             let Some((key, node)) = entry else {
-                let message = "a member is a mapping of one name to its type";
+                let message = "a member of a compound is not a mapping with one key";
                 self.refuse(Code::CompoundMember, node, message, "`name: type`")
-                    .hint("give each member its own `- `");
+                    .hint("begin each member with its own `- `");
                 complete = false;
                 continue;
             };
             complete &= self.member_name(key, "a compound");
             if !seen.insert(&*key.text) {
-                let message = format!("two members are called {}", quote(&key.text));
+                let message = format!("two members have the name {}", quote(&key.text));
                 self.report(Code::CompoundTwice, key.at, message);
                 complete = false;
             }
-            // A member may be called `array`, and then its type is one of the forms as well.
+            // A member may be called `array`; then its type is also one of the mappings.
             let is_form = |key: &NodeKey| FORMS.iter().any(|(form, _)| *form == &*key.text);
             if is_form(key)
                 && matches!(&node.kind, NodeKind::Map(map) if !map.iter().all(|(key, _)| is_form(key)))

@@ -1,4 +1,4 @@
-//! Attributes, dimension coordinates and arrays, and how a file holds them.
+//! Attributes, dimension coordinates and arrays, and their storage.
 
 use super::{DocumentReader, Site, one_of};
 use crate::finding::Code;
@@ -8,7 +8,7 @@ use crate::ndl::node::{Node, NodeKey, NodeKind};
 use crate::ndl::report::{count, hint, quote};
 use crate::ndl::validate::scalar;
 
-/// A kind of entity, by which findings call it.
+/// A kind of entity, as findings name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owner {
     Ndarray,
@@ -17,7 +17,7 @@ enum Owner {
 }
 
 impl Owner {
-    /// The noun with its articles.
+    /// Returns the noun with each article.
     fn words(self) -> [&'static str; 2] {
         match self {
             Self::Ndarray => ["an ndarray", "the ndarray"],
@@ -58,7 +58,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             Value::List(list) => {
                 let first = list.first().and_then(Datatype::of_scalar);
                 let (length, datatype) = (list.len(), first.unwrap_or(Datatype::String));
-                let message = "the short form of an attribute is a scalar";
+                let message = "a list cannot be the short form of an attribute";
                 let long = format!("`{{shape: [{length}], type: {datatype}, value: […]}}`");
                 (Code::ShortList, message, format!("write the long form: {long}"))
             }
@@ -66,16 +66,16 @@ impl<'n> DocumentReader<'n, '_, '_> {
                 let hint = match &value {
                     Value::Bool(truth) => {
                         let number = u8::from(*truth);
-                        format!("write `\"{truth}\"` for the text, or `{number}` for a number")
+                        format!("write `\"{truth}\"` for the string, or `{number}` for a number")
                     }
-                    _ => "leave the attribute out, or write `\"\"` for an empty text".to_owned(),
+                    _ => "remove the attribute, or write `\"\"` for an empty string".to_owned(),
                 };
                 (Code::ShortNotScalar, "the value of the attribute has no datatype", hint)
             }
             _ => return Attribute::short(&*key.text, value),
         };
         self.report(code, node.at, message)
-            .expected("an integer, a float or a text")
+            .expected("an integer, a float or a string")
             .found(value.describe())
             .hint(hint);
         None
@@ -105,7 +105,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         Some(Attribute { name, shape, datatype, value, storage, short: false })
     }
 
-    /// Reads an ndarray, or a dimcoord, which is an array of one extent.
+    /// Reads an ndarray or a dimcoord, which is an array of one dimension.
     pub(super) fn array(
         &mut self,
         key: &'n NodeKey,
@@ -115,10 +115,10 @@ impl<'n> DocumentReader<'n, '_, '_> {
     ) -> Option<(Ndarray, Site<'n>)> {
         let (owner, extents, hint) = if is_dimcoord {
             let hint =
-                "add the number of its elements: `size: 100`, or `size: null` when it can grow";
+                "add the number of its elements: `size: 100`, or `size: null` if it can grow";
             (Owner::DimCoord, "size", hint)
         } else {
-            let hint = "add its extents: `shape: [10, 20]`, or `shape: []` for a scalar";
+            let hint = "add its shape: `shape: [10, 20]`, or `shape: []` for a scalar";
             (Owner::Ndarray, "shape", hint)
         };
         let [an, the] = owner.words();
@@ -150,28 +150,28 @@ impl<'n> DocumentReader<'n, '_, '_> {
         Some((Ndarray { name, shape, datatype, value, attributes, storage: stored }, site))
     }
 
-    /// The size of a dimcoord, which can grow without a number.
+    /// Reads the size of a dimcoord; `null` if it can grow.
     fn size(&mut self, node: &'n Node) -> Option<Vec<Extent>> {
         if node.is_null() {
             return Some(vec![Extent::Unlimited]);
         }
-        let message = "malformed size of a dimcoord";
+        let message = "invalid size of a dimcoord";
         let expected = "an integer of at least 1, or `null`";
         let size = self.integer(node, 1, Code::CoordSize, message, expected)?;
         Some(vec![Extent::Fixed(size)])
     }
 
-    /// Names are parts of paths.
+    /// Checks a name, which must be usable as part of a path.
     fn name(&mut self, key: &NodeKey, what: &str) -> bool {
         let fault = match &*key.text {
             "" => "is empty",
             "." | ".." => "is `.` or `..`",
-            name if name.contains('/') => "holds a `/`",
+            name if name.contains('/') => "contains a `/`",
             _ => return true,
         };
         let hint = key.text.rsplit_once('/').map(|(group, name)| {
             let group = quote(&format!("/{}", group.trim_matches('/')));
-            format!("{} belongs into the group {group}", quote(name))
+            format!("{} belongs in the group {group}", quote(name))
         });
         self.report(Code::Name, key.at, format!("the name of {what} {fault}")).maybe_hint(hint);
         false
@@ -181,9 +181,9 @@ impl<'n> DocumentReader<'n, '_, '_> {
 const STORAGE_KEYS: [&str; 8] =
     ["shape", "size", "chunk", "filter", "endian", "charset", "fillvalue", "order"];
 
-/// `storage`: how a file holds an entity.
+/// `storage`: how a file stores an entity.
 impl<'n> DocumentReader<'n, '_, '_> {
-    /// Reads what it can: a key that is wrong is reported and left out.
+    /// Reads the valid keys; the others are reported and left out.
     fn storage(&mut self, node: &'n Node, stored: StoredEntity<'_>) -> Option<Storage> {
         if node.is_null() {
             return None;
@@ -196,7 +196,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
                     let (owner, shape) = if word == "shape" {
                         (Owner::Ndarray, self.ranked(node, stored, "`storage.shape`"))
                     } else {
-                        let message = "malformed `storage.size`";
+                        let message = "invalid `storage.size`";
                         let expected = "an integer, at least 0";
                         let size = self.integer(node, 0, Code::Extent, message, expected);
                         (Owner::DimCoord, size.map(|size| vec![size]))
@@ -235,7 +235,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
         Some(storage)
     }
 
-    /// Warns of a key that only another kind of entity has.
+    /// Warns about a key that only another kind of entity has.
     fn storage_place(&mut self, key: &NodeKey, owner: Owner, right: Owner) {
         if owner == right {
             return;
@@ -243,11 +243,11 @@ impl<'n> DocumentReader<'n, '_, '_> {
         let [an, _] = owner.words();
         let hint = match owner {
             _ if &*key.text == "order" => None,
-            Owner::Ndarray => Some("the extents of an ndarray in the file are its `shape`"),
-            Owner::DimCoord => Some("the extent of a dimcoord in the file is its `size`"),
+            Owner::Ndarray => Some("use `shape` for the shape of an ndarray in the file"),
+            Owner::DimCoord => Some("use `size` for the length of a dimcoord in the file"),
             Owner::Attribute => None,
         };
-        let message = format!("`{}` means nothing in the storage of {an}", key.text);
+        let message = format!("`{}` has no meaning in the storage of {an}", key.text);
         self.report(Code::StoragePlace, key.at, message)
             .warning()
             .maybe_hint(hint.map(str::to_owned));
@@ -269,11 +269,11 @@ impl<'n> DocumentReader<'n, '_, '_> {
     fn chunk(&mut self, node: &'n Node, stored: StoredEntity<'_>) -> Option<Vec<u64>> {
         let before = self.sink.len();
         let chunk = self.ranked(node, stored, "`storage.chunk`");
-        // The zeros of a list of the wrong length are reported, too.
+        // Zeros are reported even if the list has the wrong length.
         let NodeKind::List(list) = &node.kind else { return None };
         for node in list {
             if node.value().is_ok_and(|value| value.as_integer() == Some(0)) {
-                self.report(Code::Extent, node.at, "the extent of a chunk is not positive")
+                self.report(Code::Extent, node.at, "a chunk length is zero")
                     .expected("an integer, at least 1")
                     .found("0");
             }
@@ -285,8 +285,9 @@ impl<'n> DocumentReader<'n, '_, '_> {
         let NodeKind::List(list) = &node.kind else {
             let is_one = matches!(node.kind, NodeKind::Scalar(_)) && !node.is_null();
             let list = quote(&format!("[{}]", node.word()));
-            self.refuse(Code::Filter, node, "`filter` is a list", "a list of filters")
-                .maybe_hint(is_one.then(|| format!("a single filter is a list, too: {list}")));
+            self.refuse(Code::Filter, node, "`filter` is a list", "a list of filters").maybe_hint(
+                is_one.then(|| format!("write a list, even for a single filter: {list}")),
+            );
             return None;
         };
         let mut filters = Vec::with_capacity(list.len());
@@ -296,14 +297,14 @@ impl<'n> DocumentReader<'n, '_, '_> {
                 filters.push(value);
             } else {
                 let expected = "the name of a filter, or a mapping with its parameters";
-                self.refuse(Code::Filter, node, "malformed filter", expected);
+                self.refuse(Code::Filter, node, "invalid filter", expected);
             }
         }
         Some(filters)
     }
 
     fn order(&mut self, key: &NodeKey, node: &'n Node, owner: Owner) -> Option<Order> {
-        /// Words of others for the two orders that they have.
+        /// Other programs' words for the orders.
         const ALIASES: [(&str, &str); 8] = [
             ("c", "row"),
             ("row-major", "row"),
@@ -315,7 +316,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             ("colmajor", "column"),
         ];
         let choices = Order::ALL.map(|order| (order.word(), order));
-        let message = "unknown order of dimensions";
+        let message = "unknown order of elements";
         let order = self.choice(node, choices, &ALIASES, Code::Order, message)?;
         self.storage_place(key, owner, Owner::Ndarray);
         Some(order)

@@ -1,5 +1,5 @@
-//! From the tree of a text to the model: which keys there are, what they hold, what must be there.
-//! Rules that need more than one entity are in `validate`.
+//! Converts the tree of a text to the model: which keys exist, what they contain, which are required. Rules that relate
+//! entities are in `validate`.
 
 mod datatype;
 mod entity;
@@ -12,23 +12,23 @@ use crate::finding::Code;
 
 const SECTIONS: [&str; 3] = ["attributes", "dimcoords", "ndarrays"];
 
-/// Reads a tree; what only the whole document can judge is kept for later.
+/// Reads a tree, and keeps everything that needs the whole document for later.
 #[derive(Debug)]
 pub(super) struct DocumentReader<'n, 'k, 's> {
     pub(super) sink: &'k mut Reporter<'s>,
-    /// Whether words of ours are refused.
+    /// Whether extensions are refused.
     strict: bool,
-    /// For each dimcoord of the document, and for each ndarray, in its order.
+    /// One site for each dimcoord of the document, and one for each ndarray, in document order.
     pub(super) sites: [Vec<Site<'n>>; 2],
-    /// Shapes of ndarrays that could not be read otherwise.
+    /// Shapes of ndarrays with other errors.
     pub(super) stray: Vec<(Site<'n>, Vec<Extent>)>,
     /// References to objects, in values.
     pub(super) targets: Vec<PendingReference<'n>>,
-    /// Group and name of dimcoords that could not be read: who refers to them is not to blame.
+    /// Group and name of dimcoords that could not be read: references to them are not reported again.
     pub(super) broken: Vec<(&'n str, &'n str)>,
 }
 
-/// Where an array says what only the whole document can judge.
+/// The nodes of an array that are checked once the whole document is read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Site<'n> {
     pub(super) group: &'n str,
@@ -39,7 +39,7 @@ pub(super) struct Site<'n> {
     pub(super) is_dimcoord: bool,
 }
 
-/// Helpers of everything that is read.
+/// Helpers for all parts of a document.
 impl<'n, 'k, 's> DocumentReader<'n, 'k, 's> {
     pub(super) fn new(sink: &'k mut Reporter<'s>, strict: bool) -> Self {
         let (sites, stray, targets, broken) = <_>::default();
@@ -55,7 +55,7 @@ impl<'n, 'k, 's> DocumentReader<'n, 'k, 's> {
         self.sink.report(code, at, message)
     }
 
-    /// Reports a value that is not what is expected.
+    /// Reports a value that is not as expected.
     pub(super) fn refuse(
         &mut self,
         code: Code,
@@ -70,7 +70,7 @@ impl<'n, 'k, 's> DocumentReader<'n, 'k, 's> {
         self.refuse(Code::WrongKind, node, format!("{what} is of the wrong kind"), expected)
     }
 
-    /// The entries of a mapping from names to entities; left empty it has none.
+    /// Returns the entries of a mapping from names to entities; none if it is left empty.
     fn entries(
         &mut self,
         node: Option<&'n Node>,
@@ -90,7 +90,7 @@ impl<'n, 'k, 's> DocumentReader<'n, 'k, 's> {
         None
     }
 
-    /// The values of the keys a mapping may have; reports the others.
+    /// Returns the values of the keys that a mapping may have, and reports other keys.
     fn fields<const N: usize>(
         &mut self,
         map: &'n NodeMap,
@@ -105,7 +105,7 @@ impl<'n, 'k, 's> DocumentReader<'n, 'k, 's> {
         known.map(|key| map.entry(key).map(|(_, node)| node))
     }
 
-    /// The value of a key that what begins at `at` has to have.
+    /// Returns the value of a required key, or reports that it is missing from the mapping at `at`.
     fn required(
         &mut self,
         node: Option<&'n Node>,
@@ -121,17 +121,17 @@ impl<'n, 'k, 's> DocumentReader<'n, 'k, 's> {
         node
     }
 
-    /// What a node says; reports a number that cannot be held.
+    /// Returns the value of a node, or reports a number that no type holds.
     fn value(&mut self, node: &Node) -> Option<Value> {
         let too_large = |at| {
             self.report(Code::NumberRange, at, "the number is too large")
                 .expected("an integer of 64 bits, or a float within the range of `float64`")
-                .hint("quote it when it is a text");
+                .hint("quote it to make it a string");
         };
         node.value().map_err(too_large).ok()
     }
 
-    /// An integer of at least `least`.
+    /// Returns an integer of at least `least`.
     fn integer(
         &mut self,
         node: &Node,
@@ -148,16 +148,16 @@ impl<'n, 'k, 's> DocumentReader<'n, 'k, 's> {
         number
     }
 
-    /// The text of a string.
+    /// Returns the text of a string.
     fn text(&mut self, node: &'n Node, what: &str) -> Option<String> {
         if let Value::String(text) = self.value(node)? {
             return Some(text);
         }
-        self.wrong_kind(node, what, "a text").hint("quotes make it one");
+        self.wrong_kind(node, what, "a string").hint("quote it to make it a string");
         None
     }
 
-    /// One of a few words; `aliases` are words of others for them.
+    /// Returns one of a few words; `aliases` are other programs' words for them.
     fn choice<T: Copy, const N: usize>(
         &mut self,
         node: &'n Node,
@@ -180,16 +180,19 @@ impl<'n, 'k, 's> DocumentReader<'n, 'k, 's> {
     }
 }
 
-/// The frame of a document: groups and sections.
+/// The structure of a document: groups and sections.
 impl<'n> DocumentReader<'n, '_, '_> {
-    /// Reads the document; `None` when it is no mapping.
+    /// Reads the document; `None` if it is not a mapping.
     pub(super) fn document(&mut self, root: &'n Node) -> Option<Document> {
         let NodeKind::Map(map) = &root.kind else {
             let expected =
                 "`attributes`, `dimcoords`, `ndarrays`, or groups such as `/` and `/a/b`";
-            let finding = self.refuse(Code::WrongKind, root, "a document is a mapping", expected);
+            let finding =
+                self.refuse(Code::WrongKind, root, "the document is not a mapping", expected);
             if root.is_null() {
-                finding.found("an empty document").hint("a document without content is `{}`");
+                finding
+                    .found("an empty document")
+                    .hint("write `{}` for a document without content");
             }
             return None;
         };
@@ -213,9 +216,9 @@ impl<'n> DocumentReader<'n, '_, '_> {
         for (key, body) in map.iter().filter(|entry| !is_section(entry)) {
             let hint = if SECTIONS.iter().any(|section| body.entry(section).is_some()) {
                 let path = quote(&format!("/{}", key.text));
-                Some(format!("a group has a path that begins with `/`: {path}"))
+                Some(format!("the path of a group begins with `/`: write {path}"))
             } else if matches!(&*key.text, "type" | "shape" | "value") {
-                Some("an array stands under `ndarrays` and its name".to_owned())
+                Some("put the array under `ndarrays`, with its name as the key".to_owned())
             } else {
                 hint(&key.text, SECTIONS)
             };
@@ -231,14 +234,14 @@ impl<'n> DocumentReader<'n, '_, '_> {
         let named = quote(&key.text);
         if SECTIONS.contains(&&*key.text) {
             let line = self.sink.source.span(first.at).line;
-            self.report(Code::MixedForms, key.at, format!("{named} stands beside groups"))
+            self.report(Code::MixedForms, key.at, format!("{named} is mixed with groups"))
                 .expected("either groups or the content of the root group")
                 .hint(format!("move it under `/`; the first group is on line {line}"));
             return;
         }
         let is_map = matches!(body.kind, NodeKind::Map(_));
         let hint = is_map.then(|| format!("write {}", quote(&format!("/{}", key.text))));
-        self.report(Code::GroupPath, key.at, format!("{named} is no group path"))
+        self.report(Code::GroupPath, key.at, format!("{named} is not a group path"))
             .expected("a path that begins with `/`")
             .maybe_hint(hint);
     }
@@ -268,7 +271,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             return Some(Group::new(path));
         }
         let map = self.map(body, "a group", "`attributes`, `dimcoords` and `ndarrays`")?;
-        // Reports the other keys; `sections` looks for these again.
+        // Only reports the other keys; `sections` reads these.
         self.fields(map, SECTIONS, "a group");
         Some(self.sections(map, path))
     }
@@ -292,10 +295,10 @@ impl<'n> DocumentReader<'n, '_, '_> {
                 group.ndarrays.push(ndarray);
                 self.sites[1].push(site);
             }
-            // A path means one thing: an array and a coordinate cannot share it.
+            // A path must be unique, so an array and a coordinate cannot share one.
             if let Some((first, _)) = dimcoords.and_then(|coords| coords.entry(&key.text)) {
                 let line = self.sink.source.span(first.at).line;
-                let message = format!("{} is a dimcoord and an ndarray", quote(&key.text));
+                let message = format!("{} is both a dimcoord and an ndarray", quote(&key.text));
                 self.report(Code::NameTwice, key.at, message)
                     .expected("one entity for each path")
                     .hint(format!("the dimcoord is on line {line}"));
@@ -305,9 +308,9 @@ impl<'n> DocumentReader<'n, '_, '_> {
     }
 }
 
-/// Shapes and other lists of extents.
+/// Shapes and other lists of lengths.
 impl<'n> DocumentReader<'n, '_, '_> {
-    /// The shape of an ndarray: integers, `null` and names of dimcoords.
+    /// Reads the shape of an ndarray: integers, `null` and names of dimcoords.
     pub(super) fn shape(&mut self, node: &'n Node) -> Option<Vec<Extent>> {
         let list = self.extents(node, "the shape")?;
         let shape: Vec<_> = list.iter().map(|node| self.extent(node)).collect();
@@ -320,20 +323,20 @@ impl<'n> DocumentReader<'n, '_, '_> {
         Some(shape)
     }
 
-    /// A shape of integers alone.
+    /// Reads a shape of integers only.
     fn fixed_shape(&mut self, node: &'n Node, what: &str) -> Option<Vec<u64>> {
         let shape = self.numbers(node, what)?;
         self.check_count(shape.iter().copied(), node)?;
         Some(shape)
     }
 
-    /// A list of extents that are integers.
+    /// Reads a list of integers, one for each dimension.
     fn numbers(&mut self, node: &'n Node, what: &str) -> Option<Vec<u64>> {
         let list = self.extents(node, what)?;
         let number = |node| match self.extent(node)? {
             Extent::Fixed(size) => Some(size),
             Extent::Unlimited | Extent::Coord(_) => {
-                let message = format!("{what} holds integers only");
+                let message = format!("{what} may contain only integers");
                 self.refuse(Code::ExtentKind, node, message, "an integer, at least 0");
                 None
             }
@@ -350,11 +353,11 @@ impl<'n> DocumentReader<'n, '_, '_> {
             Ok(Value::Int(_) | Value::UInt(_) | Value::String(_)) => {
                 let text = node.describe();
                 let text = text.rsplit(' ').next().unwrap_or_default().replace('`', "");
-                format!("a shape of one dimension is a list, too: `[{text}]`")
+                format!("write a list, even for one dimension: `[{text}]`")
             }
-            _ => "the shape of a scalar is `[]`".to_owned(),
+            _ => "write `[]` for the shape of a scalar".to_owned(),
         };
-        self.wrong_kind(node, what, "a list of extents").hint(hint);
+        self.wrong_kind(node, what, "a list of lengths").hint(hint);
         None
     }
 
@@ -366,7 +369,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             (_, Value::String(name)) => self.coord(name, node),
             _ => {
                 let expected = "an integer of at least 0, `null` or the name of a dimcoord";
-                self.refuse(Code::Extent, node, "malformed extent", expected);
+                self.refuse(Code::Extent, node, "invalid length of a dimension", expected);
                 None
             }
         }
@@ -407,7 +410,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
     }
 }
 
-/// Words as a choice: `` `a`, `b` or `c` ``.
+/// Joins words as a choice: `` `a`, `b` or `c` ``.
 fn one_of(words: &[&str]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     match quoted.split_last() {

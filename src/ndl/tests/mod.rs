@@ -1,4 +1,4 @@
-//! Tests of the whole way from text to document and back.
+//! Tests from text to document and back.
 
 mod rules;
 mod schema;
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::finding::{Code, Finding, Place, Span};
 
-/// Reads a text that breaks no rule.
+/// Reads a valid text.
 fn document(text: &str) -> Document {
     let parsed = parse(text.as_bytes());
     assert_eq!(shown(&parsed.findings), Vec::<String>::new(), "{text}");
@@ -28,7 +28,7 @@ fn place(finding: &Finding) -> Span {
     Span { line, column, start, end }
 }
 
-/// Findings as `NDL021 29:5`.
+/// Returns findings as `NDL021 29:5`.
 fn places(parsed: &Parsed) -> Vec<String> {
     parsed
         .findings
@@ -44,7 +44,7 @@ fn shown(findings: &[Finding]) -> Vec<String> {
     findings.iter().map(ToString::to_string).collect()
 }
 
-/// The findings that unresolved references are, where only what is `known` could have been meant.
+/// Returns the findings for unresolved references, if only `known` could have been meant.
 fn unresolved(parsed: &Parsed, known: &[&str]) -> Vec<String> {
     let finding =
         |found: &UnresolvedReference| found.finding(parsed.source.text(), known).to_string();
@@ -53,7 +53,7 @@ fn unresolved(parsed: &Parsed, known: &[&str]) -> Vec<String> {
 
 // The text and its YAML: places, schema, anchors, tags, documents.
 
-/// The value of the attribute `a`.
+/// Returns the value of the attribute `a`.
 fn attribute(text: &str) -> Value {
     document(&format!("attributes:\n  a: {text}\n")).groups[0].attributes[0].value.clone()
 }
@@ -128,7 +128,7 @@ fn duplicate_keys_are_found_at_the_second() {
     let parsed = parse(text.as_bytes());
     assert_eq!(places(&parsed), ["NDL005 5:3"]);
     assert_eq!(parsed.findings[0].hint.as_deref(), Some("it is first given on line 3"));
-    // The first one holds.
+    // The first one is kept.
     let document = parsed.document.unwrap();
     assert_eq!(document.groups[0].attributes[1].value, Value::Int(2));
     assert_eq!(document.groups[0].attributes.len(), 3);
@@ -152,20 +152,20 @@ fn numbers_that_no_type_holds_are_refused() {
 }
 
 #[test]
-fn what_is_not_yaml_says_where() {
+fn invalid_yaml_has_a_position() {
     assert_eq!(places(&parse(b"attributes:\n  a: b: c\n")), ["NDL003 2:7"]);
     let tab = parse(b"attributes:\n\ta: 1\n");
     assert_eq!(tab.findings[0].code, Code::Syntax);
     assert_eq!(place(&tab.findings[0]).line, 2);
     assert!(tab.findings[0].hint.as_ref().unwrap().contains("tabs"));
     assert!(tab.document.is_none());
-    // The parser behind would take a NUL for the end.
+    // The YAML parser would read a NUL as the end.
     assert_eq!(places(&parse(b"attributes: {}\n# \xc3\xa9 \0\nx: 1\n")), ["NDL003 2:5"]);
     assert_eq!(places(&parse(b"a: \x1b\n")), ["NDL003 1:4"]);
 }
 
 #[test]
-fn what_is_not_utf8_says_where() {
+fn invalid_utf8_has_a_position() {
     assert_eq!(places(&parse(b"a: 1\nb\xc3\xa9: \xff\n")), ["NDL001 2:5"]);
     let parsed = parse(b"\xef\xbb\xbfa: \xff\n");
     assert_eq!(places(&parsed), ["NDL001 1:4"]);
@@ -186,7 +186,7 @@ fn columns_count_characters_and_offsets_bytes() {
 }
 
 #[test]
-fn every_step_of_a_path_has_a_place() {
+fn every_step_of_a_path_has_a_position() {
     let text = "# é\nndarrays:\n  z:\n    shape:\n      - 10\n      - 20\n    type: {vlen: {base: 'int8'}}\n    storage:\n      endian:\n";
     let parsed = parse(text.as_bytes());
     let map = &parsed.source;
@@ -208,7 +208,7 @@ fn every_step_of_a_path_has_a_place() {
         text_at(map.value_span(&path(&["ndarrays", "z", "type", "vlen", "base"]))),
         "'int8'"
     );
-    // Left empty: the key is the place.
+    // An empty value has the position of its key.
     assert_eq!(text_at(map.value_span(&path(&["ndarrays", "z", "storage", "endian"]))), "endian");
     assert_eq!(map.value_span(&path(&["ndarrays", "y"])), None);
     assert_eq!(text_at(map.entity_span("/", "z", &[])), "z");
@@ -219,7 +219,7 @@ fn every_step_of_a_path_has_a_place() {
 }
 
 #[test]
-fn entities_of_grouped_documents_have_places_too() {
+fn entities_of_grouped_documents_have_positions() {
     let text = "/a/b:\n  attributes: {u: 1}\n  dimcoords:\n    t: {size: 1, type: int8, attributes: {v: 2}}\n";
     let map = parse(text.as_bytes()).source;
     assert_eq!(
@@ -230,16 +230,16 @@ fn entities_of_grouped_documents_have_places_too() {
 }
 
 #[test]
-fn strict_reading_refuses_our_extensions() {
+fn strict_reading_refuses_extensions() {
     let text = "ndarrays:\n  a: {shape: [1], type: complex64}\n  b: {shape: [1], type: int8, storage: {order: row}}\n";
     assert_eq!(places(&parse(text.as_bytes())), Vec::<String>::new());
     let parsed = parse_with(text.as_bytes(), &ParseOptions { strict: true });
-    // What `create` and `convert` write of an order is not refused.
+    // `storage.order`, which `create` and `convert` write, is not refused.
     assert_eq!(places(&parsed), ["NDL051 2:25"]);
 }
 
 #[test]
-fn an_empty_mapping_is_a_document_and_nothing_is_not() {
+fn an_empty_mapping_is_a_document_and_an_empty_text_is_not() {
     assert_eq!(document("{}").form, Form::Flat);
     for text in ["", "# only a comment\n", "---\n", "~"] {
         let parsed = parse(text.as_bytes());
@@ -281,7 +281,7 @@ fn a_collection_in_brackets_ends_at_its_bracket() {
     }
 }
 
-/// What another reader of YAML makes of a text.
+/// Reads a text with another YAML reader.
 fn read_by_another(text: &str) -> Value {
     fn convert(value: serde_yaml::Value) -> Value {
         use serde_yaml::Value as Other;
@@ -309,11 +309,11 @@ fn read_by_another(text: &str) -> Value {
     convert(serde_yaml::from_str(text).unwrap())
 }
 
-// Writing and reading: what is written is read as the same, here and by other readers.
+// Writing and reading: written text is read back unchanged, here and by other readers.
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_as_the_same(original in strategies::document()) {
+    fn written_documents_are_read_back(original in strategies::document()) {
         let text = original.to_yaml();
         let parsed = parse(text.as_bytes());
         let errors: Vec<_> = parsed.findings.iter().filter(|finding| {
@@ -341,7 +341,8 @@ proptest! {
     #[test]
     fn serde_yaml_carries_a_document(original in strategies::document()) {
         let text = serde_yaml::to_string(&original).unwrap();
-        // Unescaped, they break lines in the YAML 1.1 that it writes, and the indent behind them is content in 1.2.
+        // serde_yaml writes them unescaped: they break lines in its YAML 1.1, and the indent after them is content in
+        // 1.2.
         prop_assume!(!text.contains(['\u{2028}', '\u{2029}']));
         prop_assert_eq!(parse(text.as_bytes()).document, Some(original));
     }
@@ -424,7 +425,7 @@ fn canonical_form_of_a_document() {
 }
 
 #[test]
-fn both_forms_are_written_as_they_came() {
+fn both_layouts_are_written_as_they_were_read() {
     for text in
         ["{}\n", "attributes:\n  a: 1\n", "/: {}\n", "/:\n  attributes:\n    a: 1\n/b: {}\n"]
     {
@@ -449,7 +450,7 @@ fn long_lists_are_wrapped_and_nested_ones_stay_readable() {
 }
 
 #[test]
-fn a_short_form_that_would_lose_something_is_written_long() {
+fn an_attribute_that_does_not_fit_the_short_form_is_written_long() {
     let mut fact = Attribute::short("a", 1_u64).unwrap();
     fact.datatype = Datatype::Int8;
     let mut group = Group::new("/");
@@ -469,9 +470,9 @@ fn keys_too_long_for_readers_are_written_explicitly() {
     assert_eq!(parse(text.as_bytes()).document, Some(document));
 }
 
-// Texts made to hurt: no panic, no overflow of the stack, no memory beyond the bounds.
+// Hostile texts: no panic, no stack overflow, no memory beyond the limits.
 
-/// A document with something of everything.
+/// A document that uses every feature.
 const SAMPLE: &str = "\
 attributes: {title: \"Größe\\n\", n: 0x1F, long: {shape: [2], type: string, value: [a, 'b']}}
 dimcoords:
@@ -494,7 +495,7 @@ ndarrays:
 ";
 
 #[test]
-fn the_sample_breaks_no_rule() {
+fn the_sample_is_valid() {
     assert_eq!(places(&parse(SAMPLE.as_bytes())), Vec::<String>::new());
 }
 
@@ -614,7 +615,7 @@ fn a_text_over_the_limit_is_not_read() {
 }
 
 #[test]
-fn what_the_scanner_reads_ahead_is_bounded() {
+fn reading_ahead_of_the_scanner_is_bounded() {
     let text = format!("attributes: {{a: [{}]}}", "1,".repeat(3 << 20));
     assert_eq!(places(&parse(text.as_bytes())), ["NDL002 1:1"]);
 }
@@ -651,7 +652,7 @@ fn long_mappings_find_their_duplicates_and_their_keys() {
 }
 
 #[test]
-fn what_a_terminal_would_obey_is_escaped_in_findings() {
+fn control_characters_are_escaped_in_findings() {
     let parsed = parse("ndarrays: {z: {shape: [1], type: \"a\\e[2Jb\\u202e\"}}\n".as_bytes());
     let text = parsed.findings[0].to_string();
     assert!(text.contains("\\u{1b}[2Jb\\u{202e}") && !text.contains('\u{1b}'), "{text}");

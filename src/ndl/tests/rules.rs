@@ -1,4 +1,4 @@
-//! Every rule with a text that breaks it, and where.
+//! For every rule a text that breaks it, and the position of the finding.
 
 use std::collections::HashSet;
 
@@ -6,8 +6,7 @@ use super::{document, places, shown, unresolved};
 use crate::finding::{Code, Severity};
 use crate::ndl::{Integer, ParseOptions, Referrer, Value, parse, parse_with};
 
-/// Texts with their findings, for every rule but those about a text's encoding, size and depth,
-/// which `syntax` and `hostile` have.
+/// Texts with their findings, for every rule except those about encoding, size and depth, which `tests` has.
 pub(super) const BROKEN: &[(&str, &[&str])] = &[
     ("attributes: {a: 1", &["NDL003 1:18"]),
     ("{}\n---\n{}\n", &["NDL004 2:1"]),
@@ -17,7 +16,7 @@ pub(super) const BROKEN: &[(&str, &[&str])] = &[
     ("attributes: &a {b: *a}", &["NDL008 1:20"]),
     ("attributes: {[a]: 1}", &["NDL010 1:14"]),
     ("attributes: {a: 99999999999999999999}", &["NDL011 1:17"]),
-    // The frame.
+    // Documents and groups.
     ("ndarray: {}", &["NDL020 1:1"]),
     ("type: string", &["NDL020 1:1"]),
     ("run1: {attributes: {}}", &["NDL020 1:1"]),
@@ -156,7 +155,7 @@ pub(super) const BROKEN: &[(&str, &[&str])] = &[
         "ndarrays:\n  z: {shape: [2, 3], type: int8}\n  r:\n    shape: [3]\n    type: {regref: {selection: block}}\n    value:\n      - {target: /z, start: [0, 0], opposite: [1, 2]}\n      - {target: /z, start: [0], opposite: [2, 2]}\n      - {target: z}\n",
         &["NDL075 8:29", "NDL075 8:45", "NDL071 9:18"],
     ),
-    // The extents of the target are those that its own group gives it; coordinates and groups.
+    // A region is checked against the shape that the target's own group gives it; coordinates and groups.
     (
         "/a:\n  dimcoords: {t: {size: 2, type: int8}}\n  ndarrays: {z: {shape: [t, null], type: int8}}\n  attributes:\n    r:\n      shape: [3]\n      type: {regref: {selection: block}}\n      value:\n        - {target: /a/z, start: [0, 9], opposite: [2, -1]}\n        - {target: /a/t, start: [1], opposite: [2]}\n        - {target: /a, start: 1}\n",
         &["NDL075 9:52", "NDL075 9:55", "NDL075 10:49", "NDL071 11:20"],
@@ -220,7 +219,7 @@ fn every_rule_has_a_text_that_breaks_it() {
         .flat_map(|(_, places)| places.iter())
         .filter_map(|place| place.get(..6))
         .collect();
-    // Encoding, size, depth, number of findings, strictness, unresolved references: tests of their own.
+    // Tested elsewhere: encoding, size, depth, number of findings, strictness, unresolved references.
     seen.extend(["NDL001", "NDL002", "NDL009", "NDL012", "NDL051", "NDL063", "NDL074"]);
     let ids = Code::ALL.iter().map(|code| code.id());
     let all: HashSet<&str> = ids.filter(|id| id.starts_with("NDL")).collect();
@@ -228,7 +227,7 @@ fn every_rule_has_a_text_that_breaks_it() {
     assert!(missing.is_empty() && seen.is_subset(&all), "{missing:?}");
 }
 
-/// The hint of the only finding.
+/// Returns the hint of the only finding.
 fn hint(text: &str) -> String {
     let parsed = parse(text.as_bytes());
     assert_eq!(parsed.findings.len(), 1, "{:?}", shown(&parsed.findings));
@@ -236,7 +235,7 @@ fn hint(text: &str) -> String {
 }
 
 #[test]
-fn hints_say_how_to_put_it_right() {
+fn hints_say_how_to_fix_the_text() {
     let datatype = |word: &str| hint(&format!("ndarrays: {{z: {{shape: [], type: {word}}}}}"));
     assert_eq!(datatype("double"), "NDL says `float64`");
     assert_eq!(datatype("Float32"), "did you mean `float32`?");
@@ -264,7 +263,7 @@ fn hints_say_how_to_put_it_right() {
 }
 
 #[test]
-fn what_is_under_storage_and_unknown_is_kept_with_a_warning() {
+fn unknown_keys_under_storage_are_kept_with_a_warning() {
     let parsed = parse(b"ndarrays: {z: {shape: [4], type: int8, storage: {level: 3}}}");
     assert!(!parsed.has_errors());
     assert_eq!(parsed.findings[0].severity, Severity::Warning);
@@ -274,13 +273,13 @@ fn what_is_under_storage_and_unknown_is_kept_with_a_warning() {
 }
 
 #[test]
-fn what_the_language_leaves_open_is_accepted() {
+fn anything_that_the_language_leaves_open_is_accepted() {
     let accepted = [
-        // Zero extents; a scalar's value; names like keys; slashes and blanks in names.
+        // Lengths of zero; the value of a scalar; names like keys; slashes and spaces in names.
         "ndarrays: {z: {shape: [0, 3], type: int8, value: []}}",
         "attributes: {shape: 1, type: 2, value: 3, a/b: 4}",
         "/HDFEOS INFORMATION: {ndarrays: {Data.0: {shape: [], type: string, value: x}}}",
-        // The value follows the file's extents.
+        // The value has the shape of the file.
         "ndarrays: {z: {shape: [null], type: int8, storage: {shape: [2]}, value: [1, 2]}}",
         "ndarrays: {z: {shape: [5], type: int8, storage: {shape: [2]}, value: [1, 2]}}",
         "dimcoords: {t: {size: 5, type: int8, storage: {size: 2}, value: [1, 2]}}",
@@ -288,11 +287,11 @@ fn what_the_language_leaves_open_is_accepted() {
         "ndarrays: {z: {shape: [2], type: float32, value: [-90, 1.5]}}",
         "ndarrays: {z: {shape: [4], type: {enum: {members: {\"false\": 0, \"true\": 1}}}, value: [true, False, 1, \"false\"]}}",
         "ndarrays: {z: {shape: [], type: {enum: {members: {OFF: 0, ON: 1}}}, value: OFF}}",
-        // No syntax is given for these.
+        // NDL has no syntax for these.
         "ndarrays: {z: {shape: [2], type: {compound: [x: int8]}, value: [{x: 1}, [1]]}}",
         "ndarrays: {z: {shape: [], type: {vlen: {base: int8}}, value: [1, 2, 3]}}",
         "ndarrays: {z: {shape: [1], type: complex64, value: [[1, 2]], storage: {fillvalue: [0, 0]}}}",
-        // Sections and bodies left empty.
+        // Empty sections and groups.
         "/a:\n/b: {attributes: , ndarrays: }",
         "ndarrays: {z: {shape: [4294967296, 4294967296, 0], type: int8}}",
         "ndarrays: {z: {shape: [], type: string, storage: }}",
@@ -303,13 +302,13 @@ fn what_the_language_leaves_open_is_accepted() {
 }
 
 #[test]
-fn the_root_is_there_without_being_listed() {
+fn the_root_exists_without_being_listed() {
     let text = "/a: {attributes: {ref: {shape: [], type: objref, value: /}}}";
     assert!(parse(text.as_bytes()).unresolved.is_empty());
 }
 
 #[test]
-fn a_region_lies_in_the_array_that_shares_its_path_with_a_group() {
+fn a_region_is_in_the_array_that_shares_its_path_with_a_group() {
     let text = "/: {ndarrays: {z: {shape: [4], type: int8}, r: {shape: [], type: {regref: {selection: block}}, value: {target: /z, start: [0], opposite: [3]}}}}\n/z: {}\n";
     document(text);
 }
@@ -400,7 +399,7 @@ fn references_to_objects_are_followed() {
 }
 
 #[test]
-fn strict_reading_names_a_form_of_the_language() {
+fn strict_reading_suggests_a_type_of_the_language() {
     for (word, hint) in [
         ("float16", "write `opaque: {size: 2, tag: float16}`"),
         ("complex64", "write `compound: [{r: float32}, {i: float32}]`"),
@@ -418,12 +417,12 @@ fn strict_reading_names_a_form_of_the_language() {
 }
 
 #[test]
-fn a_member_of_a_compound_may_be_an_array_in_every_form_that_there_is() {
+fn a_member_of_a_compound_may_be_an_array_in_every_syntax() {
     let forms = [
         "{compound: [{x: int8}, {m: {array: {base: float32, shape: [3, 3]}}}]}",
         "\n      compound:\n        - x: int8\n        - m:\n            array:\n              shape: [3, 3]\n              base: float32",
         "\n      compound:\n      - x: int8\n      - m: {array: {base: {compound: [u: int8]}, shape: [3]}}",
-        // A member is called as the author likes.
+        // A member may have any name.
         "{compound: [{array: {array: {base: int8, shape: [2]}}}, {shape: int8}]}",
     ];
     for form in forms {
@@ -436,7 +435,7 @@ fn a_member_of_a_compound_may_be_an_array_in_every_form_that_there_is() {
 }
 
 #[test]
-fn a_document_that_cannot_be_read_again_is_not_valid() {
+fn a_document_that_cannot_be_read_back_is_not_valid() {
     let mut document = document("ndarrays: {z: {shape: [3], type: int8}}");
     assert_eq!(document.validate(), []);
     let group = document.groups.first_mut().unwrap();

@@ -1,5 +1,5 @@
-//! `schemas/ndl.schema.json` and the reader take and refuse the same documents, as far as a schema
-//! can know: for structural rules the two agree, for the others the schema says nothing.
+//! `schemas/ndl.schema.json` and the reader accept the same documents, as far as a schema can: they agree on the
+//! structural rules, and the schema does not check the others.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -17,7 +17,7 @@ use crate::ndl::report::Reporter;
 use crate::ndl::source::SourceText;
 use crate::ndl::{Value, parse, strategies};
 
-/// Rules about a text and its YAML: what breaks them is no JSON.
+/// Rules about the text and its YAML: a text that breaks them has no JSON.
 const TEXTUAL: &[Code] = &[
     Code::NotUtf8,
     Code::TooLarge,
@@ -33,7 +33,7 @@ const TEXTUAL: &[Code] = &[
     Code::TooManyFindings,
 ];
 
-/// Rules that the schema has: keys, kinds, words and ranges.
+/// Rules in the schema: keys, kinds, words and ranges.
 const STRUCTURAL: &[Code] = &[
     Code::UnknownKey,
     Code::MissingKey,
@@ -60,8 +60,8 @@ const STRUCTURAL: &[Code] = &[
     Code::Filter,
 ];
 
-/// Rules between two places of a document, about sums and products, about values, and those that
-/// only warn or depend on an option.
+/// Rules that relate two parts of a document, rules about sums, products and values, and rules that only warn or depend
+/// on an option.
 const SEMANTIC: &[Code] = &[
     Code::NameTwice,
     Code::EnumTwice,
@@ -85,7 +85,7 @@ const SEMANTIC: &[Code] = &[
 
 fn is_structural(finding: &Finding) -> bool {
     match finding.code {
-        // Whether any base holds all members needs all of them; a given base is a range for each.
+        // A given base is a range for each member; without one, the rule depends on all members together.
         Code::EnumRange => finding.expected.is_some(),
         code => STRUCTURAL.contains(&code),
     }
@@ -97,8 +97,8 @@ fn validator() -> Validator {
     jsonschema::draft202012::new(&schema).unwrap()
 }
 
-/// The value in JSON. JSON has no infinities, and its schemas take `2.0` for an integer: a number with a
-/// fraction stands for such floats.
+/// Converts the value to JSON. JSON has no infinities, and JSON Schema counts `2.0` as an integer: such floats become a
+/// number with a fraction.
 fn to_json(value: &Value) -> Json {
     match value {
         Value::Float(number) if number.is_finite() && number.fract() != 0.0 => json!(number),
@@ -111,7 +111,7 @@ fn to_json(value: &Value) -> Json {
     }
 }
 
-/// What a text says, whatever it means; `None` when it is not YAML or not one document.
+/// Reads a text as YAML; `None` if it is not YAML or not one document.
 fn yaml(text: &str) -> Option<Json> {
     let source = SourceText::new(text.to_owned());
     let mut sink = Reporter::new(&source);
@@ -158,7 +158,7 @@ fn the_schema_refuses_every_text_that_breaks_a_structural_rule_and_no_other() {
         assert_eq!(!faults.is_empty(), refused, "{text}\n{faults:#?}\n{:#?}", shown(&found));
     }
     assert_eq!(structural, STRUCTURAL.iter().copied().collect());
-    // Those that have no text there are no findings of `parse`: strictness, unresolved references.
+    // `parse` has no findings for these: strictness and unresolved references.
     let mut expected: HashSet<_> = SEMANTIC.iter().copied().chain([Code::EnumRange]).collect();
     for code in [Code::Extension, Code::UnresolvedCoord, Code::UnresolvedTarget] {
         expected.remove(&code);
@@ -166,7 +166,7 @@ fn the_schema_refuses_every_text_that_breaks_a_structural_rule_and_no_other() {
     assert_eq!(semantic, expected);
 }
 
-/// One text for each thing that a description can say.
+/// One text for each feature of descriptions.
 const VALID: &[&str] = &[
     "{}",
     "attributes:\ndimcoords:\nndarrays:\n",
@@ -188,7 +188,7 @@ const VALID: &[&str] = &[
 ];
 
 #[test]
-fn the_schema_takes_a_text_for_each_thing_that_can_be_said() {
+fn the_schema_accepts_a_text_for_each_feature() {
     let validator = validator();
     let words = crate::ndl::datatype::WORDS.iter();
     let words = words.map(|(word, ..)| format!("ndarrays: {{z: {{shape: [], type: {word}}}}}"));
@@ -201,7 +201,7 @@ fn the_schema_takes_a_text_for_each_thing_that_can_be_said() {
 }
 
 #[test]
-fn json_schema_takes_a_float_without_fraction_for_an_integer() {
+fn json_schema_counts_a_float_without_fraction_as_an_integer() {
     let text = "ndarrays: {z: {shape: [2.0], type: int8}}";
     assert_eq!(parse(text.as_bytes()).findings.first().unwrap().code, Code::Extent);
     let document = json!({ "ndarrays": { "z": { "shape": [2.0], "type": "int8" } } });
@@ -212,15 +212,15 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn the_schema_takes_every_document_that_the_model_can_say(document in strategies::document()) {
+    fn the_schema_accepts_every_document_of_the_model(document in strategies::document()) {
         let text = document.to_yaml();
         let faults = faults(&validator(), &yaml(&text).unwrap());
         prop_assert!(faults.is_empty(), "{text}\n{faults:#?}");
     }
 }
 
-/// What may stand anywhere. Floats have a fraction, because JSON Schema takes others for integers;
-/// texts have no characters that YAML wants escaped in its own way.
+/// Values for any position. Floats have a fraction, because JSON Schema counts others as integers; texts have no
+/// characters that YAML escapes in its own way.
 fn noise() -> BoxedStrategy<Json> {
     let scalar = prop_oneof![
         Just(Json::Null),
@@ -243,7 +243,7 @@ fn noise() -> BoxedStrategy<Json> {
         .boxed()
 }
 
-/// Every key of the language, keys near them, and names good and bad.
+/// Every key of the language, similar keys, and valid and invalid names.
 fn key() -> BoxedStrategy<String> {
     let known = proptest::sample::select(vec![
         "attributes",
@@ -292,13 +292,12 @@ fn word() -> BoxedStrategy<String> {
     proptest::sample::select(words).prop_map(str::to_owned).boxed()
 }
 
-/// What belongs into a place, and now and then something else.
+/// Mostly a value that belongs there, and sometimes something else.
 fn mostly(right: impl Strategy<Value = Json> + 'static) -> BoxedStrategy<Json> {
     prop_oneof![24 => right, 1 => noise()].boxed()
 }
 
-/// A mapping with the keys that must be there, some of those that can, and now and then one too few
-/// or too many.
+/// A mapping with the required keys and some optional ones, and sometimes one too few or too many.
 fn object(
     required: Vec<(&'static str, BoxedStrategy<Json>)>,
     optional: Vec<(&'static str, BoxedStrategy<Json>)>,
@@ -450,7 +449,7 @@ fn near_document() -> BoxedStrategy<Json> {
     mostly(prop_oneof![group(), groups])
 }
 
-/// Cases: enough that every rule is broken again and again.
+/// Number of cases: enough to break every rule many times.
 const NEAR: u32 = 4000;
 
 #[test]
@@ -477,20 +476,20 @@ fn schema_and_reader_agree_on_documents_near_the_grammar() {
     };
     let config = ProptestConfig {
         cases: NEAR,
-        failure_persistence: None, // a strategy that changes makes old seeds worthless
+        failure_persistence: None, // failure_persistence: None, // a change to a strategy invalidates old seeds
         ..ProptestConfig::default()
     };
     let mut runner = proptest::test_runner::TestRunner::new(config);
     if let Err(error) = runner.run(&near_document(), agrees) {
         panic!("{error}");
     }
-    // That they agree says something only when there is much to agree on.
-    assert!((NEAR / 5..NEAR * 4 / 5).contains(&taken.get()), "{} are taken", taken.get());
+    // The agreement means little unless both outcomes are common.
+    assert!((NEAR / 5..NEAR * 4 / 5).contains(&taken.get()), "{} are accepted", taken.get());
     let rare = STRUCTURAL.iter().filter(|code| !broken.borrow().contains_key(code));
     assert_eq!(rare.collect::<Vec<_>>(), Vec::<&Code>::new(), "never broken");
 }
 
-/// The reader refuses a document for what the schema cannot know, and only for that.
+/// The reader refuses a document that the schema accepts only for errors that a schema cannot know.
 #[test]
 fn a_warning_is_no_reason_to_refuse() {
     let text = "ndarrays: {z: {shape: [4], type: int8, storage: {size: 4, x-note: [1]}}}";

@@ -1,5 +1,5 @@
-//! The lists of a bag: `bag-info.txt`, which is about the bag and the size of its payload (RFC 8493 §2.2.2),
-//! `fetch.txt`, which is about payload that is still to be fetched (§2.2.3), and manifests. Nothing is fetched here.
+//! The lists of a bag: `bag-info.txt` with metadata and the size of the payload (RFC 8493 §2.2.2), `fetch.txt` with
+//! files to be fetched (§2.2.3), and manifests. Nothing is fetched here.
 
 use std::collections::HashMap;
 
@@ -11,8 +11,8 @@ use crate::finding::{self, Code, Finding};
 use crate::manifest::{NameEncoding, decode_name};
 use crate::path::{MemberPath, escape};
 
-/// Gives each line of a tag file that is not blank to `read`, with the findings up to it, until there are too many. A
-/// line that is not read is a finding of the `code` with the message that `read` gives.
+/// Passes each non-blank line of a tag file to `read`, with the findings so far, until there are too many. An error
+/// from `read` becomes a finding of the `code`.
 fn each_line(
     (code, file): (Code, &str),
     text: &[u8],
@@ -25,8 +25,7 @@ fn each_line(
     };
     for (line, content) in numbered_lines(text) {
         if findings.len() >= MAX_FAULTS {
-            const MESSAGE: &str =
-                "so many lines before this one are at fault that the rest was not read";
+            const MESSAGE: &str = "the rest of the file was not read, because too many lines before this one have errors";
             findings.push(fault(Code::BadTagFile, file, line, MESSAGE));
             break;
         }
@@ -39,28 +38,28 @@ fn each_line(
     findings
 }
 
-/// The label of the size of the payload.
+/// The label for the size of the payload.
 pub(crate) const PAYLOAD_OXUM: &str = "Payload-Oxum";
-/// The label of the day on which a bag was made.
+/// The label for the date when the bag was made.
 pub(crate) const BAGGING_DATE: &str = "Bagging-Date";
 
-/// Longest line that is written; the RFC recommends 79 characters.
+/// Length of the longest line that is written; the RFC recommends 79 characters.
 const WIDTH: usize = 79;
-/// What a line that continues another begins with.
+/// The beginning of a line that continues the one before.
 const INDENT: &str = "  ";
 
-/// One element of the metadata.
+/// One element of the metadata in `bag-info.txt`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BagField {
-    /// The label; reserved ones are the same in either case.
+    /// The label; the case of reserved labels does not matter.
     pub label: String,
-    /// The value, its lines joined by a blank.
+    /// The value; several lines are joined by a space.
     pub value: String,
-    /// The line that it begins on, counted from 1; 0 for one that was not read.
+    /// The first line of the element, counted from 1; 0 if it was not read from a file.
     pub line: u64,
 }
 
-/// The metadata of a bag, in its order.
+/// The metadata of a bag, in the order of the file.
 ///
 /// ```
 /// use ra_pack::bag::{BagInfo, BagVersion};
@@ -75,12 +74,12 @@ pub struct BagInfo {
     fields: Vec<BagField>,
 }
 
-/// The size of a payload.
+/// The size of a payload: `Payload-Oxum`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PayloadOxum {
-    /// Bytes of all files.
+    /// Total size of the files in bytes.
     pub bytes: u64,
-    /// How many files.
+    /// Number of files.
     pub files: u64,
 }
 
@@ -99,12 +98,12 @@ impl std::fmt::Display for PayloadOxum {
 }
 
 impl BagInfo {
-    /// The file that a bag of this version has its metadata in.
+    /// Returns the name of the metadata file in a bag of this version.
     pub(crate) fn file(version: BagVersion) -> &'static str {
         if version < BagVersion::V0_96 { PACKAGE_INFO } else { BAG_INFO }
     }
 
-    /// Reads metadata; `text` is decoded, with LF at the ends of lines.
+    /// Reads metadata from a decoded `text` with LF line ends.
     pub fn parse(version: BagVersion, text: &[u8]) -> (Self, Vec<Finding>) {
         let mut info = Self::default();
         let file = Self::file(version);
@@ -112,7 +111,7 @@ impl BagInfo {
             let malformed =
                 || format!("expected `Label: value`, found `{}`", escape(&beginning(content)));
             if content.starts_with([' ', '\t']) {
-                // A line that continues nothing is not a field either.
+                // A continuation without a line before it is not a field either.
                 let field = info.fields.last_mut().ok_or_else(malformed)?;
                 if !field.value.is_empty() {
                     field.value.push(' ');
@@ -130,7 +129,7 @@ impl BagInfo {
             let found = || escape(&beginning(value)).to_string();
             if label.eq_ignore_ascii_case(PAYLOAD_OXUM) {
                 if let Some(first) = first {
-                    let message = format!("`{PAYLOAD_OXUM}` stands on line {first} already");
+                    let message = format!("`{PAYLOAD_OXUM}` is already on line {first}");
                     findings.push(fault(Code::PayloadOxum, file, *line, message));
                 }
                 first = first.or(Some(*line));
@@ -149,33 +148,34 @@ impl BagInfo {
         (info, findings)
     }
 
-    /// Adds an element that somebody asked for.
+    /// Adds an element.
     ///
     /// # Errors
     ///
-    /// The reason, when it would not be read back as it is, or when its value is not the caller's to say.
+    /// A message if the element would not be read back unchanged, if its value is computed, or if it is not a valid
+    /// date.
     pub fn add(&mut self, label: &str, value: &str) -> Result<(), String> {
         let edges = |text: &str| text.trim() != text || text.is_empty();
-        // The first line of a file would not be read as it is.
+        // At the beginning of a file, a byte order mark would be dropped.
         let marked = label.starts_with('\u{feff}');
         let shown = escape(label);
         if edges(label) || marked || label.contains(|c: char| c == ':' || c.is_control()) {
             return Err(format!(
-                "the label `{shown}` is empty, has a colon, a control character, or a blank or byte order mark at its \
-                 edge"
+                "the label `{shown}` is empty, contains a colon or a control character, or begins or ends with white \
+                 space or a byte order mark"
             ));
         }
         if edges(value) || value.contains(char::is_control) {
             return Err(format!(
-                "the value of `{shown}` is empty, has a control character or line end, or a blank at its edge"
+                "the value of `{shown}` is empty, contains a control character or line end, or begins or ends with white space"
             ));
         }
         if label.eq_ignore_ascii_case(PAYLOAD_OXUM) {
-            return Err(format!("`{PAYLOAD_OXUM}` is computed, and cannot be given"));
+            return Err(format!("`{PAYLOAD_OXUM}` is computed and cannot be set"));
         }
         if label.eq_ignore_ascii_case(BAGGING_DATE) && !is_date(value) {
             let value = escape(value);
-            return Err(format!("`{BAGGING_DATE}` is `{value}`, expected a day as YYYY-MM-DD"));
+            return Err(format!("`{BAGGING_DATE}` is `{value}`, expected a date as YYYY-MM-DD"));
         }
         self.push(label, value);
         Ok(())
@@ -192,17 +192,17 @@ impl BagInfo {
         self.fields.push(BagField { label, value, line: 0 });
     }
 
-    /// The elements in their order.
+    /// Returns the elements in order.
     pub fn fields(&self) -> &[BagField] {
         &self.fields
     }
 
-    /// The first element of a label, in either case.
+    /// Returns the first element with a label, ignoring case.
     pub fn get(&self, label: &str) -> Option<&BagField> {
         self.fields.iter().find(|field| field.label.eq_ignore_ascii_case(label))
     }
 
-    /// The text, long values folded where a single blank stands.
+    /// Returns the text of the file, with long values folded at single spaces.
     pub fn to_text(&self) -> String {
         let mut text = String::new();
         for field in &self.fields {
@@ -212,7 +212,7 @@ impl BagInfo {
     }
 }
 
-/// The label and the value of a line.
+/// Splits a line into label and value.
 fn field(version: BagVersion, line: &str) -> Option<(&str, &str)> {
     let (label, value) = line.split_once(':')?;
     let trimmed = label.trim_end_matches([' ', '\t']);
@@ -229,7 +229,7 @@ fn push_folded(text: &mut String, label: &str, value: &str) {
     text.push(':');
     let mut column = label.chars().count() + 1;
     let mut words = value.split(' ').peekable();
-    // A blank beside another, or beside white space that reading would strip, is no place to fold.
+    // Folding at a space next to another, or next to white space that readers strip, would change the value.
     let mut may_fold = false;
     while let Some(word) = words.next() {
         let length = word.chars().count();
@@ -249,7 +249,7 @@ fn push_folded(text: &mut String, label: &str, value: &str) {
     text.push('\n');
 }
 
-/// The day in UTC of a time in seconds since 1970, as YYYY-MM-DD; nothing after the year 9999.
+/// Returns the day in UTC for a time in seconds since 1970, as YYYY-MM-DD; `None` after the year 9999.
 pub(crate) fn date_of(seconds: u64) -> Option<String> {
     const DAY: u64 = 24 * 60 * 60;
     let mut days = seconds / DAY;
@@ -276,7 +276,7 @@ fn days_of(year: u64, month: u64) -> Option<u64> {
     }
 }
 
-/// Whether `text` is a day of the calendar as YYYY-MM-DD.
+/// Returns whether `text` is a day of the calendar as YYYY-MM-DD.
 pub(super) fn is_date(text: &str) -> bool {
     let mut parts = text.splitn(3, '-');
     let mut next = |len| number(parts.next().filter(|part| part.len() == len)?);
@@ -288,25 +288,24 @@ pub(super) fn is_date(text: &str) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FetchEntry {
-    /// From where.
+    /// The URL of the file.
     pub url: String,
-    /// Its length as claimed; nobody has measured it.
+    /// The claimed length in bytes.
     pub length: Option<u64>,
-    /// Where in the bag it belongs.
+    /// The path in the bag.
     pub path: MemberPath,
-    /// The line that says so, counted from 1.
+    /// The line in `fetch.txt`, counted from 1.
     pub line: u64,
 }
 
-/// Reads `fetch.txt`, the list of everything that is still to be fetched, in its order; `text` is decoded, with LF at the
-/// ends of lines.
+/// Reads `fetch.txt`, the list of files to be fetched, from a decoded `text` with LF line ends.
 pub fn parse_fetch_list(names: NameEncoding, text: &[u8]) -> (Vec<FetchEntry>, Vec<Finding>) {
     let (mut entries, mut seen) = (Vec::new(), HashMap::new());
     let findings = each_line((Code::BadFetchList, FETCH), text, |line, content, findings| {
         let entry = entry(names, line, content, findings)?;
         if let Some(first) = seen.insert(entry.path.clone(), line) {
             let path = escape(entry.path.as_str());
-            let message = format!("`{path}` stands on line {first} already");
+            let message = format!("`{path}` is already on line {first}");
             findings.push(fault(Code::BadFetchList, FETCH, line, message));
         }
         entries.push(entry);
@@ -341,17 +340,17 @@ fn entry(
     let path = MemberPath::new(&*path).map_err(|invalid| invalid.to_string())?;
     if !path.as_str().starts_with("data/") {
         let path = escape(&beginning(path.as_str())).to_string();
-        return Err(format!("`{path}` is not below `data/`; only payload may be fetched"));
+        return Err(format!("`{path}` is not below `data/`, where all files to be fetched belong"));
     }
     Ok(FetchEntry { url: url.to_owned(), length: number, path, line })
 }
 
-/// The number that is written in digits and nothing else.
+/// Returns the number if it consists of digits only.
 fn number(digits: &str) -> Option<u64> {
     digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// The scheme of an absolute URL (RFC 3986 §3.1).
+/// Returns the scheme of an absolute URL (RFC 3986 §3.1).
 fn scheme(url: &str) -> Option<&str> {
     let (scheme, rest) = url.split_once(':')?;
     let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
@@ -360,8 +359,8 @@ fn scheme(url: &str) -> Option<&str> {
     (is_scheme && !rest.is_empty()).then_some(scheme)
 }
 
-/// A finding for everything odd about the lines of the decoded manifest `file`. Lines that are no lines of a manifest
-/// are left to the reader of those.
+/// Returns a finding for each unusual line of the decoded manifest `file`. Lines that are not manifest lines at all are
+/// left to the manifest parser.
 pub fn manifest_notes(version: BagVersion, file: &str, text: &[u8]) -> Vec<Finding> {
     let mut notes = Vec::new();
     for (line, content) in (1..).zip(text.split(|byte| *byte == b'\n')) {
@@ -381,16 +380,15 @@ pub fn manifest_notes(version: BagVersion, file: &str, text: &[u8]) -> Vec<Findi
             }
         };
         if is_legacy {
-            let message =
-                "the line is written as `md5sum` writes, which strict readers of bags refuse";
+            let message = "the line is in the format of `md5sum`, which strict BagIt tools refuse";
             note(Code::LegacyManifestLine, message);
         }
         if version == BagVersion::V1_0 && has_odd_percent(name) {
-            let message = "a `%` stands for itself here; only %0A, %0D and %25 are decoded";
+            let message = "the `%` is a plain character here; only %0A, %0D and %25 are decoded";
             note(Code::OddPercent, message);
         }
         if name.starts_with(b"~") || is_variable(name) {
-            let message = "the path begins with `~` or a variable, which other programs may follow out of the bag";
+            let message = "the path begins with `~` or a variable, which other programs may expand to a path outside of the bag";
             note(Code::WrongManifestEntry, message);
         }
     }
@@ -404,7 +402,7 @@ fn has_odd_percent(name: &[u8]) -> bool {
     })
 }
 
-/// `%NAME%` at the beginning, which a shell of Windows replaces.
+/// Returns whether a name begins with `%NAME%`, which a Windows shell expands.
 fn is_variable(name: &[u8]) -> bool {
     let Some(rest) = name.strip_prefix(b"%") else { return false };
     let end = memchr::memchr(b'%', rest).unwrap_or(0);
@@ -436,7 +434,7 @@ mod info_tests {
     }
 
     #[test]
-    fn every_fault_has_its_line() {
+    fn every_error_has_its_line() {
         let new = BagVersion::V1_0;
         assert_eq!(lines(new, "A: 1\nnothing\n"), [2]);
         assert_eq!(lines(new, "A : 1\n"), [1]);
@@ -452,7 +450,7 @@ mod info_tests {
     }
 
     #[test]
-    fn what_would_be_read_otherwise_is_not_written() {
+    fn elements_that_would_be_read_differently_are_refused() {
         let mut info = BagInfo::default();
         for (label, value) in [
             ("", "x"),
@@ -473,7 +471,7 @@ mod info_tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(
+        fn written_elements_are_read_back(
             fields in proptest::collection::vec(("[!-9;-~é]{1,20}", "[!-~ü]{1,90}( {1,3}[!-~ü]{1,30}){0,20}"), 0..5)
         ) {
             let mut info = BagInfo::default();
@@ -512,7 +510,7 @@ mod info_tests {
     }
 
     #[test]
-    fn what_is_no_day_is_none() {
+    fn an_invalid_day_is_refused() {
         for text in
             ["2023-02-29", "2024-13-01", "2024-1-1", "24-01-01", "2024-01-00", "", "+024-01-01"]
         {
@@ -545,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_has_its_line() {
+    fn every_error_has_its_line() {
         for line in [
             "https://example.org/a",
             "https://example.org/a 12",
@@ -577,7 +575,7 @@ mod lines_tests {
     use super::*;
 
     #[test]
-    fn each_oddity_is_noted_with_its_line() {
+    fn each_unusual_line_is_reported() {
         use Code::{
             LegacyManifestLine as Legacy, OddPercent as Percent, WrongManifestEntry as Shell,
         };

@@ -1,7 +1,7 @@
-//! The tag files of BagIt bags (RFC 8493, and the drafts from 0.93 on): parsed, checked by their rules, and written.
+//! Reads, checks and writes the tag files of BagIt bags (RFC 8493, and the drafts from 0.93 on).
 //!
-//! Each parser takes bytes or text and gives what could be read together with a [`Finding`] for each fault; none
-//! opens a file, and none fetches anything.
+//! Each parser takes bytes or text, and returns everything that could be read with a [`Finding`] for each problem. No
+//! parser opens or fetches files.
 
 mod lists;
 
@@ -17,22 +17,22 @@ use crate::finding::{Code, Finding};
 use crate::manifest::{NameEncoding, beginning};
 use crate::path::escape;
 
-/// The metadata of a bag (§2.2.2).
+/// The metadata file of a bag (§2.2.2).
 pub(crate) const BAG_INFO: &str = "bag-info.txt";
-/// What it was called before 0.96.
+/// The metadata file before version 0.96.
 pub(crate) const PACKAGE_INFO: &str = "package-info.txt";
-/// The list of payload that is still to be fetched (§2.2.3).
+/// The list of files to be fetched (§2.2.3).
 pub(crate) const FETCH: &str = "fetch.txt";
 
-/// Most faults that one tag file gives: a hostile one must not turn every line into a report.
+/// Most findings for one tag file: a hostile file must not turn every line into a finding.
 const MAX_FAULTS: usize = 1000;
 
-/// A fault in a line of a tag file.
+/// Returns a finding for a line of a tag file.
 pub(crate) fn fault(code: Code, file: &str, line: u64, message: impl Into<String>) -> Finding {
     Finding::new(code, message).in_member(file).at_line(line)
 }
 
-/// The fault of a tag file that is not text in its encoding.
+/// Returns the finding for a tag file that is not text in its encoding.
 pub(crate) fn not_text(encoding: TagEncoding, file: &str, line: u64) -> Finding {
     fault(Code::BadTagFile, file, line, format!("the file is not text in {}", encoding.name()))
 }
@@ -57,7 +57,7 @@ pub enum BagVersion {
     V0_96,
     /// 0.97
     V0_97,
-    /// 1.0, which is RFC 8493.
+    /// 1.0: RFC 8493.
     V1_0,
 }
 
@@ -66,7 +66,7 @@ impl BagVersion {
     pub const ALL: [Self; 6] =
         [Self::V0_93, Self::V0_94, Self::V0_95, Self::V0_96, Self::V0_97, Self::V1_0];
 
-    /// How a bag writes it.
+    /// Returns the version number as a bag writes it.
     pub fn name(self) -> &'static str {
         match self {
             Self::V0_93 => "0.93",
@@ -78,18 +78,18 @@ impl BagVersion {
         }
     }
 
-    /// The version of that name.
+    /// Returns the version with that number.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|version| version.name() == name)
     }
 
-    /// How manifests and `fetch.txt` of this version write names.
+    /// Returns the encoding of names in manifests and `fetch.txt` of this version.
     pub fn name_encoding(self) -> NameEncoding {
         if self == Self::V1_0 { NameEncoding::Percent } else { NameEncoding::Verbatim }
     }
 }
 
-/// What a bag declares. What it does not declare, or not in a way that is known, is absent.
+/// The declaration of a bag in `bagit.txt`. Fields are `None` if they are missing or unknown.
 ///
 /// ```
 /// use ra_pack::bag::{BagDeclaration, BagVersion};
@@ -103,7 +103,7 @@ impl BagVersion {
 pub struct BagDeclaration {
     /// The version.
     pub version: Option<BagVersion>,
-    /// The version as it stands there.
+    /// The version as written in the file.
     pub stated_version: Option<String>,
     /// The encoding of the other tag files.
     pub encoding: Option<TagEncoding>,
@@ -112,17 +112,17 @@ pub struct BagDeclaration {
 const VERSION: &str = "BagIt-Version";
 const ENCODING: &str = "Tag-File-Character-Encoding";
 
-/// What a bag of the newest version declares.
+/// The declaration of a bag of the newest version.
 pub(crate) const DECLARATION: &str = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
 
 impl BagDeclaration {
-    /// Reads `bagit.txt`, which is in UTF-8 whatever it says of the others.
+    /// Reads `bagit.txt`, which is always in UTF-8.
     pub fn parse(bytes: &[u8]) -> (Self, Vec<Finding>) {
         let mut declaration = Self::default();
         let mut findings = Vec::new();
         let marked = bytes.strip_prefix(b"\xef\xbb\xbf");
         findings.extend(marked.map(|_| byte_order_mark(BAG_DECLARATION)));
-        // Two lines are looked at, and what follows them is only counted.
+        // Only two lines are parsed; any others are only counted.
         let plain = TagEncoding::Utf8.decode(marked.unwrap_or(bytes)).unwrap_or_default();
         let text = match as_text(&plain, BAG_DECLARATION) {
             Ok(text) => text,
@@ -143,7 +143,7 @@ impl BagDeclaration {
         let version = lines.first().and_then(|(_, line)| value(VERSION, line));
         declaration.stated_version = version.map(|(version, _)| beginning(version));
         declaration.version = version.and_then(|(version, _)| BagVersion::from_name(version));
-        // Before 1.0 blanks around the colon were free.
+        // Before 1.0, spaces around the colon were optional.
         let strict = declaration.version == Some(BagVersion::V1_0);
         for ((number, line), label) in lines.iter().zip([VERSION, ENCODING]) {
             if value(label, line).is_none_or(|(_, exact)| strict && !exact) {
@@ -153,14 +153,14 @@ impl BagDeclaration {
         }
         if let (None, Some(found)) = (declaration.version, &declaration.stated_version) {
             let found = escape(found);
-            let message = format!("the version is `{found}`, known are 0.93 to 0.97 and 1.0");
+            let message = format!("unknown version `{found}`; ra-pack reads 0.93 to 0.97 and 1.0");
             push(Code::BadBag, 1, message);
         }
         if let Some((encoding, _)) = lines.get(1).and_then(|(_, line)| value(ENCODING, line)) {
             declaration.encoding = TagEncoding::from_name(encoding);
             if declaration.encoding.is_none() {
                 let message = format!(
-                    "the encoding is `{}`, which is not supported; read are UTF-8, UTF-16, UTF-16LE, UTF-16BE, \
+                    "the encoding `{}` is not supported; supported are UTF-8, UTF-16, UTF-16LE, UTF-16BE, \
                      ISO-8859-1 and US-ASCII",
                     escape(&beginning(encoding))
                 );
@@ -170,13 +170,13 @@ impl BagDeclaration {
         (declaration, findings)
     }
 
-    /// The version whose rules hold: the newest, when none is declared that is known.
+    /// Returns the version whose rules apply: the newest if none or an unknown one is declared.
     pub fn rules(&self) -> BagVersion {
         self.version.unwrap_or(BagVersion::V1_0)
     }
 }
 
-/// The value after a label, and whether exactly one blank stands between them.
+/// Returns the value after a label, and whether exactly one space separates them.
 fn value<'a>(label: &str, line: &'a str) -> Option<(&'a str, bool)> {
     let rest = line.strip_prefix(label)?;
     let value = rest.trim_start_matches([' ', '\t']).strip_prefix(':')?;
@@ -192,20 +192,20 @@ pub enum TagEncoding {
     /// UTF-8, without a byte order mark.
     #[default]
     Utf8,
-    /// UTF-16 in the order that its byte order mark says, big-endian without one.
+    /// UTF-16 in the byte order of its byte order mark, big-endian without one.
     Utf16,
-    /// UTF-16, least significant byte first.
+    /// UTF-16, little-endian.
     Utf16Le,
-    /// UTF-16, most significant byte first.
+    /// UTF-16, big-endian.
     Utf16Be,
-    /// ISO-8859-1: each byte is the character of that number.
+    /// ISO-8859-1: each byte is the code point of one character.
     Latin1,
     /// US-ASCII.
     Ascii,
 }
 
 impl TagEncoding {
-    /// The encoding of a name in the registry of character sets, in either case.
+    /// Returns the encoding with that name in the IANA registry of character sets, ignoring case.
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name.to_ascii_uppercase().as_str() {
             "UTF-8" | "UTF8" => Self::Utf8,
@@ -218,7 +218,7 @@ impl TagEncoding {
         })
     }
 
-    /// Its name.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Utf8 => "UTF-8",
@@ -230,8 +230,8 @@ impl TagEncoding {
         }
     }
 
-    /// The text as bytes of UTF-8 with every line end as LF; `None` if the bytes are not text in this encoding. Bytes
-    /// that claim to be UTF-8 are not checked here: the reader of the lines knows which of them is at fault.
+    /// Decodes text to UTF-8 with every line end as LF; `None` if the bytes are not text in this encoding. UTF-8 is not
+    /// checked here, because the parsers report the line of the invalid bytes.
     pub fn decode(self, bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
         let utf16 = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
             let (pairs, rest) = bytes.as_chunks::<2>();
@@ -257,7 +257,7 @@ impl TagEncoding {
     }
 }
 
-/// CRLF and CR alone as LF.
+/// Replaces CRLF and single CR by LF.
 fn with_plain_line_ends(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     if memchr::memchr(b'\r', &text).is_none() {
         return text;
@@ -274,7 +274,7 @@ fn with_plain_line_ends(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     Cow::Owned(plain)
 }
 
-/// The lines of a decoded text with their numbers; a last line end starts no further line.
+/// Returns the lines of a decoded text with their numbers; a line end at the end of the text starts no further line.
 fn numbered_lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
     let text = text.strip_suffix('\n').unwrap_or(text);
     let lines = (!text.is_empty()).then(|| text.split('\n'));
@@ -295,12 +295,12 @@ fn as_text<'t>(bytes: &'t [u8], file: &str) -> Result<&'t str, Box<Finding>> {
     Err(Box::new(fault))
 }
 
-/// The lines that findings are about.
+/// Returns the lines of the findings.
 #[cfg(test)]
 fn lines_of(findings: &[Finding]) -> Vec<u64> {
     let line = |finding: &Finding| match finding.place {
         Some(crate::finding::Place::Line { line }) => line,
-        _ => panic!("a fault of a tag file is in a line"),
+        _ => panic!("every finding of a tag file has a line"),
     };
     findings.iter().map(line).collect()
 }
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_without_a_fault() {
+    fn a_written_declaration_is_read_without_findings() {
         let (declaration, faults) = BagDeclaration::parse(DECLARATION.as_bytes());
         assert_eq!(faults, []);
         assert_eq!(declaration.version, Some(BagVersion::V1_0));
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn the_form_is_exact_from_1_0_on() {
+    fn white_space_is_checked_from_1_0_on() {
         let text = |version: &str, blank: &str| {
             format!("BagIt-Version{blank}: {version}\nTag-File-Character-Encoding: UTF-8\n")
         };
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn every_encoding_and_line_end_gives_one_text() {
+    fn every_encoding_and_line_end_gives_the_same_text() {
         let expected = "Größe: 1\nb\n\nc".as_bytes();
         let text = "Größe: 1\r\nb\r\rc";
         let le: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_in_the_encoding_is_a_fault() {
+    fn text_that_is_invalid_in_the_encoding_is_an_error() {
         assert!(TagEncoding::Utf16Le.decode(b"abc").is_none());
         assert!(TagEncoding::Utf16Be.decode(&[0xd8, 0, 0, b'a']).is_none());
         assert!(TagEncoding::Ascii.decode("é".as_bytes()).is_none());
