@@ -1,4 +1,5 @@
-//! Whole files decoded, arrays whose element type the program knows, and arrays whose element type the file decides.
+//! Decoded files, arrays with an element type known to the program, and arrays with an element type known from the
+//! file.
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
@@ -18,17 +19,17 @@ use super::reverse::Reversal;
 use super::slice::SlicePlan;
 use super::{DecodeError, DecodeErrorKind, ReadError, ShapeError};
 
-/// A decoded file. Nothing is copied when the file holds plain elements in this machine's byte order.
+/// A decoded file. Nothing is copied if the elements are unencoded and in native byte order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Decoded<'a> {
-    /// The header as stored; [`Header::decoded`] is that of the decoded data.
+    /// The header as stored; [`Header::decoded`] is the header of the decoded data.
     pub header: Header,
-    /// The elements, first index fastest, in this machine's byte order.
+    /// The elements in column-major order and native byte order.
     pub data: Cow<'a, [u8]>,
-    /// What follows the data.
+    /// The bytes after the data.
     pub metadata: &'a [u8],
-    /// How the elements were stored.
+    /// The encoding of the elements in the file.
     pub encoding: Encoding,
 }
 
@@ -36,8 +37,8 @@ pub struct Decoded<'a> {
 ///
 /// # Errors
 ///
-/// When the file is not a whole RawArray, cannot be decoded, or holds elements of unknown layout in
-/// the other byte order.
+/// [`DecodeError`] if the file is not a complete RawArray, cannot be decoded, or has elements of unknown layout in the
+/// other byte order.
 pub fn decode(file: &[u8]) -> Result<Decoded<'_>, DecodeError> {
     let header = Header::parse(file)?;
     header.check_file_len(count(file.len()))?;
@@ -47,7 +48,7 @@ pub fn decode(file: &[u8]) -> Result<Decoded<'_>, DecodeError> {
         .unwrap_or_default();
     let len = usize::try_from(header.data_len()).map_err(|_| header.not_indexable())?;
     if header.is_encoded() {
-        // Nothing is taken for data before it is known that there are so many.
+        // Memory for the data is allocated only once all of it is known to be there.
         let (encoding, used) = probe(&header, section)?;
         let mut data = zeroed(len).map_err(|_| header.not_indexable())?;
         decode_into(&header, encoding, section, &mut data).map_err(|error| match error {
@@ -65,17 +66,17 @@ pub fn decode(file: &[u8]) -> Result<Decoded<'_>, DecodeError> {
     Ok(Decoded { header, data, metadata, encoding: Encoding::Raw })
 }
 
-/// What follows a header, read and decoded.
+/// The decoded content of a file after the header.
 #[derive(Debug)]
 pub(super) struct ReadBody<T> {
     pub(super) data: Vec<T>,
-    /// Metadata that had to be read to find the end of the data; the reader may have more.
+    /// The metadata that was read to find the end of the data; the reader may have more.
     pub(super) metadata: Vec<u8>,
 }
 
-/// Reads the data section after `header` as elements of type `T`, in native byte order. The element
-/// type is the caller's to check; `T` may also be `u8` for the bytes. `file_len`, when the caller knows
-/// the length of the file, lets the memory be taken at once.
+/// Reads the data section after `header` as elements of type `T`, in native byte order. The caller checks the element
+/// type; `T` may also be `u8` for the bytes. If the length of the file is known as `file_len`, the memory is allocated
+/// at once.
 pub(super) fn read_body<T: Pod>(
     header: &Header,
     reader: &mut impl Read,
@@ -92,7 +93,7 @@ pub(super) fn read_body<T: Pod>(
         section.drain(..used.min(section.len()));
         return Ok(ReadBody { data, metadata: section });
     }
-    // Memory for elements whose presence nothing but the header promises doubles as they arrive.
+    // If only the header claims the elements, the memory doubles as they arrive.
     let mut next = match file_len {
         Some(file_len) => {
             header.check_file_len(file_len)?;
@@ -122,10 +123,10 @@ pub(super) fn read_body<T: Pod>(
     Ok(ReadBody { data, metadata: Vec::new() })
 }
 
-/// Memory that is first taken where the length of the file is not known.
+/// First allocation in bytes, if the length of the file is not known.
 const FIRST_BYTES: usize = 1 << 20;
 
-/// Zeroed memory as the system gives it, which costs no pass over it.
+/// Allocates zeroed memory from the system, without a pass over it.
 fn zeroed<T: Pod>(elements: usize) -> io::Result<Vec<T>> {
     bytemuck::allocation::try_zeroed_vec(elements).map_err(|()| out_of_memory())
 }
@@ -134,11 +135,10 @@ fn out_of_memory() -> io::Error {
     io::ErrorKind::OutOfMemory.into()
 }
 
-/// An n-dimensional array of `T` as a RawArray file holds it: elements with the first index fastest.
+/// An n-dimensional array of `T` as in a RawArray file: in column-major order (first index fastest).
 ///
-/// `T` is one of the integers `i8` to `i128` and `u8` to `u128`, the floats `f16`, `bf16`, `f32` and
-/// `f64`, `Complex<f16|f32|f64>`, or a structure that says that it is a user-defined element: see
-/// [`Element`].
+/// `T` is one of the integers `i8` to `i128` and `u8` to `u128`, the floats `f16`, `bf16`, `f32` and `f64`,
+/// `Complex<f16|f32|f64>`, or a structure that implements [`Element`].
 ///
 /// ```
 /// use ndarray::{ArrayD, array};
@@ -157,18 +157,19 @@ fn out_of_memory() -> io::Error {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct RawArray<T> {
-    /// Always flags 0 and the element type of `T`, and as many elements as `data`.
+    /// The header: flags 0, the element type of `T`, and as many elements as `data`.
     header: Header,
     data: Vec<T>,
     metadata: Vec<u8>,
 }
 
 impl<T: Element> RawArray<T> {
-    /// An array of `dims` whose elements are `data`, first index fastest.
+    /// Makes an array with the dimensions `dims` from elements in column-major order.
     ///
     /// # Errors
     ///
-    /// When `data` has not as many elements as `dims` say, or there are more than [`MAX_NDIMS`] dims.
+    /// - [`ShapeError::Length`] if the number of elements is not the product of `dims`.
+    /// - [`ShapeError::TooManyDims`] if there are more than [`MAX_NDIMS`] dimensions.
     pub fn new(dims: Vec<u64>, data: Vec<T>) -> Result<Self, ShapeError> {
         let header = Header::new(ElementType::of::<T>(), dims)?;
         let (expected, found) = (header.elements(), count(data.len()));
@@ -178,34 +179,35 @@ impl<T: Element> RawArray<T> {
         Ok(Self { header, data, metadata: Vec::new() })
     }
 
-    /// Reads a whole file, trailing metadata included. No more memory is taken than what arrives needs;
-    /// [`RawArray::read_sized`] is faster where the length is known.
+    /// Reads a complete file with trailing metadata. Memory grows with the data that arrives; [`RawArray::read_sized`]
+    /// is faster if the length is known.
     ///
     /// # Errors
     ///
-    /// When the reader fails, the file is damaged, or its elements may not be read as `T` (see
-    /// [`ElementType::reads_as`]).
+    /// - [`ReadError::Io`] if the reader fails.
+    /// - [`ReadError::Decode`] if the file is not valid, or its elements may not be read as `T` (see
+    ///   [`ElementType::reads_as`]).
     pub fn read_from(mut reader: impl Read) -> Result<Self, ReadError> {
         let header = Header::read(&mut reader)?;
         Self::read_after(&header, &mut reader, None)
     }
 
-    /// Reads a whole file of `file_len` bytes, with memory taken once.
+    /// Reads a complete file of `file_len` bytes, with a single allocation.
     ///
     /// # Errors
     ///
-    /// As [`RawArray::read_from`].
+    /// The errors of [`RawArray::read_from`].
     pub fn read_sized(mut reader: impl Read, file_len: u64) -> Result<Self, ReadError> {
         let header = Header::read(&mut reader)?;
         Self::read_after(&header, &mut reader, Some(file_len))
     }
 
-    /// Reads what follows `header`. `file_len` counts from the beginning of the file, as far as it is
+    /// Reads the rest of a file after `header`. `file_len` is the length of the file including the header, if it is
     /// known.
     ///
     /// # Errors
     ///
-    /// As [`RawArray::read_from`].
+    /// The errors of [`RawArray::read_from`].
     pub fn read_after(
         header: &Header,
         reader: &mut impl Read,
@@ -218,11 +220,11 @@ impl<T: Element> RawArray<T> {
         Ok(Self { header, data, metadata })
     }
 
-    /// Decodes a whole file that is in memory.
+    /// Decodes a complete file in memory.
     ///
     /// # Errors
     ///
-    /// When the file is damaged, or its elements may not be read as `T`.
+    /// [`DecodeError`] if the file is not valid, or its elements may not be read as `T`.
     pub fn from_bytes(file: &[u8]) -> Result<Self, DecodeError> {
         let decoded = decode(file)?;
         decoded.header.check_type::<T>()?;
@@ -231,12 +233,12 @@ impl<T: Element> RawArray<T> {
         Ok(Self { header, data, metadata: decoded.metadata.to_vec() })
     }
 
-    /// Writes the file: flags 0, little-endian elements, and the metadata if there is any.
+    /// Writes the file: flags 0, little-endian elements, and any metadata.
     ///
     /// # Errors
     ///
-    /// When the writer fails, there are more than [`MAX_NDIMS`] dims, or (on a big-endian machine) the
-    /// layout of user-defined elements is not known.
+    /// Any error of the writer. An error if there are more than [`MAX_NDIMS`] dimensions, or (on a big-endian machine)
+    /// the layout of user-defined elements is unknown.
     pub fn write_to(&self, mut writer: impl Write) -> io::Result<()> {
         if self.header.ndims() > MAX_NDIMS {
             return Err(ShapeError::TooManyDims { ndims: count(self.header.ndims()) }.into());
@@ -245,38 +247,38 @@ impl<T: Element> RawArray<T> {
         writer.write_all(&self.metadata)
     }
 
-    /// The header that the file is written with.
+    /// Returns the header of the written file.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// The extents, first index fastest.
+    /// Returns the lengths of the dimensions, fastest first.
     pub fn dims(&self) -> &[u64] {
         self.header.dims()
     }
 
-    /// The elements, first index fastest.
+    /// Returns the elements in column-major order.
     pub fn data(&self) -> &[T] {
         &self.data
     }
 
-    /// The bytes that follow the data in the file. Most implementations lose or refuse them.
+    /// Returns the bytes after the data in the file. Most implementations drop or refuse them.
     pub fn metadata(&self) -> &[u8] {
         &self.metadata
     }
 
-    /// The same array, to be written with `metadata` after its data.
+    /// Sets the bytes to write after the data.
     #[must_use]
     pub fn with_metadata(mut self, metadata: Vec<u8>) -> Self {
         self.metadata = metadata;
         self
     }
 
-    /// The elements as an array that ndarray can index, without copying them.
+    /// Returns a view that ndarray can index, without copying the elements.
     ///
     /// # Errors
     ///
-    /// When the dims are too large for ndarray, which takes an array without elements too.
+    /// [`ShapeError::NotIndexable`] if the dimensions are too large for ndarray, even for an array without elements.
     pub fn view(&self) -> Result<ArrayViewD<'_, T>, ShapeError> {
         let shape = fortran_shape(self.dims())?;
         ArrayViewD::from_shape(shape, &self.data)
@@ -297,8 +299,8 @@ impl<T> From<RawArray<T>> for Vec<T> {
     }
 }
 
-/// Any layout is stored with the same indices: element `[i, j]` stays element `[i, j]`. An array whose
-/// first index is fastest in memory is copied as it lies.
+/// Keeps the indices of an array of any layout: element `[i, j]` stays element `[i, j]`. A column-major array is copied
+/// byte by byte.
 impl<T: Element, S: Data<Elem = T>, D: Dimension> From<&ArrayBase<S, D>> for RawArray<T> {
     fn from(array: &ArrayBase<S, D>) -> Self {
         let reversed = array.t();
@@ -311,7 +313,7 @@ impl<T: Element, S: Data<Elem = T>, D: Dimension> From<&ArrayBase<S, D>> for Raw
     }
 }
 
-/// Elements are moved, not copied, when the first index is fastest in memory and they fill it.
+/// Keeps the indices. A contiguous column-major array is moved without copying the elements.
 impl<T: Element, D: Dimension> From<Array<T, D>> for RawArray<T> {
     fn from(array: Array<T, D>) -> Self {
         if !array.t().is_standard_layout() {
@@ -326,8 +328,8 @@ impl<T: Element, D: Dimension> From<Array<T, D>> for RawArray<T> {
     }
 }
 
-/// Without copying the elements. Fails when the dims are too large for ndarray, which takes an array
-/// without elements too.
+/// Converts without copying the elements. Fails if the dimensions are too large for ndarray, even for an array without
+/// elements.
 impl<T: Element> TryFrom<RawArray<T>> for ArrayD<T> {
     type Error = ShapeError;
 
@@ -336,7 +338,7 @@ impl<T: Element> TryFrom<RawArray<T>> for ArrayD<T> {
     }
 }
 
-/// Writes a header of flags 0 and elements in native byte order.
+/// Writes a header with flags 0 and elements in native byte order.
 fn write_plain(header: &Header, elements: &[u8], writer: &mut impl Write) -> io::Result<()> {
     writer.write_all(&header.encode())?;
     if header.is_native() {
@@ -347,7 +349,7 @@ fn write_plain(header: &Header, elements: &[u8], writer: &mut impl Write) -> io:
     writer.write_all(&swapped)
 }
 
-/// An array with the first index fastest, from its elements in that order.
+/// Returns a column-major array for elements in that order.
 pub(super) fn fortran_array<T>(dims: &[u64], data: Vec<T>) -> Result<ArrayD<T>, ShapeError> {
     ArrayD::from_shape_vec(fortran_shape(dims)?, data)
         .map_err(|_| ShapeError::NotIndexable { dims: dims.to_vec() })
@@ -361,12 +363,13 @@ fn fortran_shape(dims: &[u64]) -> Result<StrideShape<IxDyn>, ShapeError> {
     }
 }
 
-/// The elements of a whole file as an array in place, for files that are mapped into memory.
+/// Returns a view of the elements of a complete file, without copying. Use it for files that are mapped into memory.
 ///
 /// # Errors
 ///
-/// When the file is damaged, its elements may not be read as `T`, are encoded or in the other byte
-/// order, or are not aligned in memory as `T` needs.
+/// - [`DecodeErrorKind::NotInPlace`] if the elements are encoded or in the other byte order.
+/// - [`DecodeErrorKind::Misaligned`] if the data does not have the alignment of `T`.
+/// - Other kinds if the file is not valid, or its elements may not be read as `T`.
 pub fn view<T: Element>(file: &[u8]) -> Result<ArrayViewD<'_, T>, DecodeError> {
     let header = Header::parse(file)?;
     header.check_type::<T>()?;
@@ -384,14 +387,15 @@ pub fn view<T: Element>(file: &[u8]) -> Result<ArrayViewD<'_, T>, DecodeError> {
     ArrayViewD::from_shape(shape, elements).map_err(|_| header.not_indexable())
 }
 
-/// Reads a slice of an unencoded file and nothing else of it. `read_at` fills a buffer from an offset in
-/// the data section, which begins [`Header::header_len`] bytes into the file. `file_len` is the length of
-/// the whole file in bytes: it proves that the memory taken is not merely claimed.
+/// Reads only the bytes of a slice of an unencoded file. `read_at` fills a buffer from an offset in the data section,
+/// which begins [`Header::header_len`] bytes into the file. `file_len` is the length of the complete file in bytes; it
+/// limits the memory that is allocated.
 ///
 /// # Errors
 ///
-/// When the elements may not be read as `T`, the file is too short or encoded, the slice does not fit,
-/// or `read_at` fails.
+/// - [`ReadError::Io`] if `read_at` fails.
+/// - [`ReadError::Decode`] if the elements may not be read as `T`, or the file is too short or encoded.
+/// - [`ReadError::Slice`] if the slice does not fit the array.
 pub fn read_slice<T: Element>(
     header: &Header,
     file_len: u64,
@@ -404,7 +408,7 @@ pub fn read_slice<T: Element>(
     Ok(fortran_array(&dims, data).map_err(error)?)
 }
 
-/// The extents of a slice and its elements in native byte order; `T` may also be `u8` for the bytes.
+/// Returns the dimensions of a slice and its elements in native byte order; `T` may also be `u8` for the bytes.
 pub(super) fn read_slice_data<T: Pod>(
     header: &Header,
     file_len: u64,
@@ -424,7 +428,7 @@ pub(super) fn read_slice_data<T: Pod>(
     Ok((plan.dims().to_vec(), data))
 }
 
-/// Elements that no Rust type holds: user-defined ones, and numbers of unusual widths.
+/// Elements for which Rust has no type: user-defined ones, and numbers of unusual widths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpaqueArray {
     header: Header,
@@ -432,34 +436,35 @@ pub struct OpaqueArray {
 }
 
 impl OpaqueArray {
-    /// The extents, first index fastest.
+    /// Returns the lengths of the dimensions, fastest first.
     pub fn dims(&self) -> &[u64] {
         self.header.dims()
     }
 
-    /// The element type.
+    /// Returns the element type.
     pub fn element(&self) -> ElementType {
         self.header.element()
     }
 
-    /// The bytes of all elements, first index fastest, in this machine's byte order.
+    /// Returns the bytes of all elements in column-major order and native byte order.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    #[expect(clippy::expect_used, reason = "the reversed array is exactly as long")]
+    #[expect(clippy::expect_used, reason = "the reversed array has the same length")]
     fn reversed_axes(self) -> Self {
         let mut bytes = vec![0; self.bytes.len()];
-        Reversal::new(&self.header).reverse(&self.bytes, &mut bytes).expect("two of one length");
+        Reversal::new(&self.header)
+            .reverse(&self.bytes, &mut bytes)
+            .expect("both have the same length");
         Self { header: self.header.reversed(), bytes }
     }
 }
 
-/// Defines [`AnyArray`] and everything that treats its variants alike from one table of them.
+/// Defines [`AnyArray`], and everything that is the same for all its variants, from one table.
 macro_rules! any_array {
     ($($variant:ident($rust:ty) = $($element:ident)|+, $doc:literal;)+) => {
-        /// An array of any element type that a file can have. All arrays are as ndarray holds them, with
-        /// the indices of the file unless its reader says otherwise.
+        /// An array of any element type. It has the indices of the file, unless its reader documents otherwise.
         ///
         /// ```
         /// use ra_pack::{AnyArray, Pack};
@@ -475,12 +480,12 @@ macro_rules! any_array {
         #[non_exhaustive]
         pub enum AnyArray {
             $(#[doc = $doc] $variant(ArrayD<$rust>),)+
-            /// User-defined elements and numbers of widths for which Rust has no type, as bytes.
+            /// The bytes of user-defined elements, and of numbers for which Rust has no type.
             Opaque(OpaqueArray),
         }
 
         impl AnyArray {
-            /// The element type that the array is written as; truth values are `uint8`.
+            /// Returns the element type in a written file; truth values are `uint8`.
             pub fn element(&self) -> ElementType {
                 match self {
                     $(Self::$variant(_) => ElementType::of::<$rust>(),)+
@@ -488,7 +493,7 @@ macro_rules! any_array {
                 }
             }
 
-            /// The extents, in the order of the indices.
+            /// Returns the lengths of the dimensions, in the order of the indices.
             pub fn dims(&self) -> Vec<u64> {
                 match self {
                     $(Self::$variant(array) => array.shape().iter().copied().map(count).collect(),)+
@@ -496,12 +501,12 @@ macro_rules! any_array {
                 }
             }
 
-            /// Reads what follows `header`, to the end. `file_len` counts from the beginning of the file, as far as it
-            /// is known.
+            /// Reads the rest of a file after `header`, to the end. `file_len` is the length of the file including the
+            /// header, if it is known.
             ///
             /// # Errors
             ///
-            /// As [`AnyArray::read_from`].
+            /// The errors of [`AnyArray::read_from`].
             pub fn read_after(
                 header: &Header,
                 reader: &mut impl Read,
@@ -518,16 +523,18 @@ macro_rules! any_array {
                         Self::Opaque(OpaqueArray { header: header.decoded(), bytes: data })
                     }
                 };
-                // A reader that counts or hashes must see the metadata too.
+                // A reader that counts or hashes must also read the metadata.
                 io::copy(reader, &mut io::sink())?;
                 Ok(array)
             }
 
-            /// Reads a slice of an unencoded file and nothing else of it; see [`read_slice`](super::read_slice).
+            /// Reads only the bytes of a slice of an unencoded file; see [`read_slice`](super::read_slice).
             ///
             /// # Errors
             ///
-            /// When the file is too short or encoded, the slice does not fit, or `read_at` fails.
+            /// - [`ReadError::Io`] if `read_at` fails.
+            /// - [`ReadError::Decode`] if the file is too short or encoded.
+            /// - [`ReadError::Slice`] if the slice does not fit the array.
             pub fn read_slice(
                 header: &Header,
                 file_len: u64,
@@ -548,8 +555,7 @@ macro_rules! any_array {
                 }
             }
 
-            /// The same elements with their indices in the opposite order: `[i, j]` becomes `[j, i]`. Only
-            /// opaque elements are moved.
+            /// Reverses the order of the indices: `[i, j]` becomes `[j, i]`. Only opaque elements are moved in memory.
             #[must_use]
             pub fn reversed_axes(self) -> Self {
                 match self {
@@ -562,8 +568,8 @@ macro_rules! any_array {
             ///
             /// # Errors
             ///
-            /// When the writer fails, or (on a big-endian machine) the layout of user-defined elements is
-            /// not known.
+            /// Any error of the writer. An error if (on a big-endian machine) the layout of user-defined elements is
+            /// unknown.
             pub fn write_to(&self, mut writer: impl Write) -> io::Result<()> {
                 match self {
                     $(Self::$variant(array) => RawArray::from(array).write_to(writer),)+
@@ -578,7 +584,7 @@ macro_rules! any_array {
             }
         }
 
-        /// Without copying the elements. Fails when they are of another type.
+        /// Converts without copying the elements. Fails if they have another type.
         impl TryFrom<AnyArray> for ArrayD<$rust> {
             type Error = DecodeErrorKind;
 
@@ -613,10 +619,9 @@ any_array! {
 }
 
 impl AnyArray {
-    /// The elements as `f64`, with the same indices; nothing for complex and opaque ones.
+    /// Converts the elements to `f64`, with the same indices; `None` for complex and opaque elements.
     ///
-    /// Integers of more than 53 bits are rounded to the nearest `f64`, to the even one of two; all other numbers are
-    /// exact.
+    /// Integers of more than 53 bits are rounded to the nearest `f64`, ties to even. All other numbers are exact.
     ///
     /// ```
     /// use ndarray::arr1;
@@ -625,7 +630,7 @@ impl AnyArray {
     /// let counts = AnyArray::from(arr1(&[3_i16, -4]).into_dyn());
     /// assert_eq!(counts.to_f64(), Some(arr1(&[3.0, -4.0]).into_dyn()));
     /// ```
-    #[expect(clippy::cast_precision_loss, reason = "there is no other conversion, and it is said")]
+    #[expect(clippy::cast_precision_loss, reason = "the documentation gives the precision")]
     pub fn to_f64(&self) -> Option<ArrayD<f64>> {
         Some(match self {
             Self::I8(array) => array.mapv(f64::from),
@@ -646,22 +651,23 @@ impl AnyArray {
         })
     }
 
-    /// Reads a whole file; trailing metadata is read and dropped. No more memory is taken than what
-    /// arrives needs; [`AnyArray::read_sized`] is faster where the length is known.
+    /// Reads a complete file, and drops trailing metadata. Memory grows with the data that arrives;
+    /// [`AnyArray::read_sized`] is faster if the length is known.
     ///
     /// # Errors
     ///
-    /// When the reader fails, the file is damaged, or ndarray cannot hold its dims.
+    /// - [`ReadError::Io`] if the reader fails.
+    /// - [`ReadError::Decode`] if the file is not valid, or its dimensions are too large for ndarray.
     pub fn read_from(mut reader: impl Read) -> Result<Self, ReadError> {
         let header = Header::read(&mut reader)?;
         Self::read_after(&header, &mut reader, None)
     }
 
-    /// Reads a whole file of `file_len` bytes, with memory taken once.
+    /// Reads a complete file of `file_len` bytes, with a single allocation.
     ///
     /// # Errors
     ///
-    /// As [`AnyArray::read_from`].
+    /// The errors of [`AnyArray::read_from`].
     pub fn read_sized(mut reader: impl Read, file_len: u64) -> Result<Self, ReadError> {
         let header = Header::read(&mut reader)?;
         Self::read_after(&header, &mut reader, Some(file_len))

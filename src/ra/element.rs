@@ -1,4 +1,4 @@
-//! What one element is, its kind and its width, and the flags that say how elements are stored.
+//! The kind and width of elements, and the flags of a file.
 
 use std::fmt;
 
@@ -9,11 +9,11 @@ use serde::{Serialize, Serializer};
 
 use super::structure::{Part, Structure};
 
-/// The `eltype` field: what the bits of an element mean.
+/// The `eltype` field: the kind of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ElementKind {
-    /// 0: structures and everything else that only the author knows.
+    /// 0: user-defined elements, such as structures.
     User,
     /// 1: signed integers.
     Int,
@@ -23,16 +23,16 @@ pub enum ElementKind {
     Float,
     /// 4: pairs of floats, real part first.
     Complex,
-    /// 5: brain floats of 2 bytes; Julia writes its `Bool` (1 byte) and packed bits (8 bytes) here.
+    /// 5: bfloat16 (2 bytes). Julia also writes its `Bool` (1 byte) and packed bits (8 bytes) with this kind.
     BFloat,
 }
 
 impl ElementKind {
-    /// The kinds, each at its place as the `eltype` field.
+    /// The kinds in the order of their `eltype`.
     const ALL: [Self; 6] =
         [Self::User, Self::Int, Self::UInt, Self::Float, Self::Complex, Self::BFloat];
 
-    /// The `eltype` field.
+    /// Returns the `eltype` field.
     pub fn eltype(self) -> u64 {
         self as u64
     }
@@ -40,8 +40,8 @@ impl ElementKind {
 
 /// A kind of element and its width in bytes: the fields `eltype` and `elbyte` together.
 ///
-/// Displays as the names of the field: `float32`, `complex64` (two 4-byte floats), `bfloat16`,
-/// `bool`, `bits`, and `user12` for user-defined elements of 12 bytes.
+/// Displays as a name such as `float32`, `complex64` (two 4-byte floats), `bfloat16`, `bool`, `bits`, or `user12` for
+/// user-defined elements of 12 bytes.
 ///
 /// ```
 /// use ra_pack::ra::ElementType;
@@ -78,13 +78,13 @@ impl ElementType {
     pub const UINT64: Self = Self::known(ElementKind::UInt, 8);
     /// `u128`.
     pub const UINT128: Self = Self::known(ElementKind::UInt, 16);
-    /// `f16` of the crate half.
+    /// `f16` of the crate `half`.
     pub const FLOAT16: Self = Self::known(ElementKind::Float, 2);
     /// `f32`.
     pub const FLOAT32: Self = Self::known(ElementKind::Float, 4);
     /// `f64`.
     pub const FLOAT64: Self = Self::known(ElementKind::Float, 8);
-    /// Floats of 16 bytes, for which Rust has no type.
+    /// IEEE 754 binary128, for which Rust has no type.
     pub const FLOAT128: Self = Self::known(ElementKind::Float, 16);
     /// `Complex<f16>`.
     pub const COMPLEX32: Self = Self::known(ElementKind::Complex, 4);
@@ -92,7 +92,7 @@ impl ElementType {
     pub const COMPLEX64: Self = Self::known(ElementKind::Complex, 8);
     /// `Complex<f64>`.
     pub const COMPLEX128: Self = Self::known(ElementKind::Complex, 16);
-    /// `bf16` of the crate half.
+    /// `bf16` of the crate `half`.
     pub const BFLOAT16: Self = Self::known(ElementKind::BFloat, 2);
     /// Julia's `Bool`: one byte, 0 or 1. Read as `u8`.
     pub const BOOL: Self = Self::known(ElementKind::BFloat, 1);
@@ -105,11 +105,13 @@ impl ElementType {
 
     /// Checks the two fields of a header.
     ///
-    /// Any width is a legal element of the kinds 0 to 4, whether or not a Rust type can hold it.
+    /// Kinds 0 to 4 may have any width, even if no Rust type has it.
     ///
     /// # Errors
     ///
-    /// When `eltype` is above 5, `elbyte` is 0, or kind 5 has a width other than 1, 2 and 8.
+    /// - [`UnknownElement::Kind`] if `eltype` is above 5.
+    /// - [`UnknownElement::NoWidth`] if `elbyte` is 0.
+    /// - [`UnknownElement::BFloatWidth`] if `eltype` is 5 and `elbyte` is not 1, 2 or 8.
     pub fn new(eltype: u64, elbyte: u64) -> Result<Self, UnknownElement> {
         let kind = usize::try_from(eltype).ok().and_then(|at| ElementKind::ALL.get(at).copied());
         let kind = kind.ok_or(UnknownElement::Kind { eltype })?;
@@ -122,26 +124,28 @@ impl ElementType {
         }
     }
 
-    /// The element type that `T` is written as: what it says itself, held against its size when the
-    /// program is compiled.
+    /// Returns the element type of `T`. Its width is checked against the size of `T` at compile time.
     pub const fn of<T: Element>() -> Self {
         const {
-            assert!(T::ELEMENT_TYPE.elbyte == width::<T>(), "a type is as wide as its elements");
-            assert!(!T::ELEMENT_TYPE.is_bits(), "packed bits are no elements in memory");
+            assert!(
+                T::ELEMENT_TYPE.elbyte == width::<T>(),
+                "the size of a type must equal the width of its element type"
+            );
+            assert!(!T::ELEMENT_TYPE.is_bits(), "packed bits cannot be elements in memory");
         }
         T::ELEMENT_TYPE
     }
 
-    /// The element type of a structure: user-defined, and as wide as `T`. See [`Element`].
+    /// Returns the element type of a structure: user-defined, with the size of `T`. See [`Element`].
     ///
-    /// A type without size has no element type:
+    /// A zero-sized type has no element type:
     ///
     /// ```compile_fail
     /// const NONE: ra_pack::ra::ElementType = ra_pack::ra::ElementType::user::<()>();
     /// ```
     pub const fn user<T>() -> Self {
         const {
-            assert!(size_of::<T>() > 0, "an element has at least one byte");
+            assert!(size_of::<T>() > 0, "an element must have at least one byte");
         }
         Self::known(ElementKind::User, width::<T>())
     }
@@ -150,23 +154,23 @@ impl ElementType {
         matches!(self, Self { kind: ElementKind::BFloat, elbyte: 8 })
     }
 
-    /// What the bits mean.
+    /// Returns the kind.
     pub fn kind(self) -> ElementKind {
         self.kind
     }
 
-    /// The `eltype` field.
+    /// Returns the `eltype` field.
     pub fn eltype(self) -> u64 {
         self.kind.eltype()
     }
 
-    /// The `elbyte` field: the width of one element in bytes.
+    /// Returns the `elbyte` field: the width of one element in bytes.
     pub fn elbyte(self) -> u64 {
         self.elbyte
     }
 
-    /// How many bytes reverse together when the byte order changes: the whole of a number, half of
-    /// a complex number. `None` when nobody but the author can know.
+    /// Returns the number of bytes that are reversed together to change the byte order: all bytes of a number, half of
+    /// a complex number. `None` if the layout is unknown.
     pub fn swap_width(self) -> Option<u64> {
         match self.kind {
             ElementKind::User => (self.elbyte == 1).then_some(1),
@@ -179,12 +183,11 @@ impl ElementType {
         }
     }
 
-    /// Whether elements of this type may be read as `T`.
+    /// Returns whether elements of this type may be read as `T`.
     ///
-    /// They may when `T` is written as this very type. Two looser cases give no wrong values:
-    /// truth values ([`BOOL`](Self::BOOL), [`BITS`](Self::BITS) and the user-defined single bytes
-    /// that ra.py writes) as `u8`, and user-defined elements as any structure of their width. A
-    /// user-defined element is never read as a number: its bytes may be anything.
+    /// They may if this is the element type of `T`. Two other cases are allowed: truth values ([`BOOL`](Self::BOOL),
+    /// [`BITS`](Self::BITS) and the user-defined single bytes of ra.py) as `u8`, and user-defined elements as any
+    /// structure of their width. A user-defined element is never read as a number, because its bytes may be anything.
     pub fn reads_as<T: Element>(self) -> bool {
         let wanted = Self::of::<T>();
         let truth = self == Self::BOOL
@@ -196,18 +199,17 @@ impl ElementType {
 
 #[expect(
     clippy::as_conversions,
-    reason = "nothing else converts in a constant; no type is too wide"
+    reason = "`From` is not available in a constant; no width exceeds 64 bits"
 )]
 const fn width<T>() -> u64 {
     size_of::<T>() as u64
 }
 
-/// A type that elements of a file are read as, and written from.
+/// A type that elements of a file are read as and written from.
 ///
-/// The numbers of the format are such types: the integers `i8` to `i128` and `u8` to `u128`, the floats
-/// `f16`, `bf16`, `f32` and `f64`, `Complex<f16|f32|f64>`; and so are arrays `[T; N]` of elements, which are
-/// user-defined ones. A structure says by [`compound!`](crate::compound) which fields it has, and a wrapper of a number
-/// in one line which number it is:
+/// It is implemented for the numbers of the format: the integers `i8` to `i128` and `u8` to `u128`, the floats `f16`,
+/// `bf16`, `f32` and `f64`, and `Complex<f16|f32|f64>`. Arrays `[T; N]` of elements are user-defined elements.
+/// Implement it for a structure with [`compound!`](crate::compound), and for a wrapper of a number in one line:
 ///
 /// ```
 /// use bytemuck::{Pod, Zeroable};
@@ -241,8 +243,8 @@ const fn width<T>() -> u64 {
 /// assert_eq!(ElementType::of::<Celsius>().to_string(), "float32");
 /// ```
 ///
-/// Of no other type is it guessed what its bytes mean, so that no number is silently written as bytes
-/// without a meaning. A structure that does not say what it is does not compile:
+/// The element type of other types is never guessed, so numbers are not silently written as opaque bytes. A structure
+/// without an implementation does not compile:
 ///
 /// ```compile_fail,E0277
 /// # use bytemuck::{Pod, Zeroable};
@@ -254,13 +256,13 @@ const fn width<T>() -> u64 {
 /// let element = ra_pack::ra::ElementType::of::<Celsius>();
 /// ```
 ///
-/// nor does a wrapper of the standard library, of which nobody said it:
+/// Nor does a wrapper of the standard library:
 ///
 /// ```compile_fail,E0277
 /// let element = ra_pack::ra::ElementType::of::<std::num::Wrapping<i32>>();
 /// ```
 ///
-/// nor an `f16` of another version of the crate half, which is another type of the same name:
+/// Nor does an `f16` from another version of the crate `half`, which is a different type with the same name:
 ///
 /// ```compile_fail,E0277
 /// # use bytemuck::{Pod, Zeroable};
@@ -275,7 +277,7 @@ const fn width<T>() -> u64 {
 /// let element = ra_pack::ra::ElementType::of::<half::f16>();
 /// ```
 ///
-/// nor a type that says that it has another width than it has:
+/// Nor does a type whose element type has another width:
 ///
 /// ```compile_fail,E0080
 /// # use bytemuck::{Pod, Zeroable};
@@ -291,18 +293,18 @@ const fn width<T>() -> u64 {
 /// let element = ElementType::of::<Celsius>();
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not say which element type of a RawArray it is",
-    note = "a structure says so by `impl ra_pack::ra::Element`; of half, num-complex and bytemuck, use the \
-            versions that ra-pack uses"
+    message = "`{Self}` has no RawArray element type",
+    note = "implement `ra_pack::ra::Element`, for a structure with `ra_pack::compound!`; use the same versions of half, \
+            num-complex and bytemuck as ra-pack"
 )]
 pub trait Element: Pod {
-    /// What it is written as.
+    /// The element type in a file.
     const ELEMENT_TYPE: ElementType;
-    /// Its parts, which a description names too; see [`compound!`](crate::compound).
+    /// The parts of an element, which a description names; see [`compound!`](crate::compound).
     const STRUCTURE: Structure = Structure::Plain;
 }
 
-/// Says which numbers of the format are which types.
+/// Implements [`Element`] for the numbers of the format.
 macro_rules! elements {
     ($($rust:ty = $element:expr;)+) => {
         $(impl Element for $rust {
@@ -342,7 +344,7 @@ where
         Structure::Array { element: &Part::of::<T>(), count: width::<Self>() / width::<T>() };
 }
 
-/// Written as it is displayed.
+/// Serializes the displayed name.
 impl Serialize for ElementType {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -366,43 +368,43 @@ impl fmt::Display for ElementType {
     }
 }
 
-/// Header fields that name no element type.
+/// The reason why header fields are not an element type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnknownElement {
-    /// A kind that no implementation defines.
+    /// The kind is not defined by any implementation.
     #[error("expected an `eltype` from 0 to 5, found {eltype}")]
     Kind {
-        /// The field.
+        /// The `eltype` field.
         eltype: u64,
     },
-    /// Elements of no bytes.
+    /// The elements have no bytes.
     #[error("expected an `elbyte` of at least 1, found 0")]
     NoWidth,
-    /// Kind 5 of a width that no implementation writes.
+    /// Kind 5 has a width that no implementation writes.
     #[error(
         "expected an `elbyte` of 2 (bfloat16), 1 (bool) or 8 (bits) for `eltype` 5, found {elbyte}"
     )]
     BFloatWidth {
-        /// The field.
+        /// The `elbyte` field.
         elbyte: u64,
     },
 }
 
-/// The `flags` field with no unknown bit.
+/// The `flags` field, without unknown bits.
 ///
 /// Displays as `0`, or as the names of its bits: `big-endian + encoded`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Flags(u64);
 
 impl Flags {
-    /// No bit: little-endian, plain elements. What every file is written with.
+    /// No bits: little-endian, unencoded elements. ra-pack writes every file with these flags.
     pub const NONE: Self = Self(0);
-    /// Bit 0: the elements (never the header) are big-endian.
+    /// Bit 0: the elements are big-endian; the header never is.
     pub const BIG_ENDIAN: Self = Self(1);
-    /// Bit 1: the data section is compressed, or was meant to be; see [`Encoding`](super::Encoding).
+    /// Bit 1: the data section is encoded, or is claimed to be; see [`Encoding`](super::Encoding).
     pub const ENCODED: Self = Self(2);
-    /// Bit 2: an element is a single bit; always together with bit 1.
+    /// Bit 2: an element is a single bit; only together with bit 1.
     pub const BITS: Self = Self(4);
 
     const KNOWN: u64 = 7;
@@ -411,7 +413,7 @@ impl Flags {
     ///
     /// # Errors
     ///
-    /// When a bit is set that no implementation defines: what it would change is unknown.
+    /// [`UnknownFlags`] if a bit is set that no implementation defines, because its effect is unknown.
     pub fn new(bits: u64) -> Result<Self, UnknownFlags> {
         match bits & !Self::KNOWN {
             0 => Ok(Self(bits)),
@@ -419,23 +421,23 @@ impl Flags {
         }
     }
 
-    /// The field.
+    /// Returns the field.
     pub fn bits(self) -> u64 {
         self.0
     }
 
-    /// These bits and those of `other`.
+    /// Returns these bits together with those of `other`.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether no bit is set.
+    /// Returns whether no bit is set.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether all bits of `other` are set.
+    /// Returns whether all bits of `other` are set.
     pub fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -451,7 +453,7 @@ impl fmt::Display for Flags {
     }
 }
 
-/// The bits of a `flags` field that are not defined.
+/// The undefined bits of a `flags` field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub struct UnknownFlags(pub u64);
 

@@ -1,4 +1,4 @@
-//! The forms of a data section that is flagged as encoded, and how they are told apart.
+//! The encodings of a data section that is flagged as encoded, and how to detect them.
 
 use std::fmt;
 use std::io::{self, BufRead, Read};
@@ -7,29 +7,28 @@ use super::element::{ElementKind, ElementType, Flags};
 use super::header::{Header, count};
 use super::{DecodeError, DecodeErrorKind, ReadError};
 
-/// How a data section was stored.
+/// The encoding of a data section.
 ///
-/// Flag bit 1 means different things to the implementations, and nothing in the header tells which
-/// of them wrote the file. They are tried in this order:
+/// Flag bit 1 has a different meaning in each implementation, and the header does not name the writer. The encodings
+/// are tried in this order:
 ///
-/// 1. With bit 2, `eltype` 5 and `elbyte` 8: Julia's `BitArray`, 64 elements in each 8 bytes, the
-///    lowest bit first.
-/// 2. An LZ4 block of the C tool: `size` bytes that decode to exactly the data.
-/// 3. Julia's LEB128, for integers and truth values: everything after the header is exactly as many
-///    values as there are elements, signed ones zigzag-coded. `size` is the decoded length.
-/// 4. Plain data: Julia sets the flag on floats too and then stores them as they are.
+/// 1. With bit 2, `eltype` 5 and `elbyte` 8: Julia's `BitArray`, 64 elements in each 8 bytes, the lowest bit first.
+/// 2. An LZ4 block of the C tool: `size` bytes that decode to exactly the length of the data.
+/// 3. Julia's LEB128, for integers and truth values: the bytes after the header are exactly as many values as there are
+///    elements, signed ones in zigzag code. `size` is the decoded length.
+/// 4. Unencoded data: Julia also sets the flag for floats, but does not encode them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Encoding {
-    /// Plain elements, no flag.
+    /// Unencoded elements, no flag.
     Raw,
-    /// One LZ4 block, as the C tool compresses.
+    /// One LZ4 block, as the C tool writes it.
     Lz4,
-    /// LEB128 integers, as Julia compresses.
+    /// LEB128 integers, as Julia writes them.
     Leb128,
-    /// One bit per element, as Julia stores a `BitArray`.
+    /// One bit per element, as Julia writes a `BitArray`.
     Bits,
-    /// Plain elements, although the flag says otherwise.
+    /// Unencoded elements, although the flag is set.
     StrayFlag,
 }
 
@@ -45,25 +44,25 @@ impl fmt::Display for Encoding {
     }
 }
 
-/// Elements in one 64-bit chunk of packed bits.
+/// Number of elements in one chunk of packed bits.
 const CHUNK_BITS: u64 = 64;
 
-/// Bytes before the next one that an LZ4 block may refer to.
+/// How far back an LZ4 block may refer, in bytes.
 const HISTORY: usize = 64 * 1024;
 
-/// Bytes that are decoded at once.
+/// Number of bytes that are decoded at once.
 const AT_ONCE: usize = 64 * 1024;
 
-/// Tells how a data section is encoded while its bytes pass, and needs no memory for them or for the data:
-/// 60 MiB may stand for 15 GiB.
+/// Detects the encoding of a data section while its bytes are read. It keeps neither the bytes nor the data: 60 MiB may
+/// decode to 15 GiB.
 #[derive(Debug, Clone)]
 pub(crate) struct EncodingProbe {
     header: Header,
-    /// Bytes that have passed.
+    /// Number of bytes read.
     passed: u64,
-    /// As long as the bytes are such a block, with the length of what is still to come of it.
+    /// The LZ4 block and how many of its bytes are missing; `None` once the bytes cannot be one.
     lz4: Option<(Sequences, u64)>,
-    /// As long as the bytes are such values.
+    /// The LEB128 values; `None` once the bytes cannot be such values.
     leb128: Option<Values>,
 }
 
@@ -93,7 +92,7 @@ impl EncodingProbe {
         }
     }
 
-    /// The encoding, and how many bytes the data took. To be called behind the last byte of the file.
+    /// Returns the encoding and the number of bytes that the data takes. Call it after the last byte of the file.
     pub(crate) fn finish(self) -> Result<(Encoding, u64), DecodeError> {
         let Self { header, passed, lz4, leb128 } = self;
         if header.element() == ElementType::BITS {
@@ -115,7 +114,8 @@ impl EncodingProbe {
     }
 }
 
-/// How `section`, which is everything after the header, is encoded, and how many bytes of it the data took.
+/// Returns the encoding of `section`, which is everything after the header, and the number of bytes that the data
+/// takes.
 pub(super) fn probe(header: &Header, section: &[u8]) -> Result<(Encoding, usize), DecodeError> {
     let mut probe = EncodingProbe::new(header.clone());
     probe.update(section);
@@ -123,8 +123,8 @@ pub(super) fn probe(header: &Header, section: &[u8]) -> Result<(Encoding, usize)
     Ok((encoding, usize::try_from(used).unwrap_or(section.len())))
 }
 
-/// Decodes a `section` that [`probe`] told the encoding of into `data`, whose length is the header's
-/// `data_len`. The elements are in native byte order.
+/// Decodes a `section` with the encoding that [`probe`] found into `data`, whose length is the header's `data_len`. The
+/// elements are in native byte order.
 pub(super) fn decode_into(
     header: &Header,
     encoding: Encoding,
@@ -136,7 +136,7 @@ pub(super) fn decode_into(
     Ok(decoder.swap_to_native(data)?)
 }
 
-/// Bytes of the chunks that hold the bits, checked against `size` and what is there.
+/// Returns the length of the packed bits in bytes, checked against `size` and the section.
 fn packed_len(header: &Header, section: u64) -> Result<u64, DecodeError> {
     let packed = header.elements().div_ceil(CHUNK_BITS).saturating_mul(8);
     if packed != header.stored_len() {
@@ -149,7 +149,7 @@ fn packed_len(header: &Header, section: u64) -> Result<u64, DecodeError> {
     Ok(packed)
 }
 
-/// Gives the elements of an encoded data section from the first to the last, and keeps only a few of them.
+/// Decodes the elements of an encoded data section from the first to the last, in constant memory.
 #[derive(Debug)]
 pub(crate) struct Decoder<R> {
     section: R,
@@ -157,16 +157,16 @@ pub(crate) struct Decoder<R> {
     encoding: Encoding,
     block: Sequences,
     values: Option<Values>,
-    /// What is decoded, and before it what an LZ4 block may refer to.
+    /// Decoded bytes, preceded by those that an LZ4 block may refer to.
     decoded: Vec<u8>,
-    /// How much of that was given.
+    /// How many of these bytes were returned.
     given: usize,
-    /// Bytes of the data that were not given.
+    /// Number of data bytes that are left to return.
     left: u64,
 }
 
 impl<R: BufRead> Decoder<R> {
-    /// Decodes what [`EncodingProbe`] told the encoding of. `section` begins after the header.
+    /// Decodes the encoding that [`EncodingProbe`] found. `section` begins after the header.
     pub(crate) fn new(section: R, header: Header, encoding: Encoding) -> Self {
         let values = Values::new(header.element());
         Self {
@@ -181,12 +181,12 @@ impl<R: BufRead> Decoder<R> {
         }
     }
 
-    /// The section, of which no more than the data is decoded.
+    /// Returns the section, of which nothing after the data is decoded.
     pub(crate) fn section_mut(&mut self) -> &mut R {
         &mut self.section
     }
 
-    /// Brings whole elements that were read to this machine's byte order.
+    /// Converts complete elements that were read to native byte order.
     pub(crate) fn swap_to_native(&self, elements: &mut [u8]) -> Result<(), DecodeError> {
         match self.encoding {
             Encoding::Raw | Encoding::Lz4 | Encoding::StrayFlag => {
@@ -202,7 +202,7 @@ impl<R: BufRead> Decoder<R> {
         let history = decoded.len().min(HISTORY);
         decoded.drain(..decoded.len() - history);
         self.given = history;
-        // What follows the data is no part of it.
+        // Bytes after the data are metadata.
         let wanted = usize::try_from(self.left).unwrap_or(AT_ONCE).min(AT_ONCE);
         let full = history + wanted;
         loop {
@@ -223,7 +223,7 @@ impl<R: BufRead> Decoder<R> {
                 (Encoding::Leb128, Some(values)) => values.decode(&mut rest, room, decoded),
                 (Encoding::Leb128, None) => false,
                 (Encoding::Raw | Encoding::StrayFlag | Encoding::Bits, _) => {
-                    unreachable!("they are read without being decoded here")
+                    unreachable!("these are read without the decoder")
                 }
             };
             if !is_sound {
@@ -256,26 +256,26 @@ impl<R: BufRead> Read for Decoder<R> {
     }
 }
 
-/// The elements of a 64-bit chunk.
+/// Returns the elements of a 64-bit chunk.
 fn unpacked(chunk: [u8; 8], big_endian: bool) -> impl Iterator<Item = u8> {
     let bits = if big_endian { u64::from_be_bytes(chunk) } else { u64::from_le_bytes(chunk) };
     (0..u64::BITS).map(move |at| u8::from(bits >> at & 1 == 1))
 }
 
-/// The sequences of an LZ4 block: literal bytes, and then how far back and how long what is repeated is.
+/// The sequences of an LZ4 block: literal bytes, then the distance and the length of a repetition.
 #[derive(Debug, Clone, Default)]
 struct Sequences {
     next: Next,
-    /// Literal bytes that are still to come.
+    /// Number of literal bytes to come.
     literals: u64,
     offset: usize,
-    /// Bytes that are still to be repeated.
+    /// Number of bytes to repeat.
     repeated: u64,
-    /// Bytes that the block has made so far.
+    /// Number of bytes that the block has produced.
     made: u64,
 }
 
-/// What comes next in a block.
+/// The next part of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Next {
     #[default]
@@ -288,15 +288,15 @@ enum Next {
     Repeated,
 }
 
-/// What a part of a block makes.
+/// The output of a part of a block.
 enum SequencePart<'i> {
     Literals(&'i [u8]),
     Repeated { offset: usize, len: usize },
 }
 
 impl Sequences {
-    /// Takes bytes of the input until they make something, at most `room` bytes of it; nothing when the input
-    /// is used up. An error is a block that no compressor makes.
+    /// Reads input until it produces output, at most `room` bytes; `None` at the end of the input. An error means that
+    /// the block is not valid.
     fn take<'i>(
         &mut self,
         input: &mut &'i [u8],
@@ -330,7 +330,7 @@ impl Sequences {
         }
     }
 
-    /// Takes a byte that is no literal.
+    /// Reads a byte that is not a literal.
     fn byte(&mut self, byte: u8) -> Result<(), ()> {
         const LONG: u64 = 15;
         const SHORTEST: u64 = 4;
@@ -365,7 +365,8 @@ impl Sequences {
         Ok(())
     }
 
-    /// Takes bytes for what they would make; no more than `most` bytes in all.
+    /// Reads bytes for their output length only, at most `most` bytes of output in all. Returns whether the block is
+    /// valid.
     fn pass_over(&mut self, mut input: &[u8], most: u64) -> bool {
         loop {
             match self.take(&mut input, usize::MAX) {
@@ -376,13 +377,13 @@ impl Sequences {
         }
     }
 
-    /// Whether the block may end here, and makes so many bytes.
+    /// Returns whether the block may end here and has produced `len` bytes.
     fn makes(&self, len: u64) -> bool {
         let is_end = self.next == Next::OffsetLow || self.next == Next::Literals;
         is_end && self.literals == 0 && self.made == len
     }
 
-    /// Appends what the input makes, at most `room` bytes. False for a block that no compressor makes.
+    /// Appends the output of the input, at most `room` bytes. Returns `false` if the block is not valid.
     fn decode(&mut self, input: &mut &[u8], mut room: usize, out: &mut Vec<u8>) -> bool {
         while room > 0 {
             let before = out.len();
@@ -393,7 +394,7 @@ impl Sequences {
                     let Some(start) = before.checked_sub(offset) else { return false };
                     let mut left = len;
                     while left > 0 {
-                        // It may reach into itself; what is there by then is repeated, too.
+                        // A repetition may overlap its own output, which is then repeated too.
                         let now = left.min(out.len() - start);
                         out.extend_from_within(start..start + now);
                         left -= now;
@@ -407,20 +408,20 @@ impl Sequences {
     }
 }
 
-/// Integers as LEB128.
+/// Integers in LEB128.
 #[derive(Debug, Clone)]
 struct Values {
     width: usize,
     signed: bool,
-    /// What has come of the next one, and how many bits that is.
+    /// The bits of the next value so far, and their number.
     value: u128,
     shift: usize,
-    /// How many have come.
+    /// Number of complete values.
     count: u64,
 }
 
 impl Values {
-    /// Of a type that is coded so.
+    /// Returns the decoder for an element type, if that type is encoded in this way.
     fn new(element: ElementType) -> Option<Self> {
         let signed = match element.kind() {
             ElementKind::Int => true,
@@ -435,7 +436,7 @@ impl Values {
         Some(Self { width, signed, value: 0, shift: 0, count: 0 })
     }
 
-    /// Takes a byte, and gives the value that it completes. An error is a value that does not fit.
+    /// Reads a byte, and returns the value that it completes. An error means that the value does not fit the type.
     fn take(&mut self, byte: u8) -> Result<Option<u128>, ()> {
         let part = u128::from(byte & 0x7f);
         let room = (8 * self.width).checked_sub(self.shift).filter(|&room| room > 0).ok_or(())?;
@@ -450,16 +451,16 @@ impl Values {
         let coded = std::mem::take(&mut self.value);
         self.shift = 0;
         self.count = self.count.saturating_add(1);
-        // Truncation to the width is exact: the coded value fits in it, and zigzag keeps that.
+        // The cast is exact: the value fits the width, and zigzag preserves that.
         Ok(Some(if self.signed { (coded >> 1) ^ (coded & 1).wrapping_neg() } else { coded }))
     }
 
-    /// Takes bytes of no more than so many values.
+    /// Reads bytes of at most `most` values. Returns whether they are valid.
     fn pass_over(&mut self, bytes: &[u8], most: u64) -> bool {
         bytes.iter().all(|byte| self.count < most && self.take(*byte).is_ok())
     }
 
-    /// Whether these were so many, and nothing behind them.
+    /// Returns whether there were exactly `count` values and nothing after them.
     fn are(&self, count: u64) -> bool {
         self.shift == 0 && self.count == count
     }
@@ -491,7 +492,7 @@ mod tests {
 
     use super::*;
 
-    /// Codes as Julia does, for the property below.
+    /// Encodes a value as Julia does, for the property test below.
     fn encode_leb128(value: i128, width: u32) -> Vec<u8> {
         let mask = u128::MAX >> (128 - width * 8);
         let mut coded = ((value << 1) ^ (value >> 127)).cast_unsigned() & mask;
@@ -521,7 +522,7 @@ mod tests {
         Header::parse(&file).unwrap()
     }
 
-    /// What the probe tells of a section whose bytes pass in steps, and what the decoder makes of it.
+    /// Returns the detected encoding and the decoded data of a section that is read in steps.
     fn in_steps(header: &Header, section: &[u8], step: usize) -> Option<(Encoding, Vec<u8>)> {
         let mut probe = EncodingProbe::new(header.clone());
         section.chunks(step).for_each(|bytes| probe.update(bytes));
@@ -536,7 +537,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_lz4_block_is_what_another_decoder_takes_for_one(
+        fn lz4_blocks_are_those_that_another_decoder_accepts(
             seed in prop::collection::vec(any::<u8>(), 0..60), times in 0..5000_usize,
             at in any::<prop::sample::Index>(), to in any::<u8>(), step in 1..5000_usize,
         ) {
@@ -561,8 +562,8 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_of_many_bytes_is_told_without_making_them() {
-        // One literal, and it again and again: 255 bytes for each byte.
+    fn a_claim_of_many_bytes_is_checked_without_decoding_them() {
+        // One literal, repeated: each byte expands to 255 bytes.
         let mut block = [vec![0x1f, 7, 1, 0], vec![255; 1 << 20]].concat();
         block.extend([0, 0]);
         let data_len = 1 + 19 + 255 * (1 << 20);
@@ -599,13 +600,13 @@ mod tests {
     }
 
     #[test]
-    fn values_that_do_not_fit_or_are_not_used_up_are_refused() {
+    fn values_that_do_not_fit_or_are_incomplete_are_refused() {
         let bytes = |input: &[u8], len| leb128(ElementType::UINT8, input, len);
         assert_eq!(bytes(&[0xff, 0x01], 1), Some(vec![255]));
         assert_eq!(bytes(&[0xff, 0x02], 1), None, "256 + 127 does not fit in a byte");
-        assert_eq!(bytes(&[0x80, 0x80, 0x00], 1), None, "three bytes for one");
+        assert_eq!(bytes(&[0x80, 0x80, 0x00], 1), None, "two bytes too many");
         assert_eq!(bytes(&[0x80], 1), None, "cut off");
-        assert_eq!(bytes(&[1, 2], 1), None, "one too many");
+        assert_eq!(bytes(&[1, 2], 1), None, "one value too many");
         assert_eq!(bytes(&[], 0), Some(vec![]));
         assert_eq!(leb128(ElementType::FLOAT32, &[0], 4), None);
         let longest = [[0xff; 18].as_slice(), &[0x03]].concat();

@@ -1,4 +1,4 @@
-//! The header: the only place that knows where its fields are; and the byte order of elements.
+//! The header, with the offsets of its fields, and the byte order of elements.
 
 use std::io::Read;
 
@@ -8,16 +8,16 @@ use super::{DecodeError, DecodeErrorKind, ReadError, ShapeError};
 /// The first eight bytes of every file.
 pub const MAGIC: [u8; 8] = *b"rawarray";
 
-/// Bytes of the header before the dims.
+/// Length of the header before `dims`, in bytes.
 pub const FIXED_LEN: usize = 48;
 
-/// Most dimensions that a header may have.
+/// Most dimensions of a header.
 ///
-/// With more than 64 extents of at least 2 the elements could not be counted in 64 bits, NumPy stops
-/// at 64 too, and everything that nests once per dimension (printed values, for one) stays shallow.
+/// The number of elements of an array with more than 64 dimensions of at least 2 elements does not fit 64 bits. NumPy
+/// also stops at 64. The limit keeps recursion over dimensions shallow.
 pub const MAX_NDIMS: usize = 64;
 
-/// [`MAGIC`] as a big-endian host writes it when it does not care.
+/// [`MAGIC`] as a careless writer on a big-endian machine writes it.
 const SWAPPED_MAGIC: [u8; 8] = *b"yarrawar";
 
 const FLAGS_AT: usize = 8;
@@ -27,10 +27,10 @@ const SIZE_AT: usize = 32;
 const NDIMS_AT: usize = 40;
 const DIMS_AT: usize = FIXED_LEN;
 
-/// The header of a file: what the elements are, and how many along each dimension.
+/// The header of a file: the element type and the length of each dimension.
 ///
-/// It cannot contradict itself: `ndims` is the number of dims, and the length of the data is computed
-/// from elements and dims. Only a file flagged as encoded has a `size` of its own, kept as its claim.
+/// A header is consistent: `ndims` is the number of `dims`, and the length of the data is computed from element type
+/// and dimensions. Only a file that is flagged as encoded has a `size` of its own, which is kept as stored.
 ///
 /// ```
 /// use ra_pack::ra::{ElementType, Header};
@@ -46,19 +46,20 @@ pub struct Header {
     flags: Flags,
     element: ElementType,
     dims: Vec<u64>,
-    /// Bytes of the decoded elements, from `element` and `dims`.
+    /// Length of the decoded elements in bytes, computed from `element` and `dims`.
     data_len: u64,
-    /// The `size` field; other than `data_len` only when flagged as encoded.
+    /// The `size` field; differs from `data_len` only if flagged as encoded.
     size: u64,
 }
 
 impl Header {
-    /// The header of a plain array: flags 0.
+    /// Makes the header of an unencoded array, with flags 0.
     ///
     /// # Errors
     ///
-    /// When there are more than [`MAX_NDIMS`] dims, the length of the data does not fit in 64 bits, or
-    /// `element` is [`ElementType::BITS`], which exists only encoded.
+    /// - [`ShapeError::TooManyDims`] if there are more than [`MAX_NDIMS`] dimensions.
+    /// - [`ShapeError::Overflow`] if the length of the data does not fit 64 bits.
+    /// - [`ShapeError::PackedBits`] if `element` is [`ElementType::BITS`], which is only read.
     pub fn new(element: ElementType, dims: Vec<u64>) -> Result<Self, ShapeError> {
         if element == ElementType::BITS {
             return Err(ShapeError::PackedBits);
@@ -67,19 +68,20 @@ impl Header {
         Ok(Self { flags: Flags::NONE, element, dims, data_len, size: data_len })
     }
 
-    /// The header of elements that are in memory, and therefore can be counted.
+    /// Returns the header of elements in memory, whose length therefore cannot overflow.
     pub(super) fn in_memory<T: Element>(dims: Vec<u64>, data: &[T]) -> Self {
         let data_len = count(size_of_val(data));
         let element = ElementType::of::<T>();
         Self { flags: Flags::NONE, element, dims, data_len, size: data_len }
     }
 
-    /// How many bytes the header takes, as far as its first bytes tell: [`FIXED_LEN`] until those are
-    /// there, then the exact length. Lets a caller fetch a header in two steps.
+    /// Returns the length of the header, as far as its first bytes give it: [`FIXED_LEN`] until `prefix` is that long,
+    /// and then the exact length. With it, a caller can fetch a header in two steps.
     ///
     /// # Errors
     ///
-    /// When the magic is wrong, or there are more than [`MAX_NDIMS`] dims.
+    /// - [`DecodeErrorKind::Magic`] or [`DecodeErrorKind::SwappedMagic`] if the magic is wrong.
+    /// - [`DecodeErrorKind::Shape`] if there are more than [`MAX_NDIMS`] dimensions.
     pub fn len_from_prefix(prefix: &[u8]) -> Result<usize, DecodeError> {
         check_magic(prefix)?;
         let Some(ndims) = field(prefix, NDIMS_AT) else { return Ok(FIXED_LEN) };
@@ -89,12 +91,12 @@ impl Header {
         }
     }
 
-    /// Decodes the header at the beginning of `bytes`; what follows it is ignored.
+    /// Decodes the header at the beginning of `bytes`; the rest is ignored.
     ///
     /// # Errors
     ///
-    /// When the magic is wrong, the header is cut off, a field has a value that no implementation
-    /// defines, or `size` is not the length of the elements in a file that is not flagged as encoded.
+    /// [`DecodeError`] if the magic is wrong, the header is truncated, a field has an undefined value, or `size` is not
+    /// the length of the elements in a file that is not flagged as encoded.
     pub fn parse(bytes: &[u8]) -> Result<Self, DecodeError> {
         let expected = Self::len_from_prefix(bytes)?;
         let truncated = || {
@@ -131,11 +133,12 @@ impl Header {
         Ok(header)
     }
 
-    /// Reads exactly the header, and leaves `reader` where the data begins.
+    /// Reads exactly the header; the next byte of `reader` is the first of the data.
     ///
     /// # Errors
     ///
-    /// As [`Header::parse`], and when the reader fails.
+    /// - [`ReadError::Io`] if the reader fails.
+    /// - [`ReadError::Decode`] in the cases of [`Header::parse`].
     pub fn read(reader: &mut impl Read) -> Result<Self, ReadError> {
         let mut bytes = Vec::new();
         loop {
@@ -151,8 +154,8 @@ impl Header {
         }
     }
 
-    /// The bytes of this header, flags and all: what [`Header::parse`] makes it of. In front of elements that
-    /// are decoded stands the header that [`Header::decoded`] gives.
+    /// Encodes this header, with its flags, so that [`Header::parse`] returns it. To write decoded elements, encode the
+    /// result of [`Header::decoded`] instead.
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         let fields = [
@@ -168,11 +171,12 @@ impl Header {
         bytes
     }
 
-    /// The header of the same data section under other dims.
+    /// Returns the header of the same data section with other dimensions.
     ///
     /// # Errors
     ///
-    /// When they make another number of elements, or no array can have them.
+    /// - [`ShapeError::Length`] if they give another number of elements.
+    /// - Other variants if no array can have them.
     pub fn with_dims(&self, dims: Vec<u64>) -> Result<Self, ShapeError> {
         let data_len = data_len(self.element, &dims)?;
         let new = Self { dims, data_len, ..self.clone() };
@@ -183,15 +187,15 @@ impl Header {
         Err(ShapeError::Length { dims: new.dims, expected, found })
     }
 
-    /// The header of the same data section under its dims in the opposite order.
+    /// Returns the header of the same data section with its dimensions in reverse order.
     #[must_use]
     pub(crate) fn reversed(&self) -> Self {
         let dims = self.dims.iter().rev().copied().collect();
         Self { dims, ..self.clone() }
     }
 
-    /// The header of the same array without flags: what [`decode`](super::decode) makes of the data.
-    /// Packed bits become `uint8`, since every implementation reads those.
+    /// Returns the header of the decoded array, with flags 0; see [`decode`](super::decode). Packed bits become
+    /// `uint8`, which every implementation reads.
     #[must_use]
     pub fn decoded(&self) -> Self {
         let element = match self.element {
@@ -201,70 +205,70 @@ impl Header {
         Self { flags: Flags::NONE, element, size: self.data_len, ..self.clone() }
     }
 
-    /// The header of the same array with its elements in big-endian order, which flag bit 0 says.
+    /// Returns the header of the same array with big-endian elements, which sets flag bit 0.
     #[must_use]
     pub fn big_endian(self) -> Self {
         Self { flags: self.flags.with(Flags::BIG_ENDIAN), ..self }
     }
 
-    /// The element type.
+    /// Returns the element type.
     pub fn element(&self) -> ElementType {
         self.element
     }
 
-    /// The flags.
+    /// Returns the flags.
     pub fn flags(&self) -> Flags {
         self.flags
     }
 
-    /// The extents, first index fastest.
+    /// Returns the lengths of the dimensions, fastest first.
     pub fn dims(&self) -> &[u64] {
         &self.dims
     }
 
-    /// The number of dimensions; 0 for a single element.
+    /// Returns the number of dimensions; 0 for a single element.
     pub fn ndims(&self) -> usize {
         self.dims.len()
     }
 
-    /// The number of elements: the product of the dims.
+    /// Returns the number of elements: the product of the dimensions.
     pub fn elements(&self) -> u64 {
         let width = if self.element == ElementType::BITS { 1 } else { self.element.elbyte() };
         self.data_len.checked_div(width).unwrap_or(0)
     }
 
-    /// Length of the header in bytes, which is where the data begins: 48 + 8·ndims.
+    /// Returns the length of the header in bytes, which is the offset of the data: 48 + 8·ndims.
     pub fn header_len(&self) -> u64 {
         count(FIXED_LEN.saturating_add(self.dims.len().saturating_mul(8)))
     }
 
-    /// Length of the decoded elements in bytes; packed bits decode to one byte each.
+    /// Returns the length of the decoded elements in bytes; packed bits decode to one byte each.
     pub fn data_len(&self) -> u64 {
         self.data_len
     }
 
-    /// The `size` field. It is [`Header::data_len`] unless the file is flagged as encoded; then it is
-    /// what the writer claims: the stored length (LZ4, packed bits) or the decoded one (LEB128).
+    /// Returns the `size` field. It equals [`Header::data_len`] unless the file is flagged as encoded. Then it is the
+    /// stored length (LZ4, packed bits) or the decoded length (LEB128), as the writer chose.
     pub fn stored_len(&self) -> u64 {
         self.size
     }
 
-    /// Whether the data section must be decoded as a whole: nothing can be read from its middle.
+    /// Returns whether the data section is encoded, so that it can only be decoded from its beginning.
     pub fn is_encoded(&self) -> bool {
         self.flags.contains(Flags::ENCODED)
     }
 
-    /// Whether the bytes of the data section are the elements as this machine has them in memory.
+    /// Returns whether the data section has the bytes of the elements in the memory of this machine.
     pub fn is_native(&self) -> bool {
         !self.is_encoded() && !self.needs_swap()
     }
 
-    /// Compares with the length of the whole file in bytes and gives the number of trailing metadata
-    /// bytes. Where an encoded data section ends only decoding can tell: such a file passes, with 0.
+    /// Checks the length of the complete file in bytes, and returns the number of trailing metadata bytes. For an
+    /// encoded file, the result is 0, because only decoding finds the end of the data.
     ///
     /// # Errors
     ///
-    /// When the file is shorter than header and data.
+    /// [`DecodeErrorKind::DataTruncated`] or [`DecodeErrorKind::HeaderTruncated`] if the file is too short.
     pub fn check_file_len(&self, file_len: u64) -> Result<u64, DecodeError> {
         let Some(found) = file_len.checked_sub(self.header_len()) else {
             let kind =
@@ -277,11 +281,11 @@ impl Header {
         found.checked_sub(self.data_len).ok_or_else(|| self.data_truncated(found))
     }
 
-    /// Brings whole elements of an unencoded data section from the file's byte order to this machine's.
+    /// Converts complete elements of an unencoded data section from the file's byte order to that of this machine.
     ///
     /// # Errors
     ///
-    /// When the orders differ and the layout of the elements is unknown.
+    /// [`DecodeErrorKind::Swap`] if the byte orders differ and the layout of the elements is unknown.
     pub fn swap_to_native(&self, elements: &mut [u8]) -> Result<(), DecodeError> {
         if !self.needs_swap() || elements.is_empty() {
             return Ok(());
@@ -292,17 +296,17 @@ impl Header {
         Ok(())
     }
 
-    /// The error of elements whose byte order nobody can change.
+    /// Returns the error for elements whose byte order cannot be changed.
     pub(crate) fn unswappable(&self) -> DecodeError {
         let kind = DecodeErrorKind::Swap { element: self.element };
         DecodeError::new(count(FLAGS_AT), kind)
     }
 
-    /// That the elements may be read as `T`; see [`ElementType::reads_as`].
+    /// Checks that the elements may be read as `T`; see [`ElementType::reads_as`].
     ///
     /// # Errors
     ///
-    /// When they may not; both types are named.
+    /// [`DecodeErrorKind::WrongType`] with both types if they may not.
     pub fn check_type<T: Element>(&self) -> Result<(), DecodeError> {
         if self.element.reads_as::<T>() {
             return Ok(());
@@ -310,13 +314,13 @@ impl Header {
         Err(DecodeError::new(count(ELTYPE_AT), DecodeErrorKind::wrong_type::<T>(self.element)))
     }
 
-    /// The error of a data section of which only `found` bytes are there.
+    /// Returns the error for a data section with only `found` bytes.
     pub(super) fn data_truncated(&self, found: u64) -> DecodeError {
         let kind = DecodeErrorKind::DataTruncated { expected: self.data_len, found };
         DecodeError::new(self.header_len().saturating_add(found), kind)
     }
 
-    /// The error of a `size` field that should be `expected`.
+    /// Returns the error for a `size` field that should be `expected`.
     pub(super) fn wrong_size(&self, expected: u64) -> DecodeError {
         let kind = DecodeErrorKind::Size {
             expected,
@@ -327,7 +331,7 @@ impl Header {
         DecodeError::new(count(SIZE_AT), kind)
     }
 
-    /// The error of dims that this machine cannot index.
+    /// Returns the error for dimensions that this machine cannot index.
     pub(super) fn not_indexable(&self) -> DecodeError {
         let kind = ShapeError::NotIndexable { dims: self.dims.clone() };
         DecodeError::new(count(DIMS_AT), kind)
@@ -339,7 +343,8 @@ impl Header {
     }
 }
 
-/// Bytes of all elements once decoded. A zero extent makes it 0 whatever the others are.
+/// Returns the length of all decoded elements in bytes. It is 0 if any dimension is 0, even if the product of the
+/// others overflows.
 fn data_len(element: ElementType, dims: &[u64]) -> Result<u64, ShapeError> {
     if dims.len() > MAX_NDIMS {
         return Err(ShapeError::TooManyDims { ndims: count(dims.len()) });
@@ -369,7 +374,7 @@ fn field(bytes: &[u8], offset: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes.get(offset..)?.first_chunk()?))
 }
 
-/// Reads until `buffer` is full or the input ends, and gives the number of bytes read.
+/// Reads until `buffer` is full or the input ends, and returns the number of bytes read.
 pub(crate) fn read_full(
     reader: &mut (impl Read + ?Sized),
     buffer: &mut [u8],
@@ -380,7 +385,7 @@ pub(crate) fn read_full(
             Ok(0) => break,
             Ok(read) if read <= rest.len() => filled += read,
             Ok(_) => {
-                return Err(std::io::Error::other("the reader gave more than it was asked for"));
+                return Err(std::io::Error::other("the reader returned more than was asked for"));
             }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
@@ -389,16 +394,16 @@ pub(crate) fn read_full(
     Ok(filled)
 }
 
-/// A length in memory as the format counts.
+/// Converts a length in memory to the 64 bits of the format.
 pub(super) fn count(len: usize) -> u64 {
     len as u64
 }
 
-/// Reverses each `width` bytes of `bytes`; a part shorter than `width` at the end stays.
+/// Reverses each `width` bytes of `bytes`; a shorter rest at the end is unchanged.
 pub(crate) fn reverse_each(bytes: &mut [u8], width: usize) {
     match width {
         0 | 1 => {}
-        // Fixed widths compile to vector shuffles, the general loop does not.
+        // Fixed widths compile to vector shuffles; the general loop does not.
         2 => reverse_fixed::<2>(bytes),
         4 => reverse_fixed::<4>(bytes),
         8 => reverse_fixed::<8>(bytes),
@@ -418,7 +423,7 @@ fn reverse_fixed<const N: usize>(bytes: &mut [u8]) {
 mod tests {
     use super::*;
 
-    /// The header fields as a file has them, without a check.
+    /// Returns header fields as in a file, unchecked.
     fn fields(fields: &[u64]) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         bytes.extend(fields.iter().flat_map(|field| field.to_le_bytes()));
@@ -453,14 +458,14 @@ mod tests {
     }
 
     #[test]
-    fn fields_lie_where_the_format_says() {
+    fn fields_have_the_offsets_of_the_format() {
         let header = Header::new(ElementType::COMPLEX64, vec![3, 4]).unwrap();
         assert_eq!(header.encode(), fields(&[0, 4, 8, 96, 2, 3, 4]));
         assert_eq!(header.header_len(), 64);
     }
 
     #[test]
-    fn a_zero_extent_makes_no_data_whatever_the_others_are() {
+    fn a_dimension_of_length_0_makes_no_data_whatever_the_others_are() {
         let huge = 1 << 63;
         let header = Header::new(ElementType::FLOAT64, vec![huge, huge, 0]).unwrap();
         assert_eq!((header.elements(), header.data_len()), (0, 0));
@@ -476,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_field_and_its_place() {
+    fn errors_name_the_field_and_its_offset() {
         let cases: &[(&[u64], u64, &str)] = &[
             (&[8, 3, 8, 8, 1, 1], 8, "flag bit 3 (0x8) is not defined"),
             (&[0, 9, 4, 8, 1, 2], 16, "expected an `eltype` from 0 to 5, found 9"),
@@ -564,7 +569,7 @@ mod tests {
     }
 
     #[test]
-    fn the_length_of_the_file_tells_what_is_missing_or_left() {
+    fn the_length_of_the_file_shows_missing_and_trailing_bytes() {
         let header = Header::new(ElementType::FLOAT64, vec![2, 3]).unwrap();
         assert_eq!(header.check_file_len(112), Ok(0));
         assert_eq!(header.check_file_len(368), Ok(256));

@@ -1,23 +1,23 @@
-//! The RawArray format: one n-dimensional array per file, a header of 64-bit fields and then the elements.
+//! The RawArray format: one n-dimensional array per file, a header of 64-bit fields followed by the elements.
 //!
 //! | offset | field | content |
 //! | --- | --- | --- |
 //! | 0 | magic | the eight bytes `rawarray` |
 //! | 8 | flags | bit 0: elements are big-endian, bit 1: encoded, bit 2: packed bits |
-//! | 16 | eltype | 0 user-defined, 1 signed, 2 unsigned, 3 IEEE float, 4 complex, 5 brain float |
+//! | 16 | eltype | 0 user-defined, 1 signed, 2 unsigned, 3 IEEE float, 4 complex, 5 bfloat16 |
 //! | 24 | elbyte | bytes of one element |
 //! | 32 | size | bytes of the data section |
 //! | 40 | ndims | number of dimensions |
-//! | 48 | dims | `ndims` extents, first index fastest |
+//! | 48 | dims | `ndims` lengths, fastest dimension first |
 //! | 48 + 8·ndims | data | `size` bytes |
-//! | after that | metadata | whatever the author appended |
+//! | after that | metadata | optional bytes of any kind |
 //!
-//! Header fields are unsigned and little-endian, whatever flag bit 0 says. Arrays are written
-//! with flags 0; what other implementations write with flags is read: see [`Encoding`].
+//! Header fields are unsigned and always little-endian; flag bit 0 applies only to the elements. ra-pack writes flags 0
+//! and reads all flags that other implementations write: see [`Encoding`].
 //!
-//! [`RawArray`] is an array whose element type the program knows, [`AnyArray`] one whose type the
-//! file decides. [`Header`] alone describes a file without reading its elements, [`decode`] gives
-//! the elements as bytes, and [`SlicePlan`] tells which bytes a slice needs.
+//! Use [`RawArray`] if the program knows the element type, and [`AnyArray`] if only the file does. [`Header`] describes
+//! a file without reading its elements, [`decode`] returns the elements as bytes, and [`SlicePlan`] computes the byte
+//! ranges of a slice.
 
 mod array;
 mod element;
@@ -43,14 +43,14 @@ pub(crate) use encoding::{Decoder, EncodingProbe};
 pub(crate) use header::{read_full, reverse_each};
 pub(crate) use slice::{Picked, resolve as resolve_slice};
 
-/// A file that is not a RawArray, or not a whole or consistent one.
+/// An error in a file: it is not a RawArray, or incomplete, or contradicts itself.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} (at byte {offset})")]
 #[non_exhaustive]
 pub struct DecodeError {
-    /// Where in the file, in bytes from its beginning.
+    /// The offset of the error in the file, in bytes.
     pub offset: u64,
-    /// What is wrong there.
+    /// The cause.
     pub kind: DecodeErrorKind,
 }
 
@@ -66,37 +66,37 @@ impl From<DecodeError> for io::Error {
     }
 }
 
-/// What is wrong at the offset of a [`DecodeError`].
+/// The cause of a [`DecodeError`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeErrorKind {
-    /// The file begins with something else.
+    /// The file does not begin with the magic.
     #[error("expected the magic `rawarray`, found `{}`", .found.escape_ascii())]
     Magic {
         /// The first bytes, at most 8.
         found: Vec<u8>,
     },
-    /// The magic is reversed: the header was written in the byte order of a big-endian host.
+    /// The magic is reversed: the writer on a big-endian machine did not convert the header.
     #[error(
         "expected the magic `rawarray`, found `yarrawar`: the header was written byte-swapped by a \
-         big-endian host; reverse the bytes of each 8-byte header field and set flag bit 0 to read it"
+         big-endian machine; reverse the bytes of each 8-byte header field and set flag bit 0 to read it"
     )]
     SwappedMagic,
     /// The file ends inside the header.
     #[error("expected a header of {expected} bytes, found {found}")]
     HeaderTruncated {
-        /// Bytes that the header takes, as far as what is there tells.
+        /// The length of the header in bytes, as far as the bytes give it.
         expected: u64,
-        /// Bytes there are.
+        /// The number of bytes.
         found: u64,
     },
-    /// Flags that no implementation defines.
+    /// The flags are not defined by any implementation.
     #[error(transparent)]
     Flags(#[from] UnknownFlags),
-    /// An element type that no implementation defines.
+    /// The element type is not defined by any implementation.
     #[error(transparent)]
     Element(#[from] UnknownElement),
-    /// Packed bits need flags, eltype and elbyte together.
+    /// Packed bits do not have their flags, `eltype` and `elbyte` together.
     #[error(
         "expected packed bits as flags 6 with `eltype` 5 and `elbyte` 8, found flags {} with `eltype` {} and `elbyte` {}",
         flags.bits(), element.eltype(), element.elbyte()
@@ -107,68 +107,68 @@ pub enum DecodeErrorKind {
         /// The element type.
         element: ElementType,
     },
-    /// Dimensions that no array can have.
+    /// No array can have the dimensions.
     #[error(transparent)]
     Shape(#[from] ShapeError),
-    /// The `size` field is not what the other fields say.
+    /// The `size` field does not match element type and dimensions.
     #[error("expected a `size` of {expected} ({element} of dims {dims:?}), found {found}")]
     Size {
-        /// Bytes that elements and dims make.
+        /// The number of bytes computed from element type and dimensions.
         expected: u64,
-        /// The field.
+        /// The `size` field.
         found: u64,
         /// The element type.
         element: ElementType,
-        /// The extents.
+        /// The dimensions.
         dims: Vec<u64>,
     },
     /// The file ends inside the data section.
     #[error("expected {expected} bytes of data, found {found}")]
     DataTruncated {
-        /// Bytes of the data section.
+        /// The length of the data section in bytes.
         expected: u64,
-        /// Bytes there are.
+        /// The number of bytes.
         found: u64,
     },
-    /// The flag says encoded, but no encoding fits.
+    /// The encoded flag is set, but the data has no known encoding.
     #[error(
         "flag `encoded` is set, but the {found} bytes after the header (`size` is {size}) are neither an \
          LZ4 block nor LEB128 integers nor plain data of {expected} bytes"
     )]
     Encoding {
-        /// Bytes of the decoded data.
+        /// The length of the decoded data in bytes.
         expected: u64,
-        /// Bytes after the header.
+        /// The number of bytes after the header.
         found: u64,
         /// The `size` field.
         size: u64,
     },
-    /// Elements whose parts are unknown cannot change their byte order.
+    /// The byte order of elements with an unknown layout cannot be changed.
     #[error("the byte order of {element} elements cannot be changed: their layout is not known")]
     Swap {
         /// The element type.
         element: ElementType,
     },
-    /// The program asked for another type than the file has.
+    /// The file does not have elements of the requested type.
     #[error("expected elements of `{rust}` ({expected}), found {found}")]
     WrongType {
-        /// The Rust type asked for.
+        /// The requested Rust type.
         rust: &'static str,
-        /// What that type is written as.
+        /// The element type of that Rust type.
         expected: ElementType,
-        /// What the file holds.
+        /// The element type of the file.
         found: ElementType,
     },
-    /// A view needs the elements as they would be in memory.
+    /// The elements cannot be viewed, because they are encoded or in the other byte order.
     #[error("elements with flags {flags} cannot be viewed in place: read them instead")]
     NotInPlace {
         /// The flags field.
         flags: Flags,
     },
-    /// A view needs the alignment of its type.
+    /// The data does not have the alignment of the requested type.
     #[error("the data is not aligned to {expected} bytes in memory: read it instead of viewing it")]
     Misaligned {
-        /// Alignment of the Rust type.
+        /// The alignment of the Rust type in bytes.
         expected: usize,
     },
 }
@@ -180,41 +180,41 @@ impl DecodeErrorKind {
     }
 }
 
-/// Dimensions that do not fit their elements, or that no array can have.
+/// The reason why dimensions are refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShapeError {
-    /// The bytes of all elements are too many to count.
+    /// The length of the data does not fit 64 bits.
     #[error("{element} elements of dims {dims:?} take more than 2^64 - 1 bytes")]
     Overflow {
         /// The element type.
         element: ElementType,
-        /// The extents.
+        /// The dimensions.
         dims: Vec<u64>,
     },
-    /// More dimensions than [`MAX_NDIMS`].
+    /// There are more than [`MAX_NDIMS`] dimensions.
     #[error("expected at most {} dimensions, found {ndims}", MAX_NDIMS)]
     TooManyDims {
         /// The number of dimensions.
         ndims: u64,
     },
-    /// There are more or fewer elements than the dims say.
+    /// The number of elements is not the product of the dimensions.
     #[error("expected {expected} elements for dims {dims:?}, found {found}")]
     Length {
-        /// The extents.
+        /// The dimensions.
         dims: Vec<u64>,
-        /// The product of the extents.
+        /// The product of the dimensions.
         expected: u64,
-        /// How many elements there are.
+        /// The number of elements.
         found: u64,
     },
-    /// More than this machine's memory can index, even if no element is there.
+    /// This machine cannot index an array with these dimensions, even if it is empty.
     #[error("dims {dims:?} are too large for an array in memory")]
     NotIndexable {
-        /// The extents.
+        /// The dimensions.
         dims: Vec<u64>,
     },
-    /// Packed bits exist only in files of others; one byte per element is written instead.
+    /// Packed bits cannot be written; use one byte per element.
     #[error("packed bits cannot be written; use uint8 elements")]
     PackedBits,
 }
@@ -225,14 +225,14 @@ impl From<ShapeError> for io::Error {
     }
 }
 
-/// Reading failed, was refused, or what was read is damaged.
+/// An error while reading a file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
     /// The reader failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The bytes are not what they should be.
+    /// The file is not a valid RawArray, or does not have the requested type.
     #[error(transparent)]
     Decode(#[from] DecodeError),
     /// The slice does not fit the array.

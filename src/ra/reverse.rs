@@ -1,13 +1,11 @@
-//! Reverses the axes of an array: elements that lay last index first come to lie first index first, or
-//! the other way round.
+//! Reverses the dimensions of an array: converts row-major data to column-major, or the other way round.
 //!
-//! Files larger than memory are reversed in tiles. A tile is a box of the array that is cut so that it is
-//! made of long runs in the one order and in the other: each run is read by one call and written by one.
-//! Within a tile elements are moved in blocks that fit into the first cache.
+//! Files larger than memory are reversed in tiles. A tile is a box of the array with long runs in both orders: each run
+//! is read and written with one call. Within a tile, elements are moved in blocks that fit the first-level cache.
 
 #![expect(
     clippy::indexing_slicing,
-    reason = "axes are counted by the header, bytes by the buffers made for them"
+    reason = "the header limits the dimensions, and the buffers limit the bytes"
 )]
 
 use std::io;
@@ -16,26 +14,26 @@ use std::sync::{Mutex, PoisonError};
 use super::header::{Header, count};
 use crate::pipeline;
 
-/// Most bytes of a tile, of which each job holds two: with fewer, the runs of a large cube become short.
+/// Largest tile in bytes, of which each thread holds two. With smaller tiles, the runs of a large cube become short.
 const MAX_TILE: u64 = 8 << 20;
 
-/// Fewest bytes of a tile, however many jobs share the memory.
+/// Smallest tile in bytes, however many threads share the memory.
 const MIN_TILE: u64 = 1 << 20;
 
-/// Bytes of the tiles of all jobs together, as long as there are no more than 24 of them.
+/// Memory for the tiles of all threads in bytes, for up to 24 threads.
 const ALL_TILES: u64 = 48 << 20;
 
-/// Most bytes of a block: with its counterpart it takes half of a first-level cache of 32 KiB.
+/// Largest block in bytes: with its target it takes half of a first-level cache of 32 KiB.
 const MAX_BLOCK: u64 = 8 << 10;
 
-/// Lines of a cache are this long. Runs are held apart by one more, since lines at distances of a
-/// power of two would drive each other out.
+/// Length of a cache line in bytes. Runs are separated by one more line, because lines at distances of a power of two
+/// would evict each other.
 const CACHE_LINE: usize = 64;
 
-/// How the axes of one array are reversed.
+/// A plan to reverse the dimensions of one array.
 ///
-/// The elements stay the same under their indices: what is `a[i, j, k]` in an array that is stored with `k`
-/// fastest is `a[i, j, k]` in the reversed one, which is stored with `i` fastest.
+/// Each element keeps its indices: `a[i, j, k]` in an array stored with `k` fastest is `a[i, j, k]` in the reversed
+/// array, which is stored with `i` fastest.
 ///
 /// ```
 /// use ra_pack::ra::{ElementType, Header, Reversal};
@@ -49,20 +47,20 @@ const CACHE_LINE: usize = 64;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Reversal {
-    /// Extents of the source, fastest first; without those of 1, which have no place in any order.
+    /// The lengths of the dimensions of the source, fastest first, without those of length 1, which do not matter.
     dims: Vec<u64>,
     elbyte: u64,
     data_len: u64,
 }
 
 impl Reversal {
-    /// That of an array with this header, which is the one of the source.
+    /// Plans to reverse an array with the header `source`.
     pub fn new(source: &Header) -> Self {
         let dims = source.dims().iter().copied().filter(|extent| *extent != 1).collect();
         Self { dims, elbyte: source.element().elbyte(), data_len: source.data_len() }
     }
 
-    /// Whether the bytes stay where they are: in arrays of no more than one axis longer than 1.
+    /// Returns whether all bytes keep their offsets: at most one dimension is longer than 1.
     pub fn is_identity(&self) -> bool {
         self.dims.len() <= 1 || self.data_len == 0
     }
@@ -71,7 +69,7 @@ impl Reversal {
     ///
     /// # Errors
     ///
-    /// When `source` or `target` has another length than the data of the header.
+    /// An error of kind `InvalidInput` if `source` or `target` does not have the length of the data.
     pub fn reverse(&self, source: &[u8], target: &mut [u8]) -> io::Result<()> {
         if count(source.len()) != self.data_len || count(target.len()) != self.data_len {
             return Err(io::Error::new(
@@ -103,12 +101,12 @@ impl Reversal {
         )
     }
 
-    /// Reverses an array that `read_at` reads and `write_at` writes, both at offsets of the data section, on
-    /// `jobs` threads; each takes 16 MiB, or less when there are many.
+    /// Reverses an array through `read_at` and `write_at`, which take offsets in the data section, on `jobs` threads.
+    /// Each thread takes 16 MiB of memory, or less if there are many.
     ///
     /// # Errors
     ///
-    /// What `read_at` and `write_at` return, and when there is no memory for two elements.
+    /// Any error of `read_at` and `write_at`, or an error if there is no memory for two elements.
     pub fn reverse_at(
         &self,
         jobs: usize,
@@ -136,7 +134,7 @@ impl Reversal {
     }
 }
 
-/// Makes a buffer as long as is needed; what is in it does not matter.
+/// Sets the length of a buffer; its content does not matter.
 fn reserve(buffer: &mut Vec<u8>, len: usize) -> io::Result<()> {
     let more = len.saturating_sub(buffer.len());
     buffer.try_reserve(more).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
@@ -152,8 +150,8 @@ fn product<'a>(extents: impl IntoIterator<Item = &'a u64>) -> u64 {
     extents.into_iter().fold(1, |product, extent| product.saturating_mul(*extent))
 }
 
-/// Cuts a box of at most `largest` bytes, or one element, that has long runs at both ends: the first axes
-/// lie together in the one order, the last axes in the other.
+/// Cuts a box of at most `largest` bytes, but at least one element, with long runs in both orders: the first dimensions
+/// are contiguous in one order, the last dimensions in the other.
 fn cut(dims: &[u64], elbyte: u64, largest: u64) -> Vec<u64> {
     let mut tile = vec![1; dims.len()];
     let (mut low, mut high) = (0, dims.len().saturating_sub(1));
@@ -175,13 +173,13 @@ fn cut(dims: &[u64], elbyte: u64, largest: u64) -> Vec<u64> {
     tile
 }
 
-/// A box of the array: where it begins along each axis, and how far it reaches.
+/// A box of the array: its start and length in each dimension.
 struct TileBox {
     starts: Vec<u64>,
     lens: Vec<usize>,
 }
 
-/// The boxes that an array falls into.
+/// The boxes that tile the array.
 struct TileGrid<'a> {
     dims: &'a [u64],
     tile: &'a [u64],
@@ -196,7 +194,7 @@ impl TileGrid<'_> {
         self.extents().fold(1, u64::saturating_mul)
     }
 
-    /// One of them, the first axis counting fastest.
+    /// Returns a box by its number; the first dimension counts fastest.
     fn get(&self, number: u64) -> io::Result<TileBox> {
         let mut left = number;
         let mut shape = TileBox { starts: Vec::new(), lens: Vec::new() };
@@ -211,22 +209,22 @@ impl TileGrid<'_> {
     }
 }
 
-/// The axes, the fastest first: from the first one on, or reversed.
+/// Returns the dimensions, fastest first: in the order of the source, or reversed.
 fn axes(count: usize, is_reversed: bool) -> impl Iterator<Item = usize> {
     (0..count).map(move |axis| if is_reversed { count - axis - 1 } else { axis })
 }
 
-/// The runs that a box is made of in one order, and where they stand in a buffer.
+/// The runs of a box in one order, and their offsets in a buffer.
 struct Runs {
-    /// Bytes of a run.
+    /// Length of a run in bytes.
     run_len: usize,
-    /// Bytes from one element to the next along each axis, in the buffer.
+    /// Distance from one element to the next in the buffer, in bytes, for each dimension.
     strides: Vec<usize>,
     buffer_len: usize,
     /// Offset of the first run in the file.
     start: u64,
-    /// The axes that run after run goes along, the fastest first: how far, and bytes in the file and in the
-    /// buffer from one to the next.
+    /// The dimensions that the runs iterate over, fastest first: the length, and the distances in the file and in the
+    /// buffer in bytes.
     steps: Vec<(u64, [u64; 2])>,
 }
 
@@ -263,7 +261,7 @@ impl Runs {
         Ok(runs)
     }
 
-    /// Does `work` with each run of `buffer` and its offset in the file.
+    /// Calls `work` with each run of `buffer` and its offset in the file.
     fn each(
         &self,
         buffer: &mut Vec<u8>,
@@ -278,7 +276,7 @@ impl Runs {
     }
 }
 
-/// Copies a box of elements between two buffers with strides of their own.
+/// Copies a box of elements between two buffers with different strides.
 fn copy(
     source: &[u8],
     from: &[usize],
@@ -293,7 +291,7 @@ fn copy(
         4 => copy_blocks::<4>(source, from, target, to, lens),
         8 => copy_blocks::<8>(source, from, target, to, lens),
         16 => copy_blocks::<16>(source, from, target, to, lens),
-        // Of any other width: byte by byte along one more axis, which both have closest.
+        // Other widths are copied byte by byte, as one more innermost dimension.
         _ => {
             let with = |first: usize, rest: &[usize]| {
                 std::iter::once(first).chain(rest.iter().copied()).collect::<Vec<_>>()
@@ -313,7 +311,7 @@ fn copy_blocks<const W: usize>(
     let wide: Vec<u64> = lens.iter().map(|len| count(*len)).collect();
     let block = cut(&wide, count(W), MAX_BLOCK);
     let grid = TileGrid { dims: &wide, tile: &block };
-    // The longest line of a block is copied in one loop; of two, the one that is written together.
+    // The longest line of a block is the inner loop; of two equal ones, the one that is contiguous in the target.
     let inner = (0..lens.len()).max_by_key(|axis| block[*axis]).unwrap_or(0);
     let stride = |strides: &[usize]| strides.get(inner).copied().unwrap_or(W);
     let (from_step, to_step) = (stride(from), stride(to));
@@ -333,7 +331,7 @@ fn copy_blocks<const W: usize>(
     }
 }
 
-/// Copies `len` elements that are so many bytes apart here and there.
+/// Copies `len` elements with the strides `from` in the source and `to` in the target, in bytes.
 fn copy_line<const W: usize>(source: &[u8], from: usize, target: &mut [u8], to: usize, len: usize) {
     if from == W && to == W {
         target[..len * W].copy_from_slice(&source[..len * W]);
@@ -355,11 +353,11 @@ fn copy_line<const W: usize>(source: &[u8], from: usize, target: &mut [u8], to: 
     }
 }
 
-/// The offsets that nested loops visit in `N` places at once, the first loop fastest. Steps may go back: offsets wrap
-/// around.
+/// Iterates over the offsets of nested loops in `N` buffers at once, the first loop fastest. Steps may be negative:
+/// offsets wrap around.
 #[derive(Debug)]
 pub(super) struct Odometer<const N: usize> {
-    /// How often each loop goes round, and how far by each step.
+    /// The count of each loop, and its steps.
     loops: Vec<(u64, [u64; N])>,
     turned: Vec<u64>,
     next: Option<[u64; N]>,
@@ -403,7 +401,7 @@ mod tests {
     use super::*;
     use crate::ra::ElementType;
 
-    /// Element by element, by the definition.
+    /// Reverses element by element, straight from the definition.
     fn expected(dims: &[u64], elbyte: usize, source: &[u8]) -> Vec<u8> {
         let lens: Vec<usize> =
             dims.iter().map(|extent| usize::try_from(*extent).unwrap()).collect();
@@ -468,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn tiles_and_blocks_cover_what_does_not_fit() {
+    fn tiles_and_blocks_cover_arrays_larger_than_one_tile() {
         let dims: [&[u64]; 6] = [
             &[1500, 1100],
             &[3, 800, 700],
@@ -481,7 +479,7 @@ mod tests {
             let header = header(elbyte, dims);
             let source = bytes(header.data_len());
             let wanted = expected(dims, usize::try_from(elbyte).unwrap(), &source);
-            // So many jobs that each gets a small tile.
+            // So many threads that each gets a small tile.
             assert!(reversed_at(&Reversal::new(&header), 40, &source) == wanted, "{dims:?}");
         }
     }
@@ -504,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_or_written_is_an_error() {
+    fn an_error_in_reading_or_writing_is_returned() {
         let reversal = Reversal::new(&header(1, &[2, 3]));
         let refuse = || Err(io::Error::other("no"));
         assert!(reversal.reverse_at(2, |_, _| refuse(), |_, _| Ok(())).is_err());

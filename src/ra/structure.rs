@@ -1,16 +1,16 @@
-//! The parts of elements that are no numbers: fields of structures, and small arrays.
+//! The parts of elements that are not numbers: fields of structures, and small arrays.
 
 use super::element::{Element, ElementType};
 
-/// The parts of an element, as `compound` and `array` of a description name them.
+/// The structure of an element, as `compound` or `array` in a description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Structure {
-    /// One number, or bytes that nothing is said about.
+    /// A number, or bytes without a known structure.
     Plain,
-    /// Equal elements without gaps, as of `[T; N]`.
+    /// Equal elements without gaps, such as `[T; N]`.
     Array {
-        /// Each of them.
+        /// One of the elements.
         element: &'static Part,
         /// Their number.
         count: u64,
@@ -19,22 +19,22 @@ pub enum Structure {
     Compound(&'static [(&'static str, Part)]),
 }
 
-/// A part of an element: its type, and what it is made of itself.
+/// A part of an element: its type and structure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
-    /// What it would be as an element of an array.
+    /// The element type.
     pub element: ElementType,
-    /// Its own parts.
+    /// The structure of the part.
     pub structure: Structure,
 }
 
 impl Part {
-    /// A value of type `T`.
+    /// Returns the part for a value of type `T`.
     pub const fn of<T: Element>() -> Self {
         Self { element: ElementType::of::<T>(), structure: T::STRUCTURE }
     }
 
-    /// The name of a field: `type` of `r#type`.
+    /// Returns the name of a field: `type` for `r#type`.
     #[doc(hidden)]
     pub const fn field(identifier: &'static str) -> &'static str {
         match identifier.as_bytes() {
@@ -47,10 +47,10 @@ impl Part {
     }
 }
 
-/// Makes a structure an [`Element`](crate::ra::Element) with these fields, which a description lists as a `compound`.
+/// Implements [`Element`](crate::ra::Element) for a structure with these fields.
 ///
-/// A [`PackWriter`](crate::PackWriter) describes arrays of it so. An array that is described as another compound is
-/// not read as this one: [`Error::Structure`](crate::Error::Structure).
+/// A [`PackWriter`](crate::PackWriter) describes its arrays as a `compound` with the fields. Reading an array that is
+/// described as a different compound fails with [`Error::Structure`](crate::Error::Structure).
 ///
 /// ```
 /// use bytemuck::{Pod, Zeroable};
@@ -82,7 +82,7 @@ impl Part {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Every field has to be named, with its type and in its place:
+/// List every field with its type, in the order of the structure. Anything else does not compile:
 ///
 /// ```compile_fail
 /// # use bytemuck::{Pod, Zeroable};
@@ -106,10 +106,10 @@ macro_rules! compound {
         const _: () = {
             let mut end = 0;
             $(
-                assert!(::core::mem::offset_of!($structure, $field) == end, "the fields in their order");
+                assert!(::core::mem::offset_of!($structure, $field) == end, "list the fields in their order");
                 end += ::core::mem::size_of::<$type>();
             )+
-            assert!(end == ::core::mem::size_of::<$structure>(), "all fields");
+            assert!(end == ::core::mem::size_of::<$structure>(), "list all fields");
         };
     };
 }

@@ -1,4 +1,4 @@
-//! The format as a whole: files made by hand as the other implementations make them, and properties.
+//! Tests of complete files: files as other implementations write them, made by hand, and properties.
 
 use half::{bf16, f16};
 use ndarray::{ArrayD, Axis, IxDyn, ShapeBuilder, SliceInfoElem, array, s};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::digest::{Algorithm, Hasher};
 
-/// A file with header fields as given, unchecked.
+/// Returns a file with these header fields, unchecked.
 fn file(fields: &[u64], data: &[u8]) -> Vec<u8> {
     let mut file = MAGIC.to_vec();
     file.extend(fields.iter().flat_map(|field| field.to_le_bytes()));
@@ -20,7 +20,7 @@ fn kind(file: &[u8]) -> DecodeErrorKind {
     decode(file).unwrap_err().kind
 }
 
-/// The array of the RawArray paper: the k-th element is k - i/k.
+/// Returns the array of the RawArray paper: the k-th element is k - i/k.
 fn paper() -> RawArray<Complex<f32>> {
     let data = (0_u8..12).map(|k| Complex::new(f32::from(k), -1.0 / f32::from(k))).collect();
     RawArray::new(vec![3, 4], data).unwrap()
@@ -61,7 +61,7 @@ fn an_lz4_block_decodes_to_exactly_the_data() {
 
 #[test]
 fn an_lz4_block_may_be_longer_than_its_data() {
-    // Sixteen literals: one byte of token, one of length.
+    // Sixteen literals: a token of one byte, and a length of one byte.
     let mut block = vec![0xf0, 1];
     block.extend(0..16);
     let decoded = file(&[2, 2, 1, 18, 1, 16], &block);
@@ -80,7 +80,7 @@ fn a_big_endian_lz4_block_is_swapped_after_decoding() {
 
 #[test]
 fn leb128_of_julia_is_read_with_its_raw_size() {
-    // 1, 0, -2, -70000, 300 zigzag-coded; 16 bytes of 40.
+    // 1, 0, -2, -70000, 300 in zigzag code: 8 bytes for 40 bytes of elements.
     let coded = [2, 0, 3, 0xdf, 0xc5, 0x08, 0xd8, 0x04];
     let whole = file(&[2, 1, 8, 40, 1, 5], &coded);
     let decoded = decode(&whole).unwrap();
@@ -140,7 +140,7 @@ fn big_endian_elements_are_swapped_by_their_parts() {
 }
 
 #[test]
-fn a_claim_takes_no_memory() {
+fn a_claimed_length_takes_no_memory() {
     let huge = 1_u64 << 40;
     for flags in [0, 2] {
         let whole = file(&[flags, 3, 8, huge * 8, 1, huge], &[0; 100]);
@@ -157,7 +157,7 @@ fn a_claim_takes_no_memory() {
 }
 
 #[test]
-fn an_array_longer_than_the_first_allocation_is_read_whole() {
+fn an_array_longer_than_the_first_allocation_is_read_completely() {
     let array = RawArray::from((0..700_000_u32).collect::<Vec<_>>());
     let whole = written(&array);
     assert_eq!(RawArray::read_from(whole.as_slice()).unwrap(), array);
@@ -199,7 +199,7 @@ fn elements_must_match_dims() {
 }
 
 #[test]
-fn metadata_is_kept_and_only_written_when_there_is_some() {
+fn metadata_is_kept_and_written_only_if_there_is_any() {
     let array = RawArray::from(vec![1_u8]);
     assert_eq!(written(&array).len(), 57);
     let whole = written(&array.with_metadata(b"note".to_vec()));
@@ -224,7 +224,7 @@ fn every_memory_layout_is_stored_with_its_indices() {
 }
 
 #[test]
-fn a_large_array_in_another_order_is_copied_whole() {
+fn a_large_array_in_another_order_is_copied_completely() {
     let mut rows = ndarray::Array3::from_shape_fn((70, 1, 53), |(i, _, k)| 100 * i + k);
     rows.invert_axis(Axis(2));
     let stored = RawArray::from(&rows);
@@ -272,7 +272,7 @@ fn a_view_needs_plain_aligned_elements() {
 }
 
 #[test]
-fn a_slice_is_read_from_its_bytes_in_either_order() {
+fn a_slice_reads_only_its_bytes_in_either_order() {
     let data = (0..24_u16).map(u16::to_be_bytes).collect::<Vec<_>>().concat();
     let whole = file(&[1, 2, 2, 48, 2, 4, 6], &data);
     let header = Header::parse(&whole).unwrap();
@@ -376,7 +376,7 @@ fn no_truncation_and_no_flipped_bit_panics() {
                     assert!(decoded.is_ok());
                     changed += usize::from(other != array);
                 }
-                // Dims that only memory refuses are no fault of the file.
+                // The file is valid if only the memory does not suffice.
                 Err(ReadError::Decode(DecodeError {
                     kind: DecodeErrorKind::Shape(ShapeError::NotIndexable { .. }),
                     ..
@@ -420,7 +420,7 @@ where
     any.write_to(&mut again).unwrap();
     prop_assert_eq!(again, whole);
 
-    // The same elements as a big-endian host writes them.
+    // The same elements as a big-endian machine writes them.
     let mut swapped = written(&array);
     swapped[8] = 1;
     let start = usize::try_from(array.header().header_len()).unwrap();
@@ -526,16 +526,16 @@ fn errors_name_the_part() {
     assert_eq!(fault("1,"), format!("{expected} ``"));
     assert_eq!(fault("99999999999999999999"), format!("{expected} `99999999999999999999`"));
     assert_eq!(fault("\u{1b}[2J"), format!("{expected} `\\u{{1b}}[2J`"));
-    assert_eq!(fault("1,2,3"), "expected 2 axes in the slice, found 3");
+    assert_eq!(fault("1,2,3"), "expected 2 parts in the slice, found 3");
     assert_eq!(fault("...,..."), "expected `...` at most once");
-    assert_eq!(fault("...,7"), "index 7 is outside axis 1, which has 5 elements");
-    assert_eq!(fault("0:21"), "index 21 is outside axis 0, which has 20 elements");
-    assert_eq!(fault("20:0:-1"), "index 20 is outside axis 0, which has 20 elements");
-    assert_eq!(fault("::0"), "the step of axis 0 is 0");
+    assert_eq!(fault("...,7"), "index 7 is out of range for dimension 1 of length 5");
+    assert_eq!(fault("0:21"), "index 21 is out of range for dimension 0 of length 20");
+    assert_eq!(fault("20:0:-1"), "index 20 is out of range for dimension 0 of length 20");
+    assert_eq!(fault("::0"), "the step of dimension 0 is 0");
 }
 
 #[test]
-fn a_range_longer_than_one_read_is_put_together() {
+fn a_range_longer_than_one_read_is_complete() {
     let bytes: Vec<u8> = (0..3_000_000).map(|i: u32| u8::try_from(i % 251).unwrap()).collect();
     let expected = ndarray::ArrayView1::from(&bytes);
     for step in [-9000, -4096, -3, -1, 1, 2, 1000, 4096, 4097] {
@@ -552,7 +552,7 @@ fn a_range_longer_than_one_read_is_put_together() {
 }
 
 #[test]
-fn an_array_of_any_type_becomes_one_of_its_type_or_of_floats() {
+fn an_array_of_any_type_converts_to_its_type_or_to_floats() {
     use ndarray::{ArrayD, arr0, arr1};
     let counts = AnyArray::from(arr1(&[1_i64, (1 << 53) + 1, i64::MAX, i64::MIN]).into_dyn());
     let floats = arr1(&[

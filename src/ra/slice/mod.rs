@@ -1,4 +1,4 @@
-//! Slices: as text, as `0:10,:,3`, and which bytes of a data section one needs, so that only those are read.
+//! Slices: their text, such as `0:10,:,3`, and the byte ranges of a data section that a slice needs.
 
 mod reader;
 
@@ -9,18 +9,17 @@ use ndarray::{ArrayD, ArrayViewD, IxDyn, SliceInfo, SliceInfoElem};
 
 use super::reverse::Odometer;
 
-/// Bytes between two wanted pieces that are read along rather than skipped: below a page of memory the
-/// system fetches them anyway, and one read costs more than the copy.
+/// Longest gap in bytes between two pieces that are read together. Below the size of a memory page, the system fetches
+/// the gap anyway, and another read costs more than the copy.
 const MAX_GAP: i64 = 4096;
 
-/// Bytes that are read at once when wanted pieces are picked out of them.
+/// Number of bytes that are read at once to pick pieces from.
 const SPAN: i64 = 1 << 20;
 
-/// How to read a slice of an array whose first index is fastest.
+/// The byte ranges of a slice of a column-major array.
 ///
-/// The slice has the meaning that ndarray gives it: ranges with a step, where a negative step takes
-/// the range backwards, negative positions that count from the end, indices that drop their axis, and
-/// new axes of length 1.
+/// The slice has the same meaning as in ndarray: ranges with a step, where a negative step reverses the range; negative
+/// positions, which count from the end; indices, which remove their dimension; and new dimensions of length 1.
 ///
 /// ```
 /// use ndarray::s;
@@ -37,22 +36,22 @@ const SPAN: i64 = 1 << 20;
 pub struct SlicePlan {
     dims: Vec<u64>,
     data_len: u64,
-    /// Offset of the first run.
+    /// Offset of the first run in bytes.
     first: i64,
-    /// Bytes of each run.
+    /// Length of each run in bytes.
     run: i64,
-    /// How the runs follow each other, fastest first.
+    /// The loops over the runs, fastest first.
     loops: Vec<Loop>,
 }
 
-/// Takes a piece `count` times, `step` bytes apart.
+/// A loop of `count` iterations, `step` bytes apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Loop {
     count: i64,
     step: i64,
 }
 
-/// The positions that a slice takes of one axis: `first`, `first + step`, …
+/// The positions of a slice in one dimension: `first`, `first + step`, …
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Picked {
     pub(crate) first: i128,
@@ -61,13 +60,14 @@ pub(crate) struct Picked {
 }
 
 impl SlicePlan {
-    /// Plans to read `slice` of an array of `dims`, first index fastest, with elements of `elbyte`
-    /// bytes.
+    /// Plans to read `slice` of an array with the dimensions `dims`, fastest first, and elements of `elbyte` bytes.
     ///
     /// # Errors
     ///
-    /// When `slice` has not one entry for each axis, a position is outside its axis, a step is 0, or
-    /// the array is larger than a file can be.
+    /// - [`SliceError::Axes`] if `slice` does not have one entry for each dimension.
+    /// - [`SliceError::Outside`] if a position is out of range.
+    /// - [`SliceError::ZeroStep`] if a step is 0.
+    /// - [`SliceError::TooLarge`] if the array is larger than a file can be.
     pub fn new(dims: &[u64], elbyte: u64, slice: &[SliceInfoElem]) -> Result<Self, SliceError> {
         let picked = resolve(dims, slice)?;
         let mut result = Vec::with_capacity(slice.len());
@@ -87,7 +87,7 @@ impl SlicePlan {
         Self::of_picked(dims, elbyte, &picked, result)
     }
 
-    /// The plan for these positions, whose result has the extents `result`.
+    /// Returns the plan for these positions, with a result of the dimensions `result`.
     pub(crate) fn of_picked(
         dims: &[u64],
         elbyte: u64,
@@ -102,7 +102,7 @@ impl SlicePlan {
         Ok(plan)
     }
 
-    /// Turns positions along axes into offsets, and joins what is adjacent. `None` on overflow.
+    /// Converts positions to offsets, and joins adjacent pieces. `None` if an offset overflows.
     fn lay_out(&mut self, dims: &[u64], elbyte: u64, picked: &[Picked]) -> Option<()> {
         let mut stride = i64::try_from(elbyte).ok()?;
         self.run = stride;
@@ -132,38 +132,39 @@ impl SlicePlan {
         Some(())
     }
 
-    /// The extents of the result.
+    /// Returns the lengths of the dimensions of the result.
     pub fn dims(&self) -> &[u64] {
         &self.dims
     }
 
-    /// Length of the result in bytes; never more than the array's.
+    /// Returns the length of the result in bytes, which is at most that of the array.
     pub fn data_len(&self) -> u64 {
         self.data_len
     }
 
-    /// The byte ranges of the data section that make up the result, in its order (first index
-    /// fastest), joined where they are adjacent.
+    /// Returns the byte ranges of the data section that make up the result, in column-major order. Adjacent ranges are
+    /// joined.
     pub fn runs(&self) -> impl Iterator<Item = Range<u64>> + '_ {
         self.starts(&self.loops).map(|start| start..start + self.run.cast_unsigned())
     }
 
-    /// Reads the result into `out`, which must have its length. `read_at` fills a buffer from an offset
-    /// in the data section. The offsets rise from call to call; pieces that are close together are read at once.
+    /// Reads the result into `out`. `read_at` fills a buffer from an offset in the data section. The offsets rise from
+    /// call to call, and pieces that are close together are read at once.
     ///
     /// # Errors
     ///
-    /// When `read_at` fails, or `out` has another length than the result.
+    /// Any error of `read_at`, or an error if the length of `out` is not that of the result.
     pub fn read_into(
         &self,
         out: &mut [u8],
         mut read_at: impl FnMut(u64, &mut [u8]) -> io::Result<()>,
     ) -> io::Result<()> {
         if out.len() as u64 != self.data_len {
-            let message = format!("expected room for {} bytes, found {}", self.data_len, out.len());
+            let message =
+                format!("expected a buffer of {} bytes, found {}", self.data_len, out.len());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-        // Steps back are taken forwards, so that offsets rise, and their pieces are turned around afterwards.
+        // Negative steps are read forwards, so that offsets rise, and their pieces are reversed afterwards.
         let mut rising = self.clone();
         for each in rising.loops.iter_mut().filter(|each| each.step < 0) {
             rising.first += each.step * (each.count - 1);
@@ -185,7 +186,7 @@ impl SlicePlan {
         Ok(())
     }
 
-    /// The offsets of the pieces that these loops visit.
+    /// Returns the offsets of the pieces in these loops.
     fn starts(&self, loops: &[Loop]) -> impl Iterator<Item = u64> + use<> {
         let step = |each: &Loop| (each.count.cast_unsigned(), [each.step.cast_unsigned()]);
         let loops = loops.iter().map(step).collect();
@@ -194,7 +195,7 @@ impl SlicePlan {
     }
 }
 
-/// That `slice` fits `dims`, and what it takes of each axis.
+/// Checks that `slice` fits `dims`, and returns its positions in each dimension.
 pub(crate) fn resolve(dims: &[u64], slice: &[SliceInfoElem]) -> Result<Vec<Picked>, SliceError> {
     let entries = slice.iter().filter(|entry| !entry.is_new_axis());
     let found = entries.clone().count();
@@ -204,11 +205,13 @@ pub(crate) fn resolve(dims: &[u64], slice: &[SliceInfoElem]) -> Result<Vec<Picke
     entries.zip(dims).enumerate().map(|(axis, (entry, &dim))| pick(axis, dim, *entry)).collect()
 }
 
-/// ndarray's `slice` for a slice that comes from outside: an error where ndarray panics.
+/// Slices a view like ndarray's `slice`, but returns an error where that panics.
 ///
 /// # Errors
 ///
-/// When `slice` has not one entry for each axis, a position is outside its axis, or a step is 0.
+/// - [`SliceError::Axes`] if `slice` does not have one entry for each dimension.
+/// - [`SliceError::Outside`] if a position is out of range.
+/// - [`SliceError::ZeroStep`] if a step is 0.
 pub fn checked_slice<'a, T>(
     array: &'a ArrayD<T>,
     slice: &[SliceInfoElem],
@@ -256,15 +259,16 @@ fn pick(axis: usize, extent: u64, entry: SliceInfoElem) -> Result<Picked, SliceE
     }
 }
 
-/// Reads a slice as NumPy writes it, with or without the brackets, for an array of `dims`: one part per axis,
-/// which is an index, `start:stop:step` with any of the three left out, or `...` once for all axes
-/// that no part names. Axes at the end may be left out. Negative positions count from the end.
+/// Parses a slice in NumPy's notation, with or without the brackets, for an array with the dimensions `dims`.
 ///
-/// Other than in NumPy, a position outside the axis is an error and never moved to its end: the
-/// result always has the length that the text says.
+/// Each part is for one dimension: an index, or `start:stop:step` with any of the three left out. One `...` takes the
+/// remaining dimensions whole, and dimensions at the end may be left out. Negative positions count from the end.
 ///
-/// The parts are in the order of `dims`. When `dims` is a shape with the slowest index first, reverse
-/// the result to slice the array as stored.
+/// Unlike in NumPy, a position out of range is an error and is not clipped, so the length of the result follows from
+/// the text.
+///
+/// The parts are in the order of `dims`. If `dims` is a row-major shape, reverse the result to slice the array as
+/// stored.
 ///
 /// ```
 /// use ndarray::s;
@@ -277,8 +281,11 @@ fn pick(axis: usize, extent: u64, entry: SliceInfoElem) -> Result<Picked, SliceE
 ///
 /// # Errors
 ///
-/// When a part cannot be read, there are more parts than axes, a position is outside its axis, or a
-/// step is 0.
+/// - [`SliceError::Part`] if a part is neither an index nor a range.
+/// - [`SliceError::TwoEllipses`] if there is more than one `...`.
+/// - [`SliceError::Axes`] if there are more parts than dimensions.
+/// - [`SliceError::Outside`] if a position is out of range.
+/// - [`SliceError::ZeroStep`] if a step is 0.
 pub fn parse_slice(text: &str, dims: &[u64]) -> Result<Vec<SliceInfoElem>, SliceError> {
     let mut slice = Vec::with_capacity(dims.len());
     for (axis, (part, extent)) in split_slice(text, dims.len())?.into_iter().zip(dims).enumerate() {
@@ -288,8 +295,8 @@ pub fn parse_slice(text: &str, dims: &[u64]) -> Result<Vec<SliceInfoElem>, Slice
     Ok(slice)
 }
 
-/// The part of a slice for each axis of an array with `ndims` of them, as [`parse_slice`] takes it: `:` for an axis
-/// that no part names.
+/// Splits a slice, as [`parse_slice`] reads it, into one part for each of `ndims` dimensions; `:` for a dimension
+/// without a part.
 ///
 /// ```
 /// use ra_pack::ra::split_slice;
@@ -300,7 +307,8 @@ pub fn parse_slice(text: &str, dims: &[u64]) -> Result<Vec<SliceInfoElem>, Slice
 ///
 /// # Errors
 ///
-/// When there are more parts than axes, or `...` stands there twice.
+/// - [`SliceError::Axes`] if there are more parts than dimensions.
+/// - [`SliceError::TwoEllipses`] if there is more than one `...`.
 pub fn split_slice(text: &str, ndims: usize) -> Result<Vec<&str>, SliceError> {
     const WHOLE: &str = ":";
     let text = text.trim();
@@ -344,8 +352,8 @@ fn parse_part(part: &str, axis: usize, extent: u64) -> Result<SliceInfoElem, Sli
     if step >= 0 {
         return Ok(SliceInfoElem::Slice { start: start.unwrap_or(0), end, step });
     }
-    // NumPy walks from `start` down to above `stop`; ndarray takes a range and walks it backwards.
-    // Both ends move by one, which must not carry -1 (the last position) to 0 (the first).
+    // NumPy walks from `start` down to above `stop`; ndarray reverses a range. Both ends move by one, which must not
+    // turn -1 (the last position) into 0 (the first).
     let above = |index: isize| {
         let outside = || SliceError::Outside { axis, index, extent };
         let extent = isize::try_from(extent).map_err(|_| outside())?;
@@ -360,44 +368,44 @@ fn parse_part(part: &str, axis: usize, extent: u64) -> Result<SliceInfoElem, Sli
     Ok(SliceInfoElem::Slice { start: low, end: high, step })
 }
 
-/// A slice that does not fit its array, or a text that is no slice. Axes count from 0.
+/// The reason why a slice does not fit its array, or a text is not a slice. Dimensions count from 0.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SliceError {
-    /// Too few or too many entries.
-    #[error("expected {expected} axes in the slice, found {found}")]
+    /// There are too few or too many entries.
+    #[error("expected {expected} parts in the slice, found {found}")]
     Axes {
-        /// Axes of the array.
+        /// The number of dimensions of the array.
         expected: usize,
-        /// Entries of the slice, without new axes.
+        /// The number of entries of the slice, without new dimensions.
         found: usize,
     },
-    /// A position outside its axis.
-    #[error("index {index} is outside axis {axis}, which has {extent} elements")]
+    /// A position is out of range.
+    #[error("index {index} is out of range for dimension {axis} of length {extent}")]
     Outside {
-        /// The axis.
+        /// The dimension.
         axis: usize,
         /// The position as given.
         index: isize,
-        /// The axis' length.
+        /// The length of the dimension.
         extent: u64,
     },
-    /// A step of 0.
-    #[error("the step of axis {axis} is 0")]
+    /// A step is 0.
+    #[error("the step of dimension {axis} is 0")]
     ZeroStep {
-        /// The axis.
+        /// The dimension.
         axis: usize,
     },
     /// The array has more bytes than a file can have.
     #[error("the array is too large to slice")]
     TooLarge,
-    /// A part of a text that is neither an index nor a range.
+    /// A part is neither an index nor a range.
     #[error("expected an index, `start:stop:step` or `...`, found `{}`", crate::path::escape(part))]
     Part {
         /// The part between two commas.
         part: String,
     },
-    /// More than one `...`.
+    /// There is more than one `...`.
     #[error("expected `...` at most once")]
     TwoEllipses,
 }
@@ -439,27 +447,39 @@ mod tests {
     }
 
     #[test]
-    fn a_position_outside_its_axis_is_named() {
+    fn a_position_out_of_range_is_reported() {
         let fault = |slice: &[SliceInfoElem]| plan(&[3, 4], slice).unwrap_err().to_string();
-        assert_eq!(fault(s![.., 4].as_ref()), "index 4 is outside axis 1, which has 4 elements");
-        assert_eq!(fault(s![-4, ..].as_ref()), "index -4 is outside axis 0, which has 3 elements");
-        assert_eq!(fault(s![..4, ..].as_ref()), "index 4 is outside axis 0, which has 3 elements");
-        assert_eq!(fault(s![4.., ..].as_ref()), "index 4 is outside axis 0, which has 3 elements");
+        assert_eq!(
+            fault(s![.., 4].as_ref()),
+            "index 4 is out of range for dimension 1 of length 4"
+        );
+        assert_eq!(
+            fault(s![-4, ..].as_ref()),
+            "index -4 is out of range for dimension 0 of length 3"
+        );
+        assert_eq!(
+            fault(s![..4, ..].as_ref()),
+            "index 4 is out of range for dimension 0 of length 3"
+        );
+        assert_eq!(
+            fault(s![4.., ..].as_ref()),
+            "index 4 is out of range for dimension 0 of length 3"
+        );
         assert_eq!(
             fault(s![..-4, ..].as_ref()),
-            "index -4 is outside axis 0, which has 3 elements"
+            "index -4 is out of range for dimension 0 of length 3"
         );
-        assert_eq!(fault(s![..].as_ref()), "expected 2 axes in the slice, found 1");
+        assert_eq!(fault(s![..].as_ref()), "expected 2 parts in the slice, found 1");
         assert_eq!(
             fault(s![.., .., NewAxis, ..].as_ref()),
-            "expected 2 axes in the slice, found 3"
+            "expected 2 parts in the slice, found 3"
         );
         let zero = SliceInfoElem::Slice { start: 0, end: None, step: 0 };
-        assert_eq!(fault(&[SliceInfoElem::Index(0), zero]), "the step of axis 1 is 0");
+        assert_eq!(fault(&[SliceInfoElem::Index(0), zero]), "the step of dimension 1 is 0");
         assert_eq!(plan(&[u64::MAX], s![0].as_ref()), Err(SliceError::TooLarge));
         assert_eq!(
             plan(&[0, 3], s![0, ..].as_ref()).unwrap_err().to_string(),
-            "index 0 is outside axis 0, which has 0 elements"
+            "index 0 is out of range for dimension 0 of length 0"
         );
     }
 
@@ -489,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_that_lie_together_are_read_at_once() {
+    fn adjacent_pieces_are_read_at_once() {
         let plan = SlicePlan::new(&[1000, 1000], 1, s![7, ..].as_ref()).unwrap();
         let mut reads = 0;
         let mut out = vec![0; 1000];
@@ -503,7 +523,7 @@ mod tests {
         assert!(plan.read_into(&mut out[..9], |_, _| Ok(())).is_err());
     }
 
-    /// Any slice that ndarray accepts for an axis of this length.
+    /// Returns any slice that ndarray accepts for a dimension of this length.
     fn entry(dim: usize) -> BoxedStrategy<SliceInfoElem> {
         let dim = isize::try_from(dim).unwrap();
         let range = (-dim..=dim, -dim..=dim, 1..4_isize, any::<bool>(), any::<bool>()).prop_map(

@@ -1,11 +1,11 @@
-//! Reads the result of a plan whose steps go forwards, one part after the other.
+//! Reads the result of a plan with positive steps in parts.
 
 use std::io;
 
 use super::{Loop, MAX_GAP, SPAN, SlicePlan};
 
 impl SlicePlan {
-    /// Reads the result a part at a time, of a plan without steps back.
+    /// Returns a reader for the result in parts. The plan must not have negative steps.
     pub(crate) fn reader(&self) -> SliceReader {
         let (inner, outer) = match self.loops.split_first() {
             Some((inner, outer)) if inner.step <= MAX_GAP => (*inner, outer),
@@ -16,21 +16,21 @@ impl SlicePlan {
     }
 }
 
-/// The place up to which the result of a plan was read.
+/// The position in the result of a plan.
 pub(crate) struct SliceReader {
-    /// Bytes of each run.
+    /// Length of each run in bytes.
     run: i64,
     inner: Loop,
-    /// Where the next inner loops begin, and where the current one did.
+    /// The offsets of the remaining inner loops, and of the current one.
     starts: Box<dyn Iterator<Item = i64>>,
     start: i64,
-    /// Runs of the inner loop that were read, and bytes of the next one.
+    /// Number of runs of the inner loop that were read, and bytes of the next one.
     done: i64,
     within: i64,
 }
 
 impl SliceReader {
-    /// Reads the next bytes of the result into all of `out`, which has whole elements and not more than are left.
+    /// Fills `out` with the next bytes of the result. It must have complete elements and not be longer than the rest.
     pub(crate) fn fill(
         &mut self,
         mut out: &mut [u8],
