@@ -1,8 +1,8 @@
-//! The literals that headers are made of: those of Python in an `.npy` file, and JSON as Python's `json` writes it
-//! in a `.ds` file, where `NaN`, `Infinity` and `-Infinity` stand bare. Nothing is evaluated.
+//! Parses the literals in headers: Python literals in `.npy` files, and JSON as written by Python's `json` in `.ds`
+//! files, including unquoted `NaN`, `Infinity` and `-Infinity`. Nothing is evaluated.
 //!
-//! A reader of its own, since every value needs its place in the file for messages, hostile text must neither nest
-//! too deep nor have too many values, and a key of JSON that is there twice is an error.
+//! Errors need the offset of every value, nesting and number of values must be limited, and a duplicate key in JSON
+//! must be an error, so no existing parser fits.
 
 #![expect(clippy::indexing_slicing, reason = "positions come from searches in the same text")]
 
@@ -12,29 +12,29 @@ use std::fmt;
 use super::FormatError;
 use crate::ndl::Value;
 
-/// How deep lists may nest: deeper, hostile text could overflow the stack.
+/// Deepest nesting of lists: hostile text must not overflow the stack.
 const MAX_DEPTH: usize = 64;
 
 /// Most values, so that many short ones do not take many times the memory of their text.
 const MAX_VALUES: usize = 1 << 20;
 
-/// A language that a header is written in.
+/// The language of a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Language {
-    /// Python, one byte for each character: `.npy` of the versions 1.0 and 2.0.
+    /// Python, one byte for each character: `.npy` versions 1.0 and 2.0.
     PythonLatin1,
-    /// Python in UTF-8: `.npy` of version 3.0.
+    /// Python in UTF-8: `.npy` version 3.0.
     PythonUtf8,
     /// JSON as Python writes it.
     Json,
 }
 
-/// A value and its place.
+/// A value and its offsets.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Literal {
-    /// The byte of the file at which it begins.
+    /// The offset of its beginning in the file, in bytes.
     pub(super) offset: u64,
-    /// The byte behind it.
+    /// The offset of its end.
     pub(super) end: u64,
     pub(super) kind: LiteralKind,
 }
@@ -43,20 +43,20 @@ pub(super) struct Literal {
 pub(super) enum LiteralKind {
     Null,
     Bool(bool),
-    /// An integer of 64 bits, or in JSON a float.
+    /// An integer of 64 bits; in JSON also a float.
     Number(Value),
-    /// An integer of JSON that no 64 bits hold.
+    /// An integer in JSON that does not fit 64 bits.
     Huge,
     Text(String),
-    /// Only in Python.
+    /// A tuple; only in Python.
     Tuple(Vec<Literal>),
     List(Vec<Literal>),
-    /// Keys and values in the order of the text. In JSON keys are texts, and none is there twice.
+    /// Keys and values in the order of the text. Keys in JSON are unique texts.
     Map(Vec<(Literal, Literal)>),
 }
 
 impl Literal {
-    /// The error that something else was expected.
+    /// Returns the error that something else was expected.
     pub(super) fn unexpected(&self, expected: &str) -> FormatError {
         FormatError::malformed(self.offset, format!("expected {expected}, found {self}"))
     }
@@ -68,7 +68,7 @@ impl Literal {
         }
     }
 
-    /// Whether it is true.
+    /// Returns the boolean.
     pub(super) fn truth(&self, expected: &str) -> Result<bool, FormatError> {
         match self.kind {
             LiteralKind::Bool(truth) => Ok(truth),
@@ -76,14 +76,14 @@ impl Literal {
         }
     }
 
-    /// An integer of at least 0.
+    /// Returns an integer of at least 0.
     pub(super) fn count(&self, expected: &str) -> Result<u64, FormatError> {
         let LiteralKind::Number(number) = &self.kind else { return Err(self.unexpected(expected)) };
         let count = number.as_integer().and_then(|number| u64::try_from(number).ok());
         count.ok_or_else(|| self.unexpected(expected))
     }
 
-    /// The keys and values of a map.
+    /// Returns the keys and values of a map.
     pub(super) fn entries(&self, expected: &str) -> Result<&[(Self, Self)], FormatError> {
         match &self.kind {
             LiteralKind::Map(entries) => Ok(entries),
@@ -92,13 +92,13 @@ impl Literal {
     }
 }
 
-/// What it is, in a message.
+/// Describes the value for a message.
 impl fmt::Display for Literal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             LiteralKind::Text(text) => write!(f, "the text {}", quoted(text)),
             LiteralKind::Number(number) => write!(f, "the number {}", number.to_line()),
-            LiteralKind::Bool(truth) => write!(f, "the truth value {truth}"),
+            LiteralKind::Bool(truth) => write!(f, "the boolean {truth}"),
             LiteralKind::Null => f.write_str("no value"),
             LiteralKind::Huge => f.write_str("an integer of more than 64 bits"),
             LiteralKind::Tuple(_) => f.write_str("a tuple"),
@@ -108,7 +108,7 @@ impl fmt::Display for Literal {
     }
 }
 
-/// Reads the one literal that `text` is, which begins at byte `base` of the file.
+/// Parses `text` as a single literal. It begins at the offset `base` of the file.
 pub(super) fn parse(text: &[u8], base: u64, language: Language) -> Result<Literal, FormatError> {
     let mut header = HeaderText { text, at: 0, base, depth: 0, values: 0, language };
     let is_utf8 = language != Language::PythonLatin1;
@@ -116,7 +116,7 @@ pub(super) fn parse(text: &[u8], base: u64, language: Language) -> Result<Litera
         header.at = error.valid_up_to();
         let reason = match language {
             Language::Json => "expected UTF-8 in the header",
-            _ => "expected UTF-8, which a header of version 3.0 is in",
+            _ => "expected UTF-8, the encoding of a header of version 3.0",
         };
         return Err(FormatError::malformed(header.offset(), reason));
     }
@@ -125,11 +125,11 @@ pub(super) fn parse(text: &[u8], base: u64, language: Language) -> Result<Litera
     match header.peek() {
         None => Ok(literal),
         Some(_) if header.is_json() => Err(header.expected("the end of the header")),
-        Some(_) => Err(header.expected("nothing but blanks after the dict")),
+        Some(_) => Err(header.expected("nothing but white space after the dict")),
     }
 }
 
-/// A text in backquotes, cut where it becomes long.
+/// Returns a text in backquotes, shortened if it is long.
 pub(super) fn quoted(text: &str) -> String {
     const SHOWN: usize = 40;
     let mut shown: String = text.chars().take(SHOWN).flat_map(char::escape_debug).collect();
@@ -139,7 +139,7 @@ pub(super) fn quoted(text: &str) -> String {
     format!("`{shown}`")
 }
 
-/// The words of JSON.
+/// The keywords of JSON.
 const JSON_WORDS: [(&str, LiteralKind); 6] = [
     ("null", LiteralKind::Null),
     ("true", LiteralKind::Bool(true)),
@@ -149,11 +149,11 @@ const JSON_WORDS: [(&str, LiteralKind); 6] = [
     ("-Infinity", LiteralKind::Number(Value::Float(f64::NEG_INFINITY))),
 ];
 
-/// A place in the text of a header.
+/// A position in the text of a header.
 struct HeaderText<'t> {
     text: &'t [u8],
     at: usize,
-    /// The byte of the file at which the text begins.
+    /// The offset of the text in the file.
     base: u64,
     depth: usize,
     values: usize,
@@ -166,7 +166,7 @@ impl<'t> HeaderText<'t> {
     }
 
     fn offset(&self) -> u64 {
-        self.base.saturating_add(self.at as u64) // the base is a claim of the caller
+        self.base.saturating_add(self.at as u64) // self.base.saturating_add(self.at as u64) // the caller gives the base
     }
 
     fn rest(&self) -> &'t [u8] {
@@ -183,21 +183,21 @@ impl<'t> HeaderText<'t> {
         next
     }
 
-    /// Takes `word` when it is next.
+    /// Takes `word` if it is next; returns whether it was.
     fn take(&mut self, word: &str) -> bool {
         let is_next = self.rest().starts_with(word.as_bytes());
         self.at += if is_next { word.len() } else { 0 };
         is_next
     }
 
-    /// Takes the bytes that are such, as text.
+    /// Takes bytes while they match, and returns them as text.
     fn take_while(&mut self, is_such: impl Fn(u8) -> bool) -> String {
         let rest = self.rest();
         let len = rest.iter().position(|byte| !is_such(*byte)).unwrap_or(rest.len());
         self.at += len;
         match self.language {
             Language::PythonLatin1 => rest[..len].iter().copied().map(char::from).collect(),
-            // Cut at ASCII bytes out of what is UTF-8, so nothing is replaced.
+            // The text was UTF-8 and is cut at ASCII bytes, so nothing is replaced.
             _ => String::from_utf8_lossy(&rest[..len]).into_owned(),
         }
     }
@@ -209,7 +209,7 @@ impl<'t> HeaderText<'t> {
         });
     }
 
-    /// The complaint that something else is here.
+    /// Returns the error that `what` was expected here.
     fn expected(&self, what: &str) -> FormatError {
         let letter = match self.language {
             Language::PythonLatin1 => self.peek().map(char::from),
@@ -232,7 +232,7 @@ impl<'t> HeaderText<'t> {
             return Err(FormatError::malformed(offset, reason));
         }
         let is_json = self.is_json();
-        // The letter before a text of Python 2 says nothing.
+        // The prefix of a text in Python 2 does not matter.
         if let ([b'u' | b'U', b'\'' | b'"', ..], false) = (self.rest(), is_json) {
             self.next();
         }
@@ -246,7 +246,7 @@ impl<'t> HeaderText<'t> {
                 word.ok_or_else(|| self.expected("a value"))?.1.clone()
             }
             Some(b'(') => match self.list(")")? {
-                // Without a comma the parentheses only group.
+                // Without a comma, parentheses only group.
                 (items, false) if items.len() == 1 => {
                     let [item] = <[Literal; 1]>::try_from(items).expect("the length was compared");
                     return Ok(item);
@@ -271,8 +271,8 @@ impl<'t> HeaderText<'t> {
         Ok(Literal { offset, end: self.offset(), kind })
     }
 
-    /// Takes a bracket, has `item` read each item, and takes the bracket `close`. The answer is whether a comma
-    /// follows the last item.
+    /// Takes a bracket, the items that `item` reads, and the bracket `close`. Returns whether a comma follows the last
+    /// item.
     fn items(
         &mut self,
         close: &str,
@@ -305,7 +305,7 @@ impl<'t> HeaderText<'t> {
         Ok(comma)
     }
 
-    /// The items up to `close`, and whether a comma follows the last.
+    /// Returns the items up to `close`, and whether a comma follows the last.
     fn list(&mut self, close: &str) -> Result<(Vec<Literal>, bool), FormatError> {
         let mut items = Vec::new();
         let comma = self.items(close, |text| {
@@ -350,7 +350,7 @@ impl<'t> HeaderText<'t> {
         if number.is_empty() && !is_json {
             self.take("+");
         }
-        // In JSON nothing follows a zero at the beginning.
+        // In JSON, no digit follows a leading zero.
         let is_zero = is_json && self.take("0");
         number += &if is_zero { "0".to_owned() } else { self.digits()? };
         let whole = number.len();
@@ -362,12 +362,12 @@ impl<'t> HeaderText<'t> {
             number.extend(["e", sign, &self.digits()?]);
         }
         if number.len() > whole {
-            // Out of range it is infinite, as in Python.
+            // A number out of range becomes infinite, as in Python.
             let number = number.parse().map_err(|_| self.expected("a number"))?;
             return Ok(LiteralKind::Number(Value::Float(number)));
         }
         if !is_json {
-            self.take("L"); // as Python 2 writes it
+            self.take("L"); // self.take("L"); // the suffix of Python 2
             if let Some(b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'.') = self.peek() {
                 return Err(self.expected("the end of an integer"));
             }
@@ -405,7 +405,7 @@ impl<'t> HeaderText<'t> {
         }
     }
 
-    /// Takes up to `most` digits and at least `least`, and gives their number.
+    /// Takes at least `least` and up to `most` digits, and returns their number.
     fn code(
         &mut self,
         radix: u32,
@@ -424,7 +424,7 @@ impl<'t> HeaderText<'t> {
         Ok(number)
     }
 
-    /// The character that an escape stands for; at the end of a line of Python there is none.
+    /// Takes an escape and returns its character; `None` for an escaped line end in Python.
     fn escape(&mut self) -> Result<Option<char>, FormatError> {
         let (at, is_json) = (self.offset(), self.is_json());
         self.next();
@@ -471,7 +471,7 @@ impl<'t> HeaderText<'t> {
         Ok(plain)
     }
 
-    /// The character of one unit of UTF-16 or two, after the `\u` of an escape that begins at byte `at`.
+    /// Takes one or two UTF-16 units after `\u`, and returns their character. The escape begins at the offset `at`.
     fn surrogates(&mut self, at: u64) -> Result<char, FormatError> {
         let unit = |text: &mut Self| {
             let code = text.code(16, [4, 4], "four hexadecimal digits")?;
@@ -514,7 +514,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_in_any_style_is_read() {
+    fn headers_in_any_style_are_read() {
         let header = kind(" {\"shape\": (3L,2), 'fortran_order' :False,'descr': [u'<f8' , ], } \n");
         let LiteralKind::Map(entries) = header else { panic!() };
         let keys: Vec<_> = entries.iter().map(|(key, _)| key.kind.clone()).collect();
@@ -527,7 +527,7 @@ mod tests {
     }
 
     #[test]
-    fn tuples_have_a_comma_or_nothing_in_them() {
+    fn tuples_have_a_comma_or_are_empty() {
         assert_eq!(kind("()"), LiteralKind::Tuple(Vec::new()));
         assert_eq!(kind("(5)"), LiteralKind::Number(Value::Int(5)));
         assert_eq!(kind("((5))"), LiteralKind::Number(Value::Int(5)));
@@ -558,18 +558,18 @@ mod tests {
     }
 
     #[test]
-    fn faults_have_their_place() {
+    fn errors_have_their_offset() {
         assert_eq!(fault(b"{'a' 5}"), "byte 5: expected `:`, found `5`");
         assert_eq!(fault(b"{'a': 5"), "byte 7: expected `,` or `}`, found the end of the header");
         assert_eq!(fault(b"{'a': eval}"), "byte 6: expected a value, found the word `eval`");
         assert_eq!(
             fault(b"10**30"),
-            "byte 2: expected nothing but blanks after the dict, found `*`"
+            "byte 2: expected nothing but white space after the dict, found `*`"
         );
         assert_eq!(fault(b"1.5"), "byte 1: expected the end of an integer, found `.`");
         assert_eq!(
             fault(b"5\0"),
-            "byte 1: expected nothing but blanks after the dict, found `\\u{0}`"
+            "byte 1: expected nothing but white space after the dict, found `\\u{0}`"
         );
         let huge = fault("9".repeat(60).as_bytes());
         assert_eq!(huge, "byte 0: expected an integer of 64 bits, found a larger one");
@@ -598,7 +598,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_of_json_has_its_place() {
+    fn every_json_error_has_its_offset() {
         let cases: &[(&[u8], &str)] = &[
             (b"", "byte 7: expected a value, found the end of the header"),
             (b"[1 2]", "byte 10: expected `,` or `]`, found `2`"),

@@ -1,11 +1,9 @@
-//! Formats of other tools, read and written over [`Read`] and [`Write`](std::io::Write), with the
-//! description that each array implies.
+//! Formats of other tools, read and written through [`Read`] and [`Write`](std::io::Write).
 //!
-//! A format gives a [`Variable`], which is the header and the description that the array has as a RawArray,
-//! and then its data as little-endian bytes **in the order in which the other file holds them**. No
-//! format moves an element: where the last index runs fastest the description says `storage: {order: row}`, and the
-//! dims of the header are the shape reversed. A caller that needs the other order asks for it where bytes can be
-//! read and written anywhere.
+//! Each reader returns a [`Variable`], which is the RawArray header and the description of the array, and then its data
+//! as little-endian bytes **in the order of the other file**. No format moves elements: if the last index varies
+//! fastest, the description has `storage: {order: row}`, and the dimensions of the header are the shape reversed. To
+//! change the order, use [`Reversal`](crate::ra::Reversal), which needs random access.
 
 #[cfg(feature = "convert")]
 pub mod ds;
@@ -23,72 +21,71 @@ use std::io::{self, Read};
 use crate::ndl::{Datatype, Integer, Ndarray, Order, Value};
 use crate::ra::{ElementType, Header};
 
-/// An array of another format, as RawArray and the Ndarray Data Language would have it; its data comes
-/// separately.
+/// An array of another format, converted to RawArray and NDL. Its data is separate.
 ///
-/// `header` and `description` agree: the dims are those that the shape and `storage.order` give.
+/// `header` and `description` agree: the dimensions follow from the shape and `storage.order`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variable {
-    /// The header of the data as it is delivered: little-endian, and in the order of the other file.
+    /// The header of the data as it is returned: little-endian, in the order of the other file.
     pub header: Header,
-    /// Its name, shape, datatype and attributes. `storage.order` is `row` where the last index of the shape
-    /// runs fastest and there is more than one.
+    /// Its name, shape, datatype and attributes. `storage.order` is `row` if the array is row-major and has more than
+    /// one dimension.
     pub description: Ndarray,
-    /// What the other file says and RawArray and description do not, one sentence each.
+    /// Messages about metadata of the other file that RawArray and NDL cannot store.
     pub losses: Vec<String>,
 }
 
-/// How to read. Each format takes the options that mean something for it.
+/// Options for reading. Each applies to one format.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ImportOptions {
-    /// `.npy`: leave big-endian numbers as they are, and say so in header and description. Structures and text are
-    /// swapped all the same.
+    /// `.npy`: Keep big-endian numbers, and set the flag in the header and `storage.endian` in the description.
+    /// Structures and text are always converted.
     pub keep_endian: bool,
-    /// `.npy`: take elements of two bytes without a type for bfloat16, which `ml_dtypes` saves so.
+    /// `.npy`: Read two-byte elements without a type as bfloat16, which is how `ml_dtypes` saves them.
     pub bfloat16: bool,
-    /// `.ds`: give the mask of `NAME`, when it has missing elements, as a variable `NAME.mask` of truth values
-    /// after it.
+    /// `.ds`: Return the mask of `NAME`, if it has missing elements, as a variable `NAME.mask` of truth values after
+    /// it.
     pub masks: bool,
 }
 
-/// How to write. Each format takes the options that mean something for it.
+/// Options for writing. Each applies to one format.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExportOptions {
-    /// `.npy`: write elements that numpy has no dtype for, such as integers of 16 bytes, as bytes without a type:
-    /// `|V16`. Otherwise they are refused.
+    /// `.npy`: Write elements without a NumPy dtype, such as integers of 16 bytes, as bytes without a type: `|V16`.
+    /// Otherwise they are refused.
     pub as_void: bool,
-    /// `.ds`: write elements that are `storage.fillvalue` as missing: the mask marks them, and they are not stored.
+    /// `.ds`: Write elements that equal `storage.fillvalue` as missing: they are marked in the mask and not stored.
     pub mask_fill: bool,
 }
 
-/// Why a file of another format cannot be read, or an array not be written in it.
+/// An error of reading or writing another format.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// The system refused to read or write.
+    /// Reading or writing failed.
     #[error(transparent)]
     Io(io::Error),
-    /// The file is not what its format demands.
+    /// The file is not valid in its format.
     #[error("byte {offset}: {reason}")]
     Malformed {
-        /// The byte of the file at which it goes wrong, from 0.
+        /// The offset of the error in the file, in bytes.
         offset: u64,
-        /// What was expected, and what was found.
+        /// The expected and the found content.
         reason: String,
     },
-    /// The file or the array is sound, but has no counterpart.
+    /// The file or the array is valid, but cannot be converted.
     #[error("{reason}; {instead}")]
     NoCounterpart {
-        /// What has none, and why.
+        /// The reason.
         reason: String,
-        /// The nearest way out.
+        /// Advice, such as a type to convert to.
         instead: String,
     },
 }
 
-/// A reader of this module gives what is wrong with a file as an [`io::Error`]; here it is itself again.
+/// Extracts the error about a file that a reader of this module returned as an [`io::Error`].
 impl From<io::Error> for FormatError {
     fn from(error: io::Error) -> Self {
         error.downcast::<Self>().unwrap_or_else(Self::Io)
@@ -96,18 +93,18 @@ impl From<io::Error> for FormatError {
 }
 
 impl FormatError {
-    /// A fault of the file at `offset`.
+    /// Returns an error of the file at `offset`.
     pub fn malformed(offset: u64, reason: impl Into<String>) -> Self {
         Self::Malformed { offset, reason: reason.into() }
     }
 
-    /// What cannot be said in the other format, and what can be done instead.
+    /// Returns an error for an array or file that cannot be converted, with advice.
     pub fn no_counterpart(reason: impl Into<String>, instead: impl Into<String>) -> Self {
         Self::NoCounterpart { reason: reason.into(), instead: instead.into() }
     }
 }
 
-/// The element type that a datatype stands for, when it is a single word for numbers: it has the same word.
+/// Returns the element type for a datatype, if it is the number with the same name.
 pub fn element_of_word(datatype: &Datatype) -> Option<ElementType> {
     let word = datatype.word()?;
     let (kind, bits) = word.split_at(word.find(|letter: char| letter.is_ascii_digit())?);
@@ -121,18 +118,19 @@ pub fn element_of_word(datatype: &Datatype) -> Option<ElementType> {
     ElementType::new(eltype, bits.parse::<u64>().ok()? / 8).ok()
 }
 
-/// The element that stands for a missing one.
+/// Returns the element that marks missing ones.
 fn fillvalue(description: &Ndarray) -> Option<&Value> {
     description.storage.as_ref()?.fillvalue.as_ref()
 }
 
-/// The datatype of truth values.
+/// Returns the datatype of truth values.
 pub(crate) fn truth() -> Datatype {
     let members = vec![("false".to_owned(), 0), ("true".to_owned(), 1)];
     Datatype::Enum { base: Some(Integer::UInt8), members }
 }
 
-/// Whether a datatype is that of truth values of one byte, by whatever letters; `masked` may have a name besides.
+/// Returns whether a datatype is that of truth values of one byte, ignoring the case of the names; `masked` may have a
+/// name as well.
 fn is_truth(datatype: &Datatype, masked: Option<i128>) -> bool {
     let Datatype::Enum { members, .. } = datatype else { return false };
     let is_byte = matches!(datatype.resolved_base(), Some(Integer::UInt8 | Integer::Int8));
@@ -146,7 +144,7 @@ fn is_truth(datatype: &Datatype, masked: Option<i128>) -> bool {
         && members.iter().all(|one| is_false(one) || is_true(one) || Some(one.1) == masked)
 }
 
-/// The extents of an array whose last index runs fastest, which `format` demands, in the order of indices.
+/// Returns the shape of a row-major array in the order of indices; `format` accepts no other order.
 pub(crate) fn row_order_extents(
     variable: &Variable,
     format: &str,
@@ -154,35 +152,34 @@ pub(crate) fn row_order_extents(
     let Variable { header, description, .. } = variable;
     let name = &description.name;
     if header.is_encoded() {
-        let reason = format!("the data of {name:?} are encoded");
+        let reason = format!("the data of {name:?} is encoded");
         return Err(FormatError::no_counterpart(reason, "decode them first"));
     }
     let mut extents = header.dims().to_vec();
     match description.order() {
         Order::Row => extents.reverse(),
         Order::Column if extents.len() > 1 => {
-            let reason =
-                format!("the first index of {name:?} runs fastest, and in {format} the last does");
-            return Err(FormatError::no_counterpart(reason, "reorder its data first"));
+            let reason = format!("{name:?} is column-major, but {format} is row-major");
+            return Err(FormatError::no_counterpart(reason, "reverse its dimensions first"));
         }
         Order::Column | Order::RowUnreversed => {}
     }
     Ok(extents)
 }
 
-/// Bytes that are swapped at a time, unless a unit is longer.
+/// Number of bytes that are swapped at once, unless a unit is longer.
 const SWAPPED: usize = 64 * 1024;
 
-/// The longest unit that is swapped, since it is held as a whole.
+/// Longest unit that is swapped in bytes, because it is kept in memory.
 const MAX_UNIT: usize = 32 << 20;
 
-/// Bytes that are read a block at a time.
+/// Bytes that are read in blocks.
 #[derive(Debug, Default)]
 struct Block(io::Cursor<Vec<u8>>);
 
 impl Block {
-    /// Reads as [`Read::read`] does. Once all of a block is read, `fill` makes the next one in the empty buffer; it
-    /// leaves that empty at the end.
+    /// Reads like [`Read::read`]. After the end of a block, `fill` puts the next one in the empty buffer; at the end it
+    /// leaves the buffer empty.
     fn read(
         &mut self,
         out: &mut [u8],
@@ -200,7 +197,7 @@ impl Block {
     }
 }
 
-/// A reader of the blocks that a function makes, as for [`Block::read`].
+/// A reader for the blocks that a function produces, like [`Block::read`].
 pub(crate) struct BlockReader<F>(Block, F);
 
 impl<F: FnMut(&mut Vec<u8>) -> io::Result<()>> BlockReader<F> {
@@ -215,7 +212,7 @@ impl<F: FnMut(&mut Vec<u8>) -> io::Result<()>> Read for BlockReader<F> {
     }
 }
 
-/// Reads the next of `input` into the empty `block`: whole units of so many bytes, at least 1.
+/// Reads the next bytes of `input` into the empty `block`: complete units of this number of bytes, at least 1.
 pub(crate) fn read_units(
     input: &mut impl Read,
     unit: usize,
@@ -226,13 +223,13 @@ pub(crate) fn read_units(
     if block.len().is_multiple_of(unit) {
         return Ok(());
     }
-    let reason = format!("big-endian numbers are in elements of over {MAX_UNIT} bytes");
-    let error = FormatError::no_counterpart(reason, "swap them with numpy's `astype`");
+    let reason = format!("elements with big-endian numbers are longer than {MAX_UNIT} bytes");
+    let error = FormatError::no_counterpart(reason, "swap them with NumPy's `astype`");
     Err(io::Error::new(io::ErrorKind::Unsupported, error))
 }
 
-/// Gives exactly `len` bytes of `data` to `each`, `piece` of them at a time. Of data of another length `wrong`
-/// makes the error; it gets how many bytes there are, or nothing when they are more.
+/// Passes exactly `len` bytes of `data` to `each`, in pieces of `piece` bytes. If the length of the data differs,
+/// `wrong` makes the error; its argument is the actual length, or `None` if the data is longer.
 fn read_all(
     mut data: impl Read,
     len: u64,
@@ -258,14 +255,14 @@ fn read_all(
     }
 }
 
-/// The error of data of another length than the header of the array `name` says, for [`read_all`].
+/// Returns a function for [`read_all`] that makes the error for data of the array `name` with the wrong length.
 pub(crate) fn wrong_length(name: &str, len: u64) -> impl Fn(Option<u64>) -> FormatError {
     let name = name.to_owned();
     move |found| {
         let (kind, fault) = match found {
-            Some(_) => (io::ErrorKind::UnexpectedEof, "end before"),
-            None => (io::ErrorKind::InvalidData, "are longer than"),
+            Some(_) => (io::ErrorKind::UnexpectedEof, "ends before"),
+            None => (io::ErrorKind::InvalidData, "is longer than"),
         };
-        io::Error::new(kind, format!("the data of {name:?} {fault} their {len} bytes")).into()
+        io::Error::new(kind, format!("the data of {name:?} {fault} its {len} bytes")).into()
     }
 }

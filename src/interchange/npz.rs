@@ -1,8 +1,8 @@
-//! numpy's `.npz` files: zips of [`.npy`](super::npy) files.
+//! NumPy `.npz` files: zips of [`.npy`](super::npy) files.
 //!
-//! The member `a/b/x.npy` is the array with the key `a/b/x`; [`convert`](crate::convert()) finds names of files for
-//! keys that no file can have. The container is read by the crate zip, and every member to its end,
-//! where its checksum is.
+//! The member `a/b/x.npy` is the array with the key `a/b/x`. [`convert`](crate::convert()) chooses file names for keys
+//! that cannot be file names. The crate `zip` reads the container. Every member is read to its end to verify its
+//! checksum.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -19,14 +19,14 @@ use zip::{CompressionMethod, DateTime, System, ZipReadOptions, ZipWriter};
 use super::{ExportOptions, FormatError, ImportOptions, Variable, npy};
 use crate::path::{MAX_PATH_BYTES, escape};
 
-/// What follows the key in the name of a member.
+/// The suffix that the key gets in the name of a member.
 const SUFFIX: &str = ".npy";
 
-/// An `.npz` file.
+/// An `.npz` file opened for reading.
 ///
-/// Members are read where they lie, in any order, each as often as wanted. The whole directory is looked
-/// through first: names that are there twice are an error, since readers differ in which one they mean. That
-/// takes many small reads, so give it a [`BufReader`](io::BufReader) of a file.
+/// Members can be read in any order and more than once. Opening reads the complete directory, because a duplicate name
+/// is an error: readers differ in which member they return. This takes many small reads, so pass a
+/// [`BufReader`](io::BufReader) for a file.
 ///
 /// ```
 /// use std::io::{Cursor, Read};
@@ -45,7 +45,7 @@ const SUFFIX: &str = ".npy";
 /// let mut array = reader.open(0, ImportOptions::default())?;
 /// assert_eq!(array.variable("x")?, x);
 /// let mut data = Vec::new();
-/// array.read_to_end(&mut data)?; // to the end, where the checksum is
+/// array.read_to_end(&mut data)?; // verifies the checksum at the end
 /// assert_eq!(data, [1, 2, 3]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -61,32 +61,33 @@ impl<R> fmt::Debug for NpzReader<R> {
     }
 }
 
-/// A member of an `.npz` file, as its directory has it.
+/// A member of an `.npz` file, according to its directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NpzMember {
-    /// Its whole name.
+    /// The name with its extension.
     pub name: String,
-    /// Where in the file its header is.
+    /// The offset of its header in the file.
     pub offset: u64,
-    /// Bytes of the `.npy` file, by what the directory says.
+    /// The length of the `.npy` file in bytes, according to the directory.
     pub size: u64,
 }
 
 impl NpzMember {
-    /// Its name without `.npy`; nothing for a member that is no array.
+    /// Returns the name without `.npy`; `None` for a member that is not an array.
     pub fn key(&self) -> Option<&str> {
         self.name.strip_suffix(SUFFIX)
     }
 }
 
 impl<R: Read + Seek> NpzReader<R> {
-    /// Looks through the directory.
+    /// Opens a file and reads its directory.
     ///
     /// # Errors
     ///
-    /// When the reader fails; when it gives no zip; when the headers of a member contradict each other or a
-    /// name is there twice.
+    /// - [`FormatError::Io`] if the reader fails.
+    /// - [`FormatError::Malformed`] if it is not a zip, the headers of a member contradict each other, or two members
+    ///   have the same name.
     pub fn new(mut input: R) -> Result<Self, FormatError> {
         let len = input.seek(SeekFrom::End(0))?;
         let config = Config { archive_offset: ArchiveOffset::Known(0) };
@@ -110,7 +111,7 @@ impl<R: Read + Seek> NpzReader<R> {
                 name.map_err(|error| fault(offset, "expected the name of a member", error))?;
             if let Some(first) = seen.insert(name.clone(), offset) {
                 let reason = format!(
-                    "expected each name once, found the member `{}` again, which is at byte {first} already",
+                    "expected each name once, found the member `{}` again, first at byte {first}",
                     escape(&name)
                 );
                 return Err(FormatError::malformed(offset, reason));
@@ -121,20 +122,21 @@ impl<R: Read + Seek> NpzReader<R> {
         Ok(Self { zip, members, entries })
     }
 
-    /// All members in the order of the directory, those that are no arrays too.
+    /// Returns all members in the order of the directory, including those that are not arrays.
     pub fn members(&self) -> &[NpzMember] {
         &self.members
     }
 
-    /// Opens a member as an array, by its place in [`members`](Self::members).
+    /// Opens a member as an array, by its index in [`members`](Self::members).
     ///
-    /// What the array reader gives is checked: with the last byte of data the rest of the member is read too,
-    /// and its checksum compared. Offsets in its errors count from the beginning of the member.
+    /// The data is verified: reading its last byte also reads the rest of the member and compares the checksum. Offsets
+    /// in errors count from the beginning of the member.
     ///
     /// # Errors
     ///
-    /// As [`npy::NpyReader::new`]; when the member is encrypted, or compressed by another method than deflate;
-    /// when there is no such member.
+    /// - The errors of [`npy::NpyReader::new`].
+    /// - [`FormatError::NoCounterpart`] if the member is encrypted, is compressed with a method other than deflate, or
+    ///   does not exist.
     pub fn open(
         &mut self,
         index: usize,
@@ -157,8 +159,8 @@ impl<R: Read + Seek> NpzReader<R> {
         let method = entry.as_ref().compression();
         if !matches!(method, CompressionMethod::Stored | CompressionMethod::Deflated) {
             return Err(FormatError::no_counterpart(
-                format!("the member `{name}` is compressed by the method {method}"),
-                "unpack the file and zip it with deflate, which is what numpy writes",
+                format!("the member `{name}` is compressed with method {method}"),
+                "unpack the file and zip it with deflate, as NumPy does",
             ));
         }
         let offset = member.offset;
@@ -175,10 +177,10 @@ impl<R: Read + Seek> NpzReader<R> {
     }
 }
 
-/// How the reason begins of a fault that is not counted from the beginning of the file.
+/// The beginning of the reason of an error whose offset counts from the beginning of a member.
 const IN_MEMBER: &str = "in the member ";
 
-/// The error with the member that it is about.
+/// Adds the name of the member to an error.
 fn in_member(name: &str, error: FormatError) -> FormatError {
     match error {
         FormatError::Malformed { offset, reason } if !reason.starts_with(IN_MEMBER) => {
@@ -191,7 +193,7 @@ fn in_member(name: &str, error: FormatError) -> FormatError {
     }
 }
 
-/// What the zip crate says, at a place that it does not tell.
+/// Returns the message of the crate `zip`, which has no offset, as an error at `offset`.
 fn fault(offset: u64, expected: &str, error: ZipError) -> FormatError {
     match error {
         ZipError::Io(error) => damage(offset, expected, error),
@@ -199,7 +201,7 @@ fn fault(offset: u64, expected: &str, error: ZipError) -> FormatError {
     }
 }
 
-/// An error that the system has no number for is one of the file: a wrong checksum, an end too early.
+/// Classifies an error: one without a system error number is about the file, such as a wrong checksum or an early end.
 fn damage(offset: u64, expected: &str, error: io::Error) -> FormatError {
     let is_of_file = matches!(
         error.kind(),
@@ -211,7 +213,7 @@ fn damage(offset: u64, expected: &str, error: io::Error) -> FormatError {
     }
 }
 
-/// The bytes of a member.
+/// A reader for the bytes of a member.
 pub struct Opened<'r, R: Read> {
     file: ZipFile<'r, R>,
     offset: u64,
@@ -240,15 +242,14 @@ impl<R: Read> Read for Opened<'_, R> {
     }
 }
 
-/// From which size on a member needs 64 bits for it. What cannot be compressed becomes a little larger by
-/// deflate, so that one is far below the limit.
+/// The size from which a member needs 64-bit fields. It is far below the limit, because deflate makes incompressible
+/// data slightly larger.
 const LARGE: u64 = 0xfff0_0000;
 
-/// Writes an `.npz` file.
+/// A writer for an `.npz` file.
 ///
-/// The same arrays give the same file: members are in the order in which they are added and dated 1980-01-01.
-/// Nothing but the directory is kept in memory. After an error, and until it is finished, what was written
-/// is not to be kept.
+/// The same arrays give the same file: members are in the order of the calls and have the date 1980-01-01. Only the
+/// directory is kept in memory. After an error, or without [`finish`](Self::finish), the output is not a valid file.
 ///
 /// See [`NpzReader`] for an example.
 pub struct NpzWriter<W: Write + Seek> {
@@ -264,20 +265,21 @@ impl<W: Write + Seek> fmt::Debug for NpzWriter<W> {
 }
 
 impl<W: Write + Seek> NpzWriter<W> {
-    /// An `.npz` file without arrays. Members are deflated at level 6, as `numpy.savez_compressed` does, or stored, as
-    /// `numpy.savez` does. `out` is written from where it stands, which is to be its beginning.
+    /// Begins an `.npz` file at the position of `out`, which must be its beginning. Members are deflated at level 6, as
+    /// by `numpy.savez_compressed`, or stored, as by `numpy.savez`.
     pub fn new(out: W, is_deflated: bool) -> Self {
         let inner =
             Unfailing { inner: out, error: Cell::default(), has_failed: false, at: 0, len: 0 };
         Self { zip: ZipWriter::new(inner), is_deflated, keys: HashSet::new() }
     }
 
-    /// Adds an array. `key` is what numpy calls it; slashes in it make no difference to numpy.
+    /// Adds an array with a key, which may contain slashes.
     ///
     /// # Errors
     ///
-    /// As [`npy::write`]; when the key is there already, holds a NUL or is too long for a zip. Nothing is
-    /// written when the array has no counterpart.
+    /// - The errors of [`npy::write`].
+    /// - [`FormatError::NoCounterpart`] if the key already exists, contains a NUL or is too long for a zip, or NumPy
+    ///   has no dtype for the elements. Nothing is written in this case.
     pub fn add(
         &mut self,
         key: &str,
@@ -295,10 +297,10 @@ impl<W: Write + Seek> NpzWriter<W> {
             return refuse("is too long for a zip");
         }
         if key.contains('\0') {
-            return refuse("holds a NUL, where Python ends a name");
+            return refuse("contains a NUL, where Python would end the name");
         }
         if !self.keys.insert(key.to_owned()) {
-            return refuse("is there already");
+            return refuse("already exists");
         }
         let (method, level) = if self.is_deflated {
             (CompressionMethod::Deflated, Some(6))
@@ -318,11 +320,11 @@ impl<W: Write + Seek> NpzWriter<W> {
         Ok(plan)
     }
 
-    /// Writes the directory, and gives what was written to.
+    /// Writes the directory and returns the output.
     ///
     /// # Errors
     ///
-    /// When writing fails.
+    /// [`FormatError::Io`] if writing fails.
     pub fn finish(self) -> Result<W, FormatError> {
         let out = self.zip.finish().map_err(failed)?;
         out.check()?;
@@ -337,19 +339,19 @@ fn failed(error: ZipError) -> FormatError {
     }
 }
 
-/// A writer that keeps its first error to itself and from then on writes nothing. The crate that makes the zip
-/// tries to complete it after an error, which is of no use and ends in a panic.
+/// A writer that keeps its first error and writes nothing after it. The crate `zip` tries to complete the file after an
+/// error, which would panic.
 struct Unfailing<W> {
     inner: W,
     error: Cell<Option<io::Error>>,
     has_failed: bool,
-    /// Where it is, and how far it came.
+    /// The position, and the end of the written bytes.
     at: u64,
     len: u64,
 }
 
 impl<W> Unfailing<W> {
-    /// Does `work` unless something failed before.
+    /// Calls `work` unless an earlier call failed.
     fn attempt(&mut self, work: impl FnOnce(&mut W) -> io::Result<()>) {
         if self.has_failed {
             return;
@@ -360,7 +362,7 @@ impl<W> Unfailing<W> {
         }
     }
 
-    /// Takes the error out: it is reported once.
+    /// Takes the error, so that it is reported once.
     fn check(&self) -> io::Result<()> {
         self.error.take().map_or(Ok(()), Err)
     }
@@ -398,7 +400,7 @@ impl<W: Seek> Seek for Unfailing<W> {
 mod tests {
     use super::*;
 
-    /// Takes so many bytes and no more.
+    /// A writer that fails after a number of bytes.
     struct Full(io::Cursor<Vec<u8>>, usize);
 
     impl Write for Full {
@@ -421,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn wherever_the_disk_is_full_that_is_an_error_and_no_panic() {
+    fn a_full_disk_is_an_error_and_no_panic() {
         let mut file = Vec::new();
         let written = npy::NpyReader::new(
             &b"\x93NUMPY\x01\x00\x37\x00{'descr': '|u1', 'fortran_order': False, 'shape': (3,)}abc"

@@ -1,4 +1,4 @@
-//! The body: everything after the header. Where each variable is in it, its mask, its elements and its texts.
+//! The body: everything after the header. Finds the offset of each variable, and reads masks, elements and texts.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -7,31 +7,31 @@ use crate::interchange::FormatError;
 use crate::ndl::Endian;
 use crate::ra::reverse_each;
 
-/// Bytes that are read at once.
+/// Number of bytes that are read at once.
 const BLOCK: usize = 1 << 14;
 
-/// Elements at a time: a multiple of 8, so that each part begins at a byte of the mask.
+/// Number of elements at a time: a multiple of 8, so that each part begins at a byte of the mask.
 const ELEMENTS: u64 = 1 << 13;
 
-/// Most texts of a variable, and most bytes of them: all of them stand in one description.
+/// Most texts of a variable, because all of them are written in one description.
 pub(super) const MAX_TEXTS: u64 = 1 << 20;
 const MAX_BYTES: u64 = 8 << 20;
 
-/// The texts of a variable; `None` for each that is missing.
+/// The texts of a variable; `None` for each missing one.
 pub(super) type Texts = Vec<Option<Vec<u8>>>;
 
-/// A file and where in it the body lies.
+/// A file and the offset of its body.
 #[derive(Debug)]
 pub(super) struct DsBody<R> {
     pub(super) inner: R,
-    /// The byte of the file at which the body begins.
+    /// The offset of the body in the file.
     pub(super) start: u64,
-    /// Bytes of the body.
+    /// The length of the body in bytes.
     pub(super) len: u64,
 }
 
 impl<R: Read + Seek> DsBody<R> {
-    /// Reads `len` bytes at `at`, which are so few that they are asked for at once.
+    /// Reads `len` bytes at `at`. They must be few, because they are allocated at once.
     fn read_at(&mut self, at: u64, len: u64) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; small(len)];
         self.inner.seek(SeekFrom::Start(self.start + at))?;
@@ -39,7 +39,7 @@ impl<R: Read + Seek> DsBody<R> {
         Ok(bytes)
     }
 
-    /// Gives the bytes from `at` on to `each`, a part after the other.
+    /// Passes the bytes from `at` on to `each`, in parts.
     pub(super) fn scan(
         &mut self,
         at: u64,
@@ -58,7 +58,7 @@ impl<R: Read + Seek> DsBody<R> {
         Ok(())
     }
 
-    /// The fault of a variable that needs `len` bytes when there are fewer.
+    /// Checks that the body has the `len` bytes that a variable needs.
     fn check(&self, entry: &VariableEntry, len: Option<u64>) -> Result<u64, FormatError> {
         let at = entry.offset.min(self.len);
         let found = self.len - at;
@@ -71,7 +71,7 @@ impl<R: Read + Seek> DsBody<R> {
         Err(FormatError::malformed(self.start + at, reason))
     }
 
-    /// Elements of a variable that are there.
+    /// Returns the number of elements that are not missing.
     pub(super) fn present(&mut self, entry: &VariableEntry) -> Result<u64, FormatError> {
         let elements = entry.count();
         if !entry.missing {
@@ -82,7 +82,7 @@ impl<R: Read + Seek> DsBody<R> {
         let mut missing = 0_u64;
         self.scan(entry.offset, len, |bytes| {
             for &byte in bytes {
-                // The bits that fill the last byte say nothing.
+                // The bits that fill the last byte are ignored.
                 let used = left.min(8);
                 missing += u64::from((u16::from(byte) >> (8 - used)).count_ones());
                 left -= used;
@@ -91,7 +91,7 @@ impl<R: Read + Seek> DsBody<R> {
         Ok(elements - missing)
     }
 
-    /// Bytes that a variable really takes: all of them are there.
+    /// Returns the actual length of a variable in bytes, all of which exist.
     pub(super) fn real_len(&mut self, entry: &VariableEntry) -> Result<u64, FormatError> {
         if entry.count() == 0 {
             return Ok(0);
@@ -113,10 +113,10 @@ impl<R: Read + Seek> DsBody<R> {
         self.check(entry, sum)
     }
 
-    /// Sees where each variable lies, and gives the number of bytes that belong to none when that can be told.
+    /// Finds the offset of each variable, and returns the number of unused bytes if it is known.
     ///
-    /// The reference implementation writes wrong lengths, and hence wrong offsets, for some texts: where the
-    /// lengths do not add up to the body the variables are measured, one after the other.
+    /// The reference implementation writes wrong lengths, and therefore wrong offsets, for some texts. If the lengths
+    /// do not add up to the body, the variables are measured one after the other.
     pub(super) fn place(&mut self, entries: &mut [VariableEntry]) -> Result<u64, FormatError> {
         // A variable without elements needs no length.
         let len = |entry: &VariableEntry| if entry.count() == 0 { Some(0) } else { entry.len };
@@ -128,11 +128,11 @@ impl<R: Read + Seek> DsBody<R> {
         let mut sum = 0_u64;
         for entry in entries.iter().filter(|entry| entry.count() > 0) {
             let (name, real) = (&entry.name, self.real_len(entry)?);
-            // Or else a short header could have a long body read many times.
+            // Otherwise a short header could make a long body be read many times.
             sum += real;
             if sum > self.len {
                 let reason = format!(
-                    "expected variables that do not overlap, found {name:?} where another one lies"
+                    "expected variables that do not overlap, found {name:?} inside another one"
                 );
                 return Err(FormatError::malformed(entry.at, reason));
             }
@@ -141,11 +141,11 @@ impl<R: Read + Seek> DsBody<R> {
                 return Err(FormatError::malformed(entry.at, reason));
             }
         }
-        // Lengths of empty variables may be more than there is.
+        // Lengths of empty variables may exceed the body.
         Ok(declared.map_or(0, |declared| self.len.saturating_sub(declared)))
     }
 
-    /// Places the variables one after the other, if so they fill the body.
+    /// Places the variables one after the other; returns whether they fill the body exactly.
     fn place_in_order(&mut self, entries: &mut [VariableEntry]) -> Result<bool, FormatError> {
         let mut placed = entries.to_vec();
         let mut at = 0;
@@ -164,7 +164,7 @@ impl<R: Read + Seek> DsBody<R> {
         Ok(fills)
     }
 
-    /// Reads all texts of a variable, which lies within the body as a whole.
+    /// Reads all texts of a variable, which is completely within the body.
     pub(super) fn texts(&mut self, entry: &VariableEntry) -> Result<Texts, FormatError> {
         let (name, elements) = (&entry.name, entry.count());
         if elements == 0 {
@@ -177,10 +177,10 @@ impl<R: Read + Seek> DsBody<R> {
         if elements > MAX_TEXTS || bytes > MAX_BYTES {
             return Err(FormatError::no_counterpart(
                 format!(
-                    "{name:?} has {elements} texts of {bytes} bytes together, and a description holds at most \
+                    "{name:?} has {elements} texts of {bytes} bytes together, but a description has at most \
                      {MAX_TEXTS} texts of {MAX_BYTES} bytes"
                 ),
-                "divide it into several variables, or leave it out",
+                "split it into several variables, or leave it out",
             ));
         }
         let all = self.read_at(entry.offset, len)?;
@@ -193,7 +193,7 @@ impl<R: Read + Seek> DsBody<R> {
                 if missing {
                     return Ok(None);
                 }
-                let length = lengths.next().expect("there are as many as are not missing");
+                let length = lengths.next().expect("there is a length for each text");
                 let (text, after) = left.split_at(small(entry.length(*length)));
                 if entry.element == DsElement::Unicode
                     && let Err(error) = str::from_utf8(text)
@@ -207,7 +207,7 @@ impl<R: Read + Seek> DsBody<R> {
             .collect()
     }
 
-    /// The fault of a `unicode` that is none, at `at`.
+    /// Returns the error for a `unicode` variable that is not UTF-8 at offset `at`.
     pub(super) fn not_utf8(&self, at: u64, entry: &VariableEntry) -> FormatError {
         let reason = format!("expected UTF-8 in {:?}, found other bytes", entry.name);
         FormatError::malformed(self.start + at, reason)
@@ -217,25 +217,25 @@ impl<R: Read + Seek> DsBody<R> {
 /// How elements are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StoredAs {
-    /// As numbers of so many bytes.
+    /// As numbers of this width in bytes.
     Numbers { width: u64, endian: Endian },
-    /// As packed bits, which are given as bytes.
+    /// As packed bits, which are returned as bytes.
     Bools,
-    /// As the mask itself, which is given as bytes.
+    /// As the mask itself, which is returned as bytes.
     Mask,
 }
 
-/// The elements of a variable, some thousand at a time.
+/// The elements of a variable, read a few thousand at a time.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ElementReader {
     stored: StoredAs,
-    /// Where in the body its mask lies.
+    /// The offset of its mask in the body.
     mask: Option<u64>,
-    /// Where in the body its data lie.
+    /// The offset of its data in the body.
     data: u64,
-    /// Elements left.
+    /// Number of elements left.
     left: u64,
-    /// Elements before, and how many of them are there.
+    /// Number of elements that were read, and how many of them are not missing.
     done: u64,
     present: u64,
 }
@@ -245,7 +245,7 @@ impl ElementReader {
         Self { stored, mask, data, left: elements, done: 0, present: 0 }
     }
 
-    /// Adds the next part to `out`, little-endian, with `fill` for the elements that are missing, or without these;
+    /// Appends the next part to `out`, little-endian, with `fill` for missing elements, or without them; returns
     /// `false` at the end.
     pub(super) fn next<R: Read + Seek>(
         &mut self,
@@ -285,7 +285,9 @@ impl ElementReader {
                 let mut values = values.chunks_exact(fill.len());
                 for missing in missing {
                     let next = if missing { Some(fill) } else { values.next() };
-                    out.extend_from_slice(next.expect("there are as many as are not missing"));
+                    out.extend_from_slice(
+                        next.expect("there is an element for each that is not missing"),
+                    );
                 }
             }
             _ => out.extend_from_slice(&values),
@@ -293,7 +295,7 @@ impl ElementReader {
         Ok(true)
     }
 
-    /// Bytes of an element.
+    /// Returns the size of an element in bytes.
     pub(super) fn width(&self) -> usize {
         match self.stored {
             StoredAs::Numbers { width, .. } => small(width),
@@ -302,29 +304,29 @@ impl ElementReader {
     }
 }
 
-/// The numbers of `width` little-endian bytes, in the lowest bytes of 64 bits.
+/// Returns the little-endian numbers of `width` bytes, extended to 64 bits.
 pub(super) fn numbers(bytes: &[u8], width: usize) -> impl Iterator<Item = u64> {
     bytes
         .chunks_exact(width)
         .map(|number| number.iter().rev().fold(0_u64, |bits, byte| (bits << 8) | u64::from(*byte)))
 }
 
-/// A length that was found to be short.
+/// Converts a length that is known to be small.
 fn small(len: u64) -> usize {
-    usize::try_from(len).expect("lengths are compared with those of the file and of the buffers")
+    usize::try_from(len).expect("lengths are limited by the file and the buffers")
 }
 
-/// Bytes of so many bits, of which the first is the most significant of the first byte.
+/// Returns the number of bytes for this number of bits; the first bit is the most significant one of the first byte.
 pub(super) fn packed_len(bits: u64) -> u64 {
     bits.div_ceil(8)
 }
 
-/// The bits of `packed`, one after the other.
+/// Returns the bits of `packed` in order.
 pub(super) fn unpack(packed: &[u8]) -> impl Iterator<Item = bool> {
     packed.iter().flat_map(|&byte| (0..8).rev().map(move |shift| (byte >> shift) & 1 == 1))
 }
 
-/// Packs bits as they come.
+/// Packs bits into bytes.
 #[derive(Debug, Default)]
 pub(super) struct BitPacker {
     byte: u8,
@@ -332,7 +334,7 @@ pub(super) struct BitPacker {
 }
 
 impl BitPacker {
-    /// Adds one bit to those of `out`, as soon as a byte of them is full.
+    /// Adds one bit, and appends a byte to `out` once it is full.
     pub(super) fn push(&mut self, bit: bool, out: &mut Vec<u8>) {
         self.byte = (self.byte << 1) | u8::from(bit);
         self.filled += 1;
@@ -342,7 +344,7 @@ impl BitPacker {
         }
     }
 
-    /// Adds what is left, followed by zeros.
+    /// Appends the remaining bits, padded with zeros.
     pub(super) fn finish(&mut self, out: &mut Vec<u8>) {
         while self.filled != 0 {
             self.push(false, out);
@@ -350,18 +352,18 @@ impl BitPacker {
     }
 }
 
-/// Whether bytes that come in parts are UTF-8.
+/// Checks whether bytes that arrive in parts are UTF-8.
 #[derive(Debug, Default)]
 pub(super) struct Utf8Check {
-    /// The beginning of a character whose end has not come.
+    /// The first bytes of an incomplete character.
     begun: Vec<u8>,
-    /// Bytes that are UTF-8.
+    /// Number of valid bytes.
     valid: u64,
     is_wrong: bool,
 }
 
 impl Utf8Check {
-    /// The next part.
+    /// Checks the next part.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         if self.is_wrong {
             return;
@@ -376,7 +378,7 @@ impl Utf8Check {
         self.begun.drain(..valid);
     }
 
-    /// The place of the first byte that is no UTF-8.
+    /// Returns the offset of the first byte that is not UTF-8.
     pub(super) fn fault(&self) -> Option<u64> {
         (self.is_wrong || !self.begun.is_empty()).then_some(self.valid)
     }
@@ -403,7 +405,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bits_come_back(bits: Vec<bool>) {
+        fn packed_bits_are_unpacked_unchanged(bits: Vec<bool>) {
             let mut packed = Vec::new();
             let mut into = BitPacker::default();
             for bit in &bits {
@@ -420,7 +422,7 @@ mod tests {
         }
 
         #[test]
-        fn parts_are_utf8_as_the_whole_is(
+        fn parts_are_utf8_if_the_complete_text_is(
             text in prop_oneof![any::<String>().prop_map(String::into_bytes), any::<Vec<u8>>()],
             part in 1_usize..5,
         ) {

@@ -1,6 +1,6 @@
-//! The header: what it says of each variable, with the places of it.
+//! The header: the properties of each variable and the dataset, with offsets for errors.
 
-#![expect(clippy::indexing_slicing, reason = "the reader of JSON gives places in the line")]
+#![expect(clippy::indexing_slicing, reason = "the JSON parser returns offsets within the line")]
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,20 +10,20 @@ use crate::interchange::FormatError;
 use crate::interchange::literal::{self, Language, Literal, LiteralKind};
 use crate::ndl::{Attribute, Datatype, Endian};
 
-/// Most bytes of a header.
+/// Length of the longest header in bytes.
 pub(super) const MAX_LEN: u64 = 16 << 20;
 
 /// The first line of a file.
 pub(super) const VERSION_LINE: &[u8] = b"ds-1.0\n";
 
-/// A whole header.
+/// The content of a header.
 #[derive(Debug)]
 pub(super) struct DsHeader {
     /// The variables in the order of the text, which is the order of the body.
     pub(super) variables: Vec<VariableEntry>,
-    /// What is known about the dataset.
+    /// The attributes of the dataset.
     pub(super) attributes: Vec<Attribute>,
-    /// What is not understood.
+    /// Messages about unknown keys.
     pub(super) losses: Vec<String>,
 }
 
@@ -31,32 +31,32 @@ pub(super) struct DsHeader {
 #[derive(Debug, Clone)]
 pub(super) struct VariableEntry {
     pub(super) name: String,
-    /// The byte of the file at which it stands in the header.
+    /// The offset of its entry in the file.
     pub(super) at: u64,
     pub(super) dims: Option<Vec<String>>,
-    /// The extents; `None` when there is no data.
+    /// The lengths of its dimensions; `None` if there is no data.
     pub(super) size: Option<Vec<u64>>,
-    /// From the beginning of the body; the true place once the body was looked at.
+    /// The offset in the body; corrected once the body is read.
     pub(super) offset: u64,
     pub(super) len: Option<u64>,
     pub(super) element: DsElement,
-    /// Whether a mask stands before the data.
+    /// Whether a mask precedes the data.
     pub(super) missing: bool,
     pub(super) endian: Endian,
     pub(super) attributes: Vec<Attribute>,
-    /// What the attributes do not say, one sentence each.
+    /// Messages about metadata that the attributes do not contain.
     pub(super) losses: Vec<String>,
 }
 
-/// What the elements are.
+/// The element type.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum DsElement {
-    /// A number, and its bytes.
+    /// A number, and its size in bytes.
     Number(Datatype, u64),
     Bool,
-    /// Bytes.
+    /// Byte strings.
     Str,
-    /// UTF-8.
+    /// Strings in UTF-8.
     Unicode,
 }
 
@@ -74,20 +74,20 @@ impl DsElement {
         }
     }
 
-    /// Whether elements are texts, of which the body holds lengths and then bytes.
+    /// Returns whether elements are texts, stored as lengths followed by bytes.
     pub(super) fn is_text(&self) -> bool {
         matches!(self, Self::Str | Self::Unicode)
     }
 }
 
 impl VariableEntry {
-    /// Elements, missing ones too; 0 without data.
+    /// Returns the number of elements, including missing ones; 0 without data.
     pub(super) fn count(&self) -> u64 {
         let size = self.size.as_ref();
-        size.map_or(0, |size| product(size).expect("it is checked when the header is read"))
+        size.map_or(0, |size| product(size).expect("checked when the header is read"))
     }
 
-    /// The length of a text.
+    /// Returns the length of a text in bytes.
     pub(super) fn length(&self, bytes: [u8; 8]) -> u64 {
         match self.endian {
             Endian::Little => u64::from_le_bytes(bytes),
@@ -95,14 +95,14 @@ impl VariableEntry {
         }
     }
 
-    /// Bytes of the mask before the data.
+    /// Returns the length of the mask before the data in bytes.
     pub(super) fn mask_len(&self) -> u64 {
         if self.missing { packed_len(self.count()) } else { 0 }
     }
 
-    /// Whether it is the coordinate of a dimension: it alone runs along the dimension of its name.
+    /// Returns whether it is a coordinate: its only dimension has its own name.
     ///
-    /// Without elements it can be none, and neither can a name be that means a path.
+    /// A variable without elements cannot be one, nor can one whose name would be a path.
     pub(super) fn is_coordinate(&self) -> bool {
         let is_alone = self.dims.as_deref() == Some(std::slice::from_ref(&self.name));
         let is_sound = !self.name.is_empty() && !self.name.contains('/');
@@ -110,7 +110,7 @@ impl VariableEntry {
     }
 }
 
-/// The product of extents: 0 when one of them is, whatever the others are.
+/// Returns the product of the lengths: 0 if any is 0, even if the product of the others overflows.
 pub(super) fn product(size: &[u64]) -> Option<u64> {
     if size.contains(&0) {
         return Some(0);
@@ -118,7 +118,7 @@ pub(super) fn product(size: &[u64]) -> Option<u64> {
     size.iter().try_fold(1_u64, |product, extent| product.checked_mul(*extent))
 }
 
-/// The name without the escape before its dot or backslash, which is not among the `names` so far.
+/// Removes the escape before a leading dot or backslash of a name. The name must not be in `names`.
 fn unescape(key: &Literal, names: &mut HashSet<String>, kind: &str) -> Result<String, FormatError> {
     let name = match key.text("a key")? {
         escaped if escaped.starts_with("\\.") || escaped.starts_with("\\\\") => &escaped[1..],
@@ -131,13 +131,13 @@ fn unescape(key: &Literal, names: &mut HashSet<String>, kind: &str) -> Result<St
     Err(FormatError::malformed(key.offset, reason))
 }
 
-/// A name with the escape that its dot or backslash needs.
+/// Escapes a leading dot or backslash of a name.
 pub(super) fn escape(name: &str) -> String {
     let escape = if name.starts_with(['.', '\\']) { "\\" } else { "" };
     format!("{escape}{name}")
 }
 
-/// Reads the header line, which begins at byte `base`.
+/// Reads the header line, which begins at the offset `base`.
 pub(super) fn parse(line: &[u8], base: u64) -> Result<DsHeader, FormatError> {
     let root = literal::parse(line, base, Language::Json)?;
     let mut header = HeaderReader { line, base, losses: Vec::new() };
@@ -151,7 +151,7 @@ pub(super) fn parse(line: &[u8], base: u64) -> Result<DsHeader, FormatError> {
             attributes = header.attributes(members, "the dataset", &mut losses)?;
             header.losses.append(&mut losses);
         } else if name.starts_with('.') {
-            header.losses.push(format!("the key {name:?} of the header is not known"));
+            header.losses.push(format!("the key {name:?} of the header is unknown"));
         } else {
             let name = unescape(key, &mut names, "variable")?;
             variables.push(header.entry(name, key.offset, members)?);
@@ -161,7 +161,7 @@ pub(super) fn parse(line: &[u8], base: u64) -> Result<DsHeader, FormatError> {
     Ok(DsHeader { variables, attributes, losses: header.losses })
 }
 
-/// That each dimension has one length.
+/// Checks that each dimension has only one length.
 fn check_dims(variables: &[VariableEntry]) -> Result<(), FormatError> {
     let mut lengths: HashMap<&str, (u64, &str)> = HashMap::new();
     for entry in variables {
@@ -171,8 +171,8 @@ fn check_dims(variables: &[VariableEntry]) -> Result<(), FormatError> {
             if known != length {
                 let name = &entry.name;
                 let reason = format!(
-                    "expected the dimension {dim:?} of {name:?} to have the {known} elements that it \
-                     has in {first:?}, found {length}"
+                    "expected the dimension {dim:?} of {name:?} to have {known} elements, as in {first:?}, found \
+                     {length}"
                 );
                 return Err(FormatError::malformed(entry.at, reason));
             }
@@ -181,7 +181,7 @@ fn check_dims(variables: &[VariableEntry]) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// The text that the values come from, and what in it is not understood.
+/// The source text of the values, and the messages about unknown keys.
 struct HeaderReader<'a> {
     line: &'a [u8],
     base: u64,
@@ -200,7 +200,7 @@ impl HeaderReader<'_> {
         for (key, json) in members {
             let name = key.text("a key")?;
             if name.starts_with('.') {
-                self.losses.push(format!("the key {name:?} of {of} is not known"));
+                self.losses.push(format!("the key {name:?} of {of} is unknown"));
                 continue;
             }
             let name = unescape(key, &mut names, "attribute")?;
@@ -212,7 +212,7 @@ impl HeaderReader<'_> {
         Ok(attributes)
     }
 
-    /// A variable; what is not said is what version 5 of the reference implementation takes.
+    /// Reads a variable. Missing keys have the defaults of version 5 of the reference implementation.
     fn entry<'m>(
         &mut self,
         name: String,
@@ -254,7 +254,7 @@ impl HeaderReader<'_> {
             }
         }
         if let Some(size) = &entry.size {
-            // Without data there may be no type either.
+            // Without data, the type is optional.
             if let Some(json) = kind {
                 entry.element = element(json)?;
             }
@@ -264,8 +264,7 @@ impl HeaderReader<'_> {
                 DsElement::Str | DsElement::Unicode => 8,
             };
             if product(size).and_then(|count| count.checked_mul(width)).is_none() {
-                let reason =
-                    format!("expected extents whose data 64 bits can count, found {size:?}");
+                let reason = format!("expected dimensions whose data fits 64 bits, found {size:?}");
                 return Err(FormatError::malformed(size_at, reason));
             }
             if let Some(dims) = entry.dims.as_ref().filter(|dims| dims.len() != size.len()) {
@@ -294,7 +293,7 @@ fn list<T>(
 
 fn dims(json: &Literal) -> Result<Option<Vec<String>>, FormatError> {
     match &json.kind {
-        // A name alone is taken for a list of one.
+        // A single name is accepted as a list of one.
         LiteralKind::Text(name) => Ok(Some(vec![name.clone()])),
         _ => list(json, "a list for `.dims`", |json| {
             json.text("a name in `.dims`").map(str::to_owned)
@@ -341,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn names_lose_their_escapes() {
+    fn escapes_are_removed_from_names() {
         let header = header(
             r#"{"\\.x": {"\\.a": 1, "\\\\b": 2, "\\c": [3, 4]}, "\\\\y": {}, ".": {"\\.t": 1}}"#,
         );
@@ -360,27 +359,27 @@ mod tests {
     }
 
     #[test]
-    fn unknown_dotted_keys_are_told() {
+    fn unknown_dotted_keys_are_reported() {
         let header = header(r#"{"x": {".new": 1}, ".other": {}, ".": {".z": 2}}"#);
         assert_eq!(
             header.losses,
             [
-                "the key \".new\" of \"x\" is not known",
-                "the key \".other\" of the header is not known",
-                "the key \".z\" of the dataset is not known"
+                "the key \".new\" of \"x\" is unknown",
+                "the key \".other\" of the header is unknown",
+                "the key \".z\" of the dataset is unknown"
             ]
         );
     }
 
     #[test]
-    fn no_data_needs_no_type() {
+    fn without_data_no_type_is_needed() {
         let header = header(r#"{"x": {".size": null, ".type": null, ".dims": ["a", "b"]}}"#);
         assert_eq!(header.variables[0].size, None);
         assert_eq!(header.variables[0].count(), 0);
     }
 
     #[test]
-    fn every_fault_has_its_place() {
+    fn every_error_has_its_offset() {
         let cases = [
             ("[]", "byte 7: expected an object, found a list"),
             (r#"{"x": 1}"#, "byte 13: expected an object for \"x\", found the number 1"),
@@ -409,7 +408,7 @@ mod tests {
             ),
             (
                 r#"{"x": {".size": [4294967296, 4294967296]}}"#,
-                "byte 23: expected extents whose data 64 bits can count, found [4294967296, 4294967296]",
+                "byte 23: expected dimensions whose data fits 64 bits, found [4294967296, 4294967296]",
             ),
             (
                 r#"{"x": {".type": "float16"}}"#,
@@ -435,8 +434,7 @@ mod tests {
             ),
             (
                 r#"{"x": {".dims": ["n"], ".size": [2]}, "y": {".dims": ["n"], ".size": [3]}}"#,
-                "byte 45: expected the dimension \"n\" of \"y\" to have the 2 elements that it has in \
-                 \"x\", found 3",
+                "byte 45: expected the dimension \"n\" of \"y\" to have 2 elements, as in \"x\", found 3",
             ),
         ];
         for (text, message) in cases {

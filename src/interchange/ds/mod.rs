@@ -1,32 +1,32 @@
 //! Files of ds-format (`.ds`, version 1.0): named arrays with named dimensions, attributes and masks.
 //!
-//! A file is a line `ds-1.0`, a line of JSON and the data of each variable, one after the other. [`DsReader`]
-//! gives each variable as an [`Array`].
+//! A file is a line `ds-1.0`, a line of JSON, and the data of each variable. [`DsReader`] returns each variable as an
+//! [`Array`].
 //!
-//! | in the file | here |
+//! | file | array |
 //! | --- | --- |
-//! | a number | the same word |
+//! | a number | the same type |
 //! | `bool` | an enum of `uint8`: false 0, true 1 |
-//! | `str`, `unicode` alone | a `string`, whose bytes are the data |
-//! | `str`, `unicode` in an array | a `string` with its `value` in the description and no data |
-//! | `str` that is no UTF-8 | an `opaque` with the tag `text`, filled up with zero bytes |
-//! | a variable that has the name of its one dimension | a coordinate, to which other shapes refer by name |
-//! | another named dimension | an integer extent, and all names in the attribute `_dims` |
-//! | a mask | an element that the data do not have, `storage.fillvalue`; with [`ImportOptions::masks`] also the mask |
+//! | a single `str` or `unicode` | a `string`, whose bytes are the data |
+//! | an array of `str` or `unicode` | a `string` with its `value` in the description and no data |
+//! | `str` that is not UTF-8 | an `opaque` with the tag `text`, padded with zero bytes |
+//! | a variable with the name of its only dimension | a coordinate, to which other shapes refer by name |
+//! | another named dimension | an integer length, and all names in the attribute `_dims` |
+//! | a mask | an element that does not occur in the data, `storage.fillvalue`; with [`ImportOptions::masks`] also the mask |
 //! | a mask of `bool` | a third member of the enum, `missing` |
 //! | an attribute: number, text, lists of one kind | the same |
-//! | another attribute | the text of its JSON, and a loss |
+//! | another attribute | its JSON text, with a loss |
 //!
-//! [`DsWriter`] goes the other way. Any enum other than the truth values is written as its base, with the attributes
-//! `flag_values` and `flag_meanings`; `storage.fillvalue` becomes the attribute `_FillValue`, and with
+//! [`DsWriter`] does the reverse. An enum other than truth values is written as its base, with the attributes
+//! `flag_values` and `flag_meanings`. `storage.fillvalue` becomes the attribute `_FillValue`, and with
 //! [`ExportOptions::mask_fill`](super::ExportOptions::mask_fill) a mask.
 //!
-//! What the reference implementation writes wrongly is read as it is meant: lengths of texts that do
-//! not add up to the file, and booleans without byte order or of a number that 8 does not divide.
+//! Known errors of the reference implementation are corrected: lengths of texts that do not add up to the file, and
+//! booleans without a byte order or in a number that is not a multiple of 8.
 
 #![expect(
     clippy::indexing_slicing,
-    reason = "places of arrays and in buffers are made here, not read from a file"
+    reason = "indices of arrays and offsets in buffers are computed here, not read from a file"
 )]
 
 mod body;
@@ -50,17 +50,16 @@ use super::{BlockReader, FormatError, ImportOptions, Variable, element_of_word};
 use crate::ndl::{Attribute, Datatype, Endian, Extent, Ndarray, Order, Storage, Value};
 use crate::ra::{ElementType, Header, MAX_NDIMS};
 
-/// Most bytes of texts that are no UTF-8, once each has the room of the longest.
+/// Most bytes of texts that are not UTF-8, once each is padded to the longest.
 const MAX_PADDED: u64 = 64 << 20;
 
 /// The number of the member `missing` of a truth value.
 const MISSING_BOOL: u8 = 2;
 
-/// A file, of which the header is read.
+/// A `.ds` file opened for reading.
 ///
-/// The places of its variables are checked when it is opened, so that what comes later can fail only when
-/// reading fails or a variable has no counterpart. Names are as the file has them: who makes paths of
-/// them has to check them.
+/// Opening checks the offsets of all variables. After that, an error is only possible if reading fails or a variable
+/// has no counterpart. Names are returned as they are in the file: check them before you use them as paths.
 ///
 /// ```
 /// use std::io::{Cursor, Read};
@@ -88,11 +87,11 @@ pub struct DsReader<R> {
     losses: Vec<String>,
 }
 
-/// An array that is given for a variable: the variable itself, or its mask.
+/// The name of an array: a variable or its mask.
 #[derive(Debug)]
 struct ArrayName {
     name: String,
-    /// Which variable.
+    /// The index of the variable.
     entry: usize,
     is_mask: bool,
 }
@@ -100,40 +99,41 @@ struct ArrayName {
 /// An array of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Array {
-    /// The header of its data; none of texts, which are the `value` of the description: they have no RawArray.
+    /// The header of its data; `None` for an array of texts, which are the `value` in the description.
     pub header: Option<Header>,
-    /// Its description: that of a dimcoord when it is a coordinate.
+    /// The description; that of a dimcoord if the array is a coordinate.
     pub description: Ndarray,
-    /// What the file says and header and description do not, one sentence each.
+    /// Messages about metadata that header and description cannot store.
     pub losses: Vec<String>,
-    /// Whether it is the coordinate of the dimension of its name, to which the shapes of other arrays refer.
+    /// Whether it is the coordinate of the dimension with its name, to which the shapes of other arrays refer.
     pub is_coordinate: bool,
     origin: Origin,
 }
 
 impl Array {
-    /// The array as other formats have it, unless it has no data.
+    /// Returns the array like one of another format; `None` if it has no data.
     pub fn variable(&self) -> Option<Variable> {
         let (description, losses) = (self.description.clone(), self.losses.clone());
         Some(Variable { header: self.header.clone()?, description, losses })
     }
 }
 
-/// Where the data come from.
+/// The source of the data.
 #[derive(Debug, Clone, PartialEq)]
 enum Origin {
-    /// The body, with the bits of the number for what is missing.
+    /// The body, with the bits of the number for missing elements.
     Body(ElementReader, u64),
     Memory(Vec<u8>),
 }
 
 impl<R: Read + Seek> DsReader<R> {
-    /// Reads the header of a file, which is the whole of `reader` wherever that stands.
+    /// Opens a file and reads its header, from the beginning of `reader`.
     ///
     /// # Errors
     ///
-    /// When it is no file of version 1.0, the header is not what the format demands, variables lie
-    /// outside of the file, or reading fails.
+    /// - [`FormatError::Io`] if reading fails.
+    /// - [`FormatError::Malformed`] if it is not a file of version 1.0, its header is not valid, or variables are
+    ///   outside of the file.
     pub fn open(mut reader: R, options: ImportOptions) -> Result<Self, FormatError> {
         let file_len = reader.seek(SeekFrom::End(0))?;
         reader.seek(SeekFrom::Start(0))?;
@@ -146,14 +146,14 @@ impl<R: Read + Seek> DsReader<R> {
             let reason = if len == header::MAX_LEN {
                 format!("expected a header of at most {len} bytes, found more")
             } else {
-                "expected a line end behind the header, found the end of the file".to_owned()
+                "expected a line end after the header, found the end of the file".to_owned()
             };
             return Err(FormatError::malformed(base + len, reason));
         }
         let header::DsHeader { variables: mut entries, attributes, mut losses } =
             header::parse(&line, base)?;
         let start = base + len;
-        // A file that becomes shorter meanwhile is cut off.
+        // A file that becomes shorter while it is read is truncated.
         let mut body = DsBody { inner: reader, start, len: file_len.saturating_sub(start) };
         let unused = body.place(&mut entries)?;
         if unused > 0 {
@@ -165,31 +165,33 @@ impl<R: Read + Seek> DsReader<R> {
         Ok(Self { body, entries, arrays, coordinates, attributes, losses })
     }
 
-    /// The name of each array, in the order of the file.
+    /// Returns the name of each array, in the order of the file.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.arrays.iter().map(|array| array.name.as_str())
     }
 
-    /// What is known about the whole: attributes of the group that the arrays come into.
+    /// Returns the attributes of the dataset, which become those of the group of the arrays.
     pub fn attributes(&self) -> &[Attribute] {
         &self.attributes
     }
 
-    /// What the file says besides its arrays and attributes, one sentence each.
+    /// Returns a message for each other part of the file that is dropped.
     pub fn losses(&self) -> &[String] {
         &self.losses
     }
 
-    /// Describes the array at `index` of [`names`](Self::names). Where elements are missing all of its data
-    /// are read, to find one that stands for them.
+    /// Returns the description of the array at `index` of [`names`](Self::names). If elements are missing, reads all of
+    /// its data to find a number or text that can mark them.
     ///
     /// # Errors
     ///
-    /// When the array has no counterpart, texts are no UTF-8, there is none at `index`, or reading fails.
+    /// - [`FormatError::NoCounterpart`] if the array has no counterpart.
+    /// - [`FormatError::Malformed`] if texts are not UTF-8.
+    /// - [`FormatError::Io`] if reading fails, or there is no array at `index`.
     pub fn array(&mut self, index: usize) -> Result<Array, FormatError> {
         let Self { body, entries, arrays, coordinates, .. } = self;
         let Some(ArrayName { name, entry: number, is_mask }) = arrays.get(index) else {
-            let reason = format!("there are {} arrays, and none at index {index}", arrays.len());
+            let reason = format!("there are {} arrays, but none at index {index}", arrays.len());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, reason).into());
         };
         let entry = &entries[*number];
@@ -207,8 +209,7 @@ impl<R: Read + Seek> DsReader<R> {
         Ok(maker.array)
     }
 
-    /// The data of an array of this file, little-endian, the last index fastest; nothing of an
-    /// array of texts.
+    /// Returns a reader for the data of an array of this file: little-endian, row-major; empty for an array of texts.
     pub fn data(&mut self, array: &Array) -> impl Read {
         let (body, mut origin) = (&mut self.body, array.origin.clone());
         BlockReader::new(move |block| {
@@ -250,7 +251,7 @@ fn array_names(
             let known = known.map(|found| format!("{:?}: {}", found.name, to_json(&found.value)));
             let known = known.collect::<Vec<_>>().join(", ");
             let with = if known.is_empty() { "" } else { " with its attributes " };
-            losses.push(format!("the variable {name:?} has no data, and is left out{with}{known}"));
+            losses.push(format!("the variable {name:?} has no data and is dropped{with}{known}"));
             continue;
         }
         arrays.push(ArrayName { name: name.clone(), entry: index, is_mask: false });
@@ -258,7 +259,7 @@ fn array_names(
             let mask = format!("{name}.mask");
             if names.contains(mask.as_str()) {
                 return Err(FormatError::no_counterpart(
-                    format!("the mask of {name:?} would be {mask:?}, which is another variable"),
+                    format!("the mask of {name:?} would get the name {mask:?} of another variable"),
                     "rename that, or read without masks",
                 ));
             }
@@ -268,14 +269,14 @@ fn array_names(
     Ok(arrays)
 }
 
-/// The description of a variable, without datatype, value and fill: `name` is its own or that of its mask.
+/// Describes a variable, or its mask if `name` is that of the mask, without datatype, value and fill value.
 fn describe(
     entry: &VariableEntry,
     name: &str,
     coordinates: &HashSet<String>,
     losses: &mut Vec<String>,
 ) -> Ndarray {
-    let size = entry.size.as_deref().expect("only what has data is an array");
+    let size = entry.size.as_deref().expect("only variables with data are arrays");
     let is_own = name == entry.name;
     let mut shape: Vec<Extent> = size.iter().map(|extent| Extent::Fixed(*extent)).collect();
     let mut names = None;
@@ -296,7 +297,7 @@ fn describe(
     if names.is_some() {
         attributes.extract_if(.., |found| found.name == DIMS).for_each(|found| {
             losses.push(format!(
-                "the attribute {DIMS:?} of {name:?} is left out, since it names the dimensions here: {}",
+                "the attribute {DIMS:?} of {name:?} is dropped, because ra-pack uses it for dimension names: {}",
                 to_json(&found.value)
             ));
         });
@@ -307,7 +308,7 @@ fn describe(
     Ndarray { name, shape, datatype, value: None, attributes, storage }
 }
 
-/// Truth values, with a third member where some are missing.
+/// Returns the datatype of truth values, with a third member if some are missing.
 fn truth(with_missing: bool) -> Datatype {
     let mut truth = super::truth();
     if let (Datatype::Enum { members, .. }, true) = (&mut truth, with_missing) {
@@ -316,18 +317,18 @@ fn truth(with_missing: bool) -> Datatype {
     truth
 }
 
-/// Texts of one length that are no UTF-8.
+/// Returns the type of texts of one length that are not UTF-8.
 fn opaque(size: u64) -> (Datatype, ElementType) {
     let element = ElementType::new(0, size).expect("a text that is not UTF-8 has bytes");
     (Datatype::Opaque { size, tag: Some("text".to_owned()) }, element)
 }
 
-/// The refusal of a shape that no header of a RawArray has.
+/// Returns the error for a shape that no RawArray header can have.
 fn no_header(name: &str, reason: &str) -> FormatError {
     FormatError::no_counterpart(format!("{name:?}: {reason}"), "reshape it to fewer dimensions")
 }
 
-/// An array whose datatype is to be found.
+/// An array whose datatype is not known yet.
 struct ArrayMaker<'a, R> {
     body: &'a mut DsBody<R>,
     entry: &'a VariableEntry,
@@ -335,7 +336,7 @@ struct ArrayMaker<'a, R> {
 }
 
 impl<R: Read + Seek> ArrayMaker<'_, R> {
-    /// An array of these elements; its dims are those of the variable unless it has others.
+    /// Completes an array with these elements; its dimensions are those of the variable unless given.
     fn finish(
         &mut self,
         (datatype, element): (Datatype, ElementType),
@@ -350,18 +351,18 @@ impl<R: Read + Seek> ArrayMaker<'_, R> {
         Ok(())
     }
 
-    /// Says which element stands for what is missing.
+    /// Sets the element that marks missing ones.
     fn set_fill(&mut self, value: Value) {
         self.array.description.storage.get_or_insert_default().fillvalue = Some(value);
     }
 
-    /// The element for what is missing that the file names.
+    /// Returns the fill value in the file.
     fn wanted_fill(&self) -> Option<Value> {
         let found = self.entry.attributes.iter().find(|found| found.name == FILL_VALUE)?;
         found.shape.is_empty().then(|| found.value.clone())
     }
 
-    /// Numbers, truth values or a mask.
+    /// Completes an array of numbers, truth values or a mask.
     fn elements(&mut self, is_mask: bool) -> Result<(), FormatError> {
         let entry = self.entry;
         let (stored, base) = match &entry.element {
@@ -382,13 +383,13 @@ impl<R: Read + Seek> ArrayMaker<'_, R> {
             }
             self.set_fill(values::to_value(fill, &base));
         }
-        let element = element_of_word(&base).expect("every number of the format is a word");
+        let element = element_of_word(&base).expect("every number of the format has a word");
         let is_number = matches!(stored, StoredAs::Numbers { .. });
         let datatype = if is_number { base } else { truth(is_masked) };
         self.finish((datatype, element), None, Origin::Body(elements, fill))
     }
 
-    /// The bits of a number that the data do not have.
+    /// Returns the bits of a number that does not occur in the data.
     fn unused_number(
         &mut self,
         datatype: &Datatype,
@@ -409,22 +410,22 @@ impl<R: Read + Seek> ArrayMaker<'_, R> {
         let Some(unused) = unused else {
             return Err(FormatError::no_counterpart(
                 format!(
-                    "{name:?} has missing elements and every number of `{datatype}`, so that none is left to \
-                     stand for them"
+                    "{name:?} has missing elements, but every number of `{datatype}` occurs in it, so none can mark \
+                     them"
                 ),
-                "store it as a wider type",
+                "store it with a wider type",
             ));
         };
         if wanted.is_some() && bits != Some(unused) {
             self.array.losses.push(format!(
-                "`_FillValue` of {name:?} is an element of its data or none of `{datatype}`, so that another one \
-                 stands for what is missing"
+                "`_FillValue` of {name:?} occurs in its data or is not a value of `{datatype}`; another value marks \
+                 missing elements"
             ));
         }
         Ok(unused)
     }
 
-    /// A text alone: its bytes are an array.
+    /// Completes a single text: its bytes are the data.
     fn text(&mut self) -> Result<(), FormatError> {
         let entry = self.entry;
         let before = entry.mask_len() + 8;
@@ -450,7 +451,7 @@ impl<R: Read + Seek> ArrayMaker<'_, R> {
         self.finish(elements, Some(dims), origin)
     }
 
-    /// Texts: their values stand in the description, or when they are no UTF-8 each has the same room.
+    /// Completes an array of texts: values in the description, or data of equal lengths if they are not UTF-8.
     fn texts(&mut self) -> Result<(), FormatError> {
         let name = &self.entry.name;
         let texts = self.body.texts(self.entry)?;
@@ -461,17 +462,17 @@ impl<R: Read + Seek> ArrayMaker<'_, R> {
         let Ok(texts) = texts.iter().map(text).collect::<Result<Vec<_>, _>>() else {
             return self.padded(&texts);
         };
-        let size = self.entry.size.as_deref().expect("only what has data is an array");
+        let size = self.entry.size.as_deref().expect("only variables with data are arrays");
         if size.len() > MAX_NDIMS {
             return Err(no_header(name, &format!("there are {} dimensions", size.len())));
         }
-        // Of `[1000000000, 0]` there are no texts, but many lists.
+        // The shape `[1000000000, 0]` has no texts but many lists.
         let mut lists = size.iter().scan(1_u64, |lists, extent| {
             *lists = lists.saturating_mul(*extent);
             Some(*lists)
         });
         if lists.any(|lists| lists > MAX_TEXTS) {
-            return Err(no_header(name, "there are too many lists in its value"));
+            return Err(no_header(name, "its value has too many lists"));
         }
         let mut fill = String::new();
         if self.entry.missing {
@@ -494,14 +495,16 @@ impl<R: Read + Seek> ArrayMaker<'_, R> {
         let mut present = texts.iter().flatten();
         let width = present.clone().map(Vec::len).max().expect("one of them is not UTF-8");
         if present.clone().any(|text| text.ends_with(b"\0")) {
-            return refuse("some end in zero bytes, which is what fills them up");
+            return refuse("some end in zero bytes, which are the padding");
         }
         if is_masked && present.any(Vec::is_empty) {
-            return refuse("some are empty, which is what stands for a missing one");
+            return refuse("some are empty, which marks a missing text");
         }
         let total = (width as u64).checked_mul(texts.len() as u64);
         if total.is_none_or(|total| total > MAX_PADDED) {
-            return refuse(&format!("in equal room they take more than {MAX_PADDED} bytes"));
+            return refuse(&format!(
+                "padded to equal lengths, they take more than {MAX_PADDED} bytes"
+            ));
         }
         let mut bytes = Vec::new();
         for text in texts {
@@ -511,14 +514,14 @@ impl<R: Read + Seek> ArrayMaker<'_, R> {
         }
         let losses = &mut self.array.losses;
         if is_masked {
-            losses.push(format!("what is missing in {name:?} is filled with zero bytes"));
+            losses.push(format!("missing texts in {name:?} are filled with zero bytes"));
         }
-        losses.push(format!("{name:?} is not UTF-8: each text is filled up to {width} bytes"));
+        losses.push(format!("{name:?} is not UTF-8: each text is padded to {width} bytes"));
         self.finish(opaque(width as u64), None, Origin::Memory(bytes))
     }
 }
 
-/// A text that none of them is: `wanted`, nothing at all, or `missing` with as many `_` as it takes.
+/// Returns a text that is not among `texts`: `wanted`, the empty text, or `missing` with as many `_` as needed.
 fn unused_text(texts: &[Option<String>], wanted: Option<&str>) -> String {
     let is_used = |text: &str| texts.iter().flatten().any(|found| found == text);
     if let Some(free) = wanted.into_iter().chain([""]).find(|text| !is_used(text)) {

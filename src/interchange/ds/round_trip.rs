@@ -1,4 +1,4 @@
-//! Arrays written and read again, and what cannot be written.
+//! Arrays that are written and read back, and arrays that cannot be written.
 
 use std::io::{Cursor, Read as _};
 
@@ -9,7 +9,7 @@ use crate::interchange::{ExportOptions, FormatError, ImportOptions, Variable};
 use crate::ndl::{Attribute, Datatype, Extent, Integer, Ndarray, Order, Storage, Value};
 use crate::ra::{ElementType, Header};
 
-/// An array of C order.
+/// Returns a row-major array.
 fn array(name: &str, size: &[u64], datatype: Datatype, element: ElementType) -> Variable {
     let storage = Storage { order: Order::Row, ..Storage::default() };
     Variable {
@@ -46,7 +46,7 @@ fn written(variable: &Variable, data: &[u8], mask_fill: bool) -> Result<String, 
 }
 
 #[test]
-fn the_file_is_what_the_format_says() {
+fn a_written_file_is_as_the_format_specifies() {
     let truth = super::truth(false);
     let variable = array(".b", &[10], truth, ElementType::UINT8);
     let mut writer = new_writer(ExportOptions::default());
@@ -93,7 +93,7 @@ fn enums_become_flags() {
         Some(Storage { fillvalue: Some(Value::from("on air")), ..Storage::default() });
     let mut writer = new_writer(ExportOptions::default());
     writer.array(&variable, false, &[7, 0][..]).unwrap();
-    assert_eq!(writer.losses(), ["blanks in the members of \"x\" are written as `_`"]);
+    assert_eq!(writer.losses(), ["spaces in the members of \"x\" are written as `_`"]);
     let text = written(&variable, &[7, 0], false).unwrap();
     let expected = r#""flag_values": [0, 7], "flag_meanings": "off on_air", "_FillValue": 7, ".size": [1], ".offset": 0, ".len": 2, ".type": "int16", ".missing": false, ".endian": "l""#;
     assert!(text.contains(expected), "{text}");
@@ -103,7 +103,7 @@ fn enums_become_flags() {
 }
 
 #[test]
-fn truth_values_of_others_are_booleans() {
+fn truth_values_of_other_programs_are_booleans() {
     let members = vec![("FALSE".to_owned(), 0), ("TRUE".to_owned(), 1)];
     let datatype = Datatype::Enum { base: Some(Integer::Int8), members };
     for element in [ElementType::INT8, ElementType::UINT8, ElementType::BOOL] {
@@ -118,7 +118,7 @@ fn truth_values_of_others_are_booleans() {
 }
 
 #[test]
-fn big_endian_numbers_stay_so() {
+fn big_endian_numbers_are_kept() {
     let mut header = Header::new(ElementType::INT16, vec![3]).unwrap().encode();
     header[8] = 1;
     let mut variable = array("x", &[3], Datatype::Int16, ElementType::INT16);
@@ -143,7 +143,7 @@ fn texts_are_unicode_when_they_are_utf_8() {
 }
 
 #[test]
-fn what_has_no_counterpart_is_refused_with_a_way_out() {
+fn arrays_without_a_counterpart_are_refused_with_advice() {
     let pair = vec![("a".to_owned(), Datatype::Int8), ("b".to_owned(), Datatype::Int8)];
     let cases = [
         (Datatype::Float16, ElementType::FLOAT16, "convert its elements to `float32`"),
@@ -152,31 +152,35 @@ fn what_has_no_counterpart_is_refused_with_a_way_out() {
         (Datatype::Int128, ElementType::INT128, "convert its elements to `int64`"),
         (Datatype::UInt128, ElementType::UINT128, "convert its elements to `uint64`"),
         (Datatype::Complex64, ElementType::COMPLEX64, "two arrays of floats"),
-        (Datatype::Compound(pair), ElementType::new(0, 2).unwrap(), "each member as an array"),
+        (
+            Datatype::Compound(pair),
+            ElementType::new(0, 2).unwrap(),
+            "each member as a separate array",
+        ),
         (
             Datatype::Opaque { size: 2, tag: None },
             ElementType::new(0, 2).unwrap(),
-            "describe its bytes as `uint8` with one dimension more",
+            "describe its bytes as `uint8` with one more dimension",
         ),
-        (Datatype::String, ElementType::UINT8, "give the texts as `value`"),
+        (Datatype::String, ElementType::UINT8, "give the strings as `value`"),
     ];
     for (datatype, element, instead) in cases {
         let variable = array("x", &[1], datatype, element);
         let data = vec![0; usize::try_from(element.elbyte()).unwrap()];
         let message = written(&variable, &data, false).unwrap_err().to_string();
-        assert!(message.starts_with("ds has no elements of `"), "{message}");
+        assert!(message.starts_with("the ds format cannot store elements of `"), "{message}");
         assert!(message.contains(instead), "{message}");
     }
     let mut column = array("x", &[2, 3], Datatype::Int8, ElementType::INT8);
     column.description.storage = None;
     let message = written(&column, &[0; 6], false).unwrap_err().to_string();
-    assert!(message.ends_with("; reorder its data first"), "{message}");
+    assert!(message.ends_with("; reverse its dimensions first"), "{message}");
     let wrong = array("x", &[2], Datatype::Int16, ElementType::INT8);
-    assert!(written(&wrong, &[0; 2], false).unwrap_err().to_string().contains("does not fit"));
+    assert!(written(&wrong, &[0; 2], false).unwrap_err().to_string().contains("does not match"));
     let sound = array("x", &[2], Datatype::Int8, ElementType::INT8);
     let message = |data: &[u8]| written(&sound, data, false).unwrap_err().to_string();
-    assert!(message(&[0]).contains("end before their 2 bytes"));
-    assert!(message(&[0; 3]).contains("longer than their 2 bytes"));
+    assert!(message(&[0]).contains("ends before its 2 bytes"));
+    assert!(message(&[0; 3]).contains("is longer than its 2 bytes"));
 }
 
 #[test]
@@ -185,23 +189,25 @@ fn names_and_dimensions_must_agree() {
     let int8 = |name: &str, size: &[u64]| array(name, size, Datatype::Int8, ElementType::INT8);
     writer.array(&int8("n", &[3]), true, &[1, 2, 3][..]).unwrap();
     let again = writer.array(&int8("n", &[3]), true, &[1, 2, 3][..]).unwrap_err();
-    assert_eq!(again.to_string(), "two arrays are called \"n\"; rename one of them");
+    assert_eq!(again.to_string(), "two arrays have the name \"n\"; rename one of them");
     let mut x = int8("x", &[2]);
     x.description.shape = vec![Extent::Coord("n".to_owned())];
     assert_eq!(
         writer.array(&x, false, &[1, 2][..]).unwrap_err().to_string(),
-        "the dimension \"n\" has 3 elements in \"n\" and 2 in \"x\"; give one of them another name in its attribute \
+        "the dimension \"n\" has 3 elements in \"n\" but 2 in \"x\"; give one of them another name in the attribute \
          `_dims`"
     );
     let mut y = int8("y", &[]);
     y.description.attributes.extend(Attribute::short("a", 1_i64));
     y.description.attributes.extend(Attribute::short("a", 2_i64));
-    assert!(writer.array(&y, false, &[1][..]).unwrap_err().to_string().contains("of one name"));
+    assert!(
+        writer.array(&y, false, &[1][..]).unwrap_err().to_string().contains("with the same name")
+    );
     let twice = y.description.attributes.clone();
     writer.attributes(&twice, "y");
     assert_eq!(
         writer.losses().last().unwrap(),
-        "the attribute `a` of the group of `y` is said otherwise of another group"
+        "the attribute `a` of the group of `y` differs from that of another group, and is dropped"
     );
 }
 
@@ -261,7 +267,7 @@ fn kinds() -> impl Strategy<Value = (Datatype, ElementType)> {
 }
 
 prop_compose! {
-    /// An array with data; a few values, so that the fill occurs.
+    /// Arrays with data of few different values, so that the fill value occurs.
     fn arrays()(
         (datatype, element) in kinds(),
         size in prop::collection::vec(prop_oneof![4 => 1_u64..6, 1 => Just(0), 1 => Just(40)], 0..4),
@@ -297,7 +303,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn every_array_comes_back((variable, data, must_mask) in arrays(), mask_fill: bool) {
+    fn every_array_is_read_back((variable, data, must_mask) in arrays(), mask_fill: bool) {
         let mask_fill = mask_fill || must_mask;
         let mut writer = new_writer(ExportOptions { mask_fill, ..ExportOptions::default() });
         writer.array(&variable, false, &*data).unwrap();
@@ -329,7 +335,7 @@ proptest! {
         let expected = data.chunks_exact(width);
         let pairs: Vec<_> = expected.zip(again.chunks_exact(width)).collect();
         for (expected, found) in &pairs {
-            // Of two zeros or of many NaN one stands for what is missing.
+            // Both zeros, and all NaNs, are marked as missing.
             prop_assert!(expected == found || (is_fill(expected) && is_fill(found)));
         }
         prop_assert_eq!(data.len(), again.len());
@@ -341,7 +347,7 @@ proptest! {
                 pairs.iter().map(|(expected, _)| u8::from(is_fill(expected))).collect();
             prop_assert_eq!(missing, expected);
         } else {
-            // Without any that is missing the third member is not needed.
+            // Without missing elements, the third member is not needed.
             let plain = super::truth(false);
             let expected = if must_mask { &plain } else { &variable.description.datatype };
             prop_assert_eq!(&found.description.datatype, expected);

@@ -1,4 +1,4 @@
-//! Files made by hand: what reading gives for each kind of variable.
+//! Files made by hand, with each kind of variable.
 
 use std::io::{Cursor, Read as _};
 
@@ -52,7 +52,7 @@ fn fillvalue(variable: &Variable) -> Option<Value> {
 }
 
 #[test]
-fn numbers_come_little_endian_and_in_their_order() {
+fn numbers_are_read_little_endian_and_in_their_order() {
     let header = r#"{"x": {".dims": ["a", "b"], ".size": [2, 3], ".len": 12, ".type": "int16", ".endian": "b"}}"#;
     let (variable, data) = one(header, &[0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0xFF, 0xFE]);
     assert_eq!(data, [1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 0xFE, 0xFF]);
@@ -66,7 +66,7 @@ fn numbers_come_little_endian_and_in_their_order() {
 }
 
 #[test]
-fn a_scalar_needs_nothing_but_its_number() {
+fn a_scalar_needs_only_its_number() {
     let (variable, data) = one(r#"{"x": {}}"#, &1.5_f64.to_be_bytes());
     assert_eq!(data, 1.5_f64.to_le_bytes());
     assert_eq!((variable.header.ndims(), variable.description.storage), (0, None));
@@ -85,7 +85,7 @@ fn booleans_need_no_byte_order_and_no_multiple_of_8() {
         assert_eq!(arrays[1].1, [7]);
         assert_eq!(arrays[0].0.description.datatype, super::truth(false));
     }
-    // Eight of them take one byte, and none takes none.
+    // Eight of them take one byte, and none take no bytes.
     let (_, data) = one(r#"{"x": {".size": [8], ".len": 1, ".type": "bool"}}"#, &[0x81]);
     assert_eq!(data, [1, 0, 0, 0, 0, 0, 0, 1]);
     let (variable, data) = one(r#"{"x": {".size": [0], ".len": 0, ".type": "bool"}}"#, &[]);
@@ -94,7 +94,7 @@ fn booleans_need_no_byte_order_and_no_multiple_of_8() {
 
 #[test]
 fn missing_booleans_are_a_third_member() {
-    // Elements 1, 3, .. 9 are missing; those that are there are packed without them.
+    // Elements 1, 3, …, 9 are missing; the others are packed without gaps.
     let header = r#"{"x": {".size": [10], ".len": 3, ".type": "bool", ".missing": true}}"#;
     let file = file(header, &[0b0101_0101, 0b0111_1111, 0b1100_0000]);
     let arrays = read(&file).unwrap();
@@ -107,7 +107,7 @@ fn missing_booleans_are_a_third_member() {
 }
 
 #[test]
-fn missing_numbers_get_a_number_that_is_not_there() {
+fn missing_numbers_get_an_unused_number() {
     let header = |attribute: &str| {
         format!(
             r#"{{"x": {{".dims": ["p", "q"], ".size": [2, 3], ".len": 5, ".type": "int8", ".missing": true{attribute}}}}}"#
@@ -129,7 +129,7 @@ fn missing_numbers_get_a_number_that_is_not_there() {
 }
 
 #[test]
-fn all_of_many_numbers_may_be_missing() {
+fn many_numbers_may_all_be_missing() {
     let count = 20_001;
     let mask = vec![0xFF; count / 8 + 1];
     let header = format!(
@@ -142,7 +142,7 @@ fn all_of_many_numbers_may_be_missing() {
 }
 
 #[test]
-fn every_number_used_leaves_none_for_what_is_missing() {
+fn without_an_unused_number_missing_elements_are_refused() {
     let mut body = vec![0; 32];
     body.extend(1..=255);
     body[0] = 0x80;
@@ -157,13 +157,13 @@ fn every_number_used_leaves_none_for_what_is_missing() {
     let header = r#"{"x": {".size": [257], ".len": 289, ".type": "uint8", ".missing": true}}"#;
     assert_eq!(
         fault(header, &body),
-        "\"x\" has missing elements and every number of `uint8`, so that none is left to stand for them; \
-         store it as a wider type"
+        "\"x\" has missing elements, but every number of `uint8` occurs in it, so none can mark them; \
+         store it with a wider type"
     );
 }
 
 #[test]
-fn a_text_alone_has_its_bytes_as_data() {
+fn a_single_text_has_its_bytes_as_data() {
     let body = [&[0, 0, 0, 0, 0, 0, 0, 3][..], "aé".as_bytes()].concat();
     for word in ["str", "unicode"] {
         let header = format!(r#"{{"x": {{".len": 11, ".type": "{word}"}}}}"#);
@@ -192,7 +192,7 @@ fn texts(endian: &str, texts: &[&[u8]]) -> Vec<u8> {
 }
 
 #[test]
-fn texts_stand_in_the_description() {
+fn texts_are_values_in_the_description() {
     for endian in ["l", "b"] {
         let body = texts(endian, &[b"a", b"", "é\n".as_bytes(), b"d"]);
         let header = format!(
@@ -207,7 +207,7 @@ fn texts_stand_in_the_description() {
 }
 
 #[test]
-fn missing_texts_get_one_that_is_not_there() {
+fn missing_texts_get_an_unused_text() {
     let body = [&[0b0100_0000][..], &texts("l", &[b"", b"b"])].concat();
     let header =
         r#"{"x": {".size": [3], ".len": 18, ".type": "str", ".endian": "l", ".missing": true}}"#;
@@ -217,7 +217,7 @@ fn missing_texts_get_one_that_is_not_there() {
 }
 
 #[test]
-fn texts_that_are_no_utf_8_are_filled_up() {
+fn texts_that_are_not_utf_8_are_padded() {
     let header = r#"{"x": {".size": [2], ".len": 20, ".type": "str", ".endian": "l"}}"#;
     let (variable, data) = one(header, &texts("l", &[b"\xFF", b"a\0b"]));
     assert_eq!(data, b"\xFF\0\0a\0b");
@@ -232,20 +232,20 @@ fn texts_that_are_no_utf_8_are_filled_up() {
 
 #[test]
 fn wrong_lengths_of_texts_are_measured() {
-    // As the reference implementation writes bytes of an object array: three more for each.
+    // The reference implementation writes three more bytes for each byte string of an object array.
     let numbers = 7_i64.to_le_bytes();
     let body = [&texts("l", &[b"abc", b"\xFFd"])[..], &numbers].concat();
     let header = r#"{"s": {".size": [2], ".offset": 0, ".len": 27, ".type": "str", ".endian": "l"}, "y": {".size": [1], ".offset": 27, ".len": 8, ".type": "int64", ".endian": "l"}}"#;
     let arrays = read(&file(header, &body)).unwrap();
     assert_eq!(arrays[0].1, b"abc\xFFd\0");
     assert_eq!(arrays[1].1, numbers);
-    // And of masked texts: those that are missing, too.
+    // For masked texts, it also counts the missing ones.
     let body = [&[0b0100_0000][..], &texts("l", &[b"a", b"b"]), &numbers].concat();
     let header = r#"{"s": {".size": [3], ".offset": 0, ".len": 23, ".type": "unicode", ".endian": "l", ".missing": true}, "y": {".size": [1], ".offset": 23, ".len": 8, ".type": "int64", ".endian": "l"}}"#;
     let arrays = read(&file(header, &body)).unwrap();
     assert_eq!(arrays[0].0.description.value, Some(vec!["a", "", "b"].into()));
     assert_eq!(arrays[2].1, numbers);
-    // A wrong length that nothing explains.
+    // A wrong length with no explanation.
     assert_eq!(
         fault(r#"{"x": {".size": [1], ".len": 7, ".type": "int8"}}"#, &[1, 2]),
         "byte 8: expected 1 for `.len` of \"x\", found 7"
@@ -253,7 +253,7 @@ fn wrong_lengths_of_texts_are_measured() {
 }
 
 #[test]
-fn what_belongs_to_no_variable_is_told() {
+fn unused_bytes_are_reported() {
     let header = r#"{"x": {".size": [1], ".offset": 1, ".len": 1, ".type": "int8"}}"#;
     let file = file(header, &[0, 5, 0]);
     assert_eq!(open(&file).unwrap().losses(), ["2 bytes of the file belong to no variable"]);
@@ -261,14 +261,14 @@ fn what_belongs_to_no_variable_is_told() {
 }
 
 #[test]
-fn variables_without_data_are_told() {
+fn variables_without_data_are_reported() {
     let header = r#"{"x": {".size": null, ".type": null, ".len": 0, "a": [1], "b": null}, "y": {".size": [0, 2], ".len": 0, ".offset": 9}}"#;
     let file = file(header, &[]);
     let reader = open(&file).unwrap();
     assert_eq!(
         reader.losses(),
         [
-            "the variable \"x\" has no data, and is left out with its attributes \"a\": [1], \"b\": \"null\""
+            "the variable \"x\" has no data and is dropped with its attributes \"a\": [1], \"b\": \"null\""
         ]
     );
     let arrays = read(&file).unwrap();
@@ -294,7 +294,7 @@ fn a_variable_of_its_dimension_is_a_coordinate() {
     assert_eq!(names(1), Some(&vec!["time", "y"].into()));
     let x = &arrays[1].0.variable().unwrap();
     assert_eq!(x.losses.len(), 1);
-    // Its own attribute of that name is kept where there is nothing else to say.
+    // An attribute with that name is kept if there are no dimensions to name.
     assert_eq!(names(2), Some(&Value::Int(5)));
     assert_eq!(names(3), Some(&vec!["empty"].into()));
     assert_eq!(names(4), Some(&vec!["a/b"].into()));
@@ -310,14 +310,12 @@ fn attributes_of_the_dataset_are_those_of_the_group() {
     assert_eq!(reader.attributes()[2].value, "null".into());
     assert_eq!(
         reader.losses(),
-        [
-            "the attribute \"n\" of the dataset has no counterpart, and is kept as the text of its JSON"
-        ]
+        ["the attribute \"n\" of the dataset has no counterpart, and is kept as its JSON text"]
     );
 }
 
 #[test]
-fn the_mask_must_have_a_name() {
+fn the_mask_must_have_an_unused_name() {
     let header = r#"{"x": {".size": [8], ".len": 8, ".type": "int8", ".missing": true}, "x.mask": {".size": [0]}}"#;
     let file = file(header, &[0x80, 1, 2, 3, 4, 5, 6, 7]);
     let message = open(&file).unwrap_err().to_string();
@@ -326,17 +324,17 @@ fn the_mask_must_have_a_name() {
 }
 
 #[test]
-fn every_fault_has_its_place() {
+fn every_error_has_its_offset() {
     let cases: &[(&[u8], &str)] = &[
         (b"", "byte 0: expected `ds-1.0` and a line end, found ``"),
         (b"ds-2.0\n{}\n", "byte 3: expected `ds-1.0` and a line end, found `ds-2.0\\n`"),
         (b"ds-1.0", "byte 6: expected `ds-1.0` and a line end, found `ds-1.0`"),
-        (b"ds-1.0\n{}", "byte 9: expected a line end behind the header, found the end of the file"),
-        (b"ds-1.0\n{}\n\n", "no fault"),
+        (b"ds-1.0\n{}", "byte 9: expected a line end after the header, found the end of the file"),
+        (b"ds-1.0\n{}\n\n", "no error"),
     ];
     for (file, message) in cases {
         let found = match open(file) {
-            Ok(_) => "no fault".to_owned(),
+            Ok(_) => "no error".to_owned(),
             Err(error) => error.to_string(),
         };
         assert_eq!(found, *message);
@@ -396,7 +394,7 @@ fn no_truncation_is_read() {
 }
 
 #[test]
-fn a_fill_is_none_of_the_texts() {
+fn a_fill_is_not_one_of_the_texts() {
     let texts =
         |texts: &[&str]| texts.iter().map(|text| Some((*text).to_owned())).collect::<Vec<_>>();
     assert_eq!(unused_text(&texts(&["a"]), Some("b")), "b");

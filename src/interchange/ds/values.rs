@@ -1,24 +1,21 @@
-//! Values: attributes, JSON on one side and values with a shape and a datatype on the other; numbers as bits; the
-//! number that stands for what is missing; and enums, whose members have names for numbers.
+//! Conversions of values: attributes between JSON and typed values, numbers to bits, the choice of a number for missing
+//! elements, and enums to flags.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "there is a count for each value of the bits that are looked at"
-)]
+#![expect(clippy::indexing_slicing, reason = "the counts have an entry for each value of 16 bits")]
 
 use crate::interchange::literal::{Literal, LiteralKind};
 use crate::interchange::{FormatError, element_of_word};
 use crate::ndl::{Attribute, Datatype, Ndarray, Value};
 use crate::ra::ElementType;
 
-/// The attribute that names the dimensions of an array which have no coordinates.
+/// The attribute with the names of dimensions without coordinates.
 pub(super) const DIMS: &str = "_dims";
 
-/// The attribute that names the element for what is missing.
+/// The attribute with the element that marks missing values.
 pub(super) const FILL_VALUE: &str = "_FillValue";
 
-/// The attribute `name` of `of` with this JSON, which is `text`; what is neither number, text nor list of one kind
-/// becomes its text.
+/// Converts the JSON of the attribute `name` of `of`; `text` is its source. Anything except a number, a text or a list
+/// of one kind becomes its JSON text.
 pub(super) fn read(
     name: String,
     json: &Literal,
@@ -28,7 +25,7 @@ pub(super) fn read(
 ) -> Attribute {
     let (shape, datatype, value) = value_of(json).unwrap_or_else(|| {
         losses.push(format!(
-            "the attribute {name:?} of {of} has no counterpart, and is kept as the text of its JSON"
+            "the attribute {name:?} of {of} has no counterpart, and is kept as its JSON text"
         ));
         (Vec::new(), Datatype::String, Value::from(text))
     });
@@ -36,7 +33,7 @@ pub(super) fn read(
     Attribute { name, shape, datatype, value, storage: None, short }
 }
 
-/// The attribute that names dimensions.
+/// Returns the attribute with the names of dimensions.
 pub(super) fn dims(names: &[String]) -> Attribute {
     Attribute {
         name: DIMS.to_owned(),
@@ -48,8 +45,7 @@ pub(super) fn dims(names: &[String]) -> Attribute {
     }
 }
 
-/// The shape, datatype and value of JSON; nothing when lists are ragged or hold anything else than numbers of
-/// one datatype or texts.
+/// Returns the shape, datatype and value of JSON; `None` if lists are ragged or mix kinds.
 fn value_of(json: &Literal) -> Option<(Vec<u64>, Datatype, Value)> {
     let value = plain(json);
     let shape = extents(&value);
@@ -60,7 +56,7 @@ fn value_of(json: &Literal) -> Option<(Vec<u64>, Datatype, Value)> {
     Some((shape, datatype, value))
 }
 
-/// JSON without places; no value is nothing that an attribute can have.
+/// Converts JSON to a value without offsets; `Null` if an attribute cannot have it.
 fn plain(json: &Literal) -> Value {
     match &json.kind {
         LiteralKind::List(list) => Value::List(list.iter().map(plain).collect()),
@@ -70,7 +66,7 @@ fn plain(json: &Literal) -> Value {
     }
 }
 
-/// The extents of nested lists, which the first of each has.
+/// Returns the lengths of nested lists, from the first list of each level.
 pub(super) fn extents(value: &Value) -> Vec<u64> {
     let (mut extents, mut first) = (Vec::new(), Some(value));
     while let Some(Value::List(list)) = first {
@@ -80,15 +76,15 @@ pub(super) fn extents(value: &Value) -> Vec<u64> {
     extents
 }
 
-/// Lists nested as deep as there are extents.
+/// Nests values in lists of this shape.
 pub(super) fn nest(shape: &[u64], leaves: &mut impl Iterator<Item = Value>) -> Value {
     match shape.split_first() {
-        None => leaves.next().expect("there are as many as the extents say"),
+        None => leaves.next().expect("the shape has as many elements"),
         Some((extent, rest)) => Value::List((0..*extent).map(|_| nest(rest, leaves)).collect()),
     }
 }
 
-/// The datatype that holds all of the numbers exactly; nothing when they are not all numbers.
+/// Returns the datatype that represents all of the numbers exactly; `None` if any is not a number.
 fn datatype_of(numbers: &[&Value]) -> Option<Datatype> {
     let has_float = numbers.iter().any(|number| matches!(number, Value::Float(_)));
     let integers = [Datatype::Int64, Datatype::UInt64];
@@ -97,17 +93,17 @@ fn datatype_of(numbers: &[&Value]) -> Option<Datatype> {
     known.iter().find(fits).cloned()
 }
 
-/// A number as a float, when that is exact.
+/// Converts a number to a float if this is exact.
 fn to_float(number: &Value) -> Option<Value> {
     to_bits(number, &Datatype::Float64).map(|bits| Value::Float(f64::from_bits(bits)))
 }
 
-/// The value that is written for an attribute of `of`.
+/// Converts an attribute of `of` to the value in the file.
 pub(super) fn write(attribute: &Attribute, of: &str, losses: &mut Vec<String>) -> Value {
     let Attribute { name, datatype, value, .. } = attribute;
     let is_natural = match datatype {
         Datatype::String | Datatype::Float64 | Datatype::Int64 => true,
-        // A number above the range of `int64` is read as `uint64` again.
+        // A number above the range of `int64` is read as `uint64`.
         Datatype::UInt64 => is_large(value),
         _ => false,
     };
@@ -129,7 +125,7 @@ fn is_large(value: &Value) -> bool {
     }
 }
 
-/// Integers that stand for floats, as floats, so that they are read as such.
+/// Converts integers in a float attribute to floats, so that they are read back as floats.
 fn as_floats(value: &Value) -> Value {
     match value {
         Value::List(list) => Value::List(list.iter().map(as_floats).collect()),
@@ -137,7 +133,7 @@ fn as_floats(value: &Value) -> Value {
     }
 }
 
-/// A value as Python's `json` writes it, in ASCII.
+/// Writes a value as Python's `json` does, in ASCII.
 pub(super) fn to_json(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -147,7 +143,7 @@ pub(super) fn to_json(value: &Value) -> String {
         Value::Float(number) if number.is_nan() => "NaN".to_owned(),
         Value::Float(f64::INFINITY) => "Infinity".to_owned(),
         Value::Float(f64::NEG_INFINITY) => "-Infinity".to_owned(),
-        // The shortest that reads back the same, with a point or an exponent, so that it stays a float.
+        // Writes the shortest number that reads back the same, with a point or an exponent, so that it stays a float.
         Value::Float(number) => format!("{number:?}"),
         Value::String(text) => json_text(text),
         Value::List(list) => {
@@ -161,7 +157,7 @@ pub(super) fn to_json(value: &Value) -> String {
     }
 }
 
-/// A text in quotes.
+/// Returns a text in quotes.
 fn json_text(text: &str) -> String {
     let mut out = "\"".to_owned();
     for character in text.chars() {
@@ -181,13 +177,13 @@ fn json_text(text: &str) -> String {
     out
 }
 
-/// Whether a datatype is one of the numbers of the format.
+/// Returns whether a datatype is a number of the format.
 pub(super) fn is_number(datatype: &Datatype) -> bool {
     datatype.integer().is_some() || matches!(datatype, Datatype::Float32 | Datatype::Float64)
 }
 
-/// The bits of a number of a type; `None` when the type does not hold it exactly.
-#[expect(clippy::float_cmp, reason = "a number that changes by rounding is another one")]
+/// Returns the bits of a number of a type; `None` if the type does not represent it exactly.
+#[expect(clippy::float_cmp, reason = "a rounded number is not the same number")]
 pub(super) fn to_bits(value: &Value, datatype: &Datatype) -> Option<u64> {
     if let Some(integer) = datatype.integer() {
         let number = value.as_integer().filter(|number| integer.holds(*number))?;
@@ -201,7 +197,7 @@ pub(super) fn to_bits(value: &Value, datatype: &Datatype) -> Option<u64> {
     match datatype {
         Datatype::Float64 => Some(number.to_bits()),
         Datatype::Float32 => {
-            // By the text, since 0.1 as `float32` is written as 0.1.
+            // Through its text, because 0.1 as `float32` is written as 0.1.
             let short: f32 = number.to_string().parse().ok()?;
             let exact = f64::from(short) == number || Value::from(short) == Value::Float(number);
             (exact || number.is_nan()).then_some(u64::from(short.to_bits()))
@@ -213,21 +209,21 @@ pub(super) fn to_bits(value: &Value, datatype: &Datatype) -> Option<u64> {
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
-    reason = "a number that does not come back is none"
+    reason = "a number that does not convert back is refused"
 )]
 fn exact_float(number: i128) -> Option<f64> {
     let float = number as f64;
     (float as i128 == number).then_some(float)
 }
 
-/// The number that bits are.
+/// Converts bits to a number.
 pub(super) fn to_value(bits: u64, datatype: &Datatype) -> Value {
     match (datatype, datatype.integer()) {
         (_, Some(integer)) => {
             let (low, high) = integer.range();
             let number = i128::from(bits);
             let number = if number > high { number - (high - low + 1) } else { number };
-            integer_value(number).expect("no integer has more bits")
+            integer_value(number).expect("no integer type has more bits")
         }
         (Datatype::Float32, _) => Value::from(single(bits)),
         _ => Value::Float(f64::from_bits(bits)),
@@ -235,17 +231,17 @@ pub(super) fn to_value(bits: u64, datatype: &Datatype) -> Value {
 }
 
 fn single(bits: u64) -> f32 {
-    f32::from_bits(u32::try_from(bits).expect("it is a number of 32 bits"))
+    f32::from_bits(u32::try_from(bits).expect("the type has 32 bits"))
 }
 
-/// A number of 64 bits.
+/// Returns a 64-bit number as a value.
 fn integer_value(number: i128) -> Option<Value> {
     let unsigned = || u64::try_from(number).map(Value::from);
     i64::try_from(number).map(Value::Int).or_else(|_| unsigned()).ok()
 }
 
-/// Whether two elements are the same number: any NaN is any other, and 0.0 is -0.0.
-#[expect(clippy::float_cmp, reason = "a number that is nearly the same is another one")]
+/// Returns whether two elements are the same number; all NaNs are the same, and so are 0.0 and -0.0.
+#[expect(clippy::float_cmp, reason = "nearly equal numbers are not the same")]
 pub(super) fn is_same(a: u64, b: u64, datatype: &Datatype) -> bool {
     let (a, b) = match datatype {
         Datatype::Float32 => (f64::from(single(a)), f64::from(single(b))),
@@ -255,11 +251,11 @@ pub(super) fn is_same(a: u64, b: u64, datatype: &Datatype) -> bool {
     a == b || (a.is_nan() && b.is_nan())
 }
 
-/// The number that is taken for what is missing when the data do not have it.
+/// Returns the usual number for missing elements of a type.
 fn usual(datatype: &Datatype) -> Option<u64> {
     let number = match datatype.integer() {
         Some(integer) => {
-            // NaN of the integers is at the end: the smallest, or for unsigned ones the largest.
+            // For integers, the end of the range: the smallest, or the largest if unsigned.
             let (low, high) = integer.range();
             integer_value(if low < 0 { low } else { high })?
         }
@@ -268,8 +264,8 @@ fn usual(datatype: &Datatype) -> Option<u64> {
     to_bits(&number, datatype)
 }
 
-/// Chooses the bits of a number that the data do not have, of `width` bytes: `wanted` when there is one, the usual
-/// one of the type, or any other. `pass` gives all numbers of the data to its argument, each time that it is called.
+/// Chooses the bits of a number of `width` bytes that does not occur in the data: `wanted` if there is one, the usual
+/// number of the type, or any other. Each call of `pass` passes all numbers of the data to its argument.
 pub(super) fn choose_unused(
     datatype: &Datatype,
     width: usize,
@@ -277,8 +273,8 @@ pub(super) fn choose_unused(
     mut pass: impl FnMut(&mut dyn FnMut(u64)) -> Result<(), FormatError>,
 ) -> Result<Option<u64>, FormatError> {
     let mut candidates: Vec<u64> = wanted.into_iter().chain(usual(datatype)).collect();
-    // Of each half of the range, of a quarter of that and so on the part with the fewest numbers: in
-    // the end there is one that none is, unless there are as many numbers as the type has.
+    // For 16 bits at a time, take the part of the range with the fewest numbers. In the end, one number is unused,
+    // unless the data has as many numbers as the type.
     let bits = 8 * width;
     let step = bits.min(16);
     let mut shift = bits - step;
@@ -313,8 +309,8 @@ pub(super) fn choose_unused(
     }
 }
 
-/// Whether numbers of these upper 16 bits are neither NaN nor infinite, nor so small that they are zeros
-/// to some.
+/// Returns whether numbers with these upper 16 bits are neither NaN, infinite, nor so small that some programs read
+/// them as zero.
 fn is_plain(part: u64, datatype: &Datatype) -> bool {
     let exponent = match datatype {
         Datatype::Float32 => 0x7F80,
@@ -324,17 +320,17 @@ fn is_plain(part: u64, datatype: &Datatype) -> bool {
     part & exponent != exponent && part & exponent != 0
 }
 
-/// The number that the elements of an array of a description are in a file.
+/// The number type that stores the elements of a described array.
 pub(super) struct NumberType<'d> {
     pub(super) datatype: Datatype,
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     pub(super) width: usize,
     /// The names of an enum and their numbers.
     members: Option<&'d [(String, i128)]>,
 }
 
 impl<'d> NumberType<'d> {
-    /// That of `description`, with data of `element` when it has any.
+    /// Returns the number type for `description`, whose data, if any, has the type `element`.
     pub(super) fn of(
         description: &'d Ndarray,
         element: Option<ElementType>,
@@ -350,17 +346,17 @@ impl<'d> NumberType<'d> {
         }
         let known = if is_number(&datatype) { element_of_word(&datatype) } else { None };
         let known = known.ok_or_else(|| no_number(name, &description.datatype))?;
-        // Truth values of other writers, of one byte all the same.
+        // Truth values of other programs, which also have one byte.
         let is_truth = known.elbyte() == 1 && named.is_some();
         if element.is_some_and(|element| element != known && !(is_truth && element.elbyte() == 1)) {
             return Err(disagree(name));
         }
         let width =
-            usize::try_from(known.elbyte()).expect("no number of the format has more than 8");
+            usize::try_from(known.elbyte()).expect("no number of the format has more than 8 bytes");
         Ok(Self { datatype, width, members: named })
     }
 
-    /// A value of the description, in bits.
+    /// Returns the bits of a value in the description.
     pub(super) fn bits(&self, value: &Value) -> Option<u64> {
         let named = value.as_str().and_then(|name| {
             integer_value(self.members?.iter().find(|(known, _)| known == name)?.1)
@@ -368,8 +364,8 @@ impl<'d> NumberType<'d> {
         to_bits(named.as_ref().unwrap_or(value), &self.datatype)
     }
 
-    /// The members of an enum, as attributes: their numbers and their names, in which blanks are `_`; and
-    /// whether there are any blanks.
+    /// Returns the members of an enum as attributes: their numbers, and their names with `_` for spaces; and whether
+    /// any name has a space.
     pub(super) fn flags(&self) -> Option<(Value, String, bool)> {
         let (names, numbers): (Vec<_>, Vec<_>) = self.members?.iter().cloned().unzip();
         let words: Vec<_> =
@@ -379,7 +375,7 @@ impl<'d> NumberType<'d> {
     }
 }
 
-/// Why elements are no numbers of the format, and the nearest way out.
+/// Returns the error for elements that the format cannot store, with advice.
 fn no_number(name: &str, datatype: &Datatype) -> FormatError {
     let instead = match datatype {
         Datatype::Float16 | Datatype::BFloat16 => "convert its elements to `float32`",
@@ -389,21 +385,21 @@ fn no_number(name: &str, datatype: &Datatype) -> FormatError {
         Datatype::Complex64 | Datatype::Complex128 => {
             "write real and imaginary parts as two arrays of floats"
         }
-        Datatype::Compound(_) => "write each member as an array of its own",
-        Datatype::Opaque { .. } => "describe its bytes as `uint8` with one dimension more",
+        Datatype::Compound(_) => "write each member as a separate array",
+        Datatype::Opaque { .. } => "describe its bytes as `uint8` with one more dimension",
         Datatype::Array { .. } => "describe its elements with more dimensions",
-        Datatype::String => "give the texts as `value` in the description",
+        Datatype::String => "give the strings as `value` in the description",
         _ => "leave it out",
     };
-    let reason = format!("ds has no elements of `{datatype}`, which {name:?} has");
+    let reason = format!("the ds format cannot store elements of `{datatype}`, which {name:?} has");
     FormatError::no_counterpart(reason, instead)
 }
 
-/// The refusal of a description that does not fit.
+/// Returns the error for a description that does not match the data.
 pub(super) fn disagree(name: &str) -> FormatError {
     FormatError::no_counterpart(
-        format!("the description of {name:?} does not fit its header or value"),
-        "make shape and datatype those of the data",
+        format!("the description of {name:?} does not match its header or value"),
+        "correct its shape and type",
     )
 }
 
@@ -422,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_a_counterpart_comes_and_goes() {
+    fn values_with_a_counterpart_are_converted_both_ways() {
         let cases = [
             ("1", vec![], Datatype::Int64, true),
             ("1.0", vec![], Datatype::Float64, true),
@@ -444,12 +440,12 @@ mod tests {
             assert_eq!(to_json(&write(&attribute, "`x`", &mut losses)), text);
             assert_eq!(losses, [""; 0]);
         }
-        // Lists have one datatype, so that an integer among floats becomes one.
+        // Lists have one datatype, so an integer among floats becomes a float.
         assert_eq!(attribute("[1, 2.5]").0.value, Value::from(vec![1.0, 2.5]));
     }
 
     #[test]
-    fn what_has_none_is_kept_as_json_and_told() {
+    fn other_values_are_kept_as_json_and_reported() {
         let texts = [
             "null",
             "true",
@@ -475,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn a_datatype_that_is_not_written_is_told() {
+    fn a_dropped_datatype_is_reported() {
         let mut losses = Vec::new();
         let mut attribute = attribute("1").0;
         attribute.datatype = Datatype::Int8;
@@ -492,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_written_in_ascii_as_python_does() {
+    fn json_is_written_in_ascii_as_by_python() {
         let list = vec![
             Value::Float(1.0),
             Value::Float(f64::NAN),
@@ -510,7 +506,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_and_texts_come_back(number: f64, integer: i64, large: u64, text: String) {
+        fn numbers_and_texts_are_read_back(number: f64, integer: i64, large: u64, text: String) {
             for value in [number.into(), integer.into(), large.into()] {
                 prop_assert_eq!(kind(&to_json(&value)), LiteralKind::Number(value));
             }
@@ -537,7 +533,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wanted_number_comes_first_then_the_usual_one() {
+    fn the_wanted_number_is_tried_first_and_the_usual_one_second() {
         let wanted = Some(Value::Int(7));
         assert_eq!(choose_for(&Datatype::Int8, wanted.clone(), &[1, 2]), Some(Value::Int(7)));
         assert_eq!(choose_for(&Datatype::Int8, wanted, &[1, 7]), Some(Value::Int(-128)));
@@ -547,14 +543,14 @@ mod tests {
         assert_eq!(choose_for(&Datatype::Float32, None, &[]), Some(Value::Float(f64::NAN)));
         let text = Some(Value::from("x"));
         assert_eq!(choose_for(&Datatype::Float64, text, &[]), Some(Value::Float(f64::NAN)));
-        // -0.0 is 0.0, and any NaN is NaN.
+        // -0.0 equals 0.0, and all NaNs are equal.
         let zero = Some(Value::Float(0.0));
         let minus = (-0.0_f64).to_bits();
         assert_eq!(choose_for(&Datatype::Float64, zero, &[minus]), Some(Value::Float(f64::NAN)));
     }
 
     #[test]
-    fn any_other_is_found_when_both_are_there() {
+    fn another_number_is_found_if_both_occur() {
         let all: Vec<u64> = (0..256).collect();
         assert_eq!(choose_for(&Datatype::UInt8, None, &all), None);
         let but_one: Vec<u64> = (0..256).filter(|number| *number != 77).collect();
@@ -573,7 +569,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_a_type_holds_has_bits() {
+    fn only_numbers_in_the_range_of_a_type_have_bits() {
         let cases = [
             (Value::Int(-1), Datatype::Int16, Some(0xFFFF)),
             (Value::Int(-1), Datatype::UInt16, None),

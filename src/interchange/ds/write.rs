@@ -1,6 +1,6 @@
-//! Writes a file: all variables are announced, then the header is known and the data follow it.
+//! Writes a file: the data is collected first, because the header before it depends on all variables.
 
-#![expect(clippy::indexing_slicing, reason = "names and bits are as many as was compared before")]
+#![expect(clippy::indexing_slicing, reason = "names and bits have been counted before")]
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -16,10 +16,10 @@ use crate::ndl::{Attribute, Datatype, Endian, Extent, Ndarray, Value};
 use crate::path;
 use crate::ra::{ElementType, Flags, reverse_each};
 
-/// Bytes that are taken from the data at once: whole elements of every width, and whole bytes of a mask.
+/// Number of data bytes that are read at once: a multiple of every element size, and complete bytes of a mask.
 const PIECE: usize = 1 << 16;
 
-/// A file to be written.
+/// A writer for a `.ds` file.
 ///
 /// ```
 /// use std::io::Cursor;
@@ -51,27 +51,27 @@ const PIECE: usize = 1 << 16;
 #[derive(Debug)]
 pub struct DsWriter<S> {
     options: ExportOptions,
-    /// What is known about the whole.
+    /// The attributes of the dataset.
     attributes: Vec<(String, Value)>,
     arrays: Vec<WrittenArray>,
     names: HashSet<String>,
-    /// How long each named dimension is, and of which array that is known.
+    /// The length of each named dimension, and the array that it comes from.
     lengths: HashMap<String, (u64, String)>,
     losses: Vec<String>,
-    /// The masks and data of all arrays, and where the next one begins in it.
+    /// The masks and data of all arrays, and the offset of the next one.
     body: S,
     end: u64,
 }
 
-/// An array whose data are in the body.
+/// An array whose data is in the body.
 #[derive(Debug)]
 struct WrittenArray {
     name: String,
     attributes: Vec<(String, Value)>,
-    /// The dimensions that have names.
+    /// The names of its dimensions.
     dims: Vec<Option<String>>,
     size: Vec<u64>,
-    /// The place of its mask and data in the body, and their bytes.
+    /// The offset of its mask and data in the body, and their length in bytes.
     at: u64,
     len: u64,
     word: &'static str,
@@ -80,15 +80,15 @@ struct WrittenArray {
 }
 
 impl<S: Read + Write + Seek> DsWriter<S> {
-    /// A file without arrays. Their data are kept in `body`, which is empty, until all of them are known.
+    /// Begins a file without arrays. `body`, which must be empty, stores the data until all arrays are known.
     pub fn new(body: S, options: ExportOptions) -> Self {
         let (arrays, attributes, losses) = (Vec::new(), Vec::new(), Vec::new());
         let (names, lengths) = (HashSet::new(), HashMap::new());
         Self { options, attributes, arrays, names, lengths, losses, body, end: 0 }
     }
 
-    /// Adds attributes of the whole, which are those of the group of the array `name`. One of a name that is known
-    /// with another value is left out, which is a loss.
+    /// Adds attributes of the dataset, which are those of the group of the array `name`. An attribute that already has
+    /// another value is dropped with a message in [`losses`](Self::losses).
     pub fn attributes(&mut self, attributes: &[Attribute], name: &str) {
         for attribute in attributes {
             let mut losses = Vec::new();
@@ -100,7 +100,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
                 }
                 Some((_, known)) if *known == value => {}
                 Some(_) => self.losses.push(format!(
-                    "the attribute `{}` of the group of `{}` is said otherwise of another group",
+                    "the attribute `{}` of the group of `{}` differs from that of another group, and is dropped",
                     path::escape(&attribute.name),
                     path::escape(name)
                 )),
@@ -108,16 +108,17 @@ impl<S: Read + Write + Seek> DsWriter<S> {
         }
     }
 
-    /// Adds an array with these data, in the order that the description states.
+    /// Adds an array with its data, in the order of the description.
     ///
-    /// Dimensions have the names of their coordinates, else those of the attribute `_dims`, else new ones. A
-    /// coordinate has its own name.
+    /// Dimensions have the names of their coordinates, or those in the attribute `_dims`, or new names. A coordinate
+    /// has its own name.
     ///
     /// # Errors
     ///
-    /// When the format has no counterpart for it (datatype, first index fastest, two lengths of one
-    /// dimension, a name used twice, truth values that are neither), header and description disagree, the data are
-    /// shorter or longer than the header says, or reading or writing fails.
+    /// - [`FormatError::NoCounterpart`] if the format cannot store the array: it has another datatype, is column-major,
+    ///   has a name that is already used or a dimension of another length, is a boolean with other values, or header
+    ///   and description disagree.
+    /// - [`FormatError::Io`] if reading or writing fails, or the data does not have the length in the header.
     pub fn array(
         &mut self,
         variable: &Variable,
@@ -144,11 +145,12 @@ impl<S: Read + Write + Seek> DsWriter<S> {
         self.numbers(written, description, (Some(header.element()), endian), data)
     }
 
-    /// Adds an array whose elements are the `value` of its description.
+    /// Adds an array whose elements are the `value` in its description.
     ///
     /// # Errors
     ///
-    /// As [`array`](Self::array), and when the value does not fit the shape or the datatype.
+    /// The errors of [`array`](Self::array), and [`FormatError::NoCounterpart`] if the value does not match the shape
+    /// or the datatype.
     pub fn inline(
         &mut self,
         description: &Ndarray,
@@ -160,7 +162,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
             return Err(FormatError::no_counterpart(reason, "give its values, or leave it out"));
         };
         let mut size = values::extents(value);
-        // Of no lists the shape alone tells how long they are.
+        // Empty lists have no lengths; only the shape has them.
         for extent in description.shape.iter().skip(size.len()) {
             size.push(if let Extent::Fixed(length) = extent { *length } else { 0 });
         }
@@ -178,7 +180,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
         self.numbers(written, description, (None, Endian::Little), bytes.as_slice())
     }
 
-    /// What the file will not say, one sentence each.
+    /// Returns a message for each part of the metadata that the file cannot store.
     pub fn losses(&self) -> &[String] {
         &self.losses
     }
@@ -187,7 +189,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
     ///
     /// # Errors
     ///
-    /// When reading or writing fails.
+    /// [`FormatError::Io`] if reading or writing fails.
     pub fn write_to(mut self, out: &mut impl Write) -> Result<(), FormatError> {
         out.write_all(VERSION_LINE)?;
         out.write_all(self.header().as_bytes())?;
@@ -198,21 +200,21 @@ impl<S: Read + Write + Seek> DsWriter<S> {
         Ok(())
     }
 
-    /// Writes a part of the body, and gives where it ends.
+    /// Writes a part of the body, and returns the offset of its end.
     fn put(&mut self, at: u64, bytes: &[u8]) -> Result<u64, FormatError> {
         self.body.seek(SeekFrom::Start(at))?;
         self.body.write_all(bytes)?;
         Ok(at + bytes.len() as u64)
     }
 
-    /// Adds an array whose data end at `end` of the body.
+    /// Adds an array whose data ends at the offset `end` of the body.
     fn finish(&mut self, array: WrittenArray, end: u64) {
         self.end = end;
         self.arrays.push(WrittenArray { len: end - array.at, ..array });
     }
 
     fn header(&self) -> String {
-        // Names for dimensions that have none: the same for the same length, but never twice in one array.
+        // Dimensions without names get the same name if they have the same length, but never within one array.
         let is_used = |name: &String| self.names.contains(name) || self.lengths.contains_key(name);
         let mut unused = (0_u64..).map(|number| format!("d{number}")).filter(|name| !is_used(name));
         let mut dim_names: HashMap<(u64, usize), String> = HashMap::new();
@@ -228,7 +230,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
                 let nth = seen.iter().filter(|known| **known == length).count();
                 seen.push(length);
                 let name = dim_names.entry((*length, nth));
-                name.or_insert_with(|| unused.next().expect("there are endless names")).clone()
+                name.or_insert_with(|| unused.next().expect("the iterator is infinite")).clone()
             });
             let dims = dims.map(Value::String).collect();
             let endian = if array.endian == Endian::Little { "l" } else { "b" };
@@ -250,7 +252,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
         to_json(&Value::Map(variables)) + "\n"
     }
 
-    /// An array of texts without data; others change that.
+    /// Begins an array, as one of texts without data; callers change that.
     fn begin(
         &mut self,
         description: &Ndarray,
@@ -266,7 +268,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
             return Err(disagree(&name));
         }
         if self.names.contains(&name) {
-            let reason = format!("two arrays are called {name:?}");
+            let reason = format!("two arrays have the name {name:?}");
             return Err(FormatError::no_counterpart(reason, "rename one of them"));
         }
         let mut attributes = description.attributes.iter();
@@ -280,7 +282,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
         for (at, (extent, &length)) in description.shape.iter().zip(&size).enumerate() {
             let dim = match extent {
                 _ if is_coordinate && size.len() == 1 => Some(name.clone()),
-                // From the root: there are no groups here.
+                // From the root, because the format has no groups.
                 Extent::Coord(path) => Some(path.strip_prefix('/').unwrap_or(path).to_owned()),
                 Extent::Fixed(_) | Extent::Unlimited => {
                     uses_names |= names.is_some();
@@ -292,10 +294,10 @@ impl<S: Read + Write + Seek> DsWriter<S> {
                 if known.0 != length {
                     return Err(FormatError::no_counterpart(
                         format!(
-                            "the dimension {dim:?} has {} elements in {:?} and {length} in {name:?}",
+                            "the dimension {dim:?} has {} elements in {:?} but {length} in {name:?}",
                             known.0, known.1
                         ),
-                        "give one of them another name in its attribute `_dims`",
+                        "give one of them another name in the attribute `_dims`",
                     ));
                 }
             }
@@ -305,7 +307,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
         let kept = description.attributes.iter();
         for attribute in kept.filter(|attribute| !(uses_names && attribute.name == DIMS)) {
             if !known.insert(&attribute.name) {
-                let reason = format!("{name:?} has two attributes of one name");
+                let reason = format!("{name:?} has two attributes with the same name");
                 return Err(FormatError::no_counterpart(reason, "rename one of them"));
             }
             let value = values::write(attribute, &format!("{name:?}"), &mut self.losses);
@@ -325,7 +327,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
         })
     }
 
-    /// Numbers and truth values. Without `element` the data are those of the datatype.
+    /// Writes numbers and truth values. Without `element`, the data has the datatype of the description.
     fn numbers(
         &mut self,
         mut written: WrittenArray,
@@ -342,14 +344,16 @@ impl<S: Read + Write + Seek> DsWriter<S> {
         let is_truth = is_truth(&description.datatype, masked_number);
         if let Some((numbers, names, is_changed)) = number.flags().filter(|_| !is_truth) {
             if is_changed {
-                self.losses.push(format!("blanks in the members of {name:?} are written as `_`"));
+                self.losses.push(format!("spaces in the members of {name:?} are written as `_`"));
             }
             written.add_attribute("flag_values", &numbers);
             written.add_attribute("flag_meanings", &Value::String(names));
         }
         match fill {
             Some(None) => {
-                self.losses.push(format!("the fillvalue of {name:?} is none of `{datatype}`"));
+                self.losses.push(format!(
+                    "the fillvalue of {name:?} is not a value of `{datatype}`, and is dropped"
+                ));
             }
             Some(Some(bits)) if !is_truth => {
                 written.add_attribute(FILL_VALUE, &to_value(bits, datatype));
@@ -358,7 +362,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
         }
         let count = product(&written.size).ok_or_else(|| disagree(name))?;
         let len = count * width as u64;
-        // The mask stands before the data, if an element is missing.
+        // A mask precedes the data if any element is missing.
         let mask_len = if masked.is_some() { packed_len(count) } else { 0 };
         let (mut mask_at, mut at) = (self.end, self.end + mask_len);
         let (mut mask_bits, mut truth_bits) = (BitPacker::default(), BitPacker::default());
@@ -407,21 +411,21 @@ impl<S: Read + Write + Seek> DsWriter<S> {
         if !written.is_masked {
             written.at += mask_len;
         }
-        // The byte order of single bytes and of bits is said to be big.
+        // Single bytes and bits are declared big-endian.
         written.endian = if width == 1 { Endian::Big } else { endian };
-        let word = datatype.word().expect("every number of the format is a word");
+        let word = datatype.word().expect("every number of the format has a word");
         written.word = if is_truth { "bool" } else { word };
         if is_truth && present % 8 != 0 {
             self.losses.push(format!(
-                "{name:?} has {present} truth values, and ds-format reads no file in which that is no \
-                 multiple of 8; ra-pack reads it"
+                "{name:?} has {present} truth values; ds-format can only read files where this is a multiple \
+                 of 8, but ra-pack can read it"
             ));
         }
         self.finish(written, end);
         Ok(())
     }
 
-    /// A text alone: `unicode`, or `str` when it is not UTF-8.
+    /// Writes a single text: `unicode`, or `str` if it is not UTF-8.
     fn text(
         &mut self,
         mut written: WrittenArray,
@@ -440,7 +444,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
             written.word = "str";
         }
         let fill = fillvalue(description);
-        // One that cannot be told from the text without reading all of it is no text.
+        // Detecting any other fill value would take reading the complete text.
         if self.options.mask_fill && len == 0 && fill.and_then(Value::as_str) == Some("") {
             written.is_masked = true;
             at = self.put(self.end, &[0x80])?;
@@ -484,7 +488,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
 }
 
 impl WrittenArray {
-    /// Adds an attribute, unless there is one of that name.
+    /// Adds an attribute, unless one with that name exists.
     fn add_attribute(&mut self, name: &str, value: &Value) {
         if self.attributes.iter().all(|(known, _)| known != name) {
             self.attributes.push((name.to_owned(), value.clone()));
@@ -492,7 +496,7 @@ impl WrittenArray {
     }
 }
 
-/// Attributes by the names that they have in the file.
+/// Returns attributes with their escaped names.
 fn escaped(attributes: &[(String, Value)]) -> impl Iterator<Item = (String, Value)> {
     attributes.iter().map(|(name, value)| (escape(name), value.clone()))
 }

@@ -1,4 +1,4 @@
-//! The model of a dtype: what the `descr` of a header says, and how numpy writes it.
+//! The model of a dtype: the `descr` of a header, parsed and written like NumPy.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -6,26 +6,26 @@ use std::fmt;
 use crate::interchange::FormatError;
 use crate::interchange::literal::{Literal, LiteralKind, quoted};
 
-/// How deep structures and subarrays may nest: deeper, a description of them could not be read.
+/// Deepest nesting of structures and subarrays: the description of a deeper one could not be read.
 const MAX_DEPTH: usize = 16;
 
-/// Most bytes of an element, and most of anything inside it: numpy counts them in a C `int`.
+/// Largest element in bytes, and largest part of one: NumPy counts them in a C `int`.
 pub(super) const MAX_ITEM: u64 = 2_147_483_647;
 
-/// What the elements of an `.npy` file are: the dtype, as its `descr` has it.
+/// The dtype of an `.npy` file, in the structure of its `descr`.
 ///
-/// Displays as numpy writes it: `'<f8'`, or `[('a', '<i4'), ('', '|V4'), ('b', '<f8', (3,))]`.
+/// Displays as NumPy writes it: `'<f8'`, or `[('a', '<i4'), ('', '|V4'), ('b', '<f8', (3,))]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Descr {
-    /// One value.
+    /// A single value.
     Scalar(DtypeScalar),
     /// Named fields, one after the other.
     Struct(Vec<Field>),
-    /// A small array with the last index fastest; only inside of structures.
+    /// A small row-major array; only inside structures.
     Subarray {
-        /// Its elements.
+        /// The dtype of its elements.
         base: Box<Self>,
-        /// Its shape.
+        /// The length of each dimension.
         shape: Vec<u64>,
     },
 }
@@ -33,15 +33,15 @@ pub enum Descr {
 /// A dtype without parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DtypeScalar {
-    /// What it is.
+    /// The kind.
     pub kind: DtypeKind,
-    /// The order of its bytes.
+    /// The byte order.
     pub order: ByteOrder,
-    /// Its bytes.
+    /// The size in bytes.
     pub size: u64,
 }
 
-/// What a value is: the letter of a dtype.
+/// The kind of a dtype, which is a letter in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DtypeKind {
@@ -55,9 +55,9 @@ pub enum DtypeKind {
     Float,
     /// `c`: a complex number.
     Complex,
-    /// `S`: text of single bytes, filled up with NUL.
+    /// `S`: text of single bytes, padded with NUL.
     Bytes,
-    /// `U`: text of UTF-32, filled up with NUL.
+    /// `U`: text in UTF-32, padded with NUL.
     Text,
     /// `V`: bytes.
     Void,
@@ -65,12 +65,12 @@ pub enum DtypeKind {
     Date(TimeUnit),
     /// `m`: a duration.
     Duration(TimeUnit),
-    /// `O`: a Python object, of which the file holds a pickle.
+    /// `O`: a Python object, which the file stores as a pickle.
     Object,
 }
 
-/// A letter, its kind, the widths that it has, none when it has any, and how many bytes of a value of so many reverse
-/// together when the byte order changes.
+/// A letter, its kind, its sizes (none if it has any size), and a function from the size to the number of bytes that
+/// are reversed together to change the byte order.
 type KindRow = (&'static str, DtypeKind, &'static [u64], fn(u64) -> u64);
 
 /// Every kind.
@@ -88,25 +88,25 @@ const KINDS: [KindRow; 11] = [
     ("O", DtypeKind::Object, &[], |_| 1),
 ];
 
-/// The order of bytes in a value.
+/// The byte order of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ByteOrder {
-    /// `<`
+    /// `<`: little-endian.
     Little,
-    /// `>`
+    /// `>`: big-endian.
     Big,
-    /// `|`: there is none.
+    /// `|`: not applicable.
     None,
 }
 
-/// A part of a structure.
+/// A field of a structure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
-    /// A second name, which numpy calls title.
+    /// A second name, which NumPy calls the title.
     pub title: Option<String>,
     /// The name; empty for padding.
     pub name: String,
-    /// What it is.
+    /// The dtype.
     pub descr: Descr,
 }
 
@@ -117,20 +117,20 @@ impl DtypeKind {
         row.expect("the table has every kind")
     }
 
-    /// Whether it counts time.
+    /// Returns whether it is a date or a duration.
     pub(super) fn is_time(self) -> bool {
         matches!(self, Self::Date(_) | Self::Duration(_))
     }
 }
 
 impl DtypeScalar {
-    /// A little-endian value, or one without byte order.
+    /// Returns a value that is little-endian or without byte order.
     pub fn new(kind: DtypeKind, size: u64) -> Self {
         let made = Self { kind, order: ByteOrder::Little, size };
         Self { order: if made.swap_width() == 1 { ByteOrder::None } else { made.order }, ..made }
     }
 
-    /// How many bytes reverse together when the byte order changes.
+    /// Returns the number of bytes that are reversed together to change the byte order.
     pub(super) fn swap_width(self) -> u64 {
         let (.., reversed) = self.kind.row();
         reversed(self.size)
@@ -159,7 +159,7 @@ impl DtypeScalar {
             return Err(wrong("a dtype of one of the kinds b i u f c S U V M m O"));
         };
         let after = rest.trim_start_matches(|digit: char| digit.is_ascii_digit());
-        let digits = rest.strip_suffix(after).expect("it was cut off the beginning");
+        let digits = rest.strip_suffix(after).expect("the suffix was found before");
         if let DtypeKind::Date(unit) | DtypeKind::Duration(unit) = &mut kind {
             *unit = TimeUnit::parse(after).ok_or_else(|| wrong("a unit such as `[ns]`"))?;
         } else if !after.is_empty() {
@@ -175,10 +175,10 @@ impl DtypeScalar {
             return Err(wrong(&format!("elements of at most {MAX_ITEM} bytes")));
         };
         if !widths.is_empty() && !widths.contains(&size) {
-            return Err(wrong("a dtype of a width that numpy has"));
+            return Err(wrong("a dtype of a size that NumPy has"));
         }
         let made = Self::new(kind, size);
-        // Without a sign a value is in the order of the machine, which has been this one for long.
+        // Without a sign, the order is that of the machine, which was almost always little-endian.
         let order = match (made.order, order, kind) {
             (ByteOrder::None, order, DtypeKind::Void) => order,
             (ByteOrder::None, ..) => ByteOrder::None,
@@ -207,9 +207,9 @@ impl fmt::Display for DtypeScalar {
 }
 
 impl Field {
-    /// Whether it only keeps the next field in its place, as numpy sees it: a void without a name.
+    /// Returns whether NumPy treats it as padding: a void without a name.
     pub fn is_padding(&self) -> bool {
-        // Any subarray is a void for numpy.
+        // NumPy treats any subarray as a void.
         let is_void = match &self.descr {
             Descr::Scalar(scalar) => scalar.kind == DtypeKind::Void,
             Descr::Struct(_) => false,
@@ -220,12 +220,13 @@ impl Field {
 }
 
 impl Descr {
-    /// A little-endian value, or one without byte order.
+    /// Returns a value that is little-endian or without byte order.
     pub(super) fn scalar(kind: DtypeKind, size: u64) -> Self {
         Self::Scalar(DtypeScalar::new(kind, size))
     }
 
-    /// Bytes of an element; `None` when it does not fit 64 bits, which no header that was read has.
+    /// Returns the size of an element in bytes; `None` if it does not fit 64 bits, which is impossible in a header that
+    /// was read.
     pub fn size(&self) -> Option<u64> {
         match self {
             Self::Scalar(scalar) => Some(scalar.size),
@@ -239,12 +240,12 @@ impl Descr {
         }
     }
 
-    /// Bytes of an element of a header that was read, which is at most [`MAX_ITEM`] in every part.
+    /// Returns the size of an element of a header that was read, which is at most [`MAX_ITEM`] in every part.
     pub(super) fn checked_size(&self) -> u64 {
-        self.size().expect("reading a header checks it")
+        self.size().expect("checked when the header is read")
     }
 
-    /// Whether anything in it that takes bytes is such.
+    /// Returns whether any part that takes bytes matches.
     pub(super) fn any(&self, is_such: fn(DtypeScalar) -> bool) -> bool {
         match self {
             Self::Scalar(scalar) => is_such(*scalar),
@@ -327,7 +328,7 @@ impl Descr {
     }
 }
 
-/// A tuple of extents.
+/// Reads a tuple of lengths.
 pub(super) fn extents(literal: &Literal) -> Result<Vec<u64>, FormatError> {
     match &literal.kind {
         LiteralKind::Tuple(extents) => extents.iter().map(extent).collect(),
@@ -335,17 +336,17 @@ pub(super) fn extents(literal: &Literal) -> Result<Vec<u64>, FormatError> {
     }
 }
 
-/// An extent. `True` is 1 in Python, and numpy takes it for that.
+/// Reads a length. `True` is 1 in Python, and NumPy accepts it.
 fn extent(literal: &Literal) -> Result<u64, FormatError> {
     if let LiteralKind::Bool(truth) = literal.kind {
         return Ok(u64::from(truth));
     }
-    let expected = format!("an extent from 0 to {}", i64::MAX);
+    let expected = format!("a length from 0 to {}", i64::MAX);
     let extent = literal.count(&expected)?;
     if i64::try_from(extent).is_ok() { Ok(extent) } else { Err(literal.unexpected(&expected)) }
 }
 
-/// A shape as Python writes a tuple.
+/// Returns a shape as Python writes a tuple.
 pub(super) fn tuple(extents: &[u64]) -> String {
     let comma = if extents.len() == 1 { "," } else { "" };
     let extents: Vec<_> = extents.iter().map(u64::to_string).collect();
@@ -378,7 +379,7 @@ impl fmt::Display for Field {
     }
 }
 
-/// A text as Python writes it in quotes.
+/// Returns a text in quotes as Python writes it.
 fn repr(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     let written = text.chars().map(|letter| match (letter, u32::from(letter)) {
@@ -395,14 +396,14 @@ fn repr(text: &str) -> String {
     format!("{quote}{}{quote}", written.collect::<String>())
 }
 
-/// Whether Python prints a character as it is: all but controls, formats, blanks other than the space, private
-/// use and those that no version of Unicode has yet. Rust's `escape_debug` goes by the same classes.
+/// Returns whether Python prints a character unescaped: all except control and format characters, white space other
+/// than the space, private use and unassigned code points. Rust's `escape_debug` uses the same classes.
 fn is_printable(letter: char) -> bool {
-    // Behind another letter an accent stays as it is.
+    // After another letter, a combining accent is not escaped.
     matches!(letter, '\'' | '"' | '\\') || format!("a{letter}").escape_debug().count() == 2
 }
 
-/// Codes of numpy and words, coarsest first.
+/// NumPy's codes and their words, coarsest first.
 const UNITS: [(&str, &str); 13] = [
     ("Y", "years"),
     ("M", "months"),
@@ -419,20 +420,20 @@ const UNITS: [(&str, &str); 13] = [
     ("as", "attoseconds"),
 ];
 
-/// The word for times that have no unit.
+/// The words for times without a unit.
 const GENERIC: &str = "generic units";
 
-/// What a datetime counts from.
+/// The date from which a datetime counts.
 const EPOCH: &str = " since 1970-01-01";
 
-/// What one step of a time is: so many of a unit.
+/// The unit of a date or duration: a multiple of a time unit.
 ///
-/// Displays as numpy writes it, brackets included: `[25s]`, and nothing for times without a unit.
+/// Displays as NumPy writes it, with brackets: `[25s]`; empty for times without a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TimeUnit {
-    /// How many of the unit; at least 1, and 1 for times without a unit.
+    /// The multiple; at least 1, and 1 for times without a unit.
     multiple: u32,
-    /// The code and the word of the unit, when there is one.
+    /// The code and the word of the unit, if there is one.
     unit: Option<(&'static str, &'static str)>,
 }
 
@@ -440,7 +441,7 @@ impl TimeUnit {
     /// Times without a unit.
     pub const GENERIC: Self = Self { multiple: 1, unit: None };
 
-    /// Reads what follows `M8` or `m8`, such as `[25s]`; nothing at all are times without a unit.
+    /// Parses the text after `M8` or `m8`, such as `[25s]`; empty for times without a unit.
     pub fn parse(text: &str) -> Option<Self> {
         if text.is_empty() || text == "[generic]" {
             return Some(Self::GENERIC);
@@ -450,12 +451,12 @@ impl TimeUnit {
         let digits = inner.strip_suffix(code)?;
         let multiple: i32 = if digits.is_empty() { 1 } else { digits.parse().ok()? };
         let unit = UNITS.into_iter().find(|(known, _)| *known == code)?;
-        // numpy counts in a signed integer of 32 bits.
+        // NumPy stores it as a signed integer of 32 bits.
         let multiple = u32::try_from(multiple).ok().filter(|multiple| *multiple > 0)?;
         Some(Self { multiple, unit: Some(unit) })
     }
 
-    /// The words for a duration, such as `25 seconds`.
+    /// Returns the words for a duration, such as `25 seconds`.
     pub(super) fn words(self) -> String {
         match self.unit {
             None => GENERIC.to_owned(),
@@ -464,12 +465,12 @@ impl TimeUnit {
         }
     }
 
-    /// The words for a date, such as `days since 1970-01-01`.
+    /// Returns the words for a date, such as `days since 1970-01-01`.
     pub(super) fn words_since_epoch(self) -> String {
         format!("{}{EPOCH}", self.words())
     }
 
-    /// The unit that the words mean, and whether they are those of a date.
+    /// Returns the unit that the words mean, and whether they are those of a date.
     pub(super) fn from_words(words: &str) -> Option<(Self, bool)> {
         let (duration, is_date) = match words.strip_suffix(EPOCH) {
             Some(duration) => (duration, true),
@@ -481,7 +482,7 @@ impl TimeUnit {
         let (multiple, word) = duration.split_once(' ').unwrap_or(("1", duration));
         let (code, _) = UNITS.iter().find(|(_, known)| *known == word)?;
         let unit = Self::parse(&format!("[{multiple}{code}]"))?;
-        // Only what is written is read: not `1 days`, not `01 days`.
+        // Only canonical words are accepted: not `1 days`, not `01 days`.
         (unit.words() == duration).then_some((unit, is_date))
     }
 }
@@ -508,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn what_numpy_writes_is_written_again() {
+    fn dtypes_of_numpy_are_written_back() {
         for text in [
             "'|b1'",
             "'|i1'",
@@ -557,7 +558,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_no_dtypes() {
+    fn other_texts_are_not_dtypes() {
         for text in [
             "''",
             "'<'",
@@ -594,7 +595,7 @@ mod tests {
     }
 
     #[test]
-    fn padding_is_what_numpy_takes_for_it() {
+    fn padding_is_recognized_as_by_numpy() {
         let padding = |text: &str| match descr(text).unwrap() {
             Descr::Struct(fields) => fields[0].is_padding(),
             _ => panic!(),
@@ -607,7 +608,7 @@ mod tests {
     }
 
     #[test]
-    fn every_unit_has_words_and_comes_back() {
+    fn every_unit_has_words_that_are_read_back() {
         for (code, word) in UNITS {
             for multiple in ["", "2", "25", "2147483647"] {
                 let text = format!("[{multiple}{code}]");
@@ -624,7 +625,7 @@ mod tests {
     }
 
     #[test]
-    fn other_units_are_none() {
+    fn other_units_are_refused() {
         for text in ["[x]", "[0s]", "[2147483648s]", "[s", "s", "[]", "[5]", "[s/2]", "[-1s]"] {
             assert_eq!(TimeUnit::parse(text), None, "{text}");
         }
@@ -635,7 +636,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_written_text_is_read_the_same(text in ".*", escaped in any::<char>()) {
+        fn a_written_text_is_read_back(text in ".*", escaped in any::<char>()) {
             let text = format!("{text}{escaped}");
             let read = parse(repr(&text).as_bytes(), 0, Language::PythonUtf8).unwrap();
             prop_assert_eq!(read.kind, LiteralKind::Text(text));

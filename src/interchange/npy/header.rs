@@ -1,6 +1,9 @@
-//! The header of an `.npy` file: magic, version, length, and a Python dict that says what follows.
+//! The header of an `.npy` file: magic, version, length, and a Python dict that describes the data.
 
-#![expect(clippy::indexing_slicing, reason = "places in the three keys and in what is made here")]
+#![expect(
+    clippy::indexing_slicing,
+    reason = "indices of the three keys, and offsets in buffers made here"
+)]
 
 use std::io::Read;
 
@@ -11,13 +14,13 @@ use crate::interchange::literal::{self, Language, Literal};
 /// The first six bytes of every file.
 pub const MAGIC: [u8; 6] = *b"\x93NUMPY";
 
-/// Most bytes of the dict that are read. numpy itself stops at 10 000 unless it is told otherwise.
+/// Length of the longest dict that is read, in bytes. NumPy stops at 10 000 by default.
 pub const MAX_HEADER: u32 = 1 << 20;
 
-/// What headers are filled up to: the data begins at a multiple of it.
+/// The alignment of the data in bytes.
 const ALIGN: usize = 64;
 
-/// Digits that the extent along which an array grows may have without a new header.
+/// Most digits of the first length, so that a file can be extended without moving the data.
 const GROWTH_DIGITS: usize = 21;
 
 /// The header of an `.npy` file.
@@ -33,22 +36,22 @@ const GROWTH_DIGITS: usize = 21;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NpyHeader {
-    /// Major and minor version.
+    /// The major and minor version.
     pub version: (u8, u8),
     /// The dtype of the elements.
     pub descr: Descr,
-    /// Whether the first index runs fastest, and not the last.
+    /// Whether the array is column-major instead of row-major.
     pub fortran_order: bool,
-    /// One extent for each index.
+    /// The length of each dimension, in the order of the indices.
     pub shape: Vec<u64>,
-    /// Bytes before the data: where it begins.
+    /// The length of the header in bytes, which is the offset of the data.
     pub len: u64,
-    /// Where the shape is, for messages.
+    /// The offset of the shape, for messages.
     pub(super) shape_at: u64,
 }
 
 impl NpyHeader {
-    /// The header that numpy would write.
+    /// Returns the header that NumPy would write.
     pub(super) fn new(descr: Descr, fortran_order: bool, shape: Vec<u64>) -> Self {
         let (version, len) = ((1, 0), 0);
         let made = Self { version, descr, fortran_order, shape, len, shape_at: 0 };
@@ -56,16 +59,16 @@ impl NpyHeader {
         Self { version, len: bytes.len() as u64, ..made }
     }
 
-    /// Reads exactly the header, and leaves `reader` where the data begins.
+    /// Reads exactly the header; the next byte of `reader` is the first of the data.
     ///
     /// # Errors
     ///
-    /// When the reader fails, or what it gives is no header that numpy would read: cut off, of another
-    /// version, not a dict with the three keys and nothing else. A dict of more than [`MAX_HEADER`] bytes
-    /// is refused.
+    /// - [`FormatError::Io`] if the reader fails.
+    /// - [`FormatError::Malformed`] if NumPy would not read the header (truncated, another version, not a dict with
+    ///   exactly the three keys), or if the dict is longer than [`MAX_HEADER`].
     pub fn read(reader: &mut impl Read) -> Result<Self, FormatError> {
         let mut at = 0;
-        // As many bytes are allocated as are there.
+        // Allocates only as many bytes as exist.
         let mut take = |len: u32, what: &str| {
             let mut bytes = Vec::new();
             let found = reader.by_ref().take(len.into()).read_to_end(&mut bytes)?;
@@ -131,8 +134,8 @@ impl NpyHeader {
         Ok(Self { version, descr, fortran_order, shape: extents(shape)?, len, shape_at })
     }
 
-    /// The bytes of the header as numpy writes it: the oldest version that can say it, room for the first
-    /// extent to grow, blanks up to a multiple of 64.
+    /// Encodes the header as NumPy does: in the oldest version that can represent it, with room for the first length to
+    /// grow, padded with spaces to a multiple of 64 bytes.
     pub fn encode(&self) -> Vec<u8> {
         self.written().1
     }
@@ -153,8 +156,7 @@ impl NpyHeader {
             Some(text) => ((1, 0), text),
             None => ((3, 0), text.into_bytes()),
         };
-        // The text with blanks, so that with magic, version, its length and a line end it is aligned. Where it
-        // is aligned already numpy adds another 64 blanks.
+        // Pads the text with spaces, so that the data is aligned. If it already is, NumPy adds another 64 spaces.
         let padded = |width: usize| {
             let before = MAGIC.len() + 2 + width;
             text.len() + ALIGN - (before + text.len() + 1) % ALIGN
@@ -166,7 +168,7 @@ impl NpyHeader {
             len = padded(4) + 1;
         }
         let mut bytes = [&MAGIC[..], &[version.0, version.1]].concat();
-        let claimed = u32::try_from(len).expect("no description has 4 GiB").to_le_bytes();
+        let claimed = u32::try_from(len).expect("no header has 4 GiB").to_le_bytes();
         bytes.extend_from_slice(&claimed[..if is_short { 2 } else { 4 }]);
         let end = bytes.len() + len;
         bytes.append(&mut text);
@@ -220,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_version_is_the_oldest_that_can_say_it() {
+    fn the_version_is_the_oldest_possible() {
         let field =
             |name: &str| Field { title: None, name: name.to_owned(), descr: Descr::Scalar(F8) };
         let version = |names: &[&str]| {
@@ -250,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_header_is_refused_with_its_place() {
+    fn invalid_headers_are_refused_with_an_offset() {
         assert!(fault(b"\x93NUMPZ\x01\0").starts_with("byte 0: expected the magic"));
         assert!(fault(b"\x93NUMPY\x04\0").starts_with("byte 6: expected version 1.0, 2.0 or 3.0"));
         assert!(fault(b"\x93NUMPY\x01\x01").starts_with("byte 6: expected version"));
@@ -283,7 +285,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_written_header_is_read_the_same(
+        fn a_written_header_is_read_back(
             descr in any_descr(),
             fortran_order in any::<bool>(),
             shape in vec(0..=u64::try_from(i64::MAX).unwrap(), 0..6),

@@ -1,4 +1,4 @@
-//! Dtypes of numpy and element types, datatypes and attributes of ours: which is which, in both directions.
+//! Converts NumPy dtypes to element types, datatypes and attributes, and back.
 
 use std::collections::HashSet;
 
@@ -10,16 +10,16 @@ use crate::ra::{ElementKind, ElementType, Flags};
 
 /// The tag of opaque elements that are text of single bytes.
 const BYTES_TAG: &str = "text";
-/// The tag of opaque elements that are text of four bytes each.
+/// The tag of opaque elements that are text of four bytes per character.
 const TEXT_TAG: &str = "utf-32le";
-/// The tag of a void that has the name of padding but is none.
+/// The tag of a void that has the name of padding but is not padding.
 const VOID_TAG: &str = "void";
 /// The attribute with the unit of a time.
 const UNITS: &str = "units";
-/// The number that stands for "not a time".
+/// The number that means "not a time".
 const NOT_A_TIME: Value = Value::Int(i64::MIN);
 
-/// The word for a number that both have, or for the parts of a complex one.
+/// Returns the word for a number with a counterpart, or for the parts of a complex one.
 fn number_word(kind: DtypeKind, size: u64) -> Option<Datatype> {
     let (kind, width) = match kind {
         DtypeKind::Int | DtypeKind::UInt | DtypeKind::Float => (kind, size),
@@ -30,7 +30,7 @@ fn number_word(kind: DtypeKind, size: u64) -> Option<Datatype> {
     Datatype::from_word(&element.to_string()).filter(|_| width <= 8)
 }
 
-/// The kinds of numbers that both have.
+/// The kinds of numbers with a counterpart.
 const NUMBERS: [(DtypeKind, ElementKind); 4] = [
     (DtypeKind::Int, ElementKind::Int),
     (DtypeKind::UInt, ElementKind::UInt),
@@ -48,15 +48,15 @@ fn element_kind(kind: DtypeKind) -> ElementKind {
     row.map_or(ElementKind::User, |row| row.1)
 }
 
-/// What elements of a dtype are here. With `bfloat16`, voids of two bytes are brain floats.
+/// Converts a dtype. With `bfloat16`, voids of two bytes become bfloat16.
 pub(super) fn from_dtype(
     descr: &Descr,
     bfloat16: bool,
 ) -> Result<(ElementType, Datatype, FromDtype), FormatError> {
     if descr.any(|scalar| scalar.kind == DtypeKind::Object) {
         return Err(FormatError::no_counterpart(
-            "the array holds Python objects, as a pickle: reading one can run any program",
-            "load the file with numpy, if you trust it, and save an array of numbers or text",
+            "the array contains Python objects, stored as a pickle, and loading a pickle can run any program",
+            "load the file with NumPy, if you trust it, and save an array of numbers or text",
         ));
     }
     let mut mapper = FromDtype::default();
@@ -71,11 +71,13 @@ pub(super) fn from_dtype(
         }
         Descr::Struct(_) if descr.size() == Some(0) => return Err(empty("the dtype", descr)),
         Descr::Struct(fields) => (ElementKind::User, mapper.compound(fields, "")?),
-        // Not in a file that numpy wrote.
+        // NumPy does not write such a file.
         Descr::Subarray { .. } => {
             return Err(FormatError::no_counterpart(
-                format!("the dtype is the subarray `{descr}`, which belongs into the shape"),
-                "load the file with numpy and save it again",
+                format!(
+                    "the dtype is the subarray `{descr}`, whose dimensions belong in the shape"
+                ),
+                "load the file with NumPy and save it again",
             ));
         }
     };
@@ -91,29 +93,29 @@ fn empty(what: &str, descr: &Descr) -> FormatError {
     )
 }
 
-/// The attribute that says the unit of the member at `path`, of the whole element when that is empty.
+/// Returns the attribute with the unit of the member at `path`; of the whole element if that is empty.
 fn units_name(path: &str) -> String {
     if path.is_empty() { UNITS.to_owned() } else { format!("{path}.{UNITS}") }
 }
 
-/// The path of a member. Dots in a name have a backslash, so that two members never have one path.
+/// Returns the path of a member. Dots in names are escaped with a backslash, so that paths are unique.
 fn join(path: &str, name: &str) -> String {
     let name = name.replace('\\', "\\\\").replace('.', "\\.");
     if path.is_empty() { name } else { format!("{path}.{name}") }
 }
 
-/// Whether a name is that of padding.
+/// Returns whether a name is that of padding.
 fn names_padding(name: &str) -> bool {
     name.strip_prefix("_pad").is_some_and(|digits| {
         !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
     })
 }
 
-/// What a dtype says besides the datatype.
+/// The information in a dtype that the datatype cannot store.
 #[derive(Default)]
 pub(super) struct FromDtype {
     pub(super) attributes: Vec<Attribute>,
-    /// The element that stands for none.
+    /// The element that means "not a time".
     pub(super) fillvalue: Option<Value>,
     pub(super) losses: Vec<String>,
 }
@@ -151,18 +153,18 @@ impl FromDtype {
                 return Ok(Datatype::Int64);
             }
             DtypeKind::Int | DtypeKind::UInt => {
-                ("integers that numpy does not have", "make them 8 bytes or fewer")
+                ("integers without a NumPy type", "make them 8 bytes or fewer")
             }
             DtypeKind::Float if size == 1 => (
-                "an 8-bit float of which the file does not say which kind it is",
+                "an 8-bit float of unknown format",
                 "save it as `float16`, or its bytes with `view('u1')`",
             ),
             DtypeKind::Float => (
-                "a long double, which is another number on each kind of machine",
+                "a long double, whose format depends on the machine",
                 "save it with `astype('f8')`",
             ),
             DtypeKind::Complex => (
-                "a pair of long doubles, which are other numbers on each kind of machine",
+                "a pair of long doubles, whose format depends on the machine",
                 "save it with `astype('c16')`",
             ),
             DtypeKind::Object => ("a Python object", "save numbers or text"),
@@ -206,12 +208,12 @@ impl FromDtype {
             if name.is_empty() {
                 name = free_name(&mut taken, "f", &mut index.clone());
                 let own = quoted(&join(path, &name));
-                self.losses.push(format!("a field without a name is now called {own}"));
+                self.losses.push(format!("a field without a name is called {own}"));
             }
             let own = join(path, &name);
             if let Some(title) = &field.title {
                 let (title, own) = (quoted(title), quoted(&own));
-                self.losses.push(format!("the title {title} of the field {own} is not kept"));
+                self.losses.push(format!("the title {title} of the field {own} is dropped"));
             }
             let mut datatype = self.nested(&field.descr, &own)?;
             if let Datatype::Opaque { tag: tag @ None, .. } = &mut datatype
@@ -228,7 +230,7 @@ impl FromDtype {
     }
 }
 
-/// The first name of `word` and a number from `from` on that is free, which it then is not.
+/// Takes the first free name made of `word` and a number from `from` on.
 fn free_name(taken: &mut HashSet<String>, word: &str, from: &mut usize) -> String {
     loop {
         let name = format!("{word}{from}");
@@ -239,7 +241,8 @@ fn free_name(taken: &mut HashSet<String>, word: &str, from: &mut usize) -> Strin
     }
 }
 
-/// The dtype of an array, and what it does not say. With `as_void`, what numpy has no dtype for is its bytes.
+/// Returns the dtype of an array, with messages about metadata that it cannot store. With `as_void`, elements without a
+/// dtype become bytes.
 pub(super) fn to_dtype(
     variable: &Variable,
     as_void: bool,
@@ -247,7 +250,7 @@ pub(super) fn to_dtype(
     let Variable { header, description, .. } = variable;
     if header.is_encoded() || header.element() == ElementType::BITS {
         return Err(FormatError::no_counterpart(
-            "the data is encoded, as the flags of its header say",
+            "the data is encoded, according to the flags of its header",
             "decode it first",
         ));
     }
@@ -256,7 +259,7 @@ pub(super) fn to_dtype(
     if descr.size().is_none_or(|size| size > MAX_ITEM) {
         let size = header.element().elbyte();
         return Err(FormatError::no_counterpart(
-            format!("an element has {size} bytes, numpy counts to {MAX_ITEM}"),
+            format!("an element has {size} bytes, but the limit of NumPy is {MAX_ITEM}"),
             "make it an array of smaller elements with one more dimension",
         ));
     }
@@ -268,23 +271,23 @@ pub(super) fn to_dtype(
     let lost: Vec<_> = names.filter(|name| !used.contains(name)).map(|name| quoted(name)).collect();
     match &lost[..] {
         [] => {}
-        [only] => losses.push(format!("the attribute {only} is not kept")),
-        all => losses.push(format!("the attributes {} are not kept", all.join(", "))),
+        [only] => losses.push(format!("the attribute {only} is dropped")),
+        all => losses.push(format!("the attributes {} are dropped", all.join(", "))),
     }
     let is_time = matches!(&descr, Descr::Scalar(scalar) if scalar.kind.is_time());
     if fillvalue(description).is_some() && !is_time {
-        losses.push("`storage.fillvalue` is not kept".to_owned());
+        losses.push("`storage.fillvalue` is dropped".to_owned());
     }
     Ok((descr, losses))
 }
 
-/// The same dtype for bytes in the other order.
+/// Returns the dtype for bytes in the other order.
 fn big_endian(descr: Descr) -> Result<Descr, FormatError> {
     match descr {
         Descr::Scalar(DtypeScalar { size: 1, .. } | DtypeScalar { kind: DtypeKind::Bytes, .. }) => {
             Ok(descr)
         }
-        // A brain float is a void with an order: other voids have none, and nobody swaps text.
+        // A bfloat16 is a void with a byte order; other voids have none, and text is not swapped.
         Descr::Scalar(scalar)
             if scalar.kind != DtypeKind::Text && scalar.order != ByteOrder::None =>
         {
@@ -292,18 +295,18 @@ fn big_endian(descr: Descr) -> Result<Descr, FormatError> {
         }
         _ => Err(FormatError::no_counterpart(
             format!(
-                "elements of the dtype `{descr}` are flagged as big-endian, and numpy swaps none"
+                "elements of the dtype `{descr}` are flagged as big-endian, but NumPy has no byte order for them"
             ),
             "make the data little-endian first",
         )),
     }
 }
 
-/// The dtype of a number, if numpy has it.
+/// Returns the dtype of a number, if NumPy has it.
 fn number(element: ElementType) -> Option<Descr> {
     let size = element.elbyte();
     if element == ElementType::BFLOAT16 {
-        // As `ml_dtypes` has them written.
+        // In the notation of `ml_dtypes`.
         return Some(Descr::Scalar(DtypeScalar {
             kind: DtypeKind::Void,
             order: ByteOrder::Little,
@@ -314,7 +317,7 @@ fn number(element: ElementType) -> Option<Descr> {
     number_word(kind, size).map(|_| Descr::scalar(kind, size))
 }
 
-/// The dtype of a compound that is a complex number.
+/// Returns the dtype of a compound that is a complex number.
 fn complex(members: &[(String, Datatype)]) -> Option<Descr> {
     let [(real, first), (imaginary, second)] = members else { return None };
     if (real.as_str(), imaginary.as_str()) != ("r", "i") || first != second {
@@ -327,7 +330,7 @@ fn complex(members: &[(String, Datatype)]) -> Option<Descr> {
 struct ToDtype<'a> {
     description: &'a Ndarray,
     as_void: bool,
-    /// Attributes that the dtype says.
+    /// Attributes that the dtype contains.
     used: Vec<String>,
     losses: Vec<String>,
 }
@@ -338,8 +341,8 @@ impl ToDtype<'_> {
         let size = element.elbyte();
         let contradicts = || {
             FormatError::no_counterpart(
-                format!("the description says `{datatype}`, the header {element}"),
-                "make both say the same",
+                format!("the type is `{datatype}` in the description, but {element} in the header"),
+                "make both agree",
             )
         };
         let has_size = datatype.packed_size() == Some(size);
@@ -361,8 +364,8 @@ impl ToDtype<'_> {
                 return Ok(opaque(size, tag.as_deref()));
             }
             Datatype::Array { .. } if is_user && has_size => {
-                let reason = format!("elements are arrays themselves, `{datatype}`");
-                return self.nothing(size, &reason, "add their extents to the shape");
+                let reason = format!("elements are arrays of `{datatype}`");
+                return self.nothing(size, &reason, "add their dimensions to the shape");
             }
             _ if is_user => false,
             Datatype::Opaque { .. } => has_size,
@@ -386,25 +389,25 @@ impl ToDtype<'_> {
 
     fn lose_names(&mut self, members: &[(String, i128)], of: &str) {
         let names: Vec<_> = members.iter().map(|(name, _)| quoted(name)).collect();
-        self.losses.push(format!("the names {} of {of} are not kept", names.join(", ")));
+        self.losses.push(format!("the names {} of {of} are dropped", names.join(", ")));
     }
 
-    /// What has no dtype: its bytes, or a refusal.
+    /// Returns the dtype of elements without a counterpart: bytes, or an error.
     fn nothing(&self, size: u64, reason: &str, instead: &str) -> Result<Descr, FormatError> {
         if self.as_void {
             return Ok(Descr::scalar(DtypeKind::Void, size));
         }
         Err(FormatError::no_counterpart(
-            format!("{reason}, for which numpy has no dtype"),
+            format!("{reason}, for which NumPy has no dtype"),
             format!(
-                "{instead}, or ask for the bytes as `|V{size}`, by `convert` with the option `reinterpret: void`"
+                "{instead}, or write the bytes as `|V{size}`, by `convert` with the option `reinterpret: void`"
             ),
         ))
     }
 
-    /// The dtype that the attribute with the unit of an `int64` says.
+    /// Returns the dtype for the attribute with the unit of an `int64`.
     ///
-    /// Durations are told from plain numbers with a unit by the fillvalue that reading one gives.
+    /// The fill value distinguishes a duration from another number with a unit.
     fn time(&mut self, path: &str) -> Option<Descr> {
         let name = units_name(path);
         let attribute = self.description.attributes.iter().find(|one| one.name == name)?;
@@ -439,8 +442,8 @@ impl ToDtype<'_> {
     fn member(&mut self, datatype: &Datatype, path: &str) -> Result<Descr, FormatError> {
         let Some(size) = datatype.packed_size().filter(|size| *size > 0) else {
             return Err(FormatError::no_counterpart(
-                format!("the member {} is `{datatype}`, which has no fixed width", quoted(path)),
-                "leave it out, or store it as an array of its own",
+                format!("the member {} is `{datatype}`, which has no fixed size", quoted(path)),
+                "leave it out, or store it as a separate array",
             ));
         };
         match datatype {
@@ -459,7 +462,7 @@ impl ToDtype<'_> {
             }
             Datatype::Enum { members, .. } => {
                 self.lose_names(members, &quoted(path));
-                let base = datatype.resolved_base().expect("what has a size has a base");
+                let base = datatype.resolved_base().expect("a type with a size has a base");
                 self.member(&base.datatype(), path)
             }
             _ => {

@@ -1,4 +1,4 @@
-//! numpy's `.npy` files: one array each, versions 1.0 to 3.0, read and written without numpy.
+//! NumPy `.npy` files with one array each, versions 1.0 to 3.0.
 //!
 //! | dtype | datatype | element | back |
 //! | --- | --- | --- | --- |
@@ -9,15 +9,16 @@
 //! | one `Sn` without dimensions, in UTF-8 | `string` | `uint8`, n elements | `Sn` |
 //! | `Un` | opaque with the tag `utf-32le` | user, 4n bytes | `Un` |
 //! | `Vn` | opaque | user, n bytes | `Vn` |
-//! | `V2`, when asked for | `bfloat16` | `bfloat16` | `<V2` |
+//! | `V2`, with an option | `bfloat16` | `bfloat16` | `<V2` |
 //! | structured | compound; padding is opaque and called `_pad0`, `_pad1` | user | structured |
 //! | `M8[ns]` | `int64`, `units: nanoseconds since 1970-01-01` | `int64` | `M8[ns]` |
 //! | `m8[25s]` | `int64`, `units: 25 seconds` | `int64` | `m8[25s]` |
 //! | `O`, `f16`, `c32`, `f1`, no bytes | refused | | |
 //!
-//! "Not a time" is the `storage.fillvalue` of times; it tells durations from numbers that have a unit. The unit
-//! of the field `t` of a structure is the attribute `t.units`, that of its own field `u` is `t.u.units`. Inside of structures, two floats called `r`
-//! and `i` become a complex number again. Titles of fields and bytes after the data are not kept, and told.
+//! "Not a time" becomes the `storage.fillvalue` of times. It distinguishes durations from other numbers with a unit.
+//! The unit of the field `t` of a structure is the attribute `t.units`; the unit of a nested field `u` is `t.u.units`.
+//! In a structure, two floats called `r` and `i` are written as a complex number. Titles of fields and bytes after the
+//! data are dropped with a loss.
 
 mod dtype;
 mod header;
@@ -35,18 +36,17 @@ use super::{Block, ExportOptions, FormatError, ImportOptions, Variable, read_all
 use crate::ndl::{Datatype, Endian, Extent, Ndarray, Order, Storage};
 use crate::ra::{self, ElementType, reverse_each};
 
-/// The longest single text whose bytes are looked at, to see whether they are UTF-8.
+/// Length of the longest single text that is checked for UTF-8, in bytes.
 const MAX_TEXT: u64 = 64 * 1024;
 
-/// Bytes that are written at a time: so many that there are few calls of the system.
+/// Number of bytes that are written at once; large, to make few system calls.
 const PIECE: usize = 256 * 1024;
 
-/// An `.npy` file that is read from the beginning to the end.
+/// An `.npy` file, read from the beginning to the end.
 ///
-/// The reader itself gives the data, through [`Read`]: exactly as many bytes as the header says, in the
-/// order of the file, each number little-endian. A file that ends earlier is an error with the offset of
-/// its end. Memory does not depend on what the header claims. Give it a [`BufReader`](io::BufReader) when
-/// single reads are costly and you read in small pieces.
+/// [`Read`] returns the data: exactly as many bytes as the header says, in the order of the file, each number
+/// little-endian. If the file ends earlier, the error has the offset of its end. Memory does not depend on the header.
+/// Pass a [`BufReader`](io::BufReader) if small reads are expensive.
 ///
 /// ```
 /// use std::io::Read;
@@ -70,19 +70,20 @@ pub struct NpyReader<R> {
     header: NpyHeader,
     /// The array, without a name.
     variable: Variable,
-    /// What is swapped, if anything is.
+    /// The dtype to swap, if any.
     swap: Option<Descr>,
-    /// Data that were swapped or looked at, and not given yet.
+    /// Data that was swapped or checked but not returned yet.
     block: Block,
 }
 
 impl<R: Read> NpyReader<R> {
-    /// Reads the header; `options` say how the data is to be given.
+    /// Reads the header.
     ///
     /// # Errors
     ///
-    /// As [`NpyHeader::read`], and when the array has no counterpart: Python objects, long doubles, elements of
-    /// no bytes. A pickle is never loaded.
+    /// - The errors of [`NpyHeader::read`].
+    /// - [`FormatError::NoCounterpart`] if the array cannot be converted: Python objects, long doubles, elements of no
+    ///   bytes. A pickle is never loaded.
     pub fn new(mut input: R, options: ImportOptions) -> Result<Self, FormatError> {
         let header = NpyHeader::read(&mut input)?;
         let is_row = !header.fortran_order && header.shape.len() > 1;
@@ -92,8 +93,7 @@ impl<R: Read> NpyReader<R> {
         }
         let new_header = |element, dims| {
             ra::Header::new(element, dims).map_err(|error| {
-                let reason =
-                    format!("expected a shape that can be counted in bytes, found: {error}");
+                let reason = format!("expected a shape whose data fits 64 bits, found: {error}");
                 FormatError::malformed(header.shape_at, reason)
             })
         };
@@ -122,7 +122,7 @@ impl<R: Read> NpyReader<R> {
         if let Descr::Scalar(DtypeScalar { kind: kind @ DtypeKind::Void, size: 2, .. }) = &mut descr
             && options.bfloat16
         {
-            *kind = DtypeKind::UInt; // a brain float is a number, which has a byte order
+            *kind = DtypeKind::UInt; // *kind = DtypeKind::UInt; // a bfloat16 is a number with a byte order
         }
         let is_kept = options.keep_endian
             && matches!(&descr, Descr::Scalar(scalar)
@@ -144,29 +144,29 @@ impl<R: Read> NpyReader<R> {
         Ok(Self { data, header, variable, swap, block: Block(io::Cursor::new(ahead)) })
     }
 
-    /// What the file says of itself.
+    /// Returns the header.
     pub fn header(&self) -> &NpyHeader {
         &self.header
     }
 
-    /// Whether the data are given as they lie in the file, from [`NpyHeader::len`] on: no number is swapped.
+    /// Returns whether the data has the bytes of the file from [`NpyHeader::len`] on, without swapping.
     pub fn is_verbatim(&self) -> bool {
         self.swap.is_none()
     }
 
-    /// The array as RawArray and description, under a name of yours.
+    /// Returns the header and description of the array, with the given name.
     ///
-    /// Data with the last index fastest has `storage: {order: row}` and its dims are the shape reversed;
-    /// nothing is transposed. A single text of UTF-8 is a `string`.
+    /// Row-major data has `storage: {order: row}`, and the dimensions of the header are the shape reversed; nothing is
+    /// transposed. A single UTF-8 text is a `string`.
     ///
     /// # Errors
     ///
-    /// When no array can have the name: it is empty or has a slash.
+    /// [`FormatError::NoCounterpart`] if no array can have the name: it is empty or contains a slash.
     pub fn variable(&self, name: &str) -> Result<Variable, FormatError> {
         if name.is_empty() || name.contains('/') {
             return Err(FormatError::no_counterpart(
-                format!("no array in a description can be called `{}`", name.escape_debug()),
-                "give it a name without slashes",
+                format!("an array cannot have the name `{}`", name.escape_debug()),
+                "choose a name without slashes",
             ));
         }
         let mut variable = self.variable.clone();
@@ -174,25 +174,25 @@ impl<R: Read> NpyReader<R> {
         Ok(variable)
     }
 
-    /// Reads what is left of the data and everything after it, and gives the number of bytes after the data:
-    /// numpy ignores them, and so they are lost.
+    /// Reads the rest of the data and everything after it, and returns the number of bytes after the data. NumPy
+    /// ignores them, and so they are dropped.
     ///
     /// # Errors
     ///
-    /// When the data is cut off, or the reader fails.
+    /// [`FormatError::Malformed`] if the data is truncated, and [`FormatError::Io`] if the reader fails.
     pub fn finish(mut self) -> Result<u64, FormatError> {
         io::copy(&mut self, &mut io::sink())?;
         Ok(io::copy(&mut self.data.input, &mut io::sink())?)
     }
 
-    /// Reads everything after the data together with its last bytes, for an input that is wrong or right as
-    /// a whole.
+    /// Makes reading the last bytes of the data also read everything after it, for an input that is verified at its
+    /// end.
     pub(in crate::interchange) fn checked_to_the_end(mut self) -> Self {
         self.data.goes_on = true;
         self
     }
 
-    /// The reader, wherever it is: behind the data once all of that was read, where another array may begin.
+    /// Returns the inner reader. After all data is read, it is at the end of the data, where another array may begin.
     pub fn into_inner(self) -> R {
         self.data.input
     }
@@ -215,16 +215,16 @@ impl<R: Read> Read for NpyReader<R> {
     }
 }
 
-/// Exactly the data of a file.
+/// A reader for exactly the data of a file.
 #[derive(Debug)]
 struct ExactReader<R> {
     input: R,
-    /// Bytes still to come.
+    /// Number of bytes to come.
     left: u64,
-    /// Where in the file it is.
+    /// The offset in the file.
     at: u64,
     len: u64,
-    /// Whether the last bytes of data are only given when the rest of the input can be read.
+    /// Whether to return the last bytes of data only if the rest of the input can be read.
     goes_on: bool,
 }
 
@@ -247,35 +247,35 @@ impl<R: Read> Read for ExactReader<R> {
     }
 }
 
-/// What an `.npy` file is, or will be.
+/// The plan for an `.npy` file before it is written.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct NpyPlan {
-    /// Its header.
+    /// The header.
     pub header: NpyHeader,
-    /// What header and description of the array say and the file does not, one sentence each.
+    /// Messages about metadata that the file cannot store.
     pub losses: Vec<String>,
-    /// Bytes of data.
+    /// Length of the data in bytes.
     data_len: u64,
-    /// Bytes written after it: an empty text has an element of one NUL.
+    /// Number of bytes to write after the data: an empty text has an element of one NUL.
     filler: u64,
 }
 
 impl NpyPlan {
-    /// What [`write()`] would make of an array, before any data is there.
+    /// Plans the file that [`write()`] makes of an array, before any data is read.
     ///
     /// # Errors
     ///
-    /// When the array has no counterpart: integers of 16 bytes, `complex32`, `float128`, odd widths (unless
-    /// [`ExportOptions::as_void`]); members of variable width; encoded data, which is to be decoded first;
-    /// a description that is not one of the header.
+    /// [`FormatError::NoCounterpart`] if the array cannot be converted: integers of 16 bytes, `complex32`, `float128`
+    /// or unusual widths (unless [`ExportOptions::as_void`]); members of variable width; encoded data; a description
+    /// that does not match the header.
     pub fn new(variable: &Variable, options: ExportOptions) -> Result<Self, FormatError> {
         let (mut descr, losses) = to_dtype(variable, options.as_void)?;
         let (dims, data_len) = (variable.header.dims(), variable.header.data_len());
         if variable.description.datatype == Datatype::String {
             let (Descr::Scalar(text), [length @ ..=dtype::MAX_ITEM]) = (&mut descr, dims) else {
                 return Err(FormatError::no_counterpart(
-                    format!("a string with the dims {dims:?} is not one text that numpy can hold"),
+                    format!("a string with the dimensions {dims:?} is not a single text in NumPy"),
                     "make it an array of opaque elements with the tag `text`",
                 ));
             };
@@ -296,34 +296,34 @@ impl NpyPlan {
         let (described, stored) = (variable.description.shape.len(), shape.len());
         if described != stored {
             return Err(FormatError::no_counterpart(
-                format!("the description has {described} dimensions, the header {stored}"),
-                "make both say the same",
+                format!("the description has {described} dimensions, but the header has {stored}"),
+                "make both agree",
             ));
         }
         if shape.iter().any(|extent| i64::try_from(*extent).is_err()) {
             return Err(FormatError::no_counterpart(
-                "an extent is larger than numpy can count",
+                "a dimension is too long for NumPy",
                 "leave the array out: it has no elements",
             ));
         }
-        // Where at most one index moves, the last one runs fastest, too.
+        // If at most one dimension is longer than 1, both orders are the same.
         let moving = shape.iter().filter(|extent| **extent > 1).count();
         let is_column_only = moving > 1 && !shape.contains(&0);
         let header = NpyHeader::new(descr, order == Order::Column && is_column_only, shape);
         Ok(Self { header, losses, data_len, filler: 0 })
     }
 
-    /// Bytes of the whole file.
+    /// Returns the length of the complete file in bytes.
     pub fn file_len(&self) -> u64 {
         let before = self.header.len + self.filler;
-        before.saturating_add(self.data_len) // which an array without data may claim to any number
+        before.saturating_add(self.data_len) // before.saturating_add(self.data_len) // an empty array may claim any length
     }
 
     /// Writes the file: the header, then all of `data`.
     ///
     /// # Errors
     ///
-    /// As [`write()`].
+    /// The errors of [`write()`].
     pub fn write(&self, out: &mut impl Write, data: impl Read) -> Result<(), FormatError> {
         out.write_all(&self.header.encode())?;
         let write = |part: &mut [u8]| Ok(out.write_all(part)?);
@@ -338,11 +338,11 @@ impl NpyPlan {
     }
 }
 
-/// Writes an array: a header that is numpy's, byte for byte, and the data as it is.
+/// Writes an array: the same header as NumPy, byte for byte, and the unchanged data.
 ///
-/// `data` is in the order that the description states, and little-endian unless the header is flagged as
-/// big-endian. Nothing is transposed: `order: row` becomes `'fortran_order': False`, column order
-/// `True`. The same array gives the same file.
+/// `data` has the order of the description, and is little-endian unless the header is flagged as big-endian. Nothing is
+/// transposed: `order: row` becomes `'fortran_order': False`, column-major becomes `True`. The same array gives the
+/// same file.
 ///
 /// ```
 /// use ra_pack::interchange::{Variable, ExportOptions, npy};
@@ -360,8 +360,9 @@ impl NpyPlan {
 ///
 /// # Errors
 ///
-/// As [`NpyPlan::new`]; when reading or writing fails; when `data` is shorter or longer than the header says,
-/// with the offset in the data.
+/// - The errors of [`NpyPlan::new`].
+/// - [`FormatError::Io`] if reading or writing fails.
+/// - [`FormatError::Malformed`], with the offset in the data, if `data` does not have the length in the header.
 pub fn write(
     mut out: impl Write,
     variable: &Variable,
@@ -375,12 +376,12 @@ pub fn write(
 
 /// The byte order of elements.
 impl Descr {
-    /// Whether there are big-endian numbers anywhere in it.
+    /// Returns whether any part is a big-endian number.
     fn is_big(&self) -> bool {
         self.any(|scalar| scalar.order == ByteOrder::Big && scalar.swap_width() > 1)
     }
 
-    /// The bytes that are swapped together: those of a number, or of a whole structure.
+    /// Returns the number of bytes that are swapped together: those of a number, or of a complete structure.
     fn swap_unit(&self) -> usize {
         match self {
             Self::Scalar(scalar) => to_usize(scalar.swap_width().max(1)),
@@ -389,7 +390,7 @@ impl Descr {
         }
     }
 
-    /// Makes the numbers in any number of whole elements little-endian.
+    /// Makes the numbers in complete elements little-endian.
     fn swap(&self, elements: &mut [u8]) {
         match self {
             Self::Scalar(_) if !self.is_big() => {}
@@ -420,7 +421,7 @@ mod swap_tests {
     use super::*;
     use crate::interchange::BlockReader;
 
-    /// What an element is after swapping, by the dtype itself.
+    /// Swaps an element, straight from the dtype.
     fn swapped(descr: &Descr, bytes: &mut [u8]) {
         match descr {
             Descr::Scalar(scalar) if scalar.order == ByteOrder::Big => {
@@ -444,7 +445,7 @@ mod swap_tests {
         }
     }
 
-    /// Gives a few bytes at a time.
+    /// A reader that returns a few bytes at a time.
     struct Drops<'a>(&'a [u8], usize);
 
     impl Read for Drops<'_> {
@@ -481,7 +482,7 @@ mod swap_tests {
 
     proptest! {
         #[test]
-        fn swapping_a_stream_is_swapping_each_element(
+        fn swapping_a_stream_swaps_each_element(
             descr in any_descr(), count in 0..4_usize, drop in 1..40_usize,
         ) {
             let size = usize::try_from(descr.size().unwrap()).unwrap();

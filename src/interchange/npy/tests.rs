@@ -1,5 +1,5 @@
-//! What each dtype is here and which dtype that is again, arrays out of a file and back into one, and files
-//! that are cut or lie.
+//! The conversion of each dtype in both directions, arrays read and written back, and files that are truncated or
+//! wrong.
 
 use std::io::Read;
 
@@ -39,7 +39,7 @@ fn any_scalar() -> impl Strategy<Value = DtypeScalar> {
     })
 }
 
-/// Any dtype that has a counterpart, apart from what the names of fields do.
+/// Any dtype with a counterpart, except for special names of fields.
 pub(in crate::interchange::npy) fn any_descr() -> impl Strategy<Value = Descr> {
     let leaf = any_scalar().prop_map(Descr::Scalar).boxed();
     leaf.prop_recursive(3, 24, 4, |inner| {
@@ -62,7 +62,7 @@ pub(in crate::interchange::npy) fn any_descr() -> impl Strategy<Value = Descr> {
     })
 }
 
-/// A file of zeros.
+/// Returns a file of zeros.
 fn file(descr: &str, shape: &str) -> Vec<u8> {
     let text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n");
     let mut bytes = b"\x93NUMPY\x03\0".to_vec();
@@ -91,7 +91,7 @@ fn flow(variable: &Variable) -> String {
 }
 
 #[test]
-fn every_row_there_and_back() {
+fn every_dtype_of_the_table_converts_both_ways() {
     let truth = "{enum: {base: uint8, members: {\"false\": 0, \"true\": 1}}}";
     for (descr, eltype, elbyte, datatype) in [
         ("'|b1'", 2, 1, truth),
@@ -147,7 +147,7 @@ fn structures_keep_names_padding_and_subarrays() {
             8,
             "{compound: [{café: int32}, {žluť: {opaque: {size: 4, tag: utf-32le}}}]}",
         ),
-        // A void that has the name of padding is none.
+        // A void with the name of padding is not padding.
         (
             "[('_pad0', '|V2'), ('', '|V1')]",
             3,
@@ -168,12 +168,12 @@ fn structures_keep_names_padding_and_subarrays() {
 }
 
 #[test]
-fn titles_and_missing_names_are_told() {
+fn dropped_titles_and_missing_names_are_reported() {
     let variable = plain("[(('T', 'a'), '<f4'), ('', '<i2')]");
     assert_eq!(flow(&variable), "{compound: [{a: float32}, {f1: int16}]}");
     assert_eq!(
         variable.losses,
-        ["the title `T` of the field `a` is not kept", "a field without a name is now called `f1`"]
+        ["the title `T` of the field `a` is dropped", "the title `T` of the field `a` is dropped"]
     );
     assert_eq!(back(&variable), "[('a', '<f4'), ('f1', '<i2')]");
 }
@@ -201,7 +201,7 @@ fn times_have_a_unit_and_a_fillvalue() {
 }
 
 #[test]
-fn fields_with_dots_do_not_take_each_others_units() {
+fn fields_with_dots_keep_their_own_units() {
     let descr = "[('a.b', '<i8'), ('a', [('b', '<m8[s]'), ('c', '<i8')]), ('a.c', '<M8[D]')]";
     let variable = plain(descr);
     let attributes = variable.description.attributes.iter();
@@ -227,7 +227,7 @@ fn variable(element: ElementType, dims: &[u64], datatype: Datatype) -> Variable 
 }
 
 #[test]
-fn numbers_with_a_unit_are_no_durations() {
+fn numbers_with_a_unit_are_not_durations() {
     let with = |units: &str, fillvalue: Option<i64>| {
         let mut variable = variable(ElementType::INT64, &[2], Datatype::Int64);
         variable.description.attributes.extend(Attribute::short("units", units));
@@ -245,7 +245,7 @@ fn numbers_with_a_unit_are_no_durations() {
 }
 
 #[test]
-fn one_text_is_a_string_and_empty_text_has_a_nul() {
+fn a_single_text_is_a_string_and_empty_text_has_a_nul() {
     let read = |bytes: &[u8]| {
         let mut file = file("'|S4'", "()");
         file.truncate(file.len() - 4096);
@@ -277,7 +277,7 @@ fn one_text_is_a_string_and_empty_text_has_a_nul() {
 }
 
 #[test]
-fn brain_floats_are_read_when_asked_for() {
+fn bfloat16_is_read_on_request() {
     for descr in ["'<V2'", "'|V2'", "'>V2'"] {
         let variable =
             read(descr, ImportOptions { bfloat16: true, ..ImportOptions::default() }).unwrap();
@@ -314,14 +314,14 @@ fn big_endian_is_swapped_or_kept() {
         assert_eq!(kept.description.storage.clone().unwrap().endian, Some(Endian::Big));
         assert_eq!(back(&kept), descr);
     }
-    // What has no byte order in RawArray is swapped whatever was asked for.
+    // Text and structures are swapped even if the option says to keep the order.
     for descr in ["'>U2'", "[('a', '>i4')]", "'<i4'", "'|u1'", "'|S2'", "'>V2'"] {
         assert_eq!(read(descr, keep).unwrap().header.flags(), ra::Flags::NONE, "{descr}");
     }
 }
 
 #[test]
-fn what_has_no_counterpart_is_refused_with_a_way_out() {
+fn arrays_without_a_counterpart_are_refused_with_advice() {
     for (descr, reason) in [
         ("'|O'", "Python objects"),
         ("[('a', [('b', '|O', (2,))])]", "Python objects"),
@@ -331,7 +331,7 @@ fn what_has_no_counterpart_is_refused_with_a_way_out() {
         ("'<c24'", "long doubles"),
         ("'<f1'", "8-bit float"),
         ("'|f1'", "8-bit float"),
-        ("'<i16'", "integers that numpy does not have"),
+        ("'<i16'", "integers without a NumPy type"),
         ("'|S0'", "no bytes"),
         ("'<U0'", "no bytes"),
         ("'|V0'", "no bytes"),
@@ -364,7 +364,7 @@ fn what_has_no_counterpart_is_refused_with_a_way_out() {
 }
 
 #[test]
-fn what_numpy_has_no_dtype_for_is_bytes_only_when_asked_for() {
+fn elements_without_a_dtype_are_bytes_only_on_request() {
     let opaque = |size, tag: &str| Datatype::Opaque { size, tag: Some(tag.to_owned()) };
     for (eltype, elbyte, datatype) in [
         (1, 16, Datatype::Int128),
@@ -378,7 +378,7 @@ fn what_numpy_has_no_dtype_for_is_bytes_only_when_asked_for() {
         let element = ElementType::new(eltype, elbyte).unwrap();
         let variable = variable(element, &[2], datatype);
         let error = NpyPlan::new(&variable, ExportOptions::default()).unwrap_err().to_string();
-        assert!(error.contains("numpy has no dtype"), "{error}");
+        assert!(error.contains("NumPy has no dtype"), "{error}");
         let plan =
             NpyPlan::new(&variable, ExportOptions { as_void: true, ..ExportOptions::default() })
                 .unwrap();
@@ -428,7 +428,7 @@ fn descriptions_that_contradict_the_header_are_refused() {
         (ElementType::UINT8, Datatype::String),
     ] {
         let error = NpyPlan::new(&variable(element, &[2], datatype), ExportOptions::default());
-        assert!(error.unwrap_err().to_string().contains("make both say the same"));
+        assert!(error.unwrap_err().to_string().contains("make both agree"));
     }
     let mut other = variable(ElementType::INT8, &[2], Datatype::Int8);
     other.description.shape.clear();
@@ -439,7 +439,7 @@ fn descriptions_that_contradict_the_header_are_refused() {
 }
 
 #[test]
-fn encoded_and_swapped_data_is_not_taken_for_plain() {
+fn encoded_and_swapped_data_is_refused() {
     let mut bytes = ra::Header::new(ElementType::INT32, vec![2]).unwrap().encode();
     bytes[8] = 2;
     let mut encoded = variable(ElementType::INT32, &[2], Datatype::Int32);
@@ -454,7 +454,7 @@ fn encoded_and_swapped_data_is_not_taken_for_plain() {
 }
 
 #[test]
-fn what_a_file_cannot_say_is_told() {
+fn dropped_metadata_is_reported() {
     let members = vec![("off".to_owned(), 0), ("on".to_owned(), 1)];
     let datatype = Datatype::Enum { base: Some(Integer::UInt8), members };
     let mut variable = variable(ElementType::UINT8, &[2], datatype);
@@ -466,9 +466,9 @@ fn what_a_file_cannot_say_is_told() {
     assert_eq!(
         plan.losses,
         [
-            "the names `off`, `on` of the enum are not kept",
-            "the attribute `units` is not kept",
-            "`storage.fillvalue` is not kept",
+            "the names `off`, `on` of the enum are dropped",
+            "the attribute `units` is dropped",
+            "`storage.fillvalue` is dropped",
         ]
     );
 }
@@ -490,7 +490,7 @@ fn orders_become_fortran_order_as_numpy_has_it() {
     };
     assert_eq!(order("(2, 3)", "False"), (Order::Row, vec![3, 2], false));
     assert_eq!(order("(2, 3)", "True"), (Order::Column, vec![2, 3], true));
-    // Where both are true numpy says that the last index is the fastest.
+    // If an array is both row-major and column-major, NumPy calls it row-major.
     assert_eq!(order("(1, 3)", "True"), (Order::Column, vec![1, 3], false));
     assert_eq!(order("(2, 0)", "True"), (Order::Column, vec![2, 0], false));
     for fortran in ["True", "False"] {
@@ -517,7 +517,7 @@ fn filled_file(descr: Descr, fortran_order: bool, shape: &[u64]) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn an_array_written_again_is_the_same(
+    fn a_rewritten_array_is_the_same(
         descr in any_descr(), fortran_order in any::<bool>(), shape in vec(0..4_u64, 0..4),
     ) {
         let first = filled_file(descr, fortran_order, &shape);
@@ -525,9 +525,9 @@ proptest! {
         let mut second = Vec::new();
         write(&mut second, &variable, &*data, ExportOptions::default()).unwrap();
         let (mut again, data_again) = read_whole(&second).unwrap();
-        // Titles are lost on the first way.
+        // Titles are lost on the first conversion.
         again.losses.clone_from(&variable.losses);
-        // Where both orders are the same numpy prefers the last index.
+        // If both orders are the same, NumPy prefers row-major.
         if NpyHeader::read(&mut &*second).unwrap().fortran_order == fortran_order {
             prop_assert_eq!(again, variable);
         } else {
@@ -537,7 +537,7 @@ proptest! {
     }
 
     #[test]
-    fn no_truncation_panics_and_each_has_its_place(
+    fn no_truncation_panics_and_each_error_has_its_offset(
         descr in any_descr(), shape in vec(1..3_u64, 0..3),
     ) {
         let whole = filled_file(descr, false, &shape);
@@ -594,7 +594,7 @@ fn data_of_another_length_is_not_written() {
 }
 
 #[test]
-fn a_lie_about_the_size_costs_no_memory() {
+fn a_false_length_costs_no_memory() {
     let text = |shape: &str, descr: &str| {
         let text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}");
         let mut bytes = b"\x93NUMPY\x01\0".to_vec();

@@ -1,18 +1,17 @@
-//! PNG pictures: arrays of `uint8` or `uint16` with the shape `[height, width]` or
-//! `[height, width, channels]`, the channels of a pixel side by side.
+//! PNG images: arrays of `uint8` or `uint16` with the shape `[height, width]` or `[height, width, channels]`,
+//! row-major.
 //!
-//! | PNG | here |
+//! | PNG | array |
 //! | --- | --- |
 //! | grey | `[height, width]` |
 //! | grey and alpha, RGB, RGB and alpha | `[height, width, 2]`, 3, 4 |
 //! | samples of 16 bits | `uint16` |
-//! | samples of 1, 2, 4 bits | `uint8`, scaled to 0 to 255, and a loss |
-//! | a palette | RGB, or with transparent colours RGB and alpha, and a loss |
-//! | a transparent colour | an alpha channel, and a loss |
-//! | texts, colour profiles, times, further pictures of an animation | a loss |
+//! | samples of 1, 2, 4 bits | `uint8`, scaled to 0 to 255, with a loss |
+//! | a palette | RGB, or with transparent colours RGB and alpha, with a loss |
+//! | a transparent colour | an alpha channel, with a loss |
+//! | texts, colour profiles, times, other images of an animation | dropped, with a loss |
 //!
-//! Rows are read and written one at a time. Only an interlaced picture is held as a whole, up to
-//! [`MAX_WHOLE`].
+//! Rows are read and written one at a time. Only interlaced images are kept in memory, up to [`MAX_WHOLE`].
 
 #[cfg(test)]
 mod tests;
@@ -31,13 +30,13 @@ use super::{Block, FormatError, Variable, read_all, row_order_extents, wrong_len
 use crate::ndl::{Datatype, Extent, Ndarray, Order, Storage};
 use crate::ra::{ElementType, Flags, Header, reverse_each};
 
-/// Most bytes of an interlaced picture, since it is decoded as a whole, and of a single row.
+/// Largest interlaced image in bytes, because it is decoded in one piece, and largest single row.
 pub const MAX_WHOLE: usize = 256 << 20;
 
-/// A picture; what is read from it are its pixels, little-endian, the channels fastest and then the columns.
+/// An image opened for reading. Its bytes are the pixels: little-endian, row-major, channels fastest.
 ///
-/// The checksums of a file are read with its pixels: an error of reading that comes from the file has an
-/// [`FormatError::Malformed`] in it, which `FormatError::from` takes out again.
+/// The checksums of the file are verified while its pixels are read. An I/O error caused by the file contains a
+/// [`FormatError::Malformed`], which `FormatError::from` extracts.
 ///
 /// ```
 /// use std::io::{Cursor, Read};
@@ -73,9 +72,9 @@ pub struct PngReader<R: Read + Seek> {
     at: Arc<AtomicU64>,
     variable: Variable,
     is_interlaced: bool,
-    /// Bytes of a row.
+    /// Length of a row in bytes.
     row: usize,
-    /// Pixels that were decoded.
+    /// Decoded pixels.
     pixels: Block,
     is_done: bool,
 }
@@ -87,13 +86,13 @@ impl<R: Read + Seek> std::fmt::Debug for PngReader<R> {
 }
 
 impl<R: Read + Seek> PngReader<R> {
-    /// Reads what is before the pixels of a file, which is the whole of `reader` wherever that stands. `name` is the
-    /// name that the array gets.
+    /// Reads everything before the pixels of a file, from the beginning of `reader`. The array gets the name `name`.
     ///
     /// # Errors
     ///
-    /// When it is no PNG, is cut off or broken before its pixels, is interlaced and larger than [`MAX_WHOLE`],
-    /// or reading fails.
+    /// - [`FormatError::Io`] if the reader fails.
+    /// - [`FormatError::Malformed`] if it is not a PNG, or is truncated or invalid before its pixels.
+    /// - [`FormatError::NoCounterpart`] if it is interlaced and larger than [`MAX_WHOLE`].
     pub fn open(mut reader: R, name: &str) -> Result<Self, FormatError> {
         let chunks = ChunkList::scan(&mut reader)?;
         let at = Arc::new(AtomicU64::new(0));
@@ -113,14 +112,14 @@ impl<R: Read + Seek> PngReader<R> {
         let is_interlaced = info.interlaced;
         let mut losses = chunks.losses();
         if info.color_type == ColorType::Indexed {
-            losses.push("the palette is left out: each pixel has its colour".to_owned());
+            losses.push("the palette is replaced by the colour of each pixel".to_owned());
         }
         let bits = info.bit_depth as u8;
         if bits < 8 && info.color_type != ColorType::Indexed {
             losses.push(format!("samples of {bits} bits are scaled to 0 to 255"));
         }
         if info.trns.is_some() {
-            losses.push("transparent colours became a channel of alpha".to_owned());
+            losses.push("transparent colours are converted to an alpha channel".to_owned());
         }
         chunks.check(info.raw_bytes() as u64)?;
         let too_large = || refuse(DecodingError::LimitsExceeded, at.load(Ordering::Relaxed));
@@ -135,18 +134,18 @@ impl<R: Read + Seek> PngReader<R> {
         Ok(Self { decoder, at, variable, is_interlaced, row, pixels, is_done })
     }
 
-    /// What the picture is as an array.
+    /// Returns the header and the description of the image as an array.
     pub fn variable(&self) -> &Variable {
         &self.variable
     }
 
-    /// Decodes the next row, or all of an interlaced picture. After the last one the end of the file is checked.
+    /// Decodes the next row, or all of an interlaced image. After the last row, the end of the file is verified.
     fn fill(&mut self, pixels: &mut Vec<u8>) -> Result<(), FormatError> {
         let fault = |error| refuse(error, self.at.load(Ordering::Relaxed));
         let mut is_last = false;
         if self.is_interlaced {
             let whole = self.decoder.output_buffer_size();
-            pixels.resize(whole.expect("opening compares it with the limit"), 0);
+            pixels.resize(whole.expect("`open` compared it with the limit"), 0);
             self.decoder.next_frame(pixels).map_err(fault)?;
             is_last = true;
         } else if let Some(row) = self.decoder.next_row().map_err(fault)? {
@@ -195,7 +194,7 @@ fn describe(
         _ => (Datatype::UInt8, ElementType::UINT8),
     };
     let mut size = vec![u64::from(height), u64::from(width)];
-    // A palette was replaced by its colours.
+    // The colours have replaced a palette.
     if color.samples() > 1 {
         size.push(color.samples() as u64);
     }
@@ -213,24 +212,24 @@ fn describe(
     Ok(Variable { header, description, losses })
 }
 
-/// The error of the decoder, after it took `at` bytes.
+/// Returns the error of the decoder, after it read `at` bytes.
 fn refuse(error: DecodingError, at: u64) -> FormatError {
     match error {
         DecodingError::IoError(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-            FormatError::malformed(at, "expected more of the picture, found the end of the file")
+            FormatError::malformed(at, "expected more of the image, found the end of the file")
         }
         DecodingError::IoError(error) => FormatError::Io(error),
         DecodingError::Format(error) => FormatError::malformed(at, error.to_string()),
         DecodingError::LimitsExceeded => FormatError::no_counterpart(
-            format!("an interlaced picture or a row takes more than {MAX_WHOLE} bytes"),
-            "write it again without interlacing, or in parts",
+            format!("an interlaced image or a row takes more than {MAX_WHOLE} bytes"),
+            "save it without interlacing, or in parts",
         ),
-        // The decoder was asked wrongly, which only a strange file brings about.
+        // Only a malformed file can lead to wrong parameters.
         DecodingError::Parameter(error) => FormatError::malformed(at, error.to_string()),
     }
 }
 
-/// Counts the bytes that the decoder took.
+/// A reader that counts the bytes that the decoder read.
 struct CountedReader<R> {
     inner: BufReader<R>,
     at: Arc<AtomicU64>,
@@ -256,7 +255,7 @@ impl<R: Read> BufRead for CountedReader<R> {
 }
 
 impl<R: Read + Seek> Seek for CountedReader<R> {
-    /// The decoder asks for this and does not use it.
+    /// The decoder requires this but does not use it.
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let at = self.inner.seek(to)?;
         self.at.store(at, Ordering::Relaxed);
@@ -267,25 +266,25 @@ impl<R: Read + Seek> Seek for CountedReader<R> {
 /// The first bytes of every file.
 const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1A\n";
 
-/// Bytes of a chunk beside its data: length, name and checksum.
+/// Length of a chunk without its data: length, name and checksum, in bytes.
 const BESIDE: u64 = 12;
 
-/// Most bytes that one byte of deflate becomes; it is 1032, and a little more at the ends.
+/// Most bytes that one byte of deflate can expand to: 1032, and slightly more at the ends.
 const MAX_RATIO: u64 = 1100;
 
-/// What the headers tell.
+/// The chunks of a file, according to their headers.
 #[derive(Debug)]
 struct ChunkList {
-    /// Bytes of compressed pixels.
+    /// Length of the compressed pixels in bytes.
     compressed: u64,
-    /// How many chunks of each name there are.
+    /// The number of chunks of each name.
     counts: BTreeMap<[u8; 4], u64>,
-    /// Bytes behind the last chunk.
+    /// Number of bytes after the last chunk.
     trailing: u64,
 }
 
 impl ChunkList {
-    /// Goes over the whole file, and leaves the reader at its beginning.
+    /// Reads all chunk headers, and rewinds the reader to its beginning.
     fn scan(reader: &mut (impl Read + Seek)) -> Result<Self, FormatError> {
         let len = reader.seek(SeekFrom::End(0))?;
         reader.seek(SeekFrom::Start(0))?;
@@ -301,7 +300,7 @@ impl ChunkList {
         let mut chunks = Self { compressed: 0, counts: BTreeMap::new(), trailing: 0 };
         let mut at = 8_u64;
         loop {
-            let left = len.saturating_sub(at); // nothing of a file that grew meanwhile
+            let left = len.saturating_sub(at); // let left = len.saturating_sub(at); // the file may have grown since its length was read
             if left < BESIDE {
                 let reason = format!("expected another chunk, found {left} bytes");
                 return Err(FormatError::malformed(len, reason));
@@ -317,7 +316,7 @@ impl ChunkList {
                 return Err(FormatError::malformed(at, reason));
             }
             *chunks.counts.entry(name).or_default() += 1;
-            // The decoder takes any length, and panics over a colour of less than three bytes.
+            // The decoder accepts any length, and panics if a colour has fewer than three bytes.
             if name == *b"PLTE" && !(size.is_multiple_of(3) && (3..=768).contains(&size)) {
                 let reason = format!("expected a palette of 1 to 256 colours, found {size} bytes");
                 return Err(FormatError::malformed(at, reason));
@@ -335,7 +334,7 @@ impl ChunkList {
         }
     }
 
-    /// That the compressed pixels can be so many bytes.
+    /// Checks that the compressed pixels can expand to this number of bytes.
     fn check(&self, pixels: u64) -> Result<(), FormatError> {
         let most = (self.compressed + 16).saturating_mul(MAX_RATIO);
         if pixels <= most {
@@ -343,60 +342,57 @@ impl ChunkList {
         }
         let compressed = self.compressed;
         let reason =
-            format!("expected {pixels} bytes of pixels, found only {compressed} compressed");
-        // The extents stand there.
+            format!("expected {pixels} bytes of pixels, found only {compressed} compressed bytes");
+        // The offset of width and height.
         Err(FormatError::malformed(16, reason))
     }
 
-    /// What is in the file besides the pixels, one sentence each.
+    /// Returns a message for each part of the file except the pixels.
     fn losses(&self) -> Vec<String> {
         let mut losses = Vec::new();
         for (name, count) in self.counts.iter().filter(|(name, _)| !PIXELS.contains(name)) {
             let row = CHUNKS.iter().find(|(_, names)| names.contains(name));
-            let content = row.map_or("something that is not known", |(content, _)| content);
+            let content = row.map_or("unknown content", |(content, _)| content);
             let name = name.escape_ascii();
             let times = if *count > 1 { format!(", {count} times") } else { String::new() };
-            losses.push(format!("the chunk `{name}` is left out: {content}{times}"));
+            losses.push(format!("the chunk `{name}` is dropped: {content}{times}"));
         }
         if self.trailing > 0 {
-            losses.push(format!("{} bytes behind the picture are left out", self.trailing));
+            losses.push(format!("{} bytes after the image are dropped", self.trailing));
         }
         losses
     }
 }
 
-/// Chunks that hold the pixels, or were told of before.
+/// Chunks with pixels, and chunks reported elsewhere.
 const PIXELS: [[u8; 4]; 7] = [*b"IHDR", *b"IDAT", *b"IEND", *b"PLTE", *b"tRNS", *b"fcTL", *b"fdAT"];
 
 /// The content of other chunks.
 const CHUNKS: [(&str, &[[u8; 4]]); 9] = [
     ("text", &[*b"tEXt", *b"zTXt", *b"iTXt"]),
-    (
-        "what the colours are",
-        &[*b"gAMA", *b"cHRM", *b"sRGB", *b"iCCP", *b"cICP", *b"mDCV", *b"cLLI"],
-    ),
-    ("an animation, of which only the first picture is kept", &[*b"acTL"]),
-    ("how many bits of the samples matter", &[*b"sBIT"]),
-    ("a colour for the background", &[*b"bKGD"]),
+    ("colour information", &[*b"gAMA", *b"cHRM", *b"sRGB", *b"iCCP", *b"cICP", *b"mDCV", *b"cLLI"]),
+    ("an animation, of which only the first image is kept", &[*b"acTL"]),
+    ("the number of significant bits", &[*b"sBIT"]),
+    ("a background colour", &[*b"bKGD"]),
     ("the size of a pixel", &[*b"pHYs"]),
     ("the time of the last change", &[*b"tIME"]),
-    ("facts about the camera", &[*b"eXIf"]),
-    ("a palette that is only proposed", &[*b"hIST", *b"sPLT"]),
+    ("camera metadata", &[*b"eXIf"]),
+    ("a suggested palette", &[*b"hIST", *b"sPLT"]),
 ];
 
-/// Bytes that are taken from the data at once: whole samples.
+/// Number of data bytes that are read at once: a multiple of every sample size.
 const PIECE: usize = 1 << 16;
 
-/// Writes an array of `uint8` or `uint16`, of the shape `[height, width]` or `[height, width, channels]` with 2
-/// (grey and alpha), 3 (RGB) or 4 channels (RGB and alpha). `data` are its elements, the last index fastest. Gives
-/// what the file does not say, one sentence each.
+/// Writes an array of `uint8` or `uint16` with the shape `[height, width]` or `[height, width, channels]`, where
+/// channels are 2 (grey and alpha), 3 (RGB) or 4 (RGB and alpha). `data` are its elements in row-major order. Returns a
+/// message for each part of the description that the file cannot store.
 ///
 /// The same array gives the same bytes.
 ///
 /// # Errors
 ///
-/// When the array is no such picture, has no pixels, its first index runs fastest, `data` are shorter or longer
-/// than the header says, or reading or writing fails.
+/// - [`FormatError::NoCounterpart`] if the array has another shape or type, is empty, or is column-major.
+/// - [`FormatError::Io`] if reading or writing fails, or `data` does not have the length in the header.
 ///
 /// ```
 /// use ra_pack::interchange::{FormatError, Variable, png};
@@ -429,11 +425,12 @@ pub fn write(
         (Datatype::UInt8, ElementType::UINT8) => BitDepth::Eight,
         (Datatype::UInt16, ElementType::UINT16) => BitDepth::Sixteen,
         (datatype, _) => {
-            let reason =
-                format!("a picture has samples of `uint8` or `uint16`, {name:?} has `{datatype}`");
+            let reason = format!(
+                "an image has samples of `uint8` or `uint16`, but {name:?} has `{datatype}`"
+            );
             return Err(FormatError::no_counterpart(
                 reason,
-                "scale the values to uint8 or uint16, or have `ra-pack plot` draw them",
+                "scale the values to uint8 or uint16, or draw them with `ra-pack plot`",
             ));
         }
     };
@@ -446,10 +443,10 @@ pub fn write(
         _ => {
             return Err(FormatError::no_counterpart(
                 format!(
-                    "a picture has the shape [height, width] or [height, width, 2 to 4 channels], {name:?} has \
+                    "an image has the shape [height, width] or [height, width, 2 to 4 channels], but {name:?} has \
                      {size:?}"
                 ),
-                "take a slice of that shape",
+                "choose a slice of that shape",
             ));
         }
     };
@@ -458,14 +455,15 @@ pub fn write(
         let most = i32::MAX;
         return Err(FormatError::no_counterpart(
             format!(
-                "a picture has 1 to {most} rows and columns, {name:?} has {height} and {width}"
+                "an image has 1 to {most} rows and columns, but {name:?} has {height} and {width}"
             ),
-            "take a slice with fewer, or with some",
+            "choose a slice with fewer, and at least one",
         ));
     };
     let row = header.data_len() / u64::from(height);
     if row > MAX_WHOLE as u64 {
-        let reason = format!("a row of {name:?} has {row} bytes, and {MAX_WHOLE} are the most");
+        let reason =
+            format!("a row of {name:?} has {row} bytes, more than the limit of {MAX_WHOLE}");
         return Err(FormatError::no_counterpart(reason, "write it in parts"));
     }
     let swaps = depth == BitDepth::Sixteen && !header.flags().contains(Flags::BIG_ENDIAN);
@@ -485,7 +483,7 @@ pub fn write(
 
     let attributes = description.attributes.iter();
     Ok(attributes
-        .map(|attribute| format!("the attribute {:?} of {name:?} is left out", attribute.name))
+        .map(|attribute| format!("the attribute {:?} of {name:?} is dropped", attribute.name))
         .collect())
 }
 

@@ -1,4 +1,4 @@
-//! Pictures made by hand, and every kind of them written and read.
+//! Images made by hand, and every kind of image written and read back.
 
 use std::io::{Cursor, Read as _, Write as _};
 
@@ -19,7 +19,7 @@ fn chunk(name: [u8; 4], data: &[u8]) -> Vec<u8> {
     chunk
 }
 
-/// A picture: `kind` is depth, colour type and interlacing, `raw` are rows with their filters.
+/// Returns an image: `kind` is depth, colour type and interlacing, `raw` are the rows with their filters.
 fn picture(width: u32, height: u32, kind: [u8; 3], others: &[Vec<u8>], raw: &[u8]) -> Vec<u8> {
     let [depth, color, interlace] = kind;
     let mut header = [width.to_be_bytes(), height.to_be_bytes()].concat();
@@ -67,13 +67,13 @@ fn samples_of_16_bits_are_swapped() {
 }
 
 #[test]
-fn palettes_and_small_samples_are_expanded_and_told() {
+fn palettes_and_small_samples_are_expanded_and_reported() {
     let palette = chunk(*b"PLTE", &[10, 20, 30, 40, 50, 60]);
     let file = picture(3, 1, [1, 3, 0], std::slice::from_ref(&palette), &[0, 0b0100_0000]);
     let (found, data) = read(&file).unwrap();
     assert_eq!(data, [10, 20, 30, 40, 50, 60, 10, 20, 30]);
     assert_eq!(found.header.dims(), [3, 3, 1]);
-    assert_eq!(found.losses, ["the palette is left out: each pixel has its colour"]);
+    assert_eq!(found.losses, ["the palette is replaced by the colour of each pixel"]);
     let alpha = chunk(*b"tRNS", &[0, 128]);
     let (found, data) = read(&picture(1, 1, [8, 3, 0], &[palette, alpha], &[0, 1])).unwrap();
     assert_eq!((found.header.dims(), data), (&[4, 1, 1][..], vec![40, 50, 60, 128]));
@@ -88,11 +88,11 @@ fn palettes_and_small_samples_are_expanded_and_told() {
     let transparent = chunk(*b"tRNS", &[0, 7]);
     let (found, data) = read(&picture(2, 1, [8, 0, 0], &[transparent], &[0, 7, 8])).unwrap();
     assert_eq!((found.header.dims(), data), (&[2, 2, 1][..], vec![7, 0, 8, 255]));
-    assert_eq!(found.losses, ["transparent colours became a channel of alpha"]);
+    assert_eq!(found.losses, ["transparent colours are converted to an alpha channel"]);
 }
 
 #[test]
-fn what_is_beside_the_pixels_is_told() {
+fn chunks_without_pixels_are_reported() {
     let others = [
         chunk(*b"gAMA", &45455_u32.to_be_bytes()),
         chunk(*b"pHYs", &[0, 0, 0, 1, 0, 0, 0, 1, 0]),
@@ -107,30 +107,30 @@ fn what_is_beside_the_pixels_is_told() {
     assert_eq!(
         found.losses,
         [
-            "the chunk `gAMA` is left out: what the colours are",
-            "the chunk `pHYs` is left out: the size of a pixel",
-            "the chunk `prVt` is left out: something that is not known",
-            "the chunk `tEXt` is left out: text, 2 times",
-            "2 bytes behind the picture are left out"
+            "the chunk `gAMA` is dropped: colour information",
+            "the chunk `pHYs` is dropped: the size of a pixel",
+            "the chunk `prVt` is dropped: unknown content",
+            "the chunk `tEXt` is dropped: text, 2 times",
+            "2 bytes after the image are dropped"
         ]
     );
 }
 
 #[test]
-fn interlaced_pictures_come_in_order() {
-    // Of 3 by 2 pixels the passes 1, 4, 5, 6 and 7 have some: (0,0); (2,0); none; (1,0); and row 1.
+fn interlaced_images_are_read_in_order() {
+    // Of 3 by 2 pixels, the passes 1, 4, 5, 6 and 7 contain: (0,0); (2,0); none; (1,0); and row 1.
     let raw = [0, 1, 0, 3, 0, 2, 0, 4, 5, 6];
     let (found, data) = read(&picture(3, 2, [8, 0, 1], &[], &raw)).unwrap();
     assert_eq!((found, data), (variable(&[2, 3], false), vec![1, 2, 3, 4, 5, 6]));
 }
 
 #[test]
-fn too_large_is_refused_and_what_cannot_be_is_broken() {
+fn too_large_is_unsupported_and_impossible_is_malformed() {
     let raw = vec![0; 300_000];
     let refused = read(&picture(20_000, 20_000, [8, 0, 1], &[], &raw)).unwrap_err();
     let text = refused.to_string();
     assert!(text.starts_with("byte 16: expected 400"), "{text}");
-    // That many bytes could be a picture of that size.
+    // The file is long enough for an image of that size.
     let next = |state: &u32| Some(state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
     let many: Vec<u8> = std::iter::successors(Some(1_u32), next)
         .map(|state| state.to_be_bytes()[0])
@@ -146,7 +146,7 @@ fn too_large_is_refused_and_what_cannot_be_is_broken() {
 }
 
 #[test]
-fn every_fault_has_its_place() {
+fn every_error_has_its_offset() {
     let file = picture(2, 2, [8, 0, 0], &[chunk(*b"tEXt", b"a\0b")], &[0, 1, 2, 0, 3, 4]);
     for len in 0..file.len() {
         let Err(FormatError::Malformed { offset, .. }) = read(&file[..len]) else {
@@ -154,7 +154,7 @@ fn every_fault_has_its_place() {
         };
         assert!(offset <= u64::try_from(len).unwrap());
     }
-    // A flipped bit is found, wherever it is.
+    // A flipped bit is detected anywhere in the file.
     for bit in 0..file.len() * 8 {
         let mut broken = file.clone();
         broken[bit / 8] ^= 1 << (bit % 8);
@@ -180,7 +180,7 @@ fn every_fault_has_its_place() {
 }
 
 #[test]
-fn what_is_no_picture_is_refused_with_a_way_out() {
+fn an_array_that_is_not_an_image_is_refused_with_advice() {
     let refused = |variable: &Variable, data: &[u8]| {
         write(variable, data, std::io::sink()).unwrap_err().to_string()
     };
@@ -189,32 +189,32 @@ fn what_is_no_picture_is_refused_with_a_way_out() {
     floats.description.datatype = Datatype::Float32;
     assert_eq!(
         refused(&floats, &[0; 4]),
-        "a picture has samples of `uint8` or `uint16`, \"x\" has `float32`; scale the values to uint8 or uint16, or have `ra-pack plot` draw them"
+        "an image has samples of `uint8` or `uint16`, but \"x\" has `float32`; scale the values to uint8 or uint16, or draw them with `ra-pack plot`"
     );
     let mut column = variable(&[1, 1], false);
     column.description.storage = None;
-    assert!(refused(&column, &[0]).ends_with("; reorder its data first"));
+    assert!(refused(&column, &[0]).ends_with("; reverse its dimensions first"));
     for size in [&[2][..], &[1, 1, 1], &[1, 1, 5], &[1, 1, 1, 1], &[]] {
         let text = refused(&variable(size, false), &[0; 8]);
-        assert!(text.contains("a picture has the shape"), "{text}");
+        assert!(text.contains("an image has the shape"), "{text}");
     }
     assert!(refused(&variable(&[0, 1], false), &[]).contains("1 to 2147483647"));
     assert!(refused(&variable(&[1 << 31, 1], false), &[]).contains("1 to 2147483647"));
-    assert!(refused(&variable(&[2, 2], false), &[1, 2, 3]).contains("end before their 4 bytes"));
-    assert!(refused(&variable(&[1, 1], false), &[1, 2]).contains("longer than their 1 bytes"));
+    assert!(refused(&variable(&[2, 2], false), &[1, 2, 3]).contains("ends before its 4 bytes"));
+    assert!(refused(&variable(&[1, 1], false), &[1, 2]).contains("is longer than its 1 bytes"));
 }
 
 #[test]
-fn attributes_have_no_place() {
+fn attributes_are_dropped() {
     let mut variable = variable(&[1, 1], false);
     variable.description.attributes.extend(Attribute::short("units", "m"));
     let losses = write(&variable, [1].as_slice(), std::io::sink()).unwrap();
-    assert_eq!(losses, ["the attribute \"units\" of \"x\" is left out"]);
+    assert_eq!(losses, ["the attribute \"units\" of \"x\" is dropped"]);
 }
 
 proptest! {
     #[test]
-    fn every_picture_comes_back(
+    fn every_image_is_read_back(
         height in 1_u64..40,
         width in 1_u64..40,
         channels in 1_u64..5,
