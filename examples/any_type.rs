@@ -1,7 +1,7 @@
-//! Reads every array of a pack, whatever its type: the program learns it from the file.
+//! Reads every array of a pack. The element type comes from the file.
 //!
 //! `cargo run --example any_type`
-#![allow(clippy::print_stdout, reason = "an example tells what it does")]
+#![allow(clippy::print_stdout, reason = "an example prints its results")]
 
 use std::error::Error;
 use std::path::Path;
@@ -10,7 +10,7 @@ use ra_pack::ra::parse_slice;
 use ra_pack::{AnyArray, Pack};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // A directory is read through the same door as an archive.
+    // A directory is opened like an archive.
     let pack = Pack::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/experiment"))?;
     for member in pack.members()? {
         if Path::new(&member.name).extension().is_none_or(|extension| extension != "ra") {
@@ -18,11 +18,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         let array = pack.array(&member.name)?;
 
-        // The header says what is there before any element is read.
+        // The header has the type and the dimensions; no element is read for it.
         let header = array.header()?;
         println!("{}: {} {:?}", member.name, header.element(), header.dims());
 
-        // The types that a program cares about; the rest can still be copied, sliced or written.
+        // Match the types that your program needs. Other arrays can still be copied, sliced or written.
         match array.read_any()? {
             AnyArray::F32(values) => {
                 println!("  least {:?}", values.iter().copied().reduce(f32::min));
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             other => println!("  {} elements are not compared", other.element()),
         }
 
-        // A slice that a user typed: the first position of the first axis, all of the others.
+        // A slice as text, for example from a user: the first index of the first dimension, and all of the others.
         if header.ndims() > 0 {
             let slice = parse_slice("0, ...", header.dims())?;
             println!("  [0, ...] {:?}", array.slice_any(slice)?.dims());

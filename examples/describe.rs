@@ -1,7 +1,7 @@
 //! Writes arrays and their descriptions, and packs them.
 //!
 //! `cargo run --example describe`
-#![allow(clippy::print_stdout, reason = "an example tells what it does")]
+#![allow(clippy::print_stdout, reason = "an example prints its results")]
 
 use std::error::Error;
 use std::fs;
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let run = scratch.path().join("voltages/run1");
     fs::create_dir_all(&run)?;
 
-    // A coordinate: when each column was measured.
+    // A coordinate: the time of each column.
     let time = RawArray::from(vec![0.0_f64, 0.5, 1.0, 1.5]);
     time.write(run.join("time.ra"))?;
     let implied = describe("time", time.header(), Encoding::Raw);
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let group = Group { dimcoords: vec![coordinate], ..Group::new("/") };
     fs::write(run.join("time.yaml"), yaml(group))?;
 
-    // An array: its type is what the header says, the rest is what only we know.
+    // An array: the type comes from the header; add the metadata that only you know.
     let voltage = RawArray::from(array![[1.5_f32, 1.4, 1.2, 0.9], [0.0, 0.1, 0.3, 0.6]]);
     voltage.write(run.join("voltage.ra"))?;
     let mut described = describe("voltage", voltage.header(), Encoding::Raw);
@@ -35,11 +35,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let group = Group { ndarrays: vec![described], ..Group::new("/") };
     fs::write(run.join("voltage.yaml"), yaml(group))?;
 
-    // Packing refuses a description that does not fit its array.
+    // `create` refuses a description that does not match its array.
     let archive = scratch.path().join("voltages.tar.zst");
     create(scratch.path().join("voltages"), &archive, &CreateOptions::default())?;
 
-    // The pack's own document describes them all.
+    // The pack has a document with the descriptions of all arrays.
     let document = Pack::open(&archive)?.read("manifest.yaml")?;
     println!("{}", String::from_utf8(document)?);
     Ok(())

@@ -1,31 +1,31 @@
-//! Writes the arrays of `examples/experiment`, six days of a made-up mooring in a made-up fjord.
+//! Writes the arrays of `examples/experiment`: six days of a made-up mooring in a made-up fjord.
 //!
-//! Every value follows from the formulas below; the descriptions beside the arrays are written by
-//! hand. `cargo run --example make_experiment [DIRECTORY]` writes them anew.
+//! Every value is computed by the formulas below; the descriptions next to the arrays are written by hand.
+//! `cargo run --example make_experiment [DIRECTORY]` writes the arrays again.
 
-#![expect(clippy::disallowed_methods, reason = "all is rounded to a few digits")]
+#![expect(clippy::disallowed_methods, reason = "all results are rounded to a few digits")]
 
 use std::f64::consts::TAU;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// Hourly samples. 149 hours are twelve tides, so that the tide is one line of the spectrum.
+/// Number of hourly samples. 149 hours are twelve tides, so the tide is one line of the spectrum.
 const SAMPLES: u16 = 149;
 
 /// Period of the principal lunar tide, M2, in hours.
 const TIDE: f64 = 12.4206;
 
-/// Where the thermistors hang, in metres below the surface.
+/// Depths of the thermistors, in metres below the surface.
 const DEPTHS: [f32; 10] = [1.0, 3.0, 6.0, 10.0, 14.0, 18.0, 24.0, 32.0, 44.0, 60.0];
 
 /// Centres of the current meter's bins, in metres below the surface.
 const BINS: [f32; 6] = [8.0, 16.0, 24.0, 32.0, 40.0, 48.0];
 
-/// What one count of a thermistor is worth, and what zero counts are, in °C.
+/// Scale of a thermistor count, and the temperature at zero counts, in °C.
 const SCALE: f64 = 0.0005;
 const OFFSET: f64 = 10.0;
 
-/// What stands where a sample is missing.
+/// The value of a missing sample.
 const NO_COUNT: i16 = i16::MIN;
 const NO_TEMPERATURE: f32 = -999.0;
 
@@ -35,7 +35,7 @@ const PROBABLY_GOOD: u8 = 2;
 const BAD: u8 = 4;
 const MISSING: u8 = 9;
 
-/// `eltype` and `elbyte` of the types used here.
+/// The fields `eltype` and `elbyte`.
 type Element = (u64, u64);
 const INT16: Element = (1, 2);
 const UINT8: Element = (2, 1);
@@ -60,7 +60,7 @@ pub(crate) fn write_to(directory: &Path) -> io::Result<()> {
     write("time.ra", FLOAT64, &[times], hours().flat_map(f64::to_le_bytes).collect())?;
     write("sea_floor_depth.ra", FLOAT64, &[], 63.5_f64.to_le_bytes().to_vec())?;
 
-    // The loops below run the first index fastest, as the file has it: depth, then time.
+    // In the order of the file, with the first index fastest: depth, then time.
     let samples = || (0..SAMPLES).flat_map(|hour| (0..).zip(DEPTHS).map(move |at| (hour, at)));
     let counts = || samples().map(|(hour, (sensor, depth))| count(sensor, depth, hour));
     let quality = samples().map(|(hour, (sensor, _))| quality(sensor, hour));
@@ -89,7 +89,7 @@ pub(crate) fn write_to(directory: &Path) -> io::Result<()> {
     write("currents/spectrum.ra", COMPLEX64, &[times, 6], bytes(spectrum))
 }
 
-/// A whole RawArray file: eight-byte little-endian fields, then the data.
+/// Returns a complete RawArray file: eight-byte little-endian fields, then the data.
 fn raw_array((eltype, elbyte): Element, dims: &[u64], data: &[u8]) -> Vec<u8> {
     let flags = 0;
     let size = elbyte * dims.iter().product::<u64>();
@@ -102,15 +102,15 @@ fn raw_array((eltype, elbyte): Element, dims: &[u64], data: &[u8]) -> Vec<u8> {
     file
 }
 
-/// The water's temperature in °C: a thermocline that the tide lifts and lowers by 5 m, and a
-/// surface that the sun warms.
+/// Returns the water temperature in °C: a thermocline that the tide moves up and down by 5 m, and a surface heated by
+/// the sun.
 fn water(depth: f64, hour: f64) -> f64 {
     let thermocline = 18.0 + 5.0 * (TAU * hour / TIDE - 0.6).cos();
     let day = 0.6 * (-depth / 4.0).exp() * (TAU * (hour - 9.0) / 24.0).sin();
     6.0 + 5.5 * (1.0 - ((depth - thermocline) / 6.0).tanh()) + day
 }
 
-/// What the logger stored, with the two faults that it had.
+/// Returns the count stored by the logger, with the two faults of the record.
 fn count(sensor: u16, depth: f32, hour: u16) -> i16 {
     let water = water(f64::from(depth), f64::from(hour));
     let spike = if quality(sensor, hour) == BAD { 6000.0 } else { 0.0 };
@@ -120,8 +120,8 @@ fn count(sensor: u16, depth: f32, hour: u16) -> i16 {
     }
 }
 
-/// A plug at 24 m came loose for four hours, one sample at 10 m is a spike, and in the first hour
-/// the line was still settling.
+/// Returns the flag of a sample. A plug at 24 m came loose for four hours, one sample at 10 m is a spike, and in the
+/// first hour the line was still settling.
 fn quality(sensor: u16, hour: u16) -> u8 {
     match (sensor, hour) {
         (6, 70..=73) => MISSING,
@@ -138,8 +138,8 @@ fn temperature(count: i16) -> f32 {
     }
 }
 
-/// East and north in m/s, to the millimetre per second that the instrument resolves: a tidal
-/// ellipse that turns counterclockwise and lags with depth, its first overtide, and a mean flow.
+/// Returns the velocity east and north in m/s, in steps of 1 mm/s: a tidal ellipse that turns counterclockwise and lags
+/// with depth, its first overtide, and a mean flow.
 fn velocity(depth: f32, hour: f64) -> [f64; 2] {
     let depth = f64::from(depth);
     let tide = TAU * hour / TIDE - depth / 60.0;
@@ -150,8 +150,8 @@ fn velocity(depth: f32, hour: f64) -> [f64; 2] {
     [east, north].map(|speed| (speed * 1000.0).round() / 1000.0)
 }
 
-/// One line of the spectrum of east + i·north, `k` cycles in the whole record: real part, imaginary
-/// part. Rounded to 2⁻²⁴ m/s, so that no two machines' cosines make different files.
+/// Returns one line of the spectrum of east + i·north, with `k` cycles in the record: real part, imaginary part. It is
+/// rounded to 2⁻²⁴ m/s, so that the cosines of different machines make the same file.
 fn rotary(bin: f32, k: f64) -> [f64; 2] {
     let mut sum = [0.0, 0.0];
     for hour in (0..SAMPLES).map(f64::from) {
@@ -168,7 +168,7 @@ fn bytes(values: impl IntoIterator<Item = f32>) -> Vec<u8> {
     values.into_iter().flat_map(f32::to_le_bytes).collect()
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "rounding is meant")]
+#[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
 fn single(value: f64) -> f32 {
     value as f32
 }

@@ -1,13 +1,13 @@
-//! Writes the arrays that `docs/describing.md` describes: a small field over time, depth, latitude
-//! and longitude. `cargo run --example make_ocean` writes them into `ocean`.
+//! Writes the arrays for `docs/describing.md`: a small field over time, depth, latitude and longitude.
+//! `cargo run --example make_ocean` writes them to `ocean`.
 
 use std::path::Path;
 use std::{fs, io};
 
-/// Lengths of time, depth, latitude and longitude.
+/// The lengths of time, depth, latitude and longitude.
 const LENGTHS: [u64; 4] = [4, 3, 2, 5];
 
-/// `eltype` and `elbyte` of the types used here.
+/// The fields `eltype` and `elbyte`.
 type Element = (u64, u64);
 const INT16: Element = (1, 2);
 const UINT8: Element = (2, 1);
@@ -38,7 +38,7 @@ pub(crate) fn write_to(directory: &Path) -> io::Result<()> {
     write("depth.ra", FLOAT32, &[3], singles(&[5.0, 20.0, 80.0]))?;
     write("lat.ra", FLOAT32, &[2], singles(&[69.5, 70.0]))?;
     write("lon.ra", FLOAT32, &[5], singles(&[15.0, 15.5, 16.0, 16.5, 17.0]))?;
-    // 4 · 3 · 2 · 5 cells, numbered as they lie in the file; one of them is land.
+    // 4 · 3 · 2 · 5 cells, numbered in the order of the file; one of them is land.
     let land = |cell: &u8| *cell == 7;
     let celsius = |cell: u8| if land(&cell) { -999.0 } else { 4.0 + f32::from(cell) / 64.0 };
     let cells: Vec<f32> = (0..120).map(celsius).collect();

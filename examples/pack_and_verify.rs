@@ -1,7 +1,7 @@
-//! Packs the experiment beside this program, verifies the archive, lists it, and reads one array.
+//! Packs the experiment next to this program, verifies the archive, lists it, and reads one array.
 //!
 //! `cargo run --example pack_and_verify`
-#![allow(clippy::print_stdout, reason = "an example tells what it does")]
+#![allow(clippy::print_stdout, reason = "an example prints its results")]
 
 use std::error::Error;
 use std::path::Path;
@@ -14,15 +14,15 @@ use ra_pack::{Pack, create, list, verify};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/experiment");
-    let scratch = tempfile::tempdir()?; // gone when the program ends
+    let scratch = tempfile::tempdir()?; // let scratch = tempfile::tempdir()?; // removed when the program ends
     let archive = scratch.path().join("experiment.zip");
 
-    // Every description is checked against its array before anything is written.
+    // Before anything is written, every description is checked against its array.
     let made = create(&source, &archive, &CreateOptions::default())?;
     println!("Packed {} arrays as experiment.zip:", made.arrays);
     println!("  {} files of {} bytes in {} bytes.", made.members, made.bytes, made.archive_bytes);
 
-    // Damage is no `Err`: the report lists everything that is wrong.
+    // Damage is not an `Err`: the report lists all problems.
     let report = verify(&archive, &VerifyOptions::default())?;
     for finding in &report.findings {
         println!("  {finding}");
@@ -30,9 +30,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     if !report.is_sound() {
         return Err("the archive is damaged".into());
     }
-    println!("Verified {} files: each is what the manifest says.", report.members);
+    println!("Verified {} files: all match the manifest.", report.members);
 
-    println!("It holds these arrays:");
+    println!("It contains these arrays:");
     let listing = list(&archive, &ListOptions::default())?;
     for member in listing.members() {
         if let Some(array) = &member.array {
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
 
-    // One array is read from its place in the archive; nothing is unpacked for it.
+    // Only this array is read from the archive; nothing is unpacked.
     let pack = Pack::open(&archive)?;
     let depth: ArrayD<f32> = pack.array("thermistors/depth.ra")?.read()?;
     let temperature: ArrayD<f32> = pack.array("thermistors/temperature.ra")?.read()?;

@@ -1,6 +1,6 @@
-//! The example of the original RawArray crate, with `ra_pack` in the place of `rawarray`.
+//! The example of the original `rawarray` crate, with `ra_pack` instead of `rawarray`.
 //!
-//! `cargo run --example rawarray` writes `myarray.ra` into the current directory and reads it again.
+//! `cargo run --example rawarray` writes `myarray.ra` to the current directory and reads it back.
 
 use std::io;
 

@@ -1,7 +1,7 @@
-//! Maps an archive into memory and looks at an array where it lies: nothing is read or copied.
+//! Maps an archive into memory and views an array in it: nothing is read or copied.
 //!
 //! `cargo run --example zero_copy`
-#![allow(clippy::print_stdout, reason = "an example tells what it does")]
+#![allow(clippy::print_stdout, reason = "an example prints its results")]
 
 use std::error::Error;
 use std::path::Path;
@@ -15,10 +15,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/experiment");
     let scratch = tempfile::tempdir()?;
     let archive = scratch.path().join("experiment.zip");
-    // Members are stored as they are unless another compression is asked for.
+    // By default, members are stored without compression.
     create(&source, &archive, &CreateOptions::default())?;
 
-    // SAFETY: this program alone knows the archive, and does not change it while it is mapped.
+    // SAFETY: only this program knows the archive, and it does not change the archive while it is mapped.
     let pack = unsafe { Pack::map(&archive)? };
     let array = pack.array("currents/velocity.ra")?;
     let velocity: ArrayViewD<'_, f32> = array.view()?;
@@ -28,8 +28,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let east = velocity.index_axis(Axis(0), 0);
     println!("mean speed east: {:.3} m/s", east.mean().ok_or("no samples")?);
 
-    // A view proves nothing about the bytes. To have them checked first, read the member.
-    let (bytes, vouched) = pack.copy_to("currents/velocity.ra", &mut std::io::sink())?;
-    println!("{bytes} bytes, vouched for by the manifest: {vouched}");
+    // A view is not verified. Read the member to verify its bytes.
+    let (bytes, is_verified) = pack.copy_to("currents/velocity.ra", &mut std::io::sink())?;
+    println!("{bytes} bytes, verified against the manifest: {is_verified}");
     Ok(())
 }

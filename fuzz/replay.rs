@@ -1,4 +1,4 @@
-//! Gives each target the files of `seeds/` and `regressions/`, and says how many there were.
+//! Runs each target on its files in `seeds/` and `regressions/`, and prints their number.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let home = Path::new(env!("CARGO_MANIFEST_DIR"));
     for (name, _) in TARGETS {
         if !home.join("fuzz_targets").join(name).with_extension("rs").is_file() {
-            return Err(format!("{name} has no target of the fuzzer").into());
+            return Err(format!("{name} has no target").into());
         }
     }
     check_seeds(&home.join("seeds"))?;
@@ -23,22 +23,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, target) in TARGETS {
         let mut files = files_of(&home.join("seeds").join(name))?;
         if files.is_empty() {
-            return Err(format!("{name} has no file to begin with").into());
+            return Err(format!("{name} has no seeds").into());
         }
         files.extend(files_of(&home.join("regressions").join(name))?);
         for file in &files {
-            // A panic of the target says which file it was.
+            // After a panic, the last line shows the file.
             println!("{name}: {}", file.strip_prefix(home).unwrap_or(file).display());
             target(&fs::read(file)?);
         }
         all += files.len();
     }
-    println!("{all} files, each of them as it must be");
+    println!("{all} files passed");
     Ok(())
 }
 
-/// The seeds are those that `seeds` writes. What ra-pack itself wrote may differ, as another version of
-/// it may write other bytes.
+/// Checks that the seeds are those that `seeds` writes. Files that ra-pack itself wrote may differ, because another
+/// version may write different bytes.
 fn check_seeds(home: &Path) -> Result<(), Box<dyn Error>> {
     let mut expected = BTreeSet::new();
     for seed in ra_pack_fuzz::seeds()? {
@@ -47,7 +47,7 @@ fn check_seeds(home: &Path) -> Result<(), Box<dyn Error>> {
             return Err(other_seeds(&path));
         }
         if !expected.insert(path.clone()) {
-            return Err(format!("two seeds are {}", path.display()).into());
+            return Err(format!("two seeds have the name {}", path.display()).into());
         }
     }
     for directory in files_of(home)? {
@@ -62,10 +62,10 @@ fn check_seeds(home: &Path) -> Result<(), Box<dyn Error>> {
 
 fn other_seeds(path: &Path) -> Box<dyn Error> {
     let path = path.display();
-    format!("{path} is not what `cargo run --example seeds` writes").into()
+    format!("{path} differs from the output of `cargo run --example seeds`").into()
 }
 
-/// What lies in a directory, in order; nothing when it is not there.
+/// Returns the files in a directory, sorted; none if it does not exist.
 fn files_of(directory: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     if !directory.is_dir() {
         return Ok(Vec::new());

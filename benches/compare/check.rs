@@ -1,4 +1,4 @@
-//! Whether a result is right. A competitor whose result is wrong is not a competitor.
+//! Checks results. A contestant with a wrong result is not measured.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -11,7 +11,7 @@ use super::contestant::{Check, Contestant};
 use super::measure::succeeds;
 use super::workloads::Tree;
 
-/// What is wrong after a run of a contestant's command number `index`.
+/// Checks the result of a contestant's command number `index`.
 pub(crate) fn check(
     contestant: &Contestant,
     index: usize,
@@ -52,7 +52,7 @@ fn expect<T: PartialEq + std::fmt::Debug>(what: &str, wanted: &T, found: &T) -> 
     if wanted == found {
         Ok(())
     } else {
-        Err(format!("{what}: {wanted:?} wanted, {found:?} found"))
+        Err(format!("{what}: expected {wanted:?}, found {found:?}"))
     }
 }
 
@@ -65,7 +65,7 @@ fn same(path: &Path, wanted: &Path) -> Result<(), String> {
     }
 }
 
-/// Both give the same bytes. Files may be larger than memory.
+/// Returns whether both have the same bytes. Files may be larger than memory.
 fn equal(mut one: impl Read, mut other: impl Read) -> Result<bool, std::io::Error> {
     let (mut a, mut b) = (Vec::new(), Vec::new());
     loop {
@@ -85,7 +85,7 @@ fn equal(mut one: impl Read, mut other: impl Read) -> Result<bool, std::io::Erro
 fn compare(content: impl Read, path: &str, tree: &Tree) -> Result<(), String> {
     match equal(content, File::open(tree.root.join(path)).unwrap()) {
         Ok(true) => Ok(()),
-        Ok(false) => Err(format!("`{path}` has other bytes")),
+        Ok(false) => Err(format!("`{path}` differs")),
         Err(error) => Err(format!("`{path}`: {error}")),
     }
 }
@@ -102,7 +102,7 @@ fn zip(archive: &Path, tree: &Tree) -> Result<(), String> {
             return Err(format!("`{path}` is missing"));
         };
         expect(path, size, &raw.size())?;
-        // What is packed by a method that the reader does not know is left to the size.
+        // If the reader does not support the compression, only the size is checked.
         if raw.compression() == zip::CompressionMethod::Stored {
             compare(&mut raw, path, tree)?;
         }
@@ -132,7 +132,7 @@ fn extracted(root: &Path, tree: &Tree) -> Result<(), String> {
     })
 }
 
-/// Flips a byte in the middle of an array of a stored zip, runs the command, and flips it back.
+/// Flips a byte in the middle of an array in a stored zip, runs the command, and flips it back.
 fn refuses(command: &[String], archive: &Path, tree: &Tree) -> Result<(), String> {
     let picked = tree.picks()[1];
     let file = File::options().read(true).write(true).open(archive).unwrap();
@@ -140,7 +140,7 @@ fn refuses(command: &[String], archive: &Path, tree: &Tree) -> Result<(), String
         let mut zip = zip::ZipArchive::new(&file).map_err(|error| error.to_string())?;
         let index = zip.index_for_name(picked).ok_or("the array is missing")?;
         let member = zip.by_index_raw(index).map_err(|error| error.to_string())?;
-        member.data_start().ok_or("the array has no place")? + member.compressed_size() * 2 / 3
+        member.data_start().ok_or("the array has no data")? + member.compressed_size() * 2 / 3
     };
     let mut byte = [0];
     file.read_exact_at(&mut byte, at).unwrap();

@@ -1,4 +1,4 @@
-//! Who competes in what.
+//! The contestants of each operation.
 
 use std::path::{Path, PathBuf};
 
@@ -7,10 +7,10 @@ use super::options::Operation;
 use super::runner::Bench;
 use super::workloads::{Tree, Workload};
 
-/// The jobs that Python does, as one program.
+/// The operations in Python, as one program.
 pub(crate) const PYTHON: &str = include_str!("peers.py");
 
-/// Lets everybody compete who can do this on one workload.
+/// Runs all contestants for an operation on one workload.
 pub(crate) fn run(bench: &Bench<'_>, operation: Operation, workload: Workload) {
     let tree = bench.tree(workload);
     let field = Field { bench, tree: &tree, me: std::env::current_exe().unwrap() };
@@ -18,7 +18,7 @@ pub(crate) fn run(bench: &Bench<'_>, operation: Operation, workload: Workload) {
     let (contestants, rounds) = match operation {
         Operation::Create => (field.create(), rounds),
         Operation::Verify => (field.verify(), rounds),
-        // They are short, and each round asks for another array.
+        // These are short, and each round reads another array.
         Operation::Get => (field.get(), rounds * 3),
         Operation::Extract => (field.extract(), rounds),
         Operation::List => (field.list(), rounds),
@@ -30,7 +30,7 @@ pub(crate) fn run(bench: &Bench<'_>, operation: Operation, workload: Workload) {
     bench.clear();
 }
 
-/// What a process costs that does nothing.
+/// Measures the cost of a process that does nothing.
 pub(crate) fn start_up(bench: &Bench<'_>) {
     let tree = bench.tree(Workload::Tiny);
     let version = words![&bench.options.ra_pack, "--version"];
@@ -41,12 +41,12 @@ pub(crate) fn start_up(bench: &Bench<'_>) {
     bench.compete("startup", "all", &tree, contestants, bench.options.rounds * 10);
 }
 
-/// The command that makes an archive of a directory.
+/// Returns the command that packs a directory.
 pub(crate) fn create(ra_pack: &Path, source: &Path, archive: &Path) -> Vec<String> {
     words![ra_pack, "create", source, "-o", archive, "--force"]
 }
 
-/// One workload, and who is let loose on it.
+/// One workload and its contestants.
 struct Field<'a> {
     bench: &'a Bench<'a>,
     tree: &'a Tree,
@@ -84,7 +84,7 @@ impl Field<'_> {
         self.bench.at(name)
     }
 
-    /// An archive that others read, by the command that makes it.
+    /// Returns an archive for others to read, with the command that makes it.
     fn prepared(&self, name: &str) -> Prepared {
         let (file, source) = (self.at(name), self.source());
         let command = match name {
@@ -104,7 +104,7 @@ impl Field<'_> {
                 "cp -al \"$1\" \"$2\" && \"$3\" -m bagit --quiet --sha256 --processes 2 \"$2\"",
                 &[source, &file, Path::new(&self.bench.options.python)],
             ),
-            other => unreachable!("nobody knows how to make {other}"),
+            other => unreachable!("no command makes {other}"),
         };
         Prepared { file, command }
     }
@@ -175,7 +175,7 @@ impl Field<'_> {
         ]
     }
 
-    /// A contestant of `verify` that reads an archive, and must refuse it when it is damaged.
+    /// Marks a contestant of `verify` that reads an archive and must reject it when it is damaged.
     fn verifies(contestant: Contestant, prepared: Prepared) -> Contestant {
         let check = Check::Refuses(prepared.file.clone());
         Contestant { check, ..contestant.after(prepared) }
@@ -238,7 +238,7 @@ impl Field<'_> {
             let contestant = contestant.after(archive);
             Contestant { commands, ..contestant }.makes(&out, Check::Same(expected.clone()))
         };
-        // The bytes of the array alone, without RawArray's header.
+        // The bytes of the array without its RawArray header.
         let array_only =
             |contestant: Contestant| Contestant { check: Check::Success, ..contestant };
         let me = &self.me;
@@ -336,7 +336,7 @@ impl Field<'_> {
         ]
     }
 
-    /// All list the same archive; only ra-pack looks at what is in it.
+    /// All list the same archive; only ra-pack reads its content.
     fn list(&self) -> Vec<Contestant> {
         let ours = self.prepared("ours.zip");
         let zip = &ours.file;

@@ -1,12 +1,12 @@
-//! A competitor: what it runs, what that must leave behind, and what it stands for in a table.
+//! A contestant: its commands, their expected results, and its label in a table.
 
 use std::path::{Path, PathBuf};
 
-/// Whom the figures are about.
+/// The group of a contestant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Ours,
-    /// The bare work.
+    /// The baseline.
     Limit,
     Peer,
 }
@@ -23,28 +23,28 @@ impl Kind {
     }
 }
 
-/// What must be right after a run.
+/// The expected result of a run.
 #[derive(Debug, Clone)]
 pub(crate) enum Check {
-    /// It succeeded.
+    /// The command succeeds.
     Success,
-    /// The zip, the plain tar or the tree holds every file, byte for byte.
+    /// The zip, the uncompressed tar or the tree has every file, byte for byte.
     Zip,
     Tar,
     Tree,
-    /// What was got are the bytes of the file that the round asked for.
+    /// The output is the file of this round, byte for byte.
     Same(Vec<PathBuf>),
-    /// This command, which looks at what was made, succeeds.
+    /// This command accepts the result.
     Accepted(Vec<String>),
-    /// It refuses this archive once a byte of the content has been flipped.
+    /// The command rejects this archive after a byte of its content is flipped.
     Refuses(PathBuf),
-    /// The scientific container of this kind holds as many arrays.
+    /// The HDF5 or npz file has as many arrays as the workload.
     Arrays(&'static str),
     /// The list of digests has as many lines as there are files.
     Lines,
 }
 
-/// A file that must be there before the rounds; its command makes it once.
+/// A file that must exist before the rounds, and the command that makes it.
 #[derive(Debug, Clone)]
 pub(crate) struct Prepared {
     pub(crate) file: PathBuf,
@@ -55,18 +55,18 @@ pub(crate) struct Prepared {
 pub(crate) struct Contestant {
     pub(crate) name: String,
     pub(crate) kind: Kind,
-    /// What a reader of the table has to know.
+    /// A note for readers of the table.
     pub(crate) what: String,
-    /// Programs that must be installed, and modules of Python, written `py:numpy`.
+    /// Required programs, and Python modules as `py:numpy`.
     pub(crate) needs: Vec<&'static str>,
     pub(crate) prepared: Vec<Prepared>,
-    /// Run before each round, not measured.
+    /// A command that runs before each round and is not measured.
     pub(crate) before: Option<Vec<String>>,
-    /// One for each round in turn.
+    /// The commands, one for each round in turn.
     pub(crate) commands: Vec<Vec<String>>,
-    /// What a run makes: removed before the next.
+    /// The output of a run; removed before the next.
     pub(crate) out: Option<PathBuf>,
-    /// `out` is a directory that must be there.
+    /// Whether `out` is a directory that must exist.
     pub(crate) into: bool,
     pub(crate) check: Check,
 }
@@ -114,13 +114,13 @@ impl Contestant {
     }
 }
 
-/// A command from its words.
+/// Makes a command from its words.
 macro_rules! words {
     ($($word:expr),* $(,)?) => { vec![$(std::ffi::OsString::from($word).into_string().unwrap()),*] };
 }
 pub(crate) use words;
 
-/// A line of the shell, which refers to the other words as `$1`, `$2`, …
+/// Makes a shell command, which refers to the arguments as `$1`, `$2`, …
 pub(crate) fn shell(line: &str, arguments: &[&Path]) -> Vec<String> {
     let mut command = words!["sh", "-ec", line, "sh"];
     command.extend(arguments.iter().map(|path| path.to_str().unwrap().to_owned()));

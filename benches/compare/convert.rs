@@ -1,4 +1,4 @@
-//! Arrays of numpy into RawArray: transposed, and as they lie.
+//! NumPy arrays to RawArray: transposed, and in the same order.
 
 use std::fs;
 use std::io::{BufWriter, Write};
@@ -11,7 +11,7 @@ use super::workloads::Workload;
 
 /// 512 MiB of `float32` each.
 const SHAPES: [(&str, &[u64]); 2] = [("cube", &[512, 512, 512]), ("matrix", &[16_384, 8_192])];
-/// The same in small, for a run of a moment.
+/// Small versions for a short run.
 const SMALL: [(&str, &[u64]); 2] = [("cube", &[24, 20, 28]), ("matrix", &[96, 200])];
 
 pub(crate) fn run(bench: &Bench<'_>) {
@@ -57,12 +57,12 @@ fn elements(shape: &[u64]) -> u64 {
     shape.iter().product()
 }
 
-/// The element at a place, by its number in the order of the file.
+/// Returns an element by its index in the order of the file.
 fn element(number: u64) -> [u8; 4] {
     (number.wrapping_mul(0x9e37_79b9) as u32).to_le_bytes()
 }
 
-/// With the last index fastest.
+/// Writes a row-major array.
 fn write_npy(path: &Path, shape: &[u64]) {
     let extents: Vec<_> = shape.iter().map(u64::to_string).collect();
     let mut text =
@@ -76,7 +76,7 @@ fn write_npy(path: &Path, shape: &[u64]) {
     file.flush().unwrap();
 }
 
-/// With the first index fastest, one element after the other.
+/// Writes a column-major array, one element after the other.
 fn write_transposed(path: &Path, shape: &[u64]) {
     let mut file = BufWriter::new(fs::File::create(path).unwrap());
     let count = elements(shape);

@@ -1,4 +1,4 @@
-//! Readers of zips as programs of their own, so that `get` compares what a cold process takes.
+//! Zip readers as separate programs, so that `get` is compared with cold processes.
 
 use std::fs::File;
 use std::io;
@@ -25,8 +25,7 @@ pub(crate) fn role(arguments: &[String]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Finds the end record, goes through the directory to a name, and reads that member: what a reader of
-/// one member cannot do without.
+/// Finds the end record, searches the directory for a name, and reads that member: the minimum for reading one member.
 pub(crate) fn with_rawzip(archive: &Path, name: &str, read: impl FnOnce(&mut dyn io::Read)) {
     let file = File::open(archive).unwrap();
     let mut buffer = vec![0; rawzip::RECOMMENDED_BUFFER_SIZE];

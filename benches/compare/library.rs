@@ -17,7 +17,7 @@ use super::runner::Bench;
 use super::samples::{Group, Row};
 use super::workloads::{Tree, Workload};
 
-/// Who reads, in the process that the samples come from.
+/// The readers in the process of the samples.
 const ONE: [(&str, Kind, &str); 4] = [
     ("Pack::open and one array", Kind::Ours, "checked against the manifest"),
     ("Pack::open and one array, unverified", Kind::Ours, "CRC-32"),
@@ -36,7 +36,7 @@ const ALL: [(&str, Kind, &str); 4] = [
 ];
 const VIEW: [(&str, Kind, &str); 1] = [("Pack::map and view", Kind::Ours, "no copy")];
 
-/// One array of 100,000, all arrays of each of the small workloads, and a view.
+/// Measures one array of 100,000, all arrays of each small workload, and a view.
 pub(crate) fn run(bench: &Bench<'_>) {
     let one = Workload::Vectors;
     in_process(bench, "one", &ONE, one, "W1");
@@ -111,7 +111,7 @@ fn by_python(
     for (name, kind, what) in [
         ("h5py", "h5", "one file, no checksum"),
         ("numpy.load", "npz", "one zip, CRC-32"),
-        ("Pillow, PNG", "png", "one picture for each array"),
+        ("Pillow, PNG", "png", "one image for each array"),
     ] {
         if kind == "png" && !pictures {
             continue;
@@ -119,7 +119,7 @@ fn by_python(
         let made = bench.at(kind);
         let path = made.to_str().unwrap();
         if run(&[&format!("{kind}_create"), root, path]).is_none() {
-            notes.push(format!("{name}: left out, its modules are not installed"));
+            notes.push(format!("{name}: skipped, because its modules are not installed"));
             continue;
         }
         let mut row = Row::new(name, Kind::Peer, what);
@@ -131,7 +131,7 @@ fn by_python(
     }
 }
 
-/// Reads round by round, and prints who took how long.
+/// Reads round by round, and prints the times.
 pub(crate) fn role(arguments: &[String]) -> ExitCode {
     let [job, archive, root, rounds] = arguments else { panic!("{arguments:?}") };
     let (archive, root) = (Path::new(archive), Path::new(root));
@@ -145,7 +145,7 @@ pub(crate) fn role(arguments: &[String]) -> ExitCode {
     let files: Vec<PathBuf> = names.iter().map(|name| root.join(name)).collect();
     let bytes = fs::read(&files[names.len() / 2]).unwrap();
     let is_f32 = ra_pack::ra::Header::parse(&bytes).unwrap().element().elbyte() == 4;
-    // One more that is not counted.
+    // One more round, which is not counted.
     for round in 0..=rounds.parse::<usize>().unwrap() {
         let time = |reader: usize, read: &mut dyn FnMut()| {
             let start = Instant::now();
@@ -226,7 +226,7 @@ fn all<T>(
 
 #[expect(unsafe_code, reason = "mapping a file needs a promise")]
 fn view(archive: &Path, name: &str, time: impl Fn(usize, &mut dyn FnMut())) {
-    // SAFETY: nobody else writes below the directory of this run.
+    // SAFETY: no other program writes below the directory of this run.
     let pack = unsafe { Pack::map(archive) }.unwrap();
     time(0, &mut || {
         let array = pack.array(name).unwrap();

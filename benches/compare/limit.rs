@@ -1,7 +1,7 @@
-//! The bare work: what the machine can do when nothing is validated and nothing is safe.
+//! The baseline: the work that no program can avoid, without any safety.
 //!
-//! A stored zip with CRC-32 and a SHA-256 manifest by two threads, no header or description looked at,
-//! no temporary file synced, no hostile input thought of.
+//! It writes and reads a stored zip with CRC-32 and a SHA-256 manifest on two threads. It reads no headers or
+//! descriptions, syncs no files and does not expect hostile input.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -24,7 +24,7 @@ use super::limit_zip::{
 
 const THREADS: usize = 2;
 const BLOCK: usize = 256 << 10;
-/// Files up to this size are read in one go.
+/// Size up to which a file is read with one call, in bytes.
 const SMALL: usize = 1 << 20;
 const MANIFEST: &str = "manifest-sha256.txt";
 
@@ -35,12 +35,12 @@ pub(crate) fn role(arguments: &[String]) -> ExitCode {
         ["verify", archive] => return verify(archive),
         ["get", archive, member, out] => get(archive, member, out),
         ["extract", archive, target] => extract(archive, Path::new(target)),
-        other => panic!("no such bare work: {other:?}"),
+        other => panic!("no such baseline: {other:?}"),
     }
     ExitCode::SUCCESS
 }
 
-/// Gives the numbers `0..count` out to the threads, `step` at a time.
+/// Distributes the numbers `0..count` to the threads, `step` at a time.
 fn share(
     threads: usize,
     count: usize,
@@ -61,7 +61,7 @@ fn share(
     thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                // Descriptors of its own spare a thread the lock on a common table.
+                // With its own descriptor table, a thread does not wait for a shared lock.
                 #[cfg(target_os = "linux")]
                 nix::sched::unshare(nix::sched::CloneFlags::CLONE_FILES).unwrap();
                 run();
@@ -100,7 +100,7 @@ fn fill(file: &mut File, buffer: &mut [u8]) -> usize {
             0 => break,
             count => filled += count,
         }
-        // A short read of a small file is all of it.
+        // A short read means that a small file is complete.
         if filled < SMALL {
             break;
         }
@@ -108,7 +108,7 @@ fn fill(file: &mut File, buffer: &mut [u8]) -> usize {
     filled
 }
 
-/// Who may take the next place in the archive, and where that is.
+/// The thread whose turn it is to append to the archive, and the offset of its end.
 #[derive(Default)]
 struct Places {
     next: Mutex<(usize, u64)>,
@@ -222,7 +222,7 @@ fn write_batch(
         let (content, rest) = contents.split_at(entry.size as usize);
         image.extend_from_slice(content);
         contents = rest;
-        // Beside a large file what is small is not in one piece.
+        // Next to a large file, the small ones are not contiguous.
         if !large.is_empty() {
             out.write_all_at(&image, entry.at).unwrap();
             image.clear();
@@ -232,7 +232,7 @@ fn write_batch(
     entries
 }
 
-/// Copies by blocks, hashing each on its way.
+/// Copies in blocks, and hashes each.
 fn copy(
     from: &File,
     at: u64,
@@ -252,7 +252,7 @@ fn copy(
     (crc.finalize(), digest.finalize().into())
 }
 
-/// The same, where a second thread has nothing else to do: it hashes.
+/// Copies like [`copy`], but hashes on an idle second thread.
 fn copy_beside_hash(from: &File, to: &File, target: u64, size: u64) -> (u32, [u8; 32]) {
     thread::scope(|scope| {
         let hashing = scope.spawn(|| {
@@ -320,13 +320,13 @@ fn hex(digest: &[u8; 32]) -> [u8; 64] {
     text
 }
 
-#[expect(unsafe_code, reason = "the bare work maps its archive")]
+#[expect(unsafe_code, reason = "the baseline maps its archive")]
 fn map(file: &File) -> Mmap {
-    // SAFETY: nobody else writes below the directory of this run.
+    // SAFETY: no other program writes below the directory of this run.
     unsafe { Mmap::map(file) }.unwrap()
 }
 
-/// Every member of a mapped archive, with the place of its content.
+/// Returns every member of a mapped archive, with the offset of its content.
 fn members(file: &File, bytes: &[u8]) -> Vec<Entry> {
     let (at, length) = directory(file);
     let mut records = &bytes[at as usize..(at + length) as usize];
@@ -382,11 +382,11 @@ fn verify(archive: &str) -> ExitCode {
     if wrong.into_inner() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// Looks for a name in the directory without reading its records one by one.
+/// Searches for a name in the bytes of the directory, without parsing its records.
 fn find(file: &File, name: &str) -> Option<Entry> {
     let (at, length) = directory(file);
     let finder = memmem::Finder::new(name);
-    // The next window begins before the end of this one, so that no record is cut in both.
+    // Windows overlap, so that no record is cut in both.
     let overlap = 46 + name.len() + 64;
     let mut window = vec![0; (BLOCK + overlap).min(length as usize)];
     let mut start = 0;

@@ -1,9 +1,9 @@
-//! Just enough of the zip format for the bare work: no checks, no alignment.
+//! The parts of the zip format that the baseline needs, without checks or alignment.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-/// From this value on a field stands in the zip64 field.
+/// Smallest value that is stored in the zip64 field.
 const WIDE: u64 = 0xffff_ffff;
 
 #[derive(Debug, Clone)]
@@ -11,7 +11,7 @@ pub(crate) struct Entry {
     pub(crate) name: String,
     pub(crate) size: u64,
     pub(crate) crc: u32,
-    /// Where the header begins; in what is read, where the content does.
+    /// The offset of the header; in an archive that is read, of the content.
     pub(crate) at: u64,
     pub(crate) digest: [u8; 32],
 }
@@ -90,7 +90,7 @@ pub(crate) fn put_central(out: &mut Vec<u8>, entry: &Entry) {
     }
 }
 
-/// The end of an archive of `count` members whose directory has `len` bytes at `at`.
+/// Appends the end of an archive of `count` members, with a directory of `len` bytes at `at`.
 pub(crate) fn put_end(out: &mut Vec<u8>, count: u64, at: u64, len: u64) {
     for (width, value) in [
         (4, 0x0606_4b50),
@@ -125,16 +125,17 @@ pub(crate) fn number(bytes: &[u8], at: usize, width: usize) -> u64 {
     u64::from_le_bytes(value)
 }
 
-/// Where the directory of such an archive lies, and its length.
+/// Returns the offset of the directory of such an archive, and its length.
 pub(crate) fn directory(file: &File) -> (u64, u64) {
     let mut end = [0; 98];
     let len = file.metadata().unwrap().len();
     file.read_exact_at(&mut end, len - 98).unwrap();
-    assert_eq!(number(&end, 0, 4), 0x0606_4b50, "not an archive of the bare work");
+    assert_eq!(number(&end, 0, 4), 0x0606_4b50, "not an archive of the baseline");
     (number(&end, 48, 8), number(&end, 40, 8))
 }
 
-/// The record at the beginning of `record`, with the place of its header, and the record's length.
+/// Parses the directory record at the beginning of `record`. Returns the entry, with the offset of its header, and the
+/// length of the record.
 pub(crate) fn read_central(record: &[u8]) -> (Entry, usize) {
     let [name_len, extra_len] = [28, 30].map(|at| number(record, at, 2) as usize);
     let (mut size, mut at) = (number(record, 24, 4), number(record, 42, 4));

@@ -1,4 +1,4 @@
-//! What the figures were taken on, as far as the machine tells.
+//! Describes the machine of the measurements.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::options::Options;
 
 const FILE: &str = "machine.txt";
 
-/// Keeps it beside the samples.
+/// Stores the description next to the samples.
 pub(crate) fn note(options: &Options) {
     let cpu = read("/proc/cpuinfo");
     let field = |text: &str, name: &str| {
@@ -25,7 +25,7 @@ pub(crate) fn note(options: &Options) {
     let memory = field(&read("/proc/meminfo"), "MemTotal");
     let kib: f64 = memory.trim_end_matches(" kB").parse().unwrap_or(0.0);
     let kernel = read("/proc/sys/kernel/osrelease");
-    // The version alone: what a distributor adds says nothing here.
+    // Only the version: the suffix of the distribution does not matter.
     let kernel = kernel.split(|c: char| c == '-' || c.is_whitespace()).next().unwrap_or_default();
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let version = Command::new(&options.ra_pack).arg("--version").output();
@@ -56,7 +56,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
-/// The kind of the file system that a path lies on: that of the longest mount above it.
+/// Returns the type of the file system of a path: that of the longest mount point above it.
 fn file_system(path: &Path) -> String {
     let mut best = (0, "unknown".to_owned());
     for line in read("/proc/self/mountinfo").lines() {

@@ -1,16 +1,16 @@
-//! Measures ra-pack against other tools and against the bare work, and makes the tables of
-//! `docs/performance.md`: `cargo bench --bench compare -- --help`.
+//! Measures ra-pack against other tools and a baseline, and makes the tables of `docs/performance.md`:
+//! `cargo bench --bench compare -- --help`.
 //!
-//! What is measured runs as a process of its own, round by round with its competitors, and its result
-//! is checked. The samples are kept under `--results`, one file for each table of each workload, so that
-//! a long run can be made in pieces; the tables are made from all that lies there.
+//! Every command runs as a separate process, round by round with its competitors, and its result is checked. The
+//! samples are stored under `--results`, one file for each table of each workload, so that a long run can be done in
+//! parts. The tables are made from all samples there.
 
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
     clippy::missing_panics_doc,
-    reason = "a measurement that cannot go on must stop, and say where"
+    reason = "a measurement that fails must stop with a message"
 )]
 #![allow(
     clippy::cast_precision_loss,
@@ -21,29 +21,29 @@
     clippy::format_push_string,
     clippy::naive_bytecount,
     clippy::case_sensitive_file_extension_comparisons,
-    reason = "a program by itself, whose figures are for people and whose files are its own"
+    reason = "a program for developers, which writes only its own files"
 )]
 
-mod check; // whether a result is right
-mod commands; // who competes in create, verify, get, extract, list, and compressed archives
-mod contestant; // a competitor: its commands and what they must leave behind
-mod convert; // arrays of numpy into RawArray
-mod in_process; // readers of zips as programs of their own
+mod check; // mod check; // whether a result is correct
+mod commands; // mod commands; // the contestants of create, verify, get, extract, list, and compressed archives
+mod contestant; // mod contestant; // a contestant: its commands and their expected results
+mod convert; // mod convert; // NumPy arrays to RawArray
+mod in_process; // mod in_process; // zip readers as separate programs
 mod library; // arrays read in one process: the library against other crates and Python
-mod limit; // the bare work: what the machine can do
-mod limit_zip; // just enough of the zip format for it
-mod machine; // what the figures were taken on
+mod limit; // mod limit; // the baseline
+mod limit_zip; // mod limit_zip; // the zip format for the baseline
+mod machine; // mod machine; // the machine of the measurements
 mod measure; // one command: time, processor, memory
 mod memory; // the peak of every command
 mod options; // the command line
-mod page; // tables put into a page
-mod plot; // cost per member as a picture
-mod random; // the same numbers every time
+mod page; // mod page; // insertion of tables into a page
+mod plot; // mod plot; // the plot of the cost per member
+mod random; // mod random; // reproducible random numbers
 mod runner; // rounds
-mod samples; // what was measured, kept as text
+mod samples; // mod samples; // samples as text files
 mod scaling; // from a thousand members to a million
-mod slices; // parts of a large array
-mod smoke; // a run of a moment, for `cargo test`
+mod slices; // mod slices; // slices of a large array
+mod smoke; // mod smoke; // a short run for `cargo test`
 mod statistics; // medians, and ratios of the same round
 mod tables; // samples as Markdown
 mod workloads; // the directories that are packed
@@ -54,7 +54,7 @@ use options::{Operation, Options};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // The program starts itself for what must not share its memory.
+    // The program starts itself for work that needs a separate process.
     if let Some((role, rest)) = arguments.split_first() {
         match role.as_str() {
             "measure" => return measure::role(rest),
@@ -66,7 +66,7 @@ fn main() -> ExitCode {
         }
     }
     if !arguments.iter().any(|word| word == "--bench") {
-        // `cargo test`, which may have words for other tests.
+        // This is `cargo test`, which may pass filters for other tests.
         smoke::run();
         return ExitCode::SUCCESS;
     }
@@ -86,7 +86,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures, and gives the tables of all that has been measured.
+/// Measures, and returns the tables of all samples.
 fn measured(options: &Options) -> Vec<(String, String)> {
     let bench = runner::Bench::new(options);
     for operation in &options.operations {

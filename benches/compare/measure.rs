@@ -1,7 +1,7 @@
-//! One command: its time, its processor time, its memory, and how it ended.
+//! Runs one command, and measures its time, its processor time and its memory.
 //!
-//! The command is started by a small process of its own. A process inherits the peak of the memory of
-//! whoever started it, and this program may hold a list of a million names.
+//! A small separate process starts the command. A process inherits the memory peak of its parent, and this program may
+//! have a list of a million names in memory.
 
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
@@ -9,18 +9,18 @@ use std::time::Instant;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 
-/// What one run took.
+/// The measurements of one run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sample {
     /// Seconds from start to end.
     pub(crate) wall: f64,
-    /// Seconds of all processors, in the program and in the system for it.
+    /// Processor time in seconds, in the program and in the system.
     pub(crate) cpu: f64,
     /// The largest resident set of any one process, in KiB.
     pub(crate) peak: u64,
 }
 
-/// Runs a command without output; `Err` says how it failed.
+/// Runs a command without output; an error says how it failed.
 pub(crate) fn measure(command: &[String]) -> Result<Sample, String> {
     let me = std::env::current_exe().unwrap();
     let output = Command::new(me).arg("measure").args(command).output().unwrap();
@@ -32,7 +32,7 @@ pub(crate) fn measure(command: &[String]) -> Result<Sample, String> {
     }
 }
 
-/// Whether a command says yes.
+/// Returns whether a command succeeds.
 pub(crate) fn succeeds(command: &[String]) -> bool {
     let Some((program, arguments)) = command.split_first() else { return false };
     let quiet = Command::new(program)
@@ -44,7 +44,7 @@ pub(crate) fn succeeds(command: &[String]) -> bool {
     quiet.is_ok_and(|status| status.success())
 }
 
-/// What the small process does.
+/// Runs in the small process.
 pub(crate) fn role(command: &[String]) -> ExitCode {
     let (program, arguments) = command.split_first().unwrap();
     let mut command = Command::new(program);

@@ -1,14 +1,14 @@
-//! The peak of the memory of every command on every workload.
+//! The memory peak of every command on every workload.
 
 use super::commands::create;
 use super::contestant::{Check, Contestant, Kind, Prepared, words};
 use super::runner::Bench;
 
-/// What a command may take whatever it does, and for each member.
+/// Memory allowed for any command, and for each member.
 const BASE_KIB: u64 = 64 << 10;
 const PER_MEMBER_BYTES: u64 = 200;
 
-/// The most that a command may take, in KiB.
+/// Returns the memory that a command may use, in KiB.
 pub(crate) fn bound(members: u64) -> u64 {
     BASE_KIB + members * PER_MEMBER_BYTES / 1024
 }

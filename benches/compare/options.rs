@@ -7,23 +7,23 @@ use super::workloads::Workload;
 pub(crate) const HELP: &str = "\
 usage: cargo bench --bench compare -- OPTION...
 
-Measures ra-pack against the bare work and against other tools, and prints tables. An option must be
-given: all that can be measured takes hours. What is not installed is left out, with a note.
+Measures ra-pack against a baseline and other tools, and prints tables. At least one option is
+required, because measuring everything takes hours. Tools that are not installed are skipped with a note.
 
   --workload LIST   W1 to W7, tiny, or all                        [W1,W2,W3,W4,W5,W6,W7]
   --ops LIST        create, verify, get, extract, list, compressed, jobs, library, slices,
-                    convert, scaling, memory, startup, all; none makes the tables again
+                    convert, scaling, memory, startup, all; none only makes the tables
                                                                   [create,verify,get,extract]
-  --rounds N        counted rounds, after one that is not         [7]
-  --peers WHO       all, or none: the bare work alone is the rival  [all]
-  --members LIST    the sizes for scaling                         [1000,10000,100000,1000000]
-  --python FILE     an interpreter that has numpy, h5py, bagit, Pillow, each if possible  [python3]
-  --ra-pack FILE    the program to measure                        [the one that cargo has built]
-  --data DIR        where workloads are made and kept             [target/compare/data]
-  --work DIR        where archives are written for the time of the run; a tmpfs for extract
+  --rounds N        number of rounds, after one that is not counted  [7]
+  --peers WHO       all, or none: compare only with the baseline  [all]
+  --members LIST    numbers of members for scaling                [1000,10000,100000,1000000]
+  --python FILE     a Python, if possible with NumPy, h5py, bagit and Pillow  [python3]
+  --ra-pack FILE    the program to measure                        [the one built by cargo]
+  --data DIR        where to make and keep workloads              [target/compare/data]
+  --work DIR        where to write archives during the run; a tmpfs for extract
                                                                   [target/compare/work]
-  --results DIR     where samples are kept                        [target/compare/results]
-  --out FILE        put the tables into this page, between its markers, and plots beside it
+  --results DIR     where to keep samples                         [target/compare/results]
+  --out FILE        put the tables between the markers of this page, and plots next to it
 ";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,12 +92,12 @@ pub(crate) struct Options {
     pub(crate) work: PathBuf,
     pub(crate) results: PathBuf,
     pub(crate) out: Option<PathBuf>,
-    /// Whether each run is told.
+    /// Whether to report each run.
     pub(crate) progress: bool,
 }
 
 impl Options {
-    /// What is done when nothing else is said.
+    /// Returns the defaults.
     pub(crate) fn new() -> Self {
         let home = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("target/compare");
         Self {
@@ -116,7 +116,7 @@ impl Options {
         }
     }
 
-    /// The options, or `None` when help is wanted, or nothing.
+    /// Parses the options; `None` if there are none, or help is requested.
     pub(crate) fn parse(arguments: &[String]) -> Result<Option<Self>, String> {
         let mut options = Self::new();
         let mut asked = false;

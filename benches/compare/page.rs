@@ -1,4 +1,4 @@
-//! Tables put into a page, between their markers, so that what is written around them stays.
+//! Inserts tables into a page between markers, and keeps the text around them.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::tables::costs;
 
 const END: &str = "<!-- end of table -->";
 
-/// Replaces the tables that have a place in the page, and draws the plot next to it.
+/// Replaces the tables that the page has markers for, and draws the plot next to it.
 pub(crate) fn update(page: &Path, tables: &[(String, String)], results: &Path) {
     let mut text = fs::read_to_string(page).unwrap();
     for (name, table) in tables {

@@ -1,22 +1,22 @@
-//! Cost per member against the number of members: both axes logarithmic, so that a constant cost is a
-//! level line.
+//! Plots the cost per member against the number of members. Both axes are logarithmic, so a constant cost is a
+//! horizontal line.
 
 use std::fmt::Write;
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 360.0;
-/// Room for what is written at the sides.
+/// Margins for labels.
 const LEFT: f64 = 56.0;
 const RIGHT: f64 = 84.0;
 const TOP: f64 = 28.0;
 const BOTTOM: f64 = 44.0;
-/// Names at the ends of lines do not come closer to each other.
+/// Smallest distance between the names at the ends of lines.
 const LINE_HEIGHT: f64 = 15.0;
 
-/// Colours that can be told apart on white and on black.
+/// Colours that are distinct on white and on black.
 const COLOURS: [&str; 5] = ["#2f81d6", "#d9730d", "#2f9e57", "#b558c9", "#d1495b"];
 
-/// An axis: from which power of ten to which, and where these stand.
+/// An axis: its first and last power of ten, and their positions.
 struct Axis {
     low: f64,
     high: f64,
@@ -40,7 +40,7 @@ impl Axis {
     }
 }
 
-/// The lines, each with its name and its points.
+/// Draws lines from their names and points.
 pub(crate) fn draw(lines: &[(String, Vec<(f64, f64)>)]) -> String {
     let points = lines.iter().flat_map(|(_, points)| points);
     let x = Axis::around(points.clone().map(|point| point.0), LEFT, WIDTH - RIGHT);

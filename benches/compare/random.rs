@@ -1,6 +1,6 @@
-//! Numbers that look random and are the same every time.
+//! Reproducible random numbers.
 
-/// The generator known as `SplitMix64`: one addition and a mix for each number.
+/// The generator `SplitMix64`: one addition and a mix for each number.
 #[derive(Debug, Clone)]
 pub(crate) struct Random(u64);
 
@@ -17,13 +17,13 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Evenly from `low` to `high`.
+    /// Returns a number evenly distributed from `low` to `high`.
     pub(crate) fn between(&mut self, low: f32, high: f32) -> f32 {
         let unit = (self.next() >> 40) as f32 / (1_u32 << 24) as f32;
         low + unit * (high - low)
     }
 
-    /// Near a normal distribution of mean 0 and deviation 1: the sum of four even ones.
+    /// Returns a roughly normal number with mean 0 and deviation 1: the sum of four even ones.
     pub(crate) fn normal(&mut self) -> f32 {
         let bits = self.next();
         let sum: u32 = (0..4).map(|part| (bits >> (16 * part)) as u32 & 0xffff).sum();

@@ -1,4 +1,4 @@
-//! Rounds: in each every contestant runs once, and the order turns by one from round to round.
+//! Rounds: every contestant runs once in each, and the order rotates from round to round.
 
 use std::fs;
 use std::io::Read;
@@ -11,7 +11,7 @@ use super::options::Options;
 use super::samples::{Group, Row};
 use super::workloads::{Tree, Workload};
 
-/// A run of the comparison, with the directory that its archives lie in.
+/// A run of the comparison, with the directory for its archives.
 #[derive(Debug)]
 pub(crate) struct Bench<'o> {
     pub(crate) options: &'o Options,
@@ -27,7 +27,7 @@ impl<'o> Bench<'o> {
         Self { options, work }
     }
 
-    /// A path for something of this run.
+    /// Returns a path for a file of this run.
     pub(crate) fn at(&self, name: &str) -> PathBuf {
         self.work.join(name)
     }
@@ -42,7 +42,7 @@ impl<'o> Bench<'o> {
         fs::create_dir_all(&self.work).unwrap();
     }
 
-    /// Lets them compete, and keeps what was measured.
+    /// Runs the contestants, and stores the samples.
     pub(crate) fn compete(
         &self,
         operation: &str,
@@ -60,8 +60,10 @@ impl<'o> Bench<'o> {
             match contestant.needs.iter().find(|need| !self.is_installed(need)) {
                 Some(missing) => {
                     let missing = missing.trim_start_matches("py:");
-                    notes
-                        .push(format!("{}: left out, {missing} is not installed", contestant.name));
+                    notes.push(format!(
+                        "{}: skipped, because {missing} is not installed",
+                        contestant.name
+                    ));
                 }
                 None => present.push(contestant),
             }
@@ -73,7 +75,7 @@ impl<'o> Bench<'o> {
             .iter()
             .map(|contestant| Row::new(&contestant.name, contestant.kind, &contestant.what))
             .collect();
-        // The first round warms the caches and tells whether the results are right.
+        // The first round warms the caches, and its results are checked.
         for round in 0..=rounds {
             for turn in 0..present.len() {
                 let index = (round + turn) % present.len();
@@ -99,7 +101,7 @@ impl<'o> Bench<'o> {
         if let Some(before) = &contestant.before {
             assert!(succeeds(before), "{}: {before:?}", contestant.name);
         }
-        // What earlier runs wrote must not be written back during this one.
+        // Data of earlier runs must not be written back during this one.
         rustix::fs::sync();
         let index = round % contestant.commands.len();
         let sample = measure(&contestant.commands[index])
@@ -140,7 +142,7 @@ impl Drop for Bench<'_> {
     }
 }
 
-/// Makes what a contestant needs, unless another needed it before, and reads it once.
+/// Makes the file that a contestant needs, unless it exists, and reads it once.
 fn prepare(contestant: &Contestant) {
     for prepared in &contestant.prepared {
         if !prepared.file.exists() {

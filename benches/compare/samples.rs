@@ -1,4 +1,4 @@
-//! What was measured, kept as text: one file for each table of each workload.
+//! Samples as text files: one for each table of each workload.
 
 use std::fs;
 use std::path::Path;
@@ -12,9 +12,9 @@ pub(crate) struct Row {
     pub(crate) name: String,
     pub(crate) kind: Kind,
     pub(crate) what: String,
-    /// Bytes of what it made, or that it read.
+    /// Size of its output or input in bytes.
     pub(crate) bytes: u64,
-    /// One for each round, in order.
+    /// One sample for each round, in order.
     pub(crate) samples: Vec<Sample>,
 }
 
@@ -24,15 +24,15 @@ impl Row {
     }
 }
 
-/// What was measured of one operation on one workload.
+/// The samples of one operation on one workload.
 #[derive(Debug, Clone)]
 pub(crate) struct Group {
     pub(crate) operation: String,
     pub(crate) workload: String,
-    /// What the workload is: arrays, files, bytes.
+    /// The size of the workload: arrays, files, bytes.
     pub(crate) facts: [u64; 3],
     pub(crate) rows: Vec<Row>,
-    /// Who was left out, and why.
+    /// The contestants that were skipped, with the reason.
     pub(crate) notes: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ impl Group {
             .unwrap();
     }
 
-    /// Everything that lies in a directory, sorted by workload.
+    /// Loads all samples in a directory, sorted by workload.
     pub(crate) fn load_all(directory: &Path) -> Vec<Self> {
         let mut paths: Vec<_> = fs::read_dir(directory)
             .map(|entries| entries.map(|entry| entry.unwrap().path()).collect())

@@ -1,11 +1,11 @@
-//! From a thousand members to a million: what each member costs.
+//! The cost per member, from a thousand members to a million.
 
 use super::commands::create;
 use super::contestant::{Contestant, Kind, Prepared, words};
 use super::runner::Bench;
 use super::workloads::Workload;
 
-/// From here on a round takes so long that few are made.
+/// The number of members from which only a few rounds are run, because each takes long.
 const MANY: u64 = 500_000;
 
 pub(crate) fn run(bench: &Bench<'_>) {

@@ -1,4 +1,4 @@
-//! Parts of a cube of 512 MiB: what is read, and how long it takes.
+//! Slices of a cube of 512 MiB: the bytes that are read, and the time.
 
 use std::fs;
 use std::hint::black_box;
@@ -39,7 +39,7 @@ pub(crate) fn run(bench: &Bench<'_>) {
         [python.as_str(), "-c", PYTHON, "h5_create", one.to_str().unwrap(), h5.to_str().unwrap()];
     let with_python = bench.options.peers && succeeds(&make.map(str::to_owned));
     if bench.options.peers && !with_python {
-        notes.push("h5py and numpy: left out, they are not installed".to_owned());
+        notes.push("h5py and NumPy: skipped, because they are not installed".to_owned());
     }
     let pack = Pack::open(&archive).unwrap();
     let (_, offset) = pack.array(NAME).unwrap().offsets().unwrap().unwrap();
@@ -59,7 +59,7 @@ pub(crate) fn run(bench: &Bench<'_>) {
     bench.clear();
 }
 
-/// Adds what a process tells: reader, part, seconds, and bytes read where it knows them.
+/// Adds the results that a process prints: reader, slice, seconds, and bytes read if known.
 fn take(command: &mut Command, rows: &mut Vec<Row>) {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -98,7 +98,7 @@ pub(crate) fn role(arguments: &[String]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Bytes that this process has asked the system for.
+/// Returns the number of bytes that this process has read from the system.
 fn bytes_read() -> u64 {
     let text = fs::read_to_string("/proc/self/io").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("rchar: "));
@@ -107,11 +107,11 @@ fn bytes_read() -> u64 {
 
 #[expect(unsafe_code, reason = "mapping a file needs a promise")]
 fn map(archive: &Path) -> Pack {
-    // SAFETY: nobody else writes below the directory of this run.
+    // SAFETY: no other program writes below the directory of this run.
     unsafe { Pack::map(archive) }.unwrap()
 }
 
-/// The same part, picked out of a view of the whole.
+/// Returns the same slice of a view of the complete array.
 fn expected(archive: &Path, part: &str) -> ndarray::ArrayD<f32> {
     let pack = map(archive);
     let array = pack.array(NAME).unwrap();
@@ -126,7 +126,7 @@ fn expected(archive: &Path, part: &str) -> ndarray::ArrayD<f32> {
 
 fn mapped(archive: &Path, at: usize) {
     for part in PARTS {
-        // A map of its own for each: the pages of a column are also those of the plane through it.
+        // Each slice has its own map, because the pages of a column are also those of the plane through it.
         let pack = map(archive);
         let start = Instant::now();
         let array = pack.array(NAME).unwrap();

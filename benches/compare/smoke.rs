@@ -1,5 +1,5 @@
-//! A run of a moment, for `cargo test`: every kind of measurement on a few small files, against the bare
-//! work alone, and the tables put into a copy of the page.
+//! A short run for `cargo test`: every kind of measurement on a few small files, with the baseline as the only
+//! contestant, and the tables put into a copy of the page.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ pub(crate) fn run() {
     let scratch = tempfile::tempdir().unwrap();
     let at = |name: &str| scratch.path().join(name);
     let mut operations = Operation::ALL.to_vec();
-    // Their workloads are large whatever is asked for.
+    // Their workloads are always large.
     operations.retain(|operation| !matches!(operation, Operation::Library | Operation::Slices));
     let options = Options {
         workloads: vec![Workload::Tiny],

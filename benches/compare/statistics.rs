@@ -1,8 +1,8 @@
-//! Medians, and ratios of what ran in the same round.
+//! Medians, and ratios of times in the same round.
 
 use super::measure::Sample;
 
-/// The middle of some values, and the outermost.
+/// The median, the minimum and the maximum of some values.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spread {
     pub(crate) median: f64,
@@ -24,8 +24,7 @@ impl Spread {
         Some(Self { median, least, most })
     }
 
-    /// How many times as long the one took as the other, round by round: what disturbs a round
-    /// disturbs both.
+    /// Returns the ratio of two times, round by round, so that a disturbance of a round affects both.
     pub(crate) fn of_ratios(one: &[Sample], other: &[Sample]) -> Option<Self> {
         Self::of(one.iter().zip(other).map(|(one, other)| one.wall / other.wall))
     }

@@ -8,7 +8,7 @@ use super::memory;
 use super::samples::{Group, Row};
 use super::statistics::Spread;
 
-/// Every table that can be made of what lies in a directory, by its name in the page.
+/// Returns every table that can be made from the samples in a directory, by its name in the page.
 pub(crate) fn all(results: &Path) -> Vec<(String, String)> {
     let groups = Group::load_all(results);
     let of = |operation: &str| -> Vec<&Group> {
@@ -33,7 +33,7 @@ pub(crate) fn all(results: &Path) -> Vec<(String, String)> {
         "convert",
         "startup",
     ] {
-        // Compressed archives of the largest workload that was measured.
+        // Compressed archives of the largest measured workload.
         let groups = of(operation);
         let shown = if operation == "compressed" { groups.len().saturating_sub(1) } else { 0 };
         tables.push((operation.to_owned(), one_by_one(&groups[shown..])));
@@ -45,7 +45,7 @@ pub(crate) fn all(results: &Path) -> Vec<(String, String)> {
     tables
 }
 
-/// A table from its cells; the first row is the head. Figures stand to the right.
+/// Makes a table from its cells; the first row is the head. Numbers are aligned right.
 fn markdown(rows: &[Vec<String>]) -> String {
     let mut text = String::new();
     for (index, row) in rows.iter().enumerate() {
@@ -69,7 +69,7 @@ fn median(row: &Row) -> f64 {
     Spread::of(row.samples.iter().map(|sample| sample.wall)).map_or(f64::NAN, |wall| wall.median)
 }
 
-/// Three figures that count, and a unit that suits.
+/// Formats a time with three significant digits and a suitable unit.
 fn seconds(value: f64) -> String {
     let (value, unit) = match value {
         value if value >= 1.0 => (value, "s"),
@@ -126,7 +126,7 @@ fn workloads(groups: &[Group]) -> String {
     if rows.len() > 1 { markdown(&rows) } else { String::new() }
 }
 
-/// Everybody in multiples of the bare work, the fastest first, with what is left out below.
+/// Makes a table with multiples of the baseline, the fastest contestant first, and notes on the skipped ones.
 fn against_limit(groups: &[&Group]) -> String {
     let Some(first) = groups.first() else { return String::new() };
     let mut head = vec!["× baseline".to_owned()];
@@ -140,7 +140,7 @@ fn against_limit(groups: &[&Group]) -> String {
     let cell = |group: &Group, name: &str| {
         Spread::of_ratios(&find(group, name)?.samples, &of_kind(group, Kind::Limit)?.samples)
     };
-    // By the first workload that has them.
+    // By the first workload that has both.
     names.sort_by(|a, b| {
         let key = |row: &Row| {
             let known = groups.iter().find_map(|group| cell(group, &row.name));
@@ -175,8 +175,8 @@ fn against_limit(groups: &[&Group]) -> String {
     )
 }
 
-/// A table for each workload: time, processor, what was made, and how it compares to the first of its
-/// kind, which stands before the colon of a name.
+/// Makes a table for each workload: time, processor, output size, and the ratio to the first contestant of the same
+/// kind, which is the part of the name before the colon.
 fn one_by_one(groups: &[&Group]) -> String {
     let mut text = String::new();
     for group in groups {
@@ -235,7 +235,7 @@ fn speed_up(groups: &[&Group]) -> String {
     if groups.is_empty() { String::new() } else { markdown(&rows) }
 }
 
-/// Microseconds for each member, by command and number of members: what the plot shows, too.
+/// Returns microseconds per member, by command and number of members, for the table and the plot.
 pub(crate) fn costs(groups: &[&Group]) -> Vec<(String, Vec<(f64, f64)>)> {
     let Some(first) = groups.first() else { return Vec::new() };
     let cost = |group: &Group, name: &str| {
@@ -269,7 +269,7 @@ fn per_member(groups: &[&Group]) -> String {
     if groups.is_empty() { String::new() } else { markdown(&rows) }
 }
 
-/// The peaks of the first workload: a row for each command, a column for each container.
+/// Makes a table of the peaks of the first workload: a row for each command, a column for each container.
 fn peaks(groups: &[&Group]) -> String {
     let Some(group) = groups.first() else { return String::new() };
     let kind =
@@ -297,7 +297,7 @@ fn peaks(groups: &[&Group]) -> String {
     format!("Bound: {bound} MiB ({}).\n\n{}", group.workload, markdown(&rows))
 }
 
-/// The peak of a command, marked where it is above the bound.
+/// Formats the peak of a command, marked if it is above the limit.
 fn peak(group: &Group, name: &str) -> String {
     let peaks = find(group, name).map(|row| row.samples.iter().map(|sample| sample.peak));
     let Some(peak) = peaks.and_then(Iterator::max) else { return "–".to_owned() };

@@ -1,4 +1,4 @@
-//! The directories that are packed: made from nothing, the same every time.
+//! The directories that are packed: generated, and identical every time.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -9,7 +9,7 @@ use ra_pack::ra::Header;
 
 use super::random::Random;
 
-/// Arrays in one directory, where there are many.
+/// Arrays per directory in workloads with many arrays.
 const PER_DIRECTORY: u64 = 1_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(crate) enum Workload {
     Large,
     Huge,
     Mixed,
-    /// As many members as it says: arrays of ten numbers, each with its description.
+    /// This number of members: arrays of ten numbers, each with its description.
     Members(u64),
 }
 
@@ -55,7 +55,7 @@ impl Workload {
         }
     }
 
-    /// Writes it under `data` unless it lies there already.
+    /// Writes the workload under `data` unless it exists.
     pub(crate) fn make(self, data: &Path) -> Tree {
         let root = data.join(self.name());
         let made = data.join(format!("{}.made", self.name()));
@@ -125,7 +125,7 @@ impl Making {
         }
     }
 
-    /// What an instrument would record: a slow oscillation with noise, in steps of 2⁻¹³.
+    /// Writes a field like that of an instrument: a slow oscillation with noise, in steps of 2⁻¹³.
     fn field(&mut self, name: &str, dims: &[u64]) {
         let path = self.root.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -142,7 +142,7 @@ impl Making {
         describe(&path, dims, f32_type());
     }
 
-    /// Sizes of 1 KiB to 64 MiB, as many small as large by the logarithm, in no order.
+    /// Writes arrays of 1 KiB to 64 MiB in random order, with logarithmically distributed sizes.
     fn mixed(&mut self, count: u64) {
         let mut elements: Vec<u64> = (0..count)
             .map(|number| {
@@ -182,7 +182,7 @@ fn normal(random: &mut Random, elements: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Like a written digit: three strokes on a field that is mostly zero.
+/// Makes something like a written digit: three strokes on a field that is mostly zero.
 fn digit(random: &mut Random, _: usize, out: &mut Vec<u8>) {
     let strokes: Vec<[f32; 5]> = (0..3)
         .map(|_| {
@@ -202,7 +202,7 @@ fn digit(random: &mut Random, _: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Like a small photograph: smooth colours, enlarged from 6×6 points, with two bits of noise.
+/// Makes something like a small photograph: smooth colours, enlarged from 6×6 points, with two bits of noise.
 fn image(random: &mut Random, _: usize, out: &mut Vec<u8>) {
     let points: Vec<f32> = (0..6 * 6 * 3).map(|_| random.between(0.0, 255.0)).collect();
     let point = |x: usize, y: usize, colour: usize| points[(colour * 6 + y.min(5)) * 6 + x.min(5)];
@@ -254,7 +254,7 @@ impl Tree {
         self.files.iter().map(|(path, _)| path.as_str()).filter(|path| path.ends_with(".ra"))
     }
 
-    /// Arrays near the beginning, in the middle, near the end.
+    /// Returns arrays near the beginning, in the middle and near the end.
     pub(crate) fn picks(&self) -> Vec<&str> {
         let arrays: Vec<&str> = self.arrays().collect();
         [10, 50, 90].iter().map(|percent| arrays[arrays.len() * percent / 100]).collect()

@@ -1,5 +1,4 @@
-//! A large file packed and verified, against the digest of the same bytes in memory, which neither can
-//! be faster than.
+//! Packing and verifying a large file, compared with hashing the same bytes in memory, which is the lower bound.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +14,7 @@ use tempfile::TempDir;
 
 const ELEMENTS: u32 = 64 << 20;
 
-/// A directory `exp` with one array of 256 MiB and its description.
+/// Makes a directory `exp` with one array of 256 MiB and its description.
 fn source() -> TempDir {
     let scratch = tempfile::tempdir().unwrap();
     let directory = scratch.path().join("exp");

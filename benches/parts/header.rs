@@ -1,4 +1,4 @@
-//! The header of an array, from its bytes.
+//! Parsing the header of an array.
 
 use divan::Bencher;
 use divan::counter::BytesCount;

@@ -1,25 +1,25 @@
-//! How fast the parts are, each by itself: `cargo bench --bench parts`.
+//! The speed of single parts: `cargo bench --bench parts`.
 //!
-//! Sizes of 1,000, 10,000 and 100,000 show that time grows with size and not faster.
+//! Sizes of 1,000, 10,000 and 100,000 show whether time is proportional to size.
 
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
-    reason = "a benchmark that cannot go on must stop, and say where"
+    reason = "a benchmark that fails must stop with a message"
 )]
 
-mod hashing; // a large file packed and verified, against the bare digest
+mod hashing; // mod hashing; // a large file packed and verified, compared with hashing alone
 mod header; // the header of an array
 mod manifest; // lists of digests
-mod ndl; // descriptions: the plain few lines, any document, a whole pack
-mod read; // one array by its name: viewed, read, and read into memory that is there
-mod structure; // every byte of a zip accounted for, without its content
-mod transposed; // arrays in another order than that of the file
+mod ndl; // mod ndl; // descriptions: a plain one, any document, the document of a pack
+mod read; // mod read; // one array by its name: viewed, read, and read into existing memory
+mod structure; // mod structure; // every byte of a zip checked, except the content of members
+mod transposed; // mod transposed; // arrays in another order than that of the file
 
-/// How many of whatever is counted.
+/// The numbers of items.
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 
-/// Members that share a directory, arrays that share a group.
+/// Number of members in a directory, and of arrays in a group.
 const TOGETHER: usize = 100;
 
 fn main() {

@@ -1,4 +1,4 @@
-//! Lists of digests.
+//! Parsing and searching manifests.
 
 use std::fmt::Write;
 

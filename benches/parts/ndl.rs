@@ -1,7 +1,7 @@
-//! Descriptions: the few plain lines that most are, any document, and the document of a whole pack.
+//! Descriptions: a plain one, any document, and the document of a pack.
 //!
-//! The throughput of the largest is lower only because its tree no longer fits the caches: twice the
-//! arrays take twice the time there, too.
+//! The throughput for the largest size is lower only because the tree no longer fits the caches; above it, time is
+//! proportional to size again.
 
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ ndarrays:
       units: m s-1
 ";
 
-/// A pack's document: about a hundred bytes for each array, each group with a coordinate.
+/// Returns the document of a pack: about a hundred bytes for each array, and a coordinate for each group.
 fn pack_document(arrays: usize) -> String {
     let mut text = String::new();
     for first in (0..arrays).step_by(TOGETHER) {

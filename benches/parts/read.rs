@@ -1,4 +1,4 @@
-//! One array of a pack by its name: viewed, read, and read into memory that is there.
+//! One array of a pack by its name: viewed, read, and read into existing memory.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,10 +9,10 @@ use ra_pack::create::CreateOptions;
 use ra_pack::{Pack, RawArray, create, ra};
 use tempfile::TempDir;
 
-/// Arrays of the pack, each of 2,000 bytes.
+/// Number of arrays in the pack, each of 2,000 bytes.
 const ARRAYS: usize = 3_000;
 
-/// A stored zip, and the names of its arrays in an order that is not its own.
+/// A stored zip, and the names of its arrays in random order.
 struct Zip {
     scratch: TempDir,
     names: Vec<String>,
@@ -39,12 +39,12 @@ impl Zip {
 
     #[expect(unsafe_code, reason = "mapping a file needs a promise")]
     fn map(&self) -> Pack {
-        // SAFETY: nobody else knows of this file.
+        // SAFETY: no other program knows this file.
         unsafe { Pack::map(self.scratch.path().join("x.zip")) }.unwrap()
     }
 }
 
-/// Measures `look` with the names in turn, all of which were looked for before.
+/// Measures `look` with the names in turn, after looking up each once.
 fn each(bencher: Bencher<'_, '_>, look: impl Fn(&Pack, &str)) {
     let zip = Zip::new();
     let pack = zip.map();
@@ -53,7 +53,7 @@ fn each(bencher: Bencher<'_, '_>, look: impl Fn(&Pack, &str)) {
     bencher.bench_local(|| look(&pack, names.next().unwrap()));
 }
 
-/// A map of names to places in the archive, and no more: the least that a program could do.
+/// A map of names to offsets in the archive: the lower bound.
 #[divan::bench]
 fn view_by_hash_map(bencher: Bencher<'_, '_>) {
     let zip = Zip::new();

@@ -1,4 +1,4 @@
-//! Every byte of a zip accounted for, by what its headers and its directory say: `verify --fast`.
+//! Checks of every byte of a zip against its headers and its directory: `verify --fast`.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -15,7 +15,7 @@ use zip::{CompressionMethod, ZipWriter};
 
 use super::{SIZES, TOGETHER};
 
-/// A zip of small text files and their manifest, by another writer.
+/// Writes a zip of small text files and their manifest, with another writer.
 fn write_zip(path: &Path, files: usize) {
     let mut zip = ZipWriter::new(BufWriter::new(File::create(path).unwrap()));
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);

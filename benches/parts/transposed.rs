@@ -1,5 +1,5 @@
-//! Arrays in another order than that of the file: taken as they lie, copied into the other order, and
-//! the other way round, into a file, from an array whose last index is fastest.
+//! Arrays in another order than that of the file: used without a copy, copied into the other order, and written from a
+//! row-major array.
 
 use divan::Bencher;
 use divan::counter::BytesCount;
@@ -9,7 +9,7 @@ use ra_pack::ra::{RawArray, read_slice, view};
 const ROWS: usize = 2048;
 const COLUMNS: usize = 1024;
 
-/// The file of a matrix of 8 MiB, and the matrix.
+/// Returns the file of a matrix of 8 MiB, and the matrix.
 fn file() -> (Vec<u8>, Array2<f32>) {
     let matrix = Array2::from_shape_fn((ROWS, COLUMNS), |(row, column)| {
         f32::from(u16::try_from(row).unwrap()) + f32::from(u16::try_from(column).unwrap()) / 4096.0

@@ -1,4 +1,4 @@
-//! The tag files of bags: by themselves, and in a bag.
+//! Targets for the tag files of bags, alone and in a bag.
 
 use std::fs;
 
@@ -23,8 +23,8 @@ const ENCODINGS: [TagEncoding; 6] = [
     TagEncoding::Ascii,
 ];
 
-/// Any bytes as each of the tag files: faults stand on lines that are there, in order, and what is
-/// written is read the same.
+/// Reads any bytes as each of the tag files. Findings have existing lines, in order, and writing and reading again
+/// gives the same.
 pub fn bag_tags(bytes: &[u8]) {
     let (declaration, _) = BagDeclaration::parse(bytes);
     assert_eq!(
@@ -47,7 +47,7 @@ pub fn bag_tags(bytes: &[u8]) {
         if let Some(oxum) = PayloadOxum::parse(text) {
             assert_eq!(PayloadOxum::parse(&oxum.to_string()), Some(oxum));
         }
-        // Labels and values that no line could hold.
+        // Labels and values that no line can contain.
         let mut info = BagInfo::default();
         for pair in text.split('\u{1}') {
             let (label, value) = pair.split_once('\u{2}').unwrap_or((pair, pair));
@@ -57,9 +57,9 @@ pub fn bag_tags(bytes: &[u8]) {
     }
 }
 
-/// The same text in any encoding is the same text.
+/// Checks that a text is the same in every encoding.
 fn transcode(text: &str) {
-    // A mark at the front says in which order the bytes are, and is no part of the text.
+    // A leading mark would be read as a byte order mark and not as text.
     if text.starts_with(['\u{feff}', '\u{fffe}']) {
         return;
     }
@@ -127,7 +127,7 @@ fn one_text(version: BagVersion, text: &[u8]) {
     in_order(&manifest_notes(version, "manifest-sha256.txt", text));
 }
 
-/// What is written of metadata is read the same by every version.
+/// Checks that every version reads written metadata unchanged.
 fn read_back(mut info: BagInfo) {
     let oxum = PayloadOxum { bytes: u64::MAX, files: 0 };
     info.set_payload(oxum);
@@ -145,7 +145,7 @@ fn read_back(mut info: BagInfo) {
     }
 }
 
-/// What the parts of the input are, in their order; a line of four dashes separates them.
+/// The files in the input, in order; separated by lines of four dashes.
 const TAG_FILES: [&str; 6] = [
     "bagit.txt",
     "manifest-sha256.txt",
@@ -159,8 +159,8 @@ const PAYLOAD: [(&str, &[u8], &str); 2] = [
     ("data/b", b"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
 ];
 
-/// A bag whose tag files are the input: `verify` says the same of it in a directory and in a zip, and
-/// finds no fault only where the manifest has the digests of the payload.
+/// Verifies a bag with tag files from the input. `verify` reports the same for a directory and a zip, and finds no
+/// error only if the manifest has the digests of the payload.
 pub fn bag_verify(bytes: &[u8]) {
     let mut parts = Vec::new();
     let mut rest = bytes;
@@ -170,7 +170,7 @@ pub fn bag_verify(bytes: &[u8]) {
     }
     parts.push(rest);
     let mut files: Vec<(&str, &[u8])> = TAG_FILES.into_iter().zip(parts).collect();
-    // A part without a byte is a file that is not there.
+    // An empty part means that the file is missing.
     files.retain(|(_, content)| !content.is_empty());
     files.extend(PAYLOAD.map(|(name, content, _)| (name, content)));
 
@@ -203,12 +203,12 @@ pub fn bag_verify(bytes: &[u8]) {
     );
     if report.is_sound() && report.bag.is_some() {
         let manifest = files.iter().find(|(name, _)| *name == TAG_FILES[1]);
-        let Some((_, text)) = manifest else { return }; // by MD5, which is not computed here
-        // The digits are the same in every encoding, but for the NULs of UTF-16.
+        let Some((_, text)) = manifest else { return }; // let Some((_, text)) = manifest else { return }; // MD5, which is not computed here
+        // The digits are the same in every encoding, except for the NULs of UTF-16.
         let digits: Vec<u8> = text.iter().filter(|byte| **byte != 0).copied().collect();
         let digits = String::from_utf8_lossy(&digits).to_lowercase();
         for (name, _, digest) in PAYLOAD {
-            assert!(digits.contains(digest), "{name} is called sound without its digest");
+            assert!(digits.contains(digest), "{name} is called valid without its digest");
         }
     }
 }

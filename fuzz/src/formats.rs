@@ -1,4 +1,4 @@
-//! Bytes in memory: an array, a description, a manifest.
+//! Targets for bytes in memory: an array, a description, a manifest.
 
 use ra_pack::digest::Algorithm;
 use ra_pack::finding::Place;
@@ -6,13 +6,13 @@ use ra_pack::manifest::{Manifest, NameEncoding};
 use ra_pack::ra::{Header, ReadError, decode};
 use ra_pack::{AnyArray, RawArray};
 
-/// Any bytes as a manifest: what is read, written and read again is the same.
+/// Reads any bytes as a manifest. If it can be read, writing and reading it again gives the same.
 pub fn manifest(text: &[u8]) {
-    // BagIt before 1.0 has no way to write a line end, so it is not written.
+    // BagIt before 1.0 cannot write line ends in names, so it is left out.
     for names in [NameEncoding::Gnu, NameEncoding::Percent] {
         let (manifest, _) = Manifest::parse(Algorithm::Sha256, names, text);
-        // In a bag blanks before a name separate it from the digest. No name in one begins so: all
-        // payload lies below `data/`.
+        // In a bag, spaces before a name separate it from the digest. No name there begins with one, because the
+        // payload is below `data/`.
         let blank = |path: &str| path.starts_with([' ', '\t']);
         if names == NameEncoding::Percent
             && manifest.entries().iter().any(|entry| blank(entry.path.as_str()))
@@ -31,14 +31,14 @@ pub fn manifest(text: &[u8]) {
     let _ = Manifest::parse(Algorithm::Md5, NameEncoding::Verbatim, text);
 }
 
-/// Any bytes as a description: what is read, written and read again is the same.
+/// Reads any bytes as a description. If it can be read, writing and reading it again gives the same.
 pub fn ndl(text: &[u8]) {
     let parsed = ra_pack::ndl::parse(text);
     for finding in &parsed.findings {
         let Some(Place::Text { start, end, .. }) = finding.place else { panic!("{finding}") };
         assert!(start <= end);
     }
-    // What is read in one look is what the parser reads.
+    // The fast reader and the parser agree.
     let plain = str::from_utf8(text).ok().and_then(ra_pack::ndl::PlainDescription::read);
     if let Some(plain) = plain {
         assert_eq!(parsed.findings, []);
@@ -57,12 +57,12 @@ pub fn ndl(text: &[u8]) {
     let again = ra_pack::ndl::parse(yaml.as_bytes());
     assert!(!again.has_errors(), "{:?}\n{yaml}", again.findings);
     let again = again.document.unwrap();
-    // By the text: a NaN differs from itself.
+    // Compared as text, because a NaN differs from itself.
     assert_eq!(again.to_yaml(), yaml);
     assert_eq!(format!("{again:?}"), format!("{document:?}"));
 }
 
-/// Any bytes as a RawArray: every reader agrees, and what is written again is read the same.
+/// Reads any bytes as a RawArray. All readers agree, and writing and reading it again gives the same.
 pub fn ra_decode(file: &[u8]) {
     let len = file.len().try_into().unwrap();
     let decoded = decode(file);
@@ -79,14 +79,14 @@ pub fn ra_decode(file: &[u8]) {
     let mut written = Vec::new();
     array.write_to(&mut written).unwrap();
     let again = decode(&written).unwrap();
-    // Truth values are written as `uint8`, which has their width.
+    // Truth values are written as `uint8`, which has the same width.
     let expected = decoded.header.decoded();
     assert_eq!(again.header.dims(), expected.dims());
     assert_eq!(again.header.element().elbyte(), expected.element().elbyte());
     assert_eq!(again.data, decoded.data);
     match AnyArray::read_sized(&*written, written.len().try_into().unwrap()) {
         Ok(_) => {}
-        Err(ReadError::Decode(error)) => panic!("what was written cannot be read: {error}"),
+        Err(ReadError::Decode(error)) => panic!("a written file cannot be read: {error}"),
         Err(error) => panic!("{error}"),
     }
 }

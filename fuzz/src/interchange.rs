@@ -1,4 +1,4 @@
-//! Files of ds-format, and pictures.
+//! Targets for files of ds-format and PNG images.
 
 use std::io::{Cursor, Read};
 
@@ -6,7 +6,7 @@ use ra_pack::interchange::ds::{Array, DsReader, DsWriter};
 use ra_pack::interchange::{ExportOptions, FormatError, ImportOptions, png as pictures};
 use ra_pack::ndl::{Attribute, Datatype, Extent};
 
-/// Any bytes as a file of ds-format: what is read, written and read again is the same.
+/// Reads any bytes as a file of ds-format. If it can be read, writing and reading it again gives the same.
 pub fn ds(file: &[u8]) {
     let Ok(first) = read(file) else { return };
     for masks in [false, true] {
@@ -27,7 +27,7 @@ pub fn ds(file: &[u8]) {
         assert_eq!(second.arrays.len(), arrays.len());
         for ((first, first_data), (second, second_data)) in arrays.into_iter().zip(&second.arrays) {
             compare(first, second, masks);
-            // Without a mask what stands for missing elements stays where it is; with one it may be another.
+            // Without a mask, fill values do not change; with one, another value may be chosen.
             if !masks || !has_fill(first) {
                 assert_eq!(first_data, second_data);
             } else {
@@ -37,7 +37,7 @@ pub fn ds(file: &[u8]) {
     }
 }
 
-/// Whether the format can say what it was read as: bytes that are no text become opaque.
+/// Returns whether the format can store the array: bytes that are not text become opaque.
 fn writable(array: &Array) -> bool {
     !matches!(array.description.datatype, Datatype::Opaque { .. })
 }
@@ -81,7 +81,7 @@ fn compare(first: &Array, second: &Array, masks: bool) {
         assert!(a.value == b.value || (masks && has_fill(first)), "{a:?}\n{b:?}");
     }
     for attribute in &a.attributes {
-        // Names of dimensions that a coordinate gives are said once.
+        // Dimension names from a coordinate are not repeated in the attribute.
         if attribute.name != "_dims" {
             let again = b.attributes.iter().find(|other| other.name == attribute.name);
             assert_eq!(shown(again), shown(Some(attribute)));
@@ -89,7 +89,7 @@ fn compare(first: &Array, second: &Array, masks: bool) {
     }
 }
 
-/// By the text: a NaN differs from itself, and 0.0 equals -0.0.
+/// Compared as text, because a NaN differs from itself, and 0.0 equals -0.0.
 fn shown<'a>(attributes: impl IntoIterator<Item = &'a Attribute>) -> Vec<String> {
     attributes.into_iter().map(|attribute| format!("{attribute:?}")).collect()
 }
@@ -100,7 +100,7 @@ struct Whole {
     arrays: Vec<(Array, Vec<u8>)>,
 }
 
-/// Everything that can be read of a file.
+/// Reads everything in a file.
 fn read(file: &[u8]) -> Result<Whole, FormatError> {
     let mut masked = ImportOptions::default();
     masked.masks = true;
@@ -123,7 +123,7 @@ fn read(file: &[u8]) -> Result<Whole, FormatError> {
     Ok(Whole { attributes, losses: reader.losses().to_vec(), arrays })
 }
 
-/// The data of an array, which are as long as its header says.
+/// Reads the data of an array, whose length must match its header.
 fn drain(reader: &mut DsReader<Cursor<&[u8]>>, array: &Array) -> Vec<u8> {
     let mut data = Vec::new();
     let expected = array.header.as_ref().map_or(0, |header| header.data_len());
@@ -132,12 +132,12 @@ fn drain(reader: &mut DsReader<Cursor<&[u8]>>, array: &Array) -> Vec<u8> {
     data
 }
 
-/// Any bytes as a picture: what is read, written and read again is the same.
+/// Reads any bytes as an image. If it can be read, writing and reading it again gives the same.
 pub fn png(file: &[u8]) {
     let read = |file: &[u8]| {
         let mut reader = pictures::PngReader::open(Cursor::new(file), "x")?;
         let len = reader.variable().header.data_len();
-        // Of a picture of many bytes only some.
+        // Only the beginning of a large image.
         let mut data = Vec::new();
         reader.by_ref().take(1 << 20).read_to_end(&mut data)?;
         if len < 1 << 20 {

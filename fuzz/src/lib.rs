@@ -1,5 +1,5 @@
-//! What must hold for any bytes. Each function is one target of the fuzzer; `replay` gives it the files
-//! of `seeds/` and `regressions/`, without a fuzzer.
+//! The properties that hold for any bytes. Each function is one target of the fuzzer; `replay` runs it on the files of
+//! `seeds/` and `regressions/`, without a fuzzer.
 
 mod bags;
 mod formats;
@@ -19,7 +19,7 @@ pub use npy::npy;
 pub use seeds::{Seed, seeds};
 pub use verified::{tar_structure, tar_verify, zip_structure, zip_verify};
 
-/// A target: its name, and what must not panic.
+/// A target: its name, and the function that must not panic.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.

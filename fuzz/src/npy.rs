@@ -1,4 +1,4 @@
-//! Files of numpy.
+//! The target for NumPy files.
 
 use std::io::Read;
 
@@ -6,8 +6,8 @@ use ra_pack::interchange::npy::{NpyReader, write};
 use ra_pack::interchange::{ExportOptions, FormatError, ImportOptions, Variable};
 use ra_pack::ndl::Document;
 
-/// Any bytes as an `.npy` file: what it implies is a description without faults, and written again it is
-/// read the same.
+/// Reads any bytes as an `.npy` file. If it can be read, its description is valid, and writing and reading it again
+/// gives the same.
 pub fn npy(file: &[u8]) {
     let mut other = ImportOptions::default();
     (other.keep_endian, other.bfloat16) = (true, true);
@@ -44,7 +44,7 @@ fn read_npy(file: &[u8], options: ImportOptions) -> Result<(Variable, Vec<u8>), 
     Ok((variable, data))
 }
 
-/// A description that was made breaks no rule, and its text says all of it.
+/// Checks that a generated description is valid and that its text loses nothing.
 fn assert_sound(variable: &Variable) {
     let mut document = Document::flat();
     document.groups[0].ndarrays.push(variable.description.clone());

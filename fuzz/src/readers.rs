@@ -1,4 +1,4 @@
-//! What other readers see in an archive.
+//! Other readers of archives.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read as _};
@@ -7,11 +7,10 @@ use ra_pack::Container;
 
 use crate::verified::Members;
 
-/// By the zip crate.
+/// Reads a zip with the crate zip.
 pub(crate) fn zip(bytes: &[u8]) -> Members {
     let mut bytes = bytes.to_vec();
-    // Either number of a disk may be left to the zip64 record (APPNOTE §4.4.1.4), and is 0 there. It holds
-    // them against each other first.
+    // A disk number may be in the zip64 record instead (APPNOTE §4.4.1.4). The crate compares both first.
     let end = bytes.windows(4).rposition(|window| window == b"PK\x05\x06").unwrap();
     for disk in [end + 4..end + 6, end + 6..end + 8] {
         if bytes[disk.clone()] == [0xff, 0xff] {
@@ -24,7 +23,7 @@ pub(crate) fn zip(bytes: &[u8]) -> Members {
         let mut member = zip.by_index(index).unwrap();
         let name = zip_name(member.name_raw());
         let mut content = Vec::new();
-        // The content of a directory is nothing, and nobody reads it.
+        // A directory has no content, and no reader reads it.
         if name.ends_with('/') {
             assert_eq!(member.size(), 0);
         } else {
@@ -35,7 +34,7 @@ pub(crate) fn zip(bytes: &[u8]) -> Members {
     members
 }
 
-/// By rawzip, with the decoders called directly.
+/// Reads a zip with rawzip, calling the decoders directly.
 pub(crate) fn rawzip(bytes: &[u8]) -> Members {
     let zip = rawzip::ZipArchive::from_slice(bytes).unwrap();
     let mut members = Members::new();
@@ -52,15 +51,15 @@ pub(crate) fn rawzip(bytes: &[u8]) -> Members {
                 content
             }
             rawzip::CompressionMethod::ZSTD => zstd::decode_all(&*data).unwrap(),
-            other => panic!("{other:?} was called clean"),
+            other => panic!("{other:?} was called valid"),
         };
         insert(&mut members, &name, name.ends_with('/'), content);
     }
     members
 }
 
-/// The letters of a name. The two crates differ in what a name without the flag of UTF-8 is, which
-/// `verify` warns of (NAME007), so they are asked for its bytes alone.
+/// Returns the bytes of a name. The crates decode names without the UTF-8 flag differently, which `verify` warns about
+/// (NAME007).
 fn zip_name(raw: &[u8]) -> String {
     const CP437: &str = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨\
                          ╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}";
@@ -71,7 +70,7 @@ fn zip_name(raw: &[u8]) -> String {
     String::from_utf8(raw.to_vec()).unwrap_or_else(|_| raw.iter().map(letter).collect())
 }
 
-/// A tar without its compression.
+/// Decompresses a tar.
 pub(crate) fn unpacked(bytes: &[u8], container: Container) -> Vec<u8> {
     let mut plain = Vec::new();
     match container {
@@ -84,21 +83,21 @@ pub(crate) fn unpacked(bytes: &[u8], container: Container) -> Vec<u8> {
     plain
 }
 
-/// By the tar crate.
+/// Reads a tar with the crate tar.
 pub(crate) fn tar(bytes: &[u8]) -> Members {
     let mut archive = tar::Archive::new(bytes);
     let mut members = Members::new();
     for entry in archive.entries().unwrap() {
         let mut entry = entry.unwrap();
-        // It hands out a global header as an entry, for the caller to apply or pass over.
+        // The crate returns a global header as an entry, which the caller applies or skips.
         if entry.header().entry_type().is_pax_global_extensions() {
             continue;
         }
         let name = String::from_utf8(entry.path_bytes().into_owned()).unwrap();
         let mut content = Vec::new();
         entry.read_to_end(&mut content).unwrap();
-        // An old file whose name ends in a slash is a directory, for it too when it unpacks one, unless
-        // the header is a ustar's nevertheless.
+        // An old file whose name ends in a slash is a directory, as when the crate unpacks it, unless the header is a
+        // ustar header.
         let header = entry.header();
         let is_old_directory = header.as_old().linkflag == [0] && name.ends_with('/');
         let is_directory = header.entry_type().is_dir()
@@ -118,9 +117,8 @@ fn insert(members: &mut Members, name: &str, is_directory: bool, content: Vec<u8
     assert!(members.insert(name.clone(), content).is_none(), "{name:?} twice");
 }
 
-/// By a few lines that know ustar, GNU's long names, and the records `path` and `size` of PAX. Says, too,
-/// whether the value of a record has a line end: the tar crate takes records for lines, and such a value
-/// for several.
+/// Reads a tar with a few lines that know ustar, GNU's long names, and the PAX records `path` and `size`. Also returns
+/// whether the value of a record contains a line end, because the crate tar splits records at line ends.
 pub(crate) fn ustar(bytes: &[u8]) -> (Members, bool) {
     let mut members = Members::new();
     let mut has_line_end = false;
@@ -171,7 +169,7 @@ pub(crate) fn ustar(bytes: &[u8]) -> (Members, bool) {
     (members, has_line_end)
 }
 
-/// Octal digits, or a binary number after a byte of 0x80.
+/// Reads octal digits, or a binary number after a byte of 0x80.
 fn number(field: &[u8]) -> usize {
     if field[0] & 0x80 != 0 {
         return field[1..].iter().fold(0, |number, byte| number << 8 | usize::from(*byte));
@@ -180,7 +178,7 @@ fn number(field: &[u8]) -> usize {
     usize::from_str_radix(text.trim_matches(['\0', ' ']), 8).unwrap_or(0)
 }
 
-/// Records `length key=value\n`.
+/// Reads records `length key=value\n`.
 fn records(mut content: &[u8]) -> Vec<(String, String)> {
     let mut records = Vec::new();
     while let Some(space) = content.iter().position(|byte| *byte == b' ') {

@@ -1,7 +1,7 @@
-//! Decisions taken from the bytes of the fuzzer: a script that a builder of archives follows. When it is
-//! at its end, every answer is zero, the most ordinary one.
+//! Decisions from the bytes of the fuzzer: a script for a builder of archives. After its end, every answer is zero, the
+//! most ordinary one.
 
-/// What is left of the script.
+/// The rest of the script.
 pub(crate) struct Script<'a>(&'a [u8]);
 
 impl<'a> Script<'a> {
@@ -23,22 +23,22 @@ impl<'a> Script<'a> {
         u64::from_le_bytes(std::array::from_fn(|_| self.byte()))
     }
 
-    /// A number below `count`.
+    /// Returns a number below `count`.
     pub(crate) fn below(&mut self, count: usize) -> usize {
         usize::from(self.byte()) % count
     }
 
-    /// Whether the next byte has its lowest bit.
+    /// Returns the lowest bit of the next byte.
     pub(crate) fn flag(&mut self) -> bool {
         self.byte() & 1 != 0
     }
 
-    /// One of several.
+    /// Returns one of several values.
     pub(crate) fn one_of<T: Copy>(&mut self, values: &[T]) -> T {
         values[self.below(values.len())]
     }
 
-    /// At most `longest` bytes, their number first.
+    /// Returns at most `longest` bytes; their number is read first.
     pub(crate) fn bytes(&mut self, longest: usize) -> &'a [u8] {
         let length = self.below(longest + 1).min(self.0.len());
         let (bytes, rest) = self.0.split_at(length);
@@ -46,7 +46,7 @@ impl<'a> Script<'a> {
         bytes
     }
 
-    /// The name of a member: an ordinary one, a hostile one, or any bytes.
+    /// Returns the name of a member: an ordinary one, a hostile one, or any bytes.
     pub(crate) fn name(&mut self) -> Vec<u8> {
         const NAMES: [&[u8]; 31] = [
             b"a.txt",
@@ -86,7 +86,7 @@ impl<'a> Script<'a> {
             Some(name) => name.to_vec(),
             None if choice == NAMES.len() => self.bytes(24).to_vec(),
             None => {
-                // Long enough for every way that a tar has to say it.
+                // Long enough for every representation of names in a tar.
                 let length = 90 + self.below(200);
                 let mut name = vec![b'n'; length];
                 name[length / 2] = b'/';
@@ -96,7 +96,7 @@ impl<'a> Script<'a> {
     }
 }
 
-/// Bytes in which it is remembered where each field stands, so that one of them can be changed.
+/// Bytes with the offset of each field, so that one field can be changed.
 #[derive(Default)]
 pub(crate) struct Fields {
     pub(crate) bytes: Vec<u8>,
@@ -110,14 +110,14 @@ impl Fields {
         self.bytes.extend(field);
     }
 
-    /// Appends what another has.
+    /// Appends all fields of another.
     pub(crate) fn append(&mut self, other: Fields) {
         let at = self.bytes.len();
         self.places.extend(other.places.into_iter().map(|(from, length)| (at + from, length)));
         self.bytes.extend(other.bytes);
     }
 
-    /// Changes one field: another number, a number near it, or one bit. Gives where.
+    /// Changes one field: another number, a number near it, or one bit. Returns its offset.
     pub(crate) fn mutate(&mut self, script: &mut Script<'_>) -> usize {
         let (at, length) = self.places[usize::from(script.u16()) % self.places.len()];
         let field = &mut self.bytes[at..at + length];

@@ -1,4 +1,4 @@
-//! What each target begins with; the same every time.
+//! The seeds of each target, always the same.
 
 mod archives;
 mod interchange;
@@ -7,23 +7,23 @@ mod scripts;
 
 use std::error::Error;
 
-/// A file of `seeds/`.
+/// A file in `seeds/`.
 pub struct Seed {
     /// The target.
     pub target: &'static str,
-    /// The name of the file.
+    /// The file name.
     pub name: String,
-    /// Its bytes.
+    /// The content.
     pub bytes: Vec<u8>,
-    /// Whether ra-pack wrote it, so that another version may write it otherwise.
+    /// Whether ra-pack wrote it, so that another version may write different bytes.
     pub made: bool,
 }
 
-/// All of them.
+/// Returns all seeds.
 ///
 /// # Errors
 ///
-/// When there is no place for temporary files.
+/// An error if temporary files cannot be written.
 pub fn seeds() -> Result<Vec<Seed>, Box<dyn Error>> {
     let mut seeds = made::seeds()?;
     let mut add = |target, name: &str, bytes: Vec<u8>| {
@@ -46,7 +46,7 @@ const NDL: &str = "dimcoords:\n  t: {type: float64, size: 2}\nndarrays:\n  a:\n 
 const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 const EMPTY: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-/// Files of numpy by hand: each kind of dtype, order and version.
+/// Adds NumPy files made by hand: each kind of dtype, order and version.
 fn npy(add: &mut Add<'_>) {
     let mut file = |name: &str, version: u8, descr: &str, rest: &str, data: usize| {
         let text = format!("{{'descr': {descr}, {rest}}}\n");
@@ -78,7 +78,7 @@ fn npy(add: &mut Add<'_>) {
     file("nested", 3, nested, one, 18);
 }
 
-/// Descriptions, manifests and tag files.
+/// Adds descriptions, manifests and tag files.
 fn texts(add: &mut Add<'_>) {
     add("ndl", "flat", NDL.into());
     let grouped = NDL.replace('\n', "\n  ");

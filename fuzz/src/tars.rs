@@ -1,11 +1,11 @@
-//! Tars by a script: headers of every kind, extended headers, padding, end marks; then a few fields
-//! changed. The checksums of headers are true where the script does not say otherwise.
+//! Builds tars from a script: headers of every kind, extended headers, padding and end marks; then changes a few
+//! fields. Checksums of headers are correct unless the script says otherwise.
 
 use crate::script::{Fields, Script};
 
 const BLOCK: usize = 512;
 
-/// A tar by a script.
+/// Builds a tar from a script.
 pub(crate) fn build(script: &mut Script<'_>) -> Vec<u8> {
     let mut out = Fields::default();
     let mut headers = Vec::new();
@@ -27,7 +27,7 @@ pub(crate) fn build(script: &mut Script<'_>) -> Vec<u8> {
     }
     for _ in 0..script.below(4) {
         let at = out.mutate(script);
-        // The checksum is made true again: it is the first thing that is looked at.
+        // Repair the checksum, because readers check it first.
         let header = headers.iter().rev().find(|header| (**header..**header + BLOCK).contains(&at));
         if let Some(header) = header.filter(|_| !script.flag()) {
             repair(&mut out.bytes[*header..*header + BLOCK]);
@@ -40,7 +40,7 @@ pub(crate) fn build(script: &mut Script<'_>) -> Vec<u8> {
     bytes
 }
 
-/// An entry with its data; `kind` is the type of an extended header.
+/// Appends an entry with its data; `kind` is the type of an extended header.
 fn put(out: &mut Fields, headers: &mut Vec<usize>, script: &mut Script<'_>, kind: Option<u8>) {
     let name = script.name();
     let data = match kind {
@@ -59,7 +59,7 @@ fn put(out: &mut Fields, headers: &mut Vec<usize>, script: &mut Script<'_>, kind
         5 => script.byte(),
         _ => b'0',
     });
-    // Directories and the like that have data are another matter, to be asked for.
+    // Only some directories, links and devices get data.
     let data = if matches!(typeflag, b'1'..=b'6') && !script.flag() { Vec::new() } else { data };
     let size = match script.below(16) {
         1 => script.u64() % 4096,
@@ -110,8 +110,8 @@ fn put(out: &mut Fields, headers: &mut Vec<usize>, script: &mut Script<'_>, kind
     }
     out.put(&fixed::<155>(prefix));
     out.put(&[0; 12]);
-    // What a reader may obey although its form of header does not use it: behind a name, in the numbers that decide
-    // nothing here, and where GNU has the map and the size of a sparse file.
+    // Fields that a reader may use although this kind of header does not define them: after a name, in numbers without
+    // a meaning here, and in the fields where GNU stores the map and size of a sparse file.
     if script.below(4) == 1 {
         let at = match script.below(4) {
             1 => script.one_of(&[3, 99, 160, 200]),
@@ -130,7 +130,7 @@ fn put(out: &mut Fields, headers: &mut Vec<usize>, script: &mut Script<'_>, kind
     out.put(&vec![dirt; padding]);
 }
 
-/// A record of a PAX header with its true length, in most cases.
+/// Returns a PAX record, usually with its correct length.
 fn record(script: &mut Script<'_>, name: &[u8]) -> Vec<u8> {
     let number = u64::from(script.u16() % 700).to_string();
     let (key, value): (&[u8], Vec<u8>) = match script.below(16) {
@@ -158,12 +158,12 @@ fn record(script: &mut Script<'_>, name: &[u8]) -> Vec<u8> {
     [length.to_string().as_bytes(), &rest].concat()
 }
 
-/// Cut off, or filled with NULs.
+/// Truncates, or pads with NULs.
 fn fixed<const N: usize>(bytes: &[u8]) -> [u8; N] {
     std::array::from_fn(|at| bytes.get(at).copied().unwrap_or(0))
 }
 
-/// Writes the true checksum into a header.
+/// Writes the correct checksum into a header.
 fn repair(header: &mut [u8]) {
     header[148..156].fill(b' ');
     let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();

@@ -1,5 +1,5 @@
-//! Whole archives: verifying any bytes ends, what it has no fault to find with is read the same by other
-//! people's readers and unpacked the same, and nothing is ever written outside of the target.
+//! Targets for complete archives. Verifying any bytes ends. Other readers read and unpack archives without errors in
+//! the same way. Nothing is written outside of the target directory.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,22 +15,22 @@ use tempfile::TempDir;
 use crate::script::Script;
 use crate::{readers, tars, zips};
 
-/// Every file by its name as found, a directory's with a slash behind it.
+/// Every file by its name in the archive; names of directories end in a slash.
 pub(crate) type Members = BTreeMap<String, Vec<u8>>;
 
-/// In memory where the system has such a place.
+/// A directory in memory if the system has one.
 static SCRATCH: LazyLock<TempDir> =
     LazyLock::new(|| TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap());
 
-/// The longest name of a file that this process can look at, below its directory.
+/// Length of the longest file name below its directory that this process can open.
 const LONGEST: usize = 3500;
 
-/// A directory of this process.
+/// Returns the scratch directory of this process.
 pub(crate) fn scratch() -> &'static Path {
     SCRATCH.path()
 }
 
-/// Any bytes as a zip: the zip crate and rawzip read what `verify` finds no fault with as `Pack` does.
+/// Reads any bytes as a zip. If `verify` finds no error, the crates zip and rawzip read the same as `Pack`.
 pub fn zip_verify(bytes: &[u8]) {
     let path = written(bytes, "any.zip");
     let ours = match faultless(&path) {
@@ -44,7 +44,8 @@ pub fn zip_verify(bytes: &[u8]) {
     unpack(&path, ours.as_ref());
 }
 
-/// Any bytes as a tar, plain or compressed: the same, by the tar crate and by a few lines here.
+/// Reads any bytes as a tar, plain or compressed. If `verify` finds no error, the crate tar and the reader here read
+/// the same as `Pack`.
 pub fn tar_verify(bytes: &[u8]) {
     let path = written(bytes, "any.tar");
     let ours = match faultless(&path) {
@@ -63,12 +64,12 @@ pub fn tar_verify(bytes: &[u8]) {
     unpack(&path, ours.as_ref());
 }
 
-/// A zip that is built as the bytes say.
+/// Verifies a zip that is built from the bytes.
 pub fn zip_structure(bytes: &[u8]) {
     zip_verify(&zips::build(&mut Script::new(bytes)));
 }
 
-/// A tar that is built as the bytes say.
+/// Verifies a tar that is built from the bytes.
 pub fn tar_structure(bytes: &[u8]) {
     tar_verify(&tars::build(&mut Script::new(bytes)));
 }
@@ -79,8 +80,8 @@ fn written(bytes: &[u8], name: &str) -> PathBuf {
     path
 }
 
-/// The container when it is faultless; that no manifest lists the members is no fault here, since a
-/// digest can hardly be guessed, nor is what an array says of itself.
+/// Returns the container if it has no errors. A missing manifest is accepted, because digests can hardly be guessed,
+/// and so are errors in arrays.
 fn faultless(path: &Path) -> Option<Container> {
     let mut options = VerifyOptions::default();
     options.jobs = Some(1);
@@ -92,7 +93,7 @@ fn faultless(path: &Path) -> Option<Container> {
     report.container
 }
 
-/// What `Pack` reads.
+/// Reads all members with `Pack`.
 fn members(path: &Path) -> Members {
     let pack = Pack::open(path).unwrap();
     let read = |name: &str| {
@@ -112,8 +113,8 @@ fn members(path: &Path) -> Members {
         .collect()
 }
 
-/// Unpacks it, faultless or not. What is written is one of `ours`; all of them are, unless a manifest
-/// speaks against it. Nothing is left beside the target.
+/// Unpacks the archive, valid or not. Every written file is one of `ours`, and all of them are written unless a
+/// manifest contradicts. Nothing is left next to the target.
 fn unpack(path: &Path, ours: Option<&Members>) {
     let around = scratch().join("around");
     let target = around.join("target");
@@ -125,20 +126,20 @@ fn unpack(path: &Path, ours: Option<&Members>) {
     let report = extract(path, &target, &options);
 
     let beside = fs::read_dir(&around).unwrap().map(|entry| entry.unwrap().path());
-    assert!(beside.into_iter().all(|path| path == target), "written beside the target");
+    assert!(beside.into_iter().all(|path| path == target), "written next to the target");
     let mut unpacked = Members::new();
     if target.is_dir() {
         collect(&target, "", &mut unpacked);
     }
-    // Names that systems refuse are warned of (NAME009), and paths that are longer than one takes at once
-    // cannot be compared here.
+    // `verify` warns about names that some systems refuse (NAME009). Paths too long for one call cannot be compared
+    // here.
     let is_long =
         |name: &String| name.len() > LONGEST || name.split('/').any(|part| part.len() > 255);
     if unpacked.keys().chain(ours.into_iter().flat_map(BTreeMap::keys)).any(is_long) {
         return;
     }
     let Ok(report) = report else {
-        assert!(ours.is_none(), "faultless, and not to be unpacked: {report:?}");
+        assert!(ours.is_none(), "a valid archive cannot be unpacked: {report:?}");
         return;
     };
     assert_eq!(report.members, unpacked.keys().filter(|name| !name.ends_with('/')).count() as u64);
@@ -147,7 +148,7 @@ fn unpack(path: &Path, ours: Option<&Members>) {
         // A directory need not be a member.
         assert!(
             name.ends_with('/') || ours.get(name) == Some(content),
-            "{name:?} is unpacked otherwise"
+            "{name:?} is unpacked differently"
         );
     }
     if report.is_sound() {

@@ -1,6 +1,6 @@
-//! Zips by a script: members, methods, extra fields, zip64, descriptors, records; then a few fields
-//! changed. Sizes, checksums, offsets and counts fit where the script does not say otherwise, so that
-//! the fuzzer need not guess them.
+//! Builds zips from a script: members, methods, extra fields, zip64, descriptors and records; then changes a few
+//! fields. Sizes, checksums, offsets and counts are correct unless the script says otherwise, so that the fuzzer need
+//! not guess them.
 
 use std::io::Write as _;
 
@@ -20,14 +20,14 @@ struct Entry {
     crc: u32,
     packed: Vec<u8>,
     size: u64,
-    /// Extra fields of the local header and of the directory.
+    /// The extra fields of the local header and of the directory.
     extras: [Vec<u8>; 2],
-    /// Which of size, packed size and offset stand in the zip64 field of the directory.
+    /// Whether size, compressed size and offset are in the zip64 field of the directory.
     wide: [bool; 3],
     wide_local: bool,
     /// 0: none; otherwise with or without signature, with short or long sizes.
     descriptor: usize,
-    /// Whether the local header says what stands behind the data all the same.
+    /// Whether the local header repeats the values of the descriptor.
     foretold: bool,
     gap: Vec<u8>,
     comment: Vec<u8>,
@@ -61,7 +61,7 @@ impl Entry {
             internal: 0,
             external: 0o100_644 << 16,
         };
-        // Zero ends the oddities, as does the end of the script.
+        // A zero ends the unusual features, as does the end of the script.
         for _ in 0..6 {
             match script.below(16) {
                 0 => break,
@@ -91,7 +91,7 @@ impl Entry {
         entry
     }
 
-    /// What both headers share.
+    /// Appends the fields that both headers share.
     fn facts(&self, out: &mut Fields, version: u16, crc: u32, sizes: [u32; 2], name: &[u8]) {
         for number in [version, self.flags, self.method, 0, 0x21] {
             out.put(&number.to_le_bytes());
@@ -170,7 +170,7 @@ impl Entry {
     }
 }
 
-/// A zip by a script.
+/// Builds a zip from a script.
 pub(crate) fn build(script: &mut Script<'_>) -> Vec<u8> {
     let mut entries = Vec::new();
     for _ in 0..1 + script.below(4) {
@@ -199,7 +199,7 @@ pub(crate) fn build(script: &mut Script<'_>) -> Vec<u8> {
     bytes
 }
 
-/// The records at the end.
+/// Appends the records at the end.
 fn end(out: &mut Fields, script: &mut Script<'_>, count: u64, offset: u64, length: u64) {
     let style = script.below(8);
     if matches!(style, 1..=3) {
@@ -238,7 +238,7 @@ fn end(out: &mut Fields, script: &mut Script<'_>, count: u64, offset: u64, lengt
     out.put(comment);
 }
 
-/// A method, and the content by it.
+/// Returns a method and the compressed content.
 fn packed(script: &mut Script<'_>, content: &[u8]) -> (u16, Vec<u8>) {
     match script.below(8) {
         1 | 2 => {
@@ -255,7 +255,7 @@ fn packed(script: &mut Script<'_>, content: &[u8]) -> (u16, Vec<u8>) {
         }
         5 => (script.u16(), content.to_vec()),
         6 => (8, script.bytes(40).to_vec()),
-        // A frame after another, or one that is skipped.
+        // A second frame, or a skippable one.
         7 => {
             let mut frames = zstd::encode_all(content, 1).unwrap();
             match script.flag() {
@@ -280,7 +280,7 @@ fn extra(script: &mut Script<'_>, name: &[u8]) -> Vec<u8> {
         }
         4 => field(0x5455, &[1, 0, 0, 0, 0]),
         5 => field(script.u16(), script.bytes(16)),
-        // A mode of its own: ASi's, and libarchive's.
+        // A file mode in a field by ASi or libarchive.
         6 => field(0x756e, &[&[0; 4][..], &script.u16().to_le_bytes(), script.bytes(16)].concat()),
         7 => field(0x6c78, &[&[script.byte()][..], script.bytes(12)].concat()),
         _ => script.bytes(16).to_vec(),
@@ -297,7 +297,7 @@ fn crc(bytes: &[u8]) -> u32 {
     crc.sum()
 }
 
-/// A zip of stored files.
+/// Returns a zip of stored files.
 pub(crate) fn stored(files: &[(String, &[u8])]) -> Vec<u8> {
     let mut out = Fields::default();
     let mut directory = Fields::default();

@@ -336,7 +336,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
                 }
             };
             self.refuse(Code::ValueShape, node, message, wanted)
-                .maybe_hint((axis == 0).then(|| "the shape of a scalar is `[]`".to_owned()));
+                .maybe_hint((axis == 0).then(|| "write `[]` for the shape of a scalar".to_owned()));
             return;
         };
         let (length, dimension) = (values.len() as u64, axis + 1);
@@ -478,9 +478,9 @@ fn float(value: &Value, limit: f64) -> Result<(), Misfit> {
             Err(match other {
                 Value::Null => fault.hint("write `.nan` for a missing value"),
                 Value::String(text) => match text.to_lowercase().as_str() {
-                    "nan" => fault.hint("write `.nan`, as YAML does"),
-                    "inf" | "infinity" | "+inf" => fault.hint("write `.inf`, as YAML does"),
-                    "-inf" | "-infinity" => fault.hint("write `-.inf`, as YAML does"),
+                    "nan" => fault.hint("write `.nan`"),
+                    "inf" | "infinity" | "+inf" => fault.hint("write `.inf`"),
+                    "-inf" | "-infinity" => fault.hint("write `-.inf`"),
                     text if text.parse::<f64>().is_ok() => {
                         fault.hint("remove the quotes: they make it a string")
                     }

@@ -65,7 +65,7 @@ fn a_generated_document_is_generated_again_from_the_descriptions() {
     fs::write(directory.join("c.ra"), raw_array(UINT8, &[1], &[7])).unwrap();
     fs::write(directory.join("c.yaml"), "ndarrays: {c: {shape: [1], type: uint8}}\n").unwrap();
     let again = scratch.path().join("again.zip");
-    create(&directory, &again, &[]).exits(0).says(&["warning[DESC002]", "is made anew"]);
+    create(&directory, &again, &[]).exits(0).says(&["warning[DESC002]", "is generated again"]);
     let document = document_of(&again);
     assert!(document.contains("units: kelvin") && !document.contains("Celsius"), "{document}");
     assert!(document.contains("    c:\n") && !document.contains("    b:\n"), "{document}");
@@ -344,5 +344,5 @@ fn only_the_cause_is_reported_not_its_consequences() {
     );
     create(astray.path(), &target, &[])
         .exits(1)
-        .says(&["DESC001", "`tiem.yaml` stands beside no array: did you mean `time.yaml`?"]);
+        .says(&["DESC001", "`tiem.yaml` has no array: did you mean `time.yaml`?"]);
 }

@@ -117,7 +117,7 @@ fn a_table_is_filled_in_and_applied() {
 fn rejected_edits_change_nothing() {
     let home = undescribed();
     for (options, status, words) in [
-        (&["--dims", "temperature=lat,time"][..], 2, &["this order fits: time,lat"][..]),
+        (&["--dims", "temperature=lat,time"][..], 2, &["fit in this order: time,lat"][..]),
         (&["--dims", "temperature=time"], 2, &["1 name of a dimension", "[4, 2]"]),
         (&["--dims", "temperature=4,3"], 2, &["length 2, not 3"]),
         (&["--set", "tempreature.units=K"], 2, &["did you mean `run1/temperature`?"]),
@@ -126,7 +126,7 @@ fn rejected_edits_change_nothing() {
         (
             &["--set", "temperature=K", "--set", "lat.units=m", "--dims", "lat=/time"],
             2,
-            &["has the length 2"],
+            &["has length 2"],
         ),
     ] {
         describe(&home, options).exits(status).says(words);
@@ -296,11 +296,11 @@ fn metadata_is_checked_on_request() {
     ra("validate", &[home.path()], &["--metadata", "--strict"]).exits(1).says(&[
         "did you mean `hour",
         "did you mean `time.yaml`?",
-        "`longname` is not a name that other programs know: did you mean `long_name`?",
+        "other programs do not know the attribute `longname`: did you mean `long_name`?",
         "`ra-pack describe --set a.units=UNITS ",
         "more than 3 at index 3",
         "found: 2",
-        "call the entry `a`",
+        "rename the entry to `a`",
     ]);
     // A single file, without the allowed codes.
     let file = home.path().join("a.yaml");

@@ -55,7 +55,7 @@ pub(crate) const FAULTS: &[Fault] = &[
     (
         TEMPERATURE,
         Some("ndarrays:\n  temperature:\n    shape: [2, time\n    type: float32\n"),
-        &["[NDL003]", "the `[` in line 3 is not closed"],
+        &["[NDL003]", "close the `[` on line 3"],
         NOTHING,
     ),
     // 17
@@ -86,7 +86,7 @@ pub(crate) const FAULTS: &[Fault] = &[
     (
         "time.yml",
         Some("ndarrays: {time: {shape: [5], type: float64}}\n"),
-        &["[DESC002]", "`time.yaml` and by `time.yml`", "keep one of them"],
+        &["[DESC002]", "`time.yaml` and `time.yml`", "remove one of them"],
         NOTHING,
     ),
     // 26
@@ -106,7 +106,7 @@ pub(crate) const FAULTS: &[Fault] = &[
     (
         TEMPERATURE,
         Some("ndarrays: {temperature: {shape: [2, time], type: double}}\n"),
-        &["[NDL040]", "unknown datatype `double`", "NDL says `float64`"],
+        &["[NDL040]", "unknown datatype `double`", "write `float64`"],
         NOTHING,
     ),
 ];

@@ -388,7 +388,7 @@ const MISTAKES: &[Mistake] = &[
     (
         "get exp.zip temperature --slice 20,0 -o s.ra",
         2,
-        &["index 20 is outside axis 0", "the dimensions are 2, time (5)"],
+        &["index 20 is out of range for dimension 0", "the dimensions are 2, time (5)"],
         NOTHING,
     ),
     ("get exp.zip temperature --slice 0,0,0 -o s.ra", 2, &["dimensions are 2, time (5)"], NOTHING),

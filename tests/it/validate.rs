@@ -237,7 +237,7 @@ fn contradictions_about_a_coordinate_name_both_places() {
             "x.yaml",
             "dimcoords: {station: {size: 3, type: int8}}\nndarrays: {x: {shape: [station], type: float32}}\n",
         );
-    let found = said(&source, "`manifest.yaml:5:21` says so");
+    let found = said(&source, "`manifest.yaml:5:21` gives this length");
     assert_eq!(found, ["DESC008 x.yaml:1:29", "DESC008 x.yaml:2:24"]);
     // Two documents about one array.
     let source = described_by_one_document()

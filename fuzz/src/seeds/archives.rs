@@ -1,9 +1,9 @@
-//! Hostile archives, by the same hands that make those of the tests.
+//! Hostile archives, made by the same code as those of the tests.
 
-#[allow(dead_code, reason = "the tests need more of it")]
+#[allow(dead_code, reason = "only the tests use all of it")]
 #[path = "../../../tests/it/raw_tar.rs"]
 mod raw_tar;
-#[allow(dead_code, reason = "the tests need more of it")]
+#[allow(dead_code, reason = "only the tests use all of it")]
 #[path = "../../../tests/it/raw_zip.rs"]
 mod raw_zip;
 

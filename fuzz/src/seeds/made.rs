@@ -1,4 +1,4 @@
-//! What ra-pack itself writes.
+//! Files that ra-pack itself writes.
 
 use std::error::Error;
 use std::fs;

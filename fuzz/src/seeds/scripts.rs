@@ -1,4 +1,4 @@
-//! Scripts for the builders of zips and tars: one for each thing that they can do.
+//! Scripts for the builders of zips and tars: one for each feature.
 
 use super::Add;
 
@@ -8,7 +8,8 @@ pub(super) fn seeds(add: &mut Add<'_>) {
 }
 
 fn zips(add: &mut Add<'_>) {
-    // Members but one; content; how often; name; method; oddities up to a zero; end; changes; beside.
+    // Number of members minus one; content; repetitions; name; method; unusual features up to a zero; end; changes;
+    // other files.
     let one = |method: u8, oddities: &[u8], rest: &[u8]| {
         [&[0, 3, b'a', b'b', b'c', 0, 0, method], oddities, &[0], rest].concat()
     };
@@ -27,7 +28,7 @@ fn zips(add: &mut Add<'_>) {
     add("zip_structure", "zip64-both", one(0, &[3, 4, 1, 0, 1], &[]));
     add("zip_structure", "aligned", one(0, &[5, 2, 10, 0], &[]));
     add("zip_structure", "unicode-path", one(0, &[6, 3, 1, 0], &[]));
-    // The mode of a link, by ASi's field, by libarchive's, and by the attributes of another system.
+    // The mode of a link: in ASi's field, in libarchive's, and in the attributes of another system.
     add("zip_structure", "asi-link", one(0, &[6, 6, 0xff, 0xa1, 0], &[]));
     add("zip_structure", "libarchive-link", one(0, &[6, 7, 5, 6, 20, 3, 0, 0, 0xff, 0xa1], &[]));
     add("zip_structure", "link-of-vms", one(0, &[8, 20, 2, 9, 0xff, 0xa1, 0, 0], &[]));
@@ -47,7 +48,7 @@ fn zips(add: &mut Add<'_>) {
 }
 
 fn tars(add: &mut Add<'_>) {
-    // Entries but one; for each: extension, its own fields, name, content, how often, type, size, size
+    // Number of entries minus one; for each: extension, its own fields, name, content, repetitions, type, size, size
     // field, magic, rest, padding.
     let entry = [0, 3, b'a', b'b', b'c', 0, 0, 0, 0, 0, 0, 0];
     let one = |extension: &[u8], rest: &[u8]| [&[0][..], extension, &entry, rest].concat();

@@ -127,7 +127,7 @@ fn duplicate_keys_are_found_at_the_second() {
     let text = "attributes:\n  é: 1\n  \"a\": 2\n  b: 3\n  a: 4\n";
     let parsed = parse(text.as_bytes());
     assert_eq!(places(&parsed), ["NDL005 5:3"]);
-    assert_eq!(parsed.findings[0].hint.as_deref(), Some("it is first given on line 3"));
+    assert_eq!(parsed.findings[0].hint.as_deref(), Some("the first one is on line 3"));
     // The first one is kept.
     let document = parsed.document.unwrap();
     assert_eq!(document.groups[0].attributes[1].value, Value::Int(2));
@@ -257,7 +257,7 @@ fn findings_read_as_one_line() {
         shown(&parsed.findings),
         [
             "2:3: error[NDL021]: the ndarray has no `type` (expected `type`); add the type of its elements, such as `type: float64`",
-            "3:12: error[NDL022]: the shape is of the wrong kind (expected a list of extents, found the integer 10); a shape of one dimension is a list, too: `[10]`",
+            "3:12: error[NDL022]: the shape is of the wrong kind (expected a list of lengths, found the integer 10); write a list, even for one dimension: `[10]`",
             "4:5: error[NDL020]: unknown key `tpye` in an ndarray (expected `shape`, `type`, `value`, `attributes` or `storage`); did you mean `type`?",
         ]
     );
@@ -646,7 +646,7 @@ fn long_mappings_find_their_duplicates_and_their_keys() {
     let text = format!("attributes:\n{}  k500: again\n", lines.concat());
     let parsed = parse(text.as_bytes());
     assert_eq!(places(&parsed), ["NDL005 1002:3"]);
-    assert_eq!(parsed.findings[0].hint.as_deref(), Some("it is first given on line 502"));
+    assert_eq!(parsed.findings[0].hint.as_deref(), Some("the first one is on line 502"));
     let span = parsed.source.value_span(&[Step::Key("attributes"), Step::Key("k777")]).unwrap();
     assert_eq!(span.line, 779);
 }

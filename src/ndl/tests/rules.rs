@@ -237,10 +237,10 @@ fn hint(text: &str) -> String {
 #[test]
 fn hints_say_how_to_fix_the_text() {
     let datatype = |word: &str| hint(&format!("ndarrays: {{z: {{shape: [], type: {word}}}}}"));
-    assert_eq!(datatype("double"), "NDL says `float64`");
+    assert_eq!(datatype("double"), "write `float64`");
     assert_eq!(datatype("Float32"), "did you mean `float32`?");
     assert_eq!(datatype("unit8"), "did you mean `uint8`?");
-    assert_eq!(datatype("opaque"), "it needs a size: `opaque: {size: 16}`");
+    assert_eq!(datatype("opaque"), "add a size: `opaque: {size: 16}`");
     assert!(datatype("bool").contains("enum"));
     assert_eq!(datatype("quaternion"), "`ra-pack explain NDL040` shows a correct example");
     assert_eq!(hint("run1: {attributes: {}}"), "a group has a path that begins with `/`: `/run1`");
@@ -250,15 +250,18 @@ fn hints_say_how_to_fix_the_text() {
         hint("attributes: {a: [1, 2]}"),
         "write the long form: `{shape: [2], type: int64, value: […]}`"
     );
-    assert_eq!(hint("attributes: {a: true}"), "write `\"true\"` for the text, or `1` for a number");
+    assert_eq!(
+        hint("attributes: {a: true}"),
+        "write `\"true\"` for the string, or `1` for a number"
+    );
     assert_eq!(hint("//a/../b/: {}"), "write `/a/b`");
     let value = |datatype: &str, value: &str| {
         hint(&format!("ndarrays: {{z: {{shape: [], type: {datatype}, value: {value}}}}}"))
     };
-    assert_eq!(value("float32", "NaN"), "YAML writes `.nan`");
+    assert_eq!(value("float32", "NaN"), "write `.nan`");
     assert_eq!(value("float32", "null"), "write `.nan` for a missing value");
     assert_eq!(value("int16", "3.0"), "write `3`, without a point or exponent");
-    assert_eq!(value("int16", "'3'"), "quotes make it a text: leave them out");
+    assert_eq!(value("int16", "'3'"), "remove the quotes: they make it a string");
     assert_eq!(value("{enum: {members: {on: 1, off: 0}}}", "offf"), "did you mean `off`?");
 }
 

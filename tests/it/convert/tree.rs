@@ -316,7 +316,7 @@ fn losses_are_one_line_per_array_and_silent_with_quiet() {
     assert_eq!(
         warnings,
         [
-            "warning: x: the attributes `units`, `a`, `b` are not kept; `storage.fillvalue` is not kept"
+            "warning: x: the attributes `units`, `a`, `b` are dropped; `storage.fillvalue` is dropped"
         ]
     );
     let ran = convert(&path("x.ra"), &path("x.npy"), &["-q", "--force"]).exits(0);

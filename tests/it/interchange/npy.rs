@@ -153,7 +153,7 @@ np.save(sys.argv[1] + '/empty.npy', np.zeros(2, 'V0'))
         assert_eq!(read(&bytes, ImportOptions::default()), (first.clone(), data.clone()));
     }
     let (titled, _) = read(&file("titled.npy"), ImportOptions::default());
-    assert_eq!(titled.losses, ["the title `A title` of the field `a` is not kept"]);
+    assert_eq!(titled.losses, ["the title `A title` of the field `a` is dropped"]);
     for (name, reason) in [
         ("object.npy", "pickle"),
         ("nested.npy", "pickle"),
