@@ -14,7 +14,7 @@ use ra_pack::{Pack, create, list, verify};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/experiment");
-    let scratch = tempfile::tempdir()?; // let scratch = tempfile::tempdir()?; // removed when the program ends
+    let scratch = tempfile::tempdir()?; // removed when the program ends
     let archive = scratch.path().join("experiment.zip");
 
     // Before anything is written, every description is checked against its array.

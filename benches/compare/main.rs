@@ -24,26 +24,26 @@
     reason = "a program for developers, which writes only its own files"
 )]
 
-mod check; // mod check; // whether a result is correct
-mod commands; // mod commands; // the contestants of create, verify, get, extract, list, and compressed archives
-mod contestant; // mod contestant; // a contestant: its commands and their expected results
-mod convert; // mod convert; // NumPy arrays to RawArray
-mod in_process; // mod in_process; // zip readers as separate programs
+mod check; // whether a result is correct
+mod commands; // the contestants of create, verify, get, extract, list, and compressed archives
+mod contestant; // a contestant: its commands and their expected results
+mod convert; // NumPy arrays to RawArray
+mod in_process; // zip readers as separate programs
 mod library; // arrays read in one process: the library against other crates and Python
-mod limit; // mod limit; // the baseline
-mod limit_zip; // mod limit_zip; // the zip format for the baseline
-mod machine; // mod machine; // the machine of the measurements
+mod limit; // the baseline
+mod limit_zip; // the zip format for the baseline
+mod machine; // the machine of the measurements
 mod measure; // one command: time, processor, memory
 mod memory; // the peak of every command
 mod options; // the command line
-mod page; // mod page; // insertion of tables into a page
-mod plot; // mod plot; // the plot of the cost per member
-mod random; // mod random; // reproducible random numbers
+mod page; // insertion of tables into a page
+mod plot; // the plot of the cost per member
+mod random; // reproducible random numbers
 mod runner; // rounds
-mod samples; // mod samples; // samples as text files
+mod samples; // samples as text files
 mod scaling; // from a thousand members to a million
-mod slices; // mod slices; // slices of a large array
-mod smoke; // mod smoke; // a short run for `cargo test`
+mod slices; // slices of a large array
+mod smoke; // a short run for `cargo test`
 mod statistics; // medians, and ratios of the same round
 mod tables; // samples as Markdown
 mod workloads; // the directories that are packed

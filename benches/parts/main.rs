@@ -8,13 +8,13 @@
     reason = "a benchmark that fails must stop with a message"
 )]
 
-mod hashing; // mod hashing; // a large file packed and verified, compared with hashing alone
+mod hashing; // a large file packed and verified, compared with hashing alone
 mod header; // the header of an array
 mod manifest; // lists of digests
-mod ndl; // mod ndl; // descriptions: a plain one, any document, the document of a pack
-mod read; // mod read; // one array by its name: viewed, read, and read into existing memory
-mod structure; // mod structure; // every byte of a zip checked, except the content of members
-mod transposed; // mod transposed; // arrays in another order than that of the file
+mod ndl; // descriptions: a plain one, any document, the document of a pack
+mod read; // one array by its name: viewed, read, and read into existing memory
+mod structure; // every byte of a zip checked, except the content of members
+mod transposed; // arrays in another order than that of the file
 
 /// The numbers of items.
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];

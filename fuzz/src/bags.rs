@@ -203,7 +203,7 @@ pub fn bag_verify(bytes: &[u8]) {
     );
     if report.is_sound() && report.bag.is_some() {
         let manifest = files.iter().find(|(name, _)| *name == TAG_FILES[1]);
-        let Some((_, text)) = manifest else { return }; // let Some((_, text)) = manifest else { return }; // MD5, which is not computed here
+        let Some((_, text)) = manifest else { return }; // MD5, which is not computed here
         // The digits are the same in every encoding, except for the NULs of UTF-16.
         let digits: Vec<u8> = text.iter().filter(|byte| **byte != 0).copied().collect();
         let digits = String::from_utf8_lossy(&digits).to_lowercase();

@@ -79,7 +79,7 @@ pub fn ra_decode(file: &[u8]) {
     let mut written = Vec::new();
     array.write_to(&mut written).unwrap();
     let again = decode(&written).unwrap();
-    // Truth values are written as `uint8`, which has the same width.
+    // Booleans are written as `uint8`, which has the same width.
     let expected = decoded.header.decoded();
     assert_eq!(again.header.dims(), expected.dims());
     assert_eq!(again.header.element().elbyte(), expected.element().elbyte());

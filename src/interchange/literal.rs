@@ -166,7 +166,7 @@ impl<'t> HeaderText<'t> {
     }
 
     fn offset(&self) -> u64 {
-        self.base.saturating_add(self.at as u64) // self.base.saturating_add(self.at as u64) // the caller gives the base
+        self.base.saturating_add(self.at as u64) // the caller chooses any base
     }
 
     fn rest(&self) -> &'t [u8] {
@@ -367,7 +367,7 @@ impl<'t> HeaderText<'t> {
             return Ok(LiteralKind::Number(Value::Float(number)));
         }
         if !is_json {
-            self.take("L"); // self.take("L"); // the suffix of Python 2
+            self.take("L"); // the suffix of Python 2
             if let Some(b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'.') = self.peek() {
                 return Err(self.expected("the end of an integer"));
             }

@@ -44,7 +44,7 @@ pub struct ImportOptions {
     pub keep_endian: bool,
     /// `.npy`: Read two-byte elements without a type as bfloat16, which is how `ml_dtypes` saves them.
     pub bfloat16: bool,
-    /// `.ds`: Return the mask of `NAME`, if it has missing elements, as a variable `NAME.mask` of truth values after
+    /// `.ds`: Return the mask of `NAME`, if it has missing elements, as a variable `NAME.mask` of booleans after
     /// it.
     pub masks: bool,
 }
@@ -123,13 +123,13 @@ fn fillvalue(description: &Ndarray) -> Option<&Value> {
     description.storage.as_ref()?.fillvalue.as_ref()
 }
 
-/// Returns the datatype of truth values.
+/// Returns the datatype of booleans.
 pub(crate) fn truth() -> Datatype {
     let members = vec![("false".to_owned(), 0), ("true".to_owned(), 1)];
     Datatype::Enum { base: Some(Integer::UInt8), members }
 }
 
-/// Returns whether a datatype is that of truth values of one byte, ignoring the case of the names; `masked` may have a
+/// Returns whether a datatype is that of booleans of one byte, ignoring the case of the names; `masked` may have a
 /// name as well.
 fn is_truth(datatype: &Datatype, masked: Option<i128>) -> bool {
     let Datatype::Enum { members, .. } = datatype else { return false };

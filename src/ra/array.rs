@@ -485,7 +485,7 @@ macro_rules! any_array {
         }
 
         impl AnyArray {
-            /// Returns the element type in a written file; truth values are `uint8`.
+            /// Returns the element type in a written file; booleans are `uint8`.
             pub fn element(&self) -> ElementType {
                 match self {
                     $(Self::$variant(_) => ElementType::of::<$rust>(),)+
@@ -604,7 +604,7 @@ any_array! {
     I32(i32) = INT32, "`int32`.";
     I64(i64) = INT64, "`int64`.";
     I128(i128) = INT128, "`int128`.";
-    U8(u8) = UINT8 | BOOL | BITS, "`uint8`, and the truth values `bool` and `bits`.";
+    U8(u8) = UINT8 | BOOL | BITS, "`uint8`, and the booleans of Julia, `bool` and `bits`.";
     U16(u16) = UINT16, "`uint16`.";
     U32(u32) = UINT32, "`uint32`.";
     U64(u64) = UINT64, "`uint64`.";

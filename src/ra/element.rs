@@ -185,7 +185,7 @@ impl ElementType {
 
     /// Returns whether elements of this type may be read as `T`.
     ///
-    /// They may if this is the element type of `T`. Two other cases are allowed: truth values ([`BOOL`](Self::BOOL),
+    /// They may if this is the element type of `T`. Two other cases are allowed: booleans ([`BOOL`](Self::BOOL),
     /// [`BITS`](Self::BITS) and the user-defined single bytes of ra.py) as `u8`, and user-defined elements as any
     /// structure of their width. A user-defined element is never read as a number, because its bytes may be anything.
     pub fn reads_as<T: Element>(self) -> bool {

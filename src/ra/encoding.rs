@@ -14,7 +14,7 @@ use super::{DecodeError, DecodeErrorKind, ReadError};
 ///
 /// 1. With bit 2, `eltype` 5 and `elbyte` 8: Julia's `BitArray`, 64 elements in each 8 bytes, the lowest bit first.
 /// 2. An LZ4 block of the C tool: `size` bytes that decode to exactly the length of the data.
-/// 3. Julia's LEB128, for integers and truth values: the bytes after the header are exactly as many values as there are
+/// 3. Julia's LEB128, for integers and booleans: the bytes after the header are exactly as many values as there are
 ///    elements, signed ones in zigzag code. `size` is the decoded length.
 /// 4. Unencoded data: Julia also sets the flag for floats, but does not encode them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -17,7 +17,7 @@
 //! | an attribute: number, text, lists of one kind | the same |
 //! | another attribute | its JSON text, with a loss |
 //!
-//! [`DsWriter`] does the reverse. An enum other than truth values is written as its base, with the attributes
+//! [`DsWriter`] does the reverse. An enum other than booleans is written as its base, with the attributes
 //! `flag_values` and `flag_meanings`. `storage.fillvalue` becomes the attribute `_FillValue`, and with
 //! [`ExportOptions::mask_fill`](super::ExportOptions::mask_fill) a mask.
 //!
@@ -53,7 +53,7 @@ use crate::ra::{ElementType, Header, MAX_NDIMS};
 /// Most bytes of texts that are not UTF-8, once each is padded to the longest.
 const MAX_PADDED: u64 = 64 << 20;
 
-/// The number of the member `missing` of a truth value.
+/// The number of the member `missing` of a boolean.
 const MISSING_BOOL: u8 = 2;
 
 /// A `.ds` file opened for reading.
@@ -308,7 +308,7 @@ fn describe(
     Ndarray { name, shape, datatype, value: None, attributes, storage }
 }
 
-/// Returns the datatype of truth values, with a third member if some are missing.
+/// Returns the datatype of booleans, with a third member if some are missing.
 fn truth(with_missing: bool) -> Datatype {
     let mut truth = super::truth();
     if let (Datatype::Enum { members, .. }, true) = (&mut truth, with_missing) {
@@ -362,7 +362,7 @@ impl<R: Read + Seek> ArrayMaker<'_, R> {
         found.shape.is_empty().then(|| found.value.clone())
     }
 
-    /// Completes an array of numbers, truth values or a mask.
+    /// Completes an array of numbers, booleans or a mask.
     fn elements(&mut self, is_mask: bool) -> Result<(), FormatError> {
         let entry = self.entry;
         let (stored, base) = match &entry.element {

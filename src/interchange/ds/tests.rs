@@ -319,7 +319,7 @@ fn the_mask_must_have_an_unused_name() {
     let header = r#"{"x": {".size": [8], ".len": 8, ".type": "int8", ".missing": true}, "x.mask": {".size": [0]}}"#;
     let file = file(header, &[0x80, 1, 2, 3, 4, 5, 6, 7]);
     let message = open(&file).unwrap_err().to_string();
-    assert!(message.starts_with("the mask of \"x\" would be \"x.mask\""), "{message}");
+    assert!(message.starts_with("the mask of \"x\" would get the name \"x.mask\""), "{message}");
     assert!(DsReader::open(Cursor::new(&*file), ImportOptions::default()).is_ok());
 }
 

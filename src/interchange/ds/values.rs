@@ -346,7 +346,7 @@ impl<'d> NumberType<'d> {
         }
         let known = if is_number(&datatype) { element_of_word(&datatype) } else { None };
         let known = known.ok_or_else(|| no_number(name, &description.datatype))?;
-        // Truth values of other programs, which also have one byte.
+        // Booleans of other programs, which also have one byte.
         let is_truth = known.elbyte() == 1 && named.is_some();
         if element.is_some_and(|element| element != known && !(is_truth && element.elbyte() == 1)) {
             return Err(disagree(name));

@@ -327,7 +327,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
         })
     }
 
-    /// Writes numbers and truth values. Without `element`, the data has the datatype of the description.
+    /// Writes numbers and booleans. Without `element`, the data has the datatype of the description.
     fn numbers(
         &mut self,
         mut written: WrittenArray,
@@ -417,7 +417,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
         written.word = if is_truth { "bool" } else { word };
         if is_truth && present % 8 != 0 {
             self.losses.push(format!(
-                "{name:?} has {present} truth values; ds-format can only read files where this is a multiple \
+                "{name:?} has {present} booleans; ds-format can only read files where this is a multiple \
                  of 8, but ra-pack can read it"
             ));
         }

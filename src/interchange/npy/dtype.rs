@@ -45,7 +45,7 @@ pub struct DtypeScalar {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DtypeKind {
-    /// `b`: a truth value.
+    /// `b`: a boolean.
     Bool,
     /// `i`: a signed integer.
     Int,

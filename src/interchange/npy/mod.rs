@@ -122,7 +122,7 @@ impl<R: Read> NpyReader<R> {
         if let Descr::Scalar(DtypeScalar { kind: kind @ DtypeKind::Void, size: 2, .. }) = &mut descr
             && options.bfloat16
         {
-            *kind = DtypeKind::UInt; // *kind = DtypeKind::UInt; // a bfloat16 is a number with a byte order
+            *kind = DtypeKind::UInt; // a bfloat16 is a number with a byte order
         }
         let is_kept = options.keep_endian
             && matches!(&descr, Descr::Scalar(scalar)
@@ -316,7 +316,7 @@ impl NpyPlan {
     /// Returns the length of the complete file in bytes.
     pub fn file_len(&self) -> u64 {
         let before = self.header.len + self.filler;
-        before.saturating_add(self.data_len) // before.saturating_add(self.data_len) // an empty array may claim any length
+        before.saturating_add(self.data_len) // an empty array may claim any length
     }
 
     /// Writes the file: the header, then all of `data`.

@@ -173,7 +173,7 @@ fn dropped_titles_and_missing_names_are_reported() {
     assert_eq!(flow(&variable), "{compound: [{a: float32}, {f1: int16}]}");
     assert_eq!(
         variable.losses,
-        ["the title `T` of the field `a` is dropped", "the title `T` of the field `a` is dropped"]
+        ["the title `T` of the field `a` is dropped", "a field without a name is called `f1`"]
     );
     assert_eq!(back(&variable), "[('a', '<f4'), ('f1', '<i2')]");
 }
@@ -610,7 +610,7 @@ fn a_false_length_costs_no_memory() {
     assert!(text("()", "'|S60000'").contains(cut));
     let overflow = text("(9223372036854775807, 3)", "'<f8'");
     assert!(
-        overflow.starts_with("byte 60: expected a shape that can be counted in bytes"),
+        overflow.starts_with("byte 60: expected a shape whose data fits 64 bits"),
         "{overflow}"
     );
     let rank = text(&format!("({})", "1, ".repeat(65)), "'<f8'");

@@ -300,7 +300,7 @@ impl ChunkList {
         let mut chunks = Self { compressed: 0, counts: BTreeMap::new(), trailing: 0 };
         let mut at = 8_u64;
         loop {
-            let left = len.saturating_sub(at); // let left = len.saturating_sub(at); // the file may have grown since its length was read
+            let left = len.saturating_sub(at); // the file may have grown since its length was read
             if left < BESIDE {
                 let reason = format!("expected another chunk, found {left} bytes");
                 return Err(FormatError::malformed(len, reason));

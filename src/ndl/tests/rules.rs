@@ -372,7 +372,7 @@ fn coordinates_are_looked_for_in_the_group_and_above() {
 }
 
 #[test]
-fn a_coordinate_with_an_error_is_not_missed_as_well() {
+fn a_coordinate_with_an_error_is_not_reported_as_missing() {
     let text = "dimcoords: {t: {size: 0, type: int8}}\nndarrays: {z: {shape: [t, /t], type: int8}}";
     let parsed = parse(text.as_bytes());
     assert_eq!(places(&parsed), ["NDL064 1:23"]);

@@ -476,7 +476,7 @@ fn schema_and_reader_agree_on_documents_near_the_grammar() {
     };
     let config = ProptestConfig {
         cases: NEAR,
-        failure_persistence: None, // failure_persistence: None, // a change to a strategy invalidates old seeds
+        failure_persistence: None, // a change to a strategy invalidates old seeds
         ..ProptestConfig::default()
     };
     let mut runner = proptest::test_runner::TestRunner::new(config);

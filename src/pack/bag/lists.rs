@@ -65,8 +65,8 @@ pub struct BagField {
 /// use ra_pack::bag::{BagInfo, BagVersion};
 ///
 /// let text = b"Contact-Name: A. Scientist\nExternal-Description: A long text\n  that goes on\n";
-/// let (info, faults) = BagInfo::parse(BagVersion::V1_0, text);
-/// assert!(faults.is_empty());
+/// let (info, findings) = BagInfo::parse(BagVersion::V1_0, text);
+/// assert!(findings.is_empty());
 /// assert_eq!(info.get("external-description").unwrap().value, "A long text that goes on");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
