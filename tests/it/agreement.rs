@@ -136,7 +136,7 @@ fn contradictions_of_the_document_of_the_pack_are_found() {
     let by_hand = format!("# mine\n{}", document.replace("degree_Celsius", "kelvin"));
     let experiment = measured().file("manifest.yaml", by_hand);
     let ran = create(experiment.path(), &scratch.path().join("x.zip"), &[]).exits(1);
-    ran.says(&["DESC002", "manifest.yaml:", "kelvin", "degree_Celsius, as `a.yaml` says"]);
+    ran.says(&["DESC002", "manifest.yaml:", "kelvin", "degree_Celsius, as in `a.yaml`"]);
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn two_documents_that_define_one_coordinate_differently_contradict() {
             ra("validate", &[experiment.path()], &[]),
             verified(&experiment),
         ] {
-            ran.exits(1).says(&["DESC002", "b.yaml:1:", "`/t`", "as `a.yaml` says"]).says(&words);
+            ran.exits(1).says(&["DESC002", "b.yaml:1:", "`/t`", "as in `a.yaml`"]).says(&words);
         }
     }
     for other in [said.to_owned(), "{size: 2, type: int8}".to_owned()] {
@@ -177,7 +177,7 @@ fn two_documents_that_define_one_coordinate_differently_contradict() {
         .array("t.ra", UINT8, &[2], &[1, 2])
         .file("t.yaml", "ndarrays: {t: {shape: [2], type: uint8, attributes: {units: s}}}\n");
     let ran = create(experiment.path(), &scratch.path().join("y.zip"), &[]).exits(1);
-    ran.says(&["DESC002", "a.yaml:1:", "units", "s, as `t.yaml` says", "found: h"]);
+    ran.says(&["DESC002", "a.yaml:1:", "units", "s, as in `t.yaml`", "found: h"]);
 }
 
 #[test]

@@ -70,13 +70,13 @@ fn ambiguous_updates_are_refused() {
         (
             "dimcoords: {t: {size: 4, type: int8}}\nndarrays: {a: {shape: [t, 2], type: int16}}\n",
             &[5, 2],
-            "coordinate `t` 4",
+            "coordinate `t` has 4",
         ),
         // A new number of dimensions, with a name among the lengths.
         (
             "dimcoords: {t: {size: 4, type: int8}}\nndarrays: {a: {shape: [t], type: int16}}\n",
             &[4, 2],
-            "names `t`",
+            "contains `t`",
         ),
         // Values that would not fit.
         ("ndarrays: {a: {shape: [2], type: int16, value: [1, 2]}}\n", &[3], "break a rule"),

@@ -72,7 +72,7 @@ fn zero_copy_views_aligned_data() {
         &[
             "velocity[component, bin, time]: [2, 6, 149]",
             "aligned to 64 bytes: true",
-            "vouched for by the manifest: true",
+            "verified against the manifest: true",
         ],
     );
 }

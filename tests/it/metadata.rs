@@ -118,7 +118,7 @@ fn rejected_edits_change_nothing() {
     let home = undescribed();
     for (options, status, words) in [
         (&["--dims", "temperature=lat,time"][..], 2, &["fit in this order: time,lat"][..]),
-        (&["--dims", "temperature=time"], 2, &["1 name of a dimension", "[4, 2]"]),
+        (&["--dims", "temperature=time"], 2, &["1 dimension name", "[4, 2]"]),
         (&["--dims", "temperature=4,3"], 2, &["length 2, not 3"]),
         (&["--set", "tempreature.units=K"], 2, &["did you mean `run1/temperature`?"]),
         (&["--dims", "time,lat"], 2, &["expected NAME=DIM,DIM"]),

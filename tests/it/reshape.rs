@@ -103,7 +103,7 @@ fn rejected_shapes_change_nothing() {
         ("plain.ra", &many, 2, &["at most 64 dimensions"]),
         ("plain.ra", &["0"], 2, &["expected 0 elements"]),
         ("a.ra", &["4", "3"], 1, &["a.yaml", "time"]),
-        ("a.ra", &["2", "2", "3"], 1, &["names `time`"]),
+        ("a.ra", &["2", "2", "3"], 1, &["contains `time`"]),
         ("wrong.ra", &["12"], 1, &["wrong.yaml", "shpe"]),
         ("cut.ra", &["3", "4"], 1, &["byte 60"]),
         ("notes.txt", &["3"], 2, &["is a text file, not an array"]),

@@ -217,11 +217,11 @@ fn contradictions_about_a_coordinate_name_both_places() {
     // A user with another length.
     let source =
         described_by_one_document().array("run1/deep/salinity.ra", FLOAT32, &[4], &floats(4));
-    let found = said(&source, "`run1/time.ra` is 5 long");
+    let found = said(&source, "`run1/time.ra` has length 5");
     assert_eq!(found, ["DESC004 manifest.yaml:16:24"]);
     // The coordinate itself: reported once, where its size is stated.
     let source = described_by_one_document().array("run1/time.ra", FLOAT64, &[6], &doubles(6));
-    let found = said(&source, "is 6 long");
+    let found = said(&source, "has length 6");
     assert_eq!(
         found,
         [
@@ -250,7 +250,7 @@ fn contradictions_about_a_coordinate_name_both_places() {
                 "  ndarrays:\n    s: {shape: [2, 2], type: float32, storage: {order: row}}\n/run1:",
             ),
         );
-    let found = said(&source, "column order, as `s.yaml` says");
+    let found = said(&source, "column order, as in `s.yaml`");
     assert_eq!(found, ["DESC002 manifest.yaml:7:56"]);
 }
 

@@ -84,7 +84,7 @@ fn options_that_contradict_a_bag_are_refused() {
         (&["--bag-info", "A=b"][..], "--layout bagit"),
         (&["--layout", "bagit", "--bag-info", "A"], "LABEL=VALUE"),
         (&["--layout", "bagit", "--bag-info", "A:b=c"], "colon"),
-        (&["--layout", "bagit", "--bag-info", " A=c"], "blank"),
+        (&["--layout", "bagit", "--bag-info", " A=c"], "white space"),
         (&["--layout", "bagit", "--bag-info", "A=b\nc"], "line end"),
         (&["--layout", "bagit", "--bag-info", "Payload-Oxum=1.1"], "computed"),
         (&["--layout", "bagit", "--bag-info", "Bagging-Date=today"], "YYYY-MM-DD"),

@@ -113,7 +113,7 @@ fn files_that_cannot_be_converted_are_named_and_the_others_converted() {
         "error[RA001]",
         "data/cut.ra, byte 6",
         "  cut.ra: expected a header of 48 bytes",
-        "  run1/object.npy: the array holds Python objects",
+        "  run1/object.npy: the array contains Python objects",
     ]);
     assert_eq!(names(&read_tree(&path("mine"))), CONVERTED);
     let ran = convert(&path("data"), &path("mine.zip"), &["--json"]).exits(1);
