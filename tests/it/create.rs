@@ -802,7 +802,7 @@ fn describe_adds_descriptions_to_the_archive_and_nothing_to_the_source() {
 #[test]
 fn two_descriptions_of_one_array_are_refused() {
     let experiment = small().describe("a.yml", "[3]", "uint8");
-    refused(&experiment, &[], 1).says(&["DESC002", "a.yaml", "a.yml", "keep one"]);
+    refused(&experiment, &[], 1).says(&["DESC002", "a.yaml", "a.yml", "remove one"]);
 }
 
 #[test]

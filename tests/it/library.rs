@@ -619,13 +619,13 @@ fn a_wrong_shape_is_an_error_that_names_both() {
             "{kind}: {error:?}"
         );
         let said = array.slice::<f32>(s![0, 5]).unwrap_err().to_string();
-        assert!(said.contains("index 5") && said.contains("axis 1"), "{kind}: {said}");
+        assert!(said.contains("index 5") && said.contains("dimension 1"), "{kind}: {said}");
         for error in [
             array.slice::<f32>(s![0, 0, 0]).unwrap_err(),
             array.slice_any(s![0, 0, 0]).unwrap_err(),
         ] {
             let said = error.to_string();
-            assert!(said.contains("2 axes") && said.contains("found 3"), "{kind}: {said}");
+            assert!(said.contains("2 parts") && said.contains("found 3"), "{kind}: {said}");
             let Error::Slice { source, .. } = &error else { panic!("{kind}: {error:?}") };
             assert_eq!(*source, SliceError::Axes { expected: 2, found: 3 });
         }

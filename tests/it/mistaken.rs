@@ -99,7 +99,7 @@ pub(crate) const FAULTS: &[Fault] = &[
     (
         TEMPERATURE,
         Some("ndarrays: {temperature: {shape: [2, time], type: float32, attributes: {a: null}}}\n"),
-        &["[NDL031]", "found: null", "leave the attribute out"],
+        &["[NDL031]", "found: null", "remove the attribute"],
         NOTHING,
     ),
     // 27
