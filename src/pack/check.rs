@@ -255,7 +255,7 @@ impl Check<'_, '_> {
                         wanted.push(WantedExtent { length, coordinate: Some(path) });
                         continue;
                     }
-                    let message = format!("the dimension coordinate `{name}` does not exist");
+                    let message = format!("there is no dimension coordinate `{name}`");
                     let expected = format!(
                         "a dimcoord of this document, or a 1-D array `{}.ra`",
                         name.trim_start_matches('/')

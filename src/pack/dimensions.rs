@@ -82,7 +82,7 @@ impl Contents {
                         }
                         Some(_) => {}
                         None if name.contains('/') => {
-                            return Err(format!("the coordinate `{name}` does not exist"));
+                            return Err(format!("there is no coordinate `{name}`"));
                         }
                         None => {
                             result.findings.extend(self.unlike(path, described, name));

@@ -93,7 +93,7 @@ pub(crate) const FAULTS: &[Fault] = &[
     (
         TEMPERATURE,
         Some("ndarrays: {temperature: {shape: [2, time], type: float32, attributes: {a: true}}}\n"),
-        &["[NDL031]", "found: the boolean `true`", "write `\"true\"` for the text"],
+        &["[NDL031]", "found: the boolean `true`", "write `\"true\"` for the string"],
         NOTHING,
     ),
     (
