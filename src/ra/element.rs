@@ -294,8 +294,8 @@ const fn width<T>() -> u64 {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no RawArray element type",
-    note = "implement `ra_pack::ra::Element`, for a structure with `ra_pack::compound!`; use the same versions of half, \
-            num-complex and bytemuck as ra-pack"
+    note = "implement `ra_pack::ra::Element`, for a structure with `ra_pack::compound!`; use the same versions of \
+            half, num-complex and bytemuck as ra-pack"
 )]
 pub trait Element: Pod {
     /// The element type in a file.

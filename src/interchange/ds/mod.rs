@@ -12,7 +12,7 @@
 //! | `str` that is not UTF-8 | an `opaque` with the tag `text`, padded with zero bytes |
 //! | a variable with the name of its only dimension | a coordinate, to which other shapes refer by name |
 //! | another named dimension | an integer length, and all names in the attribute `_dims` |
-//! | a mask | an element that does not occur in the data, `storage.fillvalue`; with [`ImportOptions::masks`] also the mask |
+//! | a mask | an element that does not occur, as `storage.fillvalue`; with [`ImportOptions::masks`] also the mask |
 //! | a mask of `bool` | a third member of the enum, `missing` |
 //! | an attribute: number, text, lists of one kind | the same |
 //! | another attribute | its JSON text, with a loss |

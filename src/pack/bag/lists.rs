@@ -25,7 +25,8 @@ fn each_line(
     };
     for (line, content) in numbered_lines(text) {
         if findings.len() >= MAX_FAULTS {
-            const MESSAGE: &str = "the rest of the file was not read, because too many lines before this one have errors";
+            const MESSAGE: &str =
+                "the rest of the file was not read: too many lines before this one have errors";
             findings.push(fault(Code::BadTagFile, file, line, MESSAGE));
             break;
         }
@@ -167,7 +168,8 @@ impl BagInfo {
         }
         if edges(value) || value.contains(char::is_control) {
             return Err(format!(
-                "the value of `{shown}` is empty, contains a control character or line end, or begins or ends with white space"
+                "the value of `{shown}` is empty, contains a control character or line end, or begins or ends with white \
+                 space"
             ));
         }
         if label.eq_ignore_ascii_case(PAYLOAD_OXUM) {
@@ -388,7 +390,7 @@ pub fn manifest_notes(version: BagVersion, file: &str, text: &[u8]) -> Vec<Findi
             note(Code::OddPercent, message);
         }
         if name.starts_with(b"~") || is_variable(name) {
-            let message = "the path begins with `~` or a variable, which other programs may expand to a path outside of the bag";
+            let message = "the path begins with `~` or a variable, which other programs may expand to another path";
             note(Code::WrongManifestEntry, message);
         }
     }
