@@ -122,7 +122,7 @@ fn rejected_edits_change_nothing() {
         (&["--dims", "temperature=4,3"], 2, &["length 2, not 3"]),
         (&["--set", "tempreature.units=K"], 2, &["did you mean `run1/temperature`?"]),
         (&["--dims", "time,lat"], 2, &["expected NAME=DIM,DIM"]),
-        (&["--dims", "time=lat"], 2, &["no other dimension than itself"]),
+        (&["--dims", "time=lat"], 2, &["cannot have another coordinate"]),
         (
             &["--set", "temperature=K", "--set", "lat.units=m", "--dims", "lat=/time"],
             2,

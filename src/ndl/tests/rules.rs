@@ -243,9 +243,12 @@ fn hints_say_how_to_fix_the_text() {
     assert_eq!(datatype("opaque"), "add a size: `opaque: {size: 16}`");
     assert!(datatype("bool").contains("enum"));
     assert_eq!(datatype("quaternion"), "`ra-pack explain NDL040` shows a correct example");
-    assert_eq!(hint("run1: {attributes: {}}"), "a group has a path that begins with `/`: `/run1`");
-    assert_eq!(hint("type: string"), "an array stands under `ndarrays` and its name");
-    assert_eq!(hint("ndarrays: {a/b: {shape: [], type: int8}}"), "`b` belongs into the group `/a`");
+    assert_eq!(
+        hint("run1: {attributes: {}}"),
+        "the path of a group begins with `/`: write `/run1`"
+    );
+    assert_eq!(hint("type: string"), "put the array under `ndarrays`, with its name as the key");
+    assert_eq!(hint("ndarrays: {a/b: {shape: [], type: int8}}"), "`b` belongs in the group `/a`");
     assert_eq!(
         hint("attributes: {a: [1, 2]}"),
         "write the long form: `{shape: [2], type: int64, value: […]}`"
@@ -352,7 +355,7 @@ fn coordinates_are_looked_for_in_the_group_and_above() {
         findings,
         [
             "5:20: error[NDL063]: there is no dimcoord `z` (expected a dimcoord in the group `/a/b` or one above it); `ra-pack explain NDL063` shows a correct example",
-            "5:23: error[NDL063]: there is no dimcoord `/a/b/y` (expected a dimcoord of this path); `ra-pack explain NDL063` shows a correct example",
+            "5:23: error[NDL063]: there is no dimcoord `/a/b/y` (expected a dimcoord at this path); `ra-pack explain NDL063` shows a correct example",
             "5:31: error[NDL063]: there is no dimcoord `yy` (expected a dimcoord in the group `/a/b` or one above it); did you mean `y`?",
             "5:35: error[NDL063]: there is no dimcoord `near` (expected a dimcoord in the group `/a/b` or one above it); `ra-pack explain NDL063` shows a correct example",
         ]

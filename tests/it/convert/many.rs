@@ -256,7 +256,7 @@ fn missing_values_of_a_ds_survive_conversion() {
     let ran = convert(&path("x.ds"), &path("y.ds"), &[]).exits(0);
     assert!(fs::read(path("y.ds")).unwrap().ends_with(&body));
     // A warning says that ds-format cannot read the file.
-    ran.says(&["\"t\" has 4 truth values", "multiple of 8"]);
+    ran.says(&["\"t\" has 4 booleans", "multiple of 8"]);
 }
 
 #[test]
