@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for finding in &report.findings {
         println!("  {finding}");
     }
-    if !report.is_sound() {
+    if !report.is_valid() {
         return Err("the archive is damaged".into());
     }
     println!("Verified {} files: all match the manifest.", report.members);

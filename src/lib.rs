@@ -67,7 +67,7 @@
 //! for finding in &report.findings {
 //!     println!("{finding}");
 //! }
-//! assert!(report.is_sound());
+//! assert!(report.is_valid());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

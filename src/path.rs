@@ -108,7 +108,7 @@ pub(crate) fn extension(path: &str) -> Option<&str> {
 }
 
 /// Whether a name is one that [`MemberPath::new`] takes.
-pub(crate) fn is_sound(path: &str) -> bool {
+pub(crate) fn is_valid(path: &str) -> bool {
     fault(path).is_none()
 }
 

@@ -201,7 +201,7 @@ pub fn bag_verify(bytes: &[u8]) {
         report.findings,
         zipped.findings
     );
-    if report.is_sound() && report.bag.is_some() {
+    if report.is_valid() && report.bag.is_some() {
         let manifest = files.iter().find(|(name, _)| *name == TAG_FILES[1]);
         let Some((_, text)) = manifest else { return }; // MD5, which is not computed here
         // The digits are the same in every encoding, except for the NULs of UTF-16.

@@ -54,7 +54,7 @@ fn shared_len(one: &str, other: &str) -> usize {
 }
 
 fn check_alone(named: &Named<'_>, findings: &mut Vec<Finding>) {
-    if !path::is_sound(named.name)
+    if !path::is_valid(named.name)
         && let Err(fault) = MemberPath::new(named.name)
     {
         findings.push(invalid_name(fault));
@@ -193,7 +193,7 @@ pub(crate) fn check_portable<'a>(
         .any(|name| name.bytes().any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii()));
     let mut sorted: Vec<FoldedName<'a>> = Vec::with_capacity(names.len());
     for name in names {
-        if path::is_sound(name) {
+        if path::is_valid(name) {
             sorted.push(FoldedName { key: if folds { key(name) } else { String::new() }, name });
         } else {
             check_characters(name, name, findings);

@@ -185,7 +185,7 @@ pub(super) fn extract(args: &ExtractArgs, output: &Output) -> Result<Ending, Fai
     let mut report = ra_pack::extract(&args.archive, directory, &options)
         .map_err(|error| elsewhere(error, &args.archive))?;
     diagnostics::show(&args.archive, &mut report.findings, &report.leftovers, output);
-    let is_nothing = report.members == 0 && !args.patterns.is_empty() && report.is_sound();
+    let is_nothing = report.members == 0 && !args.patterns.is_empty() && report.is_valid();
     if args.common.json {
         output.json(&report)?;
     } else if !is_nothing {
@@ -207,7 +207,7 @@ pub(super) fn extract(args: &ExtractArgs, output: &Output) -> Result<Ending, Fai
         output.message(&diagnostics::nothing_matches(&args.archive, "member", &args.patterns));
         return Ok(Ending::Failed);
     }
-    Ok(if report.is_sound() { Ending::Clean } else { Ending::Findings })
+    Ok(if report.is_valid() { Ending::Clean } else { Ending::Findings })
 }
 
 /// Adds a command that unpacks into another directory.

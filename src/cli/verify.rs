@@ -128,7 +128,7 @@ fn print_report(
         output.json(&report)?;
     } else {
         output.result(&summary(&report, valid))?;
-        let counts = report.metadata.as_ref().filter(|_| report.is_sound() && !output.is_closed());
+        let counts = report.metadata.as_ref().filter(|_| report.is_valid() && !output.is_closed());
         if let Some(lacks) = counts.and_then(|counts| lacks(counts, &target)) {
             output.note(&lacks);
         }

@@ -67,7 +67,7 @@ pub struct ExtractReport {
 
 impl ExtractReport {
     /// Whether nothing is wrong; warnings do not count.
-    pub fn is_sound(&self) -> bool {
+    pub fn is_valid(&self) -> bool {
         count_errors(&self.findings) == 0
     }
 }
@@ -221,7 +221,7 @@ impl<'o> Extraction<'o> {
         let ambiguous = ambiguous(&findings);
         let is_wanted = &|member: &Member| {
             (options.patterns.is_empty() || options.patterns.matches(&member.name))
-                && path::is_sound(&member.name)
+                && path::is_valid(&member.name)
                 && !ambiguous.contains(&*member.name)
         };
         let wanted = |kind: MemberKind| {

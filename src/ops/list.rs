@@ -266,7 +266,7 @@ impl ListedMembers {
     /// reports it.
     fn look_up_digests(&mut self, pack: &Pack) -> Result<()> {
         let digest = |member: &Member| {
-            if member.kind != MemberKind::File || !crate::path::is_sound(&member.name) {
+            if member.kind != MemberKind::File || !crate::path::is_valid(&member.name) {
                 return Ok(None);
             }
             let digest = pack.digest_if_listed(member)?;

@@ -82,7 +82,7 @@ impl PackScan {
             progress.at(&member.name);
             let seen = match look {
                 ScanFor::Manifests => texts.look(member, content),
-                ScanFor::Contents if path::is_sound(&member.name) => {
+                ScanFor::Contents if path::is_valid(&member.name) => {
                     let mut inspector = Inspector::within(&member.name, &allowance);
                     // A member that cannot be read is shown as far as it can.
                     let _ = inspector.read(content);

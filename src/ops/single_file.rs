@@ -317,7 +317,7 @@ impl SingleFile {
 /// The description of the array at `path`; nothing when it has none.
 pub(super) fn description_beside(path: &Path) -> Result<Option<Ndarray>> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    if !crate::path::is_sound(name.as_ref()) || !pack::is_array(name.as_ref()) {
+    if !crate::path::is_valid(name.as_ref()) || !pack::is_array(name.as_ref()) {
         return Ok(None);
     }
     let SingleFile { contents, subject, .. } = gather(path, None)?;
@@ -334,7 +334,7 @@ pub(super) fn description_beside(path: &Path) -> Result<Option<Ndarray>> {
 pub fn is_array_file(path: impl AsRef<Path>) -> Result<bool> {
     let path = path.as_ref();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let is_named = crate::path::is_sound(name.as_ref()) && pack::is_array(name.as_ref());
+    let is_named = crate::path::is_valid(name.as_ref()) && pack::is_array(name.as_ref());
     Ok(!fs::is_directory(path)? && is_named)
 }
 

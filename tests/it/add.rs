@@ -218,7 +218,7 @@ fn two_updates_of_one_archive_are_never_mixed() {
     other.file("other.txt", "2".as_bytes()).unwrap();
     one.finish().unwrap();
     assert!(matches!(other.finish(), Err(Error::Changed { .. })));
-    assert!(verify(&archive, &VerifyOptions::default()).unwrap().is_sound());
+    assert!(verify(&archive, &VerifyOptions::default()).unwrap().is_valid());
     let pack = Pack::open(&archive).unwrap();
     assert!(pack.read("one.txt").is_ok() && pack.read("other.txt").is_err());
     assert_eq!(names_in(scratch.path()), ["x.zip", "x.zip.manifest-sha256.txt"]);
@@ -301,7 +301,7 @@ fn a_killed_add_leaves_the_old_archive_or_the_new_one() {
             complaint(Command::new("sh").arg("-c").arg(format!("kill -{signal} {}", child.id())));
         let ended = child.wait().unwrap();
         let report = verify(&archive, &VerifyOptions::default()).unwrap();
-        assert!(report.is_sound(), "{signal} at {moment}: {:?}", report.findings);
+        assert!(report.is_valid(), "{signal} at {moment}: {:?}", report.findings);
         assert!(ended.success() || fs::read(&archive).unwrap() == old || report.members > 0);
         if signal == "INT" {
             let left = names_in(scratch.path());

@@ -367,7 +367,7 @@ fn any_number_of_jobs_is_accepted() {
         create(source.path(), &target, &options).unwrap();
         let mut options = VerifyOptions::default();
         options.jobs = jobs;
-        assert!(verify(&target, &options).unwrap().is_sound());
+        assert!(verify(&target, &options).unwrap().is_valid());
         let mut options = ExtractOptions::default();
         options.jobs = jobs;
         extract(&target, place.path().join(format!("{name}.out")), &options).unwrap();

@@ -218,7 +218,7 @@ fn describe_and_pack(directory: &Path, file: &[u8]) {
     options.force = true;
     ra_pack::create(directory, &zip, &options).unwrap();
     let report = ra_pack::verify(&zip, &ra_pack::verify::VerifyOptions::default()).unwrap();
-    assert!(report.is_sound(), "{:?}", report.findings);
+    assert!(report.is_valid(), "{:?}", report.findings);
     fs::remove_file(&zip).unwrap();
 }
 

@@ -241,7 +241,7 @@ proptest! {
 
         let into = scratch.path().join("extracted");
         let report = extract(&archive, &into, &ExtractOptions::default()).unwrap();
-        prop_assert!(report.is_sound(), "{:?}", report.findings);
+        prop_assert!(report.is_valid(), "{:?}", report.findings);
         let mut after = read_tree(&into);
         if way.1 == Layout::BagIt {
             after = after.into_iter().filter_map(|(name, bytes)| {
@@ -407,7 +407,7 @@ fn every_changed_byte_is_found(
                 Err(Error::Unsupported(_)) => continue,
                 report => report.unwrap(),
             };
-            if report.is_sound() {
+            if report.is_valid() {
                 assert!(
                     harmless(at, &report.findings),
                     "{way:?}: byte {at} ^ {mask:#x} is not seen"

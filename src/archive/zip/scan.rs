@@ -201,7 +201,7 @@ impl MemberSpan<'_> {
             findings.push(finding);
             return Ok(None);
         }
-        if entry.member.kind != MemberKind::File || !path::is_sound(&entry.member.name) {
+        if entry.member.kind != MemberKind::File || !path::is_valid(&entry.member.name) {
             return Ok(None);
         }
         if entry.header.facts.flags & (FLAG_MASKED | FLAG_PATCH) != 0 {

@@ -143,7 +143,7 @@ fn checked(report: &VerifyReport) -> Html {
         html!(" BagIt {}: {}.", bag.version.as_deref().unwrap_or("without a version"), state)
     });
     let signature = |signature| html!(" Signature <code>{}</code>, not checked.", signature);
-    let intact = report.intact.as_ref().filter(|_| !report.is_sound()).map(|intact| {
+    let intact = report.intact.as_ref().filter(|_| !report.is_valid()).map(|intact| {
         let (arrays, files) = (grouped(intact.arrays), grouped(intact.members));
         let all = counted(report.arrays, "array");
         html!("<p>Intact: {} of {}, {} of {}.</p>", arrays, all, files, members)

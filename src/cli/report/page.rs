@@ -56,7 +56,7 @@ pub(super) fn write(
     listed.jobs = Some(jobs);
     let mut listing = match ra_pack::list(target, &listed) {
         // The pack cannot be opened: the page shows only the findings.
-        Err(error) if error.is_finding() && verified.is_some_and(|report| !report.is_sound()) => {
+        Err(error) if error.is_finding() && verified.is_some_and(|report| !report.is_valid()) => {
             None
         }
         listing => Some(listing?),

@@ -227,7 +227,7 @@ impl PayloadMembers<'_> {
                     continue;
                 }
                 let Some(member) = self.of(entry) else { continue };
-                if !path::is_sound(&member.path) {
+                if !path::is_valid(&member.path) {
                     MemberPath::new(&*member.path)?;
                 }
                 let placed = match (packed, &entry.source) {

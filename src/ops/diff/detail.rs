@@ -76,8 +76,8 @@ impl Details<'_> {
             let is_of_pack = self.a.name(a.file) == PACK_DOCUMENT;
             let value = |facts: &DescriptionFacts| {
                 // A part of what a document says would seem to be all.
-                let is_sound = (facts.describes() || is_of_pack) && !facts.has_errors();
-                facts.document().filter(|_| is_sound).map(Document::to_value)
+                let is_valid = (facts.describes() || is_of_pack) && !facts.has_errors();
+                facts.document().filter(|_| is_valid).map(Document::to_value)
             };
             if let Some((ours, theirs)) = value(&ours).zip(value(&theirs)) {
                 compare_values("", Some(&ours), Some(&theirs), &mut member.description);

@@ -177,5 +177,5 @@ pub(super) fn join_renamed(a: &PackSide, b: &PackSide, pairs: &mut Vec<Pair>) {
 
 /// Whether a member is an array by its name.
 pub(super) fn is_array(name: &str) -> bool {
-    path::is_sound(name) && pack::is_array(name)
+    path::is_valid(name) && pack::is_array(name)
 }

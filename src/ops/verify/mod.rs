@@ -93,7 +93,7 @@ pub struct VerifyReport {
 
 impl VerifyReport {
     /// Whether nothing is wrong; warnings do not count.
-    pub fn is_sound(&self) -> bool {
+    pub fn is_valid(&self) -> bool {
         count_errors(&self.findings) == 0
     }
 }
@@ -159,7 +159,7 @@ impl Intact {
 /// for finding in &report.findings {
 ///     println!("{finding}");
 /// }
-/// assert!(report.is_sound());
+/// assert!(report.is_valid());
 /// # Ok::<(), ra_pack::Error>(())
 /// ```
 pub fn verify(target: impl AsRef<Path>, options: &VerifyOptions) -> Result<VerifyReport> {

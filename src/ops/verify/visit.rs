@@ -109,7 +109,7 @@ impl Visitor {
         content: &mut dyn BufRead,
         progress: &Progress,
     ) -> (Read, Content) {
-        if !path::is_sound(&member.name) {
+        if !path::is_valid(&member.name) {
             return (Read { digests: None, rare: None }, Content::Other);
         }
         let is_large = self.leaves_large && !self.fast && member.packed_size > LARGE;
