@@ -1,17 +1,17 @@
-//! How much memory the contents of an archive may take: a few kilobytes can be compressed from gigabytes.
+//! Limit of the memory that the contents of an archive may take: a few kilobytes can decompress to gigabytes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// An archive of any size may make a program take so much memory: enough for a hundred thousand members
-/// whose names and descriptions are all alike.
+/// Bytes of memory that an archive of any size may take: enough for a hundred thousand members whose names and
+/// descriptions are all alike.
 const BASE: u64 = 48 << 20;
 
-/// And for each of its bytes so much. An archive has at least the 32 bytes of a digest for each member, which
-/// cannot be compressed; a member takes some 400 bytes and its description rarely more than 2,000.
+/// Further bytes of memory per byte of the archive. An archive has at least 32 bytes per member, the digest, which
+/// cannot be compressed. A member takes about 400 bytes of memory, and its description rarely more than 2,000.
 const FACTOR: u64 = 64;
 
-/// Memory that the contents of one archive may take, whatever the number of jobs. Clones share it.
+/// Memory that the contents of one archive may take, for any number of jobs. Clones share it.
 #[derive(Debug, Clone)]
 pub(crate) struct Allowance {
     limit: u64,
@@ -19,29 +19,29 @@ pub(crate) struct Allowance {
 }
 
 impl Allowance {
-    /// For an archive file of `len` bytes.
+    /// Returns the allowance for an archive file of `len` bytes.
     pub(crate) fn of_file(len: u64) -> Self {
         Self { limit: len.saturating_mul(FACTOR).saturating_add(BASE), taken: Arc::default() }
     }
 
-    /// For files on disk, which are as long as they say.
+    /// Returns the allowance for files on disk, whose sizes are real.
     pub(crate) fn unlimited() -> Self {
         Self { limit: u64::MAX, taken: Arc::default() }
     }
 
-    /// All of it in bytes.
+    /// Returns the limit in bytes.
     pub(crate) fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// Takes so many bytes of it, if they are left.
+    /// Takes bytes from the allowance. Returns false if too few are left.
     #[must_use]
     pub(crate) fn take(&self, bytes: u64) -> bool {
         let more = |taken: u64| taken.checked_add(bytes).filter(|taken| *taken <= self.limit);
         self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
     }
 
-    /// Gives back what was taken.
+    /// Gives bytes back.
     pub(crate) fn give_back(&self, bytes: u64) {
         self.taken.fetch_sub(bytes, Ordering::Relaxed);
     }
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_is_taken_than_there_is_whoever_takes_it() {
+    fn clones_together_take_no_more_than_the_limit() {
         let allowance = Allowance::of_file(1);
         let other = allowance.clone();
         assert!(allowance.take(BASE) && other.take(FACTOR - 1));

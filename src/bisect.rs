@@ -1,24 +1,25 @@
-//! A place found in a long text whose records are in order, by halves: how long each record is, nobody knows
-//! before it is read.
+//! Binary search in a long text with sorted records whose lengths are not known before they are read.
 
 use std::ops::Range;
 
-/// What a look into the text at some place shows of the first record that begins there or behind.
+/// The first record that begins at or after an offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Probe {
-    /// Where the record begins.
+    /// The offset of the record.
     pub(crate) start: u64,
-    /// Whether it stands before what is looked for.
+    /// Whether the record sorts before the one that is searched.
     pub(crate) is_before: bool,
 }
 
-/// Narrows `range`, which begins with a record, down to about `enough` bytes: gives where a record begins that
-/// stands before what is looked for, or the beginning. `probe` looks at a place; `None` when no record is seen to
-/// begin there or behind, then only what stands before is looked at, and whoever does not find it there has to look at all.
+/// Narrows `range`, which begins with a record, to about `enough` bytes. Returns the offset of a record that sorts
+/// before the one that is searched, or the beginning of the range.
+///
+/// `probe` finds the first record at or after an offset. If it returns `None`, the search continues before that offset,
+/// and the caller must read the whole text if it does not find the record there.
 ///
 /// # Errors
 ///
-/// As `probe`.
+/// Errors of `probe`.
 pub(crate) fn narrow<E>(
     range: Range<u64>,
     enough: u64,
@@ -61,14 +62,14 @@ mod tests {
             let low = narrow(0..end, enough, probe).unwrap();
             let number = starts.iter().position(|start| *start == low).unwrap();
             prop_assert!(number == 0 || number < wanted);
-            // What is looked for is not far behind.
+            // The record follows within `enough` bytes and two records.
             let next = starts.get(wanted.min(starts.len() - 1)).unwrap();
             prop_assert!(next.saturating_sub(low) <= enough.max(1) + 2 * 50);
         }
     }
 
     #[test]
-    fn what_nobody_sees_comes_to_an_end() {
+    fn a_search_without_visible_records_ends() {
         assert_eq!(narrow(0..u64::MAX, 0, |_| Ok::<_, ()>(None)), Ok(0));
         let odd = Probe { start: 0, is_before: true };
         assert!(narrow(0..u64::MAX, 0, |_| Ok::<_, ()>(Some(odd))).is_ok());

@@ -1,6 +1,6 @@
-//! Why an operation could not be done.
+//! Errors of operations.
 //!
-//! Damage that an operation was asked to look for is a [`Finding`], not an error.
+//! Problems that an operation was asked to look for are [`Finding`]s, not errors.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use crate::path::{InvalidPath, escape, extension};
 use crate::progress::Cancelled;
 use crate::ra::{DecodeError, DecodeErrorKind, Flags, ReadError, SliceError};
 
-/// The result of everything that may fail.
+/// The result of an operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why an operation could not be done. It displays as a whole message; its cause is also its source.
+/// The reason why an operation failed. `Display` gives the complete message; the cause is also the source.
 ///
 /// ```
 /// use ra_pack::{Error, Pack};
@@ -33,17 +33,17 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system refused.
+    /// A system call failed.
     #[error("cannot {action} `{}`: {source}", show(path))]
     Io {
-        /// What was tried, as a verb.
+        /// The action that failed, as a verb.
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The target is there already and may not be replaced.
+    /// The target exists and may not be replaced.
     #[error("`{}` exists; {}", show(path), instead(path))]
     AlreadyExists {
         /// The target.
@@ -54,67 +54,67 @@ pub enum Error {
     Changed {
         /// The file.
         path: PathBuf,
-        /// What was seen.
+        /// The change that was observed.
         what: String,
     },
-    /// The archive, or one of its members, is damaged or not to be trusted.
+    /// The archive or one of its members is damaged or unsafe.
     #[error("`{}`: {finding}", show(archive))]
     Damaged {
         /// The archive.
         archive: PathBuf,
-        /// What is wrong.
+        /// The problem.
         finding: Box<Finding>,
     },
-    /// The file is not a pack, and never was one.
+    /// The file is not a pack.
     #[error("`{}` is {}", show(path), kind.not("a pack"))]
     NotAPack {
         /// The file.
         path: PathBuf,
-        /// What it is.
+        /// The kind of the file.
         kind: FileKind,
     },
-    /// The file or member is not an array, and never was one.
+    /// The file or member is not an array.
     #[error("`{}` is {}", escape(name), kind.not("an array"))]
     NotAnArray {
         /// The file or member.
         name: String,
-        /// What it is.
+        /// The kind of the file or member.
         kind: FileKind,
     },
-    /// Findings that forbid the operation; every one of them.
+    /// Problems prevent the operation.
     #[error("{} in `{}`{}", errors_found(findings), show(path), first(findings))]
     Refused {
         /// The directory or archive.
         path: PathBuf,
-        /// What is wrong; warnings too.
+        /// All problems, including warnings.
         findings: Vec<Finding>,
     },
-    /// The archive holds no member of that name.
-    #[error("`{}` holds no member `{}`{}", show(archive), escape(member), near(suggestion.as_ref()))]
+    /// The archive has no member of that name.
+    #[error("`{}` has no member `{}`{}", show(archive), escape(member), near(suggestion.as_ref()))]
     NoSuchMember {
         /// The archive.
         archive: PathBuf,
-        /// The name asked for.
+        /// The name that was given.
         member: String,
-        /// A name that is there and looks like it.
+        /// A similar name that exists.
         suggestion: Option<String>,
     },
-    /// The name is that of a directory of the archive, where a file is wanted.
-    #[error("`{}` is a directory of {files} {} in `{}`", escape(member), if *files == 1 { "file" } else { "files" }, show(archive))]
+    /// The name is a directory in the archive, and a file is needed.
+    #[error("`{}` is a directory with {files} {} in `{}`", escape(member), if *files == 1 { "file" } else { "files" }, show(archive))]
     IsDirectory {
         /// The archive.
         archive: PathBuf,
-        /// The name asked for.
+        /// The name that was given.
         member: String,
-        /// Files in it.
+        /// Number of files in the directory.
         files: usize,
     },
-    /// The name is the end of the names of several files.
-    #[error("`{}` is the name of {} files in `{}`: {}", escape(member), names.len(), show(archive), some(names))]
+    /// The name matches several files.
+    #[error("`{}` matches {} files in `{}`: {}", escape(member), names.len(), show(archive), some(names))]
     SeveralMembers {
         /// The archive.
         archive: PathBuf,
-        /// The name asked for.
+        /// The name that was given.
         member: String,
         /// The names of the files.
         names: Vec<String>,
@@ -124,37 +124,37 @@ pub enum Error {
     Array {
         /// The file or member.
         name: String,
-        /// Where and why.
+        /// The offset and the cause.
         source: DecodeError,
     },
-    /// A file of another format cannot be read, or an array not be written in it.
+    /// A file of another format cannot be read, or an array cannot be written in that format.
     #[error("`{}`: {source}", escape(name))]
     Interchange {
         /// The file, member or array.
         name: String,
-        /// Where and why.
+        /// The place and the cause.
         source: interchange::FormatError,
     },
-    /// An array is not what the caller asked for.
+    /// An array differs from what the caller expects.
     #[error("`{}`: {reason}", escape(name))]
     Mismatch {
         /// The file or member.
         name: String,
-        /// What was asked for, and what it is.
+        /// The expected and the found value.
         reason: String,
     },
-    /// Elements are not of the fields or of the small arrays that the caller's type is of.
-    #[error("`{}`: each element is described as `{described}`, not as `{wanted}`", escape(name))]
+    /// The description of the elements does not match the structure or small array that the caller reads.
+    #[error("`{}`: expected elements described as `{wanted}`, found `{described}`", escape(name))]
     Structure {
         /// The file or member.
         name: String,
-        /// The datatype of the description.
+        /// The datatype in the description.
         described: Box<Datatype>,
         /// The datatype of the caller's type.
         wanted: Box<Datatype>,
     },
-    /// A member of a new pack was not written to its end, because that failed or the writer of it was dropped.
-    #[error("`{}` was not written to its end", escape(name))]
+    /// A member of a new pack is incomplete: writing it failed, or its writer was dropped.
+    #[error("`{}` is incomplete: not all of it was written", escape(name))]
     Incomplete {
         /// The member.
         name: String,
@@ -164,60 +164,60 @@ pub enum Error {
     Slice {
         /// The file or member.
         name: String,
-        /// Why it does not fit.
+        /// Why the slice does not fit.
         source: SliceError,
     },
-    /// A text is no slice, or one that does not fit the array.
+    /// A text is not a slice, or the slice does not fit the array.
     #[error("the slice `{}`: {source}{}", escape(slice), sliced(slice, dimensions))]
     SliceText {
         /// The text.
         slice: String,
-        /// The names of the array's dimensions, as far as it has any, and their lengths; empty when nobody looked.
+        /// Names, if any, and lengths of the array's dimensions; empty if they are not known.
         dimensions: Vec<(Option<String>, u64)>,
-        /// Where and why.
+        /// The place and the cause.
         source: SliceError,
     },
-    /// A limit forbids it: of the options, or of what an archive of that size may take.
+    /// A limit was exceeded: one of the options, or the memory that an archive of this size may need.
     #[error("{0}")]
     Limit(String),
-    /// The memory to read into has another length than the array.
+    /// The memory to read into does not have the length of the array.
     #[error(
-        "`{}`: the array has {expected} elements, the slice to read into {found}",
+        "`{}`: expected memory for {expected} elements, found {found}",
         escape(name)
     )]
     Length {
         /// The member.
         name: String,
-        /// Elements of the array.
+        /// Number of elements in the array.
         expected: u64,
-        /// Elements of the memory.
+        /// Number of elements that fit in the memory.
         found: u64,
     },
-    /// The elements cannot be viewed where they are stored. They can be read.
-    #[error("`{}` cannot be viewed in place, only read: {reason}", escape(name))]
+    /// The elements cannot be viewed in place. They can be read.
+    #[error("`{}` cannot be viewed in place and must be read: {reason}", escape(name))]
     NotViewable {
         /// The member.
         name: String,
-        /// Why they cannot be viewed.
+        /// Why the elements cannot be viewed.
         reason: NotViewable,
     },
-    /// A read takes more memory than it may.
+    /// A read needs more memory than its limit.
     #[error(
-        "`{}` takes {bytes} bytes of memory, more than the {limit} that a read may take",
+        "`{}` needs {bytes} bytes of memory, and the limit of a read is {limit}",
         escape(name)
     )]
     TooLarge {
         /// The member.
         name: String,
-        /// Bytes that the read takes.
+        /// Bytes that the read needs.
         bytes: u64,
-        /// The most bytes that it may take.
+        /// The limit in bytes.
         limit: u64,
     },
-    /// A name that no member may have.
+    /// The name is not valid for a member.
     #[error(transparent)]
     InvalidPath(#[from] InvalidPath),
-    /// What was asked for cannot be done, with the reason and the way out.
+    /// The operation is not supported. The message gives the reason and an alternative.
     #[error("{0}")]
     Unsupported(String),
     /// [`Progress::cancel`](crate::Progress::cancel) stopped the operation.
@@ -225,26 +225,26 @@ pub enum Error {
     Interrupted,
 }
 
-/// The reason why elements cannot be viewed where they are stored.
+/// The reason why elements cannot be viewed in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotViewable {
     /// The pack was opened without [`Pack::map`](crate::Pack::map).
-    #[error("the pack was not opened by `Pack::map`")]
+    #[error("the pack was not opened with `Pack::map`")]
     NotMapped,
-    /// The container keeps the member compressed.
-    #[error("the archive keeps it compressed")]
+    /// The member is compressed.
+    #[error("it is compressed in the archive")]
     Compressed,
-    /// The elements are encoded, or in the byte order of another machine.
+    /// The elements are encoded, or their byte order is not that of this machine.
     #[error("its elements are stored with flags {0}")]
     Flags(Flags),
-    /// The elements begin at no multiple of so many bytes, as their type has to.
+    /// The elements do not begin at a multiple of this many bytes, which their type requires.
     #[error("its elements are not aligned to {0} bytes")]
     Misaligned(usize),
 }
 
 impl Error {
-    /// Whether it says that the input is bad, rather than that the operation could not be tried.
+    /// Returns whether the error is a problem in the input, not a failure of the operation.
     pub fn is_finding(&self) -> bool {
         match self {
             Self::Damaged { .. } | Self::Refused { .. } | Self::Array { .. } => true,
@@ -255,17 +255,17 @@ impl Error {
         }
     }
 
-    /// Whether the system says that something else stands where a directory should.
+    /// Returns whether a path that should be a directory is not one.
     pub(crate) fn is_not_a_directory(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotADirectory)
     }
 
-    /// Whether the system says that there is no such file.
+    /// Returns whether the file does not exist.
     pub(crate) fn is_not_found(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 
-    /// Adds what was tried and on what file, unless the operation was stopped.
+    /// Adds the action and the file to an I/O error, unless the operation was cancelled.
     pub(crate) fn io(
         action: &'static str,
         path: impl AsRef<Path>,
@@ -278,7 +278,7 @@ impl Error {
         }
     }
 
-    /// Why the array in the file at `path` cannot be read.
+    /// Returns the error for an array file at `path` that cannot be read.
     pub(crate) fn array_file(path: &Path, error: ReadError) -> Self {
         let name = path.to_string_lossy().into_owned();
         match error {
@@ -288,18 +288,18 @@ impl Error {
         }
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "errors and texts are given away")]
+    #[expect(clippy::needless_pass_by_value, reason = "callers pass errors and texts that they no longer need")]
     pub(crate) fn mismatch(name: impl Into<String>, reason: impl ToString) -> Self {
         Self::Mismatch { name: name.into(), reason: reason.to_string() }
     }
 
-    /// Why the slice of this text cannot be taken.
+    /// Returns a function that adds the text of a slice to its error.
     pub(crate) fn slice_text(text: &str) -> impl Fn(SliceError) -> Self {
         move |source| Self::SliceText { slice: text.to_owned(), dimensions: Vec::new(), source }
     }
 
-    /// Why the bytes of `name` cannot be read as an array. A file that neither is called an array nor begins as one
-    /// is not damaged, and neither is one that begins as a file of another format.
+    /// Returns the error for bytes of `name` that cannot be decoded as an array. The file counts as damaged only if it
+    /// is called `.ra` and does not begin like another format.
     pub(crate) fn array(name: String, source: DecodeError) -> Self {
         let start: &[u8] = match &source.kind {
             DecodeErrorKind::Magic { found } => found,
@@ -313,7 +313,7 @@ impl Error {
         Self::NotAnArray { name, kind }
     }
 
-    /// The same about a file at another path.
+    /// Replaces the path in the error.
     #[must_use]
     pub(crate) fn with_path(mut self, place: impl Fn(PathBuf) -> PathBuf) -> Self {
         if let Self::Io { path, .. }
@@ -338,7 +338,7 @@ impl From<Cancelled> for Error {
     }
 }
 
-/// Whether a stopped operation is the reason, however often readers and formats have wrapped it.
+/// Returns whether cancellation caused the error, however often readers and formats have wrapped it.
 fn is_interruption(error: &io::Error) -> bool {
     let Some(inner) = error.get_ref() else { return false };
     match (inner.downcast_ref(), inner.downcast_ref()) {
@@ -350,7 +350,7 @@ fn is_interruption(error: &io::Error) -> bool {
     }
 }
 
-/// So that a program whose functions return [`io::Result`] can use `?`.
+/// Lets functions that return [`io::Result`] use `?`.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let kind = match &error {
@@ -365,7 +365,7 @@ impl From<Error> for io::Error {
                 interchange::FormatError::NoCounterpart { .. } => io::ErrorKind::Unsupported,
                 interchange::FormatError::Malformed { .. } => io::ErrorKind::InvalidData,
             },
-            // What is `Interrupted` by its kind is tried again by all who read.
+            // Readers retry errors of the kind `Interrupted`.
             Error::Changed { .. } | Error::Interrupted => io::ErrorKind::Other,
             Error::InvalidPath(_)
             | Error::Mismatch { .. }
@@ -389,7 +389,7 @@ fn show(path: &Path) -> String {
     escape(&path.to_string_lossy()).to_string()
 }
 
-/// What to do about a path that is in the way. Nothing replaces a directory.
+/// Returns what to do about an existing path. A directory is never replaced.
 fn instead(path: &Path) -> &'static str {
     if path.is_dir() {
         "it is a directory, so choose another name"
@@ -400,7 +400,7 @@ fn instead(path: &Path) -> &'static str {
 
 fn errors_found(findings: &[Finding]) -> String {
     match count_errors(findings) {
-        0 => "warnings, which are errors here,".to_owned(),
+        0 => "warnings treated as errors".to_owned(),
         1 => "1 error".to_owned(),
         many => format!("{many} errors"),
     }
@@ -411,7 +411,7 @@ fn first(findings: &[Finding]) -> String {
     first.map(|finding| format!(": {finding}")).unwrap_or_default()
 }
 
-/// The dimensions that a slice is of, and the slice that may be meant by one with their names.
+/// Lists the dimensions of the array, and suggests a slice without names if `slice` uses them.
 fn sliced(slice: &str, dimensions: &[(Option<String>, u64)]) -> String {
     if dimensions.is_empty() {
         return String::new();
@@ -431,7 +431,7 @@ fn sliced(slice: &str, dimensions: &[(Option<String>, u64)]) -> String {
     if is_named { format!("{said}: did you mean `{}`?", escape(&parts.join(","))) } else { said }
 }
 
-/// Some of these names.
+/// Lists the first names.
 fn some(names: &[String]) -> String {
     const SHOWN: usize = 4;
     let shown: Vec<_> =

@@ -1,31 +1,31 @@
-//! What a file is by its first bytes.
+//! Kinds of files, recognized by their first bytes.
 
 use std::fmt;
 
-/// Bytes from the beginning of a file that say what it is: the magic of a tar is the furthest.
+/// Number of bytes to read from the beginning of a file; the magic number of a tar has the greatest offset.
 pub(crate) const SNIFFED: usize = 512;
 
-/// What a file is, as far as its first bytes say.
+/// The kind of a file, according to its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FileKind {
     /// A directory.
     Directory,
-    /// A file without bytes.
+    /// A file of length 0.
     Empty,
     /// Text in UTF-8.
     Text,
     /// A RawArray file.
     RawArray,
-    /// An array of NumPy.
+    /// A NumPy `.npy` file.
     Npy,
-    /// A file of ds-format.
+    /// A ds-format file.
     Ds,
     /// A PNG picture.
     Png,
     /// A zip file.
     Zip,
-    /// A zip file whose first member is an array of NumPy, as in an `.npz`. A pack may begin so, too.
+    /// A zip file whose first member is a `.npy` file, as in an `.npz`. A pack can also begin like this.
     Npz,
     /// A tar file.
     Tar,
@@ -33,20 +33,20 @@ pub enum FileKind {
     Gzip,
     /// A file compressed with Zstandard.
     Zstd,
-    /// A file of another known format, by its name with an article: `an HDF5 file`.
+    /// A file of another known format, with its article: `an HDF5 file`.
     Other(&'static str),
-    /// A file that begins with nothing known.
+    /// A file of unknown format.
     Unknown,
 }
 
-/// Where the first bytes of a format are, and what they are. The first row that fits counts.
+/// Offset, magic number and kind. The first match counts.
 const MAGIC: &[(usize, &[u8], FileKind)] = &[
-    // The name of the first member begins a tar, and may look like anything.
+    // A tar begins with the name of its first member, which can look like any other format.
     (257, b"ustar", FileKind::Tar),
     (0, b"PK\x03\x04", FileKind::Zip),
-    // Without members.
+    // An archive without members.
     (0, b"PK\x05\x06", FileKind::Zip),
-    // The first of several parts.
+    // The first part of a split archive.
     (0, b"PK\x07\x08", FileKind::Zip),
     (0, b"\x1f\x8b", FileKind::Gzip),
     (0, b"\x28\xb5\x2f\xfd", FileKind::Zstd),
@@ -65,13 +65,13 @@ const MAGIC: &[(usize, &[u8], FileKind)] = &[
     (0, b"\xff\xd8\xff", FileKind::Other("a JPEG picture")),
     (0, b"%PDF-", FileKind::Other("a PDF document")),
     (0, b"\xfd7zXZ\x00", FileKind::Other("a file compressed with xz")),
-    // After the size of its blocks.
+    // After the block size.
     (4, b"1AY&SY", FileKind::Other("a file compressed with bzip2")),
     (0, b"7z\xbc\xaf\x27\x1c", FileKind::Other("a 7-Zip archive")),
 ];
 
 impl FileKind {
-    /// The kind of a file that begins with `start`: [`SNIFFED`] bytes, or all of a shorter file.
+    /// Returns the kind of a file that begins with `start`: [`SNIFFED`] bytes, or the whole file if it is shorter.
     pub(crate) fn of(start: &[u8]) -> Self {
         let fits =
             |at: usize, magic: &[u8]| start.get(at..).is_some_and(|rest| rest.starts_with(magic));
@@ -80,31 +80,31 @@ impl FileKind {
         }
         match start {
             [] => Self::Empty,
-            // A skippable frame, with which a parallel compressor may begin.
+            // A skippable frame, which parallel compressors may write first.
             [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Self::Zstd,
             text if is_text(text) => Self::Text,
             _ => Self::Unknown,
         }
     }
 
-    /// Whether the first bytes are those of a format that no pack is in. Damage does not make such bytes, while
-    /// it may well leave text or nothing known.
+    /// Returns whether the first bytes belong to a format that cannot contain a pack. Damage does not produce such
+    /// bytes, but it can leave text or unknown bytes.
     pub(crate) fn is_of_another_format(self) -> bool {
         !self.may_hold_a_pack() && !matches!(self, Self::Empty | Self::Text | Self::Unknown)
     }
 
-    /// Whether the first bytes are those of a format that no array is in, so that a file called one never was.
+    /// Returns whether the first bytes belong to a format other than RawArray.
     pub(crate) fn is_never_an_array(self) -> bool {
         !matches!(self, Self::RawArray | Self::Empty | Self::Text | Self::Unknown)
     }
 
-    /// Whether a pack may be in it.
+    /// Returns whether the file can be a pack.
     pub(crate) fn may_hold_a_pack(self) -> bool {
         let packed = matches!(self, Self::Zip | Self::Npz | Self::Tar | Self::Gzip | Self::Zstd);
         packed || self == Self::Directory
     }
 
-    /// Its name with an article; nothing for what has no name.
+    /// Returns the name of the kind with its article; `None` for an unknown format.
     fn words(self) -> Option<&'static str> {
         Some(match self {
             Self::Directory => "a directory",
@@ -112,7 +112,7 @@ impl FileKind {
             Self::Text => "a text file",
             Self::RawArray => "a RawArray file",
             Self::Npy => "a NumPy file",
-            Self::Ds => "a file of ds-format",
+            Self::Ds => "a ds-format file",
             Self::Png => "a PNG picture",
             Self::Zip => "a zip file",
             Self::Npz => "a zip of NumPy arrays",
@@ -124,7 +124,7 @@ impl FileKind {
         })
     }
 
-    /// That a file of this kind is not `wanted`: `a text file, not a pack`.
+    /// Says that the file is not `wanted`: `a text file, not a pack`.
     pub(crate) fn not(self, wanted: &str) -> String {
         match self.words() {
             Some(words) => format!("{words}, not {wanted}"),
@@ -139,9 +139,9 @@ impl fmt::Display for FileKind {
     }
 }
 
-/// Whether the bytes begin a zip whose first member is an array of NumPy.
+/// Returns whether the bytes begin a zip whose first member is a `.npy` file.
 fn begins_with_npy(start: &[u8]) -> bool {
-    /// Where the length of the name is in the header of a member, and where the name is.
+    /// Offsets of the length of the name and of the name in the header of a member.
     const LENGTH: usize = 26;
     const NAME: usize = 30;
     let Some([low, high]) = start.get(LENGTH..LENGTH + 2) else { return false };
@@ -150,7 +150,7 @@ fn begins_with_npy(start: &[u8]) -> bool {
         && start.get(NAME..end).is_some_and(|name| name.ends_with(b".npy"))
 }
 
-/// Whether the bytes are UTF-8, of which the last letter may be cut, without those that no text has.
+/// Returns whether the bytes are UTF-8 without control characters. The last character may be cut.
 fn is_text(start: &[u8]) -> bool {
     let is_utf8 = match std::str::from_utf8(start) {
         Ok(_) => true,
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_bytes_say_what_a_file_is() {
+    fn files_are_recognized_by_their_first_bytes() {
         let mut tar = b"rawarray/a".to_vec();
         tar.resize(257, 0);
         tar.extend(b"ustar\x0000");
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_without_a_name_is_said_not_to_be_what_is_wanted() {
+    fn a_file_of_unknown_kind_is_only_not_wanted() {
         assert_eq!(FileKind::of(b"\x89HDF\r\n\x1a\n").not("a pack"), "an HDF5 file, not a pack");
         assert_eq!(FileKind::Unknown.not("a pack"), "not a pack");
     }

@@ -1,13 +1,13 @@
-//! Packs a directory of arrays into one zip or tar that stays readable and checkable, and reads single arrays back.
+//! Packs arrays and their metadata into ordinary zip or tar files, verifies them, and reads single arrays back.
 //!
-//! A *pack* holds arrays as [RawArray](ra) files, each with a [description](ndl) in YAML beside it, and a
-//! [`manifest`] of the SHA-256 digests of all files. It is an ordinary zip, tar, compressed tar or directory.
-//! This library does everything that the command `ra-pack` does.
+//! A *pack* contains [RawArray](ra) files, a YAML [description](ndl) next to each, and a [`manifest`] of the SHA-256
+//! digests of all files. It is a zip, a tar, a compressed tar or a directory. This library does everything that the
+//! command `ra-pack` does.
 //!
 //! # Read
 //!
-//! [`Pack::open`] opens a pack in any container. [`PackedArray`] reads an array whole, compared with the manifest, or
-//! a slice of it without reading the rest:
+//! [`Pack::open`] opens a pack in any container. [`PackedArray::read`] reads an array and checks it against the
+//! manifest. [`PackedArray::slice`] reads a part of it:
 //!
 //! ```
 //! use ndarray::{ArrayD, s};
@@ -21,10 +21,10 @@
 //! # Ok::<(), ra_pack::Error>(())
 //! ```
 //!
-//! # Write
+//! # Create
 //!
-//! [`create()`] packs a directory. It compares every description with the header of its array, and gives the archive
-//! its name when everything is on the disk:
+//! [`create()`] packs a directory. It checks every description against the header of its array. The archive appears
+//! under its name when it is complete and synced to disk:
 //!
 //! ```
 //! use ra_pack::create;
@@ -37,7 +37,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`PackWriter`] makes the same archive of arrays in memory:
+//! [`PackWriter`] creates the same archive from arrays in memory:
 //!
 //! ```
 //! use ndarray::array;
@@ -53,8 +53,8 @@
 //!
 //! # Verify
 //!
-//! [`verify()`] checks every byte of a pack and reports each fault as a [`Finding`] with a code and a place. Damage is no
-//! [`Error`]: an error says that something could not be done.
+//! [`verify()`] reads every byte of a pack and reports each problem as a [`Finding`] with a code and a place. Problems
+//! are not an [`Error`]: an error means that the operation failed.
 //!
 //! ```
 //! use ra_pack::verify;
@@ -71,33 +71,33 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Where to look
+//! # Overview
 //!
-//! | for | look at |
+//! | task | item |
 //! |---|---|
-//! | arrays of a pack: elements, slices, views without a copy | [`Pack`], [`PackedArray`] |
-//! | axes, statistics, samples and corners of an array | [`values`] |
+//! | arrays of a pack: elements, slices, zero-copy views | [`Pack`], [`PackedArray`] |
+//! | dimensions, statistics, samples and corners of an array | [`values`] |
 //! | the structure of a pack: groups, dimensions, coordinates, attributes | [`info::outline`] |
-//! | whole packs | [`PackWriter`], [`create()`], [`verify()`], [`extract()`], [`list()`], [`info()`], [`diff()`] |
-//! | more than memory holds | [`PackedArray::blocks`], [`Pack::reader`] |
-//! | packs in memory, or in a store of your own | [`Pack::open_source`], the module [`open`] |
-//! | one member as a file, also in another format | [`get()`] |
+//! | operations on packs | [`PackWriter`], [`create()`], [`verify()`], [`extract()`], [`list()`], [`info()`], [`diff()`] |
+//! | arrays and files larger than memory | [`PackedArray::blocks`], [`Pack::reader`] |
+//! | packs in memory or in your own storage | [`Pack::open_source`], the module [`open`] |
+//! | one member as a file, optionally in another format | [`get()`] |
 //! | descriptions | [`describe()`], [`validate()`], the modules [`mod@describe`] and [`ndl`] |
 //! | other formats: `.npy`, `.npz`, `.ds`, PNG, CSV, JSON | [`convert()`], the module [`interchange`] |
 //! | single `.ra` files, readers, bytes | [`RawArray`], [`AnyArray`], the module [`ra`] |
 //! | manifests and bags | [`create::write_manifest`], the modules [`manifest`] and [`bag`] |
-//! | faults: their codes, places and explanations | [`Finding`], the module [`finding`] |
-//! | causes of errors, to match on | [`Error`], the module [`error`] |
-//! | the progress of a long operation, and its end before time | [`Progress`] |
+//! | problems: codes, places and explanations | [`Finding`], the module [`finding`] |
+//! | errors | [`Error`], the module [`error`] |
+//! | progress and cancellation | [`Progress`] |
 //!
-//! The options and the report of an operation are in the module of its name. Options are made by `default()`, and
-//! their fields are set one by one, since later versions may add some. The crates whose types are in the interface
-//! are here too: [`ndarray`], [`half`], [`num_complex`], [`bytemuck`].
+//! Each operation has a module of the same name with its options and its report. Create options with `default()` and
+//! set their fields one by one: later versions may add fields. The crates whose types appear in the interface are
+//! re-exported: [`ndarray`], [`half`], [`num_complex`], [`bytemuck`].
 //!
 //! # Features
 //!
-//! With `default-features = false`, the library reads arrays: `.ra` files, and packs in directories, zips, tars and
-//! `.tar.gz`, compared with their manifests. The features add the rest:
+//! With `default-features = false`, the library reads arrays from `.ra` files and from packs in directories, zips, tars
+//! and `.tar.gz`, and checks them against their manifests. The features add the rest:
 //!
 //! | feature | adds | includes |
 //! |---|---|---|
@@ -112,11 +112,11 @@
 
 #![cfg_attr(
     not(feature = "convert"),
-    allow(rustdoc::broken_intra_doc_links, reason = "links to what other features add")
+    allow(rustdoc::broken_intra_doc_links, reason = "links to items that other features add")
 )]
 #![cfg_attr(
     not(feature = "png"),
-    allow(dead_code, unused_imports, unreachable_pub, reason = "what another feature uses")
+    allow(dead_code, unused_imports, unreachable_pub, reason = "items that another feature uses")
 )]
 
 mod allowance;
@@ -167,7 +167,7 @@ pub mod convert {
     };
 }
 
-/// Archives from directories or from memory, and manifests.
+/// Creation of archives from directories or from memory, and of manifests.
 #[cfg(feature = "write")]
 pub mod create {
     pub use crate::ops::{
@@ -177,7 +177,7 @@ pub mod create {
     pub use crate::pack::Layout;
 }
 
-/// Descriptions from headers, and changes to them.
+/// Descriptions made from headers, and changes to descriptions.
 pub mod describe {
     #[cfg(feature = "write")]
     pub use crate::ops::{
@@ -188,7 +188,7 @@ pub mod describe {
     pub use crate::pack::{datatype, shape_of};
 }
 
-/// Comparison of packs and of arrays.
+/// Comparison of packs and arrays.
 #[cfg(feature = "write")]
 pub mod diff {
     pub use crate::ops::{
@@ -198,13 +198,13 @@ pub mod diff {
     };
 }
 
-/// Extraction of a pack into a directory.
+/// Extraction of packs into directories.
 #[cfg(feature = "write")]
 pub mod extract {
     pub use crate::ops::{ExtractOptions, ExtractReport};
 }
 
-/// Files at paths: their kinds, and new ones that appear when they are complete.
+/// Kinds of files, and new files that appear when they are complete.
 pub mod files {
     pub use crate::file_kind::FileKind;
     pub use crate::ops::{is_array_file, is_pack};
@@ -215,7 +215,7 @@ pub mod files {
     };
 }
 
-/// One array or file out of a pack, in its own format or another.
+/// Export of one array or file from a pack.
 #[cfg(feature = "convert")]
 pub mod get {
     pub use crate::ops::{GetOptions, GetReport, get_to};
@@ -231,7 +231,7 @@ pub mod info {
     pub use crate::pack::CoordinateInfo;
 }
 
-/// Members of a pack, and patterns that choose among them.
+/// Members of a pack, and patterns that select them.
 pub mod list {
     pub use crate::ops::MemberInfo;
     #[cfg(feature = "inspect")]
@@ -240,7 +240,7 @@ pub mod list {
     };
 }
 
-/// Packs in memory or in stores of a program's own, and streams out of packs.
+/// Packs in memory or in other storage, and streams from packs.
 pub mod open {
     pub use crate::fs::{ReadAt, Seekable};
     pub use crate::ops::{Block, Blocks, FileReader};
@@ -253,7 +253,7 @@ pub mod validate {
     pub use crate::pack::MetadataCounts;
 }
 
-/// The values of an array at a glance: axes, statistics, samples and corners.
+/// Dimensions, statistics, samples and corners of an array.
 pub mod values {
     pub use crate::ops::{Axis, Coordinate};
     #[cfg(feature = "inspect")]
@@ -264,18 +264,18 @@ pub mod values {
     };
 }
 
-/// Checks of every byte of a pack.
+/// Verification of packs.
 #[cfg(feature = "inspect")]
 pub mod verify {
     pub use crate::ops::{BagReport, Intact, VerifyOptions, VerifyReport};
 }
 
-/// The program of the README, compiled and run by the tests.
+/// Compiles and runs the program in the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}
 
-/// The programs of the guide, compiled and run by the tests.
+/// Compiles and runs the programs in the guide.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/library.md")]
 mod guide {}

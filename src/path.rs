@@ -1,4 +1,4 @@
-//! The name of a member: checked once, then known to be safe.
+//! Names of members, checked when they are made.
 
 use std::borrow::{Borrow, Cow};
 use std::fmt;
@@ -7,10 +7,8 @@ use std::sync::Arc;
 
 /// A relative, `/`-separated, UTF-8 path without empty, `.` or `..` parts.
 ///
-/// Every name that a pack holds has this form, in whatever container it lies: the string in the
-/// zip directory, the tar header, the manifest and on disk (below the pack's root) is the same.
-/// Names order by their bytes. A clone shares the text: a pack has many names, and each is held in
-/// several places.
+/// All names in a pack have this form in every container. The name is the same in the zip directory, the tar header,
+/// the manifest and on disk (below the pack's root). Names are ordered by their bytes. Clones share the text.
 ///
 /// ```
 /// use ra_pack::path::MemberPath;
@@ -25,15 +23,15 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MemberPath(Arc<str>);
 
-/// Longest name that a zip or a PAX header is asked to carry: the zip format's own limit.
+/// Greatest length of a name in bytes: the limit of the zip format.
 pub const MAX_PATH_BYTES: usize = 65_535;
 
 impl MemberPath {
-    /// Checks `path` and takes it over unchanged.
+    /// Checks `path` and keeps it unchanged.
     ///
     /// # Errors
     ///
-    /// When `path` is empty, absolute, has an empty, `.` or `..` part, holds a NUL or a backslash,
+    /// [`InvalidPath`] if `path` is empty, is absolute, has an empty, `.` or `..` part, contains a NUL or a backslash,
     /// begins with a drive letter, or is longer than [`MAX_PATH_BYTES`].
     pub fn new(path: impl Into<Arc<str>>) -> Result<Self, InvalidPath> {
         let path = path.into();
@@ -43,11 +41,11 @@ impl MemberPath {
         }
     }
 
-    /// Checks a name that came as bytes, as archives and Unix directories give them.
+    /// Checks a name that is given as bytes, as in archives and Unix directories.
     ///
     /// # Errors
     ///
-    /// As [`MemberPath::new`], and when the bytes are not UTF-8.
+    /// As [`MemberPath::new`], and if the bytes are not UTF-8.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, InvalidPath> {
         match std::str::from_utf8(bytes) {
             Ok(path) => Self::new(path),
@@ -58,37 +56,37 @@ impl MemberPath {
         }
     }
 
-    /// The text, which others may share.
+    /// Returns the text, which clones may share.
     pub(crate) fn into_text(self) -> Arc<str> {
         self.0
     }
 
-    /// The whole path.
+    /// Returns the path as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The directory part, or `None` at the top.
+    /// Returns the part before the last slash, or `None` if there is no slash.
     pub fn parent(&self) -> Option<&str> {
         self.0.rsplit_once('/').map(|(parent, _)| parent)
     }
 
-    /// The last part.
+    /// Returns the part after the last slash.
     pub fn file_name(&self) -> &str {
         file_name(&self.0)
     }
 
-    /// The last part without its extension: `a/b.c.ra` has the stem `b.c`.
+    /// Returns the last part without its extension: the stem of `a/b.c.ra` is `b.c`.
     pub fn stem(&self) -> &str {
         split_extension(self.file_name()).0
     }
 
-    /// What follows the last dot of the last part; a leading dot starts no extension.
+    /// Returns the text after the last dot of the last part. A leading dot does not begin an extension.
     pub fn extension(&self) -> Option<&str> {
         extension(&self.0)
     }
 
-    /// The path without its extension: `run1/t.ra` gives `run1/t`.
+    /// Returns the path without its extension: `run1/t` for `run1/t.ra`.
     pub fn without_extension(&self) -> &str {
         match self.extension() {
             Some(extension) => self.0.split_at(self.0.len() - extension.len() - 1).0,
@@ -97,17 +95,17 @@ impl MemberPath {
     }
 }
 
-/// The last part of a name.
+/// Returns the last part of a name.
 fn file_name(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
-/// What follows the last dot of the last part of a name, as [`MemberPath::extension`].
+/// Returns the extension of a name, as [`MemberPath::extension`] does.
 pub(crate) fn extension(path: &str) -> Option<&str> {
     split_extension(file_name(path)).1
 }
 
-/// Whether a name is one that [`MemberPath::new`] takes.
+/// Returns whether [`MemberPath::new`] accepts a name.
 pub(crate) fn is_valid(path: &str) -> bool {
     fault(path).is_none()
 }
@@ -159,66 +157,65 @@ impl Borrow<str> for MemberPath {
     }
 }
 
-/// A name that no member may have.
+/// A name that is not valid for a member.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the name `{}` {kind}", escape(path))]
 #[non_exhaustive]
 pub struct InvalidPath {
-    /// The name as found; bytes that are not UTF-8 are replaced.
+    /// The name; bytes that are not UTF-8 are replaced.
     pub path: String,
-    /// What is wrong with it.
+    /// The reason.
     pub kind: PathFault,
 }
 
-/// The fault of a name that no member may have.
+/// The reason why a name is not valid for a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathFault {
-    /// There is no name.
+    /// The name is empty.
     #[error("is empty")]
     Empty,
-    /// Longer than [`MAX_PATH_BYTES`].
+    /// The name is longer than [`MAX_PATH_BYTES`].
     #[error("is longer than {MAX_PATH_BYTES} bytes")]
     TooLong,
-    /// A NUL byte.
-    #[error("holds a NUL byte")]
+    /// It contains a NUL byte.
+    #[error("contains a NUL byte")]
     Nul,
-    /// A backslash: a separator on Windows, so one name would be two places.
-    #[error("holds a backslash")]
+    /// It contains a backslash, which separates directories on Windows.
+    #[error("contains a backslash")]
     Backslash,
-    /// Begins with `/`.
+    /// It begins with `/`.
     #[error("is absolute")]
     Absolute,
-    /// Begins with a Windows drive letter.
+    /// It begins with a Windows drive letter.
     #[error("begins with a drive letter")]
     Drive,
-    /// Two slashes in a row, or one at the end.
+    /// It has two slashes in a row, or one at the end.
     #[error("has an empty part")]
     EmptyPart,
-    /// A `.` part.
+    /// It has a `.` part.
     #[error("has a `.` part")]
     Dot,
-    /// A `..` part.
-    #[error("climbs out of its directory with `..`")]
+    /// It has a `..` part.
+    #[error("leaves its directory with `..`")]
     Climbs,
-    /// Bytes that are not UTF-8.
+    /// Its bytes are not UTF-8.
     #[error("is not UTF-8")]
     NotUtf8,
 }
 
-/// The first characters of `text`, at most `most` bytes of them.
+/// Returns the first characters of `text`, at most `most` bytes.
 pub(crate) fn first_bytes(text: &str, most: usize) -> &str {
     let mut ends = (0..=text.len().min(most)).rev();
     ends.find_map(|end| text.get(..end)).expect("every text can be cut before its first character")
 }
 
-/// Shows `text` with control, bidirectional and other invisible characters escaped, so that a name
-/// or a value taken from a file cannot act on a terminal.
+/// Escapes control, bidirectional and other invisible characters, so that text from a file cannot act on a terminal.
 pub fn escape(text: &str) -> impl fmt::Display + '_ {
     Escaped(text.into())
 }
 
-/// The same for a path. Bytes that are not UTF-8 are replaced.
+/// Escapes a path as [`escape`] does. Bytes that are not UTF-8 are replaced.
 pub fn escape_path(path: &Path) -> impl fmt::Display + '_ {
     Escaped(path.to_string_lossy())
 }
@@ -243,8 +240,8 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// Whether [`escape`] escapes it: a control character, one that is invisible or reorders what is around it, a
-/// separator of lines, or no character at all.
+/// Returns whether [`escape`] escapes the character: controls, invisible characters, characters that reorder text, line
+/// separators and noncharacters.
 pub fn is_unsafe(character: char) -> bool {
     if matches!(character, ' '..='~') {
         return false;
@@ -272,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_every_name_that_could_leave_its_directory() {
+    fn names_that_could_leave_their_directory_are_rejected() {
         let cases = [
             ("", PathFault::Empty),
             ("/a", PathFault::Absolute),
@@ -302,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_what_a_terminal_would_obey() {
+    fn control_characters_of_terminals_are_escaped() {
         assert_eq!(escape("a\u{1b}[2Jb\u{202e}c\n").to_string(), "a\\u{1b}[2Jb\\u{202e}c\\n");
         assert_eq!(escape("Größe").to_string(), "Größe");
         assert!((' '..='~').all(|character| !is_unsafe(character)));

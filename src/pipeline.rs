@@ -1,7 +1,7 @@
-//! Threads: independent items that workers share, items whose results one consumer takes in order, and items that are
-//! made ahead of their consumer.
+//! Threads: workers share independent items, one consumer takes the results of workers in order, or a thread makes
+//! items ahead of their consumer.
 //!
-//! A system that has no more threads to give slows the work down, and does not stop it.
+//! If the system cannot start more threads, the work continues with fewer.
 
 use std::collections::VecDeque;
 use std::iter;
@@ -12,19 +12,19 @@ use std::sync::mpsc::{SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Builder, JoinHandle};
 
-/// How many jobs to run when the caller does not say: one for each core.
+/// Returns the default number of jobs: one per core.
 pub(crate) fn default_jobs() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// How many jobs to run when the caller asks for so many. Each may take memory and a thread before it is known how
-/// much work there is; more than these help on no machine.
+/// Returns the number of jobs to run. The number asked for is capped: each job may take memory and a thread before the
+/// amount of work is known, and more jobs help on no machine.
 pub(crate) fn jobs(asked: Option<usize>) -> usize {
     const MOST: usize = 256;
     asked.map_or_else(default_jobs, |jobs| jobs.clamp(1, MOST))
 }
 
-/// Consecutive ranges that tile `0..count`, each of `step` numbers or fewer.
+/// Splits `0..count` into consecutive ranges of at most `step` numbers.
 pub(crate) fn ranges(
     count: usize,
     step: usize,
@@ -33,11 +33,11 @@ pub(crate) fn ranges(
     (0..count.div_ceil(step)).map(move |number| number * step..count.min((number + 1) * step))
 }
 
-/// Runs `work` on independent items, which are begun in their order by `jobs` threads, and returns the results in
-/// the order of the items.
+/// Runs `work` on independent items in `jobs` threads, and returns the results in the order of the items. Items are
+/// begun in their order.
 ///
-/// Every thread makes one `state` and keeps it, so that buffers are allocated once for each job.
-/// After an error no further item is begun; the error of the first item that failed is returned.
+/// Every thread makes one `state` and keeps it, so that buffers are allocated once per job. After an error no further
+/// item is begun. The error of the first item that failed is returned.
 pub(crate) fn share<S, I: Send, T: Send, E: Send>(
     jobs: usize,
     items: impl IntoIterator<Item = I, IntoIter: ExactSizeIterator + Send>,
@@ -70,22 +70,21 @@ pub(crate) fn share<S, I: Send, T: Send, E: Send>(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Threads for [`ordered`] when so many jobs may run: none for one job, which works in the calling thread.
+/// Returns the number of threads for [`ordered`]: none for one job, which works in the calling thread.
 pub(crate) fn workers(jobs: usize) -> usize {
-    /// More than these wait for the consumer, and each holds an item and a state.
+    /// Further workers would wait for the consumer, each with an item and a state in memory.
     const MOST: usize = 16;
     if jobs <= 1 { 0 } else { jobs.min(MOST) }
 }
 
-/// Items more than there are workers that may be under way.
+/// Number of items in progress beyond the number of workers.
 const AHEAD: usize = 2;
 
-/// Runs `work` on items by so many `workers`, and gives the results to `take` in the order of the items.
+/// Runs `work` on items in `workers` threads, and passes the results to `take` in the order of the items.
 ///
-/// The calling thread fetches the items and takes the results, and without workers it does everything. Every worker
-/// makes one `state` and keeps it. At most `AHEAD` more items than workers are under way, so that memory is bounded
-/// whatever their number. The error of the first item that failed is returned, once all before it are taken; nothing
-/// is begun after an error of `take`.
+/// The calling thread fetches the items and takes the results; without workers it does everything. Every worker makes
+/// one `state` and keeps it. At most `AHEAD` more items than workers are in progress, which bounds the memory. If an
+/// item fails, the results before it are taken and its error is returned. If `take` fails, no further item is begun.
 pub(crate) fn ordered<S, I: Send, T: Send, E: Send>(
     workers: usize,
     items: impl IntoIterator<Item = I>,
@@ -104,7 +103,7 @@ pub(crate) fn ordered<S, I: Send, T: Send, E: Send>(
             if stopped.load(Ordering::Relaxed) {
                 return;
             }
-            // The consumer is gone only when it has stopped.
+            // Sending fails only after the consumer has stopped.
             let _ = reply.send(work(made.get_or_insert_with(&state), item));
         }
     };
@@ -124,7 +123,7 @@ pub(crate) fn ordered<S, I: Send, T: Send, E: Send>(
             if next.is_none() || under_way.len() == workers + AHEAD {
                 let Some(first) = under_way.pop_front() else { return Ok(()) };
                 let first: std::sync::mpsc::Receiver<Result<T, E>> = first;
-                // No reply comes from a worker that has panicked, which the scope hands on.
+                // A worker that panics sends no reply; the scope propagates the panic.
                 let Ok(result) = first.recv() else { return Ok(()) };
                 take(result?)?;
             }
@@ -139,7 +138,7 @@ pub(crate) fn ordered<S, I: Send, T: Send, E: Send>(
     })
 }
 
-/// Has workers stop when it is dropped, by a panic too.
+/// Stops the workers when it is dropped, also by a panic.
 struct StopOnDrop<'a>(&'a AtomicBool);
 
 impl Drop for StopOnDrop<'_> {
@@ -148,8 +147,8 @@ impl Drop for StopOnDrop<'_> {
     }
 }
 
-/// Has items made by a thread of its own, so many ahead of whoever takes them. The thread ends with the items, or when
-/// nobody takes them any more.
+/// Makes items in a thread of its own, up to `ahead` items before they are taken. The thread ends with the items, or
+/// when the consumer is dropped.
 pub(crate) fn ahead<T: Send + 'static>(
     count: usize,
     items: impl Iterator<Item = T> + Send + 'static,
@@ -197,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shared_results_come_in_the_order_of_the_items() {
+    fn shared_results_are_in_the_order_of_the_items() {
         for jobs in [0, 1, 2, 7] {
             for count in [0, 1, 10, 1000] {
                 let work = |(): &mut (), range: Range<usize>| Ok::<_, ()>(range);
@@ -227,11 +226,11 @@ mod tests {
     }
 
     #[test]
-    fn items_come_from_the_caller_where_no_thread_can_be_started() {
+    fn the_caller_makes_the_items_if_no_thread_can_be_started() {
         let here = thread::current().id();
         for (builder, is_here) in [
             (Builder::new(), false),
-            // More than any machine has.
+            // More memory than any machine has.
             (Builder::new().stack_size(1 << (usize::BITS - 2)), true),
         ] {
             let made = ahead_by(builder, 2, (0..5).map(|item| (item, thread::current().id())));
@@ -242,14 +241,14 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_of_the_thread_that_is_ahead_is_not_an_end() {
+    fn a_panic_of_the_thread_ahead_reaches_the_consumer() {
         let mut made = ahead(2, (0..5).inspect(|item| assert_ne!(*item, 3, "cannot be made")));
         assert_eq!(made.by_ref().take(3).collect::<Vec<_>>(), [0, 1, 2]);
         assert!(catch_unwind(AssertUnwindSafe(|| made.next())).is_err());
     }
 
     #[test]
-    fn results_are_taken_in_order_and_few_wait() {
+    fn results_are_taken_in_order_and_few_items_wait() {
         for workers in [0, 1, 2, 7] {
             for count in [0, 1, 2, 300] {
                 let begun = AtomicUsize::new(0);
@@ -271,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_begun_once_the_consumer_has_failed() {
+    fn no_item_is_begun_after_the_consumer_has_failed() {
         for workers in [0, 1, 2, 7] {
             let begun = AtomicUsize::new(0);
             let work = |(): &mut (), item| {
@@ -285,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_of_any_of_them_is_handed_on() {
+    fn a_panic_of_a_worker_or_of_the_consumer_is_propagated() {
         for workers in [0, 1, 2, 7] {
             for (fails_to_work, fails_to_take) in [(50, 1000), (1000, 50)] {
                 let work = |(): &mut (), item| {

@@ -1,13 +1,13 @@
-//! How far an operation has come, told by those who read to whoever watches from another thread, who may cancel it.
+//! Progress of a running operation, and its cancellation from another thread.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A look at an operation from outside, while it runs. Give one to its options, keep a clone, and ask that
-/// for a [`snapshot`](Self::snapshot) from another thread, as often as wanted.
+/// A view of a running operation from outside. Put a clone into the options of the operation, and call
+/// [`snapshot`](Self::snapshot) from another thread as often as you like.
 ///
-/// [`cancel`](Self::cancel) stops the operation. The default watches nothing, costs nothing and cannot be cancelled.
+/// [`cancel`](Self::cancel) stops the operation. The default records nothing and cannot be cancelled.
 ///
 /// ```no_run
 /// use ra_pack::{Progress, verify};
@@ -28,11 +28,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Clone, Default)]
 pub struct Progress {
     state: Option<Arc<ProgressState>>,
-    /// Whether it is a part of something that has its own stages.
+    /// Whether the work is part of an operation that has its own stages.
     is_part: bool,
-    /// Whether nothing is told.
+    /// Whether nothing is counted.
     is_silent: bool,
-    /// The file that bytes are counted for, if it is one.
+    /// The file that is being read, if bytes are counted for one file.
     file: Option<Arc<str>>,
 }
 
@@ -40,7 +40,7 @@ pub struct Progress {
 struct ProgressState {
     stage: Mutex<&'static str>,
     bytes: AtomicU64,
-    /// 0 when it is not known.
+    /// 0 if it is not known.
     bytes_total: AtomicU64,
     files: AtomicU64,
     files_total: AtomicU64,
@@ -48,7 +48,7 @@ struct ProgressState {
     is_cancelled: AtomicBool,
 }
 
-/// The reason why an operation goes no further.
+/// The error of a cancelled operation.
 #[derive(Debug)]
 pub(crate) struct Cancelled;
 
@@ -56,28 +56,28 @@ pub(crate) struct Cancelled;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Snapshot {
-    /// What is being done: `searching`, `reading`, `checking`, `packing`, `unpacking`, `converting`,
-    /// `comparing`, `writing`, `finishing`; empty before anything is. Each stage counts from 0.
+    /// The current stage: `searching`, `reading`, `checking`, `packing`, `unpacking`, `converting`, `comparing`,
+    /// `writing` or `finishing`; empty before the first. Each stage counts from 0.
     pub stage: &'static str,
-    /// Bytes that were read.
+    /// Bytes read so far.
     pub bytes: u64,
-    /// Bytes that there are to read; nothing when that is not known.
+    /// Total bytes to read; `None` if not known.
     pub bytes_total: Option<u64>,
-    /// Files that were done.
+    /// Files finished so far.
     pub files: u64,
-    /// Files that there are; nothing when that is not known.
+    /// Total number of files; `None` if not known.
     pub files_total: Option<u64>,
     /// A file that is being read, by its name in the pack.
     pub current: Option<String>,
 }
 
 impl Progress {
-    /// One that is fed by the operation that it is given to.
+    /// Creates a progress that operations report to.
     pub fn new() -> Self {
         Self { state: Some(Arc::default()), ..Self::default() }
     }
 
-    /// What the operation is at.
+    /// Returns the current state of the operation.
     pub fn snapshot(&self) -> Snapshot {
         let get = |number: &AtomicU64| number.load(Ordering::Relaxed);
         let known = |number: &AtomicU64| Some(get(number)).filter(|number| *number > 0);
@@ -86,7 +86,7 @@ impl Progress {
         let (bytes_total, files_total) = (known(&state.bytes_total), known(&state.files_total));
         Snapshot {
             stage: *locked(&state.stage),
-            // A header is read twice here and there, which is not worth to be counted exactly.
+            // Some headers are read twice, so the count may exceed the total.
             bytes: get(&state.bytes).min(bytes_total.unwrap_or(u64::MAX)),
             bytes_total,
             files: get(&state.files).min(files_total.unwrap_or(u64::MAX)),
@@ -95,31 +95,29 @@ impl Progress {
         }
     }
 
-    /// Stops every operation and every pack that this or a clone of it was given to, for good. Each ends with
-    /// [`Error::Interrupted`](crate::Error::Interrupted) at its next read or write, or after its next block where
-    /// it computes, which is within a tenth of a second. An operation that writes leaves nothing under the names
-    /// that it was to give; [`extract`](crate::extract()) leaves the files that were complete.
+    /// Stops every operation and every pack that uses this progress or a clone of it. This cannot be undone. Each
+    /// operation ends with [`Error::Interrupted`](crate::Error::Interrupted), usually within a tenth of a second. No
+    /// incomplete output keeps its final name; [`extract`](crate::extract()) keeps the files that were complete.
     ///
-    /// A block of megabytes that Zstandard compresses at one of its strongest levels is compressed to its end before,
-    /// and so is what the system does by itself, as putting a file on the disk. An operation that has given the
-    /// first name goes on to its end.
+    /// Two things can take longer: Zstandard finishes a block at its strongest levels, and the system finishes calls
+    /// such as syncing a file. An operation that has begun to rename its outputs completes.
     pub fn cancel(&self) {
         if let Some(state) = &self.state {
             state.is_cancelled.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Whether it was cancelled.
+    /// Returns whether the operation was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.state.as_ref().is_some_and(|state| state.is_cancelled.load(Ordering::Relaxed))
     }
 
-    /// Refuses to go on when it was cancelled.
+    /// Returns an error if the operation was cancelled.
     pub(crate) fn check(&self) -> Result<(), Cancelled> {
         if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
     }
 
-    /// For work that is stopped with the rest, and of which nothing is told.
+    /// Returns a progress that can be cancelled and counts nothing.
     pub(crate) fn silent(&self) -> Self {
         Self { is_silent: true, ..self.clone() }
     }
@@ -128,17 +126,17 @@ impl Progress {
         self.state.as_deref().filter(|_| !self.is_silent)
     }
 
-    /// For a part of the work: what it reads counts, and it begins no stage of its own.
+    /// Returns a progress for a part of the work: it counts bytes and begins no stage.
     pub(crate) fn part(&self) -> Self {
         Self { is_part: true, ..self.clone() }
     }
 
-    /// For a long file that others are read beside: it is named again by each of its blocks.
+    /// Returns a progress for a long file that is read at the same time as others: each block names the file again.
     pub(crate) fn of_file(&self, name: &str) -> Self {
         Self { file: self.state.is_some().then(|| name.into()), ..self.clone() }
     }
 
-    /// Begins to count anew. Numbers that are not known are 0.
+    /// Begins a stage and resets the counts. Pass 0 for totals that are not known.
     pub(crate) fn stage(&self, name: &'static str, bytes_total: u64, files_total: u64) {
         let Some(state) = self.told().filter(|_| !self.is_part) else { return };
         *locked(&state.stage) = name;
@@ -149,7 +147,7 @@ impl Progress {
         locked(&state.current).clear();
     }
 
-    /// Tells how many files there are, as soon as that is known.
+    /// Sets the total number of files.
     pub(crate) fn expect_files(&self, files: usize) {
         if let Some(state) = self.told() {
             state.files_total.store(files as u64, Ordering::Relaxed);
@@ -166,7 +164,7 @@ impl Progress {
         }
     }
 
-    /// Says which file is being read.
+    /// Sets the file that is being read.
     pub(crate) fn at(&self, name: &str) {
         if let Some(state) = self.told() {
             let mut current = locked(&state.current);
@@ -175,7 +173,7 @@ impl Progress {
         }
     }
 
-    /// Counts files that were done.
+    /// Counts files that are finished.
     pub(crate) fn done(&self, files: usize) {
         if let Some(state) = self.told() {
             state.files.fetch_add(files as u64, Ordering::Relaxed);
@@ -198,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_is_seen_and_each_stage_counts_anew() {
+    fn snapshots_show_the_counts_and_each_stage_counts_from_zero() {
         let progress = Progress::new();
         let told = progress.clone();
         assert_eq!(progress.snapshot().stage, "");
@@ -225,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clone_cancels_and_what_is_silent_counts_nothing() {
+    fn a_clone_cancels_and_silent_progress_counts_nothing() {
         let progress = Progress::new();
         let silent = progress.silent();
         silent.add(3);
@@ -236,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_watches_by_default() {
+    fn the_default_records_nothing() {
         let progress = Progress::default();
         progress.cancel();
         assert!(!progress.is_cancelled());

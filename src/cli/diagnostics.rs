@@ -279,7 +279,7 @@ pub(crate) fn error(error: &Error, next: Option<String>) -> String {
         // The findings are printed before.
         Error::Refused { path, findings } => {
             let errors = match counts(findings) {
-                (0, _) => "warnings, which are errors here,".to_owned(),
+                (0, _) => "warnings treated as errors".to_owned(),
                 (errors, _) => counted(errors, "error"),
             };
             format!("{errors} in `{}`", escape_path(path))

@@ -1124,7 +1124,7 @@ fn an_error_has_a_complete_message_and_its_cause_as_source() {
     let source = error.source().unwrap().downcast_ref::<DecodeError>().unwrap();
     assert_eq!(error.to_string(), format!("`thermistors/depth.ra`: {source}"));
     let short = depth.read_into(&mut [0.0_f32; 3]).unwrap_err();
-    assert!(short.to_string().ends_with("the array has 10 elements, the slice to read into 3"));
+    assert!(short.to_string().ends_with("expected memory for 10 elements, found 3"));
     assert!(matches!(short, Error::Length { expected: 10, found: 3, .. }));
 
     let get = |options: &GetOptions| {

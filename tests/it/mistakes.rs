@@ -179,7 +179,7 @@ const MISTAKES: &[Mistake] = &[
         &["is a pack", "not an array"],
     ),
     ("show exp.zip --stats", 2, &["`exp.zip` is a pack", "ra-pack list --arrays exp.zip"], NOTHING),
-    ("show exp.zip tiem/", 2, &["holds no member `tiem/`"], NOTHING),
+    ("show exp.zip tiem/", 2, &["has no member `tiem/`"], NOTHING),
     (
         "extract exp",
         2,
@@ -297,13 +297,13 @@ const MISTAKES: &[Mistake] = &[
         "get exp.zip sub",
         2,
         &["`sub` is a directory of 2 files", "ra-pack extract exp.zip sub -C DIR"],
-        &["holds no member"],
+        &["has no member"],
     ),
     (
         "get exp sub",
         2,
         &["`sub` is a directory of 2 files", "ra-pack extract exp sub -C DIR"],
-        &["holds no member"],
+        &["has no member"],
     ),
     // Wrong arguments, with a valid pack.
     (
@@ -367,7 +367,7 @@ const MISTAKES: &[Mistake] = &[
     (
         "get twins.zip a",
         2,
-        &["`a` is the name of 2 files in `twins.zip`: `one/a.ra`, `two/a.ra`"],
+        &["`a` matches 2 files in `twins.zip`: `one/a.ra`, `two/a.ra`"],
         NOTHING,
     ),
     ("get exp.zip readme", 2, &["did you mean `README.md`?"], NOTHING),

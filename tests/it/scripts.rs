@@ -165,6 +165,6 @@ fn members_in_a_list_are_exact_names() {
     extract(&[], "", &into).exits(0).says(&["unpacked 0 files"]);
     assert!(!into.exists());
     let into = scratch.path().join("five");
-    extract(&[], "ab.txt\nin/none\n", &into).exits(2).says(&["holds no member `in/none`"]);
+    extract(&[], "ab.txt\nin/none\n", &into).exits(2).says(&["has no member `in/none`"]);
     assert!(!into.exists());
 }

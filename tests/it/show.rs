@@ -265,7 +265,7 @@ fn the_structure_of_a_pack_is_shown_by_group() {
             (&serde_json::json!([5, 3]), &"row".into())
         );
     }
-    ra("show", &[&archive], &["nowhere/"]).exits(2).says(&["holds no member `nowhere/`"]);
+    ra("show", &[&archive], &["nowhere/"]).exits(2).says(&["has no member `nowhere/`"]);
     ra("show", &[&archive], &["run1", "--stats"]).exits(2).says(&["is a directory"]);
 }
 
