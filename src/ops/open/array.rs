@@ -1,4 +1,4 @@
-//! One array of an opened pack.
+//! Arrays of an open pack.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
@@ -21,24 +21,25 @@ use crate::ra::{
     ReadError, SlicePlan, Structure,
 };
 
-/// Bytes that hold every header there is.
+/// Bytes that contain any header.
 pub(in crate::ops) const LONGEST_HEADER: u64 = 1024;
 
-/// Most bytes that an encoded array is decoded to on the way, once for each pass over it. A file of 60 MiB may
-/// stand for 15 GiB, and an archive of 3 KB may hold such a file. No current writer encodes arrays.
+/// Greatest size in bytes to which an encoded array is decoded in one pass. A file of 60 MiB may decode to 15 GiB, and
+/// an archive of 3 KB may contain such a file. No current writer encodes arrays.
 const MAX_DECODED: u64 = 1 << 28;
 
-/// Elements that are looked at one by one for each byte of memory that an archive may make anyone take. What deflate
-/// makes of numbers is always less.
+/// Number of elements that may be processed one by one per byte of memory that the archive may take. Numbers compressed
+/// with deflate always stay below this.
 const LOOKED_AT: u64 = 16;
 
-/// Bytes of elements that may be kept whatever the archive is: a mask of zeros is large and compresses to nothing.
+/// Bytes of elements that may be kept in memory for any archive: a mask of zeros is large and compresses to almost
+/// nothing.
 const ALWAYS_KEPT: u64 = 192 << 20;
 
-/// Fills a buffer from an offset of the data section. Offsets rise from call to call.
+/// Fills a buffer from an offset of the data section. Offsets increase from call to call.
 pub(in crate::ops) type ReadElements<'r> = dyn FnMut(u64, &mut [u8]) -> io::Result<()> + 'r;
 
-/// One array of a pack: its elements, slices, views, description and statistics.
+/// An array of a pack: its elements, slices, views, description and statistics.
 ///
 /// ```
 /// use ndarray::{ArrayD, s};
@@ -52,18 +53,16 @@ pub(in crate::ops) type ReadElements<'r> = dyn FnMut(u64, &mut [u8]) -> io::Resu
 /// # Ok::<(), ra_pack::Error>(())
 /// ```
 ///
-/// Whole arrays are held against the manifest of the pack, if it has one, and one that
-/// such a manifest does not list is an error; [`unverified`](Self::unverified) reads it all the same.
+/// Reading a whole array checks it against the manifest of the pack, if there is one. An array that the manifest does
+/// not list is an error; [`unverified`](Self::unverified) reads it without the check.
 ///
-/// An array has one order of indices, in which everything takes and gives them: slices, extents, axes,
-/// statistics, and whatever is read. It is that of the header's `dims`, first index fastest, as every reader
-/// of RawArray sees them, until [`in_shape_order`](Self::in_shape_order) makes it the one of the
-/// description's `shape`. The two differ only where the description says `storage: {order: row}` or
-/// `row-unreversed`. What is the file itself has the file's order whatever that of the indices:
-/// [`header`](Self::header), [`read_raw`](Self::read_raw), and the memory that
-/// [`read_into`](Self::read_into) fills.
+/// Slices, shapes, axes, statistics and elements that are read all use one order of indices. By default it is that of
+/// the header's `dims`, with the first index fastest. After [`in_shape_order`](Self::in_shape_order) it is that of the
+/// description's `shape`. The two differ only if the description has `storage: {order: row}` or `row-unreversed`.
+/// [`header`](Self::header), [`read_raw`](Self::read_raw) and [`read_into`](Self::read_into) always use the order of
+/// the file.
 ///
-/// It keeps the pack open, can be stored next to it and given to other threads. The header is read once.
+/// The array keeps the pack open. It can be stored next to the pack and sent to other threads. The header is read once.
 #[derive(Debug, Clone)]
 pub struct PackedArray {
     pack: Pack,
@@ -77,63 +76,64 @@ impl PackedArray {
         Self { pack, found, verify: true, order: Order::Column }
     }
 
-    /// The pack that it is an array of.
+    /// Returns the pack of the array.
     pub(in crate::ops) fn pack(&self) -> &Pack {
         &self.pack
     }
 
-    /// Where its member begins in the container.
+    /// Returns the offset of the member in the container.
     pub(super) fn start(&self) -> u64 {
         self.found.member.start()
     }
 
-    /// Whether a part of it can be read without the rest.
+    /// Returns whether a part of the array can be read without the rest.
     pub(in crate::ops) fn is_placed(&self) -> Result<bool> {
         Ok(self.stored(self.header()?)?.is_some())
     }
 
-    /// Its name in the payload.
+    /// Returns the name of the array in the payload.
     pub fn name(&self) -> &str {
         &self.found.name
     }
 
-    /// The name of its member in the archive, which in a bag is longer.
+    /// Returns the name of the member in the archive. In a bag it is longer than [`name`](Self::name).
     pub fn archive_name(&self) -> &str {
         &self.found.member.name
     }
 
-    /// Reads without holding the content against the manifest. The container's own checksum is still
-    /// checked where a whole member is read.
+    /// Reads without checking the content against the manifest. If a whole member is read, the checksum of the
+    /// container is still checked.
     #[must_use]
     pub fn unverified(mut self) -> Self {
         self.verify = false;
         self
     }
 
-    /// Limits the memory that one read may take for elements; see [`Pack::max_bytes`].
+    /// Limits the bytes of memory that one read may take for elements; see [`Pack::max_bytes`].
     #[must_use]
     pub fn max_bytes(mut self, limit: u64) -> Self {
         self.pack.max_bytes = limit;
         self
     }
 
-    /// Takes and gives indices in the order of the description's `shape` from here on. This reads the
-    /// description, and moves no element.
+    /// Changes the order of indices to that of the description's `shape`. This reads the description and moves no
+    /// elements.
     ///
     /// # Errors
     ///
-    /// When the description is at fault.
+    /// [`Error::Damaged`] if the description is not valid, and as [`PackedArray::description`].
     pub fn in_shape_order(mut self) -> Result<Self> {
         let description = self.description()?;
         self.order = description.map_or(Order::Column, |ndarray| ndarray.order());
         Ok(self)
     }
 
-    /// The header, which is read once; for a stored member nothing else is read.
+    /// Returns the header. It is read once; for a stored member nothing else is read.
     ///
     /// # Errors
     ///
-    /// When the member cannot be read, or is no RawArray.
+    /// [`Error::Array`] or [`Error::NotAnArray`] if the member is not a RawArray file, and [`Error::Io`] or
+    /// [`Error::Damaged`] if it cannot be read.
     pub fn header(&self) -> Result<&Header> {
         if let Some(header) = self.found.header.get() {
             return Ok(header);
@@ -148,11 +148,11 @@ impl PackedArray {
         Ok(self.found.header.get_or_init(|| header))
     }
 
-    /// The description: that of the document beside the array, or its entry in the pack's own.
+    /// Returns the description, from the document next to the array or from the description of the pack.
     ///
     /// # Errors
     ///
-    /// When it is at fault.
+    /// [`Error::Damaged`] if the description is not valid, and [`Error::Io`] if it cannot be read.
     pub fn description(&self) -> Result<Option<Ndarray>> {
         let (path, contents) = self.contents()?;
         let mut findings = Vec::new();
@@ -165,29 +165,28 @@ impl PackedArray {
         }
     }
 
-    /// Its name in the payload, and all that describes it.
+    /// Returns the name in the payload, the header and the description.
     pub(super) fn contents(&self) -> Result<(MemberPath, Contents)> {
         self.pack.contents_about(&self.found, self.header()?)
     }
 
-    /// The array as its indices go: a header whose dims have the fastest index first indeed, and whether the
-    /// indices count from the other end.
+    /// Returns the header with the fastest index first, and the order of the indices.
     pub(in crate::ops) fn layout(&self) -> Result<(Header, Order)> {
         let order = if self.is_reversed() { Order::Row } else { Order::Column };
         Ok((self.laid_out(self.header()?.clone()), order))
     }
 
-    /// The header with the fastest index first, which some files list last.
+    /// Returns the header with the fastest index first. Some files list it last.
     fn laid_out(&self, header: Header) -> Header {
         if self.order == Order::RowUnreversed { header.reversed() } else { header }
     }
 
-    /// Whether the last index is the fastest.
+    /// Returns whether the last index is the fastest.
     pub(super) fn is_reversed(&self) -> bool {
         self.order != Order::Column
     }
 
-    /// The extents, in the order of the indices.
+    /// Returns the lengths of the dimensions, in the order of the indices.
     ///
     /// # Errors
     ///
@@ -196,43 +195,42 @@ impl PackedArray {
         Ok(pack::shape_of(self.header()?.dims(), self.order))
     }
 
-    /// Bytes of the whole array file.
+    /// Returns the size of the array file in bytes.
     pub fn file_size(&self) -> u64 {
         self.found.member.size
     }
 
-    /// How the container keeps it.
+    /// Returns how the container compresses the array.
     pub fn method(&self) -> Method {
         self.found.member.method
     }
 
-    /// The SHA-256 digest that the manifest gives for it.
+    /// Returns the SHA-256 digest that the manifest lists for the array.
     ///
     /// # Errors
     ///
-    /// When the manifest is damaged.
+    /// [`Error::Damaged`] if the manifest is not valid, and [`Error::Io`] if it cannot be read.
     pub fn listed_digest(&self) -> Result<Option<Digest>> {
         self.pack.listed_digest(&self.found.member)
     }
 
-    /// Where the data begins in the archive file, for a stored member: `offset` of the header, and of
-    /// the first element.
+    /// Returns the offsets of the header and of the first element in the archive file, in bytes; `None` if the member
+    /// is not stored.
     ///
     /// # Errors
     ///
-    /// When the member cannot be read.
+    /// [`Error::Damaged`] or [`Error::Io`] if the member cannot be read.
     pub fn offsets(&self) -> Result<Option<(u64, u64)>> {
         let Some(start) = self.found.member.data_offset() else { return Ok(None) };
         Ok(Some((start, start + self.header()?.header_len())))
     }
 
-    /// The whole array. Its elements are not copied on the way from the file, and lie in memory as in
-    /// the file.
+    /// Reads the whole array. The elements have the same order in memory as in the file and are not copied.
     ///
     /// # Errors
     ///
-    /// When the elements are not of type `T`, the member is damaged, or the manifest says otherwise;
-    /// [`Error::TooLarge`].
+    /// [`Error::Array`] if the elements are not of type `T`; [`Error::Damaged`] if the member is damaged or differs
+    /// from the manifest; [`Error::TooLarge`] if it needs more memory than the limit.
     ///
     /// ```
     /// use ndarray::{Array2, ArrayD, Ix2};
@@ -240,7 +238,7 @@ impl PackedArray {
     ///
     /// let array = Pack::open("examples/experiment")?.array("thermistors/temperature.ra")?;
     /// let all: ArrayD<f32> = array.read()?;
-    /// // With a fixed number of dimensions; another number is an error of ndarray.
+    /// // With a fixed number of dimensions. ndarray returns an error if the number differs.
     /// let matrix: Array2<f32> = all.into_dimensionality::<Ix2>()?;
     /// assert_eq!(matrix.dim(), (10, 149));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -252,8 +250,8 @@ impl PackedArray {
         Ok(self.ordered(array))
     }
 
-    /// The whole array with its dims and trailing metadata, as it stands in the file: whatever the order of
-    /// indices, its first one is the one that the header lists first.
+    /// Reads the whole array with the dims and the trailing metadata of the file. The first index is always the one
+    /// that the header lists first.
     ///
     /// # Errors
     ///
@@ -263,7 +261,7 @@ impl PackedArray {
         self.read_with(|header| self.check_room(header), RawArray::read_after)
     }
 
-    /// The whole array, of whatever type the file says.
+    /// Reads the whole array with the element type of the file.
     ///
     /// # Errors
     ///
@@ -273,12 +271,12 @@ impl PackedArray {
         Ok(if self.is_reversed() { array.reversed_axes() } else { array })
     }
 
-    /// Reads the elements into `out` one after the other as they stand in the file. The first index is the
-    /// fastest; in shape order, of an array of the order `row` or `row-unreversed`, the last one.
+    /// Reads the elements into `out` in the order of the file: the first index is the fastest. In shape order, the last
+    /// index is the fastest if the order of the array is `row` or `row-unreversed`.
     ///
     /// # Errors
     ///
-    /// As [`PackedArray::read`], and when `out` has another length than the array.
+    /// As [`PackedArray::read`], and [`Error::Length`] if the length of `out` is not the number of elements.
     pub fn read_into<T: Element>(&self, out: &mut [T]) -> Result<()> {
         self.check_structure::<T>()?;
         let found = out.len();
@@ -302,11 +300,12 @@ impl PackedArray {
         })
     }
 
-    /// The elements in blocks of so many and a last one of fewer, one after the other as they stand in the file, as of
-    /// [`read_into`](Self::read_into). Memory does not grow with the array, however it is compressed.
+    /// Reads the array in blocks of `elements` elements (the last may be shorter), in the order of the file as
+    /// [`read_into`](Self::read_into) does. Memory does not grow with the size of the array, even if it is compressed.
     ///
-    /// The slowest index is the last one; in shape order, of an array of the order `row` or `row-unreversed`, the first
-    /// one. With a multiple of the product of all other extents, each block is a part of the array along it.
+    /// The slowest index is the last one. In shape order, it is the first one if the order of the array is `row` or
+    /// `row-unreversed`. If `elements` is a multiple of the product of all other lengths, each block is a range of the
+    /// slowest index.
     ///
     /// ```
     /// # fn main() -> ra_pack::Result<()> {
@@ -327,8 +326,8 @@ impl PackedArray {
     ///
     /// # Errors
     ///
-    /// When the elements are not of type `T`, or the member cannot be read; [`Error::TooLarge`] when a block takes more
-    /// memory than a read may take, or than an archive of this size may make it take.
+    /// [`Error::Array`] if the elements are not of type `T`; [`Error::Damaged`] or [`Error::Io`] if the member cannot
+    /// be read; [`Error::TooLarge`] if a block needs more memory than a read or an archive of this size may take.
     pub fn blocks<T: Element>(&self, elements: usize) -> Result<Blocks<T>> {
         self.check_structure::<T>()?;
         let header = self.header()?;
@@ -344,12 +343,12 @@ impl PackedArray {
         Blocks::new(self.clone(), header.clone(), encoding, elements)
     }
 
-    /// A part of the array, by [`ndarray::s!`] or [`parse_slice`](ra::parse_slice). Of a stored member
-    /// only the bytes of the slice are read, so they are not held against the manifest.
+    /// Reads a part of the array, selected with [`ndarray::s!`] or [`parse_slice`](ra::parse_slice). For a stored
+    /// member, only the bytes of the slice are read, and they are not checked against the manifest.
     ///
     /// # Errors
     ///
-    /// When the slice does not fit, the elements are not of type `T`, or the member is damaged.
+    /// [`Error::Slice`] if the slice does not fit the array, and as [`PackedArray::read`].
     pub fn slice<T: Element>(&self, slice: impl AsRef<[SliceInfoElem]>) -> Result<ArrayD<T>> {
         self.check_structure::<T>()?;
         self.header()?.check_type::<T>().map_err(|error| self.undecodable(error))?;
@@ -359,7 +358,7 @@ impl PackedArray {
         Ok(self.ordered(array))
     }
 
-    /// A part of the array, of whatever type the file says.
+    /// Reads a part of the array with the element type of the file.
     ///
     /// # Errors
     ///
@@ -369,14 +368,14 @@ impl PackedArray {
         Ok(if self.is_reversed() { part.reversed_axes() } else { part })
     }
 
-    /// The part that a slice takes, to be written as a file of its own: with the fastest index first.
+    /// Reads a slice to be written as a file: with the fastest index first.
     pub(in crate::ops) fn part_for_file(&self, slice: &[SliceInfoElem]) -> Result<AnyArray> {
         self.part(slice, |header, len, slice, read_at| {
             AnyArray::read_slice(header, len, slice, read_at)
         })
     }
 
-    /// The part that a slice takes, with the fastest index first.
+    /// Reads a slice with the fastest index first.
     fn part<R>(
         &self,
         slice: &[SliceInfoElem],
@@ -396,19 +395,19 @@ impl PackedArray {
         })
     }
 
-    /// The array where it lies in a [mapped](Pack::map) archive, without reading or copying it. It is
-    /// not held against the manifest.
+    /// Returns a view of the array in a [mapped](Pack::map) archive, without reading or copying it. The view is not
+    /// checked against the manifest.
     ///
-    /// In a zip that ra-pack makes, the elements of a stored array begin at a multiple of 64 bytes. In a tar
-    /// they begin where the format puts them, [`Header::header_len`] bytes behind a multiple of 512: at a
-    /// multiple of 16 with an even number of dimensions, else of 8, which is too little for `u128` and
-    /// `i128`. Such an array can be [read](Self::read).
+    /// In a zip made by ra-pack, the elements of a stored array are aligned to 64 bytes. In a tar, they begin
+    /// [`Header::header_len`] bytes after a multiple of 512. They are aligned to 16 bytes if the number of dimensions
+    /// is even, and otherwise to 8 bytes, which is not enough for `u128` and `i128`. [`read`](Self::read) works with
+    /// any alignment.
     ///
     /// # Errors
     ///
-    /// [`Error::NotViewable`] when the pack is not mapped, the member is compressed, or its elements are not in this
-    /// machine's byte order and aligned as `T` has to be: [`read`](Self::read) reads them. [`Error::Array`] when they
-    /// are not of type `T`.
+    /// [`Error::NotViewable`] if the pack is not mapped, the member is compressed, or its elements do not have the byte
+    /// order of this machine and the alignment of `T`: use [`read`](Self::read). [`Error::Array`] if the elements are
+    /// not of type `T`.
     ///
     /// ```
     /// use ndarray::CowArray;
@@ -453,7 +452,7 @@ impl PackedArray {
         Ok(if self.is_reversed() { view.reversed_axes() } else { view })
     }
 
-    /// That the description names the parts that `T` has.
+    /// Checks that the description has the fields of `T`.
     fn check_structure<T: Element>(&self) -> Result<()> {
         if T::STRUCTURE == Structure::Plain || !self.header()?.element().reads_as::<T>() {
             return Ok(());
@@ -470,7 +469,7 @@ impl PackedArray {
         }
     }
 
-    /// What `read` makes of the whole file, with the fastest index first.
+    /// Reads the whole file with `read`, and returns the result with the fastest index first.
     fn read_laid_out<R>(
         &self,
         read: impl FnOnce(&Header, &mut CheckedReader, Option<u64>) -> Result<R, ReadError>,
@@ -481,20 +480,20 @@ impl PackedArray {
         )
     }
 
-    /// The elements of an array with the fastest index first, by their indices: reversing the axes moves none.
+    /// Reverses the axes if the last index is the fastest. No elements are moved.
     fn ordered<T>(&self, array: ArrayD<T>) -> ArrayD<T> {
         if self.is_reversed() { array.reversed_axes() } else { array }
     }
 
-    /// Whoever watches begins to count the bytes that are read of it.
+    /// Begins to count the bytes that are read.
     pub(in crate::ops) fn begin(&self, bytes: Option<u64>) {
         self.pack.begin(&self.found.name, &self.found.member, bytes);
     }
 
-    /// Has `look` read elements at rising offsets of the data, and answers whether a manifest vouches for
-    /// them. Of a stored member where not the `whole` is needed, only what is asked for is read and held
-    /// against nothing; everything else passes by to its end, and is. Data whose header says that it is
-    /// encoded passes by twice: first to tell how.
+    /// Calls `look` to read elements at increasing offsets of the data section, and returns whether a manifest lists
+    /// the array and confirms it. If the member is stored and `whole` is false, only the requested bytes are read, and
+    /// they are not checked. Otherwise the whole member is read and checked. Encoded data is read twice: the first pass
+    /// finds the encoding.
     pub(in crate::ops) fn with_data<R>(
         &self,
         whole: bool,
@@ -507,7 +506,7 @@ impl PackedArray {
         Ok((result, is_whole && self.verify && self.pack.has_manifest()?))
     }
 
-    /// Reads elements where they are `stored`, or as all of them pass.
+    /// Reads elements from `stored`, or from the stream of all elements.
     fn read_data<R>(
         &self,
         header: &Header,
@@ -536,7 +535,7 @@ impl PackedArray {
         })
     }
 
-    /// How the data is encoded, when the header says that it is.
+    /// Returns the encoding of the data if the header says that it is encoded.
     fn encoding(&self, header: &Header) -> Result<Option<Encoding>> {
         if !header.is_encoded() {
             return Ok(None);
@@ -547,39 +546,39 @@ impl PackedArray {
         told.map(|(encoding, _)| Some(encoding)).map_err(|error| self.unreadable(error))
     }
 
-    /// Bytes of it that may be kept in memory at once, in another form than it is stored in.
+    /// Bytes of the array that may be kept in memory at once in another format than the stored one.
     fn memory_limit(&self) -> Result<u64> {
         Ok(self.pack.state.archive.allowance()?.limit().max(ALWAYS_KEPT))
     }
 
-    /// Refuses to keep so many bytes of it in memory at once, if that is more than its archive may make anyone take
-    /// and more than [`ALWAYS_KEPT`].
+    /// Checks that `bytes` bytes of the array may be kept in memory at once: up to [`ALWAYS_KEPT`], or what its archive
+    /// may take.
     pub(in crate::ops) fn check_memory(&self, bytes: u64) -> Result<()> {
         let limit = self.memory_limit()?;
         if bytes <= limit {
             return Ok(());
         }
         Err(Error::Limit(format!(
-            "`{}` takes {bytes} bytes of memory in this format, more than the {limit} that an archive of \
-             this size may make it take; choose parts by the option `slice`, or get it as it is by `ra-pack extract`",
+            "`{}` needs {bytes} bytes of memory in this format; the limit for an archive of this size is \
+             {limit}; choose a part with the option `slice`, or extract it unchanged with `ra-pack extract`",
             escape(&self.found.name)
         )))
     }
 
-    /// Refuses to look at so many elements one by one, if that would take far longer than the archive is long.
+    /// Checks that the archive is large enough for `elements` elements to be processed one by one.
     pub(in crate::ops) fn check_elements(&self, elements: u64) -> Result<()> {
         let limit = self.pack.state.archive.allowance()?.limit().saturating_mul(LOOKED_AT);
         if elements <= limit {
             return Ok(());
         }
         Err(Error::Limit(format!(
-            "`{}` has {elements} elements to look at, more than the {limit} of an archive of this size; choose \
-             fewer by the option `slice`, or unpack it by `ra-pack extract`",
+            "`{}` has {elements} elements to process; the limit for an archive of this size is {limit}; choose a \
+             part with the option `slice`, or unpack it with `ra-pack extract`",
             escape(&self.found.name)
         )))
     }
 
-    /// The file that holds the elements as they are, and where the first one lies.
+    /// Returns the file that stores the elements, and the offset of the first one.
     fn stored(&self, header: &Header) -> Result<Option<(Arc<File>, u64)>> {
         if header.is_encoded() {
             return Ok(None);
@@ -588,8 +587,8 @@ impl PackedArray {
         Ok(stored.map(|(file, start)| (file, start + header.header_len())))
     }
 
-    /// Reads the whole member: `check` looks at its header, `read` takes what follows, with the length of the file
-    /// where that is more than a claim. What passed is compared with the manifest.
+    /// Reads the whole member and checks it against the manifest. `check` gets the header; `read` gets the rest, and
+    /// the length of the file if the container confirms it.
     fn read_with<R>(
         &self,
         check: impl FnOnce(&Header) -> Result<()>,
@@ -606,7 +605,7 @@ impl PackedArray {
         Ok(result)
     }
 
-    /// Reads the whole file from its beginning, and compares it with the manifest at its end.
+    /// Returns a reader of the whole file that checks it against the manifest at its end.
     pub(super) fn checked_reader(&self) -> Result<CheckedReader> {
         if !self.verify && self.found.header.get().is_none() {
             self.pack.must_be_alone(&self.found.member)?;
@@ -614,12 +613,12 @@ impl PackedArray {
         CheckedReader::new(&self.pack, &self.found, self.verify)
     }
 
-    /// Refuses an array that the manifest does not list, unless it is not asked.
+    /// Returns an error if the manifest does not list the array, unless the manifest is not used.
     pub(super) fn must_be_listed(&self, is_listed: bool) -> Result<()> {
         if self.verify { self.pack.must_be_listed(&self.found.member, is_listed) } else { Ok(()) }
     }
 
-    /// Reads the header, which has to be the one that was read before.
+    /// Reads the header again, and returns an error if it changed.
     pub(super) fn must_begin_with(&self, header: &Header, reader: &mut impl Read) -> Result<()> {
         let found = Header::read(reader).map_err(|error| self.unreadable(error))?;
         self.must_be_header(header, &found)
@@ -644,8 +643,8 @@ impl PackedArray {
         Error::NotViewable { name: self.name().to_owned(), reason }
     }
 
-    /// Refuses to read the whole array when that takes more memory than it may: that of the elements and of what
-    /// follows them, and of encoded ones what they are decoded from.
+    /// Checks that the whole array fits into the memory limit: its elements, the trailing metadata, and the encoded
+    /// data.
     fn check_room(&self, header: &Header) -> Result<()> {
         let stored = self.found.member.size.saturating_sub(header.header_len());
         let decoded = if header.is_encoded() { header.data_len() } else { 0 };
@@ -661,21 +660,21 @@ impl PackedArray {
     }
 }
 
-/// That an encoded array is not decoded to more than [`MAX_DECODED`].
+/// Checks that an encoded array does not decode to more than [`MAX_DECODED`] bytes.
 pub(in crate::ops) fn check_decoded(name: &str, header: &Header) -> Result<()> {
     let decoded = header.data_len();
     if !header.is_encoded() || decoded <= MAX_DECODED {
         return Ok(());
     }
     Err(Error::Limit(format!(
-        "`{}` decodes to {decoded} bytes, more than the {MAX_DECODED} that are decoded here; \
-         store it plainly by `ra-pack convert`, after `ra-pack extract` if it is in an archive",
+        "`{}` decodes to {decoded} bytes; the limit is {MAX_DECODED}; \
+         convert it with `ra-pack convert` first, after `ra-pack extract` if it is in an archive",
         escape(name)
     )))
 }
 
-/// How the data behind `header` is encoded, which `section` gives with all that follows it, and how many bytes
-/// of that it took.
+/// Finds the encoding of the data section. `section` gives the data and the trailing metadata; also returns the number
+/// of bytes that the encoded data takes.
 pub(in crate::ops) fn tell(
     header: Header,
     section: &mut dyn BufRead,
@@ -692,7 +691,7 @@ pub(in crate::ops) fn tell(
     }
 }
 
-/// Fills `out` from an offset of the data, of which so many bytes have passed.
+/// Fills `out` from an offset of the data, of which `passed` bytes have been read.
 fn read_passing(data: &mut impl Read, passed: &mut u64, at: u64, out: &mut [u8]) -> io::Result<()> {
     let between = at.checked_sub(*passed).ok_or(io::ErrorKind::InvalidInput)?;
     io::copy(&mut data.take(between), &mut io::sink())?;

@@ -1,12 +1,12 @@
-//! Attributes of an opened pack and of its groups.
+//! Attributes of an open pack and of its groups.
 
 use super::Pack;
 use crate::error::Result;
 use crate::ndl::Group;
 
 impl Pack {
-    /// The groups of the pack that have attributes, by the document of the pack, without arrays and coordinates. The
-    /// group `/` is the pack itself: its title, its institution, and whatever else was said of it.
+    /// Returns the groups with attributes from the description of the pack, without their arrays and coordinates. The
+    /// attributes of the group `/` are those of the pack, such as its title.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -27,7 +27,7 @@ impl Pack {
     ///
     /// # Errors
     ///
-    /// When the document cannot be read.
+    /// [`Error::Damaged`] if the description of the pack is not valid, and [`Error::Io`] if it cannot be read.
     pub fn attributes(&self) -> Result<Vec<Group>> {
         Ok(self.document()?.map(|facts| facts.attributes()).unwrap_or_default())
     }

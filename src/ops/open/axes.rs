@@ -1,4 +1,4 @@
-//! The dimensions of an array, and the arrays that give their coordinates.
+//! Dimensions of an array, and the arrays with their coordinates.
 
 use super::{Pack, PackedArray};
 use crate::error::{Error, Result};
@@ -10,27 +10,27 @@ use crate::path::MemberPath;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Axis {
-    /// Its name, when the description gives one: that of its coordinate, without a path.
+    /// The name of the dimension in the description: that of its coordinate, without a path.
     pub name: Option<String>,
-    /// Elements along it.
+    /// Length of the dimension.
     pub extent: u64,
-    /// What gives its coordinates, where the pack holds it.
+    /// The coordinate of the dimension, if the pack has it.
     pub coordinate: Option<Coordinate>,
 }
 
-/// What gives the coordinates of a dimension.
+/// The coordinate of a dimension.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Coordinate {
-    /// The member with the coordinates; nothing when the description itself has them as its `value`, or
-    /// nobody has.
+    /// The member with the coordinate values; `None` if the description contains them as its `value`, or if there are
+    /// none.
     pub member: Option<String>,
-    /// Its description, when there is one.
+    /// The description of the coordinate.
     pub description: Option<Ndarray>,
 }
 
 impl Pack {
-    /// The first of several entities of the pack that is there as an array of that length.
+    /// Returns the first of `paths` that is an array of this length.
     fn coordinate(&self, paths: &[String], extent: u64) -> Result<Option<Coordinate>> {
         for path in paths {
             let member = format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/'));
@@ -50,14 +50,14 @@ impl Pack {
 }
 
 impl PackedArray {
-    /// The dimensions, in the order of the indices.
+    /// Returns the dimensions in the order of the indices.
     ///
-    /// A coordinate is looked for as [`validate`](crate::validate()) does: in the same document, then in
-    /// the same group of the pack and those above it. One of another length than the dimension is left out.
+    /// Coordinates are searched as in [`validate`](crate::validate()): in the same document, then in the same group of
+    /// the pack and the groups above it. A coordinate whose length differs from that of the dimension is left out.
     ///
     /// # Errors
     ///
-    /// When the array or a description cannot be read.
+    /// [`Error::Damaged`], [`Error::Array`] or [`Error::Io`] if the array or a description cannot be read.
     pub fn axes(&self) -> Result<Vec<Axis>> {
         let header = self.header()?;
         let (path, contents) = self.contents()?;
@@ -98,14 +98,14 @@ impl PackedArray {
             Ok(axis)
         };
         let mut found = shape.into_iter().enumerate().map(axis).collect::<Result<Vec<_>>>()?;
-        // They were found in the order of the shape.
+        // The axes are in the order of the shape here.
         if described_order == Order::Row && !self.is_reversed() {
             found.reverse();
         }
         Ok(found)
     }
 
-    /// Adds the dimensions to what is wrong with the text of a slice.
+    /// Adds the dimensions to the error of a slice.
     pub(in crate::ops) fn with_dimensions(&self, error: Error) -> Error {
         match error {
             Error::SliceText { slice, source, .. } => {

@@ -1,4 +1,4 @@
-//! An array file with its description as a pack of one array.
+//! Opening an array file with its description as a pack of one array.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -11,21 +11,20 @@ use crate::pack::Placement;
 use crate::progress::Progress;
 
 impl Pack {
-    /// Opens an array file with its description and the coordinates that this names as a pack, and gives the name of
-    /// the array in it.
+    /// Opens an array file as a pack, with its description and the coordinates that the description names. Also returns
+    /// the name of the array in the pack.
     ///
-    /// Names are those below the nearest directory above from which everything is found that the description of
-    /// the array refers to, as for [`validate`](crate::validate()). Of the manifests there only
-    /// [`verify`](Self::verify) takes notice.
+    /// The root of the pack is the nearest directory above the file that contains everything that the description
+    /// refers to, as for [`validate`](crate::validate()). Only [`verify`](Self::verify) uses the manifests there.
     ///
     /// # Errors
     ///
-    /// [`Error::NotAnArray`](crate::Error::NotAnArray), and when nothing is at `path`.
+    /// [`Error::NotAnArray`] if the file is not an array, and [`Error::Io`] if it cannot be opened.
     pub fn of_array(path: impl AsRef<Path>) -> Result<(Self, String)> {
         Self::of_array_watched(path, &Progress::default())
     }
 
-    /// As [`Pack::of_array`], and tells `progress` how far the reading is.
+    /// Opens an array file as [`Pack::of_array`] does, and reports the progress of reads to `progress`.
     ///
     /// # Errors
     ///
@@ -37,7 +36,7 @@ impl Pack {
         let single_file = single_file::gather(path.as_ref(), None)?;
         single_file.refuse_other_formats(path.as_ref())?;
         let name = single_file.subject.as_str().to_owned();
-        // Nobody said that the directory is a pack, and it may be a large one.
+        // The directory need not be a pack and may be large, so only the known files are listed.
         let archive = Archive::of_files(&single_file.root, single_file.files(), progress);
         let mut state = PackState::new(archive, OnceLock::from(Placement::plain()));
         state.manifest = OnceLock::from(None);
@@ -45,12 +44,12 @@ impl Pack {
         Ok((Self { state: Arc::new(state), max_bytes: u64::MAX }, name))
     }
 
-    /// The archive, directory or array file, by its path as given.
+    /// Returns the path of the archive, directory or array file as it was given.
     pub(in crate::ops) fn given(&self) -> &Path {
         self.lone().map_or(self.state.archive.path(), |(path, _)| path)
     }
 
-    /// The array file that was opened, by its path as given, and its name in the pack; nothing for a whole pack.
+    /// Returns the path of the array file as it was given, and its name in the pack; `None` if a whole pack was opened.
     pub(in crate::ops) fn lone(&self) -> Option<(&Path, &str)> {
         self.state.lone.as_ref().map(|(path, name)| (path.as_path(), name.as_str()))
     }

@@ -1,7 +1,7 @@
-//! The manifest that the files of an opened pack are checked against, one after the other.
+//! Lookups in the manifest of an open pack.
 //!
-//! A long one that is in order is bisected for the line of a file, which reads little of it. Any other is read whole,
-//! once, and kept as an index.
+//! If a manifest is long and sorted, a line is found with binary search, which reads little of it. Any other manifest
+//! is read once and kept as an index.
 
 use std::io::Read as _;
 use std::sync::OnceLock;
@@ -18,13 +18,14 @@ use crate::manifest::{ManifestFault, ManifestIndex, NameEncoding, bisect};
 use crate::pack;
 use crate::path::MemberPath;
 
-/// How often a line is searched by bisection before the index costs less.
+/// Number of binary searches after which an index costs less.
 const SEARCHES: usize = 32;
 
-/// Texts from this size on, which is some hundreds of lines, are bisected. Reading a smaller one costs as little.
+/// Size in bytes from which a manifest is searched and not read whole. It has some hundreds of lines; reading fewer
+/// costs as little.
 const LARGE: u64 = 64 * 1024;
 
-/// A manifest of an opened pack.
+/// The manifest of an open pack.
 #[derive(Debug)]
 pub(super) struct PackManifest {
     pub(super) name: String,
@@ -35,11 +36,11 @@ pub(super) struct PackManifest {
     index: OnceLock<ManifestIndex>,
 }
 
-/// What the manifest says of one file, or what is wrong with its line.
+/// The digest that the manifest lists for a file, or the problem with its line.
 type ListedDigest = Result<Option<Digest>, ManifestFault>;
 
 impl PackManifest {
-    /// Finds the manifest that a single file is checked against.
+    /// Finds the manifest to check single files against.
     pub(super) fn find(pack: &Pack) -> Result<Option<Self>> {
         for algorithm in BY_PREFERENCE {
             let name = pack::manifest_name(algorithm);
@@ -52,8 +53,8 @@ impl PackManifest {
         Ok(None)
     }
 
-    /// What it says of one file. Where lines are seen that are not in order, all of them are read: another line may
-    /// say otherwise.
+    /// Looks up one file. If the search finds lines out of order, all lines are read, because another line may list the
+    /// file with another digest.
     pub(super) fn look_up(&self, pack: &Pack, path: &MemberPath) -> Result<ListedDigest> {
         match self.search(pack, path) {
             Some(digest) => Ok(Ok(Some(digest))),
@@ -61,7 +62,7 @@ impl PackManifest {
         }
     }
 
-    /// All of its lines.
+    /// Returns the index of all lines.
     pub(super) fn index(&self, pack: &Pack) -> Result<&ManifestIndex> {
         if let Some(index) = self.index.get() {
             return Ok(index);
@@ -72,7 +73,7 @@ impl PackManifest {
         Ok(self.index.get_or_init(|| text.index()))
     }
 
-    /// The digest of one file, when little has to be read of the text to find it.
+    /// Searches for the digest of one file; `None` if the whole manifest must be read.
     fn search(&self, pack: &Pack, path: &MemberPath) -> Option<Digest> {
         let is_worth_it = self.member.size >= LARGE
             && self.rules.names == NameEncoding::Gnu
@@ -81,7 +82,7 @@ impl PackManifest {
         if !is_worth_it {
             return None;
         }
-        // What is wrong with it, reading all of it says.
+        // Reading all of it reports the error.
         let (file, offset) = pack.state.archive.stored(&self.member).ok().flatten()?;
         let read = |bytes: &mut [u8], at: u64| file.read_exact_at(bytes, offset + at).ok();
         bisect(self.algorithm, self.member.size, read, path)
@@ -89,7 +90,7 @@ impl PackManifest {
 }
 
 impl Pack {
-    /// The manifest, found once.
+    /// Returns the manifest, which is searched once.
     pub(super) fn manifest(&self) -> Result<Option<&PackManifest>> {
         if let Some(manifest) = self.state.manifest.get() {
             return Ok(manifest.as_ref());
@@ -98,14 +99,15 @@ impl Pack {
         Ok(self.state.manifest.get_or_init(|| found).as_ref())
     }
 
-    /// Most bytes that are read of a text, which has no more: a part of it would seem to list less than it does.
+    /// Returns the greatest length to which a text is read. A longer text is an error: a part of it would list too few
+    /// files.
     fn longest_text(&self, member: &Member, name: &str) -> Result<u64> {
         let longest = longest(&self.state.archive)?;
         if member.size <= longest {
             return Ok(longest);
         }
         Err(Error::Limit(format!(
-            "`{}` is longer than the {longest} bytes that are read",
+            "`{}` is longer than the limit of {longest} bytes",
             crate::path::escape(name)
         )))
     }
@@ -117,14 +119,13 @@ impl Pack {
         Ok(text)
     }
 
-    /// The name of a member in the manifest.
+    /// Returns the name of a member in the manifest.
     fn listed_name<'m>(&self, member: &'m Member) -> &'m str {
         let placement = self.state.placement.get();
         placement.and_then(|placement| placement.relative(&member.name)).unwrap_or(&member.name)
     }
 
-    /// What the manifest says of a member; looked up before the content is read, since it says by what
-    /// algorithm to digest that.
+    /// Looks up a member before its content is read, because the manifest determines the algorithm of the digest.
     pub(super) fn vouching(&self, member: &Member) -> Result<Vouching> {
         let manifest = self.manifest()?;
         let listing = match manifest {
@@ -137,13 +138,13 @@ impl Pack {
         Ok(Vouching { algorithm, listing })
     }
 
-    /// The digest that the manifest gives for a member.
+    /// Returns the digest that the manifest lists for a member.
     pub(super) fn listed_digest(&self, member: &Member) -> Result<Option<Digest>> {
         let listing = self.vouching(member)?.listing;
         self.listed_in(self.manifest()?, listing)
     }
 
-    /// The same; a line that is at fault gives none.
+    /// Returns the listed digest, or `None` if the line is not valid.
     pub(in crate::ops) fn digest_if_listed(&self, member: &Member) -> Result<Option<Digest>> {
         Ok(self.vouching(member)?.listing.ok().flatten())
     }
@@ -157,7 +158,7 @@ impl Pack {
         listing.map_err(|fault| self.damaged(manifests::fault_finding(name, &fault)))
     }
 
-    /// Refuses a member that the manifest does not list.
+    /// Returns an error if the manifest does not list the member.
     pub(super) fn must_be_listed(&self, member: &Member, is_listed: bool) -> Result<()> {
         match self.manifest()? {
             Some(manifest) if !is_listed => {
@@ -167,7 +168,7 @@ impl Pack {
         }
     }
 
-    /// Checks a member's digest against the manifest; false when the manifest does not list it.
+    /// Checks the digest of a member against the manifest. Returns false if the manifest does not list it.
     pub(super) fn check_digest(
         &self,
         member: &Member,
@@ -179,7 +180,7 @@ impl Pack {
         if expected == Some(*found) {
             return Ok(true);
         }
-        // The line was bisected for, and the member found without a look at all others.
+        // Binary search found the line and the member, so other members of this name were not seen.
         self.must_be_alone(member)?;
         let Some((expected, manifest)) = expected.zip(manifest) else { return Ok(false) };
         let name = self.listed_name(member);
@@ -189,10 +190,10 @@ impl Pack {
     }
 }
 
-/// What is known of a member's digest before its content is read.
+/// The expected digest of a member, known before its content is read.
 #[derive(Debug)]
 pub(super) struct Vouching {
-    /// What makes the digests of the manifest.
+    /// The digest algorithm of the manifest.
     pub(super) algorithm: Algorithm,
     listing: ListedDigest,
 }

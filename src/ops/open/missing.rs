@@ -1,4 +1,4 @@
-//! The file that a name is meant for, and why there is none.
+//! Resolution of incomplete names, and errors for names that do not exist.
 
 use super::Pack;
 use crate::archive::{Member, MemberKind};
@@ -7,10 +7,10 @@ use crate::ndl;
 use crate::pack::{self, ARRAY_EXTENSION, Placement};
 
 impl Pack {
-    /// The name of the file that is meant: `name` itself if a file has it; else `name` with `.ra`; else the one file
-    /// whose name ends in either after a slash. A backslash counts as a slash then.
+    /// Returns the name of the file that `name` means: `name` itself; else `name` with `.ra`; else the only file whose
+    /// name ends with a slash and either of these. Backslashes count as slashes in an incomplete name.
     ///
-    /// A name that is not complete takes a look at all members.
+    /// An incomplete name is compared with all members.
     ///
     /// ```
     /// use ra_pack::Pack;
@@ -22,8 +22,8 @@ impl Pack {
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchMember`], with a name that looks like it; [`Error::SeveralMembers`] when several files may be
-    /// meant, [`Error::IsDirectory`]; and [`Error::Damaged`] when the container cannot be trusted about it.
+    /// [`Error::NoSuchMember`], with a similar name if there is one; [`Error::SeveralMembers`] if several files match;
+    /// [`Error::IsDirectory`] for a directory; [`Error::Damaged`] if the directory of the archive is not reliable.
     pub fn resolve(&self, name: &str) -> Result<String> {
         match self.find(name) {
             Err(Error::NoSuchMember { .. }) => self.meant(name, false),
@@ -67,7 +67,7 @@ impl Pack {
         }
     }
 
-    /// Why there is no file of the name of a directory.
+    /// Returns the error for the name of a directory.
     pub(super) fn is_a_directory(&self, name: &str) -> Error {
         self.meant(name, true).err().unwrap_or_else(|| {
             let archive = self.given().to_owned();
@@ -76,14 +76,14 @@ impl Pack {
     }
 }
 
-/// The names of the files of a pack.
+/// Returns the names of the files of a pack.
 fn files<'m>(members: &'m [Member], placement: &Placement) -> impl Iterator<Item = &'m str> {
     let files = members.iter().filter(|member| member.kind == MemberKind::File);
     files.filter_map(|member| placement.payload(&member.name))
 }
 
-/// The file whose name looks most like the one that is wanted: all of it, or else what follows the last slash, with
-/// its extension or without; or else the only array that has the name in its own.
+/// Returns the file with the most similar name: the whole name, or else the part after the last slash, with or without
+/// its extension.
 fn suggestion<'m>(files: &[&'m str], wanted: &str) -> Option<String> {
     let stem = |name: &'m str| name.strip_suffix(".ra").unwrap_or(name);
     let last = |name: &'m str| name.rsplit_once('/').map_or(name, |(_, last)| last);

@@ -1,4 +1,4 @@
-//! A pack opened for reading: one array, or a slice of one, without touching the rest.
+//! Packs opened for reading single arrays and files.
 
 mod array;
 mod attributes;
@@ -37,19 +37,20 @@ use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::Header;
 
-/// A pack opened for reading, in whatever container it lies; or an array file with its description, as a pack of
-/// one array.
+/// A pack (zip, tar, compressed tar or directory) opened for reading, or an array file with its description as a pack
+/// of one array.
 ///
-/// Opening a zip reads its end and nothing else; reading a stored array then finds the member in the directory
-/// and its line in the manifest, and touches that member. Where both are large and in the order in which `create`
-/// writes them, little of them is read: what is given out is what its line in the manifest says, and what is
-/// wrong elsewhere, such as a second member of the name far away, [`verify`](crate::verify()) tells. Where no line
-/// vouches for what is given out, as for slices, views and descriptions, all of the directory is looked at. Whoever
-/// reads many has both kept in memory with an index, so that each further array is found at once; an index knows of
-/// all that is wrong. A tar is walked once, to index it. One that is compressed as a whole can only be decoded from its
-/// beginning: whoever reads its arrays in about its order has it decoded once, and [`decoded`](Self::decoded)
-/// tells. A clone costs little and shares everything with the pack that it was made of. Reads take `&self` and may
-/// come from several threads at once.
+/// Opening a zip reads only its end record. Reading a stored array finds its directory entry and its manifest line,
+/// reads the member, and checks it against the digest. If the directory and the manifest are large and sorted, as
+/// [`create`](crate::create()) writes them, both are found with binary search. Problems elsewhere in the archive, such
+/// as a second member with the same name, are then not noticed: use [`verify`](crate::verify()) to check the whole
+/// archive. If no digest confirms the bytes, as for slices, views and descriptions, the whole directory is read.
+///
+/// After many reads, the directory and the manifest are kept in memory with an index. A tar is read once to index it. A
+/// compressed tar can only be decoded from its beginning, so read its arrays in the order of the archive;
+/// [`decoded`](Self::decoded) returns the bytes decoded so far.
+///
+/// Clones are cheap and share everything. Methods take `&self` and can be called from several threads.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -70,23 +71,24 @@ use crate::ra::Header;
 #[derive(Debug, Clone)]
 pub struct Pack {
     state: Arc<PackState>,
-    /// The most bytes that one read may take.
+    /// Greatest number of bytes that one read may take.
     max_bytes: u64,
 }
 
-/// The opened archive with what is known of it, which all clones of a [`Pack`] share.
+/// The state that all clones of a [`Pack`] share.
 #[derive(Debug)]
 struct PackState {
     archive: Archive,
-    /// The array file that was opened, by its path as given, and its name in the pack around it.
+    /// The path of the array file as it was given, and its name in the pack.
     lone: Option<(PathBuf, String)>,
     map: Option<FileMap>,
-    /// Found when it is first needed.
+    /// Determined when it is first needed.
     placement: OnceLock<Placement>,
     manifest: OnceLock<Option<PackManifest>>,
-    /// The pack's own document, which describes any number of arrays.
+    /// The description of the pack, which may describe any number of arrays.
     document: OnceLock<Option<Arc<DescriptionFacts>>>,
-    /// Members of an archive by the names that they were asked for by. A directory may change.
+    /// Members of an archive by the names that were given for them. Members of a directory are not kept because it may
+    /// change.
     found: RwLock<HashMap<Arc<str>, Arc<FoundMember>>>,
 }
 
@@ -100,52 +102,51 @@ impl PackState {
 /// A member that was found by its name.
 #[derive(Debug)]
 struct FoundMember {
-    /// The name that it was asked for by.
+    /// The name that was given.
     name: Arc<str>,
     member: Member,
-    /// The header of the array, once it was read and no other member has the name or a digest confirmed it.
+    /// The header of the array, once it is read and a digest confirmed it or no other member has the name.
     header: OnceLock<Header>,
 }
 
-/// Members that are kept in [`PackState::found`], which take some 300 bytes each. When there are more, all are
-/// forgotten.
+/// Greatest number of members in [`PackState::found`], about 300 bytes each. When there are more, all are dropped.
 const MOST_FOUND: usize = 1 << 15;
 
-/// Arrays that a thread takes at a time: enough for their costs to be alike, few enough for the last to be shared and
-/// for an error to stop the others soon.
+/// Number of arrays that a thread takes at a time: enough for their costs to average out, and few enough for the last
+/// ones to be shared and for an error to stop the other threads soon.
 const MOST: usize = 16;
 
-/// What failed when the output of a copy, whose name is not known here, cannot be written.
+/// The action in the error of a copy whose output, with a name that is not known here, cannot be written.
 pub(super) const WRITE_COPY: &str = "write what was read from";
 
-/// One member as its container has it: name, kind and sizes.
+/// A member of a container: name, kind and sizes.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct MemberInfo {
     /// The name in the container.
     pub name: String,
-    /// What it is.
+    /// The kind of the member.
     pub kind: MemberKind,
-    /// Bytes of its content.
+    /// Size of the content in bytes.
     pub size: u64,
-    /// Bytes that it takes in the container.
+    /// Bytes that the content takes in the container.
     pub packed_size: u64,
-    /// How it is kept.
+    /// The compression of the member.
     pub method: Method,
 }
 
 impl Pack {
-    /// Opens a directory, an archive or an array file; the last as [`Pack::of_array`] does.
+    /// Opens a directory, an archive, or an array file as [`Pack::of_array`] does.
     ///
     /// # Errors
     ///
     /// [`Error::NotAPack`] for a file of another kind, [`Error::Damaged`] for an archive whose beginning or end is
-    /// gone, and when it cannot be read.
+    /// missing, and [`Error::Io`] if it cannot be read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_watched(path, &Progress::default())
     }
 
-    /// As [`Pack::open`], and tells `progress` how far the reading of its arrays and files is.
+    /// Opens a pack as [`Pack::open`] does, and reports the progress of reads to `progress`.
     ///
     /// # Errors
     ///
@@ -157,14 +158,14 @@ impl Pack {
         Ok(Self::searching(Archive::open_watched(path.as_ref(), progress)?))
     }
 
-    /// What is asked for is looked for first, which in a stream takes as long as reading it.
+    /// Sets the stage of the search for members, which takes as long as a whole read in a stream.
     fn searching(archive: Archive) -> Self {
         let bytes = if archive.is_stream() { archive.bytes_to_read() } else { 0 };
         archive.progress().stage("searching", bytes, 0);
         Self::new(archive, OnceLock::new())
     }
 
-    /// Opens the archive in a source, such as bytes in memory, and calls it `memory` in messages.
+    /// Opens an archive in memory or in your own storage. Messages call it `memory`.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -183,13 +184,13 @@ impl Pack {
     ///
     /// # Errors
     ///
-    /// As [`Pack::open`], and those of the source.
+    /// As [`Pack::open`], and [`Error::Io`] for errors of the source.
     pub fn open_source(source: impl ReadAt + 'static) -> Result<Self> {
         Self::open_source_watched(source, "memory", &Progress::default())
     }
 
-    /// As [`Pack::open_source`], with a name for messages, by whose extension a tar without a magic number or one that
-    /// is damaged is known. Tells `progress` how far the reading of its arrays and files is.
+    /// Opens an archive as [`Pack::open_source`] does, with a name for messages. The extension of the name identifies
+    /// tars that are damaged or have no magic number. Reports the progress of reads to `progress`.
     ///
     /// # Errors
     ///
@@ -203,12 +204,12 @@ impl Pack {
         Ok(Self::searching(Archive::open_file(file)?))
     }
 
-    /// An archive that is open already, of which it is known how the pack in it is laid out.
+    /// Makes a pack of an open archive with a known placement.
     pub(super) fn of_archive(archive: Archive, placement: Placement) -> Self {
         Self::new(archive, OnceLock::from(placement))
     }
 
-    /// The archive that was opened.
+    /// Returns the archive.
     pub(super) fn archive(&self) -> &Archive {
         &self.state.archive
     }
@@ -217,38 +218,36 @@ impl Pack {
         Self { state: Arc::new(PackState::new(archive, placement)), max_bytes: u64::MAX }
     }
 
-    /// Opens an archive and maps it into memory, so that arrays can be [viewed](PackedArray::view)
-    /// where they lie.
+    /// Opens an archive and maps it into memory for zero-copy [views](PackedArray::view).
     ///
     /// # Errors
     ///
-    /// As [`Pack::open`], and when it cannot be mapped, which a directory cannot.
+    /// As [`Pack::open`], and [`Error::Unsupported`] for a directory.
     ///
     /// # Safety
     ///
-    /// Nobody may change or shorten the archive while the pack is open: the bytes would change under
-    /// shared references, and reading beyond a shortened end stops the process.
+    /// The archive must not be changed or truncated while the pack is open. A change would modify memory that shared
+    /// references point to, and reading past a truncated end stops the process.
     #[expect(
         unsafe_code,
-        reason = "a map is only as stable as its file, which only the caller knows"
+        reason = "only the caller can know that the mapped file does not change"
     )]
     pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self> {
         let archive = Archive::open_watched(path.as_ref(), &Progress::default())?;
         let Some(file) = archive.file() else {
             return Err(Error::Unsupported(format!(
-                "`{}` is a directory, which cannot be mapped as a whole",
+                "`{}` is a directory; only an archive can be mapped",
                 crate::path::escape_path(path.as_ref())
             )));
         };
-        // SAFETY: our caller promises what `File::map` asks for, that the file does not change.
+        // SAFETY: the caller guarantees that the file does not change, as `File::map` requires.
         let map = unsafe { file.map() }?;
         let mut state = PackState::new(archive, OnceLock::new());
         state.map = Some(map);
         Ok(Self { state: Arc::new(state), max_bytes: u64::MAX })
     }
 
-    /// Whoever watches begins to count anew: so many bytes of this member will be read, or else all that the
-    /// archive has for it.
+    /// Begins to count the bytes of a read: `bytes`, or all that the archive has for the member.
     fn begin(&self, name: &str, member: &Member, bytes: Option<u64>) {
         let all = if self.state.archive.is_stream() {
             self.state.archive.bytes_to_read()
@@ -260,12 +259,12 @@ impl Pack {
         progress.at(name);
     }
 
-    /// Limits the memory that one read of this pack, and of the arrays that are then opened from it, may take for
-    /// elements or content. A read that needs more is refused with [`Error::TooLarge`] before it takes memory.
+    /// Limits the bytes of memory that one read may take for elements or content. The limit applies to this pack and to
+    /// arrays opened from it afterwards. A larger read returns [`Error::TooLarge`] before it takes memory.
     ///
-    /// There is no limit otherwise: a small archive may hold an array that takes more memory than the machine has. What
-    /// passes through bounded memory, such as [`copy_to`](Self::copy_to) and
-    /// [`statistics`](PackedArray::statistics), is not limited.
+    /// By default there is no limit, and a small archive may contain an array that is larger than the memory of the
+    /// machine. Operations that stream, such as [`copy_to`](Self::copy_to) and [`statistics`](PackedArray::statistics),
+    /// are not limited.
     ///
     /// ```
     /// use ra_pack::{Error, Pack};
@@ -289,32 +288,31 @@ impl Pack {
         Err(Error::TooLarge { name: name.to_owned(), bytes, limit })
     }
 
-    /// The kind of container.
+    /// Returns the kind of the container.
     pub fn container(&self) -> Container {
         self.state.archive.container()
     }
 
-    /// Bytes of the archive file; nothing for a directory.
+    /// Returns the size of the archive file in bytes; `None` for a directory.
     ///
     /// # Errors
     ///
-    /// When the system does not say.
+    /// [`Error::Io`] if the system does not give the size.
     pub fn file_size(&self) -> Result<Option<u64>> {
         self.state.archive.file().map(|file| file.len()).transpose()
     }
 
-    /// Bytes that have been decoded so far of a tar that is compressed as a whole, to reach the contents that were
-    /// asked for. It is decoded again when something is asked for that precedes what was read last, unless that
-    /// passed not long before. 0 for all other containers.
+    /// Returns the number of bytes decoded so far from a compressed tar. It is decoded again when a read precedes the
+    /// last one, unless its bytes are among those decoded last. Always 0 for other containers.
     pub fn decoded(&self) -> u64 {
         self.state.archive.decoded()
     }
 
-    /// Every member, in the order of the container.
+    /// Returns all members in the order of the container.
     ///
     /// # Errors
     ///
-    /// When the container cannot be walked to its end.
+    /// [`Error::Damaged`] or [`Error::Io`] if the container cannot be read to its end.
     pub fn members(&self) -> Result<Vec<MemberInfo>> {
         let members = self.state.archive.members()?;
         Ok(members
@@ -329,11 +327,11 @@ impl Pack {
             .collect())
     }
 
-    /// The names of all arrays, in the order of the container.
+    /// Returns the names of all arrays in the order of the container.
     ///
     /// # Errors
     ///
-    /// When the container cannot be walked to its end.
+    /// [`Error::Damaged`] or [`Error::Io`] if the container cannot be read to its end.
     pub fn arrays(&self) -> Result<Vec<String>> {
         let placement = self.placement()?;
         let members = self.state.archive.members()?;
@@ -342,11 +340,11 @@ impl Pack {
         Ok(names.filter(|name| pack::is_array(name)).map(str::to_owned).collect())
     }
 
-    /// Whether there is a file of that name, or an array of that name without `.ra`.
+    /// Returns whether the pack has a file of this name, or an array of this name without `.ra`.
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`] when the container cannot be trusted about it.
+    /// [`Error::Damaged`] if the directory of the archive is not reliable.
     pub fn contains(&self, name: &str) -> Result<bool> {
         match self.array(name) {
             Err(Error::NoSuchMember { .. } | Error::IsDirectory { .. }) => Ok(false),
@@ -354,13 +352,13 @@ impl Pack {
         }
     }
 
-    /// One array, by its name in the payload, such as `run1/temperature.ra` or `run1/temperature`; its data is not
-    /// read yet.
+    /// Opens one array by its name in the payload, such as `run1/temperature.ra` or `run1/temperature`. No data is read
+    /// yet.
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchMember`], where [`resolve`](Self::resolve) knows what may be meant, and [`Error::Damaged`] when
-    /// the container cannot be trusted about it.
+    /// [`Error::NoSuchMember`] if there is no such array; [`resolve`](Self::resolve) finds incomplete names.
+    /// [`Error::Damaged`] if the directory of the archive is not reliable.
     pub fn array(&self, name: &str) -> Result<PackedArray> {
         if !pack::is_array(name) {
             match self.find(&format!("{name}.{ARRAY_EXTENSION}")) {
@@ -371,12 +369,12 @@ impl Pack {
         Ok(PackedArray::new(self.clone(), self.find(name)?))
     }
 
-    /// The whole content of one member, checked against the manifest.
+    /// Reads the whole content of one member, and checks it against the manifest.
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchMember`], and [`Error::Damaged`] when it is not what the manifest or the
-    /// container says; [`Error::TooLarge`].
+    /// [`Error::NoSuchMember`] if there is no such member; [`Error::Damaged`] if its content differs from the manifest
+    /// or the container; [`Error::TooLarge`] if it needs more memory than the limit.
     pub fn read(&self, name: &str) -> Result<Vec<u8>> {
         let (found, mut content) = (self.find(name)?, Vec::new());
         self.check_room(name, found.member.size)?;
@@ -384,12 +382,12 @@ impl Pack {
         Ok(content)
     }
 
-    /// Writes the whole content of one member to `out` and checks it against the manifest. Gives the
-    /// number of bytes, and whether the manifest vouches for them.
+    /// Writes the whole content of one member to `out`, and checks it against the manifest. Returns the number of
+    /// bytes, and whether the manifest lists and confirms them.
     ///
     /// # Errors
     ///
-    /// As [`Pack::read`]; what was written before damage was noticed is then worthless.
+    /// As [`Pack::read`]. If it returns an error, discard the output.
     pub fn copy_to(&self, name: &str, out: &mut dyn Write) -> Result<(u64, bool)> {
         self.copy_found(&*self.find(name)?, out)
     }
@@ -405,11 +403,12 @@ impl Pack {
         Ok((written, vouched))
     }
 
-    /// As [`Pack::copy_to`], without a look at the manifest. The container's own checksum is checked.
+    /// Copies a member as [`Pack::copy_to`] does, without the manifest. The checksum of the container is checked.
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchMember`], and [`Error::Damaged`] when it is not what the container says.
+    /// [`Error::NoSuchMember`] if there is no such member, and [`Error::Damaged`] if its content differs from what the
+    /// container says.
     pub fn copy_unverified_to(&self, name: &str, out: &mut dyn Write) -> Result<u64> {
         let member = &self.find(name)?.member;
         self.must_be_alone(member)?;
@@ -423,7 +422,7 @@ impl Pack {
         algorithm: Algorithm,
         out: &mut dyn Write,
     ) -> Result<(u64, Digest)> {
-        /// From this size on a thread of its own that hashes saves more than it costs.
+        /// Size in bytes from which a separate thread for hashing saves time.
         const WORTH_A_THREAD: u64 = 4 * 1024 * 1024;
         self.begin(name, member, None);
         let mut reader = self.state.archive.read(member)?;
@@ -442,7 +441,7 @@ impl Pack {
         }
     }
 
-    /// The name of an array in the payload, its header, and the document that describes it.
+    /// Returns the name of an array in the payload, its header, and the document that describes it.
     fn contents_about(
         &self,
         found: &FoundMember,
@@ -470,7 +469,8 @@ impl Pack {
         Ok((path, contents))
     }
 
-    /// The pack's own document, read once: without others it describes every array.
+    /// Returns the description of the pack, which is read once. It describes all arrays that have no description of
+    /// their own.
     fn document(&self) -> Result<Option<Arc<DescriptionFacts>>> {
         if let Some(document) = self.state.document.get() {
             return Ok(document.clone());
@@ -486,7 +486,7 @@ impl Pack {
         Ok(self.state.document.get_or_init(|| document).clone())
     }
 
-    /// What a member is found to be.
+    /// Reads the header or the description of a member.
     fn inspect(&self, name: &str, member: &Member) -> Result<Content> {
         self.must_be_alone(member)?;
         let mut inspector = Inspector::within(name, &self.state.archive.allowance()?);
@@ -500,7 +500,7 @@ impl Pack {
             .map_or_else(|refused| refused, |found| self.damaged(found))
     }
 
-    /// How the pack is laid out, from the names of all members.
+    /// Returns the layout of the pack, derived from the names of all members.
     fn placement(&self) -> Result<&Placement> {
         if let Some(placement) = self.state.placement.get() {
             return Ok(placement);
@@ -510,7 +510,7 @@ impl Pack {
         Ok(self.state.placement.get_or_init(|| placement))
     }
 
-    /// Finds a member by its place in a pack. Most packs are plain, and need no look at other names.
+    /// Finds a member by its place in the pack. Most packs are plain, and other names need not be read.
     fn find_placed(&self, place: impl Fn(&Placement) -> String) -> Result<Option<Member>> {
         let plain = Placement::plain();
         let name = place(&plain);
@@ -524,12 +524,12 @@ impl Pack {
         self.state.archive.find(&place(placement))
     }
 
-    /// A file beside the payload.
+    /// Finds a file outside of the payload.
     fn find_tag(&self, name: &str) -> Result<Option<Member>> {
         self.find_placed(|placement| placement.place_tag(name))
     }
 
-    /// Finds a file, in an archive once.
+    /// Finds a file; in an archive each name is searched once.
     fn find(&self, name: &str) -> Result<Arc<FoundMember>> {
         let found = self.state.found.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = found.get(name) {
@@ -550,7 +550,7 @@ impl Pack {
 
     fn look_for(&self, name: &str) -> Result<Member> {
         let found = match self.find_placed(|placement| placement.place_payload(name))? {
-            // The files beside a bag's payload can be read too, by their names in the bag.
+            // Files of a bag outside of its payload have their names in the bag.
             None if *self.placement()? != Placement::plain() => self.find_tag(name)?,
             found => found,
         };
@@ -569,12 +569,12 @@ impl Pack {
         }
     }
 
-    /// Whether there is anything that could vouch for members.
+    /// Returns whether the pack has a manifest.
     pub(super) fn has_manifest(&self) -> Result<bool> {
         Ok(self.manifest()?.is_some())
     }
 
-    /// Looks for a member that no manifest vouches for among all others: none may have its name.
+    /// Checks that no other member has the name of a member that no manifest confirms.
     fn must_be_alone(&self, member: &Member) -> Result<()> {
         if self.container() != Container::Zip {
             return Ok(());
@@ -582,18 +582,18 @@ impl Pack {
         match self.state.archive.find(&member.name)? {
             Some(found) if found == *member => Ok(()),
             _ => Err(self.damaged(
-                Finding::new(Code::BadDirectory, "the directory does not say the same of it twice")
+                Finding::new(Code::BadDirectory, "the directory is inconsistent about this member")
                     .in_member(&*member.name)
-                    .hint("`ra-pack verify` says what is wrong with the archive"),
+                    .hint("check the archive with `ra-pack verify`"),
             )),
         }
     }
 
-    /// Has `visit` look at many arrays, on `jobs` threads, one for each core when not given, and returns what it makes
-    /// of them, in the order of their names.
+    /// Calls `visit` for many arrays on `jobs` threads (one per core if `None`), and returns its results in the order
+    /// of the names.
     ///
-    /// The first error stops it, be it one of `visit` itself. A tar that is compressed as a whole is decoded once, in
-    /// its own order, and one thread reads it.
+    /// The first error of a read or of `visit` stops the run. A compressed tar is decoded once, in its own order, by
+    /// one thread.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -605,7 +605,7 @@ impl Pack {
     /// let means = pack.read_each(&names, None, |array| Ok::<_, ra_pack::Error>(array.read::<f32>()?.mean()))?;
     /// assert!(means.iter().all(Option::is_some));
     ///
-    /// // Elements of any type, with the indices of the descriptions.
+    /// // Elements of any type, indexed as in the descriptions.
     /// let shapes = pack.read_each(&pack.arrays()?, None, |array| {
     ///     array.in_shape_order()?.read_any().map(|array| array.dims())
     /// })?;
@@ -616,8 +616,8 @@ impl Pack {
     ///
     /// # Errors
     ///
-    /// The first one in the order of the names, of a compressed tar in that of the tar; `visit` may have seen some
-    /// arrays after it.
+    /// The first error in the order of the names, or in the order of the archive for a compressed tar. `visit` may have
+    /// been called for later arrays.
     pub fn read_each<R: Send, E: From<Error> + Send>(
         &self,
         names: &[impl AsRef<str> + Sync],
@@ -625,7 +625,7 @@ impl Pack {
         visit: impl Fn(PackedArray) -> Result<R, E> + Sync,
     ) -> Result<Vec<R>, E> {
         let is_stream = self.state.archive.is_stream();
-        // Many are found by an index from the first one on, so that which are read first makes no difference.
+        // Loads the index for many arrays before the threads begin, so that their order makes no difference.
         if let Some(name) = names.first().filter(|_| names.len() > MOST && !is_stream) {
             self.state.archive.find(name.as_ref())?;
             if let Some(manifest) = self.manifest()? {
@@ -658,7 +658,7 @@ impl RootFiles for Pack {
     fn layout(&self) -> Result<Layout> {
         match self.state.placement.get() {
             Some(placement) => Ok(placement.layout),
-            // It was found without a look at all names, at the root, where a bag may be too.
+            // The member was found at the root without reading all names, and the root may be that of a bag.
             None => match self.state.archive.find_by_order(BAG_DECLARATION, false)? {
                 Some(_) => Ok(Layout::BagIt),
                 None => Ok(Layout::Plain),

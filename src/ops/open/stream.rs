@@ -1,5 +1,4 @@
-//! The content of a file of a pack, and the elements of an array, as streams in bounded memory that are checked at
-//! their end.
+//! Streams of files and of elements in bounded memory, checked at their end.
 
 use std::fmt;
 use std::io::{self, BufReader, Read};
@@ -13,12 +12,12 @@ use crate::digest::Hasher;
 use crate::error::{Error, Result};
 use crate::ra::{Decoder, Element, Encoding, Header, ReadError};
 
-/// Reads a file of a pack and hashes what is read, until it is compared with the manifest.
+/// A reader of a file that hashes what it reads and compares the digest with the manifest.
 pub(super) struct CheckedReader {
     pack: Pack,
     found: Arc<FoundMember>,
     inner: MemberReader,
-    /// What the manifest lists, where it is asked.
+    /// The listed digest and the hasher, if the manifest is used.
     listing: Option<(Vouching, Hasher)>,
 }
 
@@ -35,8 +34,8 @@ impl CheckedReader {
         Ok(Self { pack, found, inner, listing: vouching.map(hashed) })
     }
 
-    /// Reads the rest, at whose end the container checks its sum, and compares all of it with the manifest. Answers
-    /// whether that lists it.
+    /// Reads the rest, which checks the checksum of the container, and compares the digest with the manifest. Returns
+    /// whether the manifest lists the file.
     pub(super) fn finish(&mut self) -> Result<bool> {
         let rest = io::copy(self, &mut io::sink());
         rest.map_err(|error| self.pack.unreadable(&self.found.name, error))?;
@@ -65,7 +64,7 @@ impl fmt::Debug for CheckedReader {
     }
 }
 
-/// How far a stream is.
+/// The state of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Reading,
@@ -74,20 +73,20 @@ enum State {
 }
 
 impl State {
-    /// Whether the end was reached, and if so whether the manifest lists what was read.
+    /// Returns whether the manifest lists the content; `None` before the end.
     fn is_listed(self, name: &str) -> Result<Option<bool>> {
         match self {
             Self::Reading => Ok(None),
             Self::Ended { is_listed } => Ok(Some(is_listed)),
-            Self::Failed => Err(Error::io("read", name)(io::Error::other("reading failed before"))),
+            Self::Failed => Err(Error::io("read", name)(io::Error::other("an earlier read failed"))),
         }
     }
 }
 
-/// The content of one file of a pack, as [`Pack::reader`] gives it.
+/// A reader of one file of a pack, returned by [`Pack::reader`].
 ///
-/// With the last bytes the content is compared with the manifest and with what the container says: where they differ,
-/// the read that would give them is an error instead. Content of which not all was read is not checked.
+/// The last read checks the content against the manifest and the container, and returns an error if they differ.
+/// Content that is not read to its end is not checked.
 #[derive(Debug)]
 pub struct FileReader {
     reader: CheckedReader,
@@ -96,7 +95,7 @@ pub struct FileReader {
 }
 
 impl Pack {
-    /// The content of one member as a stream, which is checked against the manifest at its end.
+    /// Returns a reader of one member that is checked against the manifest at its end.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -115,7 +114,8 @@ impl Pack {
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchMember`], and when the manifest is damaged. The reader fails as [`Pack::read`] does.
+    /// [`Error::NoSuchMember`] if there is no such member, and [`Error::Damaged`] if the manifest is not valid. Errors
+    /// of the reader are those of [`Pack::read`].
     pub fn reader(&self, name: &str) -> Result<FileReader> {
         Ok(FileReader::new(CheckedReader::new(self, &self.find(name)?, true)?))
     }
@@ -126,16 +126,17 @@ impl FileReader {
         Self { left: reader.found.member.size, reader, state: State::Reading }
     }
 
-    /// Whether all of it was read and a manifest confirms it.
+    /// Returns whether all of the content was read and a manifest confirms it.
     pub fn is_verified(&self) -> bool {
         self.state == State::Ended { is_listed: true }
     }
 
-    /// Reads what is left and checks it. Gives whether a manifest confirms the content.
+    /// Reads the rest and checks the content. Returns whether a manifest confirms it.
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`] when the content is not what the manifest or the container says, and when it cannot be read.
+    /// [`Error::Damaged`] if the content differs from the manifest or the container, and [`Error::Io`] if it cannot be
+    /// read.
     pub fn finish(mut self) -> Result<bool> {
         match self.state.is_listed(&self.reader.found.name)? {
             Some(is_listed) => Ok(is_listed),
@@ -168,26 +169,26 @@ impl Read for FileReader {
     }
 }
 
-/// Some elements of an array that are neighbours in its file.
+/// Consecutive elements of an array, in the order of its file.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Block<T> {
-    /// The number of elements of the array before it.
+    /// Number of elements of the array before the block.
     pub start: u64,
-    /// The elements.
+    /// The elements of the block.
     pub elements: Vec<T>,
 }
 
-/// The elements of an array, block by block, as [`PackedArray::blocks`] gives them.
+/// An iterator over the elements of an array in blocks, returned by [`PackedArray::blocks`].
 ///
-/// With the last block the whole file is compared with the manifest and with what the container says: where they
-/// differ, an error comes in its place. Nothing comes after an error. Blocks that came before may be damaged then, and an
-/// array of which not all blocks were taken is not checked.
+/// The last block is returned after the whole file is checked against the manifest and the container. If they differ,
+/// the iterator returns an error instead and then ends; the earlier blocks may be damaged. If not all blocks are taken,
+/// the array is not checked.
 #[derive(Debug)]
 pub struct Blocks<T> {
     array: PackedArray,
     data: Decoder<BufReader<CheckedReader>>,
-    /// Elements of a block, of the array, and of those before the next block.
+    /// Number of elements in a block, in the array, and before the next block.
     most: u64,
     elements: u64,
     start: u64,
@@ -196,7 +197,7 @@ pub struct Blocks<T> {
 }
 
 impl<T: Element> Blocks<T> {
-    /// The elements of an array with this header, so many at a time.
+    /// Makes blocks of `most` elements of an array with this header.
     pub(super) fn new(
         array: PackedArray,
         header: Header,
@@ -211,16 +212,17 @@ impl<T: Element> Blocks<T> {
         Ok(Self { array, data, most, elements, start: 0, state: State::Reading, element })
     }
 
-    /// Whether all blocks were taken and a manifest confirms the array.
+    /// Returns whether all blocks were taken and a manifest confirms the array.
     pub fn is_verified(&self) -> bool {
         self.state == State::Ended { is_listed: true }
     }
 
-    /// Reads what is left and checks it. Gives whether a manifest confirms the array.
+    /// Reads the rest and checks the array. Returns whether a manifest confirms it.
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`] when the file is not what the manifest or the container says, and when it cannot be read.
+    /// [`Error::Damaged`] if the file differs from the manifest or the container, and [`Error::Io`] if it cannot be
+    /// read.
     pub fn finish(mut self) -> Result<bool> {
         match self.state.is_listed(self.array.name())? {
             Some(is_listed) => Ok(is_listed),
@@ -236,7 +238,7 @@ impl<T: Element> Blocks<T> {
 
     fn read(&mut self) -> Result<Option<Block<T>>> {
         let (start, count) = (self.start, self.most.min(self.elements - self.start));
-        let count = usize::try_from(count).expect("a block was found to fit into memory");
+        let count = usize::try_from(count).expect("a block fits into memory");
         let mut elements: Vec<T> = bytemuck::allocation::zeroed_vec(count);
         let bytes = bytemuck::cast_slice_mut(&mut elements);
         let filled = self.data.read_exact(bytes).map_err(ReadError::from);
