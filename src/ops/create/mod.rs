@@ -1,4 +1,4 @@
-//! Packing a directory: decide what goes in, check all of it, write it, give it its name.
+//! Packing a directory: survey and check the source, write the archive, rename it.
 
 mod payload;
 mod plan;
@@ -28,106 +28,107 @@ use crate::path::{MemberPath, escape, escape_path};
 use crate::pipeline;
 use crate::progress::Progress;
 
-/// 1980-01-01 00:00:00 UTC in seconds since 1970: the earliest time that a zip can hold, and the time
-/// of every member unless another is asked for.
+/// 1980-01-01 00:00:00 UTC in seconds since 1970: the earliest time that a zip can store, and the default time of
+/// members.
 const FIXED_TIME: u64 = 315_532_800;
 
-/// Options of [`create`]: container, layout, compression, manifests and checks.
+/// Options for [`create`]: container, layout, compression, manifests and checks.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct CreateOptions {
-    /// The container; by the extension of the archive's name when not given.
+    /// Container of the archive; determined by the extension of its name if `None`.
     pub container: Option<Container>,
-    /// The layout of the pack.
+    /// Layout of the pack.
     pub layout: Layout,
-    /// What `bag-info.txt` says of a bag: labels and values in their order.
+    /// Labels and values for `bag-info.txt`, in this order.
     pub bag_info: Vec<(String, String)>,
-    /// Attributes of the pack, such as its title, in the place of those of the same names in its description.
+    /// Attributes of the pack, such as its title. They replace attributes of the same names in its description.
     pub attributes: Vec<Attribute>,
-    /// The algorithms of the manifests, SHA-256 among them; SHA-256 alone when there are none.
+    /// Algorithms of the manifests, including SHA-256; SHA-256 alone if empty.
     pub digests: Vec<Algorithm>,
-    /// How members of a zip are compressed, or how hard a compressed tar is.
+    /// Compression of the members of a zip, or of the whole compressed tar.
     pub compression: Compression,
-    /// Describe arrays that have no description by what their headers say, in the archive only.
+    /// Whether to add descriptions made from the headers for arrays that have none. Only the archive gets them.
     pub describe: bool,
-    /// What to leave out.
+    /// Patterns of files to leave out.
     pub exclude: Patterns,
-    /// Pack what symbolic links lead to, instead of refusing them.
+    /// Whether to pack the targets of symbolic links. By default links are errors.
     pub dereference: bool,
-    /// Replace an archive that is already there.
+    /// Whether to replace an existing archive.
     pub force: bool,
-    /// Refuse warnings and extension words too.
+    /// Whether to treat warnings and extension words in descriptions as errors.
     pub strict: bool,
-    /// Refuse names that cannot be used on every system, instead of warning of them.
+    /// Whether names that cannot be used on every system are errors. By default they are warnings.
     pub portable: bool,
-    /// Threads; one for each core when not given.
+    /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
-    /// Write no manifest beside the archive.
+    /// Whether to omit the manifest next to the archive.
     pub no_external_manifest: bool,
-    /// Also write the SHA-256 digest of the archive file itself beside it.
+    /// Whether to write the SHA-256 digest of the archive to a file next to it.
     pub archive_digest: bool,
-    /// A shell command that signs the manifest beside the archive, once everything is written. The
-    /// path of the manifest is put behind it, and it has to leave the signature beside the manifest.
+    /// Shell command that signs the manifest next to the archive after everything is written. The path of the manifest
+    /// is appended to it. It must write the signature next to the manifest.
     pub sign_with: Option<String>,
-    /// Keep the files' own times of modification, which makes the archive depend on them.
+    /// Whether to store the modification times of the files. The bytes of the archive then depend on them.
     pub preserve_mtime: bool,
-    /// The time of every member, in seconds since 1970 UTC; 1980-01-01 when not given.
+    /// Time of every member, in seconds since 1970 UTC; 1980-01-01 if `None`.
     pub timestamp: Option<u64>,
-    /// Who is told how far it is.
+    /// Receives progress reports and cancels the operation.
     pub progress: Progress,
 }
 
-/// The archive that was made.
+/// The result of [`create`].
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CreateReport {
-    /// The archive, by its path as given.
+    /// The path of the archive as it was given.
     pub archive: PathBuf,
     /// The container of the archive.
     pub container: Container,
     /// The layout of the pack.
     pub layout: Layout,
-    /// Files in the archive, the generated ones among them.
+    /// Number of files in the archive, including generated ones.
     pub members: u64,
-    /// Arrays among them.
+    /// Number of files that are arrays.
     pub arrays: u64,
-    /// How many arrays lack units or names.
+    /// Number of arrays without units or names.
     pub metadata: MetadataCounts,
-    /// Bytes of all files before they were packed.
+    /// Size of all files in bytes before compression.
     pub bytes: u64,
-    /// Bytes of the archive.
+    /// Size of the archive in bytes.
     pub archive_bytes: u64,
-    /// The SHA-256 digest of the archive file, when it was asked for.
+    /// SHA-256 digest of the archive file, if requested.
     #[cfg_attr(test, schemars(with = "Option<String>", regex(pattern = "^[0-9a-f]{64}$")))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archive_sha256: Option<Digest>,
-    /// The path of the manifest beside the archive, unless it was left out.
+    /// Path of the manifest next to the archive; absent if it was omitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub external_manifest: Option<PathBuf>,
-    /// The path of the signature of that manifest, when one was asked for.
+    /// Path of the signature of that manifest, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<PathBuf>,
-    /// Descriptions that were made from headers, by their names in the archive.
+    /// Names in the archive of descriptions made from headers.
     pub described: Vec<String>,
-    /// Files beside the archive that an interrupted run left; they can be deleted.
+    /// Files next to the archive that an interrupted run left. You can delete them.
     pub leftovers: Vec<PathBuf>,
-    /// Warnings. Errors keep the archive from being made.
+    /// Warnings. An archive with errors is not created.
     pub findings: Vec<Finding>,
 }
 
 /// Packs the directory `source` into `archive`.
 ///
-/// Every description is checked against its header before a large array is copied. The archive is
-/// written under a temporary name, read back, synced, and renamed: at any moment there is either no
-/// archive of that name or a whole one. The source is never changed.
+/// Every description is checked against the header of its array before large arrays are copied. The archive is written
+/// under a temporary name, read back, synced and renamed, so an incomplete archive never has the final name. The source
+/// is not changed.
 ///
-/// The same content gives the same bytes, whatever the number of jobs.
+/// The same content gives the same bytes for any number of jobs.
 ///
 /// # Errors
 ///
-/// [`Error::Refused`] with every finding when the source is not sound; [`Error::AlreadyExists`];
-/// [`Error::Changed`] when a file changes while it is read; what the system says.
+/// [`Error::Refused`] with all problems if the source is not valid; [`Error::AlreadyExists`] if the archive exists and
+/// `force` is false; [`Error::Changed`] if a file changes while it is read; [`Error::Unsupported`] for options that
+/// contradict each other; [`Error::Io`] for errors of the system.
 ///
 /// ```no_run
 /// use ra_pack::create;
@@ -146,19 +147,19 @@ pub fn create(
     create_from(source, archive, options, None)
 }
 
-/// What an archive takes over from an older one of the same name and container.
+/// Members that an archive takes over from an older one with the same name and container.
 pub(super) struct OldMembers<'a> {
     pub(super) archive: &'a Archive,
-    /// What the file of the archive looked like before it was read.
+    /// Size and time of the archive file before it was read.
     pub(super) stamp: Stamp,
-    /// Its members that stay, in the order of their names.
+    /// The members that stay, in the order of their names.
     pub(super) entries: Vec<SourceEntry>,
-    /// What they say.
+    /// The headers and descriptions of these members.
     pub(super) contents: Contents,
 }
 
 impl OldMembers<'_> {
-    /// An error when another file has the name, or the file was changed.
+    /// Returns an error if the archive was changed or replaced.
     fn check_unchanged(&self) -> Result<()> {
         File::open(self.archive.path())?.check_unchanged(&self.stamp)
     }
@@ -179,7 +180,7 @@ fn create_from(
     must_not_be_packed(source, archive, options)?;
     if options.sign_with.is_some() && options.no_external_manifest {
         return Err(Error::Unsupported(
-            "what is signed is the manifest beside the archive, and none is to be written"
+            "the options `sign_with` and `no_external_manifest` contradict each other: there is no manifest to sign"
                 .to_owned(),
         ));
     }
@@ -200,14 +201,14 @@ fn create_from(
     if let Some(old) = &mut old {
         entries.append(&mut old.entries);
         entries.sort_by(|one, other| one.path.cmp(&other.path));
-        // A directory may be in both.
+        // Both may contain the same directory.
         entries.dedup_by(|one, other| one.path == other.path);
     }
     members.mark_implied(&mut entries);
     let (compression, file) = (options.compression, &outputs.archive);
     let mut writer = ArchiveWriter::new(container, compression, file, &algorithms, jobs)?;
-    // Descriptions that are made of all arrays are known too late to be written in their order, and nothing is
-    // written of what is going to be refused.
+    // Descriptions made from all arrays are known too late to be written in their order. Nothing is written if there
+    // are errors.
     let is_written = !options.describe && count_errors(&findings) == 0;
     let mut survey = members.look(entries, findings, &mut writer, is_written)?;
     if let Some(old) = &mut old {
@@ -243,14 +244,14 @@ fn create_from(
     Ok(report)
 }
 
-/// Packs a directory that was staged for `archive`. What is said of a file of it names the archive instead.
+/// Packs a directory that was staged for `archive`. Messages name the archive, not the staged files.
 pub(super) fn create_staged(
     staged: &PendingDirectory,
     archive: &Path,
     options: &CreateOptions,
     old: Option<OldMembers<'_>>,
 ) -> Result<CreateReport> {
-    // A command that names a staged file would find nothing.
+    // Staged files are gone when the user runs a command from a hint.
     let home = staged.path().to_string_lossy();
     let forget = |findings: &mut Vec<Finding>| {
         for finding in findings {
@@ -271,7 +272,7 @@ pub(super) fn create_staged(
     }
 }
 
-/// The path of a staged file, as a file in the archive.
+/// Returns the path of a staged file as a file in the archive.
 pub(super) fn in_archive(staged: &PendingDirectory, archive: &Path, path: PathBuf) -> PathBuf {
     match path.strip_prefix(staged.path()) {
         Ok(below) if below.as_os_str().is_empty() => archive.to_owned(),
@@ -280,7 +281,7 @@ pub(super) fn in_archive(staged: &PendingDirectory, archive: &Path, path: PathBu
     }
 }
 
-/// Refuses an archive that could not be made, whatever is in it.
+/// Checks that the archive can be created, independent of its content.
 pub(super) fn check(archive: &Path, options: &CreateOptions) -> Result<()> {
     options.compression.check(container(archive, options)?)?;
     algorithms(options)?;
@@ -288,8 +289,7 @@ pub(super) fn check(archive: &Path, options: &CreateOptions) -> Result<()> {
     Outputs::begin(archive, options).map(drop)
 }
 
-/// Checks a bag, writes the digest of the archive and gives everything its name; the turn that the names were given
-/// in.
+/// Checks a bag, writes the digest of the archive and renames all files. Returns the lock of the renames.
 fn finish(
     outputs: Outputs<'_>,
     jobs: usize,
@@ -314,7 +314,7 @@ fn finish(
     outputs.persist(options.force, old, &options.progress)
 }
 
-/// Refuses files inside of the source that are not left out: the next run would pack them.
+/// Returns an error for outputs inside of the source that are not excluded, because the next run would pack them.
 fn must_not_be_packed(source: &Path, archive: &Path, options: &CreateOptions) -> Result<()> {
     let Some(name) = fs::name_below(source, archive) else { return Ok(()) };
     let written = [
@@ -326,7 +326,7 @@ fn must_not_be_packed(source: &Path, archive: &Path, options: &CreateOptions) ->
     let packed = written.find(|(_, suffix)| !options.exclude.matches(&format!("{name}{suffix}")));
     let Some((_, suffix)) = packed else { return Ok(()) };
     Err(Error::Unsupported(format!(
-        "`{}{suffix}` would be inside of `{}`, and the next run would pack it; write it elsewhere, \
+        "`{}{suffix}` would be inside of `{}`, where the next run would pack it; write it elsewhere, \
          or give the option `exclude: '{}*'`",
         escape_path(archive),
         escape_path(source),
@@ -345,7 +345,7 @@ struct Outputs<'a> {
 }
 
 impl<'a> Outputs<'a> {
-    /// Begins them all, so that one that is in the way is noticed before any work is done.
+    /// Begins all outputs, so that a conflict is reported before any work is done.
     fn begin(path: &'a Path, options: &CreateOptions) -> Result<Self> {
         let manifest_path = beside(path, EXTERNAL_MANIFEST_SUFFIX);
         let digest_path = beside(path, ARCHIVE_DIGEST_SUFFIX);
@@ -357,11 +357,11 @@ impl<'a> Outputs<'a> {
             (options.no_external_manifest, &manifest_path),
             (!options.archive_digest, &digest_path),
         ];
-        // `verify` would hold the new archive against what was written for another.
+        // `verify` would check the new archive against files of another one.
         if let Some((_, stale)) = unwritten.iter().find(|(is, path)| *is && fs::exists(path)) {
             return Err(Error::Unsupported(format!(
-                "`{}` belongs to an earlier archive of this name; delete it, or have it replaced \
-                 by the option `force` {}",
+                "`{}` belongs to an earlier archive of this name; delete it, or replace it with \
+                 the option `force` {}",
                 escape_path(stale),
                 if *stale == &digest_path {
                     "and the option `archive_digest`"
@@ -381,14 +381,13 @@ impl<'a> Outputs<'a> {
         Ok(Self { path, manifest_path, digest_path, archive, manifest, digest })
     }
 
-    /// The temporary names, which may lie in the source.
+    /// Returns the temporary names, which may be in the source.
     fn temporaries(&self) -> impl Iterator<Item = &Path> {
         let files = [Some(&self.archive), self.manifest.as_ref(), self.digest.as_ref()];
         files.into_iter().flatten().filter_map(PendingFile::temporary)
     }
 
-    /// Reads a bag back, every byte of it, before it gets its name: others will ask for what was written,
-    /// not for what was meant to be.
+    /// Reads the whole bag back before it is renamed, to check the bytes that were written.
     fn check_bag(&self, jobs: usize, progress: &Progress) -> Result<()> {
         let Some(temporary) = self.archive.temporary() else { return Ok(()) };
         let options = VerifyOptions {
@@ -402,21 +401,20 @@ impl<'a> Outputs<'a> {
         }
         let first = report.findings.iter().find(|finding| finding.is_error());
         Err(Error::Unsupported(format!(
-            "the bag that was written is not valid{}; nothing was kept. The disk or the memory of this \
+            "the bag is not valid after writing{}; it was deleted. The disk or the memory of this \
              machine may be failing",
             first.map_or(String::new(), |finding| format!(": {finding}"))
         )))
     }
 
-    /// Puts everything on the disk, then gives each file its name.
+    /// Syncs all files, and then renames them.
     ///
-    /// No system renames three files in one step. Whatever stops this between two steps, `verify` must
-    /// not hold one archive against what was written for another and call it damaged. So what lies
-    /// beside the old archive goes first, then the archive takes its name, and what vouches for it
-    /// comes last: an archive with nothing beside it is proved by the manifest in it.
+    /// No system renames three files in one step. If a crash stops this between two steps, `verify` must not check an
+    /// archive against the manifest of another. So the files next to the old archive are deleted first, then the
+    /// archive is renamed, and the manifest and the digest are renamed last. An archive alone is verified with the
+    /// manifest in it.
     ///
-    /// The turn among runs that do the same here goes on until it is dropped: until what vouches for the archive
-    /// is complete.
+    /// The returned lock keeps other runs from renaming the same files until it is dropped.
     fn persist(
         self,
         replace: bool,
@@ -432,7 +430,7 @@ impl<'a> Outputs<'a> {
         let turn = Turn::beside(self.path, progress)?;
         old.map_or(Ok(()), OldMembers::check_unchanged)?;
         if replace {
-            // Another run may have signed its own meanwhile.
+            // Another run may have added its signature.
             for signature in signatures_of(&self.manifest_path) {
                 fs::remove(&signature)?;
             }
@@ -451,10 +449,10 @@ fn container(archive: &Path, options: &CreateOptions) -> Result<Container> {
     let container = options.container.or_else(|| Container::from_extension(archive));
     match container {
         Some(Container::Directory) => {
-            Err(Error::Unsupported("a directory is no archive; it can be a source".to_owned()))
+            Err(Error::Unsupported("cannot create a directory; choose an archive format".to_owned()))
         }
         None => Err(Error::Unsupported(format!(
-            "`{}` does not say which kind of archive to make; let it end in .zip, .tar, .tar.gz, \
+            "`{}` has no known extension; use .zip, .tar, .tar.gz, \
              .tgz, .tar.zst or .tzst",
             escape_path(archive)
         ))),
@@ -462,7 +460,7 @@ fn container(archive: &Path, options: &CreateOptions) -> Result<Container> {
     }
 }
 
-/// The name of an archive without its extension, as the top directory of a bag has it.
+/// Returns the name of an archive without its extension, as the top directory of a bag has it.
 pub(super) fn name_without_extension(archive: &Path) -> Result<String> {
     let name = archive.file_name().unwrap_or_default().to_string_lossy();
     let extension = Container::from_extension(archive).map_or("", Container::extension);
@@ -474,20 +472,20 @@ pub(super) fn name_without_extension(archive: &Path) -> Result<String> {
     Ok(MemberPath::new(stem)?.as_str().to_owned())
 }
 
-/// The algorithms that a pack is hashed by, weakest first.
+/// Returns the algorithms of the manifests, weakest first.
 fn algorithms(options: &CreateOptions) -> Result<Vec<Algorithm>> {
     if options.digests.is_empty() {
         return Ok(vec![Algorithm::Sha256]);
     }
     if let Some(other) = options.digests.iter().find(|algorithm| !algorithm.is_written()) {
         return Err(Error::Unsupported(format!(
-            "a manifest by {} is only read; write sha256, sha512 or both",
+            "manifests with {} can be read but not written; use sha256, sha512 or both",
             other.name()
         )));
     }
     if !options.digests.contains(&Algorithm::Sha256) {
         return Err(Error::Unsupported(
-            "the digests must have sha256 among them: it is what every reader of a pack looks for"
+            "the digests must include sha256, which all readers of packs use"
                 .to_owned(),
         ));
     }
@@ -497,18 +495,18 @@ fn algorithms(options: &CreateOptions) -> Result<Vec<Algorithm>> {
     Ok(algorithms)
 }
 
-/// The metadata that was asked for, in its order, and the day, when there is a time to take it from.
+/// Returns the requested metadata in its order, and the date if a timestamp was given.
 fn bag_info(options: &CreateOptions) -> Result<BagInfo> {
     let mut info = BagInfo::default();
     if options.layout != Layout::BagIt && !options.bag_info.is_empty() {
         return Err(Error::Unsupported(
-            "metadata of a bag was given, but no bag is made; the option `layout: bagit` makes one"
+            "metadata for `bag-info.txt` requires a bag; use the option `layout: bagit`"
                 .to_owned(),
         ));
     }
     for (label, value) in &options.bag_info {
         info.add(label, value).map_err(|invalid| {
-            Error::Unsupported(format!("`bag-info.txt` cannot hold this: {invalid}"))
+            Error::Unsupported(format!("cannot write this to `bag-info.txt`: {invalid}"))
         })?;
     }
     if info.get(BAGGING_DATE).is_none()

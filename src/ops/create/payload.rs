@@ -1,9 +1,9 @@
-//! The members of the payload, each of a file or directory of the source.
+//! Members of the payload, made from files and directories of the source.
 //!
-//! One pass over the source looks at every file and writes small ones as they pass: opening a small file takes longer
-//! than reading it, and what is checked is then what is packed. Where members are stored as they are, large files get
-//! their places only. Where they are compressed, everything from the first large file on is left. Both are written
-//! once everything is known to be right.
+//! One pass over the source reads every file and writes small files at once: opening a small file takes longer than
+//! reading it, and the bytes that are checked are then the bytes that are packed. If members are stored, the pass only
+//! reserves space for large files. If they are compressed, it stops writing at the first large file. The rest is
+//! written after all checks.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -28,27 +28,28 @@ use crate::pack::{self, BAG_DECLARATION, Content, Layout, PACK_DOCUMENT, Placeme
 use crate::path::{self, MemberPath};
 use crate::pipeline;
 
-/// Files that one worker takes at a time.
+/// Number of files that one worker takes at a time.
 const FILES: usize = 32;
-/// The longest file that is written when it is looked at.
+/// Greatest size in bytes of files that are written in the first pass.
 const SHORT: u64 = 32 * 1024;
 /// Bytes of files that one worker takes at a time.
 const BYTES: u64 = 1024 * 1024;
 
 const _: () = assert!(FILES as u64 * SHORT <= BYTES);
 
-/// Makes members of files.
+/// Makes members from files.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PayloadMembers<'a> {
     pub(super) source: &'a Path,
     pub(super) placement: &'a Placement,
     pub(super) options: &'a CreateOptions,
     pub(super) container: Container,
-    /// The archive that members are taken over from.
+    /// The archive from which members are copied.
     pub(super) old: Option<&'a Archive>,
 }
 
-/// Whether a file of the source is no member of the payload: it is made for the archive, or goes elsewhere.
+/// Returns whether a file of the source is not part of the payload: it is generated, or written elsewhere in the
+/// archive.
 fn is_aside(name: &str) -> bool {
     name == BAG_DECLARATION
         || name == PACK_DOCUMENT
@@ -57,7 +58,7 @@ fn is_aside(name: &str) -> bool {
 }
 
 impl PayloadMembers<'_> {
-    /// Marks the directories that are no members.
+    /// Marks the directories that do not become members.
     pub(super) fn mark_implied(self, entries: &mut [SourceEntry]) {
         let mut occupied = HashSet::new();
         let mut last = None;
@@ -78,12 +79,12 @@ impl PayloadMembers<'_> {
         }
     }
 
-    /// The time of what has none of its own.
+    /// Returns the time of members that have no time of their own.
     pub(super) fn time(self) -> u64 {
         self.options.timestamp.unwrap_or(FIXED_TIME)
     }
 
-    /// The directory that a bag has, even when there is nothing in it.
+    /// Returns the payload directory of a bag, which exists even if it is empty.
     pub(super) fn payload_directory(self) -> Option<NewMember<'static>> {
         Some(NewMember {
             path: self.placement.payload_directory()?.into(),
@@ -94,7 +95,7 @@ impl PayloadMembers<'_> {
         })
     }
 
-    /// What an entry is in the archive, once it was looked at.
+    /// Returns the member for an entry that was read.
     pub(super) fn of(self, entry: &SourceEntry) -> Option<NewMember<'_>> {
         let own_time = entry.stamp().filter(|_| self.options.preserve_mtime).map(Stamp::modified);
         Some(NewMember {
@@ -112,7 +113,7 @@ impl PayloadMembers<'_> {
         })
     }
 
-    /// The content of an entry that was looked at.
+    /// Returns the content of an entry that was read.
     fn content(self, entry: &SourceEntry) -> Result<NewContent<'_>> {
         Ok(match &entry.source {
             EntrySource::File(Some(stamp)) => {
@@ -125,7 +126,7 @@ impl PayloadMembers<'_> {
         })
     }
 
-    /// A file of the source or of the older archive, from its beginning.
+    /// Opens a file of the source or of the older archive at its beginning.
     pub(super) fn open(self, entries: &[SourceEntry], name: &str) -> Result<MemberReader> {
         let at = entries.binary_search_by(|entry| entry.path.as_str().cmp(name)).ok();
         match (at.and_then(|at| entries.get(at)).map(|entry| &entry.source), self.old) {
@@ -134,7 +135,7 @@ impl PayloadMembers<'_> {
         }
     }
 
-    /// Reads a small file of the source whole.
+    /// Reads a whole small file of the source.
     pub(super) fn read(self, entry: &SourceEntry) -> Result<Vec<u8>> {
         let path = self.source.join(entry.path.as_str());
         let bytes = fs::read_limited(&path, MAX_MANIFEST)?;
@@ -142,10 +143,10 @@ impl PayloadMembers<'_> {
         if entry.stamp() == Some(&now) && now.len() == bytes.len() as u64 {
             return Ok(bytes);
         }
-        Err(Error::Changed { path, what: "it was written to".to_owned() })
+        Err(Error::Changed { path, what: "another program wrote to it".to_owned() })
     }
 
-    /// Looks at all entries, and writes what is small unless there is no `writer`.
+    /// Reads all entries, and writes the small ones if there is a `writer`.
     pub(super) fn look(
         self,
         mut entries: Vec<SourceEntry>,
@@ -160,7 +161,7 @@ impl PayloadMembers<'_> {
         Ok(Survey::collect(entries, looked, findings))
     }
 
-    /// Writes what the look has left, or gives it its place.
+    /// Writes the entries that the first pass left, or reserves space for them.
     pub(super) fn write_rest(
         self,
         entries: &mut [SourceEntry],
@@ -176,7 +177,7 @@ impl PayloadMembers<'_> {
             let (mut count, mut bytes) = (0, 0_u64);
             for entry in &*left {
                 bytes = bytes.saturating_add(entry.size());
-                // What is not small is a run by itself.
+                // Each large file is a run of its own.
                 if count > 0 && (count == FILES || bytes > BYTES || entry.size() > SMALL) {
                     break;
                 }
@@ -192,7 +193,7 @@ impl PayloadMembers<'_> {
         self.write_in_order(runs, writer, WriteMode::All).map(drop)
     }
 
-    /// Has workers look at runs of entries and pack them, and writes them in their order.
+    /// Reads and packs runs of entries with workers, and writes them in their order.
     fn write_in_order<'e>(
         self,
         runs: impl Iterator<Item = &'e mut [SourceEntry]>,
@@ -233,7 +234,7 @@ impl PayloadMembers<'_> {
                 let placed = match (packed, &entry.source) {
                     (Some(packed), _) => writer.append(&member, packed)?,
                     (None, EntrySource::Kept(kept)) => {
-                        let file = self.old.and_then(Archive::file).expect("it has an archive");
+                        let file = self.old.and_then(Archive::file).expect("kept members are in an archive");
                         self.options.progress.done(usize::from(is_checked));
                         writer.copy(&member, &kept.member, file, kept.digests.clone())?
                     }
@@ -255,8 +256,8 @@ impl PayloadMembers<'_> {
         Ok(contents)
     }
 
-    /// Copies the files that have their places, the longest first, so that no job is left alone with
-    /// one at the end.
+    /// Copies the files for which space is reserved, the longest first, so that no job is left with a long file at the
+    /// end.
     pub(super) fn write_reserved(
         self,
         entries: &mut [SourceEntry],
@@ -286,7 +287,7 @@ impl PayloadMembers<'_> {
         let next = || {
             let (number, entry, stamp, at) = lock().next()?;
             progress.at(entry.path.as_str());
-            let member = self.of(entry).expect("only members have places");
+            let member = self.of(entry).expect("space is reserved only for members");
             let file = File::open(self.source.join(entry.path.as_str()));
             let file = file.map(|file| file.watched(progress));
             Some(file.map(|file| ReservedFile { number, member, at, file, stamp }))
@@ -300,7 +301,7 @@ impl PayloadMembers<'_> {
                 files
                     .map(|file| {
                         let file = file?;
-                        // Longer than the other jobs have work.
+                        // The other jobs would finish before this file.
                         let is_longest =
                             jobs > 1 && file.stamp.len().saturating_mul(jobs as u64) > bytes;
                         let hashing = if is_longest { Hashing::Beside } else { Hashing::Here };
@@ -309,50 +310,50 @@ impl PayloadMembers<'_> {
                     .collect::<Result<Vec<_>>>()
             };
             if result.is_err() {
-                // The other jobs begin nothing more.
+                // Keeps the other jobs from starting more files.
                 lock().by_ref().for_each(drop);
             }
             result
         };
         let written = pipeline::share(jobs, 0..jobs, || (), write)?;
         for (number, placed) in written.into_iter().flatten() {
-            let entry = entries.get_mut(number).expect("it is the number of an entry");
+            let entry = entries.get_mut(number).expect("the number is that of an entry");
             entry.placed = Some(placed);
         }
         Ok(())
     }
 }
 
-/// What is written in the order of the entries.
+/// The entries that are written in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum WriteMode {
-    /// Nothing: everything is only looked at.
+    /// No entries: they are only read.
     Nothing,
-    /// Short files, until one that is not short has no place.
+    /// Short files, up to the first long file without reserved space.
     WhileShort,
-    /// Everything.
+    /// All entries.
     All,
 }
 
-/// Looks at entries and packs them.
+/// Reads entries and packs them.
 struct Worker<'a, 'w> {
     members: PayloadMembers<'a>,
     looker: Looker<'a>,
     packer: Packer<'w>,
-    /// Whether the entries were looked at before.
+    /// Whether this is the second pass.
     is_second: bool,
-    /// The files of one run.
+    /// Buffer for the files of one run.
     room: Vec<u8>,
-    /// The longest file that is read as a whole.
+    /// Greatest size of files that are read as a whole.
     most: u64,
-    /// The longest file that is packed.
+    /// Greatest size of files that are packed here.
     largest: u64,
 }
 
-/// Entries that were looked at.
+/// Entries that were read.
 struct Run<'e> {
     entries: &'e mut [SourceEntry],
-    /// Whether each of them is in the batch.
+    /// Whether each entry is in the batch.
     held: Vec<bool>,
     batch: Batch,
     looked: Vec<Content>,

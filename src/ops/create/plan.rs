@@ -1,4 +1,4 @@
-//! What goes into the archive, and in which order it is written.
+//! The content of the archive, and the order in which it is written.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -30,31 +30,31 @@ use crate::pack::{
 };
 use crate::path::{MemberPath, escape_path};
 
-/// What goes into the archive.
+/// The content of the archive.
 pub(super) struct CreatePlan<'a> {
     members: PayloadMembers<'a>,
     contents: Contents,
     entries: Vec<SourceEntry>,
-    /// The names of descriptions made for arrays that have none.
+    /// Names of descriptions made for arrays that have none.
     described: Vec<String>,
-    /// A hand-written description of the pack.
+    /// A description of the pack in the source.
     pack_document: Option<SourceEntry>,
-    /// The same with what it lacks.
+    /// The same description with the missing parts added.
     completed: Option<String>,
-    /// A manifest that the source already has.
+    /// A manifest in the source.
     manifest: Option<SourceEntry>,
     findings: Vec<Finding>,
 }
 
 impl<'a> CreatePlan<'a> {
-    /// Decides what goes in, and refuses what is not sound.
+    /// Decides what is packed, and returns the errors of the source.
     pub(super) fn new(survey: Survey, members: PayloadMembers<'a>, archive: &Path) -> Result<Self> {
         let PayloadMembers { source, placement, options, container, .. } = members;
         let Survey { mut entries, mut contents, mut findings } = survey;
         entries.retain(|entry| {
             let is_signature = pack::is_signature(entry.path.as_str());
             if is_signature {
-                let message = "the signature is not packed: it is of a manifest that is made anew";
+                let message = "the signature is not packed: the archive gets a new manifest";
                 findings.push(
                     Finding::new(Code::OddContainer, message)
                         .in_member(entry.path.as_str())
@@ -69,16 +69,16 @@ impl<'a> CreatePlan<'a> {
         };
         if take(BAG_DECLARATION).is_some() {
             return Err(Error::Unsupported(format!(
-                "`{}` is a bag already; `ra-pack verify` checks it, and its `data` directory can be \
-                 packed",
+                "`{}` is a bag already; check it with `ra-pack verify`, or pack its `data` \
+                 directory",
                 escape_path(source)
             )));
         }
         let manifest = take(&pack::manifest_name(Algorithm::Sha256));
         for algorithm in Algorithm::ALL {
-            // It would not list what is added here, and nobody has held the files against it.
+            // The manifest does not list generated files, and its digests have not been checked.
             if let Some(entry) = take(&pack::manifest_name(algorithm)) {
-                let message = "the manifest is not packed: the archive has one of its own";
+                let message = "the manifest is not packed: the archive gets its own";
                 findings.push(
                     Finding::new(Code::OddContainer, message)
                         .in_member(entry.path.as_str())
@@ -104,7 +104,7 @@ impl<'a> CreatePlan<'a> {
             let attributes = options.attributes.iter().cloned();
             attributes.for_each(|attribute| attribute.put_into(&mut contents.attributes));
         }
-        // What is made anew needs nothing of what is there.
+        // A generated description replaces the one in the source.
         let pack_document = pack_document.filter(|_| contents.pack_document.is_some());
         let mut of_names = unportable_names(&entries, placement, container, options.portable);
         if options.layout == Layout::BagIt {
@@ -142,7 +142,7 @@ impl<'a> CreatePlan<'a> {
         })
     }
 
-    /// Writes everything that has not been written, and after it what the pack itself needs.
+    /// Writes the remaining entries, and then the members that belong to the pack itself.
     pub(super) fn write(
         self,
         mut writer: ArchiveWriter<'_>,
@@ -195,7 +195,7 @@ impl<'a> CreatePlan<'a> {
             }
         };
         drop(contents);
-        // A bag lists what is not payload elsewhere.
+        // A bag lists files outside of the payload in its tag manifest.
         let (own, of_bag) = if is_bag { (None, Some(document)) } else { (Some(document.1), None) };
         tags.extend(of_bag);
         for algorithm in algorithms.iter().copied() {
@@ -233,7 +233,7 @@ struct Payload<'p> {
 }
 
 impl<'p> Payload<'p> {
-    /// The files that were written.
+    /// Returns the files that were written.
     fn written(self) -> impl Iterator<Item = (&'p SourceEntry, &'p Placed)> {
         self.entries.iter().filter_map(|entry| {
             let is_file = !matches!(entry.source, EntrySource::Directory | EntrySource::Implied);
@@ -241,7 +241,7 @@ impl<'p> Payload<'p> {
         })
     }
 
-    /// The files, by their names in the archive: their lengths and digests.
+    /// Returns the files by their names in the archive, with lengths and digests.
     fn files(self) -> impl Iterator<Item = (Cow<'p, str>, u64, &'p Digests)> {
         self.written().map(move |(entry, placed)| {
             let name = self.members.placement.placed(entry.path.as_str());
@@ -249,15 +249,15 @@ impl<'p> Payload<'p> {
         })
     }
 
-    /// Files whose contents are read back: few enough to take next to no time, and from all places of the
-    /// archive; of a stream from its beginning, since all before each has to be read.
+    /// Returns files whose contents are read back: few enough to take almost no time, from all parts of the archive. In
+    /// a stream they are at its beginning, because everything before a file must be read.
     fn sample(self, is_stream: bool) -> Vec<Sampled<'p>> {
-        /// Most files.
+        /// Greatest number of files.
         const MOST: usize = 32;
-        /// Bytes of them, where the archive is small.
+        /// Bytes to read from a small archive.
         const BYTES: u64 = 256 * 1024;
-        /// Of a large archive this part is read: a thousandth of the time that hashing it took, and less than ten
-        /// of them where sixteen jobs shared it.
+        /// Part of a large archive to read: it takes a thousandth of the time of hashing it, or a hundredth if
+        /// sixteen jobs hashed it.
         const PART: u64 = 1024;
         let sizes = || self.files().map(|(_, size, _)| size);
         let mut left = sizes().fold(0, u64::saturating_add).div_euclid(PART).max(BYTES);
@@ -270,7 +270,7 @@ impl<'p> Payload<'p> {
         let some = self.written().take(count).step_by(count.div_ceil(MOST).max(1));
         let sampled = some.filter_map(|(entry, placed)| {
             let size = entry.size();
-            // One that is too large takes nothing from those behind it.
+            // Skips files that are too large for the rest of the budget.
             left = left.checked_sub(size)?;
             Some(Sampled {
                 name: self.members.placement.placed(entry.path.as_str()),
@@ -282,15 +282,15 @@ impl<'p> Payload<'p> {
         sampled.collect()
     }
 
-    /// What the directory of the archive says of those that are members.
+    /// Returns the directory records of the members.
     fn records(self) -> Records<'p, 'p> {
         Box::new(self.entries.iter().filter_map(move |entry| {
             Some((self.members.of(entry)?, entry.placed.as_ref()?.record))
         }))
     }
 
-    /// Gives the manifest by one algorithm in blocks: whole, it would take more room than what it is made of. The
-    /// description of the pack has a line among the others when it has digests here.
+    /// Passes the manifest with one algorithm to `each` in blocks, because the whole text takes more memory than its
+    /// entries. The description of the pack has its own line if its digests are given.
     fn each_block(
         self,
         algorithm: Algorithm,
@@ -311,7 +311,7 @@ impl<'p> Payload<'p> {
             };
             let file = if own.as_ref().is_some_and(is_next) { own.take() } else { files.next() };
             let Some((name, digests)) = file else { return sink(&block) };
-            // In a bag, manifests name files relative to its own directory.
+            // In a bag, names in manifests are relative to its top directory.
             let name = self.members.placement.relative(&name).unwrap_or(&name);
             push_line(&mut block, encoding, name, &digests.made_by(algorithm));
             if block.len() > BLOCK {
@@ -321,7 +321,7 @@ impl<'p> Payload<'p> {
         }
     }
 
-    /// Compares what was packed with the manifest that the source came with.
+    /// Checks the packed files against the manifest of the source.
     fn check_manifest(self, manifest: &SourceEntry) -> Result<()> {
         let (name, text) = (manifest.path.as_str(), self.members.read(manifest)?);
         let (manifest, faults) = Manifest::parse(Algorithm::Sha256, NameEncoding::Gnu, &text);
@@ -346,7 +346,7 @@ impl<'p> Payload<'p> {
                 Some(digest) => {
                     findings.push(manifests::mismatch(path, name, &entry.digest, digest));
                 }
-                // The one is written anew; what was left out was left out on purpose.
+                // The description of the pack is generated, and other files were left out on purpose.
                 None if path == PACK_DOCUMENT || !would_be_packed() => {}
                 None => findings.push(manifests::missing(path, name, entry.line)),
             }
@@ -359,7 +359,7 @@ impl<'p> Payload<'p> {
     }
 }
 
-/// Writes the members that the pack itself needs: its description, its manifests, the tag files of a bag.
+/// Writes the members of the pack itself: its description, its manifests, and the tag files of a bag.
 struct Generated<'a, 'p> {
     writer: ArchiveWriter<'a>,
     members: PayloadMembers<'p>,
@@ -371,7 +371,7 @@ impl Generated<'_, '_> {
         self.add(name, &|sink| sink(text))
     }
 
-    /// Adds a member of these pieces, which are made to be counted and made again as they are written.
+    /// Adds a member from pieces that are generated twice: first to count them, then to write them.
     fn add(&mut self, name: &str, pieces: &ContentPieces<'_>) -> Result<(MemberPath, Digests)> {
         let path = MemberPath::new(self.members.placement.place_tag(name))?;
         let count = Cell::new(0_u64);
@@ -392,7 +392,7 @@ impl Generated<'_, '_> {
             align_at: None,
         };
         let placed = self.writer.write(&member, NewContent::Pieces(counted))?;
-        assert_eq!(count.get(), size, "its header says how long it was when it was counted");
+        assert_eq!(count.get(), size, "the header has the length that was counted");
         self.writer.list(&member, &placed);
         self.report.bytes = self.report.bytes.saturating_add(size);
         self.report.members += 1;
@@ -400,7 +400,7 @@ impl Generated<'_, '_> {
     }
 }
 
-/// Archives with their manifests next to them: most likely of earlier runs.
+/// Returns archives that have a manifest next to them, most likely from earlier runs.
 fn earlier_archives(entries: &[SourceEntry]) -> impl Iterator<Item = Finding> {
     let is_there =
         |name: &str| entries.binary_search_by(|entry| entry.path.as_str().cmp(name)).is_ok();
@@ -410,13 +410,13 @@ fn earlier_archives(entries: &[SourceEntry]) -> impl Iterator<Item = Finding> {
             && is_there(&format!("{name}{EXTERNAL_MANIFEST_SUFFIX}"))
     });
     archives.map(|name| {
-        Finding::new(Code::OddContainer, "an archive of an earlier run is packed with the rest")
+        Finding::new(Code::OddContainer, "an archive of an earlier run is packed as a member")
             .in_member(name)
-            .hint(format!("leave it out: the option `exclude: '{name}*'`"))
+            .hint(format!("leave it out with the option `exclude: '{name}*'`"))
     })
 }
 
-/// Says that arrays are packed as plain files, or that a pack has no array, neither of which is often meant.
+/// Warns that arrays are packed as plain files, or that a pack contains no array.
 fn plain_arrays(
     (source, archive): (&Path, &Path),
     entries: &[SourceEntry],
@@ -425,11 +425,11 @@ fn plain_arrays(
     let has_arrays =
         !contents.arrays.is_empty() || contents.unattached().any(|(_, facts)| facts.describes());
     let names = || entries.iter().map(|entry| entry.path.as_str());
-    // A table next to arrays is often a part of what is told about them.
+    // A table next to arrays is often part of their documentation.
     let tables: &[&str] = if has_arrays { &[] } else { TABLES };
     let Some(counted) = plain_arrays::counted(names(), &[CONVERTIBLE, FOREIGN, tables]) else {
         return (!has_arrays)
-            .then(|| Finding::new(Code::NoArrays, "there is no array in the pack"));
+            .then(|| Finding::new(Code::NoArrays, "the pack contains no array"));
     };
     let is_one = counted.starts_with("1 ") && !counted.contains(" and ");
     let verb = if is_one { "is packed as a plain file" } else { "are packed as plain files" };
@@ -438,18 +438,17 @@ fn plain_arrays(
     let mut hints = Vec::new();
     if is_convertible {
         let (source, archive) = (escape_path(source), escape_path(archive));
-        hints.push(format!("`ra-pack convert {source} {archive} --force` makes arrays of them"));
+        hints.push(format!("`ra-pack convert {source} {archive} --force` converts them to arrays"));
     }
     if is_foreign {
-        hints.push(format!("{PAGE} has a program for each format that is not read"));
+        hints.push(format!("{PAGE} has a program for each format that ra-pack cannot read"));
     }
     let found = if has_arrays { "arrays that are not described" } else { "no array" };
     let finding = Finding::new(Code::NoArrays, format!("{counted} {verb}"));
     Some(finding.expected("`X.ra` with its description `X.yaml`", found).hint(hints.join("; ")))
 }
 
-/// What is wrong with the names that the payload will have in the archive; errors when they have to be
-/// portable.
+/// Checks the names that the payload has in the archive; problems are errors if `portable` is set.
 fn unportable_names(
     entries: &[SourceEntry],
     placement: &Placement,
@@ -472,7 +471,7 @@ fn unportable_names(
     findings
 }
 
-/// Names that other readers of bags take for others, or that may become one.
+/// Checks for names that other readers of bags confuse with each other.
 fn unfit_names<'a>(paths: impl Iterator<Item = &'a MemberPath>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut normalized: HashMap<String, &MemberPath> = HashMap::new();
@@ -482,22 +481,22 @@ fn unfit_names<'a>(paths: impl Iterator<Item = &'a MemberPath>) -> Vec<Finding> 
             findings.push(
                 Finding::new(
                     Code::UnfitForBag,
-                    "the name has a line end or a `%`, which a bag has to encode and most readers \
+                    "the name has a line end or a `%`, which bags encode and most readers \
                      of bags do not decode",
                 )
                 .in_member(name)
                 .hint("rename the file, leave it out with the option `exclude`, or use the option `layout: plain`"),
             );
         }
-        // Names in ASCII are normalised as they are, and are no twins of each other.
+        // Names in ASCII are their own normalization, so two of them never collide.
         if let Some(other) = normalized.insert(name.nfc().collect(), path) {
             findings.push(
                 Finding::new(
                     Code::UnfitForBag,
-                    format!("the name is that of `{other}` after normalisation"),
+                    format!("the name equals `{other}` after normalization"),
                 )
                 .in_member(name)
-                .hint("on some systems the two are one file; rename one of them"),
+                .hint("rename one of them; on some systems both names mean the same file"),
             );
         }
     }

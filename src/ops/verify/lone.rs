@@ -1,4 +1,4 @@
-//! Verifying one array file: its header, its description, and the digests that a manifest above it lists.
+//! Verification of one array file: its header, its description, and the digests in a manifest above it.
 
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::fs::{self, File};
 use crate::pack::{self, BAG_DECLARATION, Layout};
 use crate::path::escape_path;
 
-/// Verifies the array file at `target`. That it has no description, no coordinates and no manifest is no fault of it.
+/// Verifies the array file at `target`. It needs no description, coordinates or manifest to be valid.
 pub(super) fn verify(target: &Path, options: &VerifyOptions) -> Result<VerifyReport> {
     let start = Instant::now();
     let single_file = single_file::gather(target, None)?;
@@ -26,10 +26,10 @@ pub(super) fn verify(target: &Path, options: &VerifyOptions) -> Result<VerifyRep
     if !options.only_manifests {
         report.findings = single_file.findings();
         report.findings.extend(single_file.inline_findings()?);
-        // What cannot be read cannot be described either.
+        // An array that cannot be read cannot be described.
         let is_read = !report.findings.iter().any(|finding| finding.code == Code::BadHeader);
         report.findings.retain(|finding| is_read || finding.code != Code::Undescribed);
-        // The coordinates may be in a pack that the file was taken out of.
+        // The file may come from a pack that has the coordinates.
         let is_elsewhere =
             |it: &Finding| matches!(it.code, Code::Undescribed | Code::UnknownCoordinate);
         for finding in report.findings.iter_mut().filter(|it| is_elsewhere(it)) {
@@ -56,7 +56,7 @@ pub(super) fn verify(target: &Path, options: &VerifyOptions) -> Result<VerifyRep
         }
         None if options.only_manifests => {
             return Err(Error::Unsupported(format!(
-                "no manifest in the directory of `{}` or above it lists that file",
+                "no manifest lists `{}`: searched its directory and those above it",
                 escape_path(target)
             )));
         }
@@ -66,8 +66,8 @@ pub(super) fn verify(target: &Path, options: &VerifyOptions) -> Result<VerifyRep
     Ok(finished(report, options, start))
 }
 
-/// The manifest that lists the array, and the directory that its names are relative to: the nearest one above, unless
-/// the caller named a manifest.
+/// Returns the manifest that lists the array, and the directory to which its names are relative: the named manifest, or
+/// else the nearest one above the array.
 fn listing(target: &Path, options: &VerifyOptions) -> Result<Option<(PathBuf, NamedManifest)>> {
     let working = fs::real_path(".".as_ref())?;
     for above in fs::enclosing_directories(target)? {
@@ -101,7 +101,7 @@ fn listing(target: &Path, options: &VerifyOptions) -> Result<Option<(PathBuf, Na
     Ok(None)
 }
 
-/// Compares the array, and its description, with what the manifest lists for them.
+/// Compares the digests of the array and its description with those in the manifest.
 fn check_digests(
     single_file: &SingleFile,
     above: &Path,
@@ -126,7 +126,7 @@ fn check_digests(
     Ok(())
 }
 
-/// All of it, unless something is wrong with any part.
+/// Returns the counts of the report if there is no error, and otherwise none.
 fn intact(report: &VerifyReport) -> Intact {
     match count_errors(&report.findings) {
         0 => Intact { members: report.members, arrays: 1, bytes: report.bytes },

@@ -1,5 +1,4 @@
-//! Verifying a pack: container, manifests, digests, headers, descriptions. Everything that is wrong
-//! is reported, not only the first.
+//! Verification of packs: container, manifests, digests, headers and descriptions. All problems are reported.
 
 mod lone;
 mod proof;
@@ -27,95 +26,90 @@ use crate::pack::{self, Content, Contents, Layout, MetadataCounts, Placement};
 use crate::pipeline;
 use crate::progress::Progress;
 
-/// Options of [`verify`]: how much is read, and where the manifest is.
+/// Options for [`verify`]: how much to read, and where the manifest is.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct VerifyOptions {
-    /// Read headers and descriptions only: digests are not checked, and nothing is proved about the data.
+    /// Whether to read only headers and descriptions. Digests are not checked, so damaged data is not found.
     pub fast: bool,
-    /// Say nothing of what files say of themselves, which is headers and descriptions: only the container,
-    /// names and digests are held against manifests.
+    /// Whether to check only the container, names and digests, without headers and descriptions.
     pub only_manifests: bool,
-    /// Count warnings and extension words as errors.
+    /// Whether to treat warnings and extension words in descriptions as errors.
     pub strict: bool,
-    /// Threads; one for each core when not given.
+    /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
-    /// A manifest that lies elsewhere than beside the archive.
+    /// Path of a manifest that is not next to the archive.
     pub manifest: Option<PathBuf>,
-    /// Who is told how far it is.
+    /// Receives progress reports and cancels the operation.
     pub progress: Progress,
 }
 
-/// The findings about one target.
+/// The result of [`verify`]: problems and counts.
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct VerifyReport {
-    /// The archive or directory, by its path as given.
+    /// The path of the archive or directory as it was given.
     pub target: PathBuf,
-    /// The container of the target; absent for an array file, and when it could not be told.
+    /// The container of the target; absent for an array file, and if it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub container: Option<Container>,
     /// The layout of the pack.
     pub layout: Layout,
-    /// The target as a bag by RFC 8493, section 3; absent when it is not a bag. Arrays and descriptions do not count for
-    /// it.
+    /// The checks of RFC 8493, section 3; absent if the target is not a bag. They ignore arrays and descriptions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bag: Option<BagReport>,
-    /// The metadata file of an RO-Crate, by its name in the target; absent when there is none at the root of the pack
-    /// or of a bag's payload.
+    /// Name of the metadata file of an RO-Crate at the root of the pack or of a bag's payload; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ro_crate: Option<String>,
-    /// Whether every byte of every file was hashed and held against a manifest.
+    /// Whether every byte of every file was hashed and checked against a manifest.
     pub contents_read: bool,
-    /// Files.
+    /// Number of files.
     pub members: u64,
-    /// Arrays among them.
+    /// Number of files that are arrays.
     pub arrays: u64,
-    /// Bytes of all files.
+    /// Size of all files in bytes.
     pub bytes: u64,
-    /// Manifests that the files were held against, by their names in the target, or their paths outside.
+    /// Manifests that the files were checked against: names in the target, or paths outside of it.
     pub manifests: Vec<String>,
-    /// Signatures of the manifests, by their names in the target, or their paths outside. They are not checked: keys are
-    /// the business of the program that made them.
+    /// Signatures of the manifests: names in the target, or paths outside of it. ra-pack does not check them; use the
+    /// program that made them.
     pub signatures: Vec<String>,
-    /// The files that are still intact; absent when contents were not read, or no manifest vouches for them.
+    /// Files that are intact; absent if contents were not read, or there is no manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intact: Option<Intact>,
-    /// How many arrays lack units or names; absent when descriptions were not looked at.
+    /// Number of arrays without units or names; absent if descriptions were not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<MetadataCounts>,
-    /// Seconds that it took.
+    /// Duration of the verification in seconds.
     pub seconds: f64,
-    /// The findings, in the order of members. The target is valid when none is an error.
+    /// Errors and warnings, in the order of the members. The target is valid if none is an error.
     pub findings: Vec<Finding>,
 }
 
 impl VerifyReport {
-    /// Whether nothing is wrong; warnings do not count.
+    /// Returns whether there is no error. Warnings do not count.
     pub fn is_valid(&self) -> bool {
         count_errors(&self.findings) == 0
     }
 }
 
-/// Files that agree with a manifest and that no error names. Whatever else is wrong with the pack, they
-/// can be used.
+/// Files that agree with a manifest and have no error. They can be used even if the pack is not valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Intact {
-    /// Files, descriptions and manifests among them.
+    /// Number of files, including descriptions and manifests.
     pub members: u64,
-    /// Arrays among them whose header and description are sound too.
+    /// Number of arrays among them whose header and description are also valid.
     pub arrays: u64,
-    /// Bytes of these files.
+    /// Size of these files in bytes.
     pub bytes: u64,
 }
 
 impl Intact {
-    /// Counts the `files`, given by the names that findings call them, that no error is about; they are
-    /// `all` where there is none. Their contents must have been read, and held against manifests that
-    /// have to list them all.
+    /// Counts the files without an error, which are `all` if there is no error. `files` are given by the names that
+    /// findings use. Their contents must have been read and checked against complete manifests.
     fn count<'a>(
         all: Self,
         files: impl Iterator<Item = (&'a str, u64)>,
@@ -142,14 +136,15 @@ impl Intact {
     }
 }
 
-/// Verifies one archive or directory, or one array file: with its description, and with the nearest manifest in its
-/// directory or above that lists it.
+/// Verifies an archive, a directory or an array file. An array file is verified with its description, and with the
+/// nearest manifest in its directory or above that lists it.
 ///
-/// Damage is not an error: it is in the report. An archive whose beginning or end is gone is damage too.
+/// Damage is not an error: the report lists it. This includes an archive whose beginning or end is missing.
 ///
 /// # Errors
 ///
-/// When the target, or a manifest that was named, cannot be read at all or never was one: [`Error::NotAPack`].
+/// [`Error::Io`] if the target or a manifest that was named cannot be read, and [`Error::NotAPack`] if the target is
+/// another kind of file.
 ///
 /// ```no_run
 /// use ra_pack::verify;
@@ -180,12 +175,12 @@ pub fn verify(target: impl AsRef<Path>, options: &VerifyOptions) -> Result<Verif
 }
 
 impl Pack {
-    /// Verifies an open pack: the file that was opened, whatever has its name now. What is read is reported to the
-    /// progress that the pack was opened with.
+    /// Verifies an open pack: the file that was opened, even if it was renamed or replaced since. Reads are reported to
+    /// the progress that the pack was opened with.
     ///
     /// # Errors
     ///
-    /// When the archive, or a manifest that was named, cannot be read.
+    /// [`Error::Io`] if the archive or a manifest that was named cannot be read.
     pub fn verify(&self, options: &VerifyOptions) -> Result<VerifyReport> {
         if let Some((path, _)) = self.lone() {
             return lone::verify(path, options);
@@ -242,7 +237,7 @@ impl Verification<'_> {
             return Err(*refused);
         }
         if let Some(longest) = visitor.exceeded() {
-            // Which of the texts came first is chance.
+            // The order in which threads read the texts is random, so all are dropped.
             for (member, _) in &mut scan.members {
                 if let Some(rare) = member.read.as_mut().and_then(|read| read.rare.as_mut()) {
                     rare.forget_text(&member.name, longest);
@@ -258,7 +253,7 @@ impl Verification<'_> {
         let mut contents = Contents::collect(said);
         let mut members: Vec<Visited> =
             scan.members.into_iter().map(|(member, _)| member).collect();
-        // The vector had room for contents, too.
+        // The vector had room for contents as well.
         members.shrink_to_fit();
         let members = &members[..];
         progress.check()?;
@@ -287,7 +282,7 @@ impl Verification<'_> {
                 Intact { members: report.members, arrays: report.arrays, bytes: report.bytes };
             report.intact = Some(Intact::count(all, files, &contents, &report.findings));
         }
-        // What strictness alone objects to is none the less whole.
+        // Extension words are added after the count: files that contain them are intact.
         if self.options.strict && !self.options.only_manifests {
             report.findings.extend(contents.extension_words());
             name_arrays(&mut report.findings, &contents);
@@ -295,9 +290,9 @@ impl Verification<'_> {
         Ok(())
     }
 
-    /// Reads the large files that the scan passed over.
+    /// Reads the large files that the scan left out.
     fn read_large(&self, visitor: &Visitor, scanned: &mut [(Visited, Content)]) -> Result<()> {
-        /// So many at a time, since what it takes to reach them is more than what is kept of each.
+        /// Number of files to read at once: the data for locating them takes more memory than their results.
         const TOGETHER: usize = 1 << 16;
         for scanned in scanned.chunks_mut(TOGETHER) {
             let (members, large): (Vec<Member>, Vec<_>) = scanned
@@ -318,17 +313,17 @@ impl Verification<'_> {
         Ok(())
     }
 
-    /// The algorithms of the manifests, where names are known before contents are read.
+    /// Returns the algorithms of the manifests, if the names can be read before the contents.
     fn algorithms(&self) -> Vec<Algorithm> {
         let mut algorithms = BTreeSet::from([Algorithm::Sha256]);
         if !self.archive.is_stream() {
             let known = self.archive.each_first_name(&mut |name| {
-                // At the top, or in the one directory that may hold everything.
+                // At the top, or in a single directory that contains the whole pack.
                 let last = name.split_once('/').map_or(name, |(_, last)| last);
                 let of_manifest = pack::manifest_algorithm(last);
                 algorithms.extend(of_manifest.or_else(|| pack::tag_manifest_algorithm(last)));
             });
-            // What keeps names from being known is reported by the pass over contents.
+            // The scan reports why names cannot be read.
             if known.is_err() {
                 algorithms = BTreeSet::from([Algorithm::Sha256]);
             }
@@ -337,7 +332,7 @@ impl Verification<'_> {
     }
 }
 
-/// Drops what is found wrong with an array or a description whose file could not be read: that is why.
+/// Drops findings about arrays and descriptions whose files could not be read, because they follow from that.
 fn drop_consequences(findings: &mut Vec<Finding>, causes: &[Finding], contents: &Contents) {
     let is_cause =
         |finding: &&Finding| matches!(finding.code, Code::BadChecksum | Code::BadMemberData);
@@ -354,7 +349,7 @@ fn drop_consequences(findings: &mut Vec<Finding>, causes: &[Finding], contents: 
     });
 }
 
-/// Names the array that each finding concerns, where it concerns one.
+/// Adds the name of the array to the findings about it.
 fn name_arrays(findings: &mut [Finding], contents: &Contents) {
     for finding in findings.iter_mut().filter(|finding| finding.array.is_none()) {
         let array = finding.member.as_deref().and_then(|member| contents.array_of(member));

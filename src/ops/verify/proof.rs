@@ -1,5 +1,5 @@
-//! The manifests of a pack, in it and outside, checked against its files; and the signatures and the digest of the
-//! archive itself.
+//! Checks of the manifests inside and outside of a pack against its files, of signatures, and of the digest of the
+//! archive.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,7 @@ use crate::pack::{
 };
 use crate::path::escape_path;
 
-/// A pack that is checked against its manifests.
+/// A pack to check against its manifests.
 pub(super) struct Proof<'a> {
     pub(super) archive: &'a Archive,
     pub(super) options: &'a VerifyOptions,
@@ -32,14 +32,14 @@ pub(super) struct Proof<'a> {
     pub(super) placement: &'a Placement,
     pub(super) members: &'a [Visited],
     pub(super) names: &'a NameTable,
-    /// The texts of manifests and tag files by their names in the pack.
+    /// Texts of manifests and tag files by their names in the pack.
     pub(super) texts: BTreeMap<&'a str, &'a [u8]>,
-    /// The manifest that the caller named, when it came through a pipe.
+    /// The manifest that the caller named, if it was read from a pipe.
     pub(super) piped: Option<Vec<u8>>,
 }
 
 impl Proof<'_> {
-    /// Checks the names of the files, and that the files are what the manifests list.
+    /// Checks the names of the files, and the files against the manifests.
     pub(super) fn run(mut self, report: &mut VerifyReport) -> Result<()> {
         let Self { archive, options, placement, members, names, .. } = self;
         let findings = &mut report.findings;
@@ -55,12 +55,12 @@ impl Proof<'_> {
                 findings.extend(rare.fault.as_deref().cloned());
                 self.texts.extend(name.zip(rare.text.as_deref()));
             }
-            // Files beside a bag are subject to the rules of bags.
+            // Files outside of a bag are checked by the rules of bags.
             if name.is_none() && placement.layout == Layout::Plain {
                 findings.push(
                     Finding::new(
                         Code::UnlistedMember,
-                        "the file lies outside of the pack's directory",
+                        "the file is outside of the pack's directory",
                     )
                     .in_member(&*member.name),
                 );
@@ -92,7 +92,7 @@ impl Proof<'_> {
         Ok(())
     }
 
-    /// The metadata file of an RO-Crate, at the root of the pack or of a bag's payload.
+    /// Returns the name of the metadata file of an RO-Crate at the root of the pack or of a bag's payload.
     fn ro_crate(&self) -> Option<String> {
         const METADATA: &str = "ro-crate-metadata.json";
         let Self { placement, names, .. } = self;
@@ -104,9 +104,9 @@ impl Proof<'_> {
         names.names().find(is_it).map(str::to_owned)
     }
 
-    /// The name of the manifest of the payload, when it is the only one and its text is to the byte the one that
-    /// `create` writes of the files that were found. No line of it is at fault then, and none of the rules of a bag
-    /// about lines is broken; millions of entries need not be made.
+    /// Returns the name of the payload manifest if it is the only one and has exactly the text that `create` would
+    /// write for these files. Such a manifest has no invalid lines and breaks no rule of bags, so its entries, of which
+    /// there may be millions, need not be parsed.
     fn exact_manifest(&self) -> Result<Option<String>> {
         let Self { placement, texts, .. } = self;
         let is_bag = placement.layout == Layout::BagIt;
@@ -117,7 +117,7 @@ impl Proof<'_> {
         };
         let text = texts.get(&*name).copied().unwrap_or_default();
         let names = || self.names.names();
-        // The declaration of a bag says how its manifest is to be read.
+        // The declaration of a bag determines how its manifest is read.
         let is_usual = !is_bag
             || texts.get(BAG_DECLARATION).copied() == Some(DECLARATION.as_bytes())
                 && !texts.contains_key(FETCH)
@@ -137,7 +137,7 @@ impl Proof<'_> {
                 Some(read) => {
                     Some((name, read.digests.as_ref().and_then(|all| all.by(Algorithm::Sha256))))
                 }
-                // A bag counts files that nobody can read.
+                // A bag counts files that cannot be read.
                 None => (is_bag && named.kind == MemberKind::File).then_some((name, None)),
             }
         });
@@ -151,7 +151,7 @@ impl Proof<'_> {
         Ok(is_exact.then_some(name))
     }
 
-    /// The manifest outside, if there is one: at the given path, or beside the archive.
+    /// Returns the external manifest, if there is one: at the given path, or next to the archive.
     fn outside_manifest(&self) -> Option<(PathBuf, Algorithm)> {
         let path = self.manifest_path()?;
         if self.options.manifest.is_none() && !fs::exists(&path) {
@@ -166,7 +166,7 @@ impl Proof<'_> {
         Some((path, algorithm))
     }
 
-    /// Whether the manifest outside, which is at `path`, has this text.
+    /// Returns whether the external manifest at `path` has this text.
     fn is_outside_text(&self, path: &Path, text: &[u8]) -> Result<bool> {
         match &self.piped {
             Some(piped) => Ok(piped == text),
@@ -179,8 +179,8 @@ impl Proof<'_> {
         self.options.manifest.clone().or_else(beside)
     }
 
-    /// The signatures in the pack, of whose files these are the names, and outside. One of a file that is not there
-    /// is a finding instead: it signs nothing.
+    /// Returns the signatures outside of the pack and in it, whose files have these `names`. A signature of a missing
+    /// file becomes a finding.
     fn signatures<'n>(
         &self,
         names: &(impl Iterator<Item = &'n str> + Clone),
@@ -200,14 +200,14 @@ impl Proof<'_> {
         let (of_files, of_nothing): (Vec<_>, Vec<_>) =
             inside.chain(outside).partition(|(_, is_there)| *is_there);
         findings.extend(of_nothing.into_iter().map(|(name, _)| {
-            Finding::new(Code::OddContainer, "the signature is of a manifest that is not there")
+            Finding::new(Code::OddContainer, "the manifest of this signature does not exist")
                 .in_member(name)
-                .hint("take the manifest from another copy, or delete the signature")
+                .hint("restore the manifest from another copy, or delete the signature")
         }));
         of_files.into_iter().map(|(name, _)| name).collect()
     }
 
-    /// Checks the whole archive against its digest, if there is one.
+    /// Checks the archive file against its digest, if there is one.
     fn check_archive_digest(&self, findings: &mut Vec<Finding>) -> Result<()> {
         if self.archive.container() == Container::Directory || self.options.fast {
             return Ok(());
@@ -226,16 +226,16 @@ impl Proof<'_> {
             findings.push(
                 Finding::new(
                     Code::ArchiveDigestMismatch,
-                    format!("the archive differs from what `{name}` says"),
+                    format!("the archive does not match the digest in `{name}`"),
                 )
                 .expected(entry.digest.to_string(), found.to_string())
-                .hint("take both from another copy; one of the two was changed or damaged"),
+                .hint("restore both files from another copy; one of them was changed or damaged"),
             );
         }
         Ok(())
     }
 
-    /// Checks the files against every manifest but the `exact` one.
+    /// Checks the files against every manifest except the `exact` one.
     fn check(
         &self,
         bag: Option<&Bag<'_>>,
@@ -272,7 +272,7 @@ impl Proof<'_> {
         if exact.is_none() {
             payload.extend(self.external_manifest(&payload, rules.names, &mut report.findings)?);
         }
-        // The manifest stands at the end.
+        // The manifest is at the end of the archive.
         let is_cut_off = report
             .findings
             .iter()
@@ -281,36 +281,36 @@ impl Proof<'_> {
         let strongest = payload.iter().map(|named| named.manifest.algorithm()).max().or(of_exact);
         match strongest {
             None => report.findings.push(
-                Finding::new(Code::NoManifest, "there is no manifest, so nothing can be proved")
+                Finding::new(Code::NoManifest, "there is no manifest to verify the files against")
                     .expected("`manifest-sha256.txt`", "none")
                     .hint(match (self.archive.container(), is_cut_off) {
                         (Container::Directory, _) => format!(
-                            "make one while the files are known to be right: `manifest` with the option `write: {}`",
+                            "create one while you know that the files are intact: `manifest` with the option `write: {}`",
                             escape_path(self.archive.path())
                         ),
-                        (_, true) => "take the archive from another copy; what was cut off may have held it"
+                        (_, true) => "restore the archive from another copy; its end is missing, and the manifest may be there"
                             .to_owned(),
-                        (_, false) => "pack the files again where they are known to be right: `ra-pack create`"
+                        (_, false) => "pack intact files again with `ra-pack create`"
                             .to_owned(),
                     }),
             ),
             Some(algorithm) if algorithm.is_weak() => report.findings.push(
                 Finding::new(
                     Code::WeakDigest,
-                    format!("the strongest manifest is {}, which can be forged", algorithm.name()),
+                    format!("the strongest manifest uses {}, which can be forged", algorithm.name()),
                 )
-                .hint("pack it anew: digests by SHA-256 or SHA-512 prove more"),
+                .hint("pack the files again with SHA-256 or SHA-512 digests"),
             ),
             Some(_) => {}
         }
         let is_payload = |name: &str| is_payload(placement, name);
-        // A bag may be without payload, and then its manifest lists nothing.
+        // The manifest of a bag without payload is empty.
         let may_be_empty = present.is_empty()
             || placement.layout == Layout::BagIt && !present.keys().copied().any(is_payload);
         for named in payload.iter().filter(|_| !may_be_empty) {
             if named.manifest.entries().is_empty() {
                 report.findings.push(
-                    Finding::new(Code::EmptyManifest, "the manifest lists nothing")
+                    Finding::new(Code::EmptyManifest, "the manifest is empty")
                         .in_member(named.name.clone()),
                 );
             }
@@ -322,7 +322,7 @@ impl Proof<'_> {
             report.manifests.push(named.name.clone());
             let algorithm = named.manifest.algorithm();
             let is_tag = tags.iter().any(|tag| std::ptr::eq(tag, named));
-            // Only the strongest manifest of a plain pack has to be complete; a bag has its own rules.
+            // Only the strongest manifest of a plain pack must be complete; a bag has its own rules.
             let complete = bag.is_none() && Some(algorithm) == strongest;
             let must_list = |name: &str| complete && !is_tag && is_payload(name);
             named.check(&present, must_list, &mut report.findings);
@@ -339,7 +339,7 @@ impl Proof<'_> {
         Ok(())
     }
 
-    /// Adds the digests by algorithms that were not known beforehand, by one more pass.
+    /// Reads the files again for algorithms that were not known before.
     fn add_digests<'m>(
         &self,
         manifests: impl Iterator<Item = &'m NamedManifest>,
@@ -360,7 +360,7 @@ impl Proof<'_> {
         })?;
         for (member, more) in scan.members {
             let Some(name) = self.placement.relative(&member.name) else { continue };
-            // A file that could not be read before is a finding already.
+            // A file that could not be read has been reported.
             let Some(Some(digests)) = present.get_mut(name) else { continue };
             match more {
                 Some(Ok(more)) => *digests = Cow::Owned(digests.and(&more)),
@@ -371,7 +371,7 @@ impl Proof<'_> {
         Ok(())
     }
 
-    /// The manifest outside, unless it is of the algorithm of one inside: then the two must agree.
+    /// Returns the external manifest, unless the pack has a manifest with this algorithm: then the two are compared.
     fn external_manifest(
         &self,
         inner: &[NamedManifest],
@@ -380,7 +380,7 @@ impl Proof<'_> {
     ) -> Result<Option<NamedManifest>> {
         let Some((path, algorithm)) = self.outside_manifest() else { return Ok(None) };
         let name = path.to_string_lossy().into_owned();
-        // Byte for byte the manifest inside, it says nothing more.
+        // An exact copy of the manifest inside adds nothing.
         if inner.iter().any(|named| named.manifest.algorithm() == algorithm)
             && let Some(text) = self.texts.get(pack::manifest_name(algorithm).as_str())
             && self.is_outside_text(&path, text)?
@@ -407,7 +407,7 @@ impl Proof<'_> {
     }
 }
 
-/// Whether a manifest has to list the file.
+/// Returns whether a manifest must list the file.
 pub(in super::super) fn is_payload(placement: &Placement, name: &str) -> bool {
     match placement.layout {
         Layout::Plain => pack::manifest_algorithm(name).is_none() && !pack::is_signature(name),
@@ -427,9 +427,9 @@ mod tests {
     use crate::path::MemberPath;
 
     proptest! {
-        /// Of what is written of a bag's payload, reading every line would tell nothing else.
+        /// Parsing the text that is written for the payload of a bag gives no errors.
         #[test]
-        fn what_is_exact_has_no_fault_when_it_is_read(
+        fn an_exact_manifest_is_parsed_without_errors(
             names in proptest::collection::btree_set("data/([a-c~*#%$ .()=\\n\\r\\t0-9ADé\u{85}]|SHA256 \\(|\\./|%HOME%){1,8}", 1..6),
         ) {
             let files = names.iter().filter_map(|name| MemberPath::new(name.as_str()).ok());

@@ -1,4 +1,4 @@
-//! One file while its bytes pass: its digests, what it says of itself, and of a manifest its text.
+//! Reading one file in a single pass: its digests, its header or description, and the text of a manifest.
 
 use std::io::BufRead;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::pack::{self, BAG_DECLARATION, Content, Inspector, Interner};
 use crate::path;
 use crate::progress::Progress;
 
-/// A member after its container was scanned: without what it takes to reach its bytes, which most are done with.
+/// A member after the scan, without the data for locating its bytes, which most members no longer need.
 pub(super) struct Visited {
     pub(super) name: Arc<str>,
     pub(super) kind: MemberKind,
@@ -27,27 +27,27 @@ pub(super) struct Visited {
     pub(super) read: Option<Read>,
 }
 
-/// The facts about a file aside from its header or description.
+/// The facts about a file, without its header or description.
 pub(super) struct Read {
     pub(super) digests: Option<Digests>,
-    /// What few files have.
+    /// Facts that few files have.
     pub(super) rare: Option<Box<Rare>>,
 }
 
 /// The facts that few files have.
 #[derive(Default)]
 pub(super) struct Rare {
-    /// The text of a manifest or of a bag's tag file.
+    /// The text of a manifest or of a tag file of a bag.
     pub(super) text: Option<Vec<u8>>,
-    /// One of the [`LargeFiles`], which nobody has read yet.
+    /// One of the [`LargeFiles`] that have not been read.
     pub(super) large: Option<Member>,
     pub(super) fault: Option<Box<Finding>>,
-    /// Why the system did not let it be read.
+    /// The error of the system when it was read.
     pub(super) refused: Option<Box<Error>>,
 }
 
 impl Rare {
-    /// Takes away a text that must not be used.
+    /// Drops a text that is too long.
     pub(super) fn forget_text(&mut self, member: &str, longest: u64) {
         if self.text.take().is_some() {
             self.fault.get_or_insert_with(|| Box::new(too_long(member, longest)));
@@ -56,7 +56,7 @@ impl Rare {
 }
 
 impl Visited {
-    /// The member, and the header or description that was read.
+    /// Makes the member and its header or description.
     pub(super) fn new(member: &Member, read: Option<(Read, Content)>) -> (Self, Content) {
         let (read, content) = read.unzip();
         let Member { name, kind, size, .. } = member;
@@ -65,13 +65,13 @@ impl Visited {
     }
 }
 
-/// Reads files: all of each, or as much as headers and descriptions take.
+/// Reads files: each completely, or only headers and descriptions.
 pub(super) struct Visitor {
     pub(super) fast: bool,
     pub(super) algorithms: Vec<Algorithm>,
-    /// Whether large files are left to be read as [`LargeFiles`].
+    /// Whether large files are left for [`LargeFiles`].
     leaves_large: bool,
-    /// Bytes of manifests that are kept, of all files together, and the most there may be.
+    /// Bytes of manifests kept from all files together, and their limit.
     kept: AtomicU64,
     longest: u64,
     allowance: Allowance,
@@ -79,7 +79,7 @@ pub(super) struct Visitor {
 }
 
 impl Visitor {
-    /// Of an archive, some of which leave large files to be read together.
+    /// Makes a visitor for an archive. Some archives leave large files to be read together.
     pub(super) fn new(
         archive: &Archive,
         leaves_large: bool,
@@ -97,12 +97,12 @@ impl Visitor {
         })
     }
 
-    /// The most bytes of texts that are kept, if there were more.
+    /// Returns the limit of the texts if it was exceeded.
     pub(super) fn exceeded(&self) -> Option<u64> {
         (self.kept.load(Ordering::Relaxed) > self.longest).then_some(self.longest)
     }
 
-    /// Reads one file, unless it is large and had better be read together with others like it.
+    /// Reads one file, unless it is large and faster to read together with others.
     pub(super) fn visit(
         &self,
         member: &Member,
@@ -121,7 +121,7 @@ impl Visitor {
     }
 }
 
-/// Large files, which are read after the others: several at once where that takes less time.
+/// Large files, which are read after the others, several at once if that is faster.
 pub(super) struct LargeFiles<'v> {
     pub(super) visitor: &'v Visitor,
     pub(super) members: &'v [Member],
@@ -130,7 +130,7 @@ pub(super) struct LargeFiles<'v> {
 
 impl LargeFiles<'_> {
     fn reading(&self, position: usize) -> Reading<'_> {
-        let member = self.members.get(position).expect("what is shown is one of the members");
+        let member = self.members.get(position).expect("the position is that of a member");
         Reading::new(self.visitor, member, self.progress)
     }
 }
@@ -158,7 +158,7 @@ impl Revisit for LargeFiles<'_> {
         let begin = |opened: Result<(usize, MemberReader)>| {
             let (label, mut content) = opened?;
             let sink = self.reading(label);
-            // Of several at once it would be too much.
+            // Several such files at once would take too much memory.
             Ok(if sink.keeps_much() {
                 Err((label, sink.read(&mut content)))
             } else {
@@ -173,7 +173,7 @@ impl Revisit for LargeFiles<'_> {
     }
 }
 
-/// A file while it is read.
+/// A file that is being read.
 struct Reading<'r> {
     visitor: &'r Visitor,
     member: &'r Member,
@@ -193,7 +193,7 @@ impl<'r> Reading<'r> {
         Self { visitor, member, progress, inspector, limit, text, len, fault }
     }
 
-    /// Reads all of it, or as much as is needed.
+    /// Reads the whole file, or as much as is needed.
     fn read(mut self, content: &mut dyn BufRead) -> (Read, Content) {
         let digests = if self.visitor.fast {
             self.look(content).map(|()| None)
@@ -204,12 +204,12 @@ impl<'r> Reading<'r> {
         self.finish(digests)
     }
 
-    /// Whether more of it is kept until its end than a header.
+    /// Returns whether more than the header must be kept until the end of the file.
     fn keeps_much(&self) -> bool {
         self.text.is_some() || self.inspector.keeps_much()
     }
 
-    /// Reads as much as is needed to know what the file says of itself.
+    /// Reads the header or the description.
     fn look(&mut self, content: &mut dyn BufRead) -> Result<(), Fault> {
         while (self.text.is_some() || self.inspector.wants_more())
             && wait_for(content).map_err(Fault::Source)?
@@ -222,7 +222,7 @@ impl<'r> Reading<'r> {
         Ok(())
     }
 
-    /// What was found, when all was read that should be.
+    /// Returns the results after reading.
     fn finish(self, read: Result<Option<Digests>, Fault>) -> (Read, Content) {
         let Self { visitor, member, progress, inspector, text, len, mut fault, .. } = self;
         let mut refused = None;
@@ -253,7 +253,7 @@ impl Sink for Reading<'_> {
         self.inspector.update(block);
         self.len += count;
         if self.limit.is_some_and(|limit| self.len > limit) {
-            // What is longer is missed only in a bag, whose rules say so.
+            // Only bags need texts this long, and the rules of bags report that it is missing.
             self.text = None;
         }
         if let Some(kept) = &mut self.text {
@@ -273,20 +273,20 @@ impl Sink for Reading<'_> {
 fn too_long(member: &str, longest: u64) -> Finding {
     Finding::new(
         Code::BadManifestLine,
-        format!("the manifests are longer than the {longest} bytes that are read"),
+        format!("the manifests are longer than the limit of {longest} bytes"),
     )
     .in_member(member)
 }
 
-/// The name at the top, or in the one directory that may hold everything.
+/// Returns the name without the single directory that may contain the whole pack.
 fn below_top(path: &str) -> &str {
     path.split_once('/').map_or(path, |(_, rest)| rest)
 }
 
-/// Longest metadata or fetch list of a bag that is read: a million lines.
+/// Greatest size in bytes of the metadata or fetch list of a bag: a million lines.
 const MAX_TAG_FILE: u64 = 256 * 1024 * 1024;
 
-/// Most bytes that are kept of a file whose text is needed: manifests and tag files of a bag.
+/// Returns the greatest number of bytes to keep of a file whose text is needed: manifests and tag files of a bag.
 fn text_limit(path: &str) -> Option<u64> {
     let name = below_top(path);
     if name.contains('/') {

@@ -1,4 +1,4 @@
-//! One array on its way into a pack: its description, and its elements at once or in pieces.
+//! One array that is added to a pack: its description, and its elements at once or in pieces.
 
 use std::io::{self, Write};
 
@@ -13,11 +13,11 @@ use crate::path::MemberPath;
 use crate::pipeline;
 use crate::ra::{Element, Encoding, Header, Part, Reversal, Structure};
 
-/// Bytes of elements that are put in order at once.
+/// Bytes of elements that are reordered at once.
 const BLOCK: usize = 1 << 20;
 
-/// An array that is added to a pack, with what describes it. `C` is its content: a view of all elements,
-/// or the header of those that come in pieces.
+/// A builder for an array of a pack and its description. `C` is a view of all elements, or the header of an array that
+/// is written in pieces.
 #[derive(Debug)]
 #[must_use = "nothing is written before `write` or `begin`"]
 pub struct NewArray<'p, 'w, C> {
@@ -36,12 +36,12 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
         Self { pack, name, content, dims, order, datatype, attributes }
     }
 
-    /// Names its dimensions, in the order of its shape.
+    /// Sets the names of the dimensions, in the order of the shape.
     ///
-    /// A name is that of a 1-D array of the pack, its coordinate: in the same directory or the nearest one above, or
-    /// anywhere if the name is a path that begins with `/`. If there is no such array, the pack's description states
-    /// the name and its length. A 1-D array with its own name here is a coordinate itself. A dimension of
-    /// length 0 stays without a name.
+    /// A name refers to a coordinate: a 1-D array of the pack in the same directory or the nearest one above, or
+    /// anywhere if the name is a path that begins with `/`. If there is no such array, the description of the pack
+    /// defines the name and its length. A 1-D array whose dimension has its own name is itself a coordinate. A
+    /// dimension of length 0 has no name.
     pub fn dims<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.dims = Some(names.into_iter().map(Into::into).collect());
         self
@@ -57,28 +57,28 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
         self.attribute("long_name", name.into())
     }
 
-    /// Sets an attribute: a number, a text, or a list of either.
+    /// Sets an attribute to a number, a text, or a list of numbers or texts.
     pub fn attribute(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.attributes.push((name.into(), value.into()));
         self
     }
 
-    /// Describes the elements by another datatype than that of their Rust type or header, such as an enum. Of an
-    /// array that comes in pieces, [`describe::datatype`](crate::describe::datatype()) gives that of a structure.
+    /// Sets the datatype in the description, such as an enum, if it is not that of the Rust type or of the header. For
+    /// an array of structures that is written in pieces, [`describe::datatype`](crate::describe::datatype()) returns
+    /// the datatype.
     pub fn datatype(mut self, datatype: Datatype) -> Self {
         self.datatype = Some(datatype);
         self
     }
 
-    /// Sets the order of the elements in the file: [`Order::Column`], the default, or [`Order::Row`], for which
-    /// the description lists the dims of the header in reverse. The elements of an [`ArrayViewD`] in row-major layout
-    /// are then written as they are.
+    /// Sets the order of the elements in the file: [`Order::Column`] (the default) or [`Order::Row`], which lists the
+    /// dims of the header in reverse. A row-major [`ArrayViewD`] is then written without reordering.
     pub fn order(mut self, order: Order) -> Self {
         self.order = order;
         self
     }
 
-    /// The error of an array that cannot be added.
+    /// Makes the error for an array that cannot be added.
     fn mismatch(&self, reason: impl ToString) -> Error {
         Error::mismatch(&*self.name, reason)
     }
@@ -86,7 +86,7 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
     /// Stages the description and the header.
     fn stage(self, header: Header) -> Result<ArrayStream<'p, 'w>> {
         if self.order == Order::RowUnreversed || header.is_encoded() {
-            return Err(self.mismatch("such an array is described, but not written"));
+            return Err(self.mismatch("cannot write an array with this order or encoding"));
         }
         let suffix = format!(".{ARRAY_EXTENSION}");
         let stem = self.name.strip_suffix(&suffix).unwrap_or(&self.name);
@@ -100,12 +100,12 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
         let mut is_coordinate = false;
         if let Some(names) = &self.dims {
             if names.len() != shape.len() {
-                let reason = format!("{} dims are named, it has {}", names.len(), shape.len());
+                let reason = format!("expected {1} dimension names, found {0}", names.len(), shape.len());
                 return Err(self.mismatch(reason));
             }
             is_coordinate = **names == [path.stem()];
             if !is_coordinate {
-                // The language has no coordinate without elements.
+                // NDL has no coordinates of length 0.
                 let named = array
                     .shape
                     .iter_mut()
@@ -151,9 +151,9 @@ impl<T: Element> NewArray<'_, '_, ArrayViewD<'_, T>> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidPath`] for a name that no member may have; [`Error::Refused`] for one that is taken;
-    /// [`Error::Mismatch`] for dims that are not as many as the array's, and for [`Order::RowUnreversed`];
-    /// [`Error::Unsupported`] for an attribute without a form in the description; [`Error::Io`].
+    /// [`Error::InvalidPath`] if the name is not valid; [`Error::Refused`] if it is in use; [`Error::Mismatch`] if the
+    /// number of dimension names is wrong, or for [`Order::RowUnreversed`]; [`Error::Unsupported`] for an attribute
+    /// that NDL cannot express; [`Error::Io`] if writing fails.
     pub fn write(self) -> Result<()> {
         let shape: Vec<_> = self.content.shape().iter().map(|length| *length as u64).collect();
         let header = Header::new(T::ELEMENT_TYPE, shape_of(&shape, self.order));
@@ -190,24 +190,24 @@ impl<'p, 'w> NewArray<'p, 'w, Header> {
     ///
     /// # Errors
     ///
-    /// As [`NewArray::write`]; [`Error::Mismatch`] also for a header that is flagged as encoded.
+    /// As [`NewArray::write`], and [`Error::Mismatch`] for a header with the flag of encoded data.
     pub fn begin(self) -> Result<ArrayStream<'p, 'w>> {
         let header = self.content.clone();
         self.stage(header)
     }
 }
 
-/// An array that is written piece by piece, by [`write_elements`](Self::write_elements) or, as the bytes of the file's
-/// data section, by [`Write`]. [`finish`](Self::finish) ends it; without that the pack cannot be finished.
+/// A writer for an array in pieces. Write elements with [`write_elements`](Self::write_elements), or bytes of the data
+/// section with [`Write`]. Call [`finish`](Self::finish) at the end; otherwise the pack cannot be finished.
 #[derive(Debug)]
 pub struct ArrayStream<'p, 'w> {
     pack: &'p mut PackWriter<'w>,
     path: MemberPath,
     file: File,
     header: Header,
-    /// The datatype that it was given.
+    /// The datatype that was set.
     datatype: Option<Datatype>,
-    /// Bytes of the data that were written.
+    /// Bytes of data written so far.
     written: u64,
 }
 
@@ -216,8 +216,9 @@ impl ArrayStream<'_, '_> {
     ///
     /// # Errors
     ///
-    /// [`Error::Array`] when the array has another element type; [`Error::Structure`] for a structure that the array
-    /// is not [described as](NewArray::datatype); [`Error::Mismatch`] when it has fewer elements; [`Error::Io`].
+    /// [`Error::Array`] if the array has another element type; [`Error::Structure`] if its
+    /// [description](NewArray::datatype) does not match a structure; [`Error::Mismatch`] if there are too many
+    /// elements; [`Error::Io`] if writing fails.
     pub fn write_elements<T: Element>(&mut self, elements: &[T]) -> Result<()> {
         let failed = |source| Error::array(self.path.as_str().to_owned(), source);
         self.header.check_type::<T>().map_err(failed)?;
@@ -246,11 +247,11 @@ impl ArrayStream<'_, '_> {
         Ok(())
     }
 
-    /// Ends the array.
+    /// Completes the array.
     ///
     /// # Errors
     ///
-    /// [`Error::Mismatch`] when elements are missing.
+    /// [`Error::Mismatch`] if elements are missing.
     pub fn finish(self) -> Result<()> {
         let (expected, found) = (self.header.data_len(), self.written);
         if found != expected {
@@ -264,7 +265,7 @@ impl ArrayStream<'_, '_> {
         Error::mismatch(self.path.as_str(), reason)
     }
 
-    /// Writes bytes of the data behind the others.
+    /// Appends bytes to the data.
     fn append(&mut self, bytes: &[u8]) -> Result<()> {
         let (at, left) = (self.written, self.header.data_len() - self.written);
         if bytes.len() as u64 > left {
@@ -276,10 +277,10 @@ impl ArrayStream<'_, '_> {
         Ok(())
     }
 
-    /// Writes all elements, which are in row-major order.
+    /// Writes all elements, given in row-major order.
     fn write_reversed(&mut self, elements: &[u8], jobs: usize) -> Result<()> {
         let read = |block: &mut [u8], at: u64| {
-            let at = usize::try_from(at).expect("they are in memory");
+            let at = usize::try_from(at).expect("the elements are in memory");
             let found = elements.get(at..).and_then(|rest| rest.get(..block.len()));
             block.copy_from_slice(found.expect("the header counts them"));
             Ok(())

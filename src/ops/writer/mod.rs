@@ -1,4 +1,4 @@
-//! Packs written from memory: arrays and files are staged as files, and packed as a directory of them is.
+//! Creation of packs from memory: arrays and files are staged in a directory, which is then packed.
 
 mod array;
 mod update;
@@ -32,18 +32,18 @@ use crate::ra::{Element, Header, read_full};
 /// Bytes that are written at once.
 const BLOCK: usize = 256 * 1024;
 
-/// How [`PackWriter`] packs: as [`create`](crate::create()) does.
+/// Options for [`PackWriter`]: those of [`create`](crate::create()).
 pub type WriteOptions = CreateOptions;
 
-/// A pack that is written from memory: arrays, files and attributes in any order.
+/// Creates a pack from arrays, files and attributes in memory, added in any order.
 ///
-/// It makes the archive that [`create`](crate::create()) makes of a directory with the same content, byte for byte, with
-/// the same checks. The content waits in a hidden directory next to the archive until [`finish`](Self::finish), so
-/// that twice its room is needed on that disk, and little memory. If the writer is dropped, fails or
-/// the process is [ended](crate::files::remove_unfinished_and_exit), nothing is left.
+/// The archive is identical to the one that [`create`](crate::create()) makes from a directory with the same content,
+/// and the same checks apply. Until [`finish`](Self::finish), the content is staged in a hidden directory next to the
+/// archive. This needs twice the space on that disk, and little memory. The directory is deleted if the writer is
+/// dropped, if it fails, or if the process is [terminated](crate::files::remove_unfinished_and_exit).
 ///
-/// A name that is refused changes nothing: the writer can be used further. A member that fails while it is written
-/// stays incomplete, and [`finish`](Self::finish) refuses to make a pack without it.
+/// If a name is rejected, the writer is unchanged and can still be used. If writing a member fails, the member is
+/// incomplete, and [`finish`](Self::finish) returns an error.
 ///
 /// ```
 /// use ndarray::array;
@@ -69,21 +69,21 @@ pub struct PackWriter<'w> {
     options: CreateOptions,
     /// Files that [`add`](Self::add) leaves out.
     exclude: Patterns,
-    /// The files of the pack.
+    /// The directory with the files of the pack.
     staged: PendingDirectory,
     names: BTreeSet<MemberPath>,
     /// Attributes of the pack.
     attributes: Vec<Attribute>,
-    /// Lengths of the coordinates that shapes name, by the group of the array and the name in it.
+    /// Lengths of named dimensions, by the group of the array and the name in it.
     dims: BTreeMap<(String, String), u64>,
-    /// Members that are being written. Those that fail stay here.
+    /// Members that are not complete, including those that failed.
     incomplete: BTreeSet<String>,
     /// The archive that is updated.
     old: Option<OldPack>,
     /// Whether files of that archive may be replaced.
     replaces: bool,
     warnings: Vec<Finding>,
-    /// The directory of the archive and the writer that takes it, if there is one.
+    /// The directory of the archive and the writer to copy it to, if there is one.
     sink: Option<(PendingDirectory, Box<dyn Write + Send + 'w>)>,
 }
 
@@ -94,12 +94,12 @@ impl fmt::Debug for PackWriter<'_> {
 }
 
 impl PackWriter<'static> {
-    /// Begins the archive at the path `archive`. Its extension says which kind it is, unless the options do.
+    /// Begins an archive at the path `archive`. Its extension determines the container, unless the options do.
     ///
     /// # Errors
     ///
-    /// [`Error::AlreadyExists`] without the option `force`; [`Error::Unsupported`] for options that contradict each
-    /// other; [`Error::Io`].
+    /// [`Error::AlreadyExists`] if the archive exists and `force` is false; [`Error::Unsupported`] for options that
+    /// contradict each other; [`Error::Io`] if the directory cannot be written.
     pub fn create(archive: impl AsRef<Path>, options: WriteOptions) -> Result<Self> {
         let archive = archive.as_ref();
         create::check(archive, &options)?;
@@ -107,14 +107,14 @@ impl PackWriter<'static> {
         Ok(Self::begin(archive.to_owned(), options, staged))
     }
 
-    /// Begins the next version of the archive at the path `archive`, with all that is in it. Members are added and,
-    /// with the option `force`, replaced; [`remove`](Self::remove) removes them.
+    /// Begins a new version of the archive at the path `archive`. You can add members, replace them if the option
+    /// `force` is true, and remove them with [`remove`](Self::remove).
     ///
-    /// Members that stay are copied as they are packed, without being decoded or hashed: their digests are
-    /// those of the manifests. If they have to be confirmed, call [`verify`](crate::verify()) first. The members of a
-    /// compressed tar are decoded, checked and packed again. The new archive has the container, the layout, the
-    /// algorithms and the files next to it of the old one, whatever the options say, and the times of all members
-    /// are those of the options. The old archive stays until the new one takes its place.
+    /// Other members are copied in their compressed form, without decoding or hashing: their digests are copied from
+    /// the manifests. Call [`verify`](crate::verify()) first to check them. The members of a compressed tar are
+    /// decoded, checked and compressed again. The new archive keeps the container, the layout, the algorithms and the
+    /// files next to the old one; the options cannot change these. All members get the times of the options. The old
+    /// archive exists until the new one replaces it.
     ///
     /// ```
     /// # use ndarray::array;
@@ -130,10 +130,10 @@ impl PackWriter<'static> {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] for an archive with errors; [`Error::Unsupported`] for a directory, and for an archive
-    /// without a manifest by SHA-256 or with files that no new archive would have; [`Error::NotAPack`];
-    /// [`Error::Io`]. [`PackWriter::finish`] returns [`Error::Damaged`] if the manifest does not list a member that
-    /// stays, and [`Error::Changed`] if the archive was changed in the meantime.
+    /// [`Error::Refused`] if the archive is not valid; [`Error::Unsupported`] for a directory, an archive without a
+    /// SHA-256 manifest, or one with files that a new archive would not have; [`Error::NotAPack`] for another kind of
+    /// file; [`Error::Io`] if it cannot be read. [`PackWriter::finish`] returns [`Error::Damaged`] if the manifest does
+    /// not list a member that stays, and [`Error::Changed`] if the archive was changed after this call.
     pub fn update(archive: impl AsRef<Path>, options: WriteOptions) -> Result<Self> {
         let (archive, mut options) = (archive.as_ref(), options);
         let replaces = std::mem::replace(&mut options.force, true);
@@ -147,11 +147,11 @@ impl PackWriter<'static> {
 }
 
 impl<'w> PackWriter<'w> {
-    /// Begins an archive for a writer, such as a `&mut Vec<u8>`. It is a zip, unless the options say otherwise.
+    /// Begins an archive that is written to `sink`, such as a `&mut Vec<u8>`. It is a zip unless the options set
+    /// another container.
     ///
-    /// The archive is made in the system's directory for temporary files and copied when it is complete. It
-    /// has the name `pack`, with the extension of its kind, in reports, messages and as the top directory of a
-    /// bag. There is no manifest beside it.
+    /// The archive is created in the system's temporary directory and copied when it is complete. Reports, messages and
+    /// the top directory of a bag use the name `pack`. There is no manifest next to the archive.
     ///
     /// # Errors
     ///
@@ -160,7 +160,7 @@ impl<'w> PackWriter<'w> {
         let options = CreateOptions { no_external_manifest: true, ..options };
         let container = options.container.unwrap_or(Container::Zip);
         let directory = PendingDirectory::beside(&std::env::temp_dir().join("pack"))?;
-        // One below it: a directory that is marked as pending gives no turns.
+        // A subdirectory, because a pending directory cannot be locked.
         let home = directory.path().join("archive");
         fs::create_root(&home)?;
         let archive = home.join(format!("pack{}", container.extension()));
@@ -175,7 +175,7 @@ impl<'w> PackWriter<'w> {
         let (replaces, old, sink) = (options.force, None, None);
         let mut options = options;
         let exclude = std::mem::take(&mut options.exclude);
-        // The files that wait have no times of their own.
+        // Staged files have no meaningful times.
         options.preserve_mtime = false;
         Self {
             archive,
@@ -193,20 +193,20 @@ impl<'w> PackWriter<'w> {
         }
     }
 
-    /// Sets an attribute of the pack, such as its title: a number, a text, or a list of either.
+    /// Sets an attribute of the pack, such as its title, to a number, a text, or a list of numbers or texts.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for another value.
+    /// [`Error::Unsupported`] for any other value.
     pub fn attribute(&mut self, name: impl Into<String>, value: impl Into<Value>) -> Result<()> {
         set_attribute(&mut self.attributes, &name.into(), value.into())
     }
 
-    /// An array to be added as the file `name`, which gets the extension `.ra` if it has none, together with its
-    /// description.
+    /// Returns a builder for an array with its description, in the file `name`. The extension `.ra` is added if it is
+    /// missing.
     ///
-    /// The array may have any layout in memory. The same index gives the same element in the pack.
-    /// Nothing is written before [`NewArray::write`].
+    /// The array may have any layout in memory. The same index selects the same element in the pack. Nothing is written
+    /// before [`NewArray::write`].
     pub fn array<'p, 'a, T: Element, S: Data<Elem = T>, D: Dimension>(
         &'p mut self,
         name: impl Into<String>,
@@ -215,8 +215,8 @@ impl<'w> PackWriter<'w> {
         NewArray::new(self, name.into(), array.view().into_dyn())
     }
 
-    /// An array whose elements come in pieces, in the order of the file: the first of the header's dims varies
-    /// fastest. Nothing is written before [`NewArray::begin`].
+    /// Returns a builder for an array that is written in pieces, in the order of the file: the first dimension of the
+    /// header varies fastest. Nothing is written before [`NewArray::begin`].
     ///
     /// ```
     /// use ra_pack::ra::{ElementType, Header};
@@ -241,12 +241,12 @@ impl<'w> PackWriter<'w> {
         NewArray::new(self, name.into(), header)
     }
 
-    /// Adds a file with all that `content` gives: of any kind, an array or a description too.
+    /// Adds a file with the bytes of `content`. It can be of any kind, including an array or a description.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidPath`] for a name that no member may have; [`Error::Refused`] for one that is taken;
-    /// [`Error::Io`] when the content cannot be read or written.
+    /// [`Error::InvalidPath`] if the name is not valid; [`Error::Refused`] if it is in use; [`Error::Io`] if the
+    /// content cannot be read or written.
     pub fn file(&mut self, name: impl AsRef<str>, content: impl Read) -> Result<()> {
         let name = name.as_ref();
         let file = self.stage(&MemberPath::new(name)?)?;
@@ -264,14 +264,14 @@ impl<'w> PackWriter<'w> {
         }
     }
 
-    /// Adds the file or directory `name` of `directory` under that name, a directory with everything in it;
-    /// `.` is everything in `directory`. Links and special files are treated as by [`create`](crate::create()),
-    /// and the archive itself is left out.
+    /// Adds the file or directory `name` of `directory` under the same name. A directory is added with its content, and
+    /// `.` adds the content of `directory`. Links and special files are treated as in [`create`](crate::create()), and
+    /// the archive itself is left out.
     ///
     /// # Errors
     ///
-    /// As [`PackWriter::file`]; [`Error::Refused`] also for links and special files; [`Error::Changed`] when a
-    /// file changes while it is read.
+    /// As [`PackWriter::file`]; [`Error::Refused`] also for links and special files; [`Error::Changed`] if a file
+    /// changes while it is read.
     pub fn add(&mut self, directory: impl AsRef<Path>, name: impl AsRef<str>) -> Result<()> {
         let (directory, name) = (directory.as_ref(), name.as_ref());
         let name = name.strip_suffix('/').unwrap_or(name);
@@ -320,12 +320,12 @@ impl<'w> PackWriter<'w> {
         Ok(())
     }
 
-    /// Removes a member of the archive that is updated: a file, an array with its description, or a directory with
-    /// everything in it. Dimensions that the description of the pack states stay there.
+    /// Removes a member from the archive that is updated: a file, an array with its description, or a directory with
+    /// its content. Dimensions in the description of the pack remain.
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchMember`].
+    /// [`Error::NoSuchMember`] if the archive has no such member.
     pub fn remove(&mut self, name: impl AsRef<str>) -> Result<()> {
         let name = name.as_ref().trim_end_matches('/');
         let array = format!("{name}.{ARRAY_EXTENSION}");
@@ -336,11 +336,11 @@ impl<'w> PackWriter<'w> {
         Err(Error::NoSuchMember { archive, member, suggestion: None })
     }
 
-    /// Checks everything, writes the archive and its manifests, and gives them their names.
+    /// Checks the content, writes the archive and its manifests, and renames them.
     ///
     /// # Errors
     ///
-    /// As [`create`](crate::create()); [`Error::Incomplete`] for a member that was not written to its end.
+    /// As [`create`](crate::create()); [`Error::Incomplete`] if a member is not complete.
     pub fn finish(mut self) -> Result<CreateReport> {
         if let Some(name) = self.incomplete.pop_first() {
             return Err(Error::Incomplete { name });
@@ -362,7 +362,7 @@ impl<'w> PackWriter<'w> {
         copied.map_err(|error| error.with_path(|path| file_name(&archive, path)))
     }
 
-    /// Begins a file of the pack under a name that is not taken.
+    /// Begins a file of the pack under a new name.
     fn stage(&mut self, path: &MemberPath) -> Result<File> {
         let name = path.as_str();
         let is_generated = name == BAG_DECLARATION
@@ -370,11 +370,11 @@ impl<'w> PackWriter<'w> {
             || pack::manifest_algorithm(name).is_some();
         if is_generated {
             let name = escape(name);
-            return Err(Error::Unsupported(format!("`{name}` is made with the archive")));
+            return Err(Error::Unsupported(format!("`{name}` is reserved for a file that is generated")));
         }
         let finding = if self.names.contains(path) {
-            let finding = Finding::new(Code::DuplicateName, "the name was given before");
-            Some(finding.in_member(name).hint("give each member a name of its own"))
+            let finding = Finding::new(Code::DuplicateName, "a member of this name was already added");
+            Some(finding.in_member(name).hint("choose another name"))
         } else {
             let directory = format!("{name}/");
             let below =
@@ -395,12 +395,12 @@ impl<'w> PackWriter<'w> {
         self.staged.begin(path).map_err(|error| self.in_words(error))
     }
 
-    /// Whether the pack has a file of this name.
+    /// Returns whether the pack has a file of this name.
     fn has(&self, name: &str) -> bool {
         self.names.contains(name) || self.old.as_ref().is_some_and(|old| old.has(name))
     }
 
-    /// The error with the archive in place of the directories that it is made in.
+    /// Replaces the staging directories in the error by the archive.
     fn in_words(&self, error: Error) -> Error {
         let error = error.with_path(|path| create::in_archive(&self.staged, &self.archive, path));
         match &self.sink {
@@ -409,8 +409,7 @@ impl<'w> PackWriter<'w> {
         }
     }
 
-    /// Stages the document of the pack where there is something to say: attributes, and coordinates that shapes name
-    /// and no array gives.
+    /// Stages the description of the pack if there are attributes, or named dimensions without an array.
     fn add_document(&mut self) -> Result<()> {
         let mut root = Group::new("/");
         root.attributes = std::mem::take(&mut self.attributes);
@@ -447,7 +446,7 @@ impl<'w> PackWriter<'w> {
             return Ok(());
         }
         if self.names.contains(PACK_DOCUMENT) {
-            // Somebody wrote it, and it says what there is to say of dimensions.
+            // The caller added a description, which defines the dimensions.
             let root = groups.remove("/").unwrap_or_default();
             let stated = std::mem::replace(&mut self.options.attributes, root.attributes);
             for attribute in stated {
@@ -460,7 +459,7 @@ impl<'w> PackWriter<'w> {
     }
 }
 
-/// A reader that goes no further when the operation is cancelled.
+/// A reader that stops when the operation is cancelled.
 struct Watched<R> {
     reader: R,
     progress: Progress,
@@ -473,22 +472,22 @@ impl<R: Read> Read for Watched<R> {
     }
 }
 
-/// The finding of a file where `name` needs a directory, or of one `below` it.
+/// Returns an error if a file exists where `name` needs a directory, or if there are files `below` it.
 fn in_the_way(name: &str, is_file: impl Fn(&str) -> bool, below: Option<&str>) -> Option<Finding> {
     let mut above = name.match_indices('/').map(|(end, _)| name.split_at(end).0);
     let other = above.find(|above| is_file(above)).or(below)?;
-    let message = format!("the file cannot be added: `{}` is there", escape(other));
+    let message = format!("the file cannot be added: `{}` exists", escape(other));
     let finding = Finding::new(Code::FileAndDirectory, message).in_member(name);
-    Some(finding.hint("give it another name, or remove the other"))
+    Some(finding.hint("choose another name, or remove the other file"))
 }
 
-/// The path of a file in the directory of `archive`, below that directory.
+/// Returns the path of a file relative to the directory of `archive`.
 fn file_name(archive: &Path, path: PathBuf) -> PathBuf {
     let below = archive.parent().and_then(|directory| path.strip_prefix(directory).ok());
     below.map(Path::to_owned).unwrap_or(path)
 }
 
-/// Adds an attribute, or changes the one of that name.
+/// Adds an attribute, or replaces the one with this name.
 pub(super) fn set_attribute(
     attributes: &mut Vec<Attribute>,
     name: &str,
@@ -496,7 +495,7 @@ pub(super) fn set_attribute(
 ) -> Result<()> {
     let Some(attribute) = Attribute::new(name, value) else {
         return Err(Error::Unsupported(format!(
-            "the attribute `{}` is no number, text, or list of at least one of either",
+            "the attribute `{}` must be a number, a text, or a list of at least one number or text",
             escape(name)
         )));
     };

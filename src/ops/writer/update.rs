@@ -1,4 +1,4 @@
-//! The archive that an update begins with: what of it stays, as it is packed there.
+//! The archive that an update begins with: the members that stay, in their compressed form.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,32 +23,32 @@ use crate::pack::{
 use crate::path::{MemberPath, escape_path};
 use crate::pipeline;
 
-/// An archive whose next version is being written.
+/// An archive that is being updated.
 #[derive(Debug)]
 pub(super) struct OldPack {
     pack: Pack,
     stamp: Stamp,
     placement: Placement,
     members: Vec<Member>,
-    /// The numbers of the members that stay, by their names in the payload.
+    /// Numbers of the members that stay, by their names in the payload.
     kept: BTreeMap<MemberPath, usize>,
     contents: Contents,
-    /// Those in the archive, of all of its algorithms.
+    /// The manifests in the archive, of all algorithms.
     manifests: Vec<NamedManifest>,
-    /// The text of a document of the pack that is not made of descriptions.
+    /// The description of the pack, if it is not generated from the other descriptions.
     pub(super) document: Option<Vec<u8>>,
-    /// Attributes of the pack, and lengths of coordinates without arrays, that a [`PackWriter`](super::PackWriter)
-    /// wrote.
+    /// Attributes of the pack and lengths of dimensions without arrays, as written by a
+    /// [`PackWriter`](super::PackWriter).
     pub(super) stated: Option<Document>,
 }
 
 impl OldPack {
-    /// Opens the archive at `path`, and sets the options that follow from it.
+    /// Opens the archive at `path`, and sets the options that it determines.
     pub(super) fn open(path: &Path, options: &mut CreateOptions) -> Result<Self> {
         let refuse = |why: &str| Err(Error::Unsupported(format!("`{}` {why}", escape_path(path))));
         let archive = Archive::open_watched(path, &options.progress)?;
         let Some(file) = archive.file() else {
-            return refuse("is a directory, whose files can be changed as they are");
+            return refuse("is a directory; change its files directly");
         };
         let stamp = file.stamp()?;
         let jobs = pipeline::jobs(options.jobs);
@@ -67,7 +67,7 @@ impl OldPack {
         }
         let is_sha256 = |named: &&NamedManifest| named.manifest.algorithm() == Algorithm::Sha256;
         let Some(manifest) = manifests.iter().find(is_sha256) else {
-            return refuse("has no manifest by SHA-256 that says what its members have to be");
+            return refuse("has no SHA-256 manifest");
         };
         let outside = beside(path, EXTERNAL_MANIFEST_SUFFIX);
         let text = manifests::read_beside(&outside)?;
@@ -101,13 +101,13 @@ impl OldPack {
             }
             let Some(name) = placement.payload(&member.name) else {
                 return refuse(&format!(
-                    "has the file `{}` beside the payload, which would be lost",
+                    "has the file `{}` outside of the payload, which would be lost",
                     member.name
                 ));
             };
             kept.insert(MemberPath::new(name)?, number);
         }
-        // One that is made of the other descriptions is made anew.
+        // A description generated from the others is generated again.
         contents.forget_repetition();
         let document = contents.pack_document.take();
         let stated = document.as_ref().filter(|facts| pack::is_attributes_document(facts.text()));
@@ -121,18 +121,18 @@ impl OldPack {
         self.members.get(number).is_some_and(|member| member.kind == MemberKind::Directory)
     }
 
-    /// Whether a file of this name stays.
+    /// Returns whether a file of this name stays.
     pub(super) fn has(&self, name: &str) -> bool {
         self.kept.get(name).is_some_and(|number| !self.is_directory(*number))
     }
 
-    /// Attributes that were stated, and coordinates that no array gives.
+    /// Returns the attributes of the pack.
     pub(super) fn attributes(&self) -> Vec<Attribute> {
         let root = self.stated.as_ref().and_then(|document| document.group("/"));
         root.map_or(&self.contents.attributes, |root| &root.attributes).clone()
     }
 
-    /// Makes room for a new file. One that is there is replaced if `force` says so.
+    /// Prepares for a new file. An existing one is replaced if `force` is true.
     pub(super) fn make_room(&mut self, path: &MemberPath, force: bool) -> Result<()> {
         let name = path.as_str();
         if self.has(name) && !force {
@@ -147,7 +147,7 @@ impl OldPack {
         Ok(())
     }
 
-    /// Forgets a file; an array with its description; a directory with all that is below it. Whether it was there.
+    /// Removes a file, an array with its description, or a directory with its content. Returns whether it existed.
     pub(super) fn remove(&mut self, name: &str) -> bool {
         let is_there = self.has(name);
         let mut gone: Vec<_> = self.below(name).cloned().collect();
@@ -166,19 +166,19 @@ impl OldPack {
         !gone.is_empty()
     }
 
-    /// What stays below a directory.
+    /// Returns the members that stay below a directory.
     fn below(&self, name: &str) -> impl Iterator<Item = &MemberPath> {
         let directory = format!("{name}/");
         let from = (std::ops::Bound::Excluded(name), std::ops::Bound::Unbounded);
-        // Between the directory and what is below it come names that only begin alike.
+        // Names that only begin like the directory sort between it and its content.
         let all = self.kept.range::<str, _>(from).map(|(path, _)| path);
         let first = directory.clone();
         all.skip_while(move |path| path.as_str() < first.as_str())
             .take_while(move |path| path.as_str().starts_with(&directory))
     }
 
-    /// The members that stay, to be copied as they are packed. Of a compressed tar they are staged instead:
-    /// it is one stream, in which none of them is by itself.
+    /// Returns the members that stay, to be copied in their compressed form. Members of a compressed tar are staged
+    /// instead, because it is one stream.
     pub(super) fn members(
         &mut self,
         staged: &PendingDirectory,
@@ -190,12 +190,12 @@ impl OldPack {
         let mut entries = Vec::with_capacity(if is_stream { 0 } else { self.kept.len() });
         let mut files = Vec::new();
         for (path, number) in &self.kept {
-            let member = self.members.get(*number).expect("it is the number of a member");
+            let member = self.members.get(*number).expect("the number is that of a member");
             if member.kind == MemberKind::Directory {
                 entries.push(SourceEntry::new(path.clone(), EntrySource::Directory));
                 continue;
             }
-            let name = self.placement.relative(&member.name).expect("it is in the pack");
+            let name = self.placement.relative(&member.name).expect("the member is in the pack");
             let mut digests = Vec::new();
             for named in &self.manifests {
                 let Some(entry) = named.manifest.get(name) else {
@@ -219,7 +219,7 @@ impl OldPack {
         let jobs = pipeline::jobs(options.jobs);
         options.progress.stage("unpacking", archive.bytes_to_read(), numbers.len() as u64);
         let write = |(): &mut (), shown: crate::archive::Shown<'_>| {
-            let (_, path, listed) = files.get(shown.position).expect("it is one of the files");
+            let (_, path, listed) = files.get(shown.position).expect("the position is that of a file");
             let (file, mut at) = (staged.begin(path)?, 0);
             let sink = |block: &[u8]| {
                 file.write_all_at(block, at)?;
@@ -251,7 +251,7 @@ impl OldPack {
     }
 }
 
-/// Whether a file is made with each archive.
+/// Returns whether a file is generated with each archive.
 fn is_made(placement: &Placement, name: &str) -> bool {
     let Some(name) = placement.relative(name) else { return false };
     let is_tag = match placement.layout {
