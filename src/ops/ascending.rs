@@ -1,4 +1,4 @@
-//! Whether the values of coordinates rise or fall throughout.
+//! Checks that the values of a coordinate increase or decrease throughout.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read as _};
@@ -12,7 +12,7 @@ use crate::pack::{Contents, Placement};
 use crate::path::MemberPath;
 use crate::ra::{Flags, Header};
 
-/// Reads the coordinates of an archive, and reports those that are in no order.
+/// Reads the coordinates of an archive, and reports those that neither increase nor decrease.
 pub(super) fn check_order(
     archive: &Archive,
     placement: &Placement,
@@ -35,7 +35,7 @@ pub(super) fn check_order(
     Ok(scan.members.into_iter().filter_map(|(_, found)| found.flatten()).collect())
 }
 
-/// The same for arrays that `open` opens one by one.
+/// Checks arrays that `open` opens one by one, as [`check_order`] does.
 pub(super) fn check_order_of(
     contents: &Contents,
     open: impl Fn(&str) -> Result<MemberReader>,
@@ -47,9 +47,9 @@ pub(super) fn check_order_of(
     Ok(findings)
 }
 
-/// Compares each element of an array with the one before it. What cannot be read is reported elsewhere.
+/// Compares each element of an array with the one before it. Read errors are reported elsewhere.
 fn look(path: &MemberPath, header: &Header, content: &mut dyn BufRead) -> Option<Finding> {
-    /// Bytes of the longest element that is a number.
+    /// Size in bytes of the longest numeric element.
     const LONGEST: usize = 16;
     let read = read_number(header.element())?;
     let size = usize::try_from(header.element().elbyte()).ok().filter(|size| *size <= LONGEST)?;
@@ -74,7 +74,7 @@ fn look(path: &MemberPath, header: &Header, content: &mut dyn BufRead) -> Option
         };
         if !is_number || !fits {
             let message =
-                format!("the coordinate `{}` neither rises nor falls throughout", path.stem());
+                format!("the coordinate `{}` neither increases nor decreases throughout", path.stem());
             let finding = Finding::new(Code::NotMonotone, message).in_member(path.as_str());
             let direction = match rises {
                 Some(true) => "more",

@@ -1,5 +1,4 @@
-//! How the tag files of a bag are read, and the rules of RFC 8493 that lie between its parts: what has to be there, what has to be
-//! listed where, and what may not lie beside it.
+//! Rules of RFC 8493 that concern several files of a bag: required files, lists of files, and files outside of the bag.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -18,21 +17,21 @@ use crate::pack::bag::{
 use crate::pack::{self, BAG_DECLARATION, Placement};
 use crate::path::MemberPath;
 
-/// What lies below this in a bag is payload.
+/// The directory of the payload in a bag.
 const PAYLOAD: &str = "data/";
 
-/// A bag by the words of RFC 8493, section 3.
+/// The result of the checks of RFC 8493, section 3.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct BagReport {
-    /// The version of BagIt that it declares; absent when it declares none.
+    /// The BagIt version that the bag declares; absent if it declares none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Whether everything is there that has to be, and nothing else; when contents were not read, as
-    /// far as names and sizes tell.
+    /// Whether all required files exist and there are no others. If contents were not read, this is based on names and
+    /// sizes.
     pub complete: bool,
-    /// Whether it is complete, and every digest of every manifest was recomputed and is right.
+    /// Whether the bag is complete, and every digest of every manifest was recomputed and matches.
     pub valid: bool,
 }
 
@@ -43,20 +42,20 @@ pub(super) struct BagManifests<'a> {
     pub(super) tags: &'a [NamedManifest],
 }
 
-/// A bag that is checked.
+/// A bag to check.
 #[derive(Debug)]
 pub(super) struct Bag<'a> {
     declaration: BagDeclaration,
     pub(super) rules: TagRules,
-    /// Every file by its name in the bag, with its size.
+    /// Sizes of all files by their names in the bag.
     files: BTreeMap<&'a str, u64>,
-    /// Whether there is a directory for the payload.
+    /// Whether the bag has a payload directory.
     has_payload_directory: bool,
     texts: &'a BTreeMap<&'a str, &'a [u8]>,
 }
 
 impl<'a> Bag<'a> {
-    /// Reads the declaration, and looks at what lies in the bag and beside it.
+    /// Reads the declaration, and checks the files in the bag and outside of it.
     pub(super) fn new(
         placement: &'a Placement,
         container: Container,
@@ -82,13 +81,13 @@ impl<'a> Bag<'a> {
                 }
                 (None, _) if placement.is_top(whole) => {}
                 (None, _) => findings.push(
-                    Finding::new(Code::BesideBag, "this lies beside the bag, not in it")
+                    Finding::new(Code::BesideBag, "the file is outside of the bag")
                         .in_member(whole),
                 ),
             }
         }
         if container != Container::Directory && placement.is_at_root() {
-            let message = "the bag has no directory of its own in the archive";
+            let message = "the archive has no top directory for the bag";
             findings.push(Finding::new(Code::BagAtRoot, message));
         }
         Self { declaration, rules, files, has_payload_directory, texts }
@@ -98,7 +97,7 @@ impl<'a> Bag<'a> {
         self.declaration.rules()
     }
 
-    /// Reads a manifest; nothing when its text cannot be read.
+    /// Reads a manifest; `None` if its text cannot be read.
     pub(super) fn manifest(
         &self,
         name: &str,
@@ -117,7 +116,7 @@ impl<'a> Bag<'a> {
         let before = findings.len();
         let mut named = text.parse(findings);
         if self.version() == BagVersion::V1_0 {
-            // A path may be there once only, whatever the digests.
+            // A path must not be listed twice, even with the same digest.
             for finding in findings.iter_mut().skip(before) {
                 finding.severity = Severity::Error;
             }
@@ -127,7 +126,7 @@ impl<'a> Bag<'a> {
         Some(named)
     }
 
-    /// Takes files for those that are listed where the two differ only by normalisation.
+    /// Matches listed names with files whose names differ only by normalization.
     fn rename_normalized(&self, named: &mut NamedManifest, findings: &mut Vec<Finding>) {
         let is_there = |path: &MemberPath| self.files.contains_key(path.as_str());
         if named.manifest.entries().iter().all(|entry| is_there(&entry.path)) {
@@ -135,7 +134,7 @@ impl<'a> Bag<'a> {
         }
         let mut normalized: HashMap<String, Option<&str>> = HashMap::new();
         for name in self.files.keys().filter(|name| named.manifest.get(name).is_none()) {
-            // Of two that are one after normalisation, neither can be said to be meant.
+            // If two names are equal after normalization, neither is matched.
             normalized
                 .entry(name.nfc().collect())
                 .and_modify(|one| *one = None)
@@ -151,23 +150,23 @@ impl<'a> Bag<'a> {
             findings.push(
                 Finding::new(
                     Code::NormalizedName,
-                    format!("the name is the one in `{manifest}` only after normalisation"),
+                    format!("the name equals the one in `{manifest}` only after normalization"),
                 )
                 .in_member(there)
-                .expected(format!("the name as line {} lists it", entry.line), "another form of it")
-                .hint("write the name alike in both; other readers may not find the file"),
+                .expected(format!("the name in line {}", entry.line), "another form of it")
+                .hint("use the same spelling in both; other readers may not find the file"),
             );
             MemberPath::new(there).ok()
         });
     }
 
-    /// Checks everything but digests.
+    /// Checks everything except digests.
     pub(super) fn check(&self, listed: &BagManifests<'_>, findings: &mut Vec<Finding>) {
         if !self.has_payload_directory {
             findings.push(
                 Finding::new(
                     Code::MissingMember,
-                    "a bag has a directory `data`, even an empty one",
+                    "the bag has no directory `data`, which may be empty",
                 )
                 .in_member(PAYLOAD.trim_end_matches('/')),
             );
@@ -199,7 +198,7 @@ impl<'a> Bag<'a> {
                 findings.push(
                     Finding::new(
                         Code::UnknownDigest,
-                        "the manifest is by an algorithm that is not known, and was not checked",
+                        "the algorithm of the manifest is unknown, so it was not checked",
                     )
                     .in_member(*name)
                     .expected("md5, sha1, sha224, sha256, sha384 or sha512", *name),
@@ -213,7 +212,7 @@ impl<'a> Bag<'a> {
             let entries = manifest.entries().iter();
             let astray = entries.filter(|entry| !entry.path.as_str().starts_with(PAYLOAD));
             findings.extend(astray.map(|entry| {
-                let message = format!("`{}` is no payload; it is not below `data/`", entry.path);
+                let message = format!("`/`", entry.path);
                 fault(Code::WrongManifestEntry, name, entry.line, message)
             }));
         }
@@ -227,25 +226,25 @@ impl<'a> Bag<'a> {
                 findings.extend(lacking.iter().map(|named| {
                     Finding::new(
                         Code::PartlyListed,
-                        format!("another manifest lists the file, `{}` does not", named.name),
+                        format!("the file is listed in another manifest but not in `{}`", named.name),
                     )
                     .in_member(*name)
-                    .hint("list it there too: from BagIt 1.0 on every manifest lists all of the payload")
+                    .hint("add its line there; since BagIt 1.0 every manifest must list the whole payload")
                 }));
             }
         }
     }
 
     fn check_tag_lists(&self, tags: &[NamedManifest], findings: &mut Vec<Finding>) {
-        // One that is there and cannot be read is a finding already.
+        // A tag manifest that cannot be read has been reported.
         if !self.files.keys().any(|name| Self::is_any_tag_manifest(name)) {
             findings.push(
                 Finding::new(
                     Code::UnlistedTagFile,
-                    "the bag has no tag manifest, so nothing vouches for the files beside its payload",
+                    "the bag has no tag manifest to verify the files outside of its payload",
                 )
                 .in_member(BAG_DECLARATION)
-                .hint("take the bag from another copy if it had one; `ra-pack create` writes one"),
+                .hint("restore the tag manifest from another copy, or create a new bag with `ra-pack create`"),
             );
         }
         let mut unlisted = BTreeSet::new();
@@ -273,7 +272,7 @@ impl<'a> Bag<'a> {
                         format!("the tag manifest does not list `{name}`"),
                     )
                     .in_member(named.name.clone())
-                    .hint("add its line: a tag manifest lists every manifest of the payload");
+                    .hint("add its line; a tag manifest must list every payload manifest");
                     let is_rule = self.version() == BagVersion::V1_0;
                     findings.push(if is_rule { finding } else { finding.warning() });
                 } else {
@@ -287,12 +286,12 @@ impl<'a> Bag<'a> {
         }));
     }
 
-    /// The decoded text of a tag file that is there.
+    /// Returns the decoded text of a tag file, if it exists.
     fn text(&self, name: &str, findings: &mut Vec<Finding>) -> Option<Cow<'a, [u8]>> {
         let Some(text) = self.texts.get(name).copied() else {
             if self.files.contains_key(name) {
                 findings.push(
-                    Finding::new(Code::BadTagFile, "the file could not be read, or is too long")
+                    Finding::new(Code::BadTagFile, "the file cannot be read or is too long")
                         .in_member(name),
                 );
             }
@@ -307,7 +306,7 @@ impl<'a> Bag<'a> {
         }
     }
 
-    /// Checks `fetch.txt`, and gives what it lists that is not there.
+    /// Checks `fetch.txt`, and returns the listed files that are missing.
     fn check_fetch(
         &self,
         payload: &[NamedManifest],
@@ -321,14 +320,14 @@ impl<'a> Bag<'a> {
             let name = path.as_str();
             for named in payload.iter().filter(|named| named.manifest.get(name).is_none()) {
                 let message = format!("`{path}` is not listed in `{}`", named.name);
-                let hint = "list it there too, or it could not be checked once fetched";
+                let hint = "add its line there, so that it can be verified after fetching";
                 findings.push(fault(Code::BadFetchList, FETCH, *line, message).hint(hint));
             }
             if !self.files.contains_key(name) && unfetched.insert(name.to_owned()) {
                 findings.push(
                     Finding::new(Code::NotFetched, "the file has not been fetched yet")
                         .in_member(name)
-                        .hint(format!("get it from {url} and put it in its place")),
+                        .hint(format!("fetch it from {url}")),
                 );
             }
         }
@@ -351,8 +350,8 @@ impl<'a> Bag<'a> {
         }
         if stated != found {
             let hint =
-                "compare the payload with another copy; the numbers are its bytes and its files";
-            let message = "the payload is of another size than stated";
+                "compare the payload with another copy; the numbers are bytes and files";
+            let message = "the size of the payload does not match `Payload-Oxum`";
             findings.push(
                 fault(Code::PayloadOxum, name, line, message)
                     .expected(stated.to_string(), found.to_string())
@@ -361,7 +360,7 @@ impl<'a> Bag<'a> {
         }
     }
 
-    /// The verdict, by everything that was found.
+    /// Returns the result of all checks.
     pub(super) fn report(&self, contents_read: bool, findings: &[Finding]) -> BagReport {
         let errors = || findings.iter().filter(|finding| finding.is_error());
         let complete =
@@ -372,17 +371,17 @@ impl<'a> Bag<'a> {
     }
 }
 
-/// A finding about a tag file, unless it is a finding of the declaration already.
+/// Drops a finding that repeats one about the declaration.
 fn not_of_declaration(finding: Finding) -> Option<Finding> {
     Some(finding).filter(|finding| finding.code != Code::UnknownTagEncoding)
 }
 
-/// Whether a code is about what a bag is; arrays and their descriptions are the pack's matter.
+/// Returns whether a code concerns the rules of bags, as opposed to arrays and descriptions.
 fn is_of_bag(code: Code) -> bool {
     ["NAME", "ARC", "MAN", "BAG"].iter().any(|family| code.id().starts_with(family))
 }
 
-/// Whether a code is about bytes of a file that is there.
+/// Returns whether a code concerns the content of an existing file.
 fn is_content(code: Code) -> bool {
     use Code::{
         ArchiveDigestMismatch, BadChecksum, BadMemberData, DigestMismatch, ManifestsDisagree,

@@ -1,4 +1,4 @@
-//! The elements at the corners of an array, which is what a summary of it shows.
+//! The elements at the corners of an array, for a summary.
 
 use super::open::{PackedArray, ReadElements};
 use super::values::{ArrayPart, Taken};
@@ -6,42 +6,42 @@ use crate::error::{Error, Result};
 use crate::ndl::{Ndarray, Order};
 use crate::ra::{ElementType, Header, ReadError, SliceError};
 
-/// Most elements of the corners.
+/// Greatest number of elements in the corners.
 const MOST: u64 = 1 << 24;
 
-/// Options of [`PackedArray::corners`]: the part of the array, and how much of its ends.
+/// Options for [`PackedArray::corners`]: the part of the array, and how much of each end to read.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct CornersOptions {
-    /// The part of the array, as in `0:10,:,3`, in the order of its indices.
+    /// Part of the array, such as `0:10,:,3`, in the order of its indices.
     pub slice: Option<String>,
-    /// Elements to read at each end of each dimension of an array with more elements than
-    /// `threshold`; all when not given.
+    /// Number of elements to read at each end of each dimension, if the array has more elements than `threshold`; all
+    /// if `None`.
     pub edge: Option<u64>,
-    /// Arrays with no more elements are read whole.
+    /// Greatest number of elements of arrays that are read whole.
     pub threshold: u64,
 }
 
-/// Elements of an array: all of them, or those at the ends of each dimension.
+/// The elements of an array, or those at the ends of each dimension.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Corners {
-    /// The type of the elements, decoded: packed bits are `uint8`.
+    /// The type of the decoded elements: packed bits are `uint8`.
     pub element: ElementType,
-    /// The description of the array, when there is one.
+    /// The description of the array, if there is one.
     pub description: Option<Ndarray>,
-    /// The extents of the part that was asked for, in the order of the indices.
+    /// The lengths of the requested part, in the order of the indices.
     pub shape: Vec<u64>,
-    /// Elements at the beginning of each dimension; where these are fewer than the extent, so many are
-    /// there of its end too.
+    /// Number of elements at the beginning of each dimension. If it is less than the length, the same number of
+    /// elements at the end follows.
     pub leading: Vec<u64>,
-    /// The elements that were read, last index fastest, in this machine's byte order.
+    /// The bytes of the elements, last index fastest, in the byte order of this machine.
     pub bytes: Vec<u8>,
 }
 
 impl PackedArray {
-    /// Reads all elements of a part of the array, or those at the ends of each dimension. Of a stored
-    /// array nothing else is read, and so nothing is held against the manifest unless all of it is.
+    /// Reads all elements of a part of the array, or those at the ends of each dimension. For a stored array, nothing
+    /// else is read, so the array is checked against the manifest only if all of it is read.
     ///
     /// ```
     /// # fn main() -> ra_pack::Result<()> {
@@ -61,7 +61,8 @@ impl PackedArray {
     ///
     /// # Errors
     ///
-    /// When the array cannot be read, the slice does not fit it, or these are more than 16 million elements.
+    /// As [`PackedArray::read`]; [`Error::Slice`] or [`Error::SliceText`] if the slice does not fit; [`Error::Limit`]
+    /// for more than 16 million elements.
     pub fn corners(&self, options: &CornersOptions) -> Result<Corners> {
         let part = ArrayPart::new(self, options.slice.as_deref())?;
         let summarized = part.selection.elements() > options.threshold;
@@ -76,7 +77,7 @@ impl PackedArray {
             .iter()
             .try_fold(u64::from(!is_empty), |product, axis| product.checked_mul(shown(axis)));
         let Some(count) = count.filter(|count| *count <= MOST) else {
-            let few = "these are too many elements to show; choose a part by the option `slice`";
+            let few = "too many elements to show; choose a part with the option `slice`";
             return Err(Error::Limit(few.to_owned()));
         };
         let mut kept: Vec<&Taken> = axes.iter().filter(|axis| !axis.is_index).collect();
@@ -98,7 +99,7 @@ impl PackedArray {
     }
 }
 
-/// Reads elements, given by their numbers in the file, which rise, and their places in `bytes`.
+/// Reads elements, given by their increasing positions in the file and their places in `bytes`.
 fn read(
     header: &Header,
     in_file: &[(u64, usize)],
@@ -116,15 +117,15 @@ fn read(
         read_at(first * width, &mut run)?;
         header.swap_to_native(&mut run)?;
         for ((_, place), element) in together.iter().zip(run.chunks_exact(elbyte)) {
-            places.get_mut(*place).expect("each element has a place").copy_from_slice(element);
+            places.get_mut(*place).expect("each element has a place in the buffer").copy_from_slice(element);
         }
     }
     Ok(())
 }
 
-/// The numbers in the file of the elements that are shown, in the order of the corners.
+/// Returns the positions in the file of the elements that are shown, in the order of the corners.
 fn numbers(part: &ArrayPart<'_>, lead: impl Fn(&Taken) -> u64) -> Vec<u64> {
-    // What each shown position of each axis of the file adds to the number of the element.
+    // The distances in the file that the shown indices of each dimension contribute.
     let mut stride = 1;
     let mut axes: Vec<Vec<u64>> = Vec::new();
     for (axis, extent) in part.selection.axes().iter().zip(part.header.dims()) {
@@ -138,7 +139,7 @@ fn numbers(part: &ArrayPart<'_>, lead: impl Fn(&Taken) -> u64) -> Vec<u64> {
         stride *= *extent;
         axes.push(numbers);
     }
-    // The last index of the shape is the fastest of the corners, and comes first here.
+    // The last index of the shape is the fastest in the corners, so it comes first here.
     if part.order != Order::Row {
         axes.reverse();
     }
@@ -153,7 +154,7 @@ mod tests {
     use crate::ops::Pack;
 
     #[test]
-    fn corners_are_those_of_the_whole_in_either_order() {
+    fn corners_equal_the_elements_of_the_whole_array_in_either_order() {
         let pack = Pack::open("examples/experiment").unwrap();
         for (member, slice) in [
             ("thermistors/counts.ra", None),

@@ -1,9 +1,8 @@
-//! Unpacking: nothing is written outside of the target, through a link, or over another file, and
-//! every file is held against the manifest before it gets its name.
+//! Unpacking. No file is written outside of the target, through a link, or over another file. Every file is checked
+//! against the manifest before it is renamed.
 //!
-//! The archive is read in two passes: first its structure and its manifest, then the contents. So
-//! everything that forbids writing a member is known beforehand, also in a stream, whose manifest is at
-//! its end.
+//! The archive is read in two passes: its structure and its manifest, and then the contents. So members that must not
+//! be written are known before, even in a stream whose manifest is at its end.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,69 +23,68 @@ use crate::path;
 use crate::pipeline;
 use crate::progress::Progress;
 
-/// Options of [`extract`]: the members, the limit of their size, and whether files are replaced.
+/// Options for [`extract`]: the members, the limit of their size, and whether to replace files.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ExtractOptions {
-    /// What to unpack; everything when there are none.
+    /// Patterns of members to unpack; everything if there are none.
     pub patterns: Patterns,
-    /// Replace files that are there already.
+    /// Whether to replace existing files.
     pub force: bool,
-    /// Unpack into a directory below the target that is named after the archive, as `exp` for `exp.zip`; except where
-    /// all members are in a directory of that name already.
+    /// Whether to unpack into a directory below the target that is named after the archive, such as `exp` for
+    /// `exp.zip`. If all members are already in a directory of that name, no further one is added.
     pub own_directory: bool,
-    /// Threads; one for each core when not given.
+    /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
-    /// Most bytes that may be written; no limit when not given.
+    /// Greatest number of bytes to write; unlimited if `None`.
     pub max_size: Option<u64>,
-    /// Who is told how far it is.
+    /// Receives progress reports and cancels the operation.
     pub progress: Progress,
 }
 
-/// The files that were unpacked.
+/// The result of [`extract`].
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ExtractReport {
-    /// The archive, by its path as given.
+    /// The path of the archive as it was given.
     pub archive: PathBuf,
-    /// The directory that it was unpacked to: the path as given, and the name of the directory after the archive
-    /// where there is one.
+    /// The directory that the archive was unpacked to: the given path, followed by the name of the directory named
+    /// after the archive if there is one.
     pub target: PathBuf,
-    /// Files that were written.
+    /// Number of files written.
     pub members: u64,
-    /// Their bytes.
+    /// Size of these files in bytes.
     pub bytes: u64,
-    /// The number of them that agreed with a manifest.
+    /// Number of these files that match a manifest.
     pub verified: u64,
-    /// Files in the directories that were written to, left by an interrupted run; they can be deleted.
+    /// Files that an interrupted run left in the directories that were written to. You can delete them.
     pub leftovers: Vec<PathBuf>,
-    /// The findings. A member with an error was not written, unless all that is wrong is that no manifest lists it.
+    /// Errors and warnings. A member with an error was not written, unless the only error is that no manifest lists it.
     pub findings: Vec<Finding>,
 }
 
 impl ExtractReport {
-    /// Whether nothing is wrong; warnings do not count.
+    /// Returns whether there is no error. Warnings do not count.
     pub fn is_valid(&self) -> bool {
         count_errors(&self.findings) == 0
     }
 }
 
-/// Unpacks `archive` into the directory `target`, which is made when it is not there.
+/// Unpacks `archive` into the directory `target`, which is created if needed.
 ///
-/// Each file gets its name when it is complete and agrees with the manifest; until then it has none, or a
-/// temporary one beside its own where the file system has no files without. Members that are damaged, unsafe or not as listed are reported and
-/// not written; the others are. One that the manifest does not list is written and reported. Where everything is unpacked, what the manifest lists and the archive
-/// does not hold is reported too.
+/// Each file is renamed to its final name when it is complete and matches the manifest. Members that are damaged,
+/// unsafe or different from the manifest are reported and not written; the others are. A member that the manifest does
+/// not list is written and reported. If everything is unpacked, listed files that are missing from the archive are
+/// reported too.
 ///
-/// Files get the permissions of new files and the time of writing; nothing else of what an archive says
-/// of them is restored. As with `tar` and `unzip`, a power cut may take files with it that were written
-/// just before: they are not synced one by one.
+/// Files get default permissions and the current time, because no other metadata is restored. Files are not synced one
+/// by one: as with `tar` and `unzip`, a power failure may lose files that were just written.
 ///
 /// # Errors
 ///
-/// When a file is there already, and `force` is not given; when the archive is larger than `max_size`;
-/// when the system refuses.
+/// [`Error::AlreadyExists`] if a file exists and `force` is false; [`Error::Limit`] if the archive is larger than
+/// `max_size`; [`Error::Io`] for errors of the system.
 ///
 /// ```no_run
 /// use ra_pack::extract;
@@ -127,7 +125,7 @@ pub fn extract(
         return Ok(report);
     }
     fs::create_root(target)?;
-    // Runs that replace files would leave a mixture of two packs.
+    // Two runs that replace files at once would mix two packs.
     let _turn = Turn::take(target, !options.force, &options.progress)?;
     if !options.force && !fs::is_empty_directory(target)? {
         let paths = plan.members(&plan.files).map(|member| target.join(&*member.name));
@@ -142,7 +140,7 @@ pub fn extract(
     options.progress.stage("unpacking", bytes, plan.files.len() as u64);
     let write = |writer: &mut TargetWriter<'_>, shown: Shown<'_>| plan.write(writer, shown);
     let outcomes = opened.revisit(&plan.members, &plan.files, jobs, || target.writer(), write)?;
-    // What is listed and not there is told where everything was unpacked.
+    // Missing files are reported if everything was unpacked.
     let listed = plan.listed.iter().filter(|_| options.patterns.is_empty());
     report.findings.extend(listed.flat_map(ListedDigests::missing));
     for outcome in outcomes {
@@ -165,32 +163,32 @@ pub fn extract(
     Ok(report)
 }
 
-/// The directory that an archive is unpacked into unless somebody says otherwise.
+/// Returns the name of the directory named after the archive.
 fn own_directory(archive: &Path) -> Result<String> {
     let name = archive.file_name().unwrap_or_default().to_string_lossy();
     let stem = name_without_extension(archive)?;
     if stem == *name {
         let shown = path::escape_path(archive);
         return Err(Error::Unsupported(format!(
-            "`{shown}` has no extension without which a directory could have its name"
+            "`{shown}` has no extension, so a directory next to it cannot be named after it"
         )));
     }
     Ok(stem)
 }
 
-/// The files to write, the digests that they must have, and how far it is.
+/// The files to write, their expected digests, and the bytes written.
 struct Extraction<'o> {
     options: &'o ExtractOptions,
-    /// Every member of the archive.
+    /// All members of the archive.
     members: Vec<Member>,
-    /// The numbers of the files to write.
+    /// Numbers of the files to write.
     files: Vec<usize>,
-    /// The numbers of the directories to make.
+    /// Numbers of the directories to create.
     directories: Vec<usize>,
-    /// The digests that the manifest lists, if there is one.
+    /// The digests in the manifest, if there is one.
     listed: Option<ListedDigests>,
     findings: Vec<Finding>,
-    /// Bytes of all files that were written so far, where there is a limit.
+    /// Bytes written so far, counted if there is a limit.
     written: AtomicU64,
     failed: AtomicBool,
 }
@@ -199,7 +197,7 @@ impl<'o> Extraction<'o> {
     /// Scans the archive.
     fn new(archive: &mut Archive, jobs: usize, options: &'o ExtractOptions) -> Result<Self> {
         let mut scan = PackScan::new(archive, jobs, ScanFor::Manifests)?;
-        // The directory of a large archive makes room for its manifest.
+        // Frees the memory of the directory for the manifest.
         archive.forget_members();
         if let Some(name) =
             options.patterns.missing(scan.members.iter().map(|member| &*member.name))
@@ -214,7 +212,7 @@ impl<'o> Extraction<'o> {
         let PackScan { placement, members, files: mut readable, mut findings, .. } = scan;
         if listed.is_none() {
             findings.push(
-                Finding::new(Code::NoManifest, "there is no manifest, so nothing was checked")
+                Finding::new(Code::NoManifest, "there is no manifest, so no file was verified")
                     .warning(),
             );
         }
@@ -228,14 +226,14 @@ impl<'o> Extraction<'o> {
             let members = members.iter().enumerate();
             members.filter(move |(_, member)| member.kind == kind && is_wanted(member))
         };
-        // A declared size is kept to while the content is read.
+        // No member yields more bytes than its declared size, so the sum is a bound.
         if let Some(limit) = options.max_size {
             let sizes = wanted(MemberKind::File).map(|(_, member)| member.size);
             let bytes = sizes.fold(0_u64, u64::saturating_add);
             if bytes > limit {
                 return Err(Error::Limit(format!(
-                    "the archive unpacks to {bytes} bytes, more than the {limit} that the option \
-                     `max_size` allows"
+                    "the archive unpacks to {bytes} bytes; the limit is {limit}, set by the option \
+                     `max_size`"
                 )));
             }
         }
@@ -257,7 +255,7 @@ impl<'o> Extraction<'o> {
         Ok(Self { options, members, files, directories, listed, findings, written, failed })
     }
 
-    /// Whether all members are in this directory.
+    /// Returns whether all members are in this directory.
     fn is_all_in(&self, directory: &str) -> bool {
         let is_in = |name: &str| {
             let rest = name.strip_prefix(directory);
@@ -266,19 +264,19 @@ impl<'o> Extraction<'o> {
         self.members.iter().all(|member| is_in(&member.name))
     }
 
-    /// The members of these numbers.
+    /// Returns the members with these numbers.
     fn members(&self, numbers: &[usize]) -> impl Iterator<Item = &Member> {
         numbers.iter().filter_map(|number| self.members.get(*number))
     }
 
-    /// Makes the directories that the archive names, so that empty ones are there too.
+    /// Creates the directories in the archive, including empty ones.
     fn make_directories(&self, target: &Target, findings: &mut Vec<Finding>) -> Result<()> {
         for member in self.members(&self.directories) {
             match target.make_directory(&member.name) {
-                // Something else is in the way; whatever else the system says is no fault of the archive.
+                // Only a file in the way is reported; other errors are not about the archive.
                 Err(error @ Error::Io { .. }) if error.is_not_a_directory() => {
                     let finding = Finding::new(Code::FileAndDirectory, error.to_string());
-                    let hint = "move what is there out of the way, or unpack elsewhere";
+                    let hint = "move the existing file, or unpack into another directory";
                     findings.push(finding.in_member(&*member.name).hint(hint));
                 }
                 other => other?,
@@ -287,20 +285,20 @@ impl<'o> Extraction<'o> {
         Ok(())
     }
 
-    /// Counts what is about to be written. Sizes are claims, so that their sum was not enough to look at.
+    /// Counts bytes before they are written, because the sizes in the archive may be wrong.
     fn count(&self, bytes: usize) -> Result<()> {
         let Some(limit) = self.options.max_size else { return Ok(()) };
         let bytes = bytes as u64;
         let before = self.written.fetch_add(bytes, Ordering::Relaxed);
         if before.saturating_add(bytes) > limit {
             return Err(Error::Limit(format!(
-                "the archive unpacks to more than the {limit} bytes that the option `max_size` allows"
+                "the archive unpacks to more than {limit} bytes, the limit set by the option `max_size`"
             )));
         }
         Ok(())
     }
 
-    /// Writes a file, unless another failed before.
+    /// Writes a file, unless another one has failed.
     fn write(&self, writer: &mut TargetWriter<'_>, shown: Shown<'_>) -> Extracted {
         if self.failed.load(Ordering::Relaxed) {
             return Extracted::Skipped;
@@ -311,11 +309,11 @@ impl<'o> Extraction<'o> {
         })
     }
 
-    /// Writes a file, and names it when it is as the manifest lists it.
+    /// Writes a file, and renames it if it matches the manifest.
     fn write_listed(&self, writer: &mut TargetWriter<'_>, shown: Shown<'_>) -> Result<Extracted> {
         let Self { options, members, files, listed, .. } = self;
         let Shown { position, content, hashing } = shown;
-        let number = *files.get(position).expect("it is one of the files to write");
+        let number = *files.get(position).expect("the position is that of a file to write");
         let name = &*members.get(number).expect("the files are members").name;
         let listed = listed.as_ref();
         let expected = listed.and_then(|listed| Some((&listed.name, listed.digests.get(number)?)));
@@ -346,13 +344,13 @@ impl<'o> Extraction<'o> {
     }
 }
 
-/// The outcome for one member.
+/// The result for one member.
 enum Extracted {
     Written {
         bytes: u64,
         verified: bool,
     },
-    /// Another member failed before.
+    /// Not written, because another member failed.
     Skipped,
     Finding(Box<Finding>),
     Failed(Box<Error>),

@@ -1,4 +1,4 @@
-//! One array or file out of a pack.
+//! Export of one array or file from a pack.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -17,41 +17,41 @@ use crate::path::escape_path;
 use crate::progress::Progress;
 use crate::ra::{AnyArray, Header, ReadError, parse_slice, resolve_slice};
 
-/// What messages call standard output.
+/// Name of standard output in messages.
 const STANDARD_OUTPUT: &str = "standard output";
 
-/// Bytes of elements that pass at a time: a multiple of every width that has a byte order.
+/// Bytes of elements that are processed at a time: a multiple of the size of every element type.
 const BLOCK: u64 = 64 * 1024;
 
-/// Options of [`get`] and [`get_to`]: the part of an array, the format, and the checks.
+/// Options for [`get`] and [`get_to`]: the part of an array, the format, and the checks.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct GetOptions {
-    /// The part of an array, as in `0:10,:,3`, in the order of its description's shape.
+    /// Part of the array, such as `0:10,:,3`, in the order of its description's shape.
     pub slice: Option<String>,
-    /// How to write an array. When it is not given, [`get`] writes what the name of the output ends in, and the
-    /// member as it stands where that has no ending; so does [`get_to`].
+    /// Format of the array. If `None`, [`get`] uses the extension of the output's name; without an extension, and in
+    /// [`get_to`], the member is copied unchanged.
     pub format: Option<ArrayFormat>,
-    /// Do not hold the content against the manifest; of a slice, read only its own bytes.
+    /// Whether to skip the check against the manifest. For a slice, only its own bytes are then read.
     pub unverified: bool,
-    /// Replace a file that is there already.
+    /// Whether to replace an existing file.
     pub force: bool,
-    /// Most bytes that may be written; no limit when not given.
+    /// Greatest number of bytes to write; unlimited if `None`.
     pub max_size: Option<u64>,
-    /// Who is told how far it is.
+    /// Receives progress reports and cancels the operation.
     pub progress: Progress,
 }
 
 impl GetOptions {
     fn check(&self) -> Result<()> {
         match self.format.filter(|format| format.holds_many()) {
-            Some(many) => Err(Error::Unsupported(format!("a .{many} is not a file of one array"))),
+            Some(many) => Err(Error::Unsupported(format!("a .{many} file cannot be the output: it contains several arrays"))),
             None => Ok(()),
         }
     }
 
-    /// The format in which a member is written to a file. What is no array stays what it is, whatever the file is
-    /// called.
+    /// Returns the format in which a member is written to a file. A file that is not an array is copied unchanged for
+    /// any name of the output.
     fn format_of(&self, member: &str, output: &Path) -> Result<Option<ArrayFormat>> {
         use ArrayFormat::{Csv, Json, Npy, Png, Ra};
         let is_array = self.slice.is_some() || pack::is_array(member);
@@ -62,7 +62,7 @@ impl GetOptions {
             Some(Ra) => Ok(None),
             Some(format @ (Npy | Png | Csv | Json)) => Ok(Some(format)),
             _ => Err(Error::Unsupported(format!(
-                "`{}` does not say how to write an array; let it end in .ra, .npy, .png, .csv or .json, or give the \
+                "`{}` has no known extension; use .ra, .npy, .png, .csv or .json, or set the \
                  option `format`",
                 escape_path(output)
             ))),
@@ -70,34 +70,34 @@ impl GetOptions {
     }
 }
 
-/// The member that was got.
+/// The result of [`get`] and [`get_to`].
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct GetReport {
-    /// The archive or directory, by its path as given.
+    /// The path of the archive or directory as it was given.
     pub archive: PathBuf,
-    /// The member.
+    /// Name of the member.
     pub member: String,
-    /// Bytes that were written.
+    /// Number of bytes written.
     pub bytes: u64,
-    /// Whether the manifest vouches for the content.
+    /// Whether the manifest lists the content and confirms it.
     pub verified: bool,
-    /// The facts of the array that the output does not have, one sentence each.
+    /// Facts of the array that the output cannot express, one sentence each.
     pub losses: Vec<String>,
-    /// Files beside the output that an interrupted run left; they can be deleted. Looked for where this run needed a
-    /// temporary name too.
+    /// Files next to the output that an interrupted run left. You can delete them. They are searched only if this run
+    /// also needed a temporary name.
     pub leftovers: Vec<PathBuf>,
 }
 
-/// Writes one member of `archive`, or a part of an array, to the file `output`. The member is the one that
-/// [`Pack::resolve`] makes of the name. The file gets its
-/// name when it is complete and the content agrees with the manifest.
+/// Writes one member of `archive`, or a part of an array, to the file `output`. [`Pack::resolve`] completes the name of
+/// the member. The output appears under its name when it is complete and the content matches the manifest.
 ///
 /// # Errors
 ///
-/// When there is no such member, it is damaged, the file is there already, or its name ends in a format that an array
-/// cannot be written in.
+/// As [`Pack::resolve`]; [`Error::Damaged`] if the member is damaged; [`Error::AlreadyExists`] if the output exists and
+/// `force` is false; [`Error::Interchange`] if the format cannot express the array; [`Error::Limit`] if the output is
+/// larger than `max_size`.
 ///
 /// ```no_run
 /// use ra_pack::convert::ArrayFormat;
@@ -138,8 +138,8 @@ fn report(archive: &Path, member: &str, bytes: u64, written: Written) -> GetRepo
     GetReport { archive, member, bytes, verified, losses, leftovers: Vec::new() }
 }
 
-/// Writes one member of `archive`, or a part of an array, to `out`. The content is held against the
-/// manifest before the first byte is written, so that nothing damaged goes down a pipe.
+/// Writes one member of `archive`, or a part of an array, to `out`. The content is checked against the manifest before
+/// the first byte is written, so damaged data never reaches a pipe.
 ///
 /// ```
 /// use ra_pack::get::get_to;
@@ -152,7 +152,7 @@ fn report(archive: &Path, member: &str, bytes: u64, written: Written) -> GetRepo
 ///
 /// # Errors
 ///
-/// As [`get`]; a broken pipe too.
+/// As [`get`], and [`Error::Io`] for a broken pipe.
 pub fn get_to(
     archive: impl AsRef<Path>,
     member: &str,
@@ -209,7 +209,7 @@ fn write(
         array = array.unverified();
     }
     let mut description = if passes(options) { None } else { array.description()? };
-    // The part has the fastest index first, whatever the file does.
+    // The part has the fastest index first, for any order of the file.
     if options.slice.is_some()
         && let Some(storage) = description.as_mut().and_then(|ndarray| ndarray.storage.as_mut())
         && storage.order == Order::RowUnreversed
@@ -266,15 +266,15 @@ fn write(
     Ok((verified, written?))
 }
 
-/// Whether elements are written as they are in the file.
+/// Returns whether elements are written as they are stored.
 fn passes(options: &GetOptions) -> bool {
     matches!(options.format, None | Some(ArrayFormat::Ra | ArrayFormat::Raw))
 }
 
-/// Whether the manifest confirms the elements, and what the output does not say.
+/// Whether the manifest confirms the elements, and the facts that the output cannot express.
 type Written = (bool, Vec<String>);
 
-/// A slice reads its own bytes only, so the member is checked as a whole beforehand.
+/// Writes a slice. It reads only its own bytes, so the whole member is checked before.
 fn slice(
     pack: &Pack,
     array: PackedArray,
@@ -294,11 +294,11 @@ fn slice(
 }
 
 fn too_large(limit: u64) -> Error {
-    Error::Limit(format!("that is more than the {limit} bytes that the option `max_size` allows"))
+    Error::Limit(format!("the output is larger than {limit} bytes, the limit set by the option `max_size`"))
 }
 
-/// Counts what is written, and writes no more than is allowed: a size is only a claim. It stops when the operation
-/// is cancelled.
+/// A writer that stops at the limit or when the operation is cancelled. It counts the bytes itself, because a declared
+/// size may be wrong.
 struct LimitedWriter<'o, W> {
     inner: W,
     count: u64,
@@ -311,7 +311,7 @@ impl<'o, W: Write> LimitedWriter<'o, W> {
         Self { inner, count: 0, options, is_full: false }
     }
 
-    /// Writes by `write`; when that failed for the limit, says so.
+    /// Writes with `write`, and returns the error of the limit if that was the cause.
     fn judge<T>(&mut self, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
         let result = write(self);
         match self.options.max_size.filter(|_| self.is_full) {

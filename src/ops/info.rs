@@ -1,5 +1,4 @@
-//! Facts about one array or one pack without reading data: only directories, headers, descriptions and manifests are
-//! read.
+//! Facts about an array or a pack from directories, headers, descriptions and manifests. Data is not read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -25,83 +24,83 @@ use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::{ElementType, Flags, Header};
 
-/// Options of [`info`]: the threads.
+/// Options for [`info`]: threads and progress.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct InfoOptions {
-    /// Threads; one for each core when not given.
+    /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
-    /// Receives the progress of the reading.
+    /// Receives progress reports and cancels the operation.
     pub progress: Progress,
 }
 
-/// The contents of a pack.
+/// Facts about a pack.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PackInfo {
-    /// The archive or directory, by its path as given.
+    /// The path of the archive or directory as it was given.
     pub name: String,
     /// The container of the target.
     pub container: Container,
     /// The layout of the pack.
     pub layout: Layout,
-    /// The attributes of the pack, such as its title, as in an NDL document; absent when there are none.
+    /// Attributes of the pack, such as its title, as in an NDL document; absent if there are none.
     #[cfg_attr(test, schemars(with = "Option<Document>"))]
     #[serde(serialize_with = "by_name_in_ndl", skip_serializing_if = "Vec::is_empty")]
     pub attributes: Vec<Attribute>,
-    /// The number of files.
+    /// Number of files.
     pub files: u64,
-    /// Bytes of all files.
+    /// Size of all files in bytes.
     pub bytes: u64,
     /// Bytes that all files take in the archive.
     pub packed_bytes: u64,
-    /// The number of files that are arrays.
+    /// Number of files that are arrays.
     pub arrays: u64,
-    /// Bytes of the files that are arrays.
+    /// Size of these files in bytes.
     pub array_bytes: u64,
-    /// The number of directories with arrays; each is a group of the pack's description.
+    /// Number of directories with arrays; each is a group in the pack's description.
     pub groups: u64,
-    /// The number of arrays by the type of their elements, sorted by its name; under `unreadable`, which is `None`, those
-    /// whose header cannot be read.
+    /// Number of arrays of each element type, sorted by its name. `None`, or `unreadable` in JSON, counts arrays whose
+    /// header cannot be read.
     #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, u64>"))]
     #[serde(serialize_with = "by_name")]
     pub types: Vec<(Option<ElementType>, u64)>,
-    /// Arrays without a description.
+    /// Number of arrays without a description.
     pub undescribed: u64,
-    /// The coordinates that dimensions of arrays are named by, sorted by name.
+    /// Coordinates that dimensions of arrays refer to, sorted by name.
     pub coordinates: Vec<CoordinateInfo>,
-    /// The lists of digests in the pack and beside it.
+    /// Manifests in the pack and next to it.
     pub manifests: Vec<ManifestInfo>,
-    /// The findings about the container, headers, descriptions and manifests, as far as they can be known without reading
-    /// contents; absent when there are none.
+    /// Problems of the container, headers, descriptions and manifests that can be found without reading contents;
+    /// absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
 }
 
-/// A list of digests.
+/// A manifest.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ManifestInfo {
-    /// Its name in the pack, or its path when it lies beside the archive.
+    /// Its name in the pack, or its path if it is next to the archive.
     pub name: String,
-    /// The algorithm of its digests.
+    /// Algorithm of its digests.
     pub algorithm: Algorithm,
-    /// The number of files that it lists.
+    /// Number of files that it lists.
     pub entries: u64,
-    /// Whether it lies beside the archive.
+    /// Whether it is next to the archive.
     pub outside: bool,
-    /// Whether it says the same as the one inside; absent when there is none of its kind to compare.
+    /// Whether it has the same entries as the manifest in the pack; absent if there is none with this algorithm.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agrees: Option<bool>,
 }
 
-/// Reads what a pack holds.
+/// Reads the facts about a pack.
 ///
 /// # Errors
 ///
-/// When it cannot be read, or is no archive.
+/// [`Error::Io`] if the target cannot be read, and [`Error::NotAPack`] if it is not a pack.
 ///
 /// ```
 /// use ra_pack::info;
@@ -146,7 +145,7 @@ pub fn info(target: impl AsRef<Path>, options: &InfoOptions) -> Result<PackInfo>
     };
     info.findings.extend(contents.findings_sparingly());
     drop(contents);
-    // In the place of the members, of which no more is needed.
+    // Only these facts of the members are kept, to save memory.
     let files = members.into_iter().filter(|member| member.kind == MemberKind::File);
     let mut files: Vec<Arc<str>> = files.map(|member| member.name).collect();
     files.shrink_to_fit();
@@ -168,7 +167,7 @@ fn by_name<S: Serializer>(
     serializer.collect_map(types.iter().map(|(element, count)| (type_name(*element), count)))
 }
 
-/// Compares every manifest with the names of the files, and the manifest beside the archive with the one inside.
+/// Compares every manifest with the names of the files, and the manifest next to the archive with the one inside.
 fn check_manifests(
     target: &Path,
     pack: &Pack,
@@ -190,7 +189,7 @@ fn check_manifests(
             }
             Err(error) => return Err(error),
         };
-        // The same text is not parsed twice.
+        // An identical text is not parsed twice.
         if has_outside && algorithm == Algorithm::Sha256 {
             is_same = fs::holds(&outside, &text)?;
         }
@@ -202,7 +201,7 @@ fn check_manifests(
     let before = findings.len();
     let present: PresentFiles<'_> = files.iter().map(|name| (*name, None)).collect();
     for named in &inside {
-        // Only the strongest manifest of a plain pack has to be complete; a bag has rules of its own.
+        // Only the strongest manifest of a plain pack must be complete; a bag has its own rules.
         let is_complete = Some(named.manifest.algorithm()) == strongest
             && (placement.layout == Layout::Plain || inside.len() == 1);
         let must_list = |name: &str| is_complete && is_payload(placement, name);
@@ -236,73 +235,74 @@ fn check_manifests(
     Ok(all)
 }
 
-/// Everything about one array. The fields from `flags` to `dims` are those of the RawArray header.
+/// Facts about an array. The fields from `flags` to `dims` are those of the RawArray header.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ArrayInfo {
-    /// The file or member.
+    /// Path of the file, or name of the member.
     pub name: String,
-    /// The order of the bytes of a number: the least first, or the greatest.
+    /// Byte order of the numbers: little-endian or big-endian.
     pub endian: Endian,
-    /// The type of its elements, such as `complex64`.
+    /// Element type, such as `complex64`.
     #[cfg_attr(test, schemars(with = "String"))]
     #[serde(rename = "type")]
     pub element: ElementType,
-    /// The header's flags as one number.
+    /// Flags of the header as one number.
     pub flags: u64,
-    /// The code of the element type.
+    /// Code of the element type.
     pub eltype: u64,
-    /// Bytes of one element.
+    /// Size of one element in bytes.
     pub elbyte: u64,
-    /// Bytes of the data section, as the header says.
+    /// Size of the data section in bytes, as in the header.
     pub size: u64,
-    /// The number of dims.
+    /// Number of dimensions.
     pub ndims: u64,
-    /// The extent of each dimension in file order, the first index the fastest.
+    /// Length of each dimension in file order: the first index is the fastest.
     pub dims: Vec<u64>,
-    /// The byte of the file at which the data begins.
+    /// Offset of the data in the file, in bytes.
     pub data_offset: u64,
-    /// Bytes of the whole file.
+    /// Size of the whole file in bytes.
     pub file_size: u64,
-    /// The compression of the array in the archive; absent for a single file.
+    /// Compression of the array in the archive; absent for a single file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<Method>,
-    /// The byte of the archive at which the header begins, when the member is stored.
+    /// Offset of the header in the archive, in bytes; absent if the member is not stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archive_header_offset: Option<u64>,
-    /// The byte of the archive at which the data begins, when the member is stored.
+    /// Offset of the data in the archive, in bytes; absent if the member is not stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archive_data_offset: Option<u64>,
-    /// The extent of each dimension in the order of the description's shape; of a file without a description, the dims.
+    /// Length of each dimension in the order of the description's shape; the dims for a file without a description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shape: Option<Vec<u64>>,
-    /// The index that is the fastest in the file, when there is a description.
+    /// The fastest index in the file; absent without a description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<Order>,
-    /// The description, as an NDL document of its own: the schema `ndl` describes it.
+    /// The description as an NDL document, which the schema `ndl` defines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<Document>,
-    /// The SHA-256 digest of the file that the manifest lists.
+    /// SHA-256 digest of the file in the manifest.
     #[cfg_attr(test, schemars(with = "Option<String>", regex(pattern = "^[0-9a-f]{64}$")))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<Digest>,
-    /// The header as it was read.
+    /// The header.
     #[serde(skip)]
     pub header: Header,
-    /// The name of the member in the archive, which in a bag is longer.
+    /// Name of the member in the archive. In a bag it is longer than `name`.
     #[serde(skip)]
     pub archive_name: Option<String>,
-    /// Where the bytes of the array file are, as they are: a file, and the byte of it at which they begin.
+    /// File that contains the bytes of the array file unchanged, and their offset in it.
     #[serde(skip)]
     pub bytes: Option<(PathBuf, u64)>,
 }
 
-/// Everything about the array file at `path`.
+/// Returns the facts about the array file at `path`.
 ///
 /// # Errors
 ///
-/// When it cannot be read, or is no RawArray.
+/// [`Error::Io`] if the file cannot be read, and [`Error::Array`] or [`Error::NotAnArray`] if it is not a RawArray
+/// file.
 pub fn array_file_info(path: impl AsRef<Path>) -> Result<ArrayInfo> {
     let path = path.as_ref();
     let mut file = File::open(path)?;
@@ -320,11 +320,11 @@ pub fn array_file_info(path: impl AsRef<Path>) -> Result<ArrayInfo> {
     Ok(info)
 }
 
-/// Everything about one array of a pack, by the name that [`Pack::resolve`] makes of `member`.
+/// Returns the facts about one array of a pack. [`Pack::resolve`] completes its name.
 ///
 /// # Errors
 ///
-/// As [`Pack::resolve`], and when its description is at fault.
+/// As [`Pack::resolve`], and [`Error::Damaged`] if the description is not valid.
 pub fn array_info(target: impl AsRef<Path>, member: &str) -> Result<ArrayInfo> {
     let target = target.as_ref();
     let pack = Pack::open(target)?;

@@ -1,4 +1,4 @@
-//! Elements that a description gives as its `value` although there is an array: both have to be the same.
+//! Comparison of the `value` of a description with the array that stores the same elements.
 
 use super::values::{ReadNumber, is_number, read_number, real_type};
 use crate::finding::{Code, Finding};
@@ -7,7 +7,7 @@ use crate::pack::{ArrayFacts, Contents, Described, PACK_DOCUMENT, Sources, entit
 use crate::path::MemberPath;
 use crate::ra::{self, ElementKind, ElementType, Header};
 
-/// Elements in a document, and the array that holds them as well.
+/// Elements in a document, and the array that also stores them.
 #[derive(Debug)]
 pub(crate) struct Inlined<'a> {
     pub(crate) array: &'a MemberPath,
@@ -17,12 +17,12 @@ pub(crate) struct Inlined<'a> {
 }
 
 impl Contents {
-    /// All elements that are in a document and in an array. Most packs have none.
+    /// Returns all elements that are in a document and in an array. Most packs have none.
     pub(crate) fn inlined(&self) -> Vec<Inlined<'_>> {
         let mut found = Vec::new();
         let beside = self.descriptions.iter().filter(|(_, facts)| !facts.is_plain());
         let beside = beside.map(|(path, facts)| (path.as_str(), &**facts));
-        // The document of a whole pack is long, and is not read for nothing: an escape may spell any word.
+        // The document of a whole pack is long and is parsed only if it may contain the word, which escapes can hide.
         let may_have = |text: &str| text.contains("value:") || text.contains(['\\', '"', '\'']);
         let of_pack = self.pack_document.iter().filter(|facts| may_have(facts.text()));
         let of_pack = of_pack.map(|facts| (PACK_DOCUMENT, &**facts));
@@ -44,7 +44,7 @@ impl Contents {
         found
     }
 
-    /// The array beside a document, when the document means this entity by it.
+    /// Returns the array next to a document, if the document describes it as this entity.
     fn array_that_is(&self, described: &Described<'_>) -> Option<(&MemberPath, &ArrayFacts)> {
         let (array, facts) = self.arrays.get_key_value(self.array_of(described.member)?)?;
         let meant = self.description(array, &mut Vec::new())?;
@@ -56,20 +56,20 @@ impl Contents {
 }
 
 impl Inlined<'_> {
-    /// As many bytes of the array's file as are needed, when the elements can be compared: the document is about
-    /// as long.
+    /// Returns the number of bytes of the array file that are needed, if the elements can be compared. The document is
+    /// about as long.
     pub(crate) fn len(&self) -> Option<u64> {
         let stored = self.header.stored_len();
         let fits = match self.text() {
             Some(text) => Ok(self.header.data_len()) == u64::try_from(text.len()),
             None => self.elements_fit(),
         };
-        // What is encoded is hardly longer for it.
+        // Encoded data is rarely longer than decoded data.
         let is_short = stored / 2 <= self.header.data_len().saturating_add(4096);
         (fits && is_short).then(|| self.header.header_len().saturating_add(stored))
     }
 
-    /// The text, where it is all that there is.
+    /// Returns the text, if the value is one text.
     fn text(&self) -> Option<&str> {
         let is_text = self.described.entity.array().datatype == Datatype::String;
         self.value.as_str().filter(|_| is_text)
@@ -82,15 +82,15 @@ impl Inlined<'_> {
         given == self.header.elements() && reader(element).is_some()
     }
 
-    /// What is wrong, when these are the first [`Inlined::len`] bytes of the array.
+    /// Compares the value with the first [`Inlined::len`] bytes of the array file.
     pub(crate) fn compare(&self, file: &[u8]) -> Option<Finding> {
-        // What is wrong with the array is said elsewhere.
+        // Errors of the array are reported elsewhere.
         let data = ra::decode(file).ok()?.data;
         let (entity, element) = (self.described.entity, self.header.element());
         let is_list = matches!(self.value, Value::List(_)) || self.header.elements() != 1;
         let dims = if is_list && self.text().is_none() { self.header.dims() } else { &[] };
         let extents = shape_of(dims, self.described.order());
-        // What is wrong with the shape is said elsewhere.
+        // Errors of the shape are reported elsewhere.
         let values = self.value.elements(&extents)?;
         let mut first = None;
         let mut wrong = 0_u64;
@@ -113,7 +113,7 @@ impl Inlined<'_> {
         let shown: Vec<_> = index.iter().map(u64::to_string).collect();
         let more = if wrong > 1 { format!(" and {} more", wrong - 1) } else { String::new() };
         let message = format!(
-            "the value is not what `{}` holds, at [{}]{more}",
+            "the value differs from the elements of `{}` at [{}]{more}",
             self.array,
             shown.join(", ")
         );
@@ -122,12 +122,12 @@ impl Inlined<'_> {
             None => shown_element(element, bytes),
         };
         let finding = Finding::new(Code::ValueMismatch, message)
-            .expected(format!("{expected}, from the array"), short(&value.to_line()))
+            .expected(format!("{expected} in the array"), short(&value.to_line()))
             .about_array(self.array.as_str());
         Some(self.place(finding, &index))
     }
 
-    /// The number of the element at an index.
+    /// Returns the position in the file of the element at an index.
     fn position(&self, index: &[u64], extents: &[u64]) -> u64 {
         let pairs = index.iter().zip(extents);
         let next = |number, (at, extent): (&u64, &u64)| number * extent + at;
@@ -137,27 +137,27 @@ impl Inlined<'_> {
         }
     }
 
-    /// What is wrong where there is no [`Inlined::len`].
+    /// Returns the problem if [`Inlined::len`] is `None`.
     pub(crate) fn incomparable(&self) -> Option<Finding> {
         if let Some(text) = self.text() {
             let (stored, given) = (self.header.data_len(), text.len());
-            let message = format!("the value is not what `{}` holds", self.array);
+            let message = format!("the value differs from the elements of `{}`", self.array);
             let finding = Finding::new(Code::ValueMismatch, message)
-                .expected(format!("{stored} bytes, from the array"), format!("{given} bytes"))
+                .expected(format!("{stored} bytes in the array"), format!("{given} bytes"))
                 .about_array(self.array.as_str());
             return Some(self.place(finding, &[]));
         }
-        // Of another number of elements, the shape is wrong.
+        // The number of elements differs, which is an error of the shape.
         if reader(self.header.element()).is_some() {
             return None;
         }
         let message = format!(
-            "the value is not compared with `{}`: the language does not say how an element of `{}` is written",
+            "the value cannot be compared with `{}`: NDL does not define how to write an element of type `{}`",
             self.array,
             self.described.entity.array().datatype
         );
         let finding = Finding::new(Code::LooseDescription, message)
-            .hint("leave the value out: the array has it")
+            .hint("delete the value; the array contains it")
             .about_array(self.array.as_str());
         Some(self.place(finding, &[]))
     }
@@ -178,12 +178,12 @@ fn shown_element(element: ElementType, bytes: &[u8]) -> String {
     }
 }
 
-/// As much of a text as a message shows.
+/// Shortens a text for a message.
 fn short(text: &str) -> String {
     text.chars().take(80).collect()
 }
 
-/// The scalars in a value.
+/// Returns the number of scalars in a value.
 fn leaves(value: &Value) -> u64 {
     match value {
         Value::List(list) => list.iter().map(leaves).sum(),
@@ -192,7 +192,7 @@ fn leaves(value: &Value) -> u64 {
     }
 }
 
-/// The index of an element by its number, the last index fastest.
+/// Returns the index of an element from its position, the last index fastest.
 fn index_of(mut number: u64, extents: &[u64]) -> Vec<u64> {
     let mut index = extents.to_vec();
     for extent in index.iter_mut().rev() {
@@ -206,25 +206,25 @@ fn element_bytes(data: &[u8], element: ElementType, position: u64) -> Option<&[u
     data.get(start..start.checked_add(usize::try_from(element.elbyte()).ok()?)?)
 }
 
-/// The type of the numbers that an element is: of the one, or of both of a complex one.
+/// Returns the type of the number, or of both parts of a complex number.
 fn part_of(element: ElementType) -> ElementType {
-    // Truth values of other programs are single bytes.
+    // Booleans of other programs are single bytes.
     let is_byte = element != ElementType::BITS && element.reads_as::<u8>();
     if is_byte { ElementType::UINT8 } else { real_type(element) }
 }
 
-/// How the numbers are read that an element is; nothing when it is none.
+/// Returns the function that reads a number of the element; `None` if it is not a number.
 fn reader(element: ElementType) -> Option<ReadNumber> {
     read_number(part_of(element))
 }
 
-/// The bytes of the numbers that an element is.
+/// Splits the bytes of an element into its numbers.
 fn parts(element: ElementType, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let count = if element.kind() == ElementKind::Complex { 2 } else { 1 };
     bytes.chunks((bytes.len() / count).max(1))
 }
 
-/// Whether a value means the element; nothing for elements that are no numbers.
+/// Returns whether a value equals the element; `None` for elements that are not numbers.
 fn is_said(value: &Value, datatype: &Datatype, element: ElementType, bytes: &[u8]) -> Option<bool> {
     let read = reader(element)?;
     let is = |value: &Value, bytes: &[u8]| is_number(part_of(element), bytes, value);
@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_what_their_type_makes_of_them() {
+    fn numbers_are_compared_as_values_of_their_type() {
         fn is<T: ra::Element>(element: T, value: &Value) -> bool {
             let bytes = bytemuck::bytes_of(&element);
             is_said(value, &Datatype::Int8, ElementType::of::<T>(), bytes).unwrap()

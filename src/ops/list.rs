@@ -1,4 +1,4 @@
-//! What is in a pack, at a glance: headers and descriptions are read, data is not.
+//! Lists of the members of a pack, from headers and descriptions. Data is not read.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -19,131 +19,130 @@ use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::{DecodeError, ElementType};
 
-/// Options of [`list`]: the members, their order, and whether digests are looked up.
+/// Options for [`list`]: the members, their order, and whether to look up digests.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ListOptions {
-    /// Which members, by their names; all of them when there are none.
+    /// Patterns of member names; all members if there are none.
     pub patterns: Patterns,
-    /// Arrays alone.
+    /// Whether to list only arrays.
     pub arrays: bool,
-    /// Leave out the files that describe or list others: descriptions of arrays and of the pack, manifests, and tag files
-    /// of a bag; unless nothing else matches the patterns.
+    /// Whether to leave out descriptions of arrays and of the pack, manifests, and tag files of a bag. They are listed
+    /// if nothing else matches the patterns.
     pub hide_descriptions: bool,
-    /// What stands first.
+    /// Order of the members.
     pub order: ListOrder,
-    /// The other way round.
+    /// Whether to reverse the order.
     pub reverse: bool,
-    /// Look up the digest of each in the manifest.
+    /// Whether to look up the digest of each member in the manifest.
     pub digests: bool,
-    /// Threads; one for each core when not given.
+    /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
-    /// Who is told how far it is.
+    /// Receives progress reports and cancels the operation.
     pub progress: Progress,
 }
 
-/// In which order to list; where that says nothing, members stand by their names.
+/// The order of the members. Equal members are sorted by name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ListOrder {
     /// By the bytes of the name.
     #[default]
     Name,
-    /// By directory: what lies in one stands together.
+    /// By directory: the files of a directory are listed together.
     Tree,
-    /// The largest content first.
+    /// By size of the content, the largest first.
     Size,
-    /// What takes most room in the archive first.
+    /// By size in the archive, the largest first.
     Packed,
-    /// By the type of elements; what is no array comes last.
+    /// By element type; other files are last.
     Type,
 }
 
-/// The members of a pack, in the order that was asked for.
+/// The members of a pack in the requested order.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Listing {
-    /// The archive or directory, by its path as given.
+    /// The path of the archive or directory as it was given.
     pub target: PathBuf,
     /// The container of the target.
     pub container: Container,
     /// The layout of the pack.
     pub layout: Layout,
-    /// The attributes of the pack, such as its title, as in an NDL document; absent when there are none.
+    /// Attributes of the pack, such as its title, as in an NDL document; absent if there are none.
     #[cfg_attr(test, schemars(with = "Option<crate::ndl::Document>"))]
     #[serde(serialize_with = "by_name_in_ndl", skip_serializing_if = "Vec::is_empty")]
     pub attributes: Vec<Attribute>,
-    /// The members that were asked for.
+    /// The requested members.
     #[cfg_attr(test, schemars(with = "Vec<Listed<'static>>"))]
     members: ListedMembers,
-    /// The number of members that were left out by [`ListOptions::hide_descriptions`].
+    /// Number of members that [`ListOptions::hide_descriptions`] left out.
     #[serde(skip)]
     pub hidden: u64,
-    /// The findings about the container and names.
+    /// Problems of the container and of names.
     pub findings: Vec<Finding>,
 }
 
-/// Members as they were read. Each is put together when it is asked for: a pack may have a million.
+/// The members that were read. Each [`Listed`] is made when it is requested, because a pack may have a million.
 #[derive(Debug, Clone)]
 struct ListedMembers {
     members: Vec<Member>,
-    /// The digest of each that the manifest lists, when somebody asked.
+    /// The digests in the manifest, if requested.
     digests: Vec<Option<Digest>>,
     placement: Placement,
     contents: Contents,
 }
 
-/// One member of a pack: its name, its sizes, and the facts of an array.
+/// One member of a pack: its name, its sizes, and the facts about an array.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Listed<'a> {
-    /// The name that it is got by; in a bag, that of the payload.
+    /// Name of the member; in a bag, its name in the payload.
     pub name: &'a str,
     /// The kind of the member.
     pub kind: MemberKind,
-    /// Bytes of its content.
+    /// Size of the content in bytes.
     pub size: u64,
-    /// Bytes that it takes in the archive.
+    /// Bytes that the content takes in the archive.
     pub packed_size: u64,
-    /// The compression of its content in the archive.
+    /// Compression of the content in the archive.
     pub method: Method,
-    /// The byte of the archive at which its data begins, when it is stored in one: the elements of an
-    /// array, the content of another file.
+    /// Offset in the archive, in bytes, of the elements of an array or the content of another file; absent if the
+    /// member is not stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archive_data_offset: Option<u64>,
-    /// The SHA-256 digest that the manifest lists, when it was asked for.
+    /// SHA-256 digest in the manifest, if requested.
     #[cfg_attr(test, schemars(with = "Option<String>", regex(pattern = "^[0-9a-f]{64}$")))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<Digest>,
-    /// The facts of the array, when it is one.
+    /// Facts about the array, if the member is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ListedArray<'a>>,
 }
 
-/// The facts of an array, from its header and description.
+/// Facts about an array from its header and description.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ListedArray<'a> {
-    /// The type of its elements, such as `float32`; what is wrong when the header cannot be read.
+    /// Element type, such as `float32`, or the error of a header that cannot be read.
     #[cfg_attr(test, schemars(with = "String"))]
     #[serde(serialize_with = "element_or_fault")]
     pub element: std::result::Result<ElementType, &'a DecodeError>,
-    /// The extent of each dimension, in the order of its description's shape.
+    /// Length of each dimension, in the order of the description's shape.
     pub shape: Vec<u64>,
-    /// For each dimension the dimcoord that the description names for it, by name or path; nothing where it gives a
-    /// number.
+    /// Name or path of the coordinate of each dimension; `None` if the description gives only the length.
     pub dimensions: Vec<Option<&'a str>>,
-    /// The index that is the fastest in the file.
+    /// The fastest index in the file.
     pub order: Order,
-    /// Whether it is described.
+    /// Whether the array has a description.
     pub described: bool,
-    /// The description's `long_name` with its `units`, where it has them.
+    /// The `long_name` of the description with its `units`; absent if it has neither.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Cow<'a, str>>,
-    /// Bytes of the header, when it can be read.
+    /// Size of the header in bytes, if it can be read.
     #[serde(skip)]
     header_len: Option<u64>,
 }
@@ -152,7 +151,7 @@ pub struct ListedArray<'a> {
 ///
 /// # Errors
 ///
-/// When the target cannot be read, or is no archive.
+/// [`Error::Io`] if the target cannot be read, and [`Error::NotAPack`] if it is not a pack.
 ///
 /// ```no_run
 /// use ra_pack::list;
@@ -173,7 +172,7 @@ impl Pack {
     ///
     /// # Errors
     ///
-    /// When the container cannot be read.
+    /// [`Error::Io`] or [`Error::Damaged`] if the container cannot be read.
     pub fn list(&self, options: &ListOptions) -> Result<Listing> {
         let archive = self.archive();
         let jobs = pipeline::jobs(options.jobs);
@@ -219,21 +218,21 @@ impl Pack {
 }
 
 impl Listing {
-    /// The members that were asked for, in the order that was asked for.
+    /// Returns the requested members in the requested order.
     pub fn members(&self) -> impl ExactSizeIterator<Item = Listed<'_>> {
         (0..self.members.members.len()).map(|number| self.member(number))
     }
 
-    /// The member of that number.
+    /// Returns the member with this number, from 0.
     ///
     /// # Panics
     ///
-    /// When there are not so many members.
+    /// If there is no such member.
     pub fn member(&self, number: usize) -> Listed<'_> {
         self.members.listed(number)
     }
 
-    /// Their names alone, which cost less.
+    /// Returns only names and kinds, which costs less.
     pub fn names(&self) -> impl ExactSizeIterator<Item = (&str, MemberKind)> {
         let ListedMembers { members, placement, .. } = &self.members;
         members.iter().map(|member| (placement.shown(&member.name), member.kind))
@@ -242,7 +241,7 @@ impl Listing {
 
 impl ListedMembers {
     fn listed(&self, number: usize) -> Listed<'_> {
-        let member = self.members.get(number).expect("the number of a member");
+        let member = self.members.get(number).expect("the number is that of a member");
         let payload = self.placement.payload(&member.name);
         let array = payload.and_then(|name| array(&self.contents, name));
         let header = array.as_ref().map_or(Some(0), |array| array.header_len);
@@ -262,8 +261,8 @@ impl ListedMembers {
         }
     }
 
-    /// Looks up the digest of each member in the manifest. A line of it that cannot be read says nothing; `verify`
-    /// reports it.
+    /// Looks up the digest of each member in the manifest. Lines that cannot be read are skipped; `verify` reports
+    /// them.
     fn look_up_digests(&mut self, pack: &Pack) -> Result<()> {
         let digest = |member: &Member| {
             if member.kind != MemberKind::File || !crate::path::is_valid(&member.name) {
@@ -287,7 +286,7 @@ impl ListedMembers {
             }),
             ListOrder::Size => members.sort_by_key(|member| Reverse(member.size)),
             ListOrder::Packed => members.sort_by_key(|member| Reverse(member.packed_size)),
-            // Arrays before others, those that can be read first.
+            // Arrays before other files, and readable ones first.
             ListOrder::Type => members.sort_by_cached_key(|member| {
                 let array =
                     placement.payload(&member.name).and_then(|name| contents.arrays.get(name));
@@ -308,7 +307,7 @@ impl Serialize for ListedMembers {
 }
 
 impl ListedArray<'_> {
-    /// The name of the type of its elements; `unreadable` when the header cannot be read.
+    /// Returns the name of the element type; `unreadable` if the header cannot be read.
     pub fn type_name(&self) -> String {
         self.element.map_or("unreadable".to_owned(), |element| element.to_string())
     }
@@ -324,7 +323,7 @@ fn element_or_fault<S: Serializer>(
     }
 }
 
-/// Whether a member describes or lists others, rather than being what somebody packed.
+/// Returns whether a member is a description, a manifest or a tag file, and not user data.
 fn is_description(placement: &Placement, contents: &Contents, name: &str) -> bool {
     let Some(relative) = placement.relative(name) else { return false };
     match placement.payload(name) {
@@ -343,7 +342,7 @@ fn array<'a>(contents: &'a Contents, name: &str) -> Option<ListedArray<'a>> {
         return None;
     }
     let (path, facts) = contents.arrays.get_key_value(name)?;
-    // Of a description of the plain form no model is made.
+    // Descriptions in the plain form are not parsed into a model.
     let plain = contents.plain(path);
     let model = match plain {
         Some(_) => None,
@@ -406,7 +405,7 @@ mod tests {
     use crate::ra::{Encoding, Header};
 
     #[test]
-    fn a_plain_description_is_listed_as_by_its_model() {
+    fn plain_descriptions_are_listed_like_parsed_ones() {
         let header = Header::new(ElementType::FLOAT32, vec![3, 2]).unwrap();
         for said in [
             "ndarrays:\n  a:\n    shape: [3, 2]\n    type: float32\n",

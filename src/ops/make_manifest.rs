@@ -1,5 +1,4 @@
-//! A manifest by itself: made from what is read of a pack, to look at, to keep elsewhere, or for a directory
-//! that has none.
+//! Creation of a manifest from an existing pack or directory, to print or to save.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -20,17 +19,17 @@ use crate::path::{MemberPath, escape};
 use crate::pipeline;
 use crate::progress::Progress;
 
-/// Options of [`manifest_of`] and [`write_manifest`]: the algorithm, and whether a file is replaced.
+/// Options for [`manifest_of`] and [`write_manifest`]: the algorithm, and whether to replace a file.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ManifestOptions {
-    /// The digests: by SHA-256 or SHA-512.
+    /// Algorithm of the digests: SHA-256 or SHA-512.
     pub algorithm: Algorithm,
-    /// Replace a file that is already there, and remove the signatures of the manifest that is replaced.
+    /// Whether to replace an existing file. The signatures of a replaced manifest are deleted.
     pub force: bool,
-    /// Threads; one for each core when not given.
+    /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
-    /// Who is told how far it is.
+    /// Receives progress reports and cancels the operation.
     pub progress: Progress,
 }
 
@@ -41,58 +40,58 @@ impl Default for ManifestOptions {
     }
 }
 
-/// The manifest that was made.
+/// The result of [`manifest_of`] and [`write_manifest`].
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ManifestReport {
-    /// The archive or directory, by its path as given.
+    /// The path of the archive or directory as it was given.
     pub target: PathBuf,
     /// The container of the target.
     pub container: Container,
     /// The layout of the pack.
     pub layout: Layout,
-    /// The path that it was written to; absent when it was not written.
+    /// Path of the output; absent if nothing was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<PathBuf>,
-    /// Bytes of the files that it lists.
+    /// Size of the listed files in bytes.
     pub bytes: u64,
-    /// Seconds that it took.
+    /// Duration of the operation in seconds.
     pub seconds: f64,
-    /// Warnings about names or the container. None is an error: a damaged pack gets no manifest.
+    /// Warnings about names and the container. There are no errors: a damaged pack gets no manifest.
     pub findings: Vec<Finding>,
-    /// Files that interrupted runs left where it was written; they can be deleted.
+    /// Files next to the output that interrupted runs left. You can delete them.
     pub leftovers: Vec<PathBuf>,
-    /// The algorithm of the digests.
+    /// Algorithm of the digests.
     #[cfg_attr(test, schemars(with = "String", extend("enum" = ["sha256", "sha512"])))]
     pub algorithm: Algorithm,
-    /// Files that it lists.
+    /// Number of listed files.
     pub members: usize,
-    /// Its lines, in their order.
+    /// The lines of the manifest in their order.
     #[cfg_attr(test, schemars(with = "Vec<ListedFile<'static>>"))]
     #[serde(rename = "files", serialize_with = "listed")]
     pub manifest: Manifest,
-    /// How its text writes names.
+    /// The encoding of names in the text.
     #[serde(skip)]
     names: NameEncoding,
-    /// Its place in the pack.
+    /// The name of the manifest in the pack.
     #[serde(skip)]
     place: String,
 }
 
 impl ManifestReport {
-    /// The text, a line for each file: what `sha256sum -c` reads, or in a bag its tools.
+    /// Returns the text with a line for each file, as `sha256sum -c` or, for a bag, BagIt tools read it.
     pub fn text(&self) -> Vec<u8> {
         self.manifest.to_text(self.names)
     }
 }
 
-/// Reads every file of an archive or directory, and lists the digests of what a pack's manifest lists.
+/// Reads every file of an archive or directory, and returns a manifest of their digests.
 ///
 /// # Errors
 ///
-/// When it cannot be read, or something in it is damaged or forbids reading, and by algorithms whose manifests are
-/// only read.
+/// [`Error::Io`] if the target cannot be read; [`Error::Refused`] or [`Error::Damaged`] if it is not valid;
+/// [`Error::Unsupported`] for algorithms whose manifests can only be read.
 ///
 /// ```
 /// use ra_pack::create::{ManifestOptions, manifest_of};
@@ -107,7 +106,7 @@ pub fn manifest_of(target: impl AsRef<Path>, options: &ManifestOptions) -> Resul
     let algorithm = options.algorithm;
     if !algorithm.is_written() {
         let name = algorithm.name();
-        let why = format!("a manifest by {name} is only read; make it by sha256 or sha512");
+        let why = format!("manifests with {name} can be read but not written; use sha256 or sha512");
         return Err(Error::Unsupported(why));
     }
     let progress = &options.progress;
@@ -129,7 +128,7 @@ pub fn manifest_of(target: impl AsRef<Path>, options: &ManifestOptions) -> Resul
         let name = placement.relative(&member.name);
         match (digest, name.filter(|name| is_payload(&placement, name))) {
             (Ok(digest), Some(name)) => {
-                // What no member may be called is a finding already.
+                // Names that are not valid have been reported.
                 let Ok(path) = MemberPath::new(name) else { continue };
                 bytes = bytes.saturating_add(member.size);
                 digests.push((path, digest));
@@ -161,13 +160,13 @@ pub fn manifest_of(target: impl AsRef<Path>, options: &ManifestOptions) -> Resul
     })
 }
 
-/// Makes a manifest and writes it to `output`, or to its place in a directory, which is a pack from then on.
-/// Either gets its name when it is complete.
+/// Writes a manifest to `output`, or into a directory, which thereby becomes a pack. The file appears under its name
+/// when it is complete.
 ///
 /// # Errors
 ///
-/// As [`manifest_of`]; when the file is there and may not be replaced, or cannot be written; and without
-/// `output` for an archive or a bag.
+/// As [`manifest_of`]; [`Error::AlreadyExists`] if the file exists and `force` is false; [`Error::Io`] if it cannot be
+/// written; [`Error::Unsupported`] for an archive or a bag without `output`.
 pub fn write_manifest(
     target: impl AsRef<Path>,
     output: Option<&Path>,
@@ -177,7 +176,7 @@ pub fn write_manifest(
     if output.is_none() && !fs::is_directory(target)? {
         Archive::open_watched(target, &options.progress)?;
         return Err(Error::Unsupported(format!(
-            "`{}` is an archive, in which nothing is changed; give the option `output: FILE`",
+            "`{}` is an archive and cannot be changed; set the option `output: FILE`",
             escape(&target.to_string_lossy())
         )));
     }
@@ -186,13 +185,13 @@ pub fn write_manifest(
     {
         check_apart(target, output)?;
     }
-    // What is in the way is noticed before a long work, where it is known.
+    // Checks for an existing file before the long work.
     let usual = target.join(pack::manifest_name(options.algorithm));
     free(output.unwrap_or(&usual), options)?;
     let mut made = manifest_of(target, options)?;
     if output.is_none() && made.layout == Layout::BagIt {
         return Err(Error::Unsupported(format!(
-            "`{}` is a bag, whose tag manifests list its manifest; make the bag anew: \
+            "`{}` is a bag, whose tag manifests list its manifest; create the bag again: \
              `create` with the option `layout: bagit`",
             escape(&target.to_string_lossy())
         )));
@@ -202,7 +201,7 @@ pub fn write_manifest(
     let stale = free(&path, options)?;
     made.leftovers = fs::leftovers(&path);
     options.progress.stage("finishing", 0, 0);
-    // A signature that is left would say that the new one was signed.
+    // An old signature would not match the new manifest.
     for signature in stale {
         fs::remove(&signature)?;
     }
@@ -211,13 +210,13 @@ pub fn write_manifest(
     Ok(made)
 }
 
-/// Whether a file is called as a manifest is, which a manifest may replace.
+/// Returns whether a file has the name of a manifest, which a manifest may replace.
 fn is_manifest(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     pack::manifest_algorithm(&name).is_some() || name.ends_with(pack::EXTERNAL_MANIFEST_SUFFIX)
 }
 
-/// The signatures that go with a file when it is replaced; an error when it may not be.
+/// Returns the signatures to delete with a replaced file, or an error if it must not be replaced.
 fn free(path: &Path, options: &ManifestOptions) -> Result<Vec<PathBuf>> {
     let stale = signatures_of(path);
     let taken = fs::exists(path).then_some(path).or(stale.first().map(PathBuf::as_path));
@@ -227,13 +226,13 @@ fn free(path: &Path, options: &ManifestOptions) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// One file of the pack.
+/// A file in the manifest.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ListedFile<'a> {
-    /// The name of the file, as the manifest has it, but without the escapes of lines.
+    /// Name of the file as in the manifest, without escapes.
     name: &'a str,
-    /// Its digest, in lower-case hexadecimal digits.
+    /// Its digest in lower-case hexadecimal digits.
     #[cfg_attr(test, schemars(with = "String", regex(pattern = "^([0-9a-f]{64}|[0-9a-f]{128})$")))]
     digest: Digest,
 }

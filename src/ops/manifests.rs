@@ -1,4 +1,4 @@
-//! The manifests of a pack: found, decoded, read and checked against its files in one place; and their signatures.
+//! Manifests of a pack and their signatures: finding, decoding, parsing and checking.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,16 +17,17 @@ use crate::pack::{self, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX, Layout, SIGNA
 use crate::path::escape;
 use crate::progress::Progress;
 
-/// Most bytes of manifests that are read, of one pack together: five million files with names of forty
-/// bytes. It bounds the memory that a compressed manifest can ask for.
+/// Greatest size in bytes of all manifests of a pack together: five million files with names of forty bytes. It bounds
+/// the memory that a compressed manifest can take.
 pub(super) const MAX_MANIFEST: u64 = 512 * 1024 * 1024;
 
-/// Most bytes of the manifests in an archive that are read. An entry takes three times the memory of its line.
+/// Returns the greatest number of bytes to read of the manifests in an archive. An entry takes three times the memory
+/// of its line.
 pub(super) fn longest(archive: &Archive) -> Result<u64> {
     Ok((archive.allowance()?.limit() >> 2).min(MAX_MANIFEST))
 }
 
-/// The digest of a whole open file, which nobody watches.
+/// Returns the digest of a whole open file.
 pub(super) fn digest_file(file: &File, name: &str, progress: &Progress) -> Result<Digest> {
     const BLOCK: usize = 256 * 1024;
     let len = file.len()?;
@@ -38,7 +39,7 @@ pub(super) fn digest_file(file: &File, name: &str, progress: &Progress) -> Resul
     Ok(digests.map_err(Error::io("read", file.path()))?.made_by(Algorithm::Sha256))
 }
 
-/// Reads `reader` to its end, tells `passed` of every block, and gives the digests of what it held.
+/// Reads `reader` to its end, passes every block to `passed`, and returns the digests.
 pub(super) fn digest_reader(
     reader: &mut dyn BufRead,
     algorithms: &[Algorithm],
@@ -54,12 +55,12 @@ pub(super) fn digest_reader(
     })
 }
 
-/// The path beside an archive with this suffix; none beside a source.
+/// Returns the path next to an archive with this suffix; `None` for an archive without a file.
 pub(super) fn beside_archive(archive: &Archive, suffix: &str) -> Option<PathBuf> {
     archive.is_at_path().then(|| beside(archive.path(), suffix))
 }
 
-/// A line at fault.
+/// Makes the finding about a line that is not valid.
 pub(super) fn fault_finding(manifest: &str, fault: &ManifestFault) -> Finding {
     let finding = Finding::new(Code::BadManifestLine, fault.message.as_str())
         .in_member(manifest)
@@ -67,36 +68,36 @@ pub(super) fn fault_finding(manifest: &str, fault: &ManifestFault) -> Finding {
     if fault.is_warning { finding.warning() } else { finding }
 }
 
-/// A file whose content is another than listed.
+/// Makes the finding about a file whose content does not match its digest.
 pub(super) fn mismatch(path: &str, manifest: &str, expected: &Digest, found: &Digest) -> Finding {
-    Finding::new(Code::DigestMismatch, format!("the content differs from what `{manifest}` says"))
+    Finding::new(Code::DigestMismatch, format!("the content does not match its digest in `{manifest}`"))
         .in_member(path)
         .expected(format!("{} {expected}", expected.algorithm().name()), found.to_string())
-        .hint("take the file from another copy; it or the manifest was changed or damaged")
+        .hint("restore the file from another copy; the file or the manifest was changed or damaged")
 }
 
-/// A file that is listed and not there.
+/// Makes the finding about a listed file that does not exist.
 pub(super) fn missing(path: &str, manifest: &str, line: u64) -> Finding {
     Finding::new(
         Code::MissingMember,
-        format!("the file is listed in `{manifest}`, but is not there"),
+        format!("the file is listed in `{manifest}` but missing"),
     )
     .in_member(path)
-    .expected(format!("a file, by line {line} of `{manifest}`"), "nothing")
-    .hint("take it from another copy")
+    .expected(format!("a file, from line {line} of `{manifest}`"), "nothing")
+    .hint("restore the file from another copy")
 }
 
-/// A file that is there and not listed.
+/// Makes the finding about a file that is not listed.
 pub(super) fn unlisted(path: &str, manifest: &str) -> Finding {
     Finding::new(Code::UnlistedMember, format!("the file is not listed in `{manifest}`"))
         .in_member(path)
-        .hint("find out who added it, and pack anew with or without it; nothing vouches for it")
+        .hint("find out who added it, then pack the files again with or without it")
 }
 
-/// Every file that a manifest may list by its name in the pack, with its digests where it could be read.
+/// The files that a manifest may list by their names in the pack, with digests if they could be read.
 pub(super) type PresentFiles<'a> = BTreeMap<&'a str, Option<Cow<'a, Digests>>>;
 
-/// A manifest and what it is called.
+/// A manifest and its name.
 #[derive(Debug)]
 pub(super) struct NamedManifest {
     pub(super) name: String,
@@ -104,8 +105,8 @@ pub(super) struct NamedManifest {
 }
 
 impl NamedManifest {
-    /// Holds files against the list. `present` are all files that it may list, with their digests
-    /// where they could be read; `must_list` says which of them it has to list.
+    /// Checks files against the manifest. `present` contains all files that it may list, with digests if they could be
+    /// read. `must_list` returns whether it must list a file.
     pub(super) fn check(
         &self,
         present: &PresentFiles<'_>,
@@ -116,7 +117,7 @@ impl NamedManifest {
             let path = entry.path.as_str();
             findings.extend(match present.get(path) {
                 None => Some(missing(path, &self.name, entry.line)),
-                // What kept it from being read is a finding of its own.
+                // The reason why it could not be read is reported separately.
                 Some(digests) => digests
                     .as_ref()
                     .and_then(|digests| digests.by(self.manifest.algorithm()))
@@ -128,7 +129,7 @@ impl NamedManifest {
         findings.extend(present.keys().filter(is_unlisted).map(|path| unlisted(path, &self.name)));
     }
 
-    /// That it lists fewer files than a stronger manifest has to, which are all of `files`.
+    /// Returns a warning if the manifest does not list all `files` that a stronger manifest lists.
     pub(super) fn lists_less_than<'n>(
         &self,
         files: impl Iterator<Item = &'n str>,
@@ -137,14 +138,14 @@ impl NamedManifest {
         let first = unlisted.next()?;
         let count = unlisted.count() + 1;
         let message = format!(
-            "{count} of the files are listed in a stronger manifest only, `{first}` among them"
+            "{count} files are listed only in a stronger manifest, such as `{first}`"
         );
-        let hint = "make all manifests anew: who reads this one alone does not check these files";
+        let hint = "create all manifests again; readers that use only this one do not check these files";
         let finding = Finding::new(Code::ManifestsDisagree, message).warning();
         Some(finding.in_member(&*self.name).hint(hint))
     }
 
-    /// Everything in which two manifests of one algorithm differ.
+    /// Adds the differences between two manifests with the same algorithm.
     pub(super) fn compare(&self, other: &Self, findings: &mut Vec<Finding>) {
         let entries = [self, other].map(|named| named.manifest.entries().iter());
         let paths: BTreeSet<_> = entries.into_iter().flatten().map(|entry| &entry.path).collect();
@@ -158,14 +159,14 @@ impl NamedManifest {
             let [one, other] =
                 digests.map(|digest| digest.map_or("no entry".to_owned(), |it| it.to_string()));
             let hint =
-                "find out which of the two was made with the pack; the other was changed since";
+                "find out which of the two was created with the pack; the other was changed later";
             let finding = Finding::new(Code::ManifestsDisagree, message).expected(one, other);
             findings.push(finding.in_member(path.as_str()).hint(hint));
         }
     }
 }
 
-/// Refuses a file that somebody named as a manifest, and that is none: not one of its lines is.
+/// Returns an error if a file that the caller named as a manifest has no valid line.
 pub(super) fn must_be_one(named: &NamedManifest, faults: &[Finding]) -> Result<()> {
     let Some(Finding { message, place: Some(Place::Line { line }), .. }) = faults.first() else {
         return Ok(());
@@ -177,7 +178,7 @@ pub(super) fn must_be_one(named: &NamedManifest, faults: &[Finding]) -> Result<(
     Err(Error::Unsupported(format!("`{name}` is not a manifest (line {line}: {message})")))
 }
 
-/// Reads a file beside the archive that is a manifest.
+/// Reads a manifest next to the archive.
 pub(super) fn read_beside(path: &Path) -> Result<Option<Vec<u8>>> {
     if !fs::exists(path) {
         return Ok(None);
@@ -185,15 +186,14 @@ pub(super) fn read_beside(path: &Path) -> Result<Option<Vec<u8>>> {
     fs::read_limited(path, MAX_MANIFEST).map(Some)
 }
 
-/// The path of a file beside another.
+/// Returns the path of a file with a suffix appended to its name.
 pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// What it means that a member cannot be read: damage, or that the system refused, which says nothing
-/// about the archive.
+/// Returns the finding about a damaged member, or the error of the system, which says nothing about the archive.
 pub(super) fn unreadable(member: &str, error: io::Error) -> Result<Finding> {
     if error.raw_os_error().is_some() {
         return Err(Error::io("read", Path::new(member))(error));
@@ -204,7 +204,7 @@ pub(super) fn unreadable(member: &str, error: io::Error) -> Result<Finding> {
     }
 }
 
-/// What an error while reading a member says about it.
+/// Makes the finding for an error while reading a member.
 pub(super) fn data_finding(member: &str, error: &io::Error) -> Finding {
     let (code, message) = match DataFault::of(error) {
         Some(fault @ DataFault::Checksum { .. }) => (Code::BadChecksum, fault.to_string()),
@@ -217,38 +217,38 @@ pub(super) fn data_finding(member: &str, error: &io::Error) -> Finding {
     };
     Finding::new(code, message)
         .in_member(member)
-        .hint("take it from another copy; the archive is damaged here, other members may be whole")
+        .hint("restore it from another copy; other members of the archive may be intact")
 }
 
-/// Refuses an output that would take the place of what is read: of the archive or array at `input`, of a file of
-/// the directory there, or of the manifest beside it.
+/// Checks that writing `output` would not replace the input: the archive or array at `input`, a file in a directory
+/// there, or the manifest next to it.
 ///
 /// # Errors
 ///
-/// When it would.
+/// [`Error::Unsupported`] if it would.
 pub fn check_apart(input: impl AsRef<Path>, output: impl AsRef<Path>) -> Result<()> {
     let (input, output) = (input.as_ref(), output.as_ref());
     let (Ok(read), Ok(written)) = (fs::real_path(input), fs::real_path(output)) else {
-        // Nothing is there that could be replaced.
+        // A path that does not exist cannot be replaced.
         return Ok(());
     };
     let what = if written == read {
-        "is what is read"
+        "is the input"
     } else if written.starts_with(&read) {
-        "is a file of the directory that is read"
+        "is inside the input directory"
     } else if written == beside(&read, EXTERNAL_MANIFEST_SUFFIX) {
-        "is the manifest of what is read"
+        "is the manifest of the input"
     } else {
         return Ok(());
     };
     Err(Error::Unsupported(format!(
-        "`{}` {what}; give the output another name",
+        "`{}` {what}; choose another output",
         escape(&output.to_string_lossy())
     )))
 }
 
-/// Which manifest a single file is held against when there are several: the one that every reader of
-/// packs knows, then the strongest.
+/// The order of preference among several manifests for checking a single file: the algorithm that every reader of packs
+/// knows, then the strongest.
 pub(super) const BY_PREFERENCE: [Algorithm; 6] = [
     Algorithm::Sha256,
     Algorithm::Sha512,
@@ -260,26 +260,26 @@ pub(super) const BY_PREFERENCE: [Algorithm; 6] = [
 
 /// The files at the root of a pack, by their names there.
 pub(super) trait RootFiles {
-    /// How the pack is laid out; not asked before one of its manifests was found.
+    /// Returns the layout of the pack. It is called only after a manifest was found.
     fn layout(&self) -> Result<Layout>;
 
-    /// A whole file, if there is one. What it cannot be read for is damage, or a refusal of the system.
+    /// Reads a whole file, if it exists. The error is damage or an error of the system.
     fn read(&self, name: &str) -> Result<Option<Cow<'_, [u8]>>>;
 
-    /// An error that is a finding about the pack.
+    /// Makes an error of a finding about the pack.
     fn damaged(&self, finding: Finding) -> Error;
 }
 
-/// How the tag files of a pack are encoded, and how its manifests write names.
+/// The encoding of the tag files of a pack, and of names in its manifests.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TagRules {
     pub(super) names: NameEncoding,
-    /// Nothing when the bag declares an encoding that is not known.
+    /// `None` if the bag declares an unknown encoding.
     encoding: Option<TagEncoding>,
 }
 
 impl TagRules {
-    /// The rules of a pack of this layout, with the text of `bagit.txt` when there is one.
+    /// Returns the rules of a pack with this layout and, for a bag, the text of `bagit.txt`.
     pub(super) fn of(layout: Layout, declaration: Option<&[u8]>) -> Self {
         match layout {
             Layout::Plain => Self { names: NameEncoding::Gnu, encoding: Some(TagEncoding::Utf8) },
@@ -289,21 +289,21 @@ impl TagRules {
         }
     }
 
-    /// The rules that a bag declares; where it declares none, those of BagIt 1.0 in UTF-8.
+    /// Returns the rules that a bag declares; by default those of BagIt 1.0 in UTF-8.
     pub(super) fn declared(declaration: &BagDeclaration) -> Self {
-        // Two lines may be at fault in every way; UTF-8 is what nearly every bag is in.
+        // If both lines are invalid, UTF-8 is assumed, which nearly every bag uses.
         let unknown = declaration.encoding.is_none() && declaration.version.is_some();
         let encoding = declaration.encoding.unwrap_or_default();
         let names = declaration.version.unwrap_or(BagVersion::V1_0).name_encoding();
         Self { names, encoding: (!unknown).then_some(encoding) }
     }
 
-    /// The text of a tag file in UTF-8 with plain line ends. The manifests of a plain pack stay as
-    /// they are, because their names may hold what a bag would encode.
+    /// Decodes a tag file to UTF-8 with plain line ends. Manifests of a plain pack are not changed, because their names
+    /// may contain characters that a bag would encode.
     ///
     /// # Errors
     ///
-    /// A finding when it is no text in the declared encoding, or when that is not known.
+    /// A finding if the text is not in the declared encoding, or if that is unknown.
     pub(super) fn decode<'t>(
         self,
         name: &str,
@@ -314,14 +314,14 @@ impl TagRules {
         }
         let encoding = self.encoding.ok_or_else(|| {
             const MESSAGE: &str =
-                "the manifests of the bag are in an encoding that is not supported";
+                "the encoding of the bag's manifests is not supported";
             Finding::new(Code::UnknownTagEncoding, MESSAGE).in_member(BAG_DECLARATION)
         })?;
         encoding.decode(text).ok_or_else(|| Box::new(not_text(encoding, name, 1)))
     }
 }
 
-/// A manifest as it stands, in UTF-8.
+/// The text of a manifest in UTF-8.
 #[derive(Debug)]
 pub(super) struct ManifestText<'t> {
     pub(super) name: String,
@@ -331,7 +331,7 @@ pub(super) struct ManifestText<'t> {
 }
 
 impl<'t> ManifestText<'t> {
-    /// Decodes the text of a manifest by the rules of its pack.
+    /// Decodes the text of a manifest with the rules of its pack.
     ///
     /// # Errors
     ///
@@ -353,7 +353,7 @@ impl<'t> ManifestText<'t> {
         Ok(Self { name, algorithm, names: rules.names, text })
     }
 
-    /// A manifest that lies outside of the pack, where no rules of a bag say how it is encoded.
+    /// Makes the text of a manifest outside of the pack, where no declaration of a bag applies.
     pub(super) fn outside(
         name: impl Into<String>,
         algorithm: Algorithm,
@@ -367,20 +367,20 @@ impl<'t> ManifestText<'t> {
         &self.text
     }
 
-    /// Reads every line, and adds what is wrong with any.
+    /// Parses every line, and adds the errors.
     pub(super) fn parse(self, findings: &mut Vec<Finding>) -> NamedManifest {
         let (manifest, faults) = Manifest::parse(self.algorithm, self.names, &self.text);
         findings.extend(faults.iter().map(|fault| fault_finding(&self.name, fault)));
         NamedManifest { name: self.name, manifest }
     }
 
-    /// An index of all its lines.
+    /// Makes an index of all lines.
     pub(super) fn index(&self) -> ManifestIndex {
         ManifestIndex::new(self.algorithm, self.names, &self.text)
     }
 }
 
-/// The manifest that a single file of a pack is held against.
+/// Returns the manifest for checking single files.
 pub(super) fn preferred(files: &impl RootFiles) -> Result<Option<ManifestText<'_>>> {
     for algorithm in BY_PREFERENCE {
         let name = pack::manifest_name(algorithm);
@@ -394,7 +394,7 @@ pub(super) fn preferred(files: &impl RootFiles) -> Result<Option<ManifestText<'_
     Ok(None)
 }
 
-/// How the manifests of a pack are to be read.
+/// Returns the rules for reading the manifests of a pack.
 pub(super) fn rules(files: &impl RootFiles) -> Result<TagRules> {
     let layout = files.layout()?;
     let declaration = match layout {
@@ -404,7 +404,7 @@ pub(super) fn rules(files: &impl RootFiles) -> Result<TagRules> {
     Ok(TagRules::of(layout, declaration.as_deref()))
 }
 
-/// The signatures that stand beside a manifest.
+/// Returns the signatures next to a manifest.
 pub(super) fn signatures_of(manifest: &Path) -> Vec<PathBuf> {
     let name = |extension: &&str| {
         let mut name = manifest.as_os_str().to_owned();
@@ -415,19 +415,19 @@ pub(super) fn signatures_of(manifest: &Path) -> Vec<PathBuf> {
     SIGNATURE_EXTENSIONS.iter().map(name).filter(|path| fs::exists(path)).collect()
 }
 
-/// Runs `command`, a line for the shell, with the path of the manifest behind it, and gives the
-/// signature that it made beside the manifest.
+/// Runs the shell command `command` with the path of the manifest appended, and returns the signature that it created
+/// next to the manifest.
 pub(super) fn sign(manifest: &Path, command: &str) -> Result<PathBuf> {
     let failed = |why: String| {
         Error::Unsupported(format!(
-            "the archive is whole, but its manifest is not signed: `{}` {why}",
+            "the archive is complete, but its manifest is not signed: `{}` {why}",
             escape(command)
         ))
     };
     let status = shell(command)
         .arg(manifest)
         .status()
-        .map_err(|error| failed(format!("cannot be run: {error}")))?;
+        .map_err(|error| failed(format!("cannot be started: {error}")))?;
     if !status.success() {
         return Err(failed(format!("ended with {status}")));
     }
@@ -435,14 +435,14 @@ pub(super) fn sign(manifest: &Path, command: &str) -> Result<PathBuf> {
         let known: Vec<_> =
             SIGNATURE_EXTENSIONS.iter().map(|extension| format!(".{extension}")).collect();
         failed(format!(
-            "left no signature beside `{}`; expected the same name with {} behind it",
+            "created no signature; expected `{}` followed by {}",
             escape(&manifest.to_string_lossy()),
             known.join(", ")
         ))
     })
 }
 
-/// The shell, about to run `command` with the arguments that are added.
+/// Returns a shell that runs `command` with further arguments.
 #[cfg(not(windows))]
 fn shell(command: &str) -> Command {
     let mut shell = Command::new("sh");
@@ -450,7 +450,7 @@ fn shell(command: &str) -> Command {
     shell
 }
 
-/// The shell, about to run `command` with the arguments that are added.
+/// Returns a shell that runs `command` with further arguments.
 #[cfg(windows)]
 fn shell(command: &str) -> Command {
     let mut shell = Command::new("cmd");

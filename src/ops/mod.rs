@@ -1,4 +1,4 @@
-//! The operations: each is one function with one options struct and one report.
+//! The operations. Each is a function with an options struct and a report.
 //!
 //! | operation | reads | writes |
 //! |---|---|---|
@@ -9,7 +9,7 @@
 //! | [`info`], [`array_info`] | headers and descriptions | nothing |
 //! | [`list`], [`outline`] | headers and descriptions | nothing |
 //! | [`extract`] | a pack | a directory |
-//! | [`convert`] | arrays of any form | arrays of another |
+//! | [`convert`] | arrays in any format | arrays in another format |
 //! | [`validate`] | headers and descriptions | nothing |
 //! | [`describe_target`] | headers | the missing descriptions |
 //! | [`update_descriptions`] | headers and descriptions | changed descriptions |
@@ -18,7 +18,7 @@
 //! | [`get`] | one member | a file |
 //! | [`diff_arrays`] | two arrays | nothing |
 //! | [`Pack`]'s arrays: `statistics`, `sample` | one array in blocks | nothing |
-//! | [`diff`] | what differs of two packs | nothing |
+//! | [`diff`] | two packs | nothing |
 //! | [`reshape`] | an array and its description | both, with another shape |
 //! | [`Pack`] | one member at a time | nothing |
 

@@ -1,7 +1,7 @@
-//! The structure of a pack without its data: for each group its attributes, dimensions, coordinates and variables.
+//! The structure of a pack without its data: the attributes, dimensions, coordinates and variables of each group.
 //!
-//! A pack may have a hundred thousand arrays, so that only their names are kept in order. Everything else about an array
-//! is put together when it is asked for.
+//! A pack may have a hundred thousand arrays, so only their names are sorted. Other facts about an array are collected
+//! when they are requested.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,15 +22,15 @@ use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::{ElementType, Header};
 
-/// Options of [`outline`]: the group, and the threads.
+/// Options for [`outline`]: the group and the threads.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct OutlineOptions {
-    /// The group to describe with all groups below it, such as `/run1`; all groups when not given.
+    /// Group to describe with all groups below it, such as `/run1`; all groups if `None`.
     pub group: Option<String>,
-    /// Threads; one for each core when not given.
+    /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
-    /// Receives the progress of the reading.
+    /// Receives progress reports and cancels the operation.
     pub progress: Progress,
 }
 
@@ -39,107 +39,107 @@ pub struct OutlineOptions {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Outline {
-    /// The archive or directory, by its path as given.
+    /// The path of the archive or directory as it was given.
     pub name: PathBuf,
     /// The container of the target.
     pub container: Container,
     /// The layout of the pack.
     pub layout: Layout,
-    /// The number of arrays in these groups.
+    /// Number of arrays in these groups.
     pub arrays: u64,
-    /// The attributes of the pack, which are those of the group `/`.
+    /// Attributes of the pack, which are those of the group `/`.
     #[cfg_attr(test, schemars(with = "crate::ndl::Document"))]
     #[serde(serialize_with = "by_name_in_ndl")]
     pub attributes: Vec<Attribute>,
-    /// The groups with arrays, coordinates or attributes, sorted by path.
+    /// Groups with arrays, coordinates or attributes, sorted by path.
     #[cfg_attr(test, schemars(with = "Vec<OutlineGroup<'static>>"))]
     groups: Groups,
-    /// The findings about the container and names.
+    /// Problems of the container and of names.
     pub findings: Vec<Finding>,
 }
 
-/// A directory of a pack.
+/// A group, which is a directory of the pack.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct OutlineGroup<'a> {
-    /// Its path, such as `/run1`; `/` for the top of the pack.
+    /// Path of the group, such as `/run1`; `/` for the root of the pack.
     pub path: String,
-    /// Its attributes; absent when there are none, and of `/`, whose attributes are those of the pack.
+    /// Attributes of the group; absent if there are none, and for `/`, whose attributes are those of the pack.
     #[cfg_attr(test, schemars(with = "crate::ndl::Document"))]
     #[serde(serialize_with = "by_name_in_ndl", skip_serializing_if = "<[_]>::is_empty")]
     pub attributes: &'a [Attribute],
-    /// The named dimensions of its arrays.
+    /// Named dimensions of the arrays in the group.
     pub dimensions: Vec<OutlineDimension>,
-    /// The coordinates that are defined in it.
+    /// Coordinates that are defined in the group.
     #[cfg_attr(test, schemars(with = "Vec<OutlineArray<'static>>"))]
     coordinates: OutlineArrays<'a>,
-    /// Its other arrays.
+    /// Other arrays in the group.
     #[cfg_attr(test, schemars(with = "Vec<OutlineArray<'static>>"))]
     variables: OutlineArrays<'a>,
 }
 
-/// A dimension with a name.
+/// A named dimension.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct OutlineDimension {
-    /// Its name, as shapes have it.
+    /// Name of the dimension in shapes.
     pub name: String,
-    /// The number of elements along it; absent when that is not known.
+    /// Length of the dimension; absent if it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length: Option<u64>,
-    /// The path of its coordinate, such as `/run1/time`; absent when there is none.
+    /// Path of its coordinate, such as `/run1/time`; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coordinate: Option<String>,
 }
 
-/// An array by its header and description.
+/// Facts about an array from its header and description.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct OutlineArray<'a> {
-    /// Its name in the group.
+    /// Name of the array in the group.
     pub name: &'a str,
-    /// The member with its elements; absent for a coordinate whose elements are in a description.
+    /// Member with its elements; absent for a coordinate whose elements are in a description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<&'a str>,
-    /// The type of its elements, such as `float32`; absent when there is no header, or none that can be read.
+    /// Element type, such as `float32`; absent if there is no readable header.
     #[cfg_attr(test, schemars(with = "String"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub element: Option<ElementType>,
-    /// The extent of each dimension, in the order of its description's shape.
+    /// Length of each dimension, in the order of the description's shape.
     pub shape: Vec<u64>,
-    /// The name of each dimension; nothing where the description gives a number.
+    /// Name of each dimension; `None` if the description gives only the length.
     pub dimensions: Vec<Option<Cow<'a, str>>>,
-    /// The index that is the fastest in the file.
+    /// The fastest index in the file.
     pub order: Order,
-    /// Whether it is described.
+    /// Whether the array has a description.
     pub described: bool,
-    /// Its attributes.
+    /// Attributes of the array.
     #[cfg_attr(test, schemars(with = "crate::ndl::Document"))]
     #[serde(serialize_with = "by_name_in_ndl")]
     pub attributes: Vec<Attribute>,
-    /// Its description, with the type that is meant.
+    /// Description of the array, with its resolved type.
     #[serde(skip)]
     pub description: Option<Cow<'a, Ndarray>>,
 }
 
-/// The groups as they were read. Each is put together when it is asked for.
+/// The groups that were read. Each [`OutlineGroup`] is made when it is requested.
 #[derive(Debug, Clone)]
 struct Groups {
     contents: Contents,
-    /// The arrays by group and name.
+    /// Arrays sorted by group and name.
     arrays: Vec<MemberPath>,
-    /// The coordinates in the same order.
+    /// Coordinates sorted in the same way.
     coordinates: Vec<CoordinateInfo>,
     spans: Vec<GroupSpan>,
 }
 
-/// A group, and the stretches of arrays and coordinates in it.
+/// A group, and the ranges of its arrays and coordinates.
 #[derive(Debug, Clone)]
 struct GroupSpan {
-    /// As a directory, so that the root is empty.
+    /// Directory of the group; empty for the root.
     directory: String,
     attributes: Vec<Attribute>,
     arrays: Range<usize>,
@@ -147,13 +147,13 @@ struct GroupSpan {
 }
 
 impl GroupSpan {
-    /// Its attributes, but for the root, whose attributes are those of the pack.
+    /// Returns the attributes of the group; none for the root, whose attributes are those of the pack.
     fn shown_attributes(&self) -> &[Attribute] {
         if self.directory.is_empty() { &[] } else { &self.attributes }
     }
 }
 
-/// Some arrays of one group.
+/// A range of arrays in one group.
 #[derive(Debug, Clone)]
 struct OutlineArrays<'a> {
     groups: &'a Groups,
@@ -168,11 +168,11 @@ enum Subject<'a> {
     Stated(&'a CoordinateInfo),
 }
 
-/// Reads the structure of a pack: headers and descriptions, no data.
+/// Reads the structure of a pack from headers and descriptions. Data is not read.
 ///
 /// # Errors
 ///
-/// When the target cannot be read, or is not a pack.
+/// [`Error::Io`] if the target cannot be read, and [`Error::NotAPack`] if it is not a pack.
 ///
 /// ```
 /// use ra_pack::info::{OutlineOptions, outline};
@@ -210,26 +210,26 @@ pub fn outline(target: impl AsRef<Path>, options: &OutlineOptions) -> Result<Out
     })
 }
 
-/// Whether a directory is another or is in it.
+/// Returns whether a directory is `wanted` or below it.
 fn is_below(directory: &str, wanted: &str) -> bool {
     let rest = directory.strip_prefix(wanted);
     wanted.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 impl Outline {
-    /// The groups, sorted by path.
+    /// Returns the groups, sorted by path.
     pub fn groups(&self) -> impl ExactSizeIterator<Item = OutlineGroup<'_>> {
         self.groups.spans.iter().map(|span| self.groups.group(span))
     }
 }
 
 impl<'a> OutlineGroup<'a> {
-    /// The coordinates that are defined in it, sorted by name.
+    /// Returns the coordinates that are defined in the group, sorted by name.
     pub fn coordinates(&self) -> impl ExactSizeIterator<Item = OutlineArray<'a>> {
         self.coordinates.arrays()
     }
 
-    /// Its other arrays, sorted by name.
+    /// Returns the other arrays of the group, sorted by name.
     pub fn variables(&self) -> impl ExactSizeIterator<Item = OutlineArray<'a>> {
         self.variables.arrays()
     }
@@ -254,13 +254,13 @@ impl Serialize for Groups {
     }
 }
 
-/// The directory of a coordinate, and its name.
+/// Returns the directory of a coordinate, and its name.
 fn place(coordinate: &CoordinateInfo) -> (&str, &str) {
     let path = coordinate.name.trim_start_matches('/');
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// The directory of an array; that of the root is empty.
+/// Returns the directory of an array; empty for the root.
 fn directory(path: &MemberPath) -> &str {
     path.parent().unwrap_or_default()
 }
@@ -324,7 +324,7 @@ impl Groups {
         }
     }
 
-    /// The named dimensions of arrays, and those that coordinates are about.
+    /// Returns the named dimensions of arrays, and those of coordinates.
     fn dimensions(
         &self,
         arrays: &[MemberPath],
@@ -336,7 +336,7 @@ impl Groups {
             found.insert(place(coordinate).1.to_owned(), value);
         }
         for path in arrays {
-            // A plain description of an ndarray names no dimension.
+            // Descriptions in the plain form have no named dimensions.
             let Some(facts) = self.contents.arrays.get(path) else { continue };
             if self.contents.plain(path).is_some() {
                 continue;
@@ -413,11 +413,11 @@ impl Groups {
         }
     }
 
-    /// The description of an array, whether it is of a dimension coordinate, and the attributes of its document that are
-    /// not those of its group.
+    /// Returns the description of an array, whether it describes a coordinate, and the attributes of its document that
+    /// are not those of its group.
     fn description(&self, path: &MemberPath) -> (Option<(Cow<'_, Ndarray>, bool)>, Vec<Attribute>) {
         let is_dimcoord = |entity: Entity<'_>| matches!(entity, Entity::DimCoord(_));
-        // A plain description is parsed for this array alone, and not kept.
+        // Plain descriptions are parsed on request and not kept.
         if let Some(facts) = self.contents.plain_facts(path).cloned() {
             let entity = facts.document().and_then(|document| document.entities().next());
             let owned = |entity: Entity<'_>| Cow::Owned(entity.array().clone());

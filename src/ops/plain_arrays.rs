@@ -1,21 +1,21 @@
-//! Arrays in formats of others, which are files like all others as long as nobody converts them.
+//! Arrays in other formats, which are packed as plain files unless they are converted.
 
 use std::collections::BTreeMap;
 
-/// Formats that `convert` reads, by what the names of their files end in. Pictures mostly are just that.
+/// Extensions of array formats that `convert` reads, except pictures, which are rarely meant as arrays.
 pub(super) const CONVERTIBLE: &[&str] = &["npy", "npz", "ds"];
 
-/// Formats of arrays that are not read.
+/// Extensions of array formats that ra-pack cannot read.
 pub(super) const FOREIGN: &[&str] =
     &["nc", "nc4", "cdf", "h5", "hdf5", "he5", "mat", "fits", "parquet"];
 
-/// Formats of tables that are not read, and that people read without a tool.
+/// Extensions of table formats that ra-pack cannot read and that need no tool to be read.
 pub(super) const TABLES: &[&str] = &["csv", "tsv"];
 
-/// The page with a program for each of the formats that are not read.
+/// The page with a program for each format that ra-pack cannot read.
 pub(super) const PAGE: &str = "docs/from-other-formats.md";
 
-/// How many of the files are in one of the formats, in words: `1 .nc file and 3 .npy files`. Nothing for none.
+/// Counts the files in these formats, in words: `1 .nc file and 3 .npy files`. `None` if there are none.
 pub(super) fn counted<'n>(
     names: impl Iterator<Item = &'n str>,
     formats: &[&[&str]],

@@ -1,4 +1,4 @@
-//! What a picture of an array needs: no more columns and cells than it has pixels, in bounded memory.
+//! Samples of an array for pictures: at most one value per pixel, in bounded memory.
 
 use super::open::{Axis, PackedArray};
 use super::values::{
@@ -10,20 +10,20 @@ use crate::ndl::{Ndarray, Order, Value};
 use crate::path::escape;
 use crate::pipeline;
 
-/// A stored array that is larger than this many bytes is not read whole for a picture.
+/// Size in bytes above which a stored array is not read completely for a picture.
 const WHOLE: u64 = 1 << 30;
 
-/// Options of [`PackedArray::sample`]: the part of the array, and the size of the picture.
+/// Options for [`PackedArray::sample`]: the part of the array, and the size of the picture.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SampleOptions {
-    /// The part of the array, as in `0:10,:,3`, in the order of its indices.
+    /// Part of the array, such as `0:10,:,3`, in the order of its indices.
     pub slice: Option<String>,
-    /// Most columns: points of a line, cells of a grid from left to right.
+    /// Greatest number of columns: points of a line, or cells of a grid from left to right.
     pub columns: usize,
-    /// Most cells of a grid from top to bottom.
+    /// Greatest number of cells of a grid from top to bottom.
     pub rows: usize,
-    /// Threads; one for each core when not given.
+    /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
 }
 
@@ -33,61 +33,61 @@ impl Default for SampleOptions {
     }
 }
 
-/// A picture's worth of an array.
+/// A sample of an array, small enough for a picture.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Sample {
-    /// Of one dimension, or none.
+    /// A sample with one dimension, or none.
     Line(Box<Line>),
-    /// Of two dimensions.
+    /// A sample with two dimensions.
     Grid(Box<Grid>),
 }
 
-/// The name and the meaning of the numbers of a sample.
+/// The name and the meaning of the numbers in a sample.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Quantity {
     /// The name of the array.
     pub name: String,
-    /// Its description, when there is one.
+    /// Its description, if there is one.
     pub description: Option<Ndarray>,
-    /// Whether the numbers are the magnitudes of complex ones.
+    /// Whether the numbers are magnitudes of complex numbers.
     pub is_magnitude: bool,
-    /// The names of the numbers, when they are those of an enum or truth values.
+    /// Names of the numbers, for enums and booleans.
     pub names: Vec<(String, i128)>,
-    /// The factor and the offset that were applied to the stored numbers, when the description has any.
+    /// Factor and offset that were applied to the stored numbers, if the description has any.
     pub scale_and_offset: Option<(f64, f64)>,
-    /// The dimensions of which one index is shown, in the order of the shape.
+    /// The dimensions at a fixed index, in the order of the shape.
     pub fixed: Vec<FixedAxis>,
 }
 
-/// A dimension of which a sample shows one index.
+/// A dimension at a fixed index.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FixedAxis {
-    /// The name of the dimension, when the description gives one.
+    /// Name of the dimension, if the description has one.
     pub name: Option<String>,
     /// The index in the array.
     pub index: u64,
-    /// The coordinate of this index, where the pack has it and it is a number.
+    /// The coordinate at this index, if the pack has it and it is a number.
     pub position: Option<f64>,
-    /// The name of this index: a coordinate that is text, or an entry of the array's attribute `components` or `labels`.
+    /// Name of this index: a coordinate that is text, or an entry of the array's attribute `components` or `labels`.
     pub label: Option<String>,
-    /// The description of the coordinate, when there is one.
+    /// Description of the coordinate, if there is one.
     pub coordinate: Option<Ndarray>,
 }
 
-/// An array of one dimension in at most so many columns.
+/// A sample of an array with one dimension.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Line {
-    /// What the numbers are.
+    /// The meaning of the numbers.
     pub quantity: Quantity,
-    /// The dimension; nothing for a single number.
+    /// The dimension; `None` for a single number.
     pub axis: Option<SampledAxis>,
     /// A column for each cell of the dimension.
     pub columns: Vec<Column>,
-    /// Whether a manifest vouches for the elements.
+    /// Whether a manifest confirms the elements.
     pub verified: bool,
 }
 
@@ -95,54 +95,54 @@ pub struct Line {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Column {
-    /// The first finite value; NaN when there is none.
+    /// The first finite value; NaN if there is none.
     pub first: f64,
-    /// The least finite value; NaN when there is none.
+    /// The smallest finite value; NaN if there is none.
     pub low: f64,
-    /// The greatest finite value; NaN when there is none.
+    /// The greatest finite value; NaN if there is none.
     pub high: f64,
-    /// The last finite value; NaN when there is none.
+    /// The last finite value; NaN if there is none.
     pub last: f64,
-    /// Whether an element has no finite value.
+    /// Whether an element is missing or not finite.
     pub has_gap: bool,
 }
 
-/// An array of two dimensions in at most so many cells.
+/// A sample of an array with two dimensions.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Grid {
-    /// What the numbers are.
+    /// The meaning of the numbers.
     pub quantity: Quantity,
     /// The first dimension.
     pub rows: SampledAxis,
     /// The second dimension.
     pub columns: SampledAxis,
-    /// The cells, row by row; NaN where no element has a finite value.
+    /// The cells, row by row; NaN if a cell has no finite element.
     pub cells: Vec<f64>,
-    /// Whether each cell is an element in its middle; else it is the mean of its finite elements.
+    /// Whether each cell is one element near its middle; otherwise it is the mean of its finite elements.
     pub is_nearest: bool,
-    /// Whether a manifest vouches for the elements.
+    /// Whether a manifest confirms the elements.
     pub verified: bool,
 }
 
-/// A dimension of a sample. Each cell stands for `step` elements that follow each other in the part that
-/// was taken; the last for what is left.
+/// A dimension of a sample. Each cell covers `step` consecutive elements of the selected part; the last cell covers the
+/// rest.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SampledAxis {
-    /// The name of the dimension, when the description gives one.
+    /// Name of the dimension, if the description has one.
     pub name: Option<String>,
-    /// Elements along it, of the part that was taken.
+    /// Number of elements in the selected part.
     pub extent: u64,
-    /// Cells.
+    /// Number of cells.
     pub cells: usize,
-    /// Elements in each cell.
+    /// Number of elements in each cell.
     pub step: u64,
-    /// The index in the array of an element in the middle of each cell.
+    /// Index in the array of an element near the middle of each cell.
     pub indices: Vec<u64>,
-    /// The coordinates of these elements, where the pack has them and they are numbers.
+    /// Coordinates of these elements, if the pack has them and they are numbers.
     pub positions: Option<Vec<f64>>,
-    /// The description of the coordinate, when there is one.
+    /// Description of the coordinate, if there is one.
     pub coordinate: Option<Ndarray>,
 }
 
@@ -174,14 +174,13 @@ impl Column {
 }
 
 impl PackedArray {
-    /// As much of an array, or of a part of it, as a picture of so many columns and rows can show.
+    /// Returns a sample of an array, or of a part of it, for a picture with a limited number of columns and rows.
     ///
-    /// A line gets the least and the greatest value in each column, so that no spike is lost; every element
-    /// is looked at. A grid gets the mean in each cell, or one of its elements where the names of an enum
-    /// have no mean, and where an array is stored and larger than 1 GiB: of that, only what is
-    /// shown is read. What is missing by the description is NaN (see [`statistics`](Self::statistics)).
-    /// Stored numbers become those that are meant by [`scale_and_offset`](crate::values::scale_and_offset), and so do
-    /// coordinates. Dimensions of one element are left out when there are more than two.
+    /// A line has the smallest and the greatest value in each column, so that no peak is lost; every element is read. A
+    /// grid has the mean in each cell. It has one element per cell for enums, and for stored arrays larger than 1 GiB,
+    /// of which only these elements are read. Missing values are NaN (see [`statistics`](Self::statistics)).
+    /// [`scale_and_offset`](crate::values::scale_and_offset) is applied to stored numbers and to coordinates. If there
+    /// are more than two dimensions, those of length 1 are left out.
     ///
     /// ```
     /// # fn main() -> ra_pack::Result<()> {
@@ -202,8 +201,9 @@ impl PackedArray {
     ///
     /// # Errors
     ///
-    /// When the array cannot be read, the slice does not fit it, it leaves more than two dimensions (the
-    /// message proposes one that does not), or elements are no numbers.
+    /// As [`PackedArray::read`]; [`Error::Slice`] or [`Error::SliceText`] if the slice does not fit;
+    /// [`Error::Unsupported`] if more than two dimensions remain (the message suggests a slice), or if elements are not
+    /// numbers.
     pub fn sample(&self, options: &SampleOptions) -> Result<Sample> {
         let part = ArrayPart::new(self, options.slice.as_deref())?;
         let (converter, quantity) = converter(&part)?;
@@ -225,11 +225,11 @@ impl PackedArray {
         }
     }
 
-    /// The slice that leaves the two dimensions that a picture shows best, in the order of the indices; nothing for an
-    /// array of no more dimensions than a picture has.
+    /// Returns a slice that leaves the two dimensions that suit a picture best, in the order of the indices; `None` if
+    /// the array has at most two dimensions.
     ///
-    /// Short dimensions without a name among others with one, and those whose indices have names, are taken at their
-    /// first index. Then time is taken at its middle, and then the shorter of the others.
+    /// Dimensions with named indices, and short dimensions without a name among named ones, are fixed at their first
+    /// index. Then time is fixed at its middle, and then the shorter of the others.
     ///
     /// ```
     /// # fn main() -> ra_pack::Result<()> {
@@ -242,7 +242,7 @@ impl PackedArray {
     ///
     /// # Errors
     ///
-    /// When the array or a description cannot be read.
+    /// [`Error::Array`], [`Error::Damaged`] or [`Error::Io`] if the array or a description cannot be read.
     pub fn picture_slice(&self) -> Result<Option<String>> {
         let axes = self.axes()?;
         if axes.iter().filter(|axis| axis.extent != 1).count() <= 2 {
@@ -270,10 +270,10 @@ impl PackedArray {
     }
 }
 
-/// Longest dimension without a name that is one of components, as of a vector or a colour.
+/// Greatest length of an unnamed dimension that is taken for components, such as those of a vector or a colour.
 const MOST_COMPONENTS: u64 = 4;
 
-/// Whether a dimension is time, by the description of its coordinate or by its name.
+/// Returns whether a dimension is time, according to the description of its coordinate or its name.
 fn is_time(axis: &Axis) -> bool {
     let description = axis.coordinate.as_ref().and_then(|found| found.description.as_ref());
     let attribute = |name| description.and_then(|found| found.attribute(name)?.as_str());
@@ -286,8 +286,8 @@ fn is_time(axis: &Axis) -> bool {
 /// Attributes that name the indices of a dimension without a coordinate.
 const NAMES: [&str; 2] = ["components", "labels"];
 
-/// The names of the indices of a dimension: its coordinates where these are text, or the attribute of the array that
-/// has as many names, for a dimension without a coordinate.
+/// Returns the names of the indices of a dimension: its coordinate if it is text, or, without a coordinate, an
+/// attribute of the array with the same number of names.
 fn names<'d>(axis: &'d Axis, description: Option<&'d Ndarray>) -> Option<&'d [Value]> {
     let own = match &axis.coordinate {
         Some(coordinate) => coordinate.description.as_ref()?.value.as_ref(),
@@ -301,7 +301,7 @@ fn names<'d>(axis: &'d Axis, description: Option<&'d Ndarray>) -> Option<&'d [Va
 fn converter(part: &ArrayPart<'_>) -> Result<(Converter, Quantity)> {
     let refused = |what: &str| {
         Error::Unsupported(format!(
-            "`{}`: there is no picture of {what}",
+            "`{}`: cannot plot {what}",
             escape(part.array.name())
         ))
     };
@@ -333,15 +333,15 @@ fn converter(part: &ArrayPart<'_>) -> Result<(Converter, Quantity)> {
     Ok((converter, quantity))
 }
 
-/// A dimension that is shown: its number in the file.
+/// A dimension that is shown, with its number in the file.
 #[derive(Debug, Clone, Copy)]
 struct ShownAxis {
     of_file: usize,
     taken: Taken,
 }
 
-/// The dimensions that a slice leaves, in the order of the shape; those of one element only when there are
-/// no more than two.
+/// Returns the dimensions that a slice leaves, in the order of the shape. Those of length 1 are dropped if there are
+/// more than two.
 fn shown(part: &ArrayPart<'_>) -> Vec<ShownAxis> {
     let all = part.selection.axes().iter().copied().enumerate();
     let all = all.map(|(of_file, taken)| ShownAxis { of_file, taken });
@@ -355,7 +355,7 @@ fn shown(part: &ArrayPart<'_>) -> Vec<ShownAxis> {
     all
 }
 
-/// That there are more dimensions than a picture has, with a slice that leaves two.
+/// Makes the error for too many dimensions, with a slice that leaves two.
 fn too_many(part: &ArrayPart<'_>, slice: Option<&str>) -> Error {
     let proposed = match part.array.picture_slice() {
         Ok(proposed) => proposed.unwrap_or_default(),
@@ -366,20 +366,20 @@ fn too_many(part: &ArrayPart<'_>, slice: Option<&str>) -> Error {
     let after =
         slice.map_or_else(String::new, |slice| format!(" and `{slice}` leaves more than two"));
     Error::Unsupported(format!(
-        "`{}` has {} dimensions ({}){after}; choose two of them, such as the option `slice: '{proposed}'`",
+        "`{}` has {} dimensions ({}){after}; select two, for example with the option `slice: '{proposed}'`",
         escape(part.array.name()),
         shape.len(),
         extents.join(" x "),
     ))
 }
 
-/// How the elements of a dimension are put into at most `most` cells: how many in each, and how many cells.
+/// Returns the number of elements in each cell, and the number of cells, for at most `most` cells.
 fn cells(extent: u64, most: usize) -> (u64, usize) {
     let step = extent.div_ceil(most as u64).max(1);
-    (step, usize::try_from(extent.div_ceil(step)).expect("they are no more than `most`"))
+    (step, usize::try_from(extent.div_ceil(step)).expect("there are at most `most` cells"))
 }
 
-/// The elements in the middle of the cells; of the last cell, the one that as many behind each other give.
+/// Returns the elements in the middle of the cells. In the last cell, the element continues the regular distance.
 fn middles(taken: Taken, step: u64) -> Taken {
     let Some(last) = taken.count.checked_sub(1) else { return taken };
     taken.part(((step - 1) / 2).min(last % step), step, taken.count.div_ceil(step))
@@ -387,16 +387,16 @@ fn middles(taken: Taken, step: u64) -> Taken {
 
 /// The cells along one dimension, for elements in the order of the file.
 struct CellAxis {
-    /// Elements of the dimension, and of each cell but the last.
+    /// Number of elements in the dimension, and in each cell except the last.
     count: u64,
     step: u64,
     is_flipped: bool,
-    /// How far apart the cells are in the picture.
+    /// The distance between the cells in the picture.
     stride: usize,
 }
 
 impl CellAxis {
-    /// The cell of an element, and how many elements from that on are in it.
+    /// Returns the cell of an element, and the number of elements in the cell from that one on.
     fn cell(&self, nth: u64) -> (usize, u64) {
         let left = self.count - nth;
         let (cell, len) = if self.is_flipped {
@@ -408,10 +408,10 @@ impl CellAxis {
     }
 }
 
-/// An array that is sampled.
+/// An array to sample.
 struct Sampler<'a> {
     part: ArrayPart<'a>,
-    /// The dimensions, in the order of the file.
+    /// The dimensions in the order of the file.
     axes: Vec<Axis>,
     converter: Converter,
     quantity: Quantity,
@@ -423,7 +423,7 @@ impl Sampler<'_> {
         self.axes.get(of_file).expect("the dimensions are those of the header")
     }
 
-    /// The dimensions that are not shown, in the order of the shape.
+    /// Returns the dimensions that are not shown, in the order of the shape.
     fn fixed(&self, shown: &[ShownAxis]) -> Result<Vec<FixedAxis>> {
         let all = self.part.selection.axes().iter().enumerate();
         let is_fixed = |of_file: usize| shown.iter().all(|axis| axis.of_file != of_file);
@@ -449,7 +449,7 @@ impl Sampler<'_> {
         Ok(all)
     }
 
-    /// What is known of a dimension.
+    /// Returns a dimension of the sample.
     fn describe(&self, shown: ShownAxis, most: usize) -> Result<SampledAxis> {
         let (step, cells) = cells(shown.taken.count, most);
         let middles = middles(shown.taken, step);
@@ -467,7 +467,7 @@ impl Sampler<'_> {
         Ok(SampledAxis { name, extent, cells, step, indices, positions, coordinate })
     }
 
-    /// The coordinates of some elements along a dimension, when they are numbers.
+    /// Returns the coordinates of some elements along a dimension, if they are numbers.
     fn positions(&self, axis: &Axis, taken: Taken) -> Result<Option<Vec<f64>>> {
         let Some(coordinate) = &axis.coordinate else { return Ok(None) };
         let description = coordinate.description.as_ref();
@@ -493,8 +493,8 @@ impl Sampler<'_> {
         Ok((0..taken.count).map(number).collect())
     }
 
-    /// Has `add` take the elements of a selection, cell by cell in the order of the file; answers whether a manifest
-    /// vouches for them.
+    /// Passes the elements of a selection to `add`, cell by cell in the order of the file. Returns whether a manifest
+    /// confirms them.
     fn fill(
         &self,
         selection: &ArraySelection,
@@ -554,7 +554,7 @@ impl Sampler<'_> {
             rows.step.max(columns.step) > 1 && (is_large || !self.quantity.names.is_empty());
         let mut axes = part.selection.axes().to_vec();
         let mut lane = |shown: ShownAxis, step: u64, stride| {
-            let taken = axes.get_mut(shown.of_file).expect("it is one of the axes");
+            let taken = axes.get_mut(shown.of_file).expect("the number is that of a dimension");
             if is_nearest {
                 *taken = middles(shown.taken, step);
             }
@@ -563,7 +563,7 @@ impl Sampler<'_> {
         };
         let row = lane(down, rows.step, columns.cells);
         let column = lane(across, columns.step, 1);
-        // In the order of the file, one of both is the fast one.
+        // In the order of the file, either can be the faster one.
         let lanes = if down.of_file < across.of_file { (&row, &column) } else { (&column, &row) };
         let mut sums = vec![(0.0, 0_u64); rows.cells * columns.cells];
         let verified = self.fill(&part.selection.with_axes(axes), lanes, |cell, numbers| {
@@ -573,7 +573,7 @@ impl Sampler<'_> {
                 *count += 1;
             }
         })?;
-        // A sum beyond a float is still beyond it when it is divided.
+        // A sum that overflows stays infinite after the division.
         let (factor, offset) = self.quantity.scale_and_offset.unwrap_or((1.0, 0.0));
         let mean = |(sum, count): (f64, u64)| {
             if count == 0 { f64::NAN } else { sum / float(count) * factor + offset }
@@ -589,7 +589,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_hold_all_elements_and_their_middles_lie_in_them() {
+    fn cells_cover_all_elements_and_contain_their_middles() {
         for extent in 1..60 {
             for most in 1..20 {
                 let (step, cells) = cells(extent, most);

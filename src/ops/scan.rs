@@ -1,5 +1,5 @@
-//! The first look at a pack, with which every operation on one begins: its members, how it is laid out, and either
-//! its headers and descriptions or the digests that its manifest lists.
+//! The first scan of a pack, which most operations begin with: its members, its layout, and either its headers and
+//! descriptions or the digests in its manifest.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -21,26 +21,26 @@ use crate::pack::{
 };
 use crate::path::{self, MemberPath};
 
-/// Bytes that tell whether the document of the pack was generated: more than its first line.
+/// Number of bytes that show whether the description of the pack was generated: more than its first line.
 const START: u64 = 256;
 
-/// A pack after the first look.
+/// A pack after the first scan.
 #[derive(Debug)]
 pub(super) struct PackScan {
     path: PathBuf,
-    /// Where a manifest beside the archive would be.
+    /// Path of a manifest next to the archive.
     outside: Option<PathBuf>,
     pub(super) placement: Placement,
-    /// Every member, in the order of the container.
+    /// All members in the order of the container.
     pub(super) members: Vec<Member>,
-    /// The numbers of the files that can be read.
+    /// Numbers of the files that can be read.
     pub(super) files: Vec<usize>,
-    /// Headers and descriptions, if the look was at [`ScanFor::Contents`].
+    /// Headers and descriptions, for [`ScanFor::Contents`].
     pub(super) contents: Contents,
-    /// Files at the root that say how to read the pack, or an error for each that cannot be read, if the look was at
+    /// Files at the root that determine how the pack is read, or an error for each that cannot be read, for
     /// [`ScanFor::Manifests`].
     root_files: HashMap<Arc<str>, Result<Vec<u8>, Box<Finding>>>,
-    /// Whether the document of the pack was made of its descriptions; seen by [`ScanFor::Manifests`].
+    /// Whether the description of the pack was generated from the others, for [`ScanFor::Manifests`].
     pub(super) has_generated_document: bool,
     /// Errors and warnings about the container and names.
     pub(super) findings: Vec<Finding>,
@@ -55,7 +55,7 @@ pub(super) enum ScanFor {
     Manifests,
 }
 
-/// A file after the look.
+/// A file after the scan.
 enum Seen {
     Content(Content),
     Text(Box<io::Result<Vec<u8>>>),
@@ -64,18 +64,18 @@ enum Seen {
 }
 
 impl PackScan {
-    /// Reads the structure of an archive, and the files of the `look`.
+    /// Reads the structure of an archive, and the files that `look` selects.
     pub(super) fn new(archive: &Archive, jobs: usize, look: ScanFor) -> Result<Self> {
         let path = archive.path().to_owned();
         let progress = archive.progress();
-        // Only of a stream is it known beforehand how much is read.
+        // The number of bytes to read is known only for a stream.
         progress.stage("reading", if archive.is_stream() { archive.bytes_to_read() } else { 0 }, 0);
         let (interner, allowance) = (Interner::default(), archive.allowance()?);
         let outside = beside_archive(archive, EXTERNAL_MANIFEST_SUFFIX);
         let texts = RootTexts {
             longest: manifests::longest(archive)?,
             read: AtomicU64::new(0),
-            // The manifest beside the archive comes first; those in it are then of no use.
+            // A manifest next to the archive has precedence over those inside.
             are_kept: !outside.as_ref().is_some_and(|outside| fs::exists(outside)),
         };
         let mut scan = archive.scan(jobs, |member, content| {
@@ -84,7 +84,7 @@ impl PackScan {
                 ScanFor::Manifests => texts.look(member, content),
                 ScanFor::Contents if path::is_valid(&member.name) => {
                     let mut inspector = Inspector::within(&member.name, &allowance);
-                    // A member that cannot be read is shown as far as it can.
+                    // A member that cannot be read is described as far as possible.
                     let _ = inspector.read(content);
                     Seen::Content(inspector.finish_interned(&member.name, member.size, &interner))
                 }
@@ -93,7 +93,7 @@ impl PackScan {
             progress.done(1);
             seen
         })?;
-        // What could not be read may have been cancelled.
+        // Cancellation may have caused read errors.
         progress.check()?;
         let placement = Placement::detect(&scan.members.iter().map(|(member, _)| &*member.name));
         let ambiguous = ambiguous(&scan.findings);
@@ -107,7 +107,7 @@ impl PackScan {
                 files.push(number);
             }
             match std::mem::replace(seen, Seen::Nothing) {
-                // The contents by one header would be nonsense by another.
+                // If a member has two headers, neither determines its content.
                 content @ Seen::Content(_) if !is_ambiguous => *seen = content,
                 Seen::Text(text) => {
                     let unreadable = |error| {
@@ -128,7 +128,7 @@ impl PackScan {
         });
         let contents = Contents::collect(contents);
         let mut members: Vec<_> = scan.members.into_iter().map(|(member, _)| member).collect();
-        // The vector had room for what was seen, too.
+        // The vector had room for the contents as well.
         members.shrink_to_fit();
         let findings = scan.findings;
         Ok(Self {
@@ -144,8 +144,8 @@ impl PackScan {
         })
     }
 
-    /// The digests in the manifest beside the archive, or else in the one that [`ScanFor::Manifests`] read. A damaged
-    /// manifest counts as none and becomes a finding: the files can be read all the same, unchecked.
+    /// Returns the digests in the manifest next to the archive, or else in the one that [`ScanFor::Manifests`] read. A
+    /// damaged manifest becomes a finding and is not used: the files can still be read, unchecked.
     pub(super) fn listed(&mut self) -> Result<Option<ListedDigests>> {
         let mut findings = std::mem::take(&mut self.findings);
         let outside = self.outside.take();
@@ -193,22 +193,22 @@ impl RootFiles for PackScan {
 
 /// Reads the files that may be manifests or declare a bag.
 struct RootTexts {
-    /// Most bytes of all of them, and the bytes that were read.
+    /// Greatest number of bytes of all these files, and the number read so far.
     longest: u64,
     read: AtomicU64,
-    /// Whether manifests are kept; otherwise they are only read to see whether the system permits it.
+    /// Whether to keep manifests; otherwise they are read only to detect errors of the system.
     are_kept: bool,
 }
 
 impl RootTexts {
     fn look(&self, member: &Member, content: &mut dyn BufRead) -> Seen {
-        // The name at the top, or in the one directory that may hold everything.
+        // The name at the root, or in a single directory that contains the whole pack.
         let name = member.name.split_once('/').map_or(&*member.name, |(_, last)| last);
         let is_manifest = pack::manifest_algorithm(name).is_some();
         let limit = self.longest.saturating_add(1);
         if name.rsplit('/').next() == Some(PACK_DOCUMENT) {
             let mut start = Vec::new();
-            // A document that cannot be read is reported when it is compared.
+            // A document that cannot be read is reported by the comparison.
             let _ = content.take(START).read_to_end(&mut start);
             return if pack::is_generated(&start) {
                 Seen::GeneratedDocument
@@ -229,25 +229,25 @@ impl RootTexts {
         Seen::Text(Box::new(read.and_then(|_| self.check()).map(|()| text)))
     }
 
-    /// Refuses texts that are too long together. Which of them was read last is chance, so that none of them is used.
+    /// Returns an error if the texts are too long together. Their order is random, so none of them is used.
     fn check(&self) -> io::Result<()> {
         let longest = self.longest;
         if self.read.load(Ordering::Relaxed) <= longest {
             return Ok(());
         }
-        let why = format!("the manifests are longer than the {longest} bytes that are read");
+        let why = format!("the manifests are longer than the limit of {longest} bytes");
         Err(io::Error::other(why))
     }
 }
 
-/// The digests that a manifest lists for the members of an archive. The entries of the manifest are not kept: there
-/// are as many as members, and an entry takes more memory than a member.
+/// The digests that a manifest lists for the members of an archive. Entries of the manifest are not kept, because they
+/// take more memory than members.
 pub(super) struct ListedDigests {
-    /// The name of the manifest.
+    /// Name of the manifest.
     pub(super) name: String,
-    /// By the numbers of the members.
+    /// Digests by the numbers of the members.
     pub(super) digests: DigestTable,
-    /// Listed paths without a member, and their lines.
+    /// Listed paths that are not in the archive, with their lines.
     missing: Vec<(MemberPath, u64)>,
 }
 
@@ -258,7 +258,7 @@ impl ListedDigests {
         let mut missing: Vec<_> = manifest.entries().iter().map(Some).collect();
         for (number, member) in members.iter().enumerate() {
             let relative = placement.relative(&member.name);
-            // A member outside of the pack may be listed by its whole name.
+            // A member outside of the pack may be listed with its full name.
             let path = relative.unwrap_or(&member.name);
             let at = manifest.entries().binary_search_by(|entry| entry.path.as_str().cmp(path));
             if let Some((entry, missing)) =
@@ -273,32 +273,32 @@ impl ListedDigests {
         Self { name, digests, missing }
     }
 
-    /// A finding for each listed file that is not in the archive.
+    /// Returns a finding for each listed file that is not in the archive.
     pub(super) fn missing(&self) -> impl Iterator<Item = Finding> {
         let missing = self.missing.iter();
         missing.map(|(path, line)| manifests::missing(path.as_str(), &self.name, *line))
     }
 }
 
-/// The members whose kind or content is ambiguous, so that none of them may be shown or written.
+/// Returns the members with ambiguous kind or content, which must not be shown or written.
 pub(super) fn ambiguous(findings: &[Finding]) -> HashSet<String> {
     let about = findings.iter().filter(|finding| finding.forbids_reading());
     about.filter_map(|finding| finding.member.clone()).collect()
 }
 
-/// The name under which a file belongs to the contents of the pack.
+/// Returns the name of a file in the contents of the pack.
 pub(super) fn placed(placement: &Placement, name: &Arc<str>) -> Option<MemberPath> {
     let payload = placement.payload(name);
     if payload == Some(&**name) {
         return MemberPath::new(Arc::clone(name)).ok();
     }
-    // The pack's own description is a tag file in a bag, and a payload file elsewhere.
+    // The description of the pack is a tag file in a bag, and otherwise part of the payload.
     let relative = || placement.relative(name).filter(|name| *name == PACK_DOCUMENT);
     MemberPath::new(payload.or_else(relative)?).ok()
 }
 
-/// Compares elements that descriptions repeat with the arrays of an archive. Which elements these are is known after
-/// all descriptions are, so that the few arrays are read once more.
+/// Compares elements that descriptions repeat with the arrays of an archive. These elements are known only after all
+/// descriptions are read, so the few arrays are read again.
 pub(super) fn check_values(
     archive: &Archive,
     placement: &Placement,
@@ -309,7 +309,7 @@ pub(super) fn check_values(
     if wanted.is_empty() {
         return Ok(findings);
     }
-    // A scan reads a stream once for all arrays.
+    // One scan reads a stream once for all arrays.
     let scan = archive.scan_files(jobs, |member, content| {
         let path = placed(placement, &member.name)?;
         Some(compare_values(wanted.get(path.as_str())?, content))
@@ -320,7 +320,7 @@ pub(super) fn check_values(
     Ok(findings)
 }
 
-/// The same for arrays that `open` opens one by one.
+/// Checks arrays that `open` opens one by one, as [`check_values`] does.
 pub(super) fn check_values_of(
     contents: &Contents,
     open: impl Fn(&str) -> Result<MemberReader>,
@@ -334,7 +334,7 @@ pub(super) fn check_values_of(
 
 type RepeatedValues<'c> = BTreeMap<&'c str, Vec<Inlined<'c>>>;
 
-/// The values to compare by the names of their arrays, and the findings about values that cannot be compared.
+/// Returns the values to compare by the names of their arrays, and the findings about values that cannot be compared.
 fn repeated_values(contents: &Contents) -> (RepeatedValues<'_>, Vec<Finding>) {
     let (mut wanted, mut findings) = (RepeatedValues::new(), Vec::new());
     for inlined in contents.inlined() {
@@ -349,7 +349,7 @@ fn repeated_values(contents: &Contents) -> (RepeatedValues<'_>, Vec<Finding>) {
 fn compare_values(wanted: &[Inlined<'_>], content: &mut dyn BufRead) -> Vec<Finding> {
     let len = wanted.iter().filter_map(Inlined::len).max().unwrap_or_default();
     let mut file = Vec::new();
-    // Damage is a finding of the pass that checks contents.
+    // Damage is reported by the pass that checks contents.
     if content.take(len).read_to_end(&mut file).is_err() {
         return Vec::new();
     }
@@ -365,7 +365,7 @@ mod tests {
     use crate::digest::Digest;
     use crate::manifest::Manifest;
 
-    /// A member of which nothing but the name is looked at.
+    /// Makes a member with only a name.
     fn member(name: String) -> Member {
         Member {
             name: name.into(),

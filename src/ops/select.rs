@@ -1,21 +1,21 @@
-//! Choosing members by patterns.
+//! Selection of members with patterns.
 
 use std::collections::BTreeSet;
 
 use glob::{MatchOptions, Pattern};
 
-/// How patterns match: `*` and `?` stay within a directory, `**` does not.
+/// The rules of patterns: `*` and `?` match within a directory, `**` also across directories.
 const MATCHING: MatchOptions = MatchOptions {
     case_sensitive: true,
     require_literal_separator: true,
     require_literal_leading_dot: false,
 };
 
-/// A set of patterns.
+/// Patterns of member names.
 ///
-/// A pattern without a slash is compared with every part of a name, so that `*.tmp` matches in every
-/// directory and `cache` matches a directory and all that is in it. A pattern with a slash is compared
-/// with the name from its beginning, and matches what lies below it as well.
+/// A pattern without a slash is compared with every part of a name: `*.tmp` matches in every directory, and `cache`
+/// matches a directory with its content. A pattern with a slash is compared with the name from its beginning, and also
+/// matches everything below.
 ///
 /// ```
 /// let patterns = ra_pack::list::Patterns::new(["*.tmp", "run1/raw"])?;
@@ -27,27 +27,27 @@ const MATCHING: MatchOptions = MatchOptions {
 #[derive(Debug, Clone, Default)]
 pub struct Patterns {
     patterns: Vec<Pattern>,
-    /// Names as they are; nothing else is wanted where there are such, and none is among them.
+    /// Literal names. An empty set matches nothing.
     names: Option<BTreeSet<String>>,
 }
 
-/// A pattern that cannot be read.
+/// A pattern that is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the pattern `{}` cannot be read: {reason}", crate::path::escape(pattern))]
+#[error("the pattern `{}` is not valid: {reason}", crate::path::escape(pattern))]
 #[non_exhaustive]
 pub struct InvalidPattern {
     /// The pattern.
     pub pattern: String,
-    /// What is wrong with it.
+    /// The reason.
     pub reason: &'static str,
 }
 
 impl Patterns {
-    /// Reads patterns.
+    /// Parses patterns.
     ///
     /// # Errors
     ///
-    /// When one of them has unbalanced brackets or misplaced stars.
+    /// [`InvalidPattern`] if a pattern has unbalanced brackets or misplaced stars.
     pub fn new<T: AsRef<str>>(
         patterns: impl IntoIterator<Item = T>,
     ) -> Result<Self, InvalidPattern> {
@@ -64,8 +64,8 @@ impl Patterns {
             .map(|patterns| Self { patterns, names: None })
     }
 
-    /// These patterns and names, in which no letter has a meaning: each matches what has it, and what lies
-    /// below that. No name at all matches nothing, and still is not the same as no pattern.
+    /// Adds literal names, in which no character is special. A name matches itself and everything below it. An empty
+    /// list of names matches nothing, unlike an empty list of patterns.
     ///
     /// ```
     /// let patterns = ra_pack::list::Patterns::default().and_names(["a*.ra", "run1"]);
@@ -82,12 +82,12 @@ impl Patterns {
         self
     }
 
-    /// Whether there are none, so that everything is meant.
+    /// Returns whether there are no patterns and no names, which selects everything.
     pub fn is_empty(&self) -> bool {
         self.patterns.is_empty() && self.names.is_none()
     }
 
-    /// The first of the names that none of `members` has, nor a directory above any.
+    /// Returns the first literal name that is neither a member nor a directory of one.
     pub(super) fn missing<'m>(&self, members: impl Iterator<Item = &'m str>) -> Option<&str> {
         let names = self.names.as_ref()?;
         let mut missing: BTreeSet<&str> = names.iter().map(String::as_str).collect();
@@ -102,7 +102,7 @@ impl Patterns {
         missing.pop_first()
     }
 
-    /// Whether one of them matches `name`.
+    /// Returns whether a pattern or name matches `name`.
     pub fn matches(&self, name: &str) -> bool {
         let is_named = self
             .names
@@ -119,7 +119,7 @@ impl Patterns {
     }
 }
 
-/// A name, and those of the directories that it lies in.
+/// Returns a name, and the names of the directories above it.
 fn with_parents(name: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(name), |name| name.rsplit_once('/').map(|(parent, _)| parent))
 }

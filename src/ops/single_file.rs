@@ -1,9 +1,9 @@
-//! One document or array by itself, with what belongs to it in the directories around: its partner, the
-//! coordinates that it names, the pack's own document.
+//! A single document or array with related files in the directories around it: its partner, the coordinates that it
+//! names, and the description of the pack.
 //!
-//! Where the top of the pack is, nobody says. It is taken to be the nearest directory above from which
-//! everything is found that the document refers to; the search ends at the working directory, or at the
-//! document's own directory when that lies elsewhere.
+//! The root of the pack is not known. It is assumed to be the nearest directory above that contains everything that the
+//! document refers to. The search ends at the working directory, or at the document's own directory if that is
+//! elsewhere.
 
 use std::collections::BTreeSet;
 use std::io::{self, BufReader, Write as _};
@@ -25,27 +25,27 @@ use crate::ra::{Element, RawArray};
 /// Bytes that are read at once.
 const BLOCK: usize = 64 * 1024;
 
-/// A document or array with its surroundings.
+/// A document or array with related files.
 #[derive(Debug)]
 pub(super) struct SingleFile {
-    /// The directory that names are relative to.
+    /// Directory to which names are relative.
     pub(super) root: PathBuf,
     /// The document or array.
     pub(super) subject: MemberPath,
-    /// It, its partner and what both refer to.
+    /// The subject, its partner, and everything that both refer to.
     pub(super) contents: Contents,
-    /// A document that describes no file, because of its name.
+    /// A document whose name does not match an array.
     unattached: Option<DescriptionFacts>,
 }
 
-/// Reads the document or array at `path`. `root` is the top of its pack, when that is known.
+/// Reads the document or array at `path`. `root` is the root of its pack, if known.
 pub(super) fn gather(path: &Path, root: Option<&Path>) -> Result<SingleFile> {
     let is_pack_document = path.file_name().is_some_and(|name| name == PACK_DOCUMENT);
     let roots = match root {
         Some(root) => vec![root.to_owned()],
         None => fs::enclosing_directories(path)?,
     };
-    // A document of a whole pack lies at its top.
+    // The description of a pack is at its root.
     let count = if is_pack_document && root.is_none() { 1 } else { roots.len() };
     let mut widest = None;
     for root in roots.into_iter().take(count) {
@@ -58,7 +58,7 @@ pub(super) fn gather(path: &Path, root: Option<&Path>) -> Result<SingleFile> {
     }
     widest.ok_or_else(|| {
         let root = escape_path(root.unwrap_or(Path::new(".")));
-        Error::Unsupported(format!("`{}` does not lie below `{root}`", escape_path(path)))
+        Error::Unsupported(format!("`{}` is not below `{root}`", escape_path(path)))
     })
 }
 
@@ -94,7 +94,7 @@ impl SingleFile {
         Ok(single_file)
     }
 
-    /// The array that the subject is or describes.
+    /// Returns the array that the subject is or describes.
     fn array(&self) -> String {
         format!("{}.{ARRAY_EXTENSION}", self.subject.without_extension())
     }
@@ -103,12 +103,12 @@ impl SingleFile {
         self.subject.as_str() == PACK_DOCUMENT
     }
 
-    /// Whether it is neither an array nor a description by its name.
+    /// Returns whether the name is neither that of an array nor that of a description.
     pub(super) fn is_ordinary(&self) -> bool {
         self.unattached.is_some()
     }
 
-    /// The files that were read, sorted by name.
+    /// Returns the files that were read, sorted by name.
     pub(super) fn files(&self) -> Vec<MemberPath> {
         let Contents { arrays, descriptions, pack_document, .. } = &self.contents;
         let document = pack_document.as_ref().and_then(|_| MemberPath::new(PACK_DOCUMENT).ok());
@@ -117,13 +117,13 @@ impl SingleFile {
         files.into_iter().collect()
     }
 
-    /// The array, with its description if that is a file of its own.
+    /// Returns the array, and its description if that is a separate file.
     pub(super) fn own_files(&self) -> Vec<MemberPath> {
         let stem = self.subject.without_extension();
         self.files().into_iter().filter(|path| path.without_extension() == stem).collect()
     }
 
-    /// Names files in findings by their paths, as somebody who typed `target` would type them.
+    /// Replaces names in findings by paths relative to the same directory as `target`.
     #[cfg(feature = "inspect")]
     pub(super) fn name_files(&self, target: &Path, findings: &mut [Finding]) {
         let files = self.files();
@@ -133,7 +133,7 @@ impl SingleFile {
             {
                 let (array, stem) = (&self.subject, self.subject.without_extension());
                 let command = format!("`ra-pack describe PACK/{array} > PACK/{stem}.yaml`");
-                finding.hint = Some(format!("{command} writes what the header says"));
+                finding.hint = Some(format!("{command} writes a description of its header"));
             }
             let own = format!("{}.yaml", self.subject.without_extension());
             for path in files.iter().map(MemberPath::as_str).chain([&*own]) {
@@ -147,7 +147,7 @@ impl SingleFile {
         }
     }
 
-    /// The path of a member.
+    /// Returns the path of a member.
     #[cfg(feature = "inspect")]
     fn shown(&self, target: &Path, member: &str) -> String {
         let directory =
@@ -164,7 +164,7 @@ impl SingleFile {
         path.to_string_lossy().into_owned()
     }
 
-    /// An error if what is called an array, at `path`, is a file of another format.
+    /// Returns an error if the file at `path` is called an array and has another format.
     pub(super) fn refuse_other_formats(&self, path: &Path) -> Result<()> {
         match self.contents.arrays.get(&self.subject).map(|facts| &facts.header) {
             Some(Err(fault)) => {
@@ -181,7 +181,7 @@ impl SingleFile {
         self.unattached.is_none() && !self.is_pack_document()
     }
 
-    /// Adds a file when it is there.
+    /// Adds a file if it exists.
     fn add(&mut self, name: &str) -> Result<()> {
         let Ok(member) = MemberPath::new(name) else { return Ok(()) };
         let path = self.root.join(name);
@@ -197,7 +197,7 @@ impl SingleFile {
         Ok(())
     }
 
-    /// The arrays that may be coordinates of the subject; all arrays when it describes a whole pack.
+    /// Returns the arrays that may be coordinates of the subject, or all arrays for the description of a pack.
     fn needed(&self) -> Vec<String> {
         let file = |path: &str| format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/'));
         let own = self.contents.descriptions.values().map(|facts| &**facts).chain(&self.unattached);
@@ -234,7 +234,7 @@ impl SingleFile {
         names
     }
 
-    /// Whether everything is there that the subject refers to.
+    /// Returns whether everything that the subject refers to was found.
     fn is_complete(&self) -> bool {
         !self.findings().iter().any(|finding| {
             matches!(
@@ -247,7 +247,7 @@ impl SingleFile {
         })
     }
 
-    /// Everything that is wrong with the subject and its partner.
+    /// Returns the problems of the subject and its partner.
     pub(super) fn findings(&self) -> Vec<Finding> {
         let mut findings = self.contents.findings();
         if !self.is_pack_document() {
@@ -266,7 +266,7 @@ impl SingleFile {
         findings
     }
 
-    /// Elements that the subject repeats and its array does not hold.
+    /// Returns the problems of elements that the subject repeats from its array.
     #[cfg(feature = "inspect")]
     pub(super) fn inline_findings(&self) -> Result<Vec<Finding>> {
         let open = |path: &str| {
@@ -283,7 +283,7 @@ impl SingleFile {
         Ok(findings)
     }
 
-    /// What the subject should say beyond what is required.
+    /// Returns the problems of optional metadata in the subject.
     #[cfg(feature = "inspect")]
     pub(super) fn metadata_findings(&self) -> Result<Vec<Finding>> {
         let open = |path: &str| {
@@ -304,7 +304,7 @@ impl SingleFile {
         Ok(findings)
     }
 
-    /// Documents that were read on account of the subject itself.
+    /// Returns the findings about extension words in the documents of the subject.
     pub(super) fn extension_words(&self) -> Vec<Finding> {
         let mut findings = self.contents.extension_words();
         findings.retain(|finding| finding.member.as_deref() == Some(self.subject.as_str()));
@@ -314,7 +314,7 @@ impl SingleFile {
     }
 }
 
-/// The description of the array at `path`; nothing when it has none.
+/// Returns the description of the array at `path`, if it has one.
 pub(super) fn description_beside(path: &Path) -> Result<Option<Ndarray>> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if !crate::path::is_valid(name.as_ref()) || !pack::is_array(name.as_ref()) {
@@ -326,11 +326,11 @@ pub(super) fn description_beside(path: &Path) -> Result<Option<Ndarray>> {
     Ok(described.map(|described| described.entity.array().clone()))
 }
 
-/// Whether `path` is an array file rather than a pack.
+/// Returns whether `path` is an array file, and not a pack.
 ///
 /// # Errors
 ///
-/// When there is nothing at `path`.
+/// [`Error::Io`] if `path` does not exist.
 pub fn is_array_file(path: impl AsRef<Path>) -> Result<bool> {
     let path = path.as_ref();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -338,24 +338,23 @@ pub fn is_array_file(path: impl AsRef<Path>) -> Result<bool> {
     Ok(!fs::is_directory(path)? && is_named)
 }
 
-/// Whether `path` is a pack, a directory or an archive by its name or its first bytes, rather than an array
-/// file.
+/// Returns whether `path` is a pack: a directory, or an archive according to its name or first bytes.
 ///
 /// # Errors
 ///
-/// When there is nothing at `path`.
+/// [`Error::Io`] if `path` does not exist.
 pub fn is_pack(path: impl AsRef<Path>) -> Result<bool> {
     let path = path.as_ref();
     Ok(fs::is_directory(path)? || (!is_array_file(path)? && Archive::is_archive(path)?))
 }
 
-/// Why what is at `path` is not taken as an array, which is known by its name.
+/// Makes the error for a path that is not called an array.
 pub(super) fn not_an_array(path: &Path) -> Error {
     let name = path.to_string_lossy().into_owned();
     match fs::kind_of(path) {
         Ok(FileKind::RawArray) => Error::mismatch(
             name,
-            format!("a RawArray file by itself needs a name that ends in .{ARRAY_EXTENSION}"),
+            format!("a single RawArray file must have the extension .{ARRAY_EXTENSION}"),
         ),
         Ok(kind) => Error::NotAnArray { name, kind },
         Err(error) => error,
@@ -376,7 +375,8 @@ impl<T: Element> RawArray<T> {
     ///
     /// # Errors
     ///
-    /// When it cannot be read, is damaged, or does not hold elements of type `T`.
+    /// [`Error::Io`] if the file cannot be read, and [`Error::Array`] or [`Error::NotAnArray`] if it is damaged, is not
+    /// a RawArray file, or has another element type.
     ///
     /// ```
     /// use ra_pack::RawArray;
@@ -400,13 +400,12 @@ impl<T: Element> RawArray<T> {
         Self::read_sized(file, len).map_err(|error| Error::array_file(path, error))
     }
 
-    /// Writes the file at `path`, in the place of what may be there. The new file is complete and on the disk before
-    /// it gets the name, which can take milliseconds; [`write_to`](Self::write_to) writes to a file of the program's
-    /// own, and waits for no disk.
+    /// Writes the array to the file at `path`, and replaces an existing file. The new file is synced before it is
+    /// renamed, which can take milliseconds. To avoid this, use [`write_to`](Self::write_to) with your own file.
     ///
     /// # Errors
     ///
-    /// When it cannot be written.
+    /// [`Error::Io`] if the file cannot be written.
     #[cfg(feature = "write")]
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         fs::write_new(path.as_ref(), true, |out| {

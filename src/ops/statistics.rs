@@ -1,9 +1,8 @@
-//! Statistics of one array, in bounded memory whatever its size.
+//! Statistics of an array in bounded memory.
 //!
-//! Two passes are made where a histogram is wanted: one for the range, one for the counts. A small array
-//! is kept between them. Blocks are of a fixed number of elements and their results are combined in the
-//! order of the file, so that the same elements give the same bits in every container and with any number
-//! of threads.
+//! A histogram takes two passes: one for the range, one for the counts. A small array is kept between them. Blocks have
+//! a fixed number of elements, and their results are combined in the order of the file. So the same elements give
+//! exactly the same results in every container and with any number of threads.
 
 use serde::Serialize;
 
@@ -15,25 +14,25 @@ use crate::error::Result;
 use crate::pipeline;
 use crate::ra::{ElementKind, ElementType};
 
-/// Elements that are kept between two passes.
+/// Number of elements that are kept between two passes.
 const KEPT: u64 = 1 << 20;
 
-/// Most bins: each takes memory in each thread.
+/// Greatest number of bins. Each takes memory in each thread.
 const MAX_BINS: usize = 1 << 16;
 
-/// Sums that run side by side, so that a processor can add several numbers at once. Their number is a part
-/// of the result: it decides in what order numbers are added.
+/// Number of parallel sums, so that a processor can add several numbers at once. It affects the result, because it
+/// determines the order of additions.
 const LANES: usize = 8;
 
-/// Options of [`PackedArray::statistics`]: the part of the array, and the histogram.
+/// Options for [`PackedArray::statistics`]: the part of the array, and the histogram.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct StatisticsOptions {
-    /// The part of the array, as in `0:10,:,3`, in the order of its indices.
+    /// Part of the array, such as `0:10,:,3`, in the order of its indices.
     pub slice: Option<String>,
-    /// Bins of a histogram over the finite values; none when not given.
+    /// Number of bins of a histogram of the finite values; no histogram if `None`.
     pub bins: Option<usize>,
-    /// Threads; one for each core when not given.
+    /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
 }
 
@@ -43,53 +42,53 @@ pub struct StatisticsOptions {
 #[serde(tag = "of", rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Statistics {
-    /// Numbers.
+    /// Statistics of numbers.
     Numbers(NumberStatistics),
-    /// The magnitudes of complex numbers.
+    /// Statistics of the magnitudes of complex numbers.
     Magnitudes(NumberStatistics),
-    /// Truth values and enums: how many there are of each.
+    /// Counts of booleans or of the members of an enum.
     Names(NameStatistics),
-    /// Elements that are no numbers.
+    /// Elements that are not numbers.
     Nothing {
-        /// The number of elements.
+        /// Number of elements.
         count: u64,
-        /// The kind of the elements.
+        /// Kind of the elements.
         reason: String,
     },
 }
 
-/// Statistics of numbers. All but the counts are of the finite values: those that are neither missing
-/// nor NaN nor infinite.
+/// Statistics of numbers. Except for the counts, they include only finite values: those that are neither missing, nor
+/// NaN, nor infinite.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct NumberStatistics {
-    /// The number of elements.
+    /// Number of elements.
     pub count: u64,
-    /// The number of elements that are finite and not missing.
+    /// Number of elements that are finite and not missing.
     pub finite: u64,
-    /// The number of missing values by the description: `storage.fillvalue`, the attributes
-    /// `_FillValue` and `missing_value`, and what lies outside `valid_range`, `valid_min`, `valid_max`.
+    /// Number of missing values according to the description: `storage.fillvalue`, the attributes `_FillValue` and
+    /// `missing_value`, and values outside of `valid_range`, `valid_min` and `valid_max`.
     pub missing: u64,
-    /// The number of elements that are NaN and not missing.
+    /// Number of elements that are NaN and not missing.
     pub nan: u64,
-    /// The number of elements that are positive infinity.
+    /// Number of elements that are positive infinity.
     pub positive_infinite: u64,
-    /// The number of elements that are negative infinity.
+    /// Number of elements that are negative infinity.
     pub negative_infinite: u64,
-    /// The least value, exact; text for integers beyond 64 bits.
+    /// The smallest value, exact; text for integers beyond 64 bits.
     pub min: Option<Number>,
     /// The greatest value, exact; text for integers beyond 64 bits.
     pub max: Option<Number>,
-    /// The arithmetic mean; nothing when there are no values, or it is beyond what a float holds.
+    /// Arithmetic mean; none if there are no values, or if it overflows a float.
     pub mean: Option<f64>,
-    /// The standard deviation of the values themselves (divided by their number); nothing when there are
-    /// no values, or it is beyond what a float holds.
+    /// Population standard deviation (divided by the number of values); none if there are no values, or if it
+    /// overflows a float.
     pub std: Option<f64>,
-    /// The distribution of the values, where it was asked for and there are any.
+    /// Distribution of the values, if requested and if there are values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub histogram: Option<Histogram>,
-    /// Whether a manifest vouches for the elements.
+    /// Whether a manifest confirms the elements.
     pub verified: bool,
 }
 
@@ -98,51 +97,51 @@ pub struct NumberStatistics {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct NameStatistics {
-    /// The number of elements.
+    /// Number of elements.
     pub count: u64,
     /// The count of each name, in the order of the description.
     pub categories: Vec<Category>,
-    /// The number of elements that are none of these.
+    /// Number of elements without a name.
     pub unnamed: u64,
-    /// Whether a manifest vouches for the elements.
+    /// Whether a manifest confirms the elements.
     pub verified: bool,
 }
 
-/// A member of an enum, or a truth value.
+/// A member of an enum, or a boolean.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Category {
     /// The name.
     pub name: String,
-    /// The number that is stored for it.
+    /// The stored number.
     pub value: i128,
-    /// Elements that are it.
+    /// Number of elements with this value.
     pub count: u64,
 }
 
-/// A distribution of values: equal bins from the least to the greatest. A value on the edge between two
-/// bins belongs to the upper one, the greatest value to the last bin, as numpy has it.
+/// A distribution of values in equal bins from the smallest to the greatest value. As in NumPy, a value on the edge
+/// between two bins belongs to the upper one, and the greatest value to the last bin.
 ///
-/// When all values are the same there is one bin. Of integers with no more values than bins, each value
-/// has a bin of its own with it in the middle.
+/// If all values are the same, there is one bin. Integers with no more different values than bins get a bin each, with
+/// the value in its middle.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Histogram {
-    /// The edges of the bins, rising: one more than there are bins.
+    /// Increasing edges of the bins: one more than there are bins.
     pub edges: Vec<f64>,
-    /// Values in each bin.
+    /// Number of values in each bin.
     pub counts: Vec<u64>,
 }
 
 impl PackedArray {
-    /// Statistics of the array, or of a part of it.
+    /// Computes statistics of the array, or of a part of it.
     ///
-    /// Elements are read in blocks, so that memory does not grow with the array, however it is
-    /// compressed (an array whose own header says that it is encoded is decoded as a whole). The result
-    /// does not depend on the number of threads, nor on the container. A whole array is held against the
-    /// manifest on the way, a slice of a stored one is not, as in [`PackedArray::slice`].
+    /// Elements are read in blocks, so memory does not grow with the size of the array, even if it is compressed. An
+    /// array whose header says that it is encoded is decoded as a whole. The result does not depend on the number of
+    /// threads or on the container. A whole array is checked against the manifest; a slice of a stored array is not, as
+    /// in [`PackedArray::slice`].
     ///
     /// ```
     /// # fn main() -> ra_pack::Result<()> {
@@ -162,7 +161,7 @@ impl PackedArray {
     ///
     /// # Errors
     ///
-    /// When the array cannot be read, is damaged, or the slice does not fit it.
+    /// As [`PackedArray::read`], and [`Error::Slice`] or [`Error::SliceText`] if the slice does not fit.
     pub fn statistics(&self, options: &StatisticsOptions) -> Result<Statistics> {
         let part = ArrayPart::new(self, options.slice.as_deref())?;
         let jobs = pipeline::jobs(options.jobs);
@@ -250,17 +249,17 @@ fn add_counts(counts: &mut [u64], more: &[u64]) {
     }
 }
 
-/// Counts the elements of one enum.
+/// Counts the elements of an enum.
 struct Counter {
     read: ReadNumber,
     width: usize,
     members: Vec<(String, i128)>,
-    /// Numbers with the places of their members.
+    /// The numbers, sorted, with the positions of their members.
     sorted: Vec<(i128, usize)>,
 }
 
 impl Counter {
-    /// For elements of that type; nothing when they are no integers of at most 64 bits.
+    /// Makes a counter for elements of a type; `None` if they are not integers of at most 64 bits.
     fn new(element: ElementType, members: &[(String, i128)]) -> Option<Self> {
         let element = if element.reads_as::<u8>() { ElementType::UINT8 } else { element };
         let width = usize::try_from(element.elbyte()).ok()?;
@@ -268,13 +267,13 @@ impl Counter {
         let read = read_number(element).filter(|_| is_integer && width <= 8)?;
         let places = members.iter().enumerate().map(|(nth, (_, value))| (*value, nth));
         let mut sorted: Vec<_> = places.collect();
-        // Of two names for a number, the first gets the count.
+        // If two names have the same number, the first gets the count.
         sorted.sort_unstable();
         sorted.dedup_by_key(|(value, _)| *value);
         Some(Self { read, width, members: members.to_vec(), sorted })
     }
 
-    /// A count for each member, and one for all others.
+    /// Returns a count for each member, and one for all other elements.
     fn count(&self, block: &[u8]) -> Vec<u64> {
         let mut counts = vec![0; self.members.len() + 1];
         let place = |number: Number| {
@@ -289,7 +288,7 @@ impl Counter {
         if self.width == 1 {
             let mut times = [0; 256];
             for byte in block {
-                *times.get_mut(usize::from(*byte)).expect("it is a byte") += 1;
+                *times.get_mut(usize::from(*byte)).expect("a byte is a valid index") += 1;
             }
             for (byte, times) in (0..=u8::MAX).zip(times) {
                 add((self.read)(&[byte]), times);
@@ -313,13 +312,13 @@ impl Counter {
 }
 
 impl Histogram {
-    /// Without a count in any bin.
+    /// Makes a histogram with empty bins.
     fn new(low: f64, high: f64, bins: usize, whole: bool) -> Self {
         let bins = bins.clamp(1, MAX_BINS);
         let wide = |bins: usize| float(bins as u64);
         #[expect(
             clippy::float_cmp,
-            reason = "one value has a bin of its own, two close ones do not"
+            reason = "a single value has its own bin, two close values do not"
         )]
         let is_one = low == high;
         if is_one {
@@ -337,23 +336,23 @@ impl Histogram {
             match (nth == bins, edge.is_finite()) {
                 (true, _) => high,
                 (false, true) => edge,
-                // The range itself is beyond a float.
+                // The range itself overflows a float.
                 (false, false) => low * (1.0 - part) + high * part,
             }
         };
         Self { edges: (0..=bins).map(edge).collect(), counts: vec![0; bins] }
     }
 
-    /// How many of some numbers lie in each bin; those outside and what is no number in none.
+    /// Counts the numbers in each bin. Numbers outside of the range and NaN are not counted.
     fn count(&self, numbers: &[f64]) -> Vec<u64> {
         let mut counts = vec![0; self.counts.len()];
         let [low, .., high] = *self.edges else { return counts };
         let last = counts.len() - 1;
-        // Halves, since the range itself may be beyond a float.
+        // Divided by two, because the range itself may overflow a float.
         let scale = float(counts.len() as u64) / (high / 2.0 - low / 2.0);
         for number in numbers.iter().filter(|number| (low..=high).contains(*number)) {
             let mut bin = floor((number / 2.0 - low / 2.0) * scale).min(last);
-            // What was rounded is set right by the edges themselves.
+            // Compares with the edges to correct rounding.
             if self.edges.get(bin).is_some_and(|edge| number < edge) {
                 bin -= 1;
             } else if bin < last && self.edges.get(bin + 1).is_some_and(|edge| number >= edge) {
@@ -368,13 +367,13 @@ impl Histogram {
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "it saturates, and what is no number becomes 0"
+    reason = "the conversion saturates, and NaN becomes 0"
 )]
 fn floor(number: f64) -> usize {
     number as usize
 }
 
-/// What is known of some numbers.
+/// Moments and extremes of some numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Moments {
     finite: u64,
@@ -384,9 +383,9 @@ struct Moments {
     low: f64,
     high: f64,
     mean: f64,
-    /// The sum of the squares of the distances from the mean.
+    /// Sum of the squared distances from the mean.
     squares: f64,
-    /// As of [`Floats`].
+    /// As in [`Floats`].
     missing: u64,
     exact: Option<(Number, Number)>,
 }
@@ -398,10 +397,10 @@ impl Default for Moments {
 }
 
 impl Moments {
-    /// Of the numbers of one block.
+    /// Returns the moments of the numbers in one block.
     fn of(Floats { mut numbers, missing, exact }: Floats) -> Self {
         let (mut nan, mut positive, mut negative) = (0, 0, 0);
-        // Without an early end, several are looked at at once.
+        // No early exit, so that several numbers are tested at once.
         if !numbers.iter().fold(true, |all, number| all & number.is_finite()) {
             numbers.retain(|number| {
                 nan += u64::from(number.is_nan());
@@ -418,7 +417,7 @@ impl Moments {
         } else if sum.is_finite() {
             sum / count
         } else {
-            // Each number is small enough when it is divided first.
+            // Dividing first keeps the sum from overflowing.
             in_lanes(numbers, 0.0, |sum, number| sum + number / count).into_iter().sum()
         };
         let squares = in_lanes(numbers, 0.0, |sum, number| sum + (number - mean) * (number - mean));
@@ -438,8 +437,7 @@ impl Moments {
         }
     }
 
-    /// Adds what is known of the numbers behind these by the update of Chan, Golub and
-    /// others (1979).
+    /// Adds the moments of the numbers that follow, with the update of Chan, Golub and LeVeque (1979).
     fn add(&mut self, other: &Self) {
         self.nan += other.nan;
         self.positive += other.positive;
@@ -483,7 +481,7 @@ fn most(one: f64, other: f64) -> f64 {
     if other > one { other } else { one }
 }
 
-/// Folds every eighth number, and every eighth from the second one on, and so forth.
+/// Folds every eighth number, beginning at each of the first eight.
 fn in_lanes(numbers: &[f64], start: f64, fold: impl Fn(f64, f64) -> f64) -> [f64; LANES] {
     let mut lanes = [start; LANES];
     let chunks = numbers.chunks_exact(LANES);
@@ -506,7 +504,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_are_counted_and_others_too() {
+    fn members_and_other_elements_are_counted() {
         let members = [("a".to_owned(), -1), ("b".to_owned(), 3), ("again".to_owned(), 3)];
         let counter = Counter::new(ElementType::INT8, &members).unwrap();
         let (categories, unnamed) = counter.finish(&counter.count(&[255, 3, 3, 7]));
@@ -526,21 +524,21 @@ mod tests {
     }
 
     #[test]
-    fn edges_belong_to_the_upper_bin_and_the_last_to_the_last() {
+    fn edges_belong_to_the_upper_bin_and_the_last_edge_to_the_last_bin() {
         let numbers = [0.0, 0.5, 1.0, 1.5, 2.0, f64::NAN, f64::INFINITY];
         let histogram = counted(0.0, 2.0, 2, false, &numbers);
         assert_eq!((histogram.edges, histogram.counts), (vec![0.0, 1.0, 2.0], vec![2, 3]));
     }
 
     #[test]
-    fn few_integers_have_a_bin_each() {
+    fn few_integers_get_a_bin_each() {
         let histogram = counted(-1.0, 2.0, 10, true, &[-1.0, 0.0, 0.0, 2.0]);
         assert_eq!(histogram.edges, [-1.5, -0.5, 0.5, 1.5, 2.5]);
         assert_eq!(histogram.counts, [1, 2, 0, 1]);
     }
 
     #[test]
-    fn every_number_is_counted_whatever_the_range() {
+    fn every_number_is_counted_in_any_range() {
         let alike = counted(0.1, 0.1, 10, false, &[0.1; 5]);
         assert_eq!(alike.counts, [5]);
         for (low, high) in [(-f64::MAX, f64::MAX), (0.0, 5e-324), (1.0, 1.0 + f64::EPSILON)] {
@@ -558,7 +556,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_one_and_all_alike() {
+    fn empty_single_and_equal_numbers_have_a_histogram() {
         assert_eq!((of(&[]).finite, of(&[]).mean(), of(&[]).std()), (0, None, None));
         let nan = of(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY]);
         assert_eq!((nan.nan, nan.positive, nan.negative, nan.mean()), (1, 1, 1, None));
@@ -573,7 +571,7 @@ mod tests {
         assert!((huge.mean().unwrap() / f64::MAX - 1.0).abs() < 1e-12);
         let both = of(&[f64::MAX, -f64::MAX].repeat(500));
         assert!(both.mean().unwrap().abs() < f64::MAX * 1e-9);
-        assert_eq!(both.std(), None, "its square is beyond a float");
+        assert_eq!(both.std(), None, "its square overflows a float");
     }
 
     proptest! {

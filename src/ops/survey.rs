@@ -1,7 +1,6 @@
-//! A look at a source directory: what is there, what it says about itself, what is wrong.
+//! A survey of a source directory: its files, their headers and descriptions, and problems.
 //!
-//! Only headers and descriptions are needed, so that everything is known to be right before the first
-//! byte of a large array is copied.
+//! Only headers and descriptions are read, so that problems are known before the first byte of a large array is copied.
 
 use std::io::BufReader;
 use std::num::NonZeroU64;
@@ -19,18 +18,18 @@ use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::Header;
 
-/// Files that one job takes at a time.
+/// Number of files that one job takes at a time.
 const STEP: usize = 64;
-/// Bytes that are asked for at once: more than any header, as much as most descriptions.
+/// Bytes to read at once: more than any header, and enough for most descriptions.
 const BLOCK: usize = 8 * 1024;
 
-/// What lies in a source directory.
+/// The content of a source directory.
 #[derive(Debug)]
 pub(super) struct Survey {
     /// Files and directories, sorted by name.
     pub(super) entries: Vec<SourceEntry>,
     pub(super) contents: Contents,
-    /// What is wrong with the names and kinds of files.
+    /// Problems with the names and kinds of files.
     pub(super) findings: Vec<Finding>,
 }
 
@@ -39,9 +38,9 @@ pub(super) struct Survey {
 pub(super) struct SourceEntry {
     pub(super) path: MemberPath,
     pub(super) source: EntrySource,
-    /// The length of its header, when it is an array.
+    /// Size of its header in bytes, if it is an array.
     pub(super) header_len: Option<NonZeroU64>,
-    /// What was written of it. Without digests it has a place only.
+    /// The written member; without digests, only its place in the archive.
     pub(super) placed: Option<Placed>,
 }
 
@@ -49,21 +48,21 @@ pub(super) struct SourceEntry {
 #[derive(Debug)]
 pub(super) enum EntrySource {
     Directory,
-    /// A directory that is no member: what is in it says that it is there, or the layout has no place for it.
+    /// A directory without a member of its own, because its files imply it or the layout has no place for it.
     Implied,
-    /// A file, and what it looked like when it was looked at.
+    /// A file, with its size and time when it was read.
     File(Option<Stamp>),
-    /// A text that was made for the archive.
+    /// A text that was generated for the archive.
     Made(Box<[u8]>),
     /// A member of an older archive.
     Kept(Box<KeptMember>),
 }
 
-/// A file that is taken over from an older archive as it is packed there.
+/// A file that is copied from an older archive in its compressed form.
 #[derive(Debug)]
 pub(super) struct KeptMember {
     pub(super) member: Member,
-    /// The digests that its manifests list.
+    /// The digests in its manifests.
     pub(super) digests: Digests,
 }
 
@@ -72,7 +71,7 @@ impl SourceEntry {
         Self { path, source, header_len: None, placed: None }
     }
 
-    /// What the file looked like.
+    /// Returns the size and time of the file.
     pub(super) fn stamp(&self) -> Option<&Stamp> {
         match &self.source {
             EntrySource::File(stamp) => stamp.as_ref(),
@@ -80,7 +79,7 @@ impl SourceEntry {
         }
     }
 
-    /// Bytes of the content, as far as they are known.
+    /// Returns the size of the content in bytes, as far as it is known.
     pub(super) fn size(&self) -> u64 {
         match &self.source {
             EntrySource::Made(text) => text.len() as u64,
@@ -90,8 +89,8 @@ impl SourceEntry {
     }
 }
 
-/// Everything below `root` that is not excluded, sorted by name, and what is wrong with names and kinds. `own` are the names of files that the operation itself
-/// writes, when they lie in the source.
+/// Lists everything below `root` that is not excluded, sorted by name, and reports problems with names and kinds. `own`
+/// contains the names of files in the source that the operation itself writes.
 pub(super) fn names(
     root: &Path,
     excluded: &Patterns,
@@ -125,7 +124,7 @@ pub(super) fn names(
             MemberKind::File | MemberKind::Directory if is_unfinished(path.as_str()) => findings.push(
                 Finding::new(
                     Code::OddContainer,
-                    "this was left by an interrupted run and is not packed",
+                    "an interrupted run left this file; it is not packed",
                 )
                 .in_member(path.as_str())
                 .hint("delete it"),
@@ -135,7 +134,7 @@ pub(super) fn names(
             MemberKind::Link => findings.push(
                 Finding::new(Code::Link, "the file is a symbolic link")
                     .in_member(path.as_str())
-                    .hint("the option `dereference` packs what it leads to, the option `exclude` leaves it out"),
+                    .hint("pack its target with the option `dereference`, or leave it out with the option `exclude`"),
             ),
             MemberKind::Special => findings.push(
                 Finding::new(
@@ -150,7 +149,7 @@ pub(super) fn names(
     Ok((entries, findings))
 }
 
-/// Looks at everything below `root`.
+/// Surveys everything below `root`.
 pub(super) fn survey(root: &Path, jobs: usize, progress: &Progress) -> Result<Survey> {
     progress.stage("reading", 0, 0);
     let (mut entries, findings) = names(root, &Patterns::default(), &[], false, progress)?;
@@ -170,7 +169,7 @@ pub(super) fn survey(root: &Path, jobs: usize, progress: &Progress) -> Result<Su
 }
 
 impl Survey {
-    /// What the looks at `entries` told, which are in the same order.
+    /// Collects the contents of `entries`, given in the same order.
     pub(super) fn collect(
         mut entries: Vec<SourceEntry>,
         looked: Vec<Vec<Content>>,
@@ -184,7 +183,7 @@ impl Survey {
     }
 }
 
-/// Looks at one file after the other.
+/// Reads files one after the other.
 pub(super) struct Looker<'p> {
     below: Below,
     progress: &'p Progress,
@@ -192,7 +191,7 @@ pub(super) struct Looker<'p> {
 }
 
 impl<'p> Looker<'p> {
-    /// Looks at files below `root`, and with `follow` at what links lead to.
+    /// Makes a reader of files below `root`, which follows links if `follow` is true.
     pub(super) fn new(root: &Path, follow: bool, progress: &'p Progress) -> Self {
         let below = Below::new(root, follow);
         Self { below, progress, interner: Interner::default() }
@@ -203,8 +202,8 @@ impl<'p> Looker<'p> {
         Ok(self.below.open(path)?.watched(self.progress))
     }
 
-    /// Looks at an entry that nobody has looked at. All of a file of up to `most` bytes is appended to `room`; of a
-    /// longer one only as much is read as says what it is.
+    /// Reads an entry that was not read before. A file of up to `most` bytes is appended to `room`. For a longer one,
+    /// only the header or description is read.
     pub(super) fn look(
         &mut self,
         entry: &mut SourceEntry,
@@ -236,7 +235,7 @@ impl<'p> Looker<'p> {
     }
 }
 
-/// Appends all of a small file, which has to be what it was from beginning to end, and gives what was appended.
+/// Appends a whole small file to `room`, and returns it. The file must not change while it is read.
 pub(super) fn append_all<'r>(
     file: &mut File,
     stamp: &Stamp,

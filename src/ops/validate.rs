@@ -1,5 +1,5 @@
-//! Validating descriptions: each by itself, and against the arrays that it describes. No data is read but of
-//! arrays whose elements a description repeats, and no digest computed.
+//! Validation of descriptions, on their own and against their arrays. Digests are not computed, and data is read only
+//! for arrays whose elements a description repeats.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -20,50 +20,49 @@ use crate::path::{MemberPath, escape};
 use crate::pipeline;
 use crate::progress::Progress;
 
-/// What a document that comes without a file is called.
+/// Name in messages of a document without a file.
 const UNNAMED: &str = "<stdin>";
 
-/// Options of [`validate`]: the rules that count, and the root of the pack.
+/// Options for [`validate`]: the rules that apply, and the root of the pack.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ValidateOptions {
-    /// Count warnings and extension words as errors.
+    /// Whether to treat warnings and extension words as errors.
     pub strict: bool,
-    /// Also look for what descriptions should say beyond what is required: units that are known, names, a title; and
-    /// whether coordinates rise or fall throughout, for which their data is read.
+    /// Whether to also check optional metadata: known units, names, a title; and whether coordinates increase or
+    /// decrease throughout, for which their data is read.
     pub metadata: bool,
-    /// Findings of these codes do not count and are not reported.
+    /// Codes that are ignored and not reported.
     pub allow: Vec<Code>,
-    /// The top of the pack that single files belong to. When it is not given, the nearest directory
-    /// above a file is taken in which everything is found that the file refers to, up to the working
-    /// directory.
+    /// Root of the pack that single files belong to. If `None`, it is the nearest directory above a file that contains
+    /// everything that the file refers to, up to the working directory.
     pub root: Option<PathBuf>,
-    /// Threads; one for each core when not given.
+    /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
-    /// Who is told how far it is.
+    /// Receives progress reports and cancels the operation.
     pub progress: Progress,
 }
 
-/// The findings about one path.
+/// The result of [`validate`] for one path.
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ValidateReport {
-    /// The file, archive or directory, by its path as given; `-` for standard input.
+    /// The path of the file, archive or directory as it was given; `-` for standard input.
     pub target: PathBuf,
     /// The container of the target; absent for a document or an array.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub container: Option<Container>,
-    /// Descriptions that were read.
+    /// Number of descriptions read.
     pub documents: u64,
-    /// Arrays that they were held against.
+    /// Number of arrays that they were checked against.
     pub arrays: u64,
-    /// The findings, in the order of members and of their texts. The descriptions are valid when none is an error.
+    /// Errors and warnings, in the order of members and of their texts. The descriptions are valid if none is an error.
     pub findings: Vec<Finding>,
 }
 
 impl ValidateReport {
-    /// Whether nothing is wrong; warnings do not count.
+    /// Returns whether there is no error. Warnings do not count.
     pub fn is_valid(&self) -> bool {
         count_errors(&self.findings) == 0
     }
@@ -74,7 +73,7 @@ impl ValidateReport {
 
     fn finish(mut self, options: &ValidateOptions) -> Self {
         self.findings.retain(|finding| !options.allow.contains(&finding.code));
-        // One document can be reached by two ways.
+        // A document can be found in two ways.
         let mut seen = HashSet::new();
         self.findings.retain(|finding| seen.insert(finding.to_string()));
         if options.strict {
@@ -88,15 +87,14 @@ impl ValidateReport {
     }
 }
 
-/// Validates a document or array with what belongs to it, or everything in an archive or directory.
+/// Validates a document or an array with related files, or everything in an archive or directory.
 ///
-/// In a directory or archive, a YAML file that neither stands beside an array nor holds `ndarrays` or
-/// `dimcoords` is an ordinary file. A file that is named is always taken for a description, unless it
-/// is an array or an archive.
+/// In a directory or archive, a YAML file counts as a description only if it is next to an array, or contains
+/// `ndarrays` or `dimcoords`. A file that is named always counts as a description, unless it is an array or an archive.
 ///
 /// # Errors
 ///
-/// When the target cannot be read. What is wrong with it is in the report.
+/// [`Error::Io`] if the target cannot be read. Problems in it are listed in the report.
 ///
 /// ```no_run
 /// let report = ra_pack::validate("exp/run1", &Default::default())?;
@@ -113,7 +111,7 @@ pub fn validate(target: impl AsRef<Path>, options: &ValidateOptions) -> Result<V
     Ok(report.finish(options))
 }
 
-/// Validates a text that comes from nowhere, so that it stands by itself.
+/// Validates a text without a file and without arrays.
 pub fn validate_text(text: &[u8], options: &ValidateOptions) -> ValidateReport {
     let mut report = ValidateReport::new(Path::new(UNNAMED), None);
     let facts = DescriptionFacts::parse(UNNAMED, text);
@@ -172,7 +170,7 @@ fn validate_file(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
     let mut report = ValidateReport::new(target, None);
     let single_file = match single_file::gather(target, options.root.as_deref()) {
         Ok(single_file) => single_file,
-        // The text is longer than any description may be.
+        // The text is longer than the limit of a description.
         Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::FileTooLarge => {
             let limit = ndl::MAX_TEXT;
             report.findings.push(
