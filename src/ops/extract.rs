@@ -226,7 +226,7 @@ impl<'o> Extraction<'o> {
             let members = members.iter().enumerate();
             members.filter(move |(_, member)| member.kind == kind && is_wanted(member))
         };
-        // No member yields more bytes than its declared size, so the sum is a bound.
+        // Declared sizes may be wrong, so bytes are also counted when they are written.
         if let Some(limit) = options.max_size {
             let sizes = wanted(MemberKind::File).map(|(_, member)| member.size);
             let bytes = sizes.fold(0_u64, u64::saturating_add);
@@ -285,7 +285,7 @@ impl<'o> Extraction<'o> {
         Ok(())
     }
 
-    /// Counts bytes before they are written, because the sizes in the archive may be wrong.
+    /// Counts bytes that are about to be written, because the sizes in the archive may be wrong.
     fn count(&self, bytes: usize) -> Result<()> {
         let Some(limit) = self.options.max_size else { return Ok(()) };
         let bytes = bytes as u64;

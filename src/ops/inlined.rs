@@ -20,13 +20,13 @@ impl Contents {
     /// Returns all elements that are in a document and in an array. Most packs have none.
     pub(crate) fn inlined(&self) -> Vec<Inlined<'_>> {
         let mut found = Vec::new();
-        let beside = self.descriptions.iter().filter(|(_, facts)| !facts.is_plain());
-        let beside = beside.map(|(path, facts)| (path.as_str(), &**facts));
+        let neighbours = self.descriptions.iter().filter(|(_, facts)| !facts.is_plain());
+        let neighbours = neighbours.map(|(path, facts)| (path.as_str(), &**facts));
         // The document of a whole pack is long and is parsed only if it may contain the word, which escapes can hide.
         let may_have = |text: &str| text.contains("value:") || text.contains(['\\', '"', '\'']);
         let of_pack = self.pack_document.iter().filter(|facts| may_have(facts.text()));
         let of_pack = of_pack.map(|facts| (PACK_DOCUMENT, &**facts));
-        for (member, facts) in beside.chain(of_pack) {
+        for (member, facts) in neighbours.chain(of_pack) {
             let Some(document) = facts.document() else { continue };
             for (group, entity) in document.entities() {
                 let Some(value) = &entity.array().value else { continue };

@@ -246,7 +246,7 @@ fn an_inline_value_must_equal_the_array() {
         (
             one(UINT8, &[2], &[0, 1], &described("[2]", truth, "[true, true]")),
             "5:13",
-            "0, from the array",
+            "0 in the array",
         ),
         (one(UINT8, &[2], b"ab", &described("[]", "string", "ac")), "5:12", "\"ab\""),
         (one(UINT8, &[2], b"ab", &described("[]", "string", "abc")), "5:12", "2 bytes"),

@@ -539,7 +539,7 @@ fn the_input_is_never_replaced() {
         vec!["plot".as_ref(), &picture, member, out, &picture, force],
     ] {
         let command = args[0].to_str().unwrap();
-        ra(command, &args[1..], &[]).exits(2).says(&["give the output another name"]);
+        ra(command, &args[1..], &[]).exits(2).says(&["choose another output"]);
     }
     assert_eq!(
         (bytes(&archive), bytes(&beside), bytes(&picture)),

@@ -175,7 +175,7 @@ const MISTAKES: &[Mistake] = &[
     (
         "show array.dat",
         2,
-        &["`array.dat`", "needs a name that ends in .ra"],
+        &["`array.dat`", "must have the extension .ra"],
         &["is a pack", "not an array"],
     ),
     ("show exp.zip --stats", 2, &["`exp.zip` is a pack", "ra-pack list --arrays exp.zip"], NOTHING),
@@ -252,7 +252,7 @@ const MISTAKES: &[Mistake] = &[
         &["warning[RA005]", "1 .csv file and 1 .h5 file", "docs/from-other-formats.md"],
         NOTHING,
     ),
-    ("create texts -o texts.zip", 0, &["warning[RA005]", "no array in the pack"], NOTHING),
+    ("create texts -o texts.zip", 0, &["warning[RA005]", "the pack contains no array"], NOTHING),
     // Outputs.
     ("get exp.zip time.ra -o t.nc", 2, &["`t.nc`", ".ra, .npy, .png, .csv or .json"], NOTHING),
     ("get exp.zip time.ra -o t.txt", 2, &["`t.txt`", ".ra, .npy, .png, .csv or .json"], NOTHING),

@@ -1,4 +1,4 @@
-//! The elements of an array on their way from one file to another.
+//! Moving the elements of an array from one file to another.
 
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
 use std::path::Path;
@@ -15,35 +15,35 @@ use crate::ra::{self, Decoder, Encoding, Flags, Header, ReadError, Reversal};
 /// Bytes that are moved at once.
 const BLOCK: usize = 1 << 20;
 
-/// Most bytes of a number that is swapped.
+/// Greatest size in bytes of a number whose bytes are swapped.
 const SWAPPED: usize = 64 * 1024;
 
-/// Where the elements of an array come from: as they are to be written, but perhaps in another order.
+/// The source of the elements of an array, which are in the format of the output but perhaps in another order.
 pub(super) enum ElementSource<'s> {
-    /// They are in a file together.
+    /// Elements that are stored together in a file.
     Placed(PlacedElements),
-    /// They pass by once. Errors are about the file of that name.
+    /// A stream of elements, and the name of the file for its errors.
     Passing(Box<dyn Read + 's>, String),
 }
 
-/// Elements that are in a file together, which are read from there to their end.
+/// Elements that are stored together in a file and read once to their end.
 #[derive(Debug)]
 pub(super) struct PlacedElements {
     file: File,
-    /// The place of those that were not read yet, and how many bytes they are.
+    /// Offset and number of the bytes that are not read yet.
     at: u64,
     left: u64,
-    /// What the file looked like when its header was read.
+    /// Size and time of the file when its header was read.
     stamp: Stamp,
 }
 
 impl PlacedElements {
-    /// The elements from `offset` on, `len` bytes, in a file that looked so.
+    /// Makes a source of `len` bytes from `offset` on in a file with this stamp.
     pub(super) fn new(file: File, offset: u64, len: u64, stamp: Stamp) -> Self {
         Self { file, at: offset, left: len, stamp }
     }
 
-    /// All of a file of our own.
+    /// Makes a source of a whole scratch file.
     fn scratch(file: File, len: u64) -> Result<Self> {
         let stamp = file.stamp()?;
         Ok(Self::new(file, 0, len, stamp))
@@ -60,7 +60,7 @@ impl Read for PlacedElements {
         let (out, _) = out.split_at_mut(room);
         let count = self.file.read_at(out, self.at)?;
         if count < out.len() {
-            return Err(self.file.changed("it became shorter").into());
+            return Err(self.file.changed("it was truncated").into());
         }
         self.at += count as u64;
         self.left -= count as u64;
@@ -68,20 +68,20 @@ impl Read for PlacedElements {
     }
 }
 
-/// The elements of an array, and what has to be done to them.
+/// The elements of an array, and the changes to make.
 pub(super) struct Arranged<'s> {
     data: ElementSource<'s>,
-    /// Bytes of all elements.
+    /// Size of all elements in bytes.
     pub(super) len: u64,
-    /// How the axes are reversed on the way.
+    /// How to reverse the dimensions.
     reversal: Option<Reversal>,
-    /// The output: elements that have to lie in a file before they can be written do so beside it.
+    /// The output. Elements that cannot be streamed are staged in a file next to it.
     output: &'s Path,
     options: &'s ConvertOptions,
 }
 
 impl<'s> Arranged<'s> {
-    /// The elements of an array with this header, as they come or with the axes reversed.
+    /// Prepares the elements of an array with this header, in their order or with the dimensions reversed.
     pub(super) fn new(
         data: ElementSource<'s>,
         source: &Header,
@@ -93,7 +93,7 @@ impl<'s> Arranged<'s> {
         Self { data, len: source.data_len(), reversal, output, options }
     }
 
-    /// Writes them into `target`, from `offset` on.
+    /// Writes the elements to `target`, from `offset` on.
     pub(super) fn write_at(self, target: &File, offset: u64) -> Result<()> {
         let Self { data, len, reversal, output, options } = self;
         let placed = match (data, &reversal) {
@@ -120,7 +120,7 @@ impl<'s> Arranged<'s> {
         placed.file.check_unchanged(&placed.stamp)
     }
 
-    /// Has `write` read all of them, one after the other.
+    /// Calls `write` with a reader of all elements.
     pub(super) fn read_by<T>(self, write: impl FnOnce(&mut dyn Read) -> T) -> Result<T> {
         let (len, progress) = (self.len, &self.options.progress);
         let data = if self.reversal.is_some() {
@@ -139,7 +139,7 @@ impl<'s> Arranged<'s> {
     }
 }
 
-/// Says of errors which file they are about, and can be stopped.
+/// A reader that adds the name of the file to errors and can be cancelled.
 struct NamedReader<'p, R> {
     reader: R,
     name: String,
@@ -148,7 +148,7 @@ struct NamedReader<'p, R> {
 
 impl<R: Read> Read for NamedReader<'_, R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        // What is read may be in memory.
+        // The source may be in memory, where no read is cancelled.
         self.progress.check().map_err(Error::from)?;
         self.reader.read(out).map_err(|error| match error.kind() {
             io::ErrorKind::Interrupted => error,
@@ -157,7 +157,7 @@ impl<R: Read> Read for NamedReader<'_, R> {
     }
 }
 
-/// Writes `len` bytes of `reader` into a file.
+/// Copies `len` bytes of `reader` to a file.
 fn pour(reader: &mut dyn Read, len: u64, name: &str, target: &File, offset: u64) -> Result<()> {
     let failed = |error| failed(error, "read", name.as_ref());
     let mut block = Vec::new();
@@ -169,12 +169,12 @@ fn pour(reader: &mut dyn Read, len: u64, name: &str, target: &File, offset: u64)
         target.write_all_at(&block, offset + done)?;
         done += wanted as u64;
     }
-    // A reader says at its end that a sum is wrong.
+    // A reader reports a wrong checksum at its end.
     io::copy(&mut reader.take(1), &mut io::sink()).map_err(failed)?;
     Ok(())
 }
 
-/// The error behind an error of a format or of reading and writing, which says more than that it failed.
+/// Returns the cause of an error of a format or of I/O, which is more specific.
 pub(super) fn failed(
     error: impl Into<interchange::FormatError>,
     action: &'static str,
@@ -193,25 +193,25 @@ pub(super) fn failed(
     }
 }
 
-/// A RawArray file of which the header is read.
+/// A RawArray file whose header was read.
 pub(super) struct RawArrayFile {
     file: File,
-    /// What it looked like.
+    /// Size and time of the file when it was opened.
     stamp: Stamp,
     pub(super) header: Header,
 }
 
-/// Bytes that follow the elements of an array in a file.
+/// The bytes that follow the elements of an array in a file.
 #[derive(Debug, Default)]
 pub(super) struct Metadata {
     file: Option<File>,
     offset: u64,
-    /// How many there are.
+    /// Number of bytes.
     pub(super) len: u64,
 }
 
 impl Metadata {
-    /// Writes them into `target`, from `offset` on.
+    /// Writes the bytes to `target`, from `offset` on.
     pub(super) fn write_at(&self, target: &File, offset: u64) -> Result<()> {
         match &self.file {
             None => Ok(()),
@@ -230,8 +230,8 @@ impl RawArrayFile {
         Ok(Self { file, stamp, header })
     }
 
-    /// The elements, little-endian unless `keep_big`, and the bytes after them. `name` is what errors call the
-    /// file. Encoded elements are read twice: first to see how they are encoded.
+    /// Returns the elements, little-endian unless `keep_big`, and the bytes after them. Errors use `name` for the file.
+    /// Encoded elements are read twice, first to find the encoding.
     pub(super) fn elements(
         self,
         name: &str,
@@ -261,7 +261,7 @@ impl RawArrayFile {
                 Metadata { file: Some(file), offset: end, len }
             }
         };
-        // The order of some elements nobody knows but their author, and of none it does not matter.
+        // The byte order of some elements is not known; for an empty array it does not matter.
         let width = if is_big && data_len > 0 { plain.element().swap_width() } else { Some(1) };
         let width = width.and_then(|width| usize::try_from(width).ok());
         let Some(width) = width.filter(|width| *width <= SWAPPED) else {

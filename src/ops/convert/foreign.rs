@@ -1,4 +1,4 @@
-//! Formats of other tools: numpy's `.npy` and `.npz`, ds-format, PNG.
+//! Formats of other tools: NumPy's `.npy` and `.npz`, ds-format, PNG.
 
 use std::io::{BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
@@ -29,7 +29,7 @@ fn watched(path: &Path, options: &ConvertOptions) -> Result<File> {
     Ok(File::open(path)?.watched(&options.progress))
 }
 
-/// Elements that pass by once, out of the file at `path`.
+/// Makes a stream of elements from the file at `path`.
 fn passing<'s>(path: &Path, data: impl Read + 's) -> ElementSource<'s> {
     ElementSource::Passing(Box::new(data), path.to_string_lossy().into_owned())
 }
@@ -54,7 +54,7 @@ pub(super) fn open_npy(path: &Path, options: &ConvertOptions) -> Result<SourceAr
     lose_trailing(&mut item, trailing.unwrap_or(0));
     let path = path.to_owned();
     Ok(SourceArrays::single(item, move || {
-        // A file that is cut off is refused by the reader, with the place.
+        // The reader reports a truncated file with the offset.
         if reader.is_verbatim() && trailing.is_some() {
             let placed = PlacedElements::new(reader.into_inner(), offset, len, stamp);
             return Ok((ElementSource::Placed(placed), Metadata::default()));
@@ -73,13 +73,13 @@ pub(super) fn open_npz(path: &Path, options: &ConvertOptions) -> Result<SourceAr
     let all = reader.members().to_vec();
     for (index, member) in all.iter().enumerate() {
         let Some(key) = member.key() else {
-            losses.push(format!("the member `{}` is no array", escape(&member.name)));
+            losses.push(format!("the member `{}` is not an array", escape(&member.name)));
             continue;
         };
         if !is_wanted(key, options) {
             continue;
         }
-        // Of an array without a name one has to be made up.
+        // An array without a name needs one here.
         let name = Some(stem(key)).filter(|name| !name.is_empty()).unwrap_or(NAMELESS);
         match npz_item(&mut reader, (index, member), (key, name), read) {
             Ok(item) => {
@@ -95,14 +95,14 @@ pub(super) fn open_npz(path: &Path, options: &ConvertOptions) -> Result<SourceAr
     }
     let path = path.to_owned();
     let give = Box::new(move |index: usize, _: &Path, take: &mut TakeElements<'_>| {
-        let member = *members.get(index).expect("each item has a member");
+        let member = *members.get(index).expect("each item comes from a member");
         let opened = reader.open(member, read).map_err(|error| failed(error, "read", &path))?;
         take(passing(&path, opened), Metadata::default(), false)
     });
     Ok(SourceArrays { failed: unread, ..SourceArrays::new(items, losses, give) })
 }
 
-/// The array of a member, which has a key and a name of its own.
+/// Makes the item for a member of an `.npz`, which has a key and a name.
 fn npz_item<R: Read + Seek>(
     reader: &mut npz::NpzReader<R>,
     (index, member): (usize, &npz::NpzMember),
@@ -113,12 +113,12 @@ fn npz_item<R: Read + Seek>(
     let variable = array.variable(name)?;
     let end = array.header().len.saturating_add(variable.header.data_len());
     let mut item = ArrayItem::foreign(ArrayFormat::Npz, key.to_owned(), variable);
-    // A member that is cut off is refused by its reader.
+    // The reader reports a truncated member.
     lose_trailing(&mut item, member.size.saturating_sub(end));
     Ok(item)
 }
 
-/// The error with the way to the other arrays of an `.npz`, which one that has no counterpart keeps back.
+/// Adds a hint to the error of an array in an `.npz` that cannot be converted.
 pub(super) fn way_round(error: Error) -> Error {
     match error {
         Error::Interchange {
@@ -126,7 +126,7 @@ pub(super) fn way_round(error: Error) -> Error {
             source: interchange::FormatError::NoCounterpart { reason, instead },
         } => {
             let others =
-                "the other arrays can be converted one by one with the option `member: NAME`";
+                "convert other arrays one by one with the option `member: NAME`";
             let source =
                 interchange::FormatError::no_counterpart(reason, format!("{instead}; {others}"));
             Error::Interchange { name, source }
@@ -152,7 +152,7 @@ pub(super) fn open_ds(path: &Path, options: &ConvertOptions) -> Result<SourceArr
             losses: array.losses.clone(),
             ..ArrayItem::inline(ArrayFormat::Ds, name.clone(), array.description.clone())
         };
-        // Attributes of the whole are those of the group at the top, if there is anything in it.
+        // Attributes of the file belong to the root group, if it has arrays.
         if no_top || !name.contains('/') {
             item.shared.clone_from(&shared);
         }
@@ -164,7 +164,7 @@ pub(super) fn open_ds(path: &Path, options: &ConvertOptions) -> Result<SourceArr
     }
     let path = path.to_owned();
     let give = Box::new(move |index: usize, _: &Path, take: &mut TakeElements<'_>| {
-        let array = arrays.get(index).expect("each item has an array");
+        let array = arrays.get(index).expect("each item comes from an array");
         take(passing(&path, reader.data(array)), Metadata::default(), false)
     });
     Ok(SourceArrays::new(items, losses, give))
@@ -186,22 +186,22 @@ pub(super) fn open_png(path: &Path, options: &ConvertOptions) -> Result<SourceAr
     Ok(SourceArrays::single(item, move || Ok((passing(&path, reader), Metadata::default()))))
 }
 
-/// Why no picture is read or written.
+/// The reason why PNG is not supported.
 #[cfg(not(feature = "png"))]
 const WITHOUT_PNG: &str = "which needs the feature `png` of the crate ra-pack";
 
-/// Why an array cannot be written in another format, or not to the file at `path`.
+/// Makes the error for an array that cannot be written in another format, or to the file at `path`.
 fn unwritable(item: &ArrayItem, path: &Path, error: interchange::FormatError) -> Error {
     let is_io = matches!(error, interchange::FormatError::Io(_));
     failed(error, "write", if is_io { path } else { item.name.as_ref() })
 }
 
-/// Writes the elements of an array after one another, and answers what the output does not say.
+/// Writes the elements of an array in order, and returns the facts that the output cannot express.
 pub(super) type WriteOne = fn(&Variable, &mut dyn Read, &mut dyn Write, &ConvertOptions) -> Losses;
 
 type Losses = Result<Vec<String>, interchange::FormatError>;
 
-/// A file for a single array.
+/// A sink for a file with a single array.
 struct SingleSink<'o> {
     file: PendingFile,
     options: &'o ConvertOptions,
@@ -246,7 +246,7 @@ pub(super) const WRITE_CSV: WriteOne =
 pub(super) const WRITE_JSON: WriteOne =
     |variable, data, out, _| write_json(variable, data, out).map(|()| Vec::new());
 
-/// An `.npz` file that is being written.
+/// A sink for an `.npz` file.
 struct NpzSink {
     file: PendingFile,
     writer: npz::NpzWriter<BufWriter<File>>,
@@ -281,14 +281,14 @@ impl WriteArrays for NpzSink {
     }
 }
 
-/// A `.ds` file that is being written.
+/// A sink for a `.ds` file.
 struct DsSink {
     file: PendingFile,
     writer: ds::DsWriter<File>,
 }
 
 pub(super) fn begin_ds<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
-    // Elements that are missing in such a file stay missing: the fill was made up on the way.
+    // Elements that are missing in a `.ds` file stay missing: their fill value was made up by the conversion.
     let mask_fill = out.options.masks || out.from == ArrayFormat::Ds;
     let write = ExportOptions { mask_fill, ..out.options.write() };
     let file = PendingFile::create(out.path, out.options.force)?;

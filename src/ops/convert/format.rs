@@ -1,4 +1,4 @@
-//! The formats that arrays are converted from and to, and how each is read and written.
+//! The formats that arrays are converted from and to, with their readers and writers.
 
 use std::fmt;
 use std::path::Path;
@@ -15,27 +15,27 @@ use crate::fs;
 use crate::ops::plain_arrays::PAGE;
 use crate::path::escape;
 
-/// A form that arrays come in.
+/// A format of arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ArrayFormat {
-    /// One RawArray file, with its description beside it.
+    /// One RawArray file, with its description next to it.
     Ra,
-    /// One array of numpy.
+    /// One NumPy array.
     Npy,
-    /// Several arrays of numpy in a zip.
+    /// Several NumPy arrays in a zip.
     Npz,
-    /// The variables of one file of ds-format.
+    /// The variables of one ds-format file.
     Ds,
-    /// A picture.
+    /// A PNG picture.
     Png,
-    /// The elements of one array alone, little-endian, in the order of the file; only written.
+    /// Only the elements of one array, little-endian, in the order of the file. Write-only.
     Raw,
-    /// Numbers of one or two dimensions as text: a line for each first index. Not a number and the infinities
-    /// are `nan`, `inf` and `-inf`. Only written.
+    /// Numbers of one or two dimensions as text, one line for each first index. NaN and infinities are `nan`, `inf` and
+    /// `-inf`. Write-only.
     Csv,
-    /// Numbers as nested lists, the outermost for the first index. Not a number and the infinities are the
-    /// strings `"NaN"`, `"Infinity"` and `"-Infinity"`, and integers of 16 bytes are strings. Only written.
+    /// Numbers as nested lists, the outermost for the first index. NaN and infinities are the strings `"NaN"`,
+    /// `"Infinity"` and `"-Infinity"`; integers of 16 bytes are strings. Write-only.
     Json,
     /// A directory of RawArray files and descriptions, or an archive of one.
     Pack(Container),
@@ -47,16 +47,16 @@ type Begin = for<'o> fn(&Destination<'o>) -> Result<ArraySink<'o>>;
 /// A row of the table of formats.
 pub(super) struct FormatRow {
     format: ArrayFormat,
-    /// Its word, which is also the extension of a file.
+    /// Its word, which is also the extension of files.
     word: &'static str,
-    /// How it is read, unless it is only written.
+    /// The function that opens a source; `None` for write-only formats.
     open: Option<OpenSource>,
     pub(super) begin: Begin,
-    /// How a single array is written to a stream.
+    /// The function that writes a single array to a stream.
     write: Option<WriteOne>,
 }
 
-/// Every format.
+/// All formats.
 const FORMATS: [FormatRow; 13] = [
     row(ArrayFormat::Ra, "ra", Some(rawarray::open_file), sink::begin_file, None),
     row(ArrayFormat::Npy, "npy", Some(foreign::open_npy), SINGLE, Some(foreign::WRITE_NPY)),
@@ -91,40 +91,41 @@ const fn pack(word: &'static str, container: Container, open: OpenSource) -> For
 
 impl ArrayFormat {
     pub(super) fn row(self) -> &'static FormatRow {
-        FORMATS.iter().find(|row| row.format == self).expect("the table has every format")
+        FORMATS.iter().find(|row| row.format == self).expect("the table contains every format")
     }
 
-    /// How a single array is written to a stream.
+    /// Returns the function that writes a single array to a stream.
     pub(super) fn writer(self) -> WriteOne {
-        self.row().write.expect("only formats of one array are written so")
+        self.row().write.expect("the format is for a single array")
     }
 
-    /// Reads what there is at `path`, but for the elements.
+    /// Opens the arrays at `path` without reading their elements.
     pub(super) fn open(self, path: &Path, options: &ConvertOptions) -> Result<SourceArrays> {
         let open = self.row().open.ok_or_else(|| {
-            Error::Unsupported(format!("a .{self} is only written, and cannot be read"))
+            Error::Unsupported(format!("the format `{self}` can be written but not read"))
         })?;
         open(path, options)
     }
 
-    /// The format of a file in a tree, when arrays can be read out of it: by its name alone.
+    /// Returns the format of a file in a directory that is converted, according to its name only; `None` if it contains
+    /// no arrays.
     pub(super) fn in_tree(path: &Path) -> Option<Self> {
         let format = Self::from_extension(path)?;
         let is_read = format.row().open.is_some() && !matches!(format, Self::Pack(_));
         is_read.then_some(format)
     }
 
-    /// The words of all formats.
+    /// Returns the words of all formats.
     pub fn words() -> impl Iterator<Item = &'static str> {
         FORMATS.iter().map(|row| row.word)
     }
 
-    /// Its word.
+    /// Returns the word of the format, such as `npy`.
     pub fn word(self) -> &'static str {
         self.row().word
     }
 
-    /// The format that the extension of a file's name stands for.
+    /// Returns the format for the extension of a file name.
     pub fn from_extension(path: &Path) -> Option<Self> {
         if let Some(container) = Container::from_extension(path) {
             return Some(Self::Pack(container));
@@ -135,7 +136,7 @@ impl ArrayFormat {
         files.find(|row| row.word == extension).map(|row| row.format)
     }
 
-    /// The format of the input at `path`.
+    /// Returns the format of the input at `path`.
     pub(super) fn of_input(path: &Path) -> Result<Self> {
         refuse_stream(path)?;
         if fs::is_directory(path)? {
@@ -146,20 +147,21 @@ impl ArrayFormat {
         {
             return Ok(format);
         }
-        // A file with a format may have any name.
+        // The content may have a known format under any name.
         let kind = fs::kind_of(path)?;
         let has_format =
             [FileKind::RawArray, FileKind::Npy, FileKind::Ds, FileKind::Png, FileKind::Unknown];
         if !has_format.contains(&kind) && !kind.may_hold_a_pack() {
             return Err(Error::Unsupported(format!(
-                "`{}` is {kind}, which ra-pack cannot read; see {PAGE} for a way to convert it",
+                "`{}` is {kind}, which ra-pack cannot read; save its arrays as .npy or .npz",
                 escape(&path.to_string_lossy())
             )));
         }
         Err(unknown(path, "from", |row| row.open.is_some()))
     }
 
-    /// The format of the output at `path`: a directory when it is one, ends in a slash or has no extension.
+    /// Returns the format of the output at `path`. An existing directory, a trailing slash or a missing extension means
+    /// a directory.
     pub(super) fn of_output(path: &Path) -> Result<Self> {
         refuse_stream(path)?;
         let last = path.as_os_str().as_encoded_bytes().last();
@@ -171,36 +173,36 @@ impl ArrayFormat {
         Self::from_extension(path).ok_or_else(|| unknown(path, "to", |_| true))
     }
 
-    /// Whether its arrays are RawArray files.
+    /// Returns whether the arrays are RawArray files.
     pub(super) fn is_rawarray(self) -> bool {
         matches!(self, Self::Ra | Self::Pack(_))
     }
 
-    /// Whether it holds any number of arrays, by name.
+    /// Returns whether the format can contain several named arrays.
     pub(in crate::ops) fn holds_many(self) -> bool {
         matches!(self, Self::Npz | Self::Ds | Self::Pack(_))
     }
 
-    /// Whether it always has the last index fastest.
+    /// Returns whether the format always has the last index fastest.
     pub(super) fn is_row_only(self) -> bool {
         matches!(self, Self::Ds | Self::Png | Self::Csv | Self::Json)
     }
 }
 
-/// Refuses `-`, the standard input or output, where nobody can go back.
+/// Rejects `-`, because standard input and output cannot seek.
 fn refuse_stream(path: &Path) -> Result<()> {
     if path.as_os_str() != "-" {
         return Ok(());
     }
     Err(Error::Unsupported(
-        "arrays are converted from file to file, and `-` is none; give a path, or `./-` for a file that is called so".to_owned(),
+        "-` for a file that is called so/-` for a file that is called so".to_owned(),
     ))
 }
 
 fn unknown(path: &Path, option: &str, is_meant: fn(&FormatRow) -> bool) -> Error {
     let words: Vec<_> = FORMATS.iter().filter(|row| is_meant(row)).map(|row| row.word).collect();
     Error::Unsupported(format!(
-        "the name of `{}` does not say what form it has; give the option `{option}` with one of {}",
+        "the extension of `{}` is not that of a known format; set the option `{option}` to one of {}",
         escape(&path.to_string_lossy()),
         words.join(", ")
     ))
@@ -218,7 +220,7 @@ impl Serialize for ArrayFormat {
     }
 }
 
-/// A word that names no format.
+/// A word that is not a format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected one of {}", ArrayFormat::words().collect::<Vec<_>>().join(", "))]
 pub struct UnknownFormat;
@@ -237,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_says_the_form() {
+    fn a_name_determines_the_format() {
         let output = |path: &str| ArrayFormat::of_output(path.as_ref()).ok();
         for (path, form) in [
             ("a.ra", "ra"),

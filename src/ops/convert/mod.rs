@@ -1,8 +1,7 @@
-//! Arrays from one form into another: one file, several in one, or a pack.
+//! Conversion of arrays between formats: one file, several files to one, or a pack.
 //!
-//! Two things are decided before the first element is read: what everything will be called, and what has to
-//! move. Elements then go from file to file, in pieces or as they lie, so that memory does not depend on how
-//! many there are.
+//! The names of all outputs and the elements to reorder are determined before the first element is read. Elements are
+//! then copied in blocks, so memory does not depend on their number.
 
 mod data;
 mod foreign;
@@ -33,16 +32,15 @@ use crate::path::{escape, escape_path};
 use crate::progress::Progress;
 use crate::ra::Header;
 
-/// Converts the arrays at `input` to what `output` is to be. The output gets its name when it is complete,
-/// and takes the place of what is there only with [`force`](ConvertOptions::force).
+/// Converts the arrays at `input` to the format of `output`. The output appears under its name when it is complete, and
+/// replaces an existing one only with [`force`](ConvertOptions::force).
 ///
-/// A directory is converted with everything below it: arrays in any format that is read, each under its name, and copies
-/// of all other files. What cannot be converted is [reported](ConvertReport::failed) and keeps back nothing else. Arrays
-/// are added to an output that is a directory.
+/// A directory is converted with everything below it: arrays in any format that can be read keep their names, and other
+/// files are copied. Files that cannot be converted are [reported](ConvertReport::failed); the others are converted. If
+/// the output is an existing directory, arrays are added to it.
 ///
-/// Data with the last index fastest is transposed on the way to RawArray, unless
-/// [`order`](ConvertOptions::order) says otherwise; the same index gives the same element before and after.
-/// Files of any size are converted in some 50 MB of memory.
+/// Row-major data is transposed to column-major RawArray unless [`order`](ConvertOptions::order) is set. Indexing does
+/// not change: the same index selects the same element. Conversion takes about 50 MB of memory for files of any size.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -59,8 +57,9 @@ use crate::ra::Header;
 ///
 /// # Errors
 ///
-/// When the input is not what its format demands, which names the byte; when an array has no counterpart in
-/// the other format, which names the nearest way out; when something is there already. Nothing is written then.
+/// [`Error::Array`] or [`Error::Interchange`] if the input is not valid in its format, or if the output format cannot
+/// express an array; [`Error::AlreadyExists`] if the output exists; [`Error::Refused`] if descriptions are not valid;
+/// [`Error::Unsupported`] for options that do not fit the formats. Nothing is written in case of an error.
 pub fn convert(
     input: impl AsRef<Path>,
     output: impl AsRef<Path>,
@@ -69,10 +68,10 @@ pub fn convert(
     convert_all([input], output, options)
 }
 
-/// Converts the arrays of several inputs to one output, a directory or a file that holds several arrays.
+/// Converts several inputs to one output, which is a directory or a file format for several arrays.
 ///
-/// An input that is a directory keeps its name in the output, a file that holds several arrays becomes a directory of
-/// its name, and files that hold none are copied. A single input is converted as by [`convert`].
+/// In the output, a directory keeps its name, a file with several arrays becomes a directory with its name, and files
+/// without arrays are copied. A single input is converted as by [`convert`].
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -99,7 +98,7 @@ pub fn convert_all<P: AsRef<Path>>(
     let inputs: Vec<_> = inputs.iter().map(AsRef::as_ref).collect();
     let output = output.as_ref();
     let [input, more @ ..] = &inputs[..] else {
-        return Err(Error::Unsupported("there is nothing to convert".to_owned()));
+        return Err(Error::Unsupported("no input to convert".to_owned()));
     };
     let from = match options.from {
         _ if !more.is_empty() => ArrayFormat::Pack(Container::Directory),
@@ -115,12 +114,12 @@ pub fn convert_all<P: AsRef<Path>>(
     } else {
         tree::open_all(&inputs, options)?
     };
-    // One file that cannot be converted keeps a tree back as little as one that cannot be copied.
+    // In a directory, a file that cannot be converted or copied does not stop the others.
     let goes_on = from == ArrayFormat::Pack(Container::Directory)
         && matches!(to, ArrayFormat::Pack(_))
         && options.member.is_none();
     let planned = match plan::plan(&mut source, input, &out) {
-        // Nothing is left to be converted, for the reasons that are known.
+        // No array is left; the report lists the reasons.
         Err(error) if source.failed.is_empty() => return Err(error),
         Err(_) => return Err(first_of(source.failed)),
         Ok(_) if !goes_on && !source.failed.is_empty() => {
@@ -136,8 +135,8 @@ pub fn convert_all<P: AsRef<Path>>(
     let (mut sink, kept_metadata) = out.begin(planned.len())?;
     let progress = &options.progress;
     let sizes = planned.iter().filter_map(|planned| Some(planned.original.as_ref()?.data_len()));
-    let all = sizes.fold(0, u64::saturating_add); // claims, which are shown
-    // A compressed input has fewer bytes to read.
+    let all = sizes.fold(0, u64::saturating_add); // sizes from headers, used only for progress
+    // Fewer bytes are read of a compressed input.
     let most = fs::file_len(input).filter(|_| more.is_empty()).unwrap_or(u64::MAX);
     progress.stage("converting", all.min(most), (planned.len() + source.others.len()) as u64);
     let is_of_input = |error: &Error| match error {
@@ -182,7 +181,7 @@ pub fn convert_all<P: AsRef<Path>>(
     Ok(ConvertReport { input, from, output, to, arrays, copied, failed, losses, bytes, leftovers })
 }
 
-/// The error of an operation that goes on past none. Findings of one directory are reported together.
+/// Returns the error of a conversion that stops at the first one. Problems of one directory are joined.
 fn first_of(failed: Vec<(String, Error)>) -> Error {
     let mut errors = failed.into_iter().map(|(_, error)| error);
     let mut first = errors.next().expect("something failed");
@@ -197,53 +196,53 @@ fn first_of(failed: Vec<(String, Error)>) -> Error {
     first
 }
 
-/// Options of [`convert`] and [`convert_all`]: formats, the order of elements, and the treatment of what a format cannot hold.
+/// Options for [`convert`] and [`convert_all`]: formats, the order of elements, and metadata that a format cannot
+/// express.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ConvertOptions {
-    /// The format of the input; by its name when not given.
+    /// Format of the input; determined by its name if `None`.
     pub from: Option<ArrayFormat>,
-    /// The format of the output; by its name when not given.
+    /// Format of the output; determined by its name if `None`.
     pub to: Option<ArrayFormat>,
-    /// The one array to convert.
+    /// The only array to convert; all arrays if `None`.
     pub member: Option<String>,
-    /// How the output is to hold its arrays: [`Order::Column`] with the first index fastest, [`Order::Row`]
-    /// with the last. When not given, formats of others come into RawArray with the first index fastest,
-    /// and everything else stays as it is where the output allows.
+    /// Order of the elements in the output: [`Order::Column`] (first index fastest) or [`Order::Row`] (last index
+    /// fastest). If `None`, arrays in other formats become column-major RawArray, and other arrays keep their order if
+    /// the output format allows.
     pub order: Option<Order>,
-    /// Leave big-endian numbers as they are and say so, instead of swapping them.
+    /// Whether to keep big-endian numbers and describe them as such. By default their bytes are swapped.
     pub keep_endian: bool,
-    /// Leave out what follows the elements of a RawArray, instead of keeping it in another.
+    /// Whether to drop the bytes that follow the elements of a RawArray. By default another RawArray keeps them.
     pub drop_metadata: bool,
-    /// Write what follows the elements of the one RawArray to this file.
+    /// File for the bytes that follow the elements, if a single RawArray is converted.
     pub keep_metadata: Option<PathBuf>,
-    /// Take elements for something that the formats have no word for.
+    /// Another meaning for elements of types that a format does not have.
     pub reinterpret: Option<Reinterpret>,
-    /// Give the masks of a `.ds` as arrays `NAME.mask`, and make masks of the elements that stand for none on
-    /// the way back.
+    /// Whether to convert the masks of a `.ds` to arrays `NAME.mask`, and missing elements back to masks.
     pub masks: bool,
-    /// How the members of an `.npz` or of an archive are compressed; not at all when not given.
+    /// Compression of the members of an `.npz` or of an archive; stored if `None`.
     pub compression: Option<Compression>,
-    /// Make coordinates of 1-D arrays that have no description and the name of a coordinate, such as `time` or
-    /// `lat`, and name the dimensions of other arrays that are as long.
+    /// Whether to turn 1-D arrays without a description whose name is that of a coordinate, such as `time` or `lat`,
+    /// into coordinates. Dimensions of other arrays with the same length get their names.
     pub dimcoords: bool,
-    /// Leave files of a directory that hold no arrays where they are, instead of copying them.
+    /// Whether to leave out the files of a directory that contain no arrays. By default they are copied.
     pub arrays_only: bool,
-    /// Replace files that are there already.
+    /// Whether to replace existing files.
     pub force: bool,
-    /// Threads; one for each core when not given.
+    /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
-    /// Who is told how far it is.
+    /// Receives progress reports and cancels the operation.
     pub progress: Progress,
 }
 
-/// Another meaning for elements that a format has no type for.
+/// Another meaning for elements of types that a format does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reinterpret {
-    /// Elements of two bytes without a type are brain floats: `ml_dtypes` saves them so.
+    /// Reads NumPy's `V2`, as saved by `ml_dtypes`, as bfloat16.
     BFloat16,
-    /// Elements that numpy has no type for are bytes without a type.
+    /// Writes elements of types that NumPy does not have as untyped bytes (`Vn`).
     Void,
 }
 
@@ -258,35 +257,35 @@ impl ConvertOptions {
         ExportOptions { as_void, mask_fill: self.masks }
     }
 
-    /// That each option means something for these formats.
+    /// Checks that each option is meaningful for these formats.
     fn check(&self, from: ArrayFormat, to: ArrayFormat) -> Result<()> {
         let is_numpy = |form| matches!(form, ArrayFormat::Npy | ArrayFormat::Npz);
-        // It holds files of any format.
+        // A directory may contain files of any format.
         let is_tree = from == ArrayFormat::Pack(Container::Directory);
         let is_zstd = matches!(self.compression, Some(Compression::Zstd { .. }));
         let reason = if self.order == Some(Order::RowUnreversed) {
-            "`row-unreversed` is only read; give column or row".to_owned()
+            "the order `row-unreversed` can be read but not written; use column or row".to_owned()
         } else if self.order == Some(Order::Column) && to.is_row_only() {
-            format!("a .{to} always has the last index fastest; leave the option `order` out")
+            format!("a .{to} is always row-major; remove the option `order`")
         } else if self.keep_endian && !to.is_rawarray() && !is_numpy(to) {
-            format!("a .{to} does not keep the byte order; leave the option `keep_endian` out")
+            format!("a .{to} cannot be big-endian; remove the option `keep_endian`")
         } else if self.masks && from != ArrayFormat::Ds && to != ArrayFormat::Ds && !is_tree {
-            "only a .ds has masks; leave the option `masks` out".to_owned()
+            "only a .ds has masks; remove the option `masks`".to_owned()
         } else if self.compression.is_some()
             && !matches!(to, ArrayFormat::Npz | ArrayFormat::Pack(_))
         {
-            format!("a .{to} has no compression to choose")
+            format!("a .{to} cannot be compressed; remove the option `compression`")
         } else if to == ArrayFormat::Npz && is_zstd {
-            "numpy does not read zstd in an .npz; give stored or deflate".to_owned()
+            "NumPy cannot read Zstandard in an .npz; use stored or deflate".to_owned()
         } else if self.keep_metadata.is_some() && !from.is_rawarray() {
-            format!("nothing follows the elements of a .{from}")
+            format!("a .{from} has no trailing metadata to keep")
         } else if self.reinterpret == Some(Reinterpret::BFloat16) && !is_numpy(from) && !is_tree {
-            "the option `reinterpret: bfloat16` is for what comes out of .npy and .npz".to_owned()
+            "the option `reinterpret: bfloat16` requires .npy or .npz as input".to_owned()
         } else if self.reinterpret == Some(Reinterpret::Void) && !is_numpy(to) {
-            "the option `reinterpret: void` is for what becomes .npy and .npz".to_owned()
+            "the option `reinterpret: void` requires .npy or .npz as output".to_owned()
         } else if self.dimcoords && !to.is_rawarray() {
             format!(
-                "the dimensions of a .{to} have no names to find; leave the option `dimcoords` out"
+                "a .{to} has no dimension names; remove the option `dimcoords`"
             )
         } else {
             return Ok(());
@@ -295,15 +294,15 @@ impl ConvertOptions {
     }
 }
 
-/// Arrays of some format: first what is there, from headers only, then the elements of one after the other.
+/// The arrays of a source: first their headers, then the elements of one after the other.
 struct SourceArrays {
-    /// Each of them; never with an order other than row and column.
+    /// The arrays; their order is always row-major or column-major.
     items: Vec<ArrayItem>,
-    /// Files that are copied where arrays become files.
+    /// Files to copy if the output has files.
     others: Vec<OtherFile>,
     /// Files and arrays that cannot be converted.
     failed: Vec<(String, Error)>,
-    /// What else is there and is left where it is, one sentence each.
+    /// Other contents that are left out, one sentence each.
     losses: Vec<String>,
     give: Box<GiveElements>,
 }
@@ -312,27 +311,27 @@ struct SourceArrays {
 struct OtherFile {
     /// Its name in the output.
     name: String,
-    /// Writes its content; nothing of a directory.
+    /// Writes the content; `None` for a directory.
     copy: Option<Box<CopyContent>>,
 }
 
 type CopyContent = dyn Fn(&mut dyn Write) -> Result<u64>;
 
-/// Gives the elements of the array at an index to a function. Elements that have to be copied to be checked are copied
-/// beside the path.
+/// Passes the elements of the array at an index to a function. Elements that must be copied to be checked are staged
+/// next to the path.
 type GiveElements = dyn FnMut(usize, &Path, &mut TakeElements<'_>) -> Result<()>;
 
-/// Takes elements, what follows them, and whether a manifest vouches for them.
+/// Takes elements, the bytes after them, and whether a manifest confirms them.
 type TakeElements<'t> = dyn FnMut(ElementSource<'_>, Metadata, bool) -> Result<()> + 't;
 
 impl SourceArrays {
-    /// Arrays whose elements `give` gives.
+    /// Makes a source whose elements `give` provides.
     fn new(items: Vec<ArrayItem>, losses: Vec<String>, give: Box<GiveElements>) -> Self {
         let (others, failed) = <_>::default();
         Self { items, others, failed, losses, give }
     }
 
-    /// A file with a single array, whose elements `read` gives.
+    /// Makes a source of a file with a single array, whose elements `read` provides.
     fn single(
         item: ArrayItem,
         read: impl FnOnce() -> Result<(ElementSource<'static>, Metadata)> + 'static,
@@ -346,7 +345,7 @@ impl SourceArrays {
     }
 }
 
-/// What is to be written where.
+/// The output of a conversion.
 #[derive(Clone, Copy)]
 struct Destination<'o> {
     path: &'o Path,
@@ -355,44 +354,44 @@ struct Destination<'o> {
     options: &'o ConvertOptions,
 }
 
-/// An array that is to be written.
+/// An array to write.
 struct OutgoingArray<'a> {
     name: &'a str,
     item: &'a ArrayItem,
     data: Arranged<'a>,
-    /// What follows its elements where the format has room for it.
+    /// The bytes that follow the elements, if the format has room for them.
     metadata: Metadata,
 }
 
 type ArraySink<'o> = Box<dyn WriteArrays + 'o>;
 
-/// A file or pack that arrays are written into. It gets its name when all of it is there.
+/// An output for arrays. It appears under its name when it is complete.
 trait WriteArrays {
-    /// Writes one array. The answer is what the output does not say of it, one sentence each.
+    /// Writes one array, and returns the facts that the output cannot express, one sentence each.
     fn array(&mut self, array: OutgoingArray<'_>) -> Result<Vec<String>>;
 
-    /// Writes one whose elements are all in its description.
+    /// Writes an array whose elements are all in its description.
     fn inline(&mut self, _name: &str, item: &ArrayItem) -> Result<()> {
         item.to_variable().map(drop)
     }
 
-    /// Writes a file that is not an array, where there is a place for it.
+    /// Writes a file that is not an array, if the format has room for it.
     fn other(&mut self, _other: &OtherFile) -> Result<()> {
         Ok(())
     }
 
-    /// Gives everything its name, and answers how many bytes that are.
+    /// Renames all files, and returns their size in bytes.
     fn finish(self: Box<Self>, losses: &mut Vec<String>) -> Result<u64>;
 }
 
 impl<'o> Destination<'o> {
-    /// Refuses several inputs for one array, and an output in an input, which the next run would convert again.
+    /// Rejects several inputs for one array, and an output inside an input, which the next run would convert again.
     fn check_inputs(&self, inputs: &[&Path]) -> Result<()> {
         let Self { path, to, .. } = *self;
         let shown = escape_path(path);
         if inputs.len() > 1 && !to.holds_many() {
             return Err(Error::Unsupported(format!(
-                "{} inputs are converted to a directory or an archive, and `{shown}` is a .{to}; name \
+                "{} inputs require a directory or an archive as output, but `{shown}` is a .{to}; name \
                  the output last, such as `arrays/`",
                 inputs.len()
             )));
@@ -411,14 +410,14 @@ impl<'o> Destination<'o> {
                 _ => String::new(),
             };
             Err(Error::Unsupported(format!(
-                "`{shown}` would be inside of `{}`, and the next run would convert it again; write it \
+                "`{shown}` would be inside of `{}`, where the next run would convert it again; write it \
                  elsewhere{place}",
                 escape_path(input)
             )))
         })
     }
 
-    /// Refuses to replace files of a directory without being told to, and whatever could not be replaced.
+    /// Checks that existing files of a directory can be replaced and may be replaced.
     fn check_names(&self, planned: &[PlannedArray], others: &[OtherFile]) -> Result<()> {
         let Self { path, to, options, .. } = *self;
         if to != ArrayFormat::Pack(Container::Directory) || !fs::exists(path) {
@@ -426,7 +425,7 @@ impl<'o> Destination<'o> {
         }
         if !fs::is_directory(path)? {
             return Err(Error::Unsupported(format!(
-                "`{}` is not a directory, and a directory would take its place; choose another name",
+                "`{}` exists and is not a directory; choose another name",
                 escape_path(path)
             )));
         }
@@ -440,7 +439,7 @@ impl<'o> Destination<'o> {
             names.iter().filter_map(|name| Some(name.rsplit_once('/')?.0)).collect();
         if let Some(parent) = parents.into_iter().find(|parent| fs::is_blocked(path, parent)) {
             return Err(Error::Unsupported(format!(
-                "`{}` cannot be written below `{}`: something that is not a directory is in the way",
+                "`{}` cannot be created in `{}`: a file is in the way",
                 escape(parent),
                 escape_path(path)
             )));
@@ -455,7 +454,7 @@ impl<'o> Destination<'o> {
             [] => Ok(()),
             [only] => Err(Error::AlreadyExists { path: path.join(only) }),
             all => Err(Error::Unsupported(format!(
-                "{} files are in `{}` already; use the option `force` to replace them: {}",
+                "{} files exist in `{}`; use the option `force` to replace them: {}",
                 all.len(),
                 escape_path(path),
                 plan::listed(all.iter(), plan::MAX_LISTED, |name| format!("`{name}`"))
@@ -463,7 +462,7 @@ impl<'o> Destination<'o> {
         }
     }
 
-    /// Whether the output is a directory that has an array of this name.
+    /// Returns whether the output is a directory that contains an array of this name.
     fn has_array(&self, name: &str) -> bool {
         self.to == ArrayFormat::Pack(Container::Directory)
             && fs::exists(&self.path.join(format!("{name}.{ARRAY_EXTENSION}")))
@@ -490,7 +489,7 @@ impl<'o> Destination<'o> {
                 metadata.write_at(file.file(), 0)?;
             } else if !to.is_rawarray() && !options.drop_metadata && converted.trailing > 0 {
                 converted.losses.push(format!(
-                    "{} bytes follow its elements; the option `keep_metadata: FILE` writes them to a file",
+                    "{} bytes after its elements are lost; save them with the option `keep_metadata: FILE`",
                     converted.trailing
                 ));
             }
@@ -502,20 +501,20 @@ impl<'o> Destination<'o> {
         Ok(converted)
     }
 
-    /// Begins what arrays are written into, and the file for what follows the elements of the one array.
+    /// Begins the output, and the file for the trailing metadata of a single array.
     fn begin(&self, arrays: usize) -> Result<(ArraySink<'o>, Option<PendingFile>)> {
         let Self { to, options, .. } = self;
         let metadata = match &options.keep_metadata {
             None => None,
             Some(_) if arrays != 1 => {
                 return Err(Error::Unsupported(
-                    "the option `keep_metadata` is for one array; choose it by the option `member`"
+                    "the option `keep_metadata` requires a single array; choose one with the option `member`"
                         .to_owned(),
                 ));
             }
             Some(path) if self.files().iter().any(|other| fs::is_same_name(path, other)) => {
                 return Err(Error::Unsupported(format!(
-                    "`{}` cannot be both what is converted to and the file of the option `keep_metadata`",
+                    "`{}` cannot be both the output and the file of the option `keep_metadata`",
                     escape(&path.to_string_lossy())
                 )));
             }
@@ -524,7 +523,7 @@ impl<'o> Destination<'o> {
         Ok(((to.row().begin)(self)?, metadata))
     }
 
-    /// The output and the files beside it that belong to it.
+    /// Returns the output and the files that belong to it.
     fn files(&self) -> Vec<PathBuf> {
         let mut files = vec![self.path.to_owned()];
         match self.to {
@@ -544,22 +543,23 @@ impl<'o> Destination<'o> {
         files
     }
 
-    /// Files that an interrupted run left beside what is written.
+    /// Returns the files that an interrupted run left next to the output.
     fn leftovers(&self) -> Vec<PathBuf> {
         let files = self.files().into_iter().chain(self.options.keep_metadata.clone());
         files.flat_map(|path| fs::leftovers(&path)).collect()
     }
 }
 
-/// Writes a file to the disk and gives it its name; answers how many bytes it has.
+/// Syncs and renames a file, and returns its size in bytes.
 fn settle(file: PendingFile) -> Result<u64> {
     let bytes = file.file().len()?;
     file.complete()?;
     Ok(bytes)
 }
 
-/// Writes the elements of an array with this header, decoded and little-endian, to `out`; answers what the output does
-/// not say. Errors call that `output`, and elements that have to be reordered are written to a file beside `beside`.
+/// Writes the elements of an array with this header, decoded and little-endian, to `out`, and returns the facts that
+/// the output cannot express. Errors use the name `output`. Elements that must be reordered are staged in a file next
+/// to the second path.
 pub(super) fn write_array(
     format: ArrayFormat,
     (member, header, description, data): (&str, &Header, Option<Ndarray>, &mut dyn Read),
@@ -569,7 +569,7 @@ pub(super) fn write_array(
 ) -> Result<Vec<String>> {
     let mut item =
         ArrayItem::rawarray(plan::member_name(member).to_owned(), header, description, false)?;
-    // Text and bare elements are not expected to say more.
+    // Text and raw elements are not expected to contain metadata.
     let is_file_of_arrays = matches!(format, ArrayFormat::Npy | ArrayFormat::Png);
     let losses = item.fix_extents(|_| false).filter(|_| is_file_of_arrays);
     let is_text = item.description.datatype == Datatype::String;

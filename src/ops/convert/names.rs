@@ -1,23 +1,22 @@
-//! The names of files for arrays that may be called anything.
+//! File names for arrays with arbitrary names.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::pack::{ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, PACK_DOCUMENT};
 use crate::path::{MemberPath, first_bytes};
 
-/// Most bytes of a part of a name, so that an extension and a number fit into the 255 that most file
+/// Greatest size in bytes of a part of a name. With an extension and a number it fits into the 255 bytes that most file
 /// systems allow.
 const MAX_PART: usize = 220;
 
-/// Most bytes of a whole name: less than the longest path that systems take.
+/// Greatest size in bytes of a whole name: less than the longest path that systems accept.
 const MAX_NAME: usize = 2048;
 
-/// The name of an array that has none.
+/// Name of an array that has none.
 pub(super) const NAMELESS: &str = "unnamed";
 
-/// The names for the files of arrays that are called so, without extension and in the same order: `a/b/x` for
-/// the array `x` of the group `/a/b`. Those that can stay have theirs before the others, so that no odd name
-/// moves a sound one. `taken` are names of other files.
+/// Returns file names for arrays, without extension and in the same order: `a/b/x` for the array `x` of the group
+/// `/a/b`. Valid names are assigned first, so that replacements never change them. `taken` are names of other files.
 pub(super) fn give_all<'n>(names: &[&str], taken: impl Iterator<Item = &'n str>) -> Vec<String> {
     let mut given = FileNames::default();
     for name in taken {
@@ -32,13 +31,13 @@ pub(super) fn give_all<'n>(names: &[&str], taken: impl Iterator<Item = &'n str>)
     all.into_iter().flatten().collect()
 }
 
-/// The names that were given out.
+/// The names that were assigned.
 #[derive(Debug, Default)]
 struct FileNames {
     files: HashSet<String>,
-    /// What the files lie in.
+    /// Directories of the files.
     directories: HashSet<String>,
-    /// The number to try next behind a name that was taken.
+    /// The next number to append to a name that is in use.
     next: HashMap<String, u64>,
 }
 
@@ -46,7 +45,7 @@ impl FileNames {
     fn give(&mut self, name: &str) -> String {
         let mut sound = sound(name);
         if directories(&sound).any(|directory| self.files.contains(directory)) {
-            // A file has the name of a directory that it would lie in.
+            // One of the directories of the name is a file.
             sound = shortened(&sound.replace('/', "_"));
         }
         let mut given = sound.clone();
@@ -61,8 +60,7 @@ impl FileNames {
         given
     }
 
-    /// Whether a file and its description can have this name, and neither is the description of a whole
-    /// pack.
+    /// Returns whether a file and its description can have this name, and neither is the description of the pack.
     fn is_free(&self, name: &str) -> bool {
         files(name).iter().all(|file| {
             file != PACK_DOCUMENT
@@ -73,17 +71,17 @@ impl FileNames {
     }
 }
 
-/// The files that an array takes.
+/// Returns the files of an array.
 fn files(name: &str) -> [String; 2] {
     [ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS[0]].map(|extension| format!("{name}.{extension}"))
 }
 
-/// The directories that it lies in.
+/// Returns the directories of a file.
 fn directories(name: &str) -> impl Iterator<Item = &str> {
     name.match_indices('/').map(|(at, _)| name.split_at(at).0)
 }
 
-/// The nearest name that a file may have.
+/// Returns the nearest valid file name.
 fn sound(name: &str) -> String {
     let is_odd = |letter: char| letter == '\\' || letter.is_control();
     let parts = name.split('/').filter(|part| !part.is_empty()).map(|part| match part {
@@ -105,7 +103,7 @@ fn sound(name: &str) -> String {
     sound
 }
 
-/// As much of a part of a name as a file system takes.
+/// Shortens a part of a name to the length that file systems accept.
 fn shortened(part: &str) -> String {
     first_bytes(part, MAX_PART).to_owned()
 }
@@ -123,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sound_name_stays_whatever_comes_before_it() {
+    fn a_valid_name_is_kept_after_any_other_names() {
         assert_eq!(
             give_all(&["a//b", "", "a/b", "unnamed"], [].into_iter()),
             ["a/b_2", "unnamed_2", "a/b", "unnamed"]
@@ -131,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_leaves_other_files_their_names() {
+    fn names_of_other_files_are_not_used_for_arrays() {
         assert_eq!(
             give_all(&["x", "y", "z/a", "d"], ["x.yaml", "y.txt", "z", "d/e.txt"].into_iter()),
             ["x_2", "y", "z_a", "d"]
@@ -139,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn others_become_names_of_files_and_no_two_the_same() {
+    fn other_names_become_different_file_names() {
         let mut names = FileNames::default();
         for (name, given) in [
             ("", "unnamed"),

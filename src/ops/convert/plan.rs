@@ -1,4 +1,4 @@
-//! Which arrays are converted, and what each will be: its name, the order of its elements, its description.
+//! The plan of a conversion: the arrays, their names, the order of their elements, and their descriptions.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -19,59 +19,59 @@ use crate::path::{MemberPath, escape};
 use crate::pipeline;
 use crate::ra::{ElementType, Encoding, Flags, Header};
 
-/// One array of a source, before its elements are read.
+/// An array of a source, before its elements are read.
 #[derive(Debug, Clone)]
 pub(super) struct ArrayItem {
-    /// What it is called there: `a/b/x` for the array `x` of the group `/a/b`.
+    /// Its name in the source: `a/b/x` for the array `x` of the group `/a/b`.
     pub(super) name: String,
-    /// The header of its elements as they are given: decoded, in the order that the description states. None of
-    /// an array whose elements are all in the description.
+    /// Header of the elements as they are provided: decoded, in the order of the description. `None` if all elements
+    /// are in the description.
     pub(super) header: Option<Header>,
-    /// Its order is column or row.
+    /// The description, in row-major or column-major order.
     pub(super) description: Ndarray,
-    /// Whether others may name it in their shapes.
+    /// Whether shapes of other arrays may refer to it.
     pub(super) is_coordinate: bool,
-    /// The format of the file that it is in.
+    /// Format of the file that contains it.
     pub(super) format: ArrayFormat,
-    /// What reports call it.
+    /// Its name in reports.
     pub(super) origin: String,
-    /// The description that somebody gave it.
+    /// The description in the source.
     pub(super) stated: Option<Stated>,
-    /// The attributes of its group.
+    /// Attributes of its group.
     pub(super) shared: Vec<Attribute>,
-    /// What the source says and nothing else here does, one sentence each.
+    /// Facts of the source that are not converted, one sentence each.
     pub(super) losses: Vec<String>,
 }
 
 /// A description in a document.
 #[derive(Debug, Clone)]
 pub(super) struct Stated {
-    /// As the document has it, under the name of the array.
+    /// The description as it is in the document, under the name of the array.
     pub(super) description: Ndarray,
-    /// The text of the document next to the array; none for an entry in the document of the pack.
+    /// Text of the document next to the array; `None` for an entry in the description of the pack.
     pub(super) text: Option<String>,
     /// Names in its shape that the document itself defines.
     pub(super) coordinates: Vec<String>,
-    /// Whether the document of the pack describes the array.
+    /// Whether the description of the pack describes the array.
     pub(super) is_in_pack: bool,
 }
 
 impl ArrayItem {
-    /// An array of another format.
+    /// Makes the item for an array in another format.
     pub(super) fn foreign(format: ArrayFormat, name: String, variable: Variable) -> Self {
         let Variable { header, description, losses } = variable;
         Self { header: Some(header), losses, ..Self::inline(format, name, description) }
     }
 
-    /// A RawArray with the header of its file. Whatever encodes its elements is taken away on the way; with
-    /// `keep_endian` big-endian ones stay so.
+    /// Makes the item for a RawArray with the header of its file. Encoded elements are decoded; with `keep_endian`
+    /// big-endian ones are not swapped.
     pub(super) fn rawarray(
         name: String,
         stored: &Header,
         description: Option<Ndarray>,
         keep_endian: bool,
     ) -> Result<Self> {
-        // Elements stay big-endian when they are stored as they are, and mean something in that order.
+        // Elements stay big-endian if they are not encoded and their type has a byte order.
         let is_big = keep_endian
             && stored.flags().contains(Flags::BIG_ENDIAN)
             && !stored.is_encoded()
@@ -83,7 +83,7 @@ impl ArrayItem {
         if order == Order::RowUnreversed {
             dims.reverse();
         }
-        // Truth values of one byte are written as every implementation reads them.
+        // Booleans of one byte are written as `uint8`, which every implementation can read.
         let element = match stored.decoded().element() {
             ElementType::BOOL => ElementType::UINT8,
             element => element,
@@ -106,19 +106,19 @@ impl ArrayItem {
         Ok(Self { header: Some(header), ..Self::inline(ArrayFormat::Ra, name, description) })
     }
 
-    /// An array whose elements are all in its description.
+    /// Makes the item for an array whose elements are all in its description.
     pub(super) fn inline(format: ArrayFormat, name: String, description: Ndarray) -> Self {
         let (shared, losses, stated) = <_>::default();
         let (origin, header, is_coordinate) = (name.clone(), None, false);
         Self { name, header, description, is_coordinate, format, origin, stated, shared, losses }
     }
 
-    /// Whether it is in a format of others.
+    /// Returns whether the format is not RawArray.
     fn is_foreign(&self) -> bool {
         !self.format.is_rawarray()
     }
 
-    /// The extents in the order of indices.
+    /// Returns the lengths of the dimensions in the order of the indices.
     pub(super) fn extents(&self) -> Vec<u64> {
         match &self.header {
             Some(header) => pack::shape_of(header.dims(), self.description.order()),
@@ -132,8 +132,7 @@ impl ArrayItem {
         }
     }
 
-    /// The array with its axes in `order`: its header and description say so. Whether elements have to move is
-    /// the answer.
+    /// Changes the header and the description to `order`. Returns whether elements must be reordered.
     pub(super) fn put_in(&mut self, order: Order) -> bool {
         let Some(header) = &mut self.header else { return false };
         if header.ndims() < 2 || self.description.order() == order {
@@ -144,19 +143,19 @@ impl ArrayItem {
         true
     }
 
-    /// As a format takes it.
+    /// Returns the array as a variable for the writer of a format.
     pub(super) fn to_variable(&self) -> Result<Variable> {
         let Some(header) = self.header.clone() else {
             let source = interchange::FormatError::no_counterpart(
-                "its elements are texts of different lengths, which stand in its description",
-                "convert it to .ds or to a directory, or leave it out",
+                "its elements are texts of different lengths, which are in its description",
+                "convert it to .ds or to a directory, or exclude it",
             );
             return Err(Error::Interchange { name: self.name.clone(), source });
         };
         Ok(Variable { header, description: self.description.clone(), losses: Vec::new() })
     }
 
-    /// Names the extents along its axes by numbers, but for names that are `known`; the loss of the others, when there
+    /// Replaces names of dimensions by lengths, except `known` names. Returns a sentence about the lost names, if there
     /// are any.
     pub(super) fn fix_extents(&mut self, known: impl Fn(&str) -> bool) -> Option<String> {
         let extents = self.extents();
@@ -170,40 +169,40 @@ impl ArrayItem {
             }
         }
         let names = names.join(", ");
-        (!names.is_empty()).then(|| format!("the names of its axes ({names}) are left out"))
+        (!names.is_empty()).then(|| format!("its dimension names ({names}) are lost"))
     }
 }
 
-/// The last part of a name.
+/// Returns the last part of a name.
 pub(super) fn stem(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-/// States the order, and nothing else where nothing else is to be stated.
+/// Sets the order in the description, and omits it if nothing needs to be stored.
 fn set_order(description: &mut Ndarray, order: Order) {
     let storage = Storage { order, ..description.storage.take().unwrap_or_default() };
     description.storage = (storage != Storage::default()).then_some(storage);
 }
 
-/// Names that a message lists at most.
+/// Greatest number of names in a message.
 pub(super) const MAX_LISTED: usize = 20;
 
-/// One array that will be written.
+/// An array to write.
 pub(super) struct PlannedArray {
-    /// Its place among the items of the source.
+    /// Its position among the items of the source.
     pub(super) index: usize,
-    /// The header of the elements as the source gives them; none where all of them are in the description.
+    /// Header of the elements as the source provides them; `None` if all of them are in the description.
     pub(super) original: Option<Header>,
-    /// Whether its axes are reversed on the way.
+    /// Whether the dimensions are reversed.
     pub(super) reverse: bool,
-    /// As it will be.
+    /// The array in the output.
     pub(super) item: ArrayItem,
-    /// What it will be called: the name of a file without extension, or a key.
+    /// Its name in the output: a file name without extension, or a key.
     pub(super) name: String,
     pub(super) converted: Converted,
 }
 
-/// The arrays to convert, with their places.
+/// Returns the arrays to convert, with their positions.
 fn choose<'i>(
     items: &'i [ArrayItem],
     losses: &[String],
@@ -218,7 +217,7 @@ fn choose<'i>(
     }
     let path = escape(&input.to_string_lossy()).to_string();
     if items.is_empty() {
-        let mut said = vec![format!("there are no arrays in `{path}` to convert")];
+        let mut said = vec![format!("`{path}` contains no arrays to convert")];
         said.extend_from_slice(losses);
         return Err(Error::Unsupported(said.join("; ")));
     }
@@ -228,17 +227,17 @@ fn choose<'i>(
     let (to, count) = (out.to, items.len());
     let names = listed(items.iter().map(|item| &item.name), MAX_LISTED, |name| name);
     Err(Error::Unsupported(format!(
-        "a .{to} holds one array, and `{path}` has {count}; give the option `member: NAME`; there are: {names}"
+        "a .{to} contains one array, but `{path}` has {count}; choose one with the option `member: NAME`: {names}"
     )))
 }
 
-/// Whether an array of this name is converted, by what was asked for.
+/// Returns whether the options select an array of this name.
 pub(super) fn is_wanted(name: &str, options: &ConvertOptions) -> bool {
     let is_it = |member: &String| name == member || name == member_name(member);
     options.member.as_ref().is_none_or(is_it)
 }
 
-/// The error that says which arrays there are.
+/// Makes the error for an array that does not exist, with the names of those that do.
 pub(super) fn no_such_array<'n>(
     input: &Path,
     member: &str,
@@ -247,24 +246,24 @@ pub(super) fn no_such_array<'n>(
     let path = escape(&input.to_string_lossy()).to_string();
     let mut there_are = listed(names, MAX_LISTED, |name| name);
     if !there_are.is_empty() {
-        there_are.insert_str(0, "; there are: ");
+        there_are.insert_str(0, "; its arrays are: ");
     }
-    Error::Unsupported(format!("`{path}` holds no array `{}`{there_are}", escape(member)))
+    Error::Unsupported(format!("`{path}` has no array `{}`{there_are}", escape(member)))
 }
 
-/// The name of the array in a file by itself, which is the file's.
+/// Returns the name of the array in a single file, which is that of the file.
 pub(super) fn name_of(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The name of an array as it is asked for: `run1/x.ra` and `/run1/x` are `run1/x`.
+/// Returns the name of an array without slash and extension: `run1/x` for `run1/x.ra` and `/run1/x`.
 pub(super) fn member_name(member: &str) -> &str {
     let name = member.trim_start_matches('/');
     let end = name.strip_suffix(ARRAY_EXTENSION);
     end.and_then(|name| name.strip_suffix('.')).unwrap_or(name)
 }
 
-/// The first `most` names for a message, and how many more there are.
+/// Joins the first `most` names for a message, and adds the number of the others.
 pub(super) fn listed(
     names: impl Iterator<Item = impl AsRef<str>>,
     most: usize,
@@ -279,7 +278,8 @@ pub(super) fn listed(
     }
 }
 
-/// Whether the shape of an array in the output may name a coordinate. `arrays` are the names of those that are written.
+/// Returns whether the shape of an array in the output may refer to a coordinate. `arrays` are the names of the arrays
+/// that are written.
 fn is_known(
     name: &str,
     item: &ArrayItem,
@@ -307,7 +307,7 @@ fn is_known(
     }
 }
 
-/// The group of an array.
+/// Returns the group of an array.
 fn group_of(name: &str) -> String {
     match name.rsplit_once('/') {
         Some((group, _)) => format!("/{group}"),
@@ -315,7 +315,7 @@ fn group_of(name: &str) -> String {
     }
 }
 
-/// Plans what becomes of the items of a source, and which of its other files are copied.
+/// Plans the conversion of the items of a source, and selects the other files to copy.
 pub(super) fn plan(
     source: &mut SourceArrays,
     input: &Path,
@@ -347,7 +347,7 @@ pub(super) fn plan(
             && item.format == ArrayFormat::Ds
             && item.is_coordinate
         {
-            // In a pack a name with slashes is a path.
+            // In a pack, a name with slashes is a path.
             let is_same = name == item.name && !name.contains('/');
             let path = if is_same { name.clone() } else { format!("/{name}") };
             renamed.insert(item.name.clone(), path);
@@ -390,17 +390,17 @@ pub(super) fn plan(
     Ok(planned)
 }
 
-/// The files of a pack besides arrays and their descriptions, in a sentence.
+/// Returns a sentence about files that are not copied.
 pub(super) fn left_behind(others: &[impl AsRef<str>]) -> Option<String> {
-    /// Names that are listed at most.
+    /// Greatest number of names in the sentence.
     const MOST: usize = 5;
     let names = listed(others.iter(), MOST, |name| format!("`{name}`"));
     (!others.is_empty())
-        .then(|| format!("files that are no arrays are left where they are: {names}"))
+        .then(|| format!("files without arrays are not copied: {names}"))
 }
 
-/// Makes coordinates of arrays that nobody described and that are called so, and names the dimensions of the others:
-/// by these and by those of a directory that they are added to.
+/// Turns arrays without a description into coordinates if they have the name of one, and names the dimensions of the
+/// other arrays after them and after coordinates in an existing output directory.
 fn name_dimensions(planned: &mut [PlannedArray], out: &Destination<'_>) -> Result<()> {
     let mut contents = match out.to {
         ArrayFormat::Pack(Container::Directory) if fs::exists(out.path) => {
@@ -430,7 +430,8 @@ fn name_dimensions(planned: &mut [PlannedArray], out: &Destination<'_>) -> Resul
     Ok(())
 }
 
-/// Forgets descriptions that would not be true any more. The document of the pack stays when it is true of all arrays.
+/// Drops descriptions that the conversion makes wrong. The description of the pack is kept if it is still correct for
+/// all arrays.
 fn keep_stated(source: &mut SourceArrays, planned: &mut [PlannedArray]) {
     let has_document = source.others.iter().any(|other| other.name == PACK_DOCUMENT);
     let mut is_pack_true = true;
@@ -443,7 +444,7 @@ fn keep_stated(source: &mut SourceArrays, planned: &mut [PlannedArray]) {
     if has_document && !is_pack_true {
         source.others.retain(|other| other.name != PACK_DOCUMENT);
         source.losses.push(format!(
-            "`{PACK_DOCUMENT}` describes arrays that were changed on the way, and is left where it is"
+            "`{PACK_DOCUMENT}` is not copied: the conversion changed arrays that it describes"
         ));
     }
     if !has_document || !is_pack_true {
@@ -453,7 +454,7 @@ fn keep_stated(source: &mut SourceArrays, planned: &mut [PlannedArray]) {
     }
 }
 
-/// Calls coordinates by their paths in the pack: where there are no groups, those are their names.
+/// Names coordinates by their paths in the pack. Without groups, the paths are their names.
 fn name_by_path(item: &mut ArrayItem, known: &HashSet<&str>) {
     let group = group_of(&item.name);
     for extent in &mut item.description.shape {
@@ -470,7 +471,7 @@ fn plan_one(index: usize, source: &ArrayItem, name: String, out: &Destination<'_
     let mut losses = std::mem::take(&mut item.losses);
     if !to.is_rawarray() && to != ArrayFormat::Ds && !item.shared.is_empty() {
         let names: Vec<_> = item.shared.iter().map(|attribute| attribute.name.as_str()).collect();
-        losses.push(format!("the attributes of its group ({}) are left out", names.join(", ")));
+        losses.push(format!("the attributes of its group ({}) are lost", names.join(", ")));
     }
     let stated = item.stated.as_ref().filter(|_| item.is_foreign());
     let wanted = match (out.options.order, stated) {

@@ -1,4 +1,4 @@
-//! RawArray files and their descriptions: one file, a directory of them, an archive of one.
+//! RawArray files and their descriptions: one file, a directory, or an archive.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
@@ -20,7 +20,7 @@ use crate::pack::{self, ARRAY_EXTENSION, Contents, Described, Layout, PACK_DOCUM
 use crate::pipeline;
 use crate::ra::{Header, ReadError};
 
-/// A RawArray file, with the description beside it.
+/// Opens a RawArray file with its description.
 pub(super) fn open_file(path: &Path, options: &ConvertOptions) -> Result<SourceArrays> {
     let file = File::open(path)?.watched(&options.progress);
     let malformed = |path: &Path, error| {
@@ -50,7 +50,7 @@ pub(super) fn open_file(path: &Path, options: &ConvertOptions) -> Result<SourceA
     }))
 }
 
-/// The document beside the file, or that of the directory.
+/// Returns the document next to the file, or that of the directory.
 fn described_beside(path: &Path) -> Result<Option<SingleFile>> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if !pack::is_array(&name) {
@@ -65,7 +65,7 @@ fn described_beside(path: &Path) -> Result<Option<SingleFile>> {
     }
 }
 
-/// The array of a file with this header, with the description that is known as of the array of that name.
+/// Makes the item for a file with this header, with the description that is found under its name.
 fn item(
     name: String,
     header: &Header,
@@ -82,7 +82,7 @@ fn item(
     Ok(ArrayItem { is_coordinate, shared, stated: Some(stated), ..item })
 }
 
-/// The description of an array of this name, as its document states it.
+/// Returns the description of an array of this name as its document contains it.
 pub(super) fn stated(described: &Described<'_>, name: &str, contents: &Contents) -> Stated {
     let description = Ndarray { name: name.to_owned(), ..described.entity.array().clone() };
     let is_in_pack = described.is_of_pack();
@@ -104,8 +104,8 @@ pub(super) fn stated(described: &Described<'_>, name: &str, contents: &Contents)
     Stated { description, text, coordinates, is_in_pack }
 }
 
-/// Whether a finding makes it doubtful what the array is. Coordinates may lie elsewhere; data that cannot be
-/// decoded are told of when they are.
+/// Returns whether a problem prevents the conversion of the array. Coordinates may be in another place, and data that
+/// cannot be decoded is reported when it is read.
 pub(super) fn is_in_the_way(finding: &Finding) -> bool {
     let is_said_elsewhere = matches!(
         finding.code,
@@ -125,19 +125,19 @@ pub(super) fn open_pack(path: &Path, options: &ConvertOptions) -> Result<SourceA
     Ok(SourceArrays { others, ..opened.source })
 }
 
-/// A directory or an archive, and what is in it.
+/// A directory or an archive, and its content.
 pub(super) struct OpenedPack {
     /// Its arrays.
     pub(super) source: SourceArrays,
     pub(super) contents: Contents,
-    /// Files that are neither arrays nor their descriptions, and directories with nothing in them.
+    /// Files that are neither arrays nor their descriptions, and empty directories.
     pub(super) others: Vec<OtherMember>,
     pub(super) pack: Pack,
 }
 
 /// A member that is not an array.
 pub(super) struct OtherMember {
-    /// Its name in the pack.
+    /// Its name in the payload.
     pub(super) payload: String,
     /// Its name in the container.
     pub(super) name: String,
@@ -145,7 +145,7 @@ pub(super) struct OtherMember {
 }
 
 impl OtherMember {
-    /// The file to copy, checked against the manifest if there is one.
+    /// Returns the file to copy, which is checked against the manifest if there is one.
     pub(super) fn copied_from(&self, pack: &Pack) -> OtherFile {
         let (pack, name) = (pack.clone(), self.payload.clone());
         let copy = move |out: &mut dyn Write| Ok(pack.copy_to(&name, out)?.0);
@@ -164,14 +164,14 @@ impl OpenedPack {
         findings.extend(contents.findings());
         findings.retain(|finding| finding.is_error() && finding.code != Code::Undescribed);
         if let Some(member) = &options.member {
-            // Only what is wrong with that one.
+            // Only problems of that array count.
             let stem = |name: &str| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned();
             findings.retain(|finding| {
                 let named = finding.array.as_deref().or(finding.member.as_deref());
                 named.is_none_or(|named| stem(named) == member_name(member))
             });
         }
-        // In a directory, findings about one file keep back that file alone.
+        // In a directory, problems of one file do not prevent the conversion of others.
         let mut refused: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
         if is_tree {
             findings.retain(|finding| {
@@ -209,7 +209,7 @@ impl OpenedPack {
             {
                 (File::open(directory.join(&member))?.watched(&progress), false)
             } else {
-                // Nothing of a member is used before all of it is known to be what the manifest says.
+                // A member is checked completely against the manifest before it is used.
                 let scratch = fs::scratch_file(beside, &progress)?;
                 (_, verified) = reader.copy_to(&member, &mut &scratch)?;
                 (scratch, true)
@@ -229,7 +229,7 @@ impl OpenedPack {
     }
 }
 
-/// Files that are neither arrays nor their descriptions, and directories with nothing in them.
+/// Returns files that are neither arrays nor their descriptions, and empty directories.
 fn other_members(
     members: &[Member],
     placement: &Placement,
@@ -243,7 +243,7 @@ fn other_members(
         let mut arrays = document.into_iter().flat_map(Document::ndarrays);
         arrays.any(|(_, ndarray)| ndarray.value.is_some())
     };
-    // A document that somebody wrote says what nothing else does.
+    // A description that was not generated contains facts of its own.
     let is_written_by_hand = contents.pack_document.as_ref().is_some_and(|facts| {
         let text = facts.text();
         !pack::is_generated(text.as_bytes()) && !pack::is_attributes_document(text)

@@ -1,4 +1,4 @@
-//! What [`convert`](super::convert()) reports.
+//! The report of [`convert`](super::convert()).
 
 use std::path::PathBuf;
 
@@ -10,70 +10,70 @@ use crate::finding::Finding;
 use crate::ndl::Order;
 use crate::ra::ElementType;
 
-/// The arrays that were converted.
+/// The result of [`convert`](super::convert()).
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ConvertReport {
-    /// The input, by its path as given; the first of several.
+    /// The path of the input as it was given; the first of several.
     pub input: PathBuf,
-    /// The format of the input; of several, `directory`.
+    /// Format of the input; `directory` for several inputs.
     pub from: ArrayFormat,
-    /// The output, by its path as given.
+    /// The path of the output as it was given.
     pub output: PathBuf,
-    /// The format of the output.
+    /// Format of the output.
     pub to: ArrayFormat,
-    /// Each array, in the order of the output.
+    /// Converted arrays, in the order of the output.
     pub arrays: Vec<Converted>,
-    /// Files that were copied as they are, by their names in the output.
+    /// Names in the output of files that were copied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub copied: Vec<String>,
-    /// Files and arrays that could not be converted, and are not in the output.
+    /// Files and arrays that could not be converted and are not in the output.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<Unconverted>,
-    /// The other contents of the input that the output does not have, one sentence each.
+    /// Other contents of the input that are lost, one sentence each.
     pub losses: Vec<String>,
-    /// Bytes of everything that was written.
+    /// Number of bytes written.
     pub bytes: u64,
-    /// Files beside the output that an interrupted run left; they can be deleted.
+    /// Files next to the output that an interrupted run left. You can delete them.
     pub leftovers: Vec<PathBuf>,
 }
 
-/// One array that was converted.
+/// A converted array.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Converted {
-    /// The name of the array in the input. In a directory, and among several inputs, an array of another format has
-    /// the path of its file, followed by its own name if the file has several.
+    /// Name of the array in the input. In a directory, and among several inputs, an array in another format has the
+    /// path of its file, followed by its own name if the file has several.
     pub from: String,
-    /// The name of the array in the output.
+    /// Name of the array in the output.
     pub to: String,
-    /// Whether it has another name than it would have had: no file may have that, or something has it already.
+    /// Whether the array was renamed, because its name is not valid for a file or was in use.
     pub renamed: bool,
-    /// The type of its elements, such as `float32`; for text, which has none, `string`.
+    /// Element type, such as `float32`; `string` for text, which has no element type.
     #[cfg_attr(test, schemars(with = "String"))]
     #[serde(rename = "type", serialize_with = "element_or_string")]
     pub element: Option<ElementType>,
-    /// Extents in the order of indices.
+    /// Lengths of the dimensions in the order of the indices.
     pub shape: Vec<u64>,
-    /// Names of the dimensions in the output, in the same order: of each the name of its coordinate, or an empty text.
-    /// Empty when none has a name.
+    /// Names of the dimensions in the output, in the same order: the name of its coordinate, or an empty text. Empty if
+    /// no dimension has a name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dimensions: Vec<String>,
-    /// The index that is the fastest in the output.
+    /// The fastest index in the output.
     pub order: Order,
-    /// Whether its elements were reordered.
+    /// Whether the elements were reordered.
     pub reordered: bool,
-    /// Whether the manifest of the input vouches for it.
+    /// Whether the manifest of the input confirms the array.
     pub verified: bool,
-    /// Bytes that follow its elements in the input.
+    /// Number of bytes after its elements in the input.
     pub trailing: u64,
-    /// The facts of the array that the output does not have, one sentence each.
+    /// Facts of the array that the output cannot express, one sentence each.
     pub losses: Vec<String>,
 }
 
-#[expect(clippy::ref_option, reason = "serde gives a reference to the field")]
+#[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
 fn element_or_string<S: Serializer>(
     element: &Option<ElementType>,
     serializer: S,
@@ -85,7 +85,7 @@ fn element_or_string<S: Serializer>(
 }
 
 impl Converted {
-    /// The name of the type of its elements.
+    /// Returns the name of the element type.
     pub fn type_name(&self) -> String {
         self.element.map_or("string".to_owned(), |element| element.to_string())
     }
@@ -96,17 +96,17 @@ impl Converted {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Unconverted {
-    /// Its name, as [`Converted::from`] would be.
+    /// Its name, as in [`Converted::from`].
     pub name: String,
-    /// The reason, in a sentence.
+    /// The reason, in one sentence.
     pub reason: String,
-    /// The errors of its header or of its description, if these are the reason.
+    /// Errors of its header or description, if these are the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
 }
 
 impl Unconverted {
-    /// That `name` could not be converted because of an error, which is about that alone.
+    /// Reports that `name` could not be converted because of an error about it.
     pub(super) fn new(name: String, error: Error) -> Self {
         let mut findings = Vec::new();
         let reason = match error {

@@ -1,4 +1,4 @@
-//! RawArray files that are being written: one with its description, or a directory of them, which may be packed.
+//! Writers of RawArray files: one with its description, or a directory, which may be packed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,17 +20,16 @@ use crate::pack::{
 use crate::path::{MemberPath, escape};
 use crate::progress::Progress;
 
-/// The file that an array is described in, next to it.
+/// The file for the description of an array, next to it.
 #[derive(Debug)]
 struct DescriptionPlace {
     path: PathBuf,
-    /// Whether the description takes the place of another.
+    /// Whether the description replaces an existing one.
     is_replaced: bool,
 }
 
 impl DescriptionPlace {
-    /// The place for the description of the array at `target`. Two descriptions of one array are an error wherever
-    /// they are read.
+    /// Returns the file for the description of the array at `target`. An array must not have two descriptions.
     fn of(target: &Path, force: bool) -> Result<Self> {
         let [first, second] = DESCRIPTION_EXTENSIONS.map(|end| target.with_extension(end));
         let path = match [&first, &second].map(|path| fs::exists(path)) {
@@ -42,7 +41,7 @@ impl DescriptionPlace {
                 let [first, second] =
                     [first, second].map(|path| escape(&path.to_string_lossy()).to_string());
                 return Err(Error::Unsupported(format!(
-                    "`{first}` and `{second}` both describe what would be replaced; remove one of them"
+                    "`{first}` and `{second}` both describe the array to replace; delete one of them"
                 )));
             }
         };
@@ -50,23 +49,23 @@ impl DescriptionPlace {
         Ok(Self { path, is_replaced })
     }
 
-    /// The text to write for an array that will be `target`, and what became of an older one.
+    /// Returns the description to write for the array at `target`, and a sentence about an older one.
     fn text(&self, target: &Path, item: &ArrayItem) -> Result<(Vec<u8>, Option<String>)> {
         if !self.is_replaced {
             return Ok((description(item).into_bytes(), None));
         }
         let name = escape(&self.path.to_string_lossy()).to_string();
         Ok(match self.valid_description(target, item)? {
-            Some(old) => (old, Some(format!("`{name}` still describes it, and stays as it is"))),
+            Some(old) => (old, Some(format!("`{name}` is kept: it still describes the array"))),
             None => (
                 description(item).into_bytes(),
-                Some(format!("`{name}` describes something else, and was replaced")),
+                Some(format!("`{name}` was replaced: it described another array")),
             ),
         })
     }
 
-    /// The text of the old description, when it describes what is written as well as what was there: new elements
-    /// of the same type, shape and order. Nothing when the source itself says more than that.
+    /// Returns the old description if it also describes the new array: elements of the same type, shape and order.
+    /// `None` if the source has metadata of its own.
     fn valid_description(&self, target: &Path, item: &ArrayItem) -> Result<Option<Vec<u8>>> {
         let member = |path: &Path| MemberPath::new(path.file_name()?.to_str()?).ok();
         let (Some(subject), Some(document)) = (member(target), member(&self.path)) else {
@@ -93,7 +92,7 @@ impl DescriptionPlace {
     }
 }
 
-/// A RawArray file and its description, both being written.
+/// A RawArray file and its description.
 struct FileSink {
     array: PendingFile,
     description: PendingFile,
@@ -120,8 +119,8 @@ impl WriteArrays for FileSink {
         Ok(replaced.into_iter().collect())
     }
 
-    /// The description gets its name first: without an array it is an ordinary file, while an array without
-    /// its description may be read in the wrong order.
+    /// Renames the description first: without an array it is an ordinary file, while an array without its description
+    /// may be read in the wrong order.
     fn finish(self: Box<Self>, _: &mut Vec<String>) -> Result<u64> {
         let Self { array, description, place, bytes, .. } = *self;
         array.sync()?;
@@ -139,26 +138,26 @@ impl WriteArrays for FileSink {
     }
 }
 
-/// A directory that is being written, and perhaps packed afterwards.
+/// A directory that is written, and may be packed afterwards.
 struct PackSink<'o> {
     directory: PendingDirectory,
     to: PackTarget<'o>,
     options: &'o ConvertOptions,
-    /// Files that were written, in the order in which they get their names: an array after its description.
+    /// Names of written files in the order of their renaming: an array after its description.
     names: Vec<String>,
     /// Empty directories.
     directories: Vec<String>,
     bytes: u64,
 }
 
-/// What becomes of the directory.
+/// The purpose of the directory.
 #[derive(Clone, Copy)]
 enum PackTarget<'o> {
-    /// It is packed.
+    /// The directory is packed.
     Archive(&'o Path, Container),
-    /// It gets its name.
+    /// The directory is renamed.
     New,
-    /// Its files go into a directory that is there.
+    /// Its files are moved into an existing directory.
     Existing(&'o Path),
 }
 
@@ -184,8 +183,8 @@ pub(super) fn begin_pack<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
 }
 
 impl PackSink<'_> {
-    /// Begins a file, has it written and adds what is the answer: its length. A file that will stay gets to the
-    /// disk. One that could not be written is gone.
+    /// Writes a file with `write` and adds the returned length. A file of the output is synced, and an incomplete file
+    /// is deleted.
     fn write(&mut self, name: String, write: impl FnOnce(&File) -> Result<u64>) -> Result<()> {
         let path = MemberPath::new(name.as_str())?;
         let file = self.directory.begin(&path)?;
@@ -209,7 +208,8 @@ impl PackSink<'_> {
         }
     }
 
-    /// Writes what describes an array, unless the document of the pack does; what became of an older description.
+    /// Writes the description of an array, unless the description of the pack contains it. Returns a sentence about an
+    /// older one.
     fn describe(&mut self, name: &str, item: &ArrayItem) -> Result<Option<String>> {
         if item.stated.as_ref().is_some_and(|stated| stated.text.is_none()) {
             return Ok(None);
@@ -241,7 +241,7 @@ impl WriteArrays for PackSink<'_> {
         let array =
             self.write(format!("{name}.{ARRAY_EXTENSION}"), |file| write_rawarray(file, array));
         if let Err(error) = array {
-            // Its description describes nothing any more.
+            // Its description has no array any more.
             for name in self.names.drain(before..) {
                 fs::remove(&self.directory.path().join(name))?;
             }
@@ -290,14 +290,14 @@ impl WriteArrays for PackSink<'_> {
             ..CreateOptions::default()
         };
         let report = create_staged(&directory, archive, &options, None)?;
-        // Of plain files it is known why they are none.
+        // The reason why files were not converted is already known.
         let others = report.findings.iter().filter(|finding| finding.code != Code::NoArrays);
         losses.extend(others.map(ToString::to_string));
         Ok(report.archive_bytes)
     }
 }
 
-/// Writes a RawArray file; answers how long it is.
+/// Writes a RawArray file, and returns its size in bytes.
 fn write_rawarray(file: &File, array: OutgoingArray<'_>) -> Result<u64> {
     let OutgoingArray { item, data, metadata, .. } = array;
     let header = item.to_variable()?.header;
@@ -308,7 +308,7 @@ fn write_rawarray(file: &File, array: OutgoingArray<'_>) -> Result<u64> {
     Ok(end + metadata.len)
 }
 
-/// The text that describes an array: what it came with, as long as that is true.
+/// Returns the description of an array: that of the source if it is still correct.
 fn description(item: &ArrayItem) -> String {
     if let Some(text) = item.stated.as_ref().and_then(|stated| stated.text.as_ref()) {
         return text.clone();

@@ -1,9 +1,8 @@
-//! Numbers as text: a table of decimals (CSV), or nested lists (JSON).
+//! Numbers as text: a table (CSV) or nested lists (JSON).
 //!
-//! Every number is written with as many digits as tell it from all others of its type, so that reading the
-//! text gives the same number. In a table, not a number and the infinities are `nan`, `inf` and `-inf`, as numpy and
-//! pandas read them. In JSON they are the strings `"NaN"`, `"Infinity"` and `"-Infinity"`, and integers of 16 bytes
-//! are strings too.
+//! Every number is written with enough digits to distinguish it from all others of its type, so that reading the text
+//! gives the same number. In a table, NaN and infinities are `nan`, `inf` and `-inf`, as NumPy and pandas read them. In
+//! JSON they are the strings `"NaN"`, `"Infinity"` and `"-Infinity"`, and integers of 16 bytes are strings as well.
 
 #![expect(clippy::indexing_slicing, reason = "no number is wider than 16 bytes")]
 
@@ -18,15 +17,16 @@ use crate::ra::Header;
 /// Bytes that are read or written at once.
 const BLOCK: usize = 64 * 1024;
 
-/// Most lists or lines that are written for an array without elements, which can have any number of them.
+/// Greatest number of lists or lines for an array without elements, which can have any number of them.
 const MAX_EMPTY: u64 = 1 << 20;
 
-/// Writes numbers of one or two dimensions: a line for each first index. `data` has the last index fastest.
+/// Writes numbers of one or two dimensions: one line for each first index. `data` has the last index fastest.
 ///
 /// # Errors
 ///
-/// When the elements are not numbers or the shape is another one, `data` are shorter or longer than the header says,
-/// or reading or writing fails.
+/// [`FormatError::NoCounterpart`] if the elements are not numbers or the shape has other dimensions;
+/// [`FormatError::Malformed`] if `data` is shorter or longer than the header says; [`FormatError::Io`] if reading or
+/// writing fails.
 pub(super) fn write_csv(
     variable: &Variable,
     data: impl Read,
@@ -39,8 +39,8 @@ pub(super) fn write_csv(
         [rows, columns] => (rows, columns),
         ref more => {
             return Err(FormatError::no_counterpart(
-                format!("a table has two dimensions, and the array {}", more.len()),
-                "choose two by the option `slice`, or write it as json",
+                format!("a table has two dimensions, but the array has {}", more.len()),
+                "select two with the option `slice`, or write it as json",
             ));
         }
     };
@@ -57,8 +57,7 @@ pub(super) fn write_csv(
     text.finish(variable)
 }
 
-/// Writes numbers as lists nested as deep as the shape is long, the outermost for the first index; a single text as a
-/// string.
+/// Writes numbers as nested lists, the outermost for the first index; a single text as a string.
 ///
 /// # Errors
 ///
@@ -82,10 +81,10 @@ pub(super) fn write_json(
     text.finish(variable)
 }
 
-/// Elements that become text, which is written in blocks.
+/// A writer of elements as text, in blocks.
 struct TextWriter<R, W> {
     header: Header,
-    /// Extents in the order of indices.
+    /// Lengths of the dimensions in the order of the indices.
     shape: Vec<u64>,
     number: ReadNumber,
     data: BufReader<R>,
@@ -98,22 +97,22 @@ impl<R: Read, W: Write> TextWriter<R, W> {
     fn new(variable: &Variable, data: R, out: W, is_json: bool) -> Result<Self, FormatError> {
         let element = variable.header.element();
         let Some(number) = read_number(element) else {
-            let reason = format!("elements of `{element}` have no form as text");
+            let reason = format!("elements of type `{element}` cannot be written as text");
             return Err(FormatError::no_counterpart(reason, "write them as npy, ra or raw"));
         };
         let shape = row_order_extents(variable, "text")?;
         let before = shape.iter().take_while(|extent| **extent > 0);
-        let lists = before.fold(1, |product: u64, extent| product.saturating_mul(*extent)); // only compared
+        let lists = before.fold(1, |product: u64, extent| product.saturating_mul(*extent)); // used only for comparison
         if variable.header.data_len() == 0 && lists > MAX_EMPTY {
             let reason = format!("an array without elements would make {lists} empty lists");
-            return Err(FormatError::no_counterpart(reason, "leave it out"));
+            return Err(FormatError::no_counterpart(reason, "exclude it"));
         }
         let data = BufReader::with_capacity(BLOCK, data);
         let header = variable.header.clone();
         Ok(Self { header, shape, number, data, out, buffer: String::new(), is_json })
     }
 
-    /// The next lists of this shape. Arrays have few dimensions.
+    /// Writes the next lists of this shape. The recursion is shallow, because arrays have few dimensions.
     fn nest(&mut self, shape: &[u64]) -> Result<(), FormatError> {
         let Some((extent, inner)) = shape.split_first() else { return self.number() };
         self.buffer.push('[');
@@ -127,13 +126,13 @@ impl<R: Read, W: Write> TextWriter<R, W> {
         self.flush(BLOCK)
     }
 
-    /// The next element.
+    /// Writes the next element.
     fn number(&mut self) -> Result<(), FormatError> {
         let mut bytes = [0; 16];
         let width = self.header.element().elbyte();
         let bytes = &mut bytes[..usize::try_from(width).expect("no number has more bytes")];
         self.data.read_exact(bytes)?;
-        self.header.swap_to_native(bytes).expect("every number has an order of bytes");
+        self.header.swap_to_native(bytes).expect("every number has a byte order");
         let number = (self.number)(bytes);
         let float = number.to_f64();
         let special = match (float, self.is_json) {
@@ -146,7 +145,7 @@ impl<R: Read, W: Write> TextWriter<R, W> {
             (_, false) => "nan",
         };
         let quote = if self.is_json && width == 16 { "\"" } else { "" };
-        // A String takes whatever is written to it.
+        // Writing to a String cannot fail.
         let _ = match number {
             _ if !special.is_empty() => write!(self.buffer, "{special}"),
             Number::Int(number) => write!(self.buffer, "{quote}{number}{quote}"),
@@ -165,7 +164,7 @@ impl<R: Read, W: Write> TextWriter<R, W> {
         Ok(())
     }
 
-    /// Writes what is left, and checks that no data are.
+    /// Writes the rest, and checks that the data ends here.
     fn finish(mut self, variable: &Variable) -> Result<(), FormatError> {
         self.flush(0)?;
         match self.data.read(&mut [0])? {
@@ -175,7 +174,7 @@ impl<R: Read, W: Write> TextWriter<R, W> {
     }
 }
 
-/// A text in quotes as JSON has it.
+/// Quotes a text for JSON.
 fn json_string(text: &str) -> String {
     let mut quoted = String::from("\"");
     for letter in text.chars() {
@@ -246,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_in_json_is_a_string_there() {
+    fn values_without_a_json_number_are_strings() {
         let data: Vec<u8> = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0, 0.1, 1e-40, 1e30]
             .into_iter()
             .flat_map(f32::to_le_bytes)
@@ -266,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_tell_every_number_from_all_others() {
+    fn digits_distinguish_every_number_from_all_others() {
         for bits in 0..=u16::MAX {
             let number = f16::from_bits(bits);
             let text = csv(ElementType::FLOAT16, &[], &bits.to_le_bytes()).unwrap();

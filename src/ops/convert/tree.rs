@@ -1,4 +1,4 @@
-//! Several files as one source: those of a directory, or those that were named one after the other.
+//! Several files as one source: those of a directory, or several inputs.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::pack::{
 use crate::path::MemberPath;
 use crate::ra::Header;
 
-/// The arrays of a directory and of everything below it, in any format that is read.
+/// Opens the arrays of a directory and everything below it, in any format that can be read.
 pub(super) fn open_directory(root: &Path, options: &ConvertOptions) -> Result<SourceArrays> {
     let OpenedPack { source, contents, others, pack } = OpenedPack::new(root, options)?;
     let mut tree = Tree::new(options);
@@ -45,7 +45,7 @@ pub(super) fn open_directory(root: &Path, options: &ConvertOptions) -> Result<So
     Ok(tree.into_source())
 }
 
-/// The arrays of several inputs, each under its own name.
+/// Opens the arrays of several inputs, each under its own name.
 pub(super) fn open_all(inputs: &[&Path], options: &ConvertOptions) -> Result<SourceArrays> {
     let mut tree = Tree::new(options);
     let (mut files, mut others, mut contents) = (Vec::new(), Vec::new(), Contents::default());
@@ -56,7 +56,7 @@ pub(super) fn open_all(inputs: &[&Path], options: &ConvertOptions) -> Result<Sou
             Some(format) => format,
             None => match ArrayFormat::of_input(input) {
                 Ok(format) => format,
-                // A file without arrays, as a pattern of the shell may give.
+                // A file without arrays, for example from a shell pattern.
                 Err(_) if input.extension().is_some() && fs::exists(input) => {
                     others.push((path, *input));
                     continue;
@@ -100,11 +100,11 @@ pub(super) fn open_all(inputs: &[&Path], options: &ConvertOptions) -> Result<Sou
     Ok(tree.into_source())
 }
 
-/// A file of another format in a tree.
+/// A file of another format in a directory.
 struct TreeFile {
-    /// Its name in the tree without the extension.
+    /// Its path in the directory without the extension.
     stem: String,
-    /// What reports call it.
+    /// Its name in reports.
     origin: String,
     path: PathBuf,
     format: ArrayFormat,
@@ -120,7 +120,7 @@ impl TreeFile {
         Self { stem, origin: name.to_owned(), path, format, listed: None }
     }
 
-    /// Reads what is in it, but for the elements; each array under its name in the tree.
+    /// Opens the file without reading elements, with the names of its arrays in the directory.
     fn open(&self, options: &ConvertOptions) -> Result<SourceArrays> {
         let mut source = self.format.open(&self.path, options)?;
         let coordinates = source.items.iter().filter(|item| item.is_coordinate);
@@ -155,16 +155,16 @@ impl TreeFile {
 /// A source among several.
 struct Part {
     file: TreeFile,
-    /// It, as long as it is open.
+    /// The source, while it is open.
     source: Option<SourceArrays>,
-    /// The headers of its arrays.
+    /// Headers of its arrays.
     headers: Vec<Option<Header>>,
-    /// Whether it stays open: one file of many is closed until its elements are read.
+    /// Whether it stays open. Single files are closed until their elements are read.
     stays: bool,
 }
 
 impl Part {
-    /// Opens it again, to find what was there.
+    /// Opens the source again, and checks that its arrays are the same.
     fn open(&mut self, options: &ConvertOptions) -> Result<&mut SourceArrays> {
         if self.source.is_none() {
             if let Some((pack, name)) = &self.file.listed {
@@ -173,21 +173,21 @@ impl Part {
             let source = self.file.open(options)?;
             let headers = source.items.iter().map(|item| &item.header);
             if !headers.eq(&self.headers) {
-                return Err(File::open(&self.file.path)?.changed("its arrays are not the same"));
+                return Err(File::open(&self.file.path)?.changed("its arrays are different"));
             }
             self.source = Some(source);
         }
-        Ok(self.source.as_mut().expect("it was opened"))
+        Ok(self.source.as_mut().expect("the source is open"))
     }
 }
 
 /// Several sources that become one.
 struct Tree {
-    /// Those for each file.
+    /// Options for each file.
     options: Rc<ConvertOptions>,
     member: Option<String>,
     parts: Vec<Part>,
-    /// Each array with its part and its place there.
+    /// Each array with the number of its part and its position there.
     items: Vec<(ArrayItem, usize, usize)>,
     others: Vec<OtherFile>,
     failed: Vec<(String, Error)>,
@@ -204,7 +204,7 @@ impl Tree {
         Self { options, member, parts, items, others, failed, losses, descriptions }
     }
 
-    /// Adds what was opened and stays so, in a directory if there is a name for one.
+    /// Adds an open source that stays open, below a directory if a name is given.
     fn add_opened(
         &mut self,
         format: ArrayFormat,
@@ -229,7 +229,7 @@ impl Tree {
         self.push(file, source, true);
     }
 
-    /// Adds a file, with the description next to it or in the document of the pack.
+    /// Adds a file with its description, which is next to it or in the description of the pack.
     fn add(&mut self, file: TreeFile, root: &Path, contents: &Contents) {
         let mut source = match file.open(&self.options) {
             Ok(source) => source,
@@ -274,7 +274,7 @@ impl Tree {
         let formats = [plain_arrays::FOREIGN, plain_arrays::TABLES];
         if let Some(counted) = plain_arrays::counted(names, &formats) {
             losses.push(format!(
-                "not converted: {counted}; {} has a program for each of these formats",
+                "not converted: {counted}; see {} for a program for each of these formats",
                 plain_arrays::PAGE
             ));
         }
@@ -286,24 +286,24 @@ impl Tree {
         }
         let mut last = None;
         let give = move |index: usize, beside: &Path, take: &mut TakeElements<'_>| {
-            let (part, index) = *places.get(index).expect("each item has a place");
+            let (part, index) = *places.get(index).expect("each item has a part and a position");
             if let Some(before) = last.replace(part).filter(|before| *before != part)
                 && let Some(before) = parts.get_mut(before)
             {
                 before.source.take_if(|_| !before.stays);
             }
-            let part = parts.get_mut(part).expect("each place is in a part");
+            let part = parts.get_mut(part).expect("the number is that of a part");
             (part.open(&options)?.give)(index, beside, take)
         };
         SourceArrays { others, failed, ..SourceArrays::new(all, losses, Box::new(give)) }
     }
 }
 
-/// Takes the description next to a file of another format, or that in the document of the pack, as that of its array.
-/// The answer is the document next to it. One that describes something else is an error.
+/// Applies the description of a file in another format, which is next to it or in the description of the pack. Returns
+/// the document next to it. A description that does not match is an error.
 fn describe(item: &mut ArrayItem, root: &Path, contents: &Contents) -> Result<Option<String>> {
     if item.stated.is_some() {
-        // Of a RawArray file.
+        // The item is a RawArray file.
         return Ok(Some(format!("{}.{}", item.name, DESCRIPTION_EXTENSIONS[0])));
     }
     let path = MemberPath::new(format!("{}.{ARRAY_EXTENSION}", item.name))?;
@@ -320,7 +320,7 @@ fn describe(item: &mut ArrayItem, root: &Path, contents: &Contents) -> Result<Op
     let order = described.map(|described| described.order());
     if order == Some(Order::RowUnreversed) {
         return Err(Error::Unsupported(
-            "it is described as `order: row-unreversed`, which is only read; give column or row"
+            "its description has `order: row-unreversed`, which can be read but not written; use column or row"
                 .to_owned(),
         ));
     }
@@ -341,7 +341,7 @@ fn describe(item: &mut ArrayItem, root: &Path, contents: &Contents) -> Result<Op
     let name = item.description.name.clone();
     let stated = stated(&described, &name, contents);
     let storage = stated.description.storage.clone();
-    // The elements are in the order of the file.
+    // The elements keep the order of the file.
     let storage = Storage { order: item.description.order(), ..storage.unwrap_or_default() };
     item.description = stated.description.clone();
     item.description.storage = (storage != Storage::default()).then_some(storage);

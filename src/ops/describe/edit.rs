@@ -1,4 +1,4 @@
-//! Attributes and names of dimensions that somebody gives, put into descriptions.
+//! Edits of attributes and dimension names in descriptions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::pack::{
 use crate::path::{MemberPath, escape_path};
 use crate::pipeline;
 
-/// Attributes and names of dimensions for arrays, and attributes of the pack.
+/// Attributes and dimension names for arrays, and attributes for the pack.
 ///
 /// ```
 /// use ra_pack::describe::{DescribeOptions, MetadataEdits, edit_descriptions};
@@ -43,7 +43,7 @@ pub struct MetadataEdits {
 
 #[derive(Debug, Clone)]
 enum Edit {
-    /// An attribute by the name of its array and its own, with a dot between them; or one of the pack.
+    /// An attribute, named `ARRAY.ATTRIBUTE` for an array, or `ATTRIBUTE` for the pack.
     Set {
         key: String,
         value: Value,
@@ -60,19 +60,18 @@ enum Edit {
 }
 
 impl MetadataEdits {
-    /// Sets an attribute: `temperature.units` of an array, or `title` of the pack; where one array alone is described,
-    /// `units` is an attribute of that array. The value is a number, a text or a list of either; [`Value::Null`] removes
-    /// the attribute.
+    /// Sets an attribute: `temperature.units` of an array, or `title` of the pack. If a single array is edited, `units`
+    /// is an attribute of that array. The value is a number, a text, or a list of numbers or texts; [`Value::Null`]
+    /// removes the attribute.
     ///
-    /// An array is named by its path in the pack, such as `run1/temperature`, or by the end of it if no other array
-    /// has the same.
+    /// Name an array by its path in the pack, such as `run1/temperature`, or by the end of the path if it is unique.
     pub fn set(&mut self, key: impl Into<String>, value: impl Into<Value>) {
         self.edits.push(Edit::Set { key: key.into(), value: value.into() });
     }
 
     /// Names the dimensions of an array, in the order of its description's shape. Each name is that of a coordinate in
-    /// the directory of the array or above, or of a dimension that no array gives. An empty name leaves a dimension as it
-    /// is, and so does its length. Where one array alone is described, its name may be empty.
+    /// the directory of the array or above, or of a dimension without an array. An empty name, or the length of the
+    /// dimension, leaves the dimension unchanged. If a single array is edited, `array` may be empty.
     pub fn dims(
         &mut self,
         array: impl Into<String>,
@@ -89,17 +88,17 @@ impl MetadataEdits {
     }
 }
 
-/// Puts attributes and names of dimensions into the descriptions of a directory, or into that of one array. An array
-/// without a description gets one; attributes of the pack go into its `manifest.yaml`.
+/// Applies edits to the descriptions of a directory, or to that of one array. Arrays without a description get one.
+/// Attributes of the pack are written to its `manifest.yaml`.
 ///
-/// Nothing else in a description changes, neither comments nor blanks. Nothing at all is changed unless everything can
-/// be, and unless the descriptions are valid afterwards as far as they were before.
+/// The rest of a description does not change, including comments and whitespace. Nothing is written unless all edits
+/// are possible and cause no new errors in the descriptions.
 ///
 /// # Errors
 ///
-/// [`Error::NoSuchMember`] for an array that is not there; [`Error::Mismatch`] for names that do not fit the shape;
-/// [`Error::Refused`] for a document that cannot be changed safely; [`Error::Unsupported`] for an archive; when the
-/// system refuses.
+/// [`Error::NoSuchMember`] if an array does not exist; [`Error::Mismatch`] if dimension names do not fit the shape;
+/// [`Error::Refused`] if a document cannot be edited safely; [`Error::Unsupported`] for an archive; [`Error::Io`] for
+/// errors of the system.
 pub fn edit_descriptions(
     target: impl AsRef<Path>,
     edits: &MetadataEdits,
@@ -116,7 +115,7 @@ pub fn edit_descriptions(
     editing.finish(options)
 }
 
-/// What is wanted, by arrays.
+/// The requested edits by array.
 #[derive(Default)]
 struct Wanted {
     arrays: BTreeMap<MemberPath, ArrayEdit>,
@@ -129,14 +128,14 @@ struct ArrayEdit {
     dims: Option<Vec<String>>,
 }
 
-/// The descriptions that may be changed.
+/// The descriptions that can be edited.
 pub(super) struct Place {
     target: PathBuf,
     root: PathBuf,
     pub(super) contents: Contents,
-    /// The only array, when one is described.
+    /// The only array, if a single one is edited.
     subject: Option<MemberPath>,
-    /// Documents that are not there yet.
+    /// Documents to create.
     made: BTreeSet<MemberPath>,
     findings: Vec<Finding>,
 }
@@ -155,8 +154,8 @@ impl Place {
             if Archive::is_archive(&target)? {
                 let shown = escape_path(&target);
                 return Err(Error::Unsupported(format!(
-                    "`{shown}` is an archive, whose descriptions are not changed in place; `ra-pack extract {shown}` \
-                     unpacks it, and `ra-pack create` packs the directory again"
+                    "`{shown}` is an archive; to edit its descriptions, unpack it with `ra-pack extract {shown}` \
+                     and pack the directory again with `ra-pack create`"
                 )));
             }
             return Err(single_file::not_an_array(&target));
@@ -168,13 +167,13 @@ impl Place {
         if subject.is_none() && !is_pack {
             let shown = escape_path(&target);
             return Err(Error::Unsupported(format!(
-                "`{shown}` describes no array: there is no `{array}`"
+                "`{shown}` does not describe an array: `{array}` does not exist"
             )));
         }
         Ok(Self { target, root, contents, subject, made, findings: Vec::new() })
     }
 
-    /// The array of a name, which may leave out the extension and, if it is the only one, the directories.
+    /// Finds an array by its name. The extension and, if the name is unique, the directories may be missing.
     fn array(&self, name: &str) -> Result<&MemberPath> {
         self.find(name).ok_or_else(|| {
             let arrays = || self.contents.arrays.keys();
@@ -243,7 +242,7 @@ impl Place {
         Ok(wanted)
     }
 
-    /// Describes the arrays that have no description.
+    /// Adds descriptions for the arrays to edit that have none.
     fn describe_missing(&mut self, wanted: &Wanted, options: &DescribeOptions) -> Result<()> {
         for path in wanted.arrays.keys() {
             if let Some(facts) = self.contents.arrays.get(path)
@@ -267,7 +266,7 @@ impl Place {
         Ok(())
     }
 
-    /// Describes all arrays that have no description.
+    /// Adds descriptions for all arrays that have none.
     pub(super) fn describe_all(&mut self, options: &DescribeOptions) {
         for (document, text) in describe_missing(&self.contents, options.dimcoords) {
             let facts = DescriptionFacts::parse(document.as_str(), text);
@@ -275,7 +274,7 @@ impl Place {
         }
     }
 
-    /// The path of a document: beside the one that was given, as that was given.
+    /// Returns the path of a document next to the target, in the style of the target.
     fn path(&self, member: &str) -> PathBuf {
         let directory =
             |member: &str| member.rsplit_once('/').map(|(directory, _)| directory.to_owned());
@@ -293,21 +292,21 @@ impl Place {
     }
 }
 
-/// Documents that are being changed.
+/// Documents that are being edited.
 struct Editing<'p> {
     place: &'p Place,
     drafts: BTreeMap<&'p str, Draft<'p>>,
-    /// The attributes of a document of the pack that is not there yet.
+    /// Attributes for a description of the pack that does not exist yet.
     new: Option<Group>,
     findings: Vec<Finding>,
 }
 
-/// A document, and what it should say.
+/// A document, and its intended content.
 struct Draft<'p> {
     facts: &'p DescriptionFacts,
     wanted: Document,
     arrays: Vec<(&'p MemberPath, Described<'p>)>,
-    /// Whether attributes of the pack are among the changes.
+    /// Whether attributes of the pack are edited.
     is_of_all: bool,
 }
 
@@ -349,7 +348,7 @@ impl<'p> Editing<'p> {
             described.change(&mut draft.wanted, array);
             draft.arrays.push((path, described));
             let group = draft.wanted.groups.iter_mut().find(|it| it.path == described.group.path);
-            let group = group.expect("it has the array");
+            let group = group.expect("the group contains the array");
             for (name, length) in new {
                 match group.dimcoords.iter().find(|known| known.name == name) {
                     None => group.dimcoords.push(pack::dimension(&name, length)),
@@ -385,11 +384,11 @@ impl<'p> Editing<'p> {
             groups.push(Group::new("/"));
             groups.len() - 1
         });
-        let root = groups.get_mut(at).expect("it was found or added");
+        let root = groups.get_mut(at).expect("the group was found or added");
         attributes.iter().try_for_each(|(name, value)| put(&mut root.attributes, name, value))
     }
 
-    /// Makes the texts, looks at what they say together, and writes them.
+    /// Makes the texts, checks all of them together, and writes them.
     fn finish(self, options: &DescribeOptions) -> Result<UpdateReport> {
         let Self { place, drafts, new, findings } = self;
         let mut report = UpdateReport { target: place.target.clone(), ..UpdateReport::default() };
@@ -421,7 +420,7 @@ impl<'p> Editing<'p> {
         }
         let after = place.contents_with(&texts);
         refused.extend(place.new_errors(&after));
-        // A slip is best noticed at once.
+        // Warns about mistakes such as unknown units at once.
         report.findings.extend(after.metadata_findings(false).into_iter().filter(|finding| {
             let member = finding.member.as_deref();
             matches!(finding.code, Code::UnknownUnits | Code::OutsideType)
@@ -442,7 +441,7 @@ impl<'p> Editing<'p> {
 }
 
 impl Place {
-    /// What the pack says with the new texts.
+    /// Returns the contents of the pack with the new texts.
     fn contents_with(&self, texts: &[(&str, Option<&str>, String)]) -> Contents {
         let mut contents = self.contents.clone();
         for (member, _, text) in texts {
@@ -456,7 +455,7 @@ impl Place {
         contents
     }
 
-    /// Errors that there were not before.
+    /// Returns the errors that the edits cause.
     fn new_errors(&self, contents: &Contents) -> Vec<Finding> {
         let key = |finding: &Finding| {
             (finding.code.id(), finding.member.clone(), finding.message.clone())
@@ -468,18 +467,18 @@ impl Place {
     }
 }
 
-/// A document that cannot be changed.
+/// Makes the finding about a document that cannot be edited.
 fn unsafe_change(member: &str, refusal: ndl::Refusal) -> Finding {
-    let message = format!("the document cannot be changed safely: {}", refusal.why);
+    let message = format!("the document cannot be edited safely: {}", refusal.why);
     let finding = Finding::new(Code::LooseDescription, message).in_member(member);
     let finding = Finding { severity: finding::Severity::Error, ..finding };
-    let Some(change) = refusal.change else { return finding.hint("change it by hand") };
+    let Some(change) = refusal.change else { return finding.hint("edit it by hand") };
     let key = change.path.last().map_or("", String::as_str);
     let to = change.to.unwrap_or_default();
-    finding.at_line(change.line as u64).hint(format!("change it by hand: `{key}: {to}`"))
+    finding.at_line(change.line as u64).hint(format!("edit it by hand: `{key}: {to}`"))
 }
 
-/// Sets an attribute of an array. One that is written with its type keeps that.
+/// Sets an attribute of an array. An attribute with an explicit type keeps it.
 fn set(array: &mut Ndarray, name: &str, value: &Value) -> Result<()> {
     let typed = array.attributes.iter_mut().find(|known| known.name == name && !known.short);
     if let Some(known) = typed

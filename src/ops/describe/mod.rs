@@ -1,5 +1,5 @@
-//! Descriptions made from headers, for arrays that have none, and changes to descriptions: in line with headers that
-//! changed, together with the shape of an array, or with attributes and names that somebody gives.
+//! Creation of descriptions from headers, and changes to descriptions: updates to changed headers, reshaping, and edits
+//! of attributes and names.
 
 mod edit;
 mod reshape;
@@ -30,28 +30,28 @@ use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::Encoding;
 
-/// Options of operations on descriptions.
+/// Options for operations on descriptions.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct DescribeOptions {
-    /// Turn 1-D arrays that have no description and the name of a coordinate, such as `time` or `lat`,
-    /// into dimension coordinates, and name the extents of other arrays that are as long.
+    /// Whether to turn 1-D arrays without a description whose name is that of a coordinate, such as `time` or `lat`,
+    /// into coordinates. Dimensions of other arrays with the same length get their names.
     pub dimcoords: bool,
-    /// Report what would be written or changed, and leave every file as it is.
+    /// Whether to only report what would be written or changed.
     pub dry_run: bool,
-    /// Threads; one for each core when not given.
+    /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
-    /// Who is told how far it is.
+    /// Receives progress reports and cancels the operation.
     pub progress: Progress,
 }
 
-/// The description of one array file, or of a whole directory or archive as one document.
+/// Returns the description of one array file, or of a directory or archive as one document.
 ///
-/// What is described already is taken over; the rest is what the headers say.
+/// Existing descriptions are included; the others are made from the headers.
 ///
 /// # Errors
 ///
-/// When the target cannot be read, or a header is at fault.
+/// [`Error::Io`] if the target cannot be read, and [`Error::Refused`] or [`Error::Array`] if a header is not valid.
 pub fn describe_target(target: impl AsRef<Path>, options: &DescribeOptions) -> Result<String> {
     let target = target.as_ref();
     if !fs::is_directory(target)? && target.extension().is_some_and(|extension| extension == "ra") {
@@ -88,7 +88,7 @@ fn refuse_bad_headers(target: &Path, contents: &Contents) -> Result<()> {
     Ok(())
 }
 
-/// The descriptions that were written.
+/// The result of [`write_descriptions`].
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -97,20 +97,19 @@ pub struct DescribeReport {
     pub target: PathBuf,
     /// Descriptions that were written, by their paths below the directory.
     pub written: Vec<String>,
-    /// Arrays that were described already.
+    /// Number of arrays that already had a description.
     pub described: u64,
-    /// Files in the directories of the arrays, left by an interrupted run; they can be deleted.
+    /// Files that an interrupted run left in the directories of the arrays. You can delete them.
     pub leftovers: Vec<PathBuf>,
-    /// Arrays whose headers cannot be read, and other things that are wrong.
+    /// Problems, such as arrays whose headers cannot be read.
     pub findings: Vec<Finding>,
 }
 
-/// Writes a description beside every array below the directory `target` that has none. Nothing that
-/// is there is touched.
+/// Writes a description next to every array below the directory `target` that has none. Existing files are not changed.
 ///
 /// # Errors
 ///
-/// When the system refuses.
+/// [`Error::Io`] for errors of the system, and [`Error::Unsupported`] if `target` is not a directory.
 pub fn write_descriptions(
     target: impl AsRef<Path>,
     options: &DescribeOptions,
@@ -118,7 +117,7 @@ pub fn write_descriptions(
     let target = target.as_ref();
     if !fs::is_directory(target)? {
         return Err(Error::Unsupported(format!(
-            "`{}` is not a directory; without the option `write` its description is printed",
+            "`{}` is not a directory; remove the option `write` to print its description",
             escape_path(target)
         )));
     }
@@ -148,7 +147,7 @@ pub fn write_descriptions(
     })
 }
 
-/// What an interrupted run left in the directories where descriptions are written.
+/// Returns the files that an interrupted run left in the directories where descriptions are written.
 fn leftovers(target: &Path, contents: &Contents) -> Vec<PathBuf> {
     let directories: BTreeSet<_> =
         contents.arrays.keys().map(|path| path.parent().unwrap_or_default()).collect();
@@ -156,7 +155,7 @@ fn leftovers(target: &Path, contents: &Contents) -> Vec<PathBuf> {
     below.flat_map(|directory| fs::leftovers_in(&directory, ".")).collect()
 }
 
-/// The text of a description for every array that has none, by the name of its file.
+/// Makes the text of a description for every array that has none, by the name of its file.
 pub(super) fn describe_missing(
     contents: &Contents,
     dimcoords: bool,

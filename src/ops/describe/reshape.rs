@@ -1,4 +1,4 @@
-//! Another shape for an array in place, and its description with it.
+//! Changing the shape of an array in place, together with its description.
 
 use std::path::{Path, PathBuf};
 
@@ -15,32 +15,33 @@ use crate::pack::{self, DescribedArray, shape_of};
 use crate::path::escape_path;
 use crate::ra::Header;
 
-/// The array that was reshaped.
+/// The result of [`reshape`].
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ReshapeReport {
-    /// The array, by its path as given.
+    /// The path of the array as it was given.
     pub array: PathBuf,
-    /// Its shape before, in the order of its description.
+    /// The old shape, in the order of its description.
     pub from: Vec<u64>,
-    /// Its shape now.
+    /// The new shape.
     pub to: Vec<u64>,
-    /// The paths of the descriptions that were changed with it.
+    /// Paths of the descriptions that were changed.
     pub documents: Vec<PathBuf>,
 }
 
-/// Gives the array at `path` another shape, which must make as many elements; of one extent, `None`, the
-/// length follows from the others. Extents are in the order of the description's shape.
+/// Changes the shape of the array at `path`. The number of elements must stay the same. One length may be `None` and is
+/// computed from the others. Lengths are in the order of the description's shape.
 ///
-/// Data and trailing metadata stay what they are, and so do flags: nothing is decoded. What describes the
-/// array is brought in line; when that cannot be done, nothing is changed. Each file is replaced as a whole,
-/// the array first. Of the options, only `dry_run` and `progress` matter.
+/// Data, trailing metadata and flags do not change, and nothing is decoded. Descriptions of the array are updated; if
+/// that is not possible, nothing is changed. Each file is replaced as a whole, the array first. Only the options
+/// `dry_run` and `progress` are used.
 ///
 /// # Errors
 ///
-/// When the shape makes another number of elements, the array or its description is at fault, or the
-/// system refuses.
+/// [`Error::Mismatch`] if the number of elements would change; [`Error::NotAnArray`], [`Error::Array`] or
+/// [`Error::Refused`] if the array or its description is not valid; [`Error::Unsupported`] for a link with its own
+/// description; [`Error::Io`] for errors of the system.
 pub fn reshape(
     path: impl AsRef<Path>,
     shape: &[Option<u64>],
@@ -97,7 +98,7 @@ pub fn reshape(
     Ok(ReshapeReport { array: path.to_owned(), from, to, documents })
 }
 
-/// Where the array lies that its description is beside: for a link, that is where it leads to.
+/// Returns the path of the array that its description is next to: the target, for a link.
 fn described_place(path: &Path) -> Result<PathBuf> {
     if !fs::is_link(path) {
         return Ok(path.to_owned());
@@ -106,8 +107,8 @@ fn described_place(path: &Path) -> Result<PathBuf> {
     let place = fs::real_path(path)?;
     if contents.description(&subject, &mut Vec::new()).is_some() {
         return Err(Error::Unsupported(format!(
-            "`{}` is a link to `{}`, but is described where the link lies; reshape the array itself, and then \
-             see to that description",
+            "`{}` is a link to `{}` and has its own description; reshape the target of the link, and then \
+             update that description",
             escape_path(path),
             escape_path(&place)
         )));
@@ -115,11 +116,11 @@ fn described_place(path: &Path) -> Result<PathBuf> {
     Ok(place)
 }
 
-/// The shape with the extent that follows from the others.
+/// Returns the shape, with the missing length computed from the others.
 fn complete(path: &Path, header: &Header, shape: &[Option<u64>]) -> Result<Vec<u64>> {
     let refuse = |reason: String| Err(Error::mismatch(path.to_string_lossy(), reason));
     if shape.iter().filter(|extent| extent.is_none()).count() > 1 {
-        return refuse("only one extent can follow from the others".to_owned());
+        return refuse("only one length can be computed from the others".to_owned());
     }
     let known = shape.iter().flatten().try_fold(1_u64, |product, n| product.checked_mul(*n));
     let elements = header.elements();
@@ -127,13 +128,13 @@ fn complete(path: &Path, header: &Header, shape: &[Option<u64>]) -> Result<Vec<u
     let missing = missing.and_then(|known| elements.checked_div(known));
     match missing {
         None if shape.contains(&None) => {
-            refuse(format!("the given extents do not divide its {elements} elements"))
+            refuse(format!("the given lengths do not divide its {elements} elements"))
         }
         _ => Ok(shape.iter().map(|extent| extent.or(missing).unwrap_or(0)).collect()),
     }
 }
 
-/// Writes the new header and everything that follows the old one.
+/// Writes the new header, and copies everything after the old one.
 fn rewrite(path: &Path, (file, stamp): (&File, &Stamp), old: &Header, new: &Header) -> Result<()> {
     fs::rewrite(path, |_, pending| {
         let header = new.encode();

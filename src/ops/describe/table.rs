@@ -1,4 +1,4 @@
-//! The metadata of many arrays as a table that spreadsheets read and write: CSV, a line for each array.
+//! The metadata of many arrays as a CSV table for spreadsheets: one line per array.
 
 use std::path::Path;
 
@@ -8,22 +8,22 @@ use crate::error::{Error, Result};
 use crate::ndl::{Attribute, Entity, Extent, Value};
 use crate::pack::shape_of;
 
-/// The column of the names of arrays.
+/// The column of array names.
 const NAME: &str = "name";
-/// The column of shapes, which are not changed.
+/// The column of shapes, which cannot be changed.
 const SHAPE: &str = "shape";
-/// The column of the names of dimensions.
+/// The column of dimension names.
 const DIMS: &str = "dims";
-/// The attributes that a table begins with.
+/// The columns of attributes in a new table.
 const ATTRIBUTES: [&str; 3] = ["units", "long_name", "standard_name"];
 
 /// Makes a table of all arrays of a directory, or of one array: CSV with the columns `name`, `shape`, `dims`, `units`,
-/// `long_name` and `standard_name`. A dimension without a name is its length. With the option `dimcoords`, arrays that
-/// have no description get the names of coordinates for their dimensions.
+/// `long_name` and `standard_name`. A dimension without a name is given by its length. With the option `dimcoords`,
+/// arrays without a description get the names of coordinates for their dimensions.
 ///
 /// # Errors
 ///
-/// When the target cannot be read.
+/// [`Error::Io`] if the target cannot be read.
 pub fn metadata_table(target: impl AsRef<Path>, options: &DescribeOptions) -> Result<String> {
     let mut place = Place::open(target.as_ref(), options)?;
     place.describe_all(options);
@@ -62,13 +62,13 @@ pub fn metadata_table(target: impl AsRef<Path>, options: &DescribeOptions) -> Re
 }
 
 impl MetadataEdits {
-    /// Reads a table such as [`metadata_table`] makes: CSV, separated by commas, semicolons or tabs. The column `name` is
-    /// required. `dims` has the names of dimensions, separated by blanks or commas; every other column but `shape` is the
-    /// attribute of its name. An empty cell changes nothing.
+    /// Reads a table like that of [`metadata_table`]: CSV, separated by commas, semicolons or tabs. The column `name`
+    /// is required. The column `dims` has dimension names, separated by spaces or commas. Every other column except
+    /// `shape` sets the attribute of its name. An empty cell changes nothing.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for a text that is not such a table, with its line.
+    /// [`Error::Unsupported`] if the text is not such a table, with the line.
     pub fn of_table(text: &str) -> Result<Self> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let refuse = |line: usize, why: String| {
@@ -76,7 +76,7 @@ impl MetadataEdits {
         };
         let first = text.lines().next().unwrap_or_default();
         let separator = [',', ';', '\t'].into_iter().max_by_key(|separator| {
-            // Of equally many, the first.
+            // Prefers commas if both are equally frequent.
             (first.matches(*separator).count(), *separator == ',')
         });
         let mut rows = match rows(text, separator.unwrap_or(',')) {
@@ -88,7 +88,7 @@ impl MetadataEdits {
         let Some(name) = columns.iter().position(|column| column == NAME) else {
             return refuse(
                 1,
-                format!("there is no column `{NAME}`; the first line has the names of the columns"),
+                format!("there is no column `{NAME}`; the first line must contain the names of the columns"),
             );
         };
         let mut edits = Self::default();
@@ -127,7 +127,7 @@ impl MetadataEdits {
     }
 }
 
-/// The rows with their lines, counted from 1; the line of a quoted cell that does not end.
+/// Returns the rows with their lines, counted from 1, or the line of a quoted cell that does not end.
 fn rows(text: &str, separator: char) -> Result<Vec<(usize, Vec<String>)>, usize> {
     let (mut rows, mut row, mut cell) = (Vec::new(), Vec::new(), String::new());
     let (mut line, mut begin, mut quoted) = (1, 1, None);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_quoted_where_they_have_to_be_and_read_back() {
+    fn cells_are_quoted_if_needed_and_read_back() {
         let cells = ["a", "x, y", "say \"m\"", "two\nlines", " blank", ""];
         let mut table = String::new();
         push_line(&mut table, cells.into_iter());
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_table_is_refused_with_its_line() {
+    fn a_text_that_is_not_a_table_is_rejected_with_its_line() {
         for (text, why) in [
             ("", "line 1 of the table: there is no column `name`"),
             ("name,units\nt,m,K\n", "line 2 of the table: expected the name"),

@@ -1,4 +1,4 @@
-//! Descriptions brought in line with the headers of their arrays.
+//! Updates of descriptions to the headers of their arrays.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,48 +17,48 @@ use crate::path::MemberPath;
 use crate::pipeline;
 use crate::progress::Progress;
 
-/// The descriptions that were changed.
+/// The result of [`update_descriptions`] and [`edit_descriptions`](super::edit_descriptions).
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct UpdateReport {
-    /// The directory, document or array.
+    /// The path of the directory, document or array.
     pub target: PathBuf,
-    /// The changes, which are all that were made.
+    /// All changes that were made.
     pub changes: Vec<Change>,
-    /// Documents that were made, for arrays that had none.
+    /// Documents that were created for arrays without a description.
     pub written: Vec<PathBuf>,
-    /// Documents that say what they should, as they are.
+    /// Number of documents that needed no change.
     pub unchanged: u64,
-    /// The findings about arrays that could not be brought in line, and all others.
+    /// Problems, including arrays whose description could not be updated.
     pub findings: Vec<Finding>,
 }
 
-/// One value of one description.
+/// A change of one value in a description.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Change {
-    /// The path of the document.
+    /// Path of the document.
     pub document: PathBuf,
-    /// The array, by its name in the pack; absent for an attribute or a dimension of the pack.
+    /// Name of the array in the pack; absent for an attribute or a dimension of the pack.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<String>,
-    /// The line where the change begins, counted from 1.
+    /// Line where the change begins, counted from 1.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub line: u32,
-    /// The key that was changed, such as `shape`, `attributes.units` or `storage.endian`.
+    /// Key that was changed, such as `shape`, `attributes.units` or `storage.endian`.
     pub key: String,
-    /// The old value; absent for one that was added.
+    /// Old value; absent if it was added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// The new value; absent for one that was removed.
+    /// New value; absent if it was removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
 }
 
 impl UpdateReport {
-    /// Whether everything is in line now; warnings do not count.
+    /// Returns whether all descriptions are now valid. Warnings do not count.
     pub fn is_clean(&self) -> bool {
         count_errors(&self.findings) == 0
     }
@@ -76,7 +76,7 @@ impl UpdateReport {
                     path.first() == Some(&described.group.path)
                         && path.get(2) == Some(&described.entity.array().name)
                 };
-                // The attributes of a document, and dimensions that are no arrays, are of all.
+                // Attributes of a document and dimensions without an array belong to the pack.
                 let array = arrays.iter().find(is_of).filter(|_| path.len() > 3);
                 let key = path.get(if array.is_some() { 3 } else { 1 }..).unwrap_or_default();
                 Change {
@@ -92,15 +92,16 @@ impl UpdateReport {
     }
 }
 
-/// Brings the shape and type that existing descriptions state, and the storage where they state it, in
-/// line with the headers of the arrays. `target` is an array, its description, or a directory.
+/// Updates the shape, the type and the explicit storage in existing descriptions to the headers of the arrays. `target`
+/// is an array, its description, or a directory.
 ///
-/// Nothing else in a description changes, not a byte. A document in which that cannot be done for every
-/// one of its arrays is left as it is, and the report says why. Arrays without description stay so.
+/// The rest of a description does not change. A document that cannot be updated for all of its arrays is not changed,
+/// and the report gives the reason. Arrays without a description do not get one.
 ///
 /// # Errors
 ///
-/// [`Error::NotAnArray`](crate::Error::NotAnArray) for a file that is neither an array nor a description, and when the system refuses.
+/// [`Error::NotAnArray`](crate::Error::NotAnArray) if a file is neither an array nor a description, and
+/// [`Error::Io`](crate::Error::Io) for errors of the system.
 pub fn update_descriptions(
     target: impl AsRef<Path>,
     options: &DescribeOptions,
@@ -133,7 +134,7 @@ fn update(
     dry_run: bool,
     report: &mut UpdateReport,
 ) -> Result<()> {
-    // Every document with the arrays that it describes.
+    // The arrays that each document describes.
     let mut documents: BTreeMap<&str, Vec<DescribedArray<'_>>> = BTreeMap::new();
     for (path, facts) in contents.arrays.iter().filter(|(path, _)| counts(path)) {
         let Ok(header) = &facts.header else {
@@ -151,7 +152,7 @@ fn update(
             continue;
         };
         match pack::update(contents, &arrays, false) {
-            // The findings of a document beside an array are reported with it.
+            // The errors of a document next to an array were reported with it.
             Err(_) if first.facts.has_errors() && !first.is_of_pack() => {}
             Err(findings) => report.findings.extend(findings),
             Ok(None) => report.unchanged += 1,
@@ -166,7 +167,7 @@ fn update(
     Ok(())
 }
 
-/// Writes a document in the place of its old text, or a new one.
+/// Replaces the old text of a document, or writes a new document.
 pub(super) fn replace(document: &Path, old: Option<&str>, new: &str, dry_run: bool) -> Result<()> {
     match old {
         _ if dry_run => Ok(()),
@@ -178,7 +179,7 @@ pub(super) fn replace(document: &Path, old: Option<&str>, new: &str, dry_run: bo
     }
 }
 
-/// The description of an array, and that in the document of the pack where it is another.
+/// Returns the description of an array, and that in the description of the pack if it is another one.
 pub(super) fn with_pack_document<'c>(
     contents: &'c Contents,
     path: &MemberPath,

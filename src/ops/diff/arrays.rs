@@ -1,4 +1,4 @@
-//! How two arrays differ: in their headers, and element by element in their own type.
+//! Comparison of two arrays: their headers, and their elements in their own type.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -17,10 +17,10 @@ use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::{Decoder, ElementType, Encoding, Flags, Header, ReadError, Reversal};
 
-/// Elements are compared in blocks of so many bytes, or one element.
+/// Size in bytes of the blocks of elements that are compared at once; at least one element.
 const BLOCK: u64 = 1 << 20;
 
-/// What two headers say differently, and how the elements differ where they have counterparts.
+/// Compares two headers, and the elements if types and shapes are the same.
 pub(super) fn compare(
     first: &OpenArray,
     second: &OpenArray,
@@ -49,12 +49,12 @@ pub(super) fn compare(
     Ok((header, Some(found)))
 }
 
-/// In what ways two arrays are stored differently.
+/// Compares how two arrays are stored.
 pub(super) fn stored_otherwise(a: &OpenArray, b: &OpenArray) -> Vec<FieldDifference> {
     let pairs = a.storage().into_iter().zip(b.storage());
     let pairs = pairs.map(|((field, a), (_, b))| FieldDifference { field, a, b });
     let mut fields: Vec<_> = pairs.filter(|field| field.a != field.b).collect();
-    // Flags are told only where nothing else tells what they say.
+    // Flags are reported only if no other field shows the difference.
     if fields.len() > 1 {
         fields.retain(|field| field.field != "flags");
     }
@@ -62,7 +62,7 @@ pub(super) fn stored_otherwise(a: &OpenArray, b: &OpenArray) -> Vec<FieldDiffere
 }
 
 fn differences(a: &OpenArray, b: &OpenArray) -> Result<Vec<FieldDifference>> {
-    // A truth value of Julia is read as the number that all others write.
+    // Booleans of Julia are compared with the numbers that other programs write.
     let read_as = |element| if element == ElementType::BOOL { ElementType::UINT8 } else { element };
     let is_other_type = read_as(a.element()) != read_as(b.element());
     let mut fields = Vec::new();
@@ -85,25 +85,25 @@ fn differences(a: &OpenArray, b: &OpenArray) -> Result<Vec<FieldDifference>> {
     Ok(fields)
 }
 
-/// An array, opened.
+/// An open array.
 pub(super) struct OpenArray {
     name: String,
     stored: Header,
-    /// The header of the elements as they are read.
+    /// Header of the elements as they are read.
     header: Header,
     order: Order,
     encoding: Encoding,
-    /// All bytes that follow the header.
+    /// All bytes after the header.
     section: Blob,
-    /// The bytes that follow the elements.
+    /// The bytes after the elements.
     metadata: Blob,
 }
 
-/// Reads the next elements, in this machine's byte order.
+/// Reads the next elements, in the byte order of this machine.
 type ReadNext<'a> = Box<dyn FnMut(&mut [u8]) -> Result<()> + 'a>;
 
 impl OpenArray {
-    /// The array in a file.
+    /// Opens the array in a file.
     pub(super) fn open(path: &Path, progress: &Progress) -> Result<Self> {
         let blob = Blob::whole(File::open(path)?.watched(progress))?;
         let name = path.to_string_lossy().into_owned();
@@ -111,7 +111,7 @@ impl OpenArray {
         Self::new(&name, &blob, described.map_or(Order::Column, |ndarray| ndarray.order()))
     }
 
-    /// The array in `blob`.
+    /// Opens the array in `blob`.
     pub(super) fn new(name: &str, blob: &Blob, order: Order) -> Result<Self> {
         let unreadable = |error| Error::array_file(name.as_ref(), error);
         let stored = Header::read(&mut blob.reader()).map_err(unreadable)?;
@@ -139,7 +139,7 @@ impl OpenArray {
         self.header.data_len()
     }
 
-    /// The lengths of blocks of whole elements.
+    /// Returns the lengths in bytes of blocks of whole elements.
     fn blocks(&self) -> impl Iterator<Item = Result<usize>> + use<> {
         let (elbyte, all) = (self.element().elbyte(), self.data_len());
         let step = (BLOCK / elbyte).max(1) * elbyte;
@@ -149,12 +149,12 @@ impl OpenArray {
         })
     }
 
-    /// Whether the last index of the shape runs fastest.
+    /// Returns whether the last index of the shape is the fastest.
     fn is_row(&self) -> bool {
         self.order != Order::Column
     }
 
-    /// How it is stored: a word for each way in which files of the same elements may differ.
+    /// Returns how the array is stored: a word for each property in which files with the same elements may differ.
     fn storage(&self) -> [(&'static str, String); 5] {
         let flags = self.stored.flags();
         let is_big = flags.contains(Flags::BIG_ENDIAN);
@@ -171,7 +171,7 @@ impl OpenArray {
         ]
     }
 
-    /// The index, in the order of the shape, of an element by its number in the file.
+    /// Returns the index, in the order of the shape, of an element given by its position in the file.
     fn index(&self, number: u64) -> Vec<u64> {
         let (mut left, mut index) = (number, self.shape());
         let take = |extent: &mut u64| (left, *extent) = (left / *extent, left % *extent);
@@ -183,7 +183,7 @@ impl OpenArray {
         index
     }
 
-    /// The elements from the first to the last.
+    /// Returns a reader of all elements.
     fn elements(&self) -> ReadNext<'_> {
         let mut decoder = Decoder::new(self.section.reader(), self.stored.clone(), self.encoding);
         Box::new(move |buffer| {
@@ -193,7 +193,7 @@ impl OpenArray {
         })
     }
 
-    /// The elements in the other order of dimensions.
+    /// Returns a reader of all elements with the dimensions reversed.
     fn reversed(&self) -> Result<ReadNext<'static>> {
         let progress = self.section.file.progress();
         let (source, target) = (blob::scratch(progress)?, blob::scratch(progress)?);
@@ -204,7 +204,7 @@ impl OpenArray {
             source.write_all_at(&block, at)?;
             at += block.len() as u64;
         }
-        // The order of a file that says `row-unreversed` is that of one that says `row` with its dims reversed.
+        // The order `row-unreversed` is `row` with the dims reversed.
         let is_reversed = self.order == Order::RowUnreversed;
         let header = if is_reversed { self.header.reversed() } else { self.header.clone() };
         let done = Reversal::new(&header).reverse_at(
@@ -222,18 +222,18 @@ impl OpenArray {
     }
 }
 
-/// An element that is a number: its real and its imaginary part, if it has one.
+/// The real part of a numeric element, and its imaginary part if it has one.
 type ElementParts = (Number, Option<Number>);
 
-/// The differences of elements that were found so far.
+/// The comparison of elements so far.
 struct Comparison<'a> {
     array: &'a OpenArray,
     options: &'a DiffOptions,
     elbyte: usize,
-    /// How elements are read that are numbers, or each of their two parts.
+    /// Reads a number of the element; `None` if elements are not numbers.
     read: Option<ReadNumber>,
     is_complex: bool,
-    /// The differences, with the sum of the squares of the distances as `l2`.
+    /// The differences. `l2` is the sum of the squared distances.
     found: ElementsDiff,
 }
 
@@ -255,7 +255,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Compares the next elements of both.
+    /// Compares the next elements of both arrays.
     fn add(&mut self, a: &[u8], b: &[u8]) {
         let elements = a.chunks_exact(self.elbyte).zip(b.chunks_exact(self.elbyte));
         let first = self.found.count;
@@ -273,7 +273,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Whether two elements, whose bytes are not the same, differ by more than is tolerated.
+    /// Returns whether two elements with different bytes differ by more than the tolerance.
     fn differ(&mut self, number: u64, bytes_a: &[u8], bytes_b: &[u8]) -> bool {
         let Some((a, b)) = self.parts(bytes_a).zip(self.parts(bytes_b)) else { return true };
         match (size(a).is_nan(), size(b).is_nan()) {
@@ -293,14 +293,14 @@ impl<'a> Comparison<'a> {
         let found = self.found.distance.get_or_insert_default();
         found.l1 += distance;
         found.l2 += distance * distance;
-        // Nothing is further from an infinity than that is large.
+        // The relative distance from an infinite number is 1.
         let part = if larger.is_finite() { distance / larger } else { 1.0 };
         found.relative = found.relative.max(part);
         if distance > found.max {
             found.max = distance;
             self.found.furthest = Some(self.place(number, bytes_a, bytes_b));
         }
-        // An infinite magnitude would tolerate everything.
+        // An infinite magnitude would tolerate any distance.
         let DiffOptions { tolerance, relative, .. } = self.options;
         let relative = if magnitude.is_finite() { relative * magnitude } else { 0.0 };
         distance > tolerance.max(relative)
@@ -317,9 +317,9 @@ impl<'a> Comparison<'a> {
     }
 
     fn text(&self, bytes: &[u8]) -> String {
-        /// Most bytes that are shown of one element.
+        /// Greatest number of bytes shown of one element.
         const SHOWN: usize = 16;
-        // A few zeros are read more easily than a power of ten.
+        // Short numbers are easier to read without an exponent.
         let text = |number: Number| match (number, number.to_f64().abs()) {
             (Number::Float32(float), 1e-5..1e-4) => float.to_string(),
             (Number::Float64(float), 1e-5..1e-4) => float.to_string(),
@@ -340,13 +340,13 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// How far two parts of one type are from each other.
+/// Returns the distance between two numbers of one type.
 fn apart(a: Number, b: Number) -> f64 {
     match (a, b) {
         (Number::Int(a), Number::Int(b)) => Number::UInt(a.abs_diff(b)).to_f64(),
         (Number::UInt(a), Number::UInt(b)) => Number::UInt(a.abs_diff(b)).to_f64(),
-        // Of two infinities of one sign the difference would be no number.
-        #[expect(clippy::float_cmp, reason = "the same number is at no distance")]
+        // The difference of two equal infinities would be NaN.
+        #[expect(clippy::float_cmp, reason = "equal numbers have the distance 0")]
         (a, b) => {
             if a.to_f64() == b.to_f64() {
                 0.0
@@ -357,7 +357,7 @@ fn apart(a: Number, b: Number) -> f64 {
     }
 }
 
-/// The magnitude of an element; NaN when one of its parts is.
+/// Returns the magnitude of an element; NaN if one of its parts is NaN.
 fn size((re, im): ElementParts) -> f64 {
     let (re, im) = (re.to_f64(), im.map_or(0.0, Number::to_f64));
     if re.is_nan() || im.is_nan() { f64::NAN } else { libm::hypot(re, im) }

@@ -1,4 +1,4 @@
-//! The bytes of one file, wherever they are, read at any offset.
+//! Byte ranges of files that can be read at any offset.
 
 use std::io::BufRead;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::progress::Progress;
 /// Bytes that are read at once.
 const BLOCK: usize = 256 * 1024;
 
-/// A stretch of an open file.
+/// A range of an open file.
 #[derive(Debug, Clone)]
 pub(super) struct Blob {
     pub(super) file: Arc<File>,
@@ -22,13 +22,13 @@ pub(super) struct Blob {
 }
 
 impl Blob {
-    /// All of an open file.
+    /// Makes a range of a whole open file.
     pub(super) fn whole(file: File) -> Result<Self> {
         let len = file.len()?;
         Ok(Self { file: Arc::new(file), start: 0, len })
     }
 
-    /// The bytes from an offset on.
+    /// Returns the bytes from an offset on.
     pub(super) fn after(&self, at: u64) -> Self {
         Self { file: Arc::clone(&self.file), start: self.start + at, len: self.len - at }
     }
@@ -37,7 +37,7 @@ impl Blob {
         Stretch::new(Arc::clone(&self.file), self.start, self.len)
     }
 
-    /// Its bytes, block by block.
+    /// Returns the bytes in blocks.
     fn blocks(&self) -> impl Iterator<Item = Result<Vec<u8>>> {
         (0..self.len).step_by(BLOCK).map(|at| {
             let mut block = vec![0; BLOCK];
@@ -47,12 +47,12 @@ impl Blob {
     }
 }
 
-/// A file without a name, gone when it is closed.
+/// Creates a file without a name, which is deleted when it is closed.
 pub(super) fn scratch(progress: &Progress) -> Result<File> {
     fs::scratch_file(&std::env::temp_dir().join("diff"), progress)
 }
 
-/// Copies a content to a place of a file, hashes it, and gives its length.
+/// Copies content to an offset of a file, hashes it, and returns its length.
 pub(super) fn keep(
     content: &mut dyn BufRead,
     algorithms: &[Algorithm],
@@ -70,10 +70,10 @@ pub(super) fn keep(
     Ok((digests, len))
 }
 
-/// How many bytes from the beginning tell whether a file is text.
+/// Number of bytes at the beginning of a file that determine whether it is text.
 const PROBED: usize = 8000;
 
-/// The first difference of two files; nothing when they are the same.
+/// Returns the first difference of two files; `None` if they are the same.
 pub(super) fn compare(a: &Blob, b: &Blob) -> Result<Option<FileDifference>> {
     let (mut line, mut byte, mut first) = (1, 0, None);
     for (ours, theirs) in a.blocks().zip(b.blocks()) {
@@ -93,7 +93,7 @@ pub(super) fn compare(a: &Blob, b: &Blob) -> Result<Option<FileDifference>> {
     Ok(Some(FileDifference { byte, line: lines_a.map(|_| line), lines_a, lines_b }))
 }
 
-/// The lines of a file that is text, the last of which need not end.
+/// Counts the lines of a text file. The last line need not end.
 fn lines(blob: &Blob) -> Result<Option<u64>> {
     let (mut count, mut last) = (0, b'\n');
     for (nth, block) in blob.blocks().enumerate() {

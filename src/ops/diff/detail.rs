@@ -1,4 +1,4 @@
-//! The report about one member that is not the same.
+//! Comparison of one member that is not identical.
 
 use super::arrays::{OpenArray, compare, stored_otherwise};
 use super::pairing::{Pair, Unit, is_array};
@@ -18,18 +18,18 @@ pub(super) struct Details<'a> {
     pub(super) a: &'a PackSide,
     pub(super) b: &'a PackSide,
     pub(super) options: &'a DiffOptions,
-    /// Whether descriptions in the documents of both packs, which are made of others, are to be compared.
+    /// Whether to compare descriptions in the generated descriptions of both packs.
     pub(super) documents: bool,
 }
 
 impl Details<'_> {
-    /// The report about a member.
+    /// Compares a member.
     pub(super) fn of(&self, pair: &Pair) -> Result<MemberDiff> {
         match (pair.a, pair.b) {
             (Some(a), Some(b)) => self.both(&a, &b, pair.renamed),
             (Some(a), None) => Ok(alone(self.a, &a, MemberChange::Removed)),
             (None, Some(b)) => Ok(alone(self.b, &b, MemberChange::Added)),
-            (None, None) => unreachable!("a pair is made of one member at least"),
+            (None, None) => unreachable!("a pair has at least one member"),
         }
     }
 
@@ -67,7 +67,7 @@ impl Details<'_> {
         Ok(member)
     }
 
-    /// Compares two files that are no arrays; says whether that is a difference of their contents.
+    /// Compares two files that are not arrays. Returns whether their contents differ.
     fn files(&self, a: &Unit, b: &Unit, member: &mut MemberDiff) -> Result<bool> {
         member.file =
             blob::compare(&self.a.blob(a.file, u64::MAX)?, &self.b.blob(b.file, u64::MAX)?)?;
@@ -75,7 +75,7 @@ impl Details<'_> {
             let (ours, theirs) = (self.a.facts(a.file)?, self.b.facts(b.file)?);
             let is_of_pack = self.a.name(a.file) == PACK_DOCUMENT;
             let value = |facts: &DescriptionFacts| {
-                // A part of what a document says would seem to be all.
+                // A document that is not valid may be incomplete when it is parsed.
                 let is_valid = (facts.describes() || is_of_pack) && !facts.has_errors();
                 facts.document().filter(|_| is_valid).map(Document::to_value)
             };
@@ -87,8 +87,8 @@ impl Details<'_> {
         Ok(member.file.is_some())
     }
 
-    /// Compares two arrays and their descriptions. Files that cannot be read as arrays are left to be compared as
-    /// files.
+    /// Compares two arrays and their descriptions. Returns false for files that cannot be read as arrays, which are
+    /// compared as files.
     fn arrays(&self, a: &Unit, b: &Unit, member: &mut MemberDiff) -> Result<bool> {
         let (ours, theirs) = (said(self.a, a)?, said(self.b, b)?);
         let orders = (order(&ours), order(&theirs));
@@ -97,12 +97,12 @@ impl Details<'_> {
             _ if a.description.or(b.description).is_none() && !self.documents => {}
             (Ok(ours), Ok(theirs), _) => {
                 member.description = differences(ours.as_ref(), theirs.as_ref());
-                // Of an array with another name, the description has another as well.
+                // The description of a renamed array contains the new name.
                 member.description_rewritten = member.description.is_empty()
                     && member.renamed_from.is_none()
                     && descriptions.is_some_and(|(a, b)| !is_same(self.a, self.b, a, b));
             }
-            // Descriptions that cannot be understood differ as text.
+            // Descriptions that are not valid are compared as text.
             (_, _, Some((a, b))) => {
                 let texts = (self.a.blob(a, u64::MAX)?, self.b.blob(b, u64::MAX)?);
                 let difference = blob::compare(&texts.0, &texts.1)?;
@@ -127,7 +127,7 @@ impl Details<'_> {
             if !is_same_file {
                 (array.header, array.elements) = compare(&ours, &theirs, self.options)?;
             }
-            // That it is stored otherwise as well is no news of an array that is another.
+            // The storage of arrays with different shapes or types need not be reported.
             if array.elements.is_some() {
                 array.stored = stored_otherwise(&ours, &theirs);
             }
@@ -142,8 +142,7 @@ impl Details<'_> {
     }
 }
 
-/// A member of one pack alone. No more is said of an array than its header and its description say, if they can be
-/// read.
+/// Returns the report for a member of one pack only: for an array, its header and description if they can be read.
 fn alone(side: &PackSide, unit: &Unit, change: MemberChange) -> MemberDiff {
     let name = side.name(unit.file).to_owned();
     let bytes = Some(side.size(unit.file));
@@ -162,14 +161,14 @@ fn alone(side: &PackSide, unit: &Unit, change: MemberChange) -> MemberDiff {
     MemberDiff { name, change, generated, size_a, size_b, array, ..MemberDiff::default() }
 }
 
-/// What is said of an array.
+/// The description of an array as a value.
 struct Statement {
     kind: &'static str,
     value: Value,
     order: Order,
 }
 
-/// What is said of an array, if anything; an error when that cannot be understood.
+/// The description of an array, if there is one, or an error if it is not valid.
 type Stated = Result<Option<Statement>, Incomprehensible>;
 
 struct Incomprehensible;
@@ -179,7 +178,7 @@ fn order(said: &Stated) -> Order {
     said.map(|said| said.order).unwrap_or_default()
 }
 
-/// The description of an array: beside it, or in the document of the pack.
+/// Returns the description of an array, which is next to it or in the description of the pack.
 fn said(side: &PackSide, unit: &Unit) -> Result<Stated> {
     let Ok(path) = MemberPath::new(side.name(unit.file)) else { return Ok(Ok(None)) };
     let Some(file) = unit.description else {
@@ -207,7 +206,7 @@ impl Statement {
     }
 }
 
-/// What two descriptions of an array say differently.
+/// Returns the differences between two descriptions of an array.
 fn differences(a: Option<&Statement>, b: Option<&Statement>) -> Vec<DescriptionDifference> {
     let mut found = Vec::new();
     let kinds = [a, b].map(|said| said.map(|said| Value::from(said.kind)));
@@ -220,7 +219,7 @@ fn differences(a: Option<&Statement>, b: Option<&Statement>) -> Vec<DescriptionD
     found
 }
 
-/// Calls itself for mappings in mappings, which are no deeper than the parser lets them be.
+/// Compares values recursively. The parser limits the depth of mappings.
 fn compare_values(
     path: &str,
     a: Option<&Value>,

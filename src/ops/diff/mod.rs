@@ -1,8 +1,7 @@
-//! How two arrays differ, or two packs, in whatever containers they lie.
+//! Comparison of two arrays or two packs in any containers.
 //!
-//! Of packs, the structure and the manifest of each are looked at first, then what is needed is read: a file that both
-//! manifests give one digest is the same, one that a single manifest lists is held against it, and only what
-//! is then not the same is looked at closely.
+//! For packs, structures and manifests are read first. Files with the same digest in both manifests are the same. Files
+//! that only one manifest lists are hashed. Only files that differ are then read in detail.
 
 mod arrays;
 mod blob;
@@ -36,31 +35,30 @@ use crate::pack::PACK_DOCUMENT;
 use crate::pipeline;
 use crate::progress::Progress;
 
-/// Options of [`diff`]: tolerances, members, and how much is read.
+/// Options for [`diff`]: tolerances, members, and how much to read.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct DiffOptions {
-    /// Elements whose distance is no more than this count as equal.
+    /// Greatest distance between elements that count as equal.
     pub tolerance: f64,
-    /// Elements whose distance is no more than this part of the second one's magnitude count as equal.
+    /// Greatest distance between elements that count as equal, relative to the magnitude of the second element.
     pub relative: f64,
-    /// Of packs, what to compare: the members with these names; everything when there are none.
+    /// Names of members to compare, for packs; all members if there are none.
     pub patterns: Patterns,
-    /// Of packs, read everything, instead of taking a file as equal that the manifests of both give one
-    /// digest.
+    /// Whether to read all files of packs. By default files with the same digest in both manifests are not read.
     pub read_all: bool,
-    /// Of packs, compare what packing generates too: manifests, tag files of bags.
+    /// Whether to also compare generated files of packs: manifests and tag files of bags.
     pub generated: bool,
-    /// Threads; one for each core when not given.
+    /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
-    /// Who is told how far it is.
+    /// Receives progress reports and cancels the operation.
     pub progress: Progress,
 }
 
 /// Compares the arrays in the files `a` and `b`, element by element.
 ///
-/// Elements with the same index in both shapes are compared, however the files store them: byte order,
-/// encoding and, where descriptions tell of it, the order of dimensions may differ.
+/// Elements with the same index in both shapes are compared. Byte order and encoding may differ, and also the order of
+/// dimensions if descriptions give it.
 ///
 /// ```
 /// use ra_pack::diff::diff_arrays;
@@ -73,7 +71,8 @@ pub struct DiffOptions {
 ///
 /// # Errors
 ///
-/// When one of them cannot be read or is no whole RawArray.
+/// [`Error::Io`] if a file cannot be read, and [`Error::Array`] or [`Error::NotAnArray`] if it is not a valid RawArray
+/// file.
 pub fn diff_arrays(
     a: impl AsRef<Path>,
     b: impl AsRef<Path>,
@@ -99,12 +98,11 @@ fn diff_opened(
     Ok(ArrayDiff { a: a.to_owned(), b: b.to_owned(), element, shape, header, elements })
 }
 
-/// Compares one array of two packs, by its payload name in both; either may be an array file instead, which
-/// is then meant itself.
+/// Compares one array of two packs by its payload name. `a` or `b` may also be an array file.
 ///
 /// # Errors
 ///
-/// As [`diff`] and [`Pack::resolve`], and when the array cannot be read.
+/// As [`diff`] and [`Pack::resolve`], and [`Error::Damaged`] if the array is damaged.
 pub fn diff_members(
     a: impl AsRef<Path>,
     b: impl AsRef<Path>,
@@ -115,7 +113,7 @@ pub fn diff_members(
     diff_opened(a, b, member, options, |path, progress| array(path, member, progress))
 }
 
-/// The array, held against the manifest.
+/// Opens the array, and checks it against the manifest.
 fn array(path: &Path, member: &str, progress: &Progress) -> Result<OpenArray> {
     if is_array_file(path)? {
         return OpenArray::open(path, progress);
@@ -138,16 +136,15 @@ fn array(path: &Path, member: &str, progress: &Progress) -> Result<OpenArray> {
 
 /// Compares two packs: archives of any kind, or directories.
 ///
-/// Members are matched by their payload names, so that it does not matter how a pack is laid out. An array and
-/// the description beside it are one member; manifests and tag files are not compared unless
-/// [`DiffOptions::generated`] asks for it. What both manifests give one digest is taken as the same without
-/// being read, unless [`DiffOptions::read_all`] forbids that.
+/// Members are matched by their payload names, so the layouts may differ. An array and the description next to it are
+/// one member. Manifests and tag files are compared only with [`DiffOptions::generated`]. Files with the same digest in
+/// both manifests are not read, except with [`DiffOptions::read_all`].
 ///
-/// Damage is a finding of the pack that has it; what can be compared all the same is.
+/// Damage is reported in the findings of its pack, and the remaining members are compared.
 ///
 /// # Errors
 ///
-/// When one of them cannot be read, or is no archive.
+/// [`Error::Io`] if a target cannot be read, and [`Error::NotAPack`] if it is not a pack.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -169,7 +166,7 @@ pub fn diff(a: impl AsRef<Path>, b: impl AsRef<Path>, options: &DiffOptions) -> 
     let (a, b) = (a.as_ref(), b.as_ref());
     let jobs = pipeline::jobs(options.jobs);
     let progress = &options.progress;
-    // One after the other: both at once would take the room for two manifests.
+    // Opens one after the other, to keep only one manifest in memory.
     let (mut a, mut b) = (PackSide::open(a, jobs, progress)?, PackSide::open(b, jobs, progress)?);
     let algorithm = a.algorithm().or(b.algorithm()).unwrap_or(Algorithm::Sha256);
     a.use_algorithm(algorithm);
@@ -185,7 +182,7 @@ pub fn diff(a: impl AsRef<Path>, b: impl AsRef<Path>, options: &DiffOptions) -> 
     pairs.retain(|pair| {
         let Some((one, other)) = pair.a.zip(pair.b) else { return true };
         let descriptions = [one, other].map(|unit| unit.description.is_some());
-        // What only the document of the pack says of an array may be different there.
+        // Arrays that only the description of the pack describes may have different descriptions.
         let may_differ = documents && descriptions == [false; 2];
         let is_same = !pair.renamed
             && (descriptions == [true; 2] || descriptions == [false; 2])
@@ -222,8 +219,7 @@ pub fn diff(a: impl AsRef<Path>, b: impl AsRef<Path>, options: &DiffOptions) -> 
     Ok(diff)
 }
 
-/// Reads the files that no manifest lists, and of those that stand in one pack alone what may have another
-/// name in the other.
+/// Reads files that are not in a manifest, and files of one pack only that may have another name in the other.
 fn read_unlisted(
     a: &mut PackSide,
     b: &mut PackSide,
@@ -249,8 +245,8 @@ fn read_unlisted(
     pipeline::share(jobs, [(a, ours), (b, theirs)], || (), read).map(drop)
 }
 
-/// Reads what is not the same: it is reported by its bytes, which have to be those that were packed. Of a member of
-/// one pack alone the header and the description are enough.
+/// Reads the members that differ and checks them against the manifest. For a member of one pack only, the header and
+/// the description are enough.
 fn look_closely(a: &mut PackSide, b: &mut PackSide, pairs: &[Pair], jobs: usize) -> Result<()> {
     let differing = pairs.iter().flat_map(Pair::parts);
     let differing = differing.filter(|(one, other)| !is_same(a, b, *one, *other));
@@ -275,7 +271,7 @@ fn look_closely(a: &mut PackSide, b: &mut PackSide, pairs: &[Pair], jobs: usize)
     pipeline::share(jobs, [(a, ours, of_a), (b, theirs, of_b)], || (), look).map(drop)
 }
 
-/// Whether two files are known to have the same bytes.
+/// Returns whether two files are known to have the same bytes.
 fn is_same(a: &PackSide, b: &PackSide, one: usize, other: usize) -> bool {
     let digest = a.digest(one);
     a.size(one) == b.size(other) && digest.is_some() && digest == b.digest(other)

@@ -1,4 +1,4 @@
-//! Which member of one pack is which of the other: by name, and where only one has the name, by content.
+//! Matching of the members of two packs: by name, and then by content.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -8,7 +8,7 @@ use crate::ops::select::Patterns;
 use crate::pack::{self, ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, PACK_DOCUMENT};
 use crate::path;
 
-/// A member: an array with the description beside it, or another file. Files are given by their numbers.
+/// A member: an array with the description next to it, or another file. Files are given by their numbers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unit {
     pub(super) file: usize,
@@ -31,7 +31,7 @@ impl Unit {
 }
 
 impl Pair {
-    /// The files that both have: the member itself, and its description.
+    /// Returns the files that both packs have: the member itself, and its description.
     pub(super) fn parts(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let both = self.a.zip(self.b);
         let files = both.map(|(a, b)| (a.file, b.file));
@@ -40,7 +40,7 @@ impl Pair {
     }
 }
 
-/// The members of a pack in the order of their names; those that packing generates behind others of the name.
+/// Returns the members of a pack sorted by name. Generated files come after others with the same name.
 fn units(side: &PackSide, patterns: &Patterns, generated: bool) -> Vec<Unit> {
     let mut units = Vec::new();
     for file in side.files() {
@@ -61,7 +61,7 @@ fn units(side: &PackSide, patterns: &Patterns, generated: bool) -> Vec<Unit> {
     units
 }
 
-/// The array that a description belongs to: of two descriptions of one array the first alone.
+/// Returns the array that a description belongs to. If an array has two descriptions, only the first counts.
 fn array_beside(side: &PackSide, name: &str) -> Option<usize> {
     if !pack::may_be_description(name) || name == PACK_DOCUMENT {
         return None;
@@ -72,7 +72,7 @@ fn array_beside(side: &PackSide, name: &str) -> Option<usize> {
     (side.name(first) == name).then(|| side.find(&array))?
 }
 
-/// The description beside an array.
+/// Returns the description next to an array.
 fn description_beside(side: &PackSide, name: &str) -> Option<usize> {
     if !pack::is_array(name) {
         return None;
@@ -82,7 +82,7 @@ fn description_beside(side: &PackSide, name: &str) -> Option<usize> {
     beside.into_iter().filter(|name| name != PACK_DOCUMENT).find_map(|name| side.find(&name))
 }
 
-/// The members of both packs, matched by name.
+/// Returns the members of both packs, matched by name.
 pub(super) fn by_name(
     a: &PackSide,
     b: &PackSide,
@@ -104,8 +104,7 @@ pub(super) fn by_name(
     pairs
 }
 
-/// The files that stand in one pack alone and have a counterpart of their size in the other: those of the
-/// first pack, and of the second.
+/// Returns the files of each pack that the other does not have by name, but with the same size.
 pub(super) fn maybe_renamed(
     a: &PackSide,
     b: &PackSide,
@@ -125,7 +124,7 @@ pub(super) fn maybe_renamed(
     (of_size(&ours, &theirs), of_size(&theirs, &ours))
 }
 
-/// What a file is known by whatever its name: whether it is an array, and its content.
+/// The identity of a file independent of its name: whether it is an array, and its content.
 type ContentKey = (bool, u64, Digest);
 
 fn identity(side: &PackSide, unit: &Unit) -> Option<ContentKey> {
@@ -135,15 +134,15 @@ fn identity(side: &PackSide, unit: &Unit) -> Option<ContentKey> {
     (bytes > 0 && !unit.generated).then_some((is_array, bytes, digest))
 }
 
-/// What two members that are one by their content may have in common, the best first: the last part of the name, the
+/// Returns what two members with the same content may have in common, the best first: the last part of the name, the
 /// directory, or nothing.
 fn likenesses(name: &str) -> [(u8, &str); 3] {
     let (above, last) = name.rsplit_once('/').unwrap_or(("", name));
     [(0, last), (1, above), (2, "")]
 }
 
-/// Makes one of two members that stand in one pack alone each and have the same content. Of several the first
-/// by name go together; one that keeps its last part, or its directory, comes before others.
+/// Joins members of one pack only that have the same content. If several match, the same last part of the name is
+/// preferred, then the same directory, then the first name.
 pub(super) fn join_renamed(a: &PackSide, b: &PackSide, pairs: &mut Vec<Pair>) {
     let mut removed: HashMap<(ContentKey, (u8, &str)), VecDeque<usize>> = HashMap::new();
     for (at, pair) in pairs.iter().enumerate() {
@@ -161,7 +160,7 @@ pub(super) fn join_renamed(a: &PackSide, b: &PackSide, pairs: &mut Vec<Pair>) {
         let Some(key) = identity(b, &unit) else { continue };
         let from = likenesses(b.name(unit.file)).into_iter().find_map(|likeness| {
             let alike = removed.get_mut(&(key, likeness))?;
-            // Each stands in three rows, and may be taken from another by now.
+            // Each member is in three queues, so it may already be joined.
             std::iter::from_fn(|| alike.pop_front()).find(|from| joined.insert(*from))
         });
         let Some(from) = from else { continue };
@@ -175,7 +174,7 @@ pub(super) fn join_renamed(a: &PackSide, b: &PackSide, pairs: &mut Vec<Pair>) {
     pairs.retain(|_| !numbers.next().is_some_and(|at| joined.contains(&at)));
 }
 
-/// Whether a member is an array by its name.
+/// Returns whether a member is an array according to its name.
 pub(super) fn is_array(name: &str) -> bool {
     path::is_valid(name) && pack::is_array(name)
 }

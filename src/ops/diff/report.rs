@@ -1,4 +1,4 @@
-//! What is told of two arrays or packs.
+//! Reports about the differences of two arrays or packs.
 
 use std::path::PathBuf;
 
@@ -14,56 +14,56 @@ use crate::ra::ElementType;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ArrayDiff {
-    /// The first array, by its path as given.
+    /// The path of the first array as it was given.
     pub a: PathBuf,
-    /// The second, by its path as given.
+    /// The path of the second array as it was given.
     pub b: PathBuf,
-    /// The type of the elements of the first.
+    /// Element type of the first array.
     #[cfg_attr(test, schemars(with = "String"))]
     #[serde(rename = "type")]
     pub element: ElementType,
-    /// The shape of the first, in the order of its description.
+    /// Shape of the first array, in the order of its description.
     pub shape: Vec<u64>,
-    /// The differences of the headers, and of the bytes after the data.
+    /// Differences of the headers, and of the bytes after the data.
     pub header: Vec<FieldDifference>,
-    /// The differences of the elements; absent when types or shapes differ, and elements have no counterparts.
+    /// Differences of the elements; absent if types or shapes differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elements: Option<ElementsDiff>,
 }
 
-/// A field that is not the same.
+/// A field that differs.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FieldDifference {
-    /// The name of the field. A header has `type`, `shape` and `metadata`, the bytes after the data; the way that an array
-    /// is stored has `type`, `order`, `byte order`, `encoding` and `flags`.
+    /// Name of the field. Headers have `type`, `shape` and `metadata` (the bytes after the data). Storage has `type`,
+    /// `order`, `byte order`, `encoding` and `flags`.
     #[cfg_attr(test, schemars(extend("enum" = ["type", "shape", "metadata", "order", "byte order", "encoding", "flags"])))]
     pub field: &'static str,
-    /// The value of the first array.
+    /// Value in the first array.
     pub a: String,
-    /// The value of the second.
+    /// Value in the second array.
     pub b: String,
 }
 
-/// The differences of elements. Two that are not numbers (NaN) are equal.
+/// The differences of elements. NaN equals NaN.
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ElementsDiff {
-    /// The number of elements.
+    /// Number of elements.
     pub count: u64,
-    /// The number of elements that differ by more than is tolerated.
+    /// Number of elements that differ by more than the tolerance.
     pub differing: u64,
-    /// The number of these that are NaN on one side alone. Distances leave them out.
+    /// Number of these that are NaN in only one array. Distances do not include them.
     pub nan: u64,
-    /// The first of the differing ones, in the order of the file.
+    /// The first element that differs, in the order of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<DiffPlace>,
-    /// The two that are furthest apart.
+    /// The elements with the greatest distance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub furthest: Option<DiffPlace>,
-    /// The distances, over all elements; absent for elements that are not numbers.
+    /// Distances over all elements; absent for elements that are not numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distance: Option<Distance>,
 }
@@ -73,35 +73,35 @@ pub struct ElementsDiff {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DiffPlace {
-    /// Its index in the order of the shape.
+    /// Index of the element in the order of the shape.
     pub index: Vec<u64>,
     /// The element of the first array.
     pub a: String,
-    /// The element of the second.
+    /// The element of the second array.
     pub b: String,
 }
 
-/// The distances of two arrays, over all elements, tolerated or not. Of complex numbers, the distance of
-/// two is the magnitude of their difference.
+/// The distances of two arrays over all elements, tolerated or not. The distance of complex numbers is the magnitude of
+/// their difference.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Distance {
-    /// The sum of all distances; null when it is infinite.
+    /// Sum of all distances; null if infinite.
     #[cfg_attr(test, schemars(with = "Option<f64>"))]
     pub l1: f64,
-    /// The square root of the sum of their squares; null when it is infinite.
+    /// Square root of the sum of squared distances; null if infinite.
     #[cfg_attr(test, schemars(with = "Option<f64>"))]
     pub l2: f64,
-    /// The largest; null when it is infinite.
+    /// Greatest distance; null if infinite.
     #[cfg_attr(test, schemars(with = "Option<f64>"))]
     pub max: f64,
-    /// The largest part that a distance is of the larger magnitude of its two elements.
+    /// Greatest distance relative to the larger magnitude of the two elements.
     pub relative: f64,
 }
 
 impl ArrayDiff {
-    /// Whether nothing differs by more than is tolerated.
+    /// Returns whether nothing differs by more than the tolerance.
     pub fn is_same(&self) -> bool {
         self.header.is_empty()
             && self.elements.as_ref().is_some_and(|elements| elements.differing == 0)
@@ -115,11 +115,11 @@ impl ArrayDiff {
 pub struct PackDiff {
     /// The first pack.
     pub a: DiffSide,
-    /// The second.
+    /// The second pack.
     pub b: DiffSide,
-    /// The number of members of each kind.
+    /// Number of members by kind of difference.
     pub counts: DiffCounts,
-    /// The members that are not the same byte for byte, sorted by name.
+    /// Members that are not identical byte for byte, sorted by name.
     pub members: Vec<MemberDiff>,
 }
 
@@ -128,107 +128,107 @@ pub struct PackDiff {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DiffSide {
-    /// The archive or directory, by its path as given.
+    /// The path of the archive or directory as it was given.
     pub target: PathBuf,
     /// The container of the target.
     pub container: Container,
     /// The layout of the pack.
     pub layout: Layout,
-    /// The errors in it that were met on the way.
+    /// Errors that were found during the comparison.
     pub findings: Vec<Finding>,
 }
 
-/// The number of members of each kind. An array and the description beside it are one member; what packing
-/// generates is none.
+/// Number of members by kind of difference. An array and the description next to it are one member; generated files do
+/// not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DiffCounts {
-    /// The same byte for byte.
+    /// Members that are identical byte for byte.
     pub same: u64,
-    /// The number of these that were not read on both sides, because a manifest vouches for them.
+    /// Identical members that were not read in both packs, because a manifest gives their digest.
     pub by_manifest: u64,
-    /// The number of these that were read on neither side.
+    /// Identical members that were read in neither pack.
     #[serde(skip)]
     pub by_manifests_alone: u64,
-    /// In the second pack alone.
+    /// Members of the second pack only.
     pub added: u64,
-    /// In the first alone.
+    /// Members of the first pack only.
     pub removed: u64,
-    /// With other names in both; what else changed of them does not count again.
+    /// Members with another name. Other changes to them do not count again.
     pub renamed: u64,
-    /// With another content.
+    /// Members with different content.
     pub changed: u64,
-    /// With elements that differ by no more than is tolerated.
+    /// Members whose elements differ by no more than the tolerance.
     pub tolerated: u64,
-    /// With the same elements or the same description, in other bytes.
+    /// Members with the same elements or the same description in different bytes.
     pub stored_otherwise: u64,
-    /// Those that could not be read.
+    /// Members that could not be read.
     pub unread: u64,
 }
 
 impl DiffCounts {
-    /// All members of both.
+    /// Returns the number of members in both packs together.
     pub fn total(&self) -> u64 {
         let Self { same, added, removed, renamed, changed, tolerated, .. } = *self;
         same + added + removed + renamed + changed + tolerated + self.stored_otherwise + self.unread
     }
 }
 
-/// The kind of difference between a member of one pack and that of another.
+/// The kind of difference of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum MemberChange {
-    /// It is in the second pack alone.
+    /// Only the second pack has the member.
     Added,
-    /// It is in the first alone.
+    /// Only the first pack has the member.
     Removed,
-    /// It has another name in the first.
+    /// The member has another name in the first pack.
     Renamed,
-    /// It has another content.
+    /// The content differs.
     Changed,
-    /// Its elements differ by no more than is tolerated.
+    /// The elements differ by no more than the tolerance.
     Tolerated,
-    /// It has the same elements, or says the same, in other bytes.
+    /// The elements or the description are the same in different bytes.
     #[default]
     StoredOtherwise,
-    /// It could not be read on one side; the findings say why.
+    /// The member could not be read in one pack; the findings give the reason.
     Unread,
 }
 
-/// A member that is not the same byte for byte: an array with its description, or another file.
+/// A member that is not identical: an array with its description, or another file.
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MemberDiff {
-    /// Its payload name, in the second pack where it is there.
+    /// Payload name of the member, in the second pack if it is there.
     pub name: String,
-    /// Its name in the first pack, where that is another.
+    /// Name in the first pack, if it is another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub renamed_from: Option<String>,
-    /// The kind of the change.
+    /// Kind of the change.
     pub change: MemberChange,
-    /// Whether packing generates it, so that it does not count; absent when not.
+    /// Whether the file is generated and does not count; absent if it does.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub generated: bool,
-    /// Bytes of the file in the first pack.
+    /// Size of the file in the first pack in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size_a: Option<u64>,
-    /// Bytes of the file in the second.
+    /// Size of the file in the second pack in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size_b: Option<u64>,
-    /// The differences of the array, or its facts when one pack alone has it.
+    /// Differences of the array, or its facts if only one pack has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayChange>,
-    /// The differences of the description of the array, or of a document, by path.
+    /// Differences of the description of the array, or of a document, by path.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub description: Vec<DescriptionDifference>,
-    /// Whether the description beside it says the same in other bytes; absent when not.
+    /// Whether the description next to the array has the same meaning in different bytes; absent if not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub description_rewritten: bool,
-    /// The differences of the file, when it is not an array that can be read.
+    /// Differences of the file, if it is not a readable array.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<FileDifference>,
 }
@@ -238,32 +238,32 @@ pub struct MemberDiff {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ArrayChange {
-    /// The type of its elements, in the second pack where it is there.
+    /// Element type, in the second pack if the array is there.
     #[cfg_attr(test, schemars(with = "String"))]
     #[serde(rename = "type")]
     pub element: ElementType,
-    /// Its extents, likewise, in the order of its description's shape.
+    /// Lengths of the dimensions, in the second pack if the array is there, in the order of its description's shape.
     pub shape: Vec<u64>,
-    /// The differences of the headers, and of the bytes after the data.
+    /// Differences of the headers, and of the bytes after the data.
     pub header: Vec<FieldDifference>,
-    /// The differences in how it is stored, elements aside.
+    /// Differences of the storage, except for the elements.
     pub stored: Vec<FieldDifference>,
-    /// The differences of the elements; absent when the file is the same, or types or shapes differ.
+    /// Differences of the elements; absent if the file is the same, or if types or shapes differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elements: Option<ElementsDiff>,
 }
 
-/// A place of a description that says something else.
+/// A value that differs in two descriptions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DescriptionDifference {
-    /// The path in the document, such as `attributes.units`.
+    /// Path in the document, such as `attributes.units`.
     pub path: String,
-    /// The text of the first, as YAML on one line; absent when it has none.
+    /// Text in the first document, as YAML on one line; absent if it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub a: Option<String>,
-    /// The text of the second, likewise.
+    /// Text in the second document, as YAML on one line; absent if it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub b: Option<String>,
 }
@@ -273,16 +273,16 @@ pub struct DescriptionDifference {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FileDifference {
-    /// The first byte that differs, or that one of them alone has.
+    /// Offset of the first byte that differs, or that only one file has.
     pub byte: u64,
-    /// The line of that byte, counted from 1, when both are text.
+    /// Line of that byte, counted from 1, if both files are text.
     #[cfg_attr(test, schemars(range(min = 1)))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// The number of lines of the first, when both are text.
+    /// Number of lines in the first file, if both are text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines_a: Option<u64>,
-    /// The number of lines of the second.
+    /// Number of lines in the second file, if both are text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines_b: Option<u64>,
 }
@@ -295,26 +295,26 @@ impl ArrayChange {
 }
 
 impl DescriptionDifference {
-    /// Whether it is about how files store the array.
+    /// Returns whether the value concerns how files store the array.
     pub fn is_about_storage(&self) -> bool {
         self.path == "storage" || self.path.starts_with("storage.")
     }
 }
 
 impl PackDiff {
-    /// Whether the contents are the same, within what is tolerated and however they are stored.
+    /// Returns whether the contents are the same within the tolerance, however they are stored.
     pub fn is_same(&self) -> bool {
         let DiffCounts { added, removed, renamed, changed, unread, .. } = self.counts;
         [added, removed, renamed, changed, unread].iter().all(|count| *count == 0)
     }
 
-    /// Whether all of both packs could be read, as far as it was needed.
+    /// Returns whether everything that was needed of both packs could be read.
     pub fn is_whole(&self) -> bool {
         let mut findings = self.a.findings.iter().chain(&self.b.findings);
         self.counts.unread == 0 && !findings.any(Finding::is_error)
     }
 
-    /// Counts a member, and adds it unless a closer look found nothing.
+    /// Counts a member, and adds it unless the detailed comparison found no difference.
     pub(super) fn push(&mut self, member: MemberDiff) {
         let counts = &mut self.counts;
         let MemberDiff { array, description, description_rewritten, file, .. } = &member;

@@ -1,4 +1,4 @@
-//! A JSON Schema that is made from types and kept in `schemas/`.
+//! JSON Schemas that are generated from types and stored in `schemas/`.
 
 use std::{env, fs};
 
@@ -8,9 +8,9 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
 /// The last sentence of the description of every result.
-const MORE: &str = "Later versions may add keys; a reader leaves out what it does not know.";
+const MORE: &str = "Later versions may add keys; readers must ignore unknown keys.";
 
-/// The keys of a whole schema, in the order in which they are written.
+/// The keys of a schema, in the order in which they are written.
 const KEYS: [&str; 10] = [
     "$schema",
     "$id",
@@ -24,7 +24,7 @@ const KEYS: [&str; 10] = [
     "$defs",
 ];
 
-/// The schema of all that serde writes for a `T`; without definitions when they are to be `inline`.
+/// Generates the schema of the JSON for a `T`; without definitions if `inline`.
 pub(crate) fn schema<T: JsonSchema>(inline: bool) -> Schema {
     let mut settings = SchemaSettings::draft2020_12().for_serialize();
     settings.inline_subschemas = inline;
@@ -33,8 +33,8 @@ pub(crate) fn schema<T: JsonSchema>(inline: bool) -> Schema {
     schema
 }
 
-/// Keeps the first paragraph of each description, on one line. Takes out `null` where a key is left out instead, and the
-/// formats of numbers, which strict validators refuse because no standard has them.
+/// Keeps the first paragraph of each description, on one line. Removes `null` where a key is omitted instead, and
+/// formats of numbers that no standard defines and strict validators reject.
 fn complete(schema: &mut Schema) {
     transform_subschemas(&mut complete, schema);
     schema.remove("format");
@@ -52,7 +52,7 @@ fn complete(schema: &mut Schema) {
     }
 }
 
-/// Takes `null` out of what a value may be.
+/// Removes `null` from the types of a value.
 fn not_null(schema: &mut Map<String, Value>) {
     if let Some(Value::Array(types)) = schema.get_mut("type") {
         types.retain(|word| word != "null");
@@ -73,13 +73,13 @@ fn not_null(schema: &mut Map<String, Value>) {
     }
 }
 
-/// The schema that is kept; an empty one when there is none.
+/// Returns the stored schema, or an empty one if there is none.
 pub(crate) fn kept(name: &str) -> Schema {
     let text = fs::read_to_string(path(name)).unwrap_or_else(|_| "{}".to_owned());
     serde_json::from_str(&text).unwrap()
 }
 
-/// Compares the schema of a result with the one that is kept.
+/// Compares the schema of a result with the stored one.
 pub(crate) fn check(name: &str, title: &str, mut schema: Schema) {
     schema.insert("$id".to_owned(), format!("urn:ra-pack:schema:{name}").into());
     schema.insert("title".to_owned(), title.into());
@@ -90,7 +90,7 @@ pub(crate) fn check(name: &str, title: &str, mut schema: Schema) {
     compare(name, &schema);
 }
 
-/// Compares a schema with the one that is kept; `RA_PACK_WRITE_DOCS=1` writes it.
+/// Compares a schema with the stored one, or writes it with `RA_PACK_WRITE_DOCS=1`.
 pub(crate) fn compare(name: &str, schema: &Schema) {
     let unknown: Vec<_> =
         schema.as_object().unwrap().keys().filter(|key| !KEYS.contains(&key.as_str())).collect();
@@ -105,7 +105,7 @@ pub(crate) fn compare(name: &str, schema: &Schema) {
         fs::write(path(name), text).unwrap();
     } else {
         let kept = fs::read_to_string(path(name)).unwrap();
-        assert_eq!(kept, text, "`RA_PACK_WRITE_DOCS=1 cargo test generated` writes it anew");
+        assert_eq!(kept, text, "write it again with `RA_PACK_WRITE_DOCS=1 cargo test generated`");
     }
 }
 

@@ -1,4 +1,4 @@
-//! The schemas of the reports in `schemas/`; those of results that only the command has are generated in
+//! The schemas of reports in `schemas/`. Schemas of results that only the command has are generated in
 //! `src/cli/reference.rs`.
 
 mod generated;
@@ -14,7 +14,7 @@ use crate::finding::Explanation;
 use crate::finding::{Code, Finding};
 use crate::ndl::Document;
 
-/// The schema of a type that serde writes by a function of its own.
+/// Implements the schema of a type that serde writes with its own function.
 macro_rules! written_as {
     ($type:ty, $name:literal, $schema:expr) => {
         impl JsonSchema for $type {
@@ -72,7 +72,7 @@ fn schemas_are_generated_from_the_reports() {
     check_definitions::<Statistics>("show");
 }
 
-/// Compares the definitions in the schema of a result of the command, which are all about a type of the library.
+/// Compares the definitions in the schema of a result of the command, which all concern a type of the library.
 fn check_definitions<T: JsonSchema>(name: &str) {
     let mut whole = kept(name);
     let definitions = schema::<Vec<T>>(false).remove("$defs").unwrap();

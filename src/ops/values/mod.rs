@@ -1,4 +1,4 @@
-//! The values of an array: which part is looked at, what they mean, and how they become numbers.
+//! The values of an array: the selected part, its meaning, and its conversion to numbers.
 
 mod numbers;
 mod selection;
@@ -15,25 +15,25 @@ use crate::error::Result;
 use crate::ndl::{Datatype, Ndarray, Order};
 use crate::ra::{ElementKind, ElementType, Header};
 
-/// A count as a float: one of more digits than a float has becomes the nearest.
+/// Converts a count to the nearest float.
 #[expect(
     clippy::cast_precision_loss,
-    reason = "there is no other conversion, and no array has so many elements"
+    reason = "no other conversion exists, and no array has that many elements"
 )]
 pub(super) fn float(count: u64) -> f64 {
     count as f64
 }
 
-/// What elements mean.
+/// The meaning of elements.
 #[derive(Debug)]
 pub(super) enum Meaning {
-    /// Numbers.
+    /// Real numbers.
     Numbers(Converter),
-    /// Complex numbers, by their magnitude.
+    /// Complex numbers, represented by their magnitude.
     Magnitudes(Converter),
-    /// Integers with names, and how wide they are.
+    /// Integers with names, and their type.
     Names(ElementType, Vec<(String, i128)>),
-    /// Nothing that can be counted or drawn, with what they are.
+    /// Elements that cannot be counted or drawn, with the reason.
     Other(String),
 }
 
@@ -55,12 +55,12 @@ impl Meaning {
                 Some(Ndarray { datatype: Datatype::Compound(_), .. }) => "compounds".to_owned(),
                 _ => format!("bytes without a meaning (`{element}`)"),
             }),
-            (None, _) => Self::Other(format!("`{element}`, which no float of this machine holds")),
+            (None, _) => Self::Other(format!("`{element}`, which cannot be converted to a float on this machine")),
         }
     }
 }
 
-/// A part of an array that is looked at.
+/// A selected part of an array.
 #[derive(Debug)]
 pub(super) struct ArrayPart<'a> {
     pub(super) array: &'a PackedArray,
@@ -71,7 +71,7 @@ pub(super) struct ArrayPart<'a> {
 }
 
 impl<'a> ArrayPart<'a> {
-    /// The part that a slice takes, which is written in the order of the array's indices.
+    /// Selects the part of a slice, which is given in the order of the array's indices.
     pub(super) fn new(array: &'a PackedArray, slice: Option<&str>) -> Result<Self> {
         let description = array.description()?;
         let (header, order) = array.layout()?;

@@ -1,4 +1,4 @@
-//! Elements as numbers: one by one and exact, or a block at a time as floats, with NaN where there is no value.
+//! Elements as numbers: exact ones, or blocks of floats with NaN for missing values.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use serde::{Serialize, Serializer};
 use crate::ndl::{Ndarray, Value};
 use crate::ra::{ElementKind, ElementType};
 
-/// A number out of an array, exact.
+/// An exact number from an array.
 ///
-/// It is shown and serialized with the fewest digits that tell it from all others of its type; integers
+/// It is displayed and serialized with the fewest digits that distinguish it from all others of its type. Integers
 /// beyond 64 bits are serialized as text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -20,17 +20,17 @@ pub enum Number {
     Int(i128),
     /// An unsigned integer.
     UInt(u128),
-    /// A float of 4 bytes or fewer.
+    /// A float of at most 4 bytes.
     Float32(f32),
     /// A float of 8 bytes, or the magnitude of a complex number.
     Float64(f64),
 }
 
 impl Number {
-    /// The nearest float.
+    /// Returns the nearest float.
     #[expect(
         clippy::cast_precision_loss,
-        reason = "the nearest float of an integer is what is asked for"
+        reason = "the function returns the nearest float"
     )]
     pub fn to_f64(self) -> f64 {
         match self {
@@ -41,7 +41,7 @@ impl Number {
         }
     }
 
-    /// The number of an integer that is not beyond the signed ones.
+    /// Returns the number as an integer; `None` if it is not one or too large for a signed integer.
     pub(in crate::ops) fn to_integer(self) -> Option<i128> {
         match self {
             Self::Int(number) => Some(number),
@@ -50,7 +50,7 @@ impl Number {
         }
     }
 
-    /// Whether it is less than another of its type.
+    /// Returns whether the number is less than another of the same type.
     pub(in crate::ops) fn is_less(self, other: Self) -> bool {
         match (self, other) {
             (Self::Int(one), Self::Int(other)) => one < other,
@@ -65,14 +65,14 @@ impl fmt::Display for Number {
         match self {
             Self::Int(number) => number.fmt(f),
             Self::UInt(number) => number.fmt(f),
-            // Debug changes to exponents where Display would write hundreds of digits.
+            // Debug uses exponents where Display would write hundreds of digits.
             Self::Float32(number) => f.pad(&short(&format!("{number:?}"))),
             Self::Float64(number) => f.pad(&short(&format!("{number:?}"))),
         }
     }
 }
 
-/// Without the `.0` of whole numbers.
+/// Removes the `.0` of whole numbers.
 fn short(text: &str) -> String {
     text.strip_suffix(".0").unwrap_or(text).to_owned()
 }
@@ -88,7 +88,7 @@ impl Serialize for Number {
                 Ok(number) => serializer.serialize_u64(number),
                 Err(_) => serializer.collect_str(number),
             },
-            // The shortest digits, as a float that has them too.
+            // Serializes the shortest digits as a float of 8 bytes.
             Self::Float32(number) => {
                 let short = number.to_string().parse().unwrap_or_else(|_| f64::from(*number));
                 serializer.serialize_f64(short)
@@ -98,7 +98,7 @@ impl Serialize for Number {
     }
 }
 
-/// The nearest float of a number in a description.
+/// Returns the nearest float of a number in a description.
 pub(in crate::ops) fn float_of(value: &Value) -> Option<f64> {
     match value {
         Value::Float(number) => Some(*number),
@@ -106,8 +106,8 @@ pub(in crate::ops) fn float_of(value: &Value) -> Option<f64> {
     }
 }
 
-/// The factor and the offset that make the numbers of a description's array those that are meant, as `NetCDF` has it:
-/// its attributes `scale_factor` (1 when not given) and `add_offset` (0 when not given). Nothing when it has neither.
+/// Returns the factor and the offset that convert stored numbers to physical values, as in `NetCDF`: the attributes
+/// `scale_factor` (default 1) and `add_offset` (default 0). `None` if the description has neither.
 pub fn scale_and_offset(description: &Ndarray) -> Option<(f64, f64)> {
     let number = |name| match description.attribute(name)? {
         Value::List(list) => match list.as_slice() {
@@ -122,13 +122,13 @@ pub fn scale_and_offset(description: &Ndarray) -> Option<(f64, f64)> {
     (both.0.is_finite() && both.0 != 0.0 && both.1.is_finite()).then_some(both)
 }
 
-/// A real number that elements can be.
+/// A type of real numbers.
 trait Real: Pod + PartialOrd + Send + Sync {
-    /// Whether a float may not hold all of its digits.
+    /// Whether a float may not represent all digits.
     const IS_WIDE: bool;
     fn to_float(self) -> f64;
     fn number(self) -> Number;
-    /// The number that a description means; the nearest one for a float, nothing for an integer out of range.
+    /// Returns the number of a description: the nearest one for a float, and `None` for an integer out of range.
     fn of_value(value: &Value) -> Option<Self>;
 }
 
@@ -139,7 +139,7 @@ macro_rules! integers {
 
             #[allow(
                 clippy::cast_precision_loss, clippy::cast_lossless,
-                reason = "the nearest float is what is wanted of those that no float holds"
+                reason = "numbers that no float represents are rounded to the nearest"
             )]
             fn to_float(self) -> f64 {
                 self as f64
@@ -186,12 +186,12 @@ floats! {
     f64 = Float64, std::convert::identity;
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the nearest one is what is asked for")]
+#[expect(clippy::cast_possible_truncation, reason = "the conversion rounds to the nearest")]
 fn nearest(number: f64) -> f32 {
     number as f32
 }
 
-/// Calls a generic function with the Rust type of real elements; gives nothing for other elements.
+/// Calls a generic function with the Rust type of real elements; `None` for other elements.
 macro_rules! for_real {
     ($element:expr, $function:ident $arguments:tt) => {
         match $element {
@@ -214,7 +214,7 @@ macro_rules! for_real {
     };
 }
 
-/// The type of the two parts of complex elements; others are themselves.
+/// Returns the type of both parts of complex elements, and other types unchanged.
 pub(in crate::ops) fn real_type(element: ElementType) -> ElementType {
     match element {
         ElementType::COMPLEX32 => ElementType::FLOAT16,
@@ -224,10 +224,10 @@ pub(in crate::ops) fn real_type(element: ElementType) -> ElementType {
     }
 }
 
-/// Reads one element of a type as a number.
+/// Reads one element as a number.
 pub(in crate::ops) type ReadNumber = fn(&[u8]) -> Number;
 
-/// How elements of a type are read as exact numbers; nothing for those that are not real.
+/// Returns the function that reads exact numbers of a type; `None` for types that are not real.
 pub(in crate::ops) fn read_number(element: ElementType) -> Option<ReadNumber> {
     fn read<T: Real>() -> ReadNumber {
         |bytes| bytemuck::pod_read_unaligned::<T>(bytes).number()
@@ -235,7 +235,7 @@ pub(in crate::ops) fn read_number(element: ElementType) -> Option<ReadNumber> {
     for_real!(element, read())
 }
 
-/// Whether an element of a type is the number of a description, read as that type.
+/// Returns whether an element equals the number of a description, converted to its type.
 pub(in crate::ops) fn is_number(element: ElementType, bytes: &[u8], value: &Value) -> bool {
     fn is<T: Real>(bytes: &[u8], value: &Value) -> bool {
         let stored = bytemuck::pod_read_unaligned::<T>(bytes);
@@ -244,7 +244,7 @@ pub(in crate::ops) fn is_number(element: ElementType, bytes: &[u8], value: &Valu
     for_real!(element, is(bytes, value)).unwrap_or(false)
 }
 
-/// Whether two are equal; not a number is not a number.
+/// Returns whether two numbers are equal. NaN equals NaN.
 fn is_same<T: Real>(one: T, other: T) -> bool {
     one == other || (one.to_float().is_nan() && other.to_float().is_nan())
 }
@@ -256,15 +256,15 @@ fn elements<T: Pod>(bytes: &[u8]) -> impl Iterator<Item = T> + '_ {
 /// The elements of a block as floats.
 #[derive(Debug, Default)]
 pub(in crate::ops) struct Floats {
-    /// NaN where there is no value.
+    /// The floats; NaN for missing values.
     pub(in crate::ops) numbers: Vec<f64>,
-    /// Elements that stand for no value by the description.
+    /// Number of missing values according to the description.
     pub(in crate::ops) missing: u64,
-    /// The least and the greatest one, of types of which a float may not hold all digits.
+    /// The smallest and the greatest number, for types whose digits a float may not represent.
     pub(in crate::ops) exact: Option<(Number, Number)>,
 }
 
-/// The lesser and the greater ends of two ranges.
+/// Returns the range that covers two ranges.
 pub(in crate::ops) fn hull(one: (Number, Number), other: (Number, Number)) -> (Number, Number) {
     let low = if other.0.is_less(one.0) { other.0 } else { one.0 };
     (low, if one.1.is_less(other.1) { other.1 } else { one.1 })
@@ -272,10 +272,10 @@ pub(in crate::ops) fn hull(one: (Number, Number), other: (Number, Number)) -> (N
 
 type Conversion = dyn Fn(&[u8]) -> Floats + Sync + Send;
 
-/// Makes floats of elements of one type; of complex ones, of their magnitudes.
+/// Converts elements of one type to floats; complex elements to their magnitudes.
 pub(in crate::ops) struct Converter {
     convert: Box<Conversion>,
-    /// A number of the type that the floats were.
+    /// A number of the original type.
     like: Number,
 }
 
@@ -286,7 +286,7 @@ impl fmt::Debug for Converter {
 }
 
 impl Converter {
-    /// For elements of this type; nothing for those that are no numbers, or that no float holds.
+    /// Makes a converter for a type; `None` for elements that are not numbers or that no float represents.
     pub(super) fn new(element: ElementType, description: Option<&Ndarray>) -> Option<Self> {
         fn real<T: Real>(description: Option<&Ndarray>) -> Converter {
             let missing = missing::<T>(description);
@@ -306,7 +306,7 @@ impl Converter {
         for_real!(element, real(description))
     }
 
-    /// For the numbers of an enum, or truth values; nothing for elements that are no integers.
+    /// Makes a converter for the numbers of an enum or for booleans; `None` for elements that are not integers.
     pub(in crate::ops) fn of_names(element: ElementType) -> Option<Self> {
         let element = if element.reads_as::<u8>() { ElementType::UINT8 } else { element };
         Self::new(element, None)
@@ -316,12 +316,12 @@ impl Converter {
         (self.convert)(bytes)
     }
 
-    /// Whether the floats were integers.
+    /// Returns whether the elements are integers.
     pub(in crate::ops) fn is_integer(&self) -> bool {
         matches!(self.like, Number::Int(_) | Number::UInt(_))
     }
 
-    /// The element that became a float, of types of which a float holds all digits.
+    /// Converts a float back to the element, for types whose digits a float represents.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -337,7 +337,7 @@ impl Converter {
     }
 }
 
-/// The distance from zero; none when a part is no number.
+/// Returns the magnitude of a complex number; NaN if a part is NaN.
 fn magnitude([re, im]: [f64; 2]) -> f64 {
     if re.is_nan() || im.is_nan() { f64::NAN } else { libm::hypot(re, im) }
 }
@@ -365,12 +365,12 @@ fn convert<T: Real>(bytes: &[u8], missing: Option<&impl Fn(T) -> bool>) -> Float
     Floats { numbers, missing: count, exact }
 }
 
-/// Attributes whose number, or numbers, stand for no value.
+/// Attributes whose numbers mark missing values.
 const FILLS: [&str; 2] = ["_FillValue", "missing_value"];
 
-/// Whether an element stands for no value by the description, if any can: `storage.fillvalue`, the attributes
-/// `_FillValue` and `missing_value` are numbers for them, and so is what lies outside `valid_range`, or of `valid_min`
-/// and `valid_max`. A number that the type does not hold is none of its elements.
+/// Returns a function that recognizes missing elements, if the description defines any. They equal `storage.fillvalue`
+/// or the attributes `_FillValue` and `missing_value`, or are outside of `valid_range`, `valid_min` and `valid_max`.
+/// Numbers that the type cannot represent match no elements.
 fn missing<T: Real>(
     description: Option<&Ndarray>,
 ) -> Option<impl Fn(T) -> bool + Sync + Send + use<T>> {
@@ -391,7 +391,7 @@ fn missing<T: Real>(
     };
     let [low, high] = [low, high].map(|bound| bound.and_then(T::of_value));
     let is_nothing = fills.is_empty() && low.is_none() && high.is_none();
-    // An infinity is none that lies outside a range.
+    // Infinities do not count as outside of a range.
     (!is_nothing).then_some(move |element: T| {
         fills.iter().any(|fill| is_same(*fill, element))
             || (element.to_float().is_finite()
@@ -405,7 +405,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_shown_as_short_as_they_can_be() {
+    fn numbers_are_displayed_with_the_fewest_digits() {
         let cases = [
             (Number::Float32(0.1), "0.1"),
             (Number::Float64(0.1 + 0.2), "0.30000000000000004"),

@@ -1,8 +1,7 @@
-//! The part of an array that is looked at, and its elements a block at a time.
+//! Selection of a part of an array, and its elements in blocks.
 //!
-//! One thread reads, in the order of the file, since most containers give a member only so and a digest can be taken
-//! only so. Blocks are of a fixed number of elements whatever lies in the file, so that sums over them come to the same
-//! bits wherever an array is kept and however many threads there are.
+//! One thread reads in the order of the file, because digests and most containers require it. Blocks have a fixed
+//! number of elements, so sums over them are exactly the same in every container and with any number of threads.
 
 use std::iter;
 
@@ -13,44 +12,44 @@ use crate::pack::shape_of;
 use crate::pipeline;
 use crate::ra::{Header, Picked, ReadError, SliceError, SlicePlan, parse_slice, resolve_slice};
 
-/// Elements of a block.
+/// Number of elements in a block.
 const BLOCK: u64 = 1 << 16;
 
-/// The positions that are taken of one axis, in the order of the file: a slice that walks backwards takes
-/// the same elements.
+/// The selected positions of one dimension, in the order of the file. A slice with a negative step selects the same
+/// elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::ops) struct Taken {
-    /// Position of the first one.
+    /// The first position.
     pub(in crate::ops) first: u64,
-    /// How far apart they are, at least 1.
+    /// Distance between positions, at least 1.
     pub(in crate::ops) step: u64,
-    /// How many.
+    /// Number of positions.
     pub(in crate::ops) count: u64,
-    /// Whether an index chose it, so that the result has no such axis.
+    /// Whether an index selected the position, so that the result does not have this dimension.
     pub(in crate::ops) is_index: bool,
-    /// Whether the slice walks backwards.
+    /// Whether the step of the slice is negative.
     pub(in crate::ops) is_flipped: bool,
 }
 
 impl Taken {
-    /// All of an axis.
+    /// Selects a whole dimension.
     pub(in crate::ops) fn all(extent: u64) -> Self {
         Self { first: 0, step: 1, count: extent, is_index: false, is_flipped: false }
     }
 
-    /// One of the positions that are taken.
+    /// Returns a selected position.
     pub(in crate::ops) fn nth(self, nth: u64) -> u64 {
         self.first + self.step * nth
     }
 
-    /// The positions from the number `from` on of those that are taken, `count` of them, each `step`-th.
+    /// Selects `count` of the selected positions, beginning with number `from`, each `step`-th.
     pub(in crate::ops) fn part(self, from: u64, step: u64, count: u64) -> Self {
-        // Only the step to no further position can be so large.
+        // Only a step after the last position can overflow.
         Self { first: self.nth(from), step: self.step.saturating_mul(step), count, ..self }
     }
 }
 
-/// A part of an array: the positions of each axis, fastest first.
+/// A part of an array: the positions of each dimension, fastest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::ops) struct ArraySelection {
     dims: Vec<u64>,
@@ -59,7 +58,7 @@ pub(in crate::ops) struct ArraySelection {
 }
 
 impl ArraySelection {
-    /// The part that a slice takes, which is written in the order of the shape; all without one.
+    /// Selects the part of a slice, which is given in the order of the shape; the whole array without a slice.
     pub(in crate::ops) fn new(header: &Header, order: Order, slice: Option<&str>) -> Result<Self> {
         let dims = header.dims().to_vec();
         let elbyte = header.element().elbyte();
@@ -73,12 +72,12 @@ impl ArraySelection {
             slice.reverse();
         }
         let picked = resolve_slice(&dims, &slice).map_err(refused)?;
-        let number = |number: i128| u64::try_from(number).expect("it is not beyond an extent");
+        let number = |number: i128| u64::try_from(number).expect("positions are within the dimension");
         let taken = picked.iter().zip(&slice).map(|(axis, entry)| {
             let is_flipped = axis.step < 0;
             let to_lowest = if is_flipped { axis.step * (axis.count - 1).max(0) } else { 0 };
             Taken {
-                // There is no position where none is taken.
+                // An empty selection has no first position.
                 first: number((axis.first + to_lowest).max(0)),
                 step: number(axis.step.abs()),
                 count: number(axis.count),
@@ -90,33 +89,33 @@ impl ArraySelection {
         Ok(Self { dims, elbyte, axes })
     }
 
-    /// The same axes with other positions.
+    /// Returns the same dimensions with other positions.
     pub(in crate::ops) fn with_axes(&self, axes: Vec<Taken>) -> Self {
         Self { dims: self.dims.clone(), elbyte: self.elbyte, axes }
     }
 
-    /// What is taken of each axis, fastest first.
+    /// Returns the selected positions of each dimension, fastest first.
     pub(in crate::ops) fn axes(&self) -> &[Taken] {
         &self.axes
     }
 
     pub(in crate::ops) fn elements(&self) -> u64 {
-        // An extent of 0 hides what the others would come to.
+        // The product of the others may overflow if one length is 0.
         let is_empty = self.axes.iter().any(|axis| axis.count == 0);
         if is_empty { 0 } else { self.axes.iter().map(|axis| axis.count).product() }
     }
 
-    /// Bytes of all elements.
+    /// Returns the size of all elements in bytes.
     pub(in crate::ops) fn bytes(&self) -> u64 {
         self.elements() * self.elbyte
     }
 
-    /// Whether it takes every element.
+    /// Returns whether all elements are selected.
     pub(in crate::ops) fn is_whole(&self) -> bool {
         self.axes.iter().zip(&self.dims).all(|(axis, dim)| axis.count == *dim)
     }
 
-    /// How it is read in the order of the file.
+    /// Returns the plan for reading in the order of the file.
     fn plan(&self) -> Result<SlicePlan, SliceError> {
         let picked = self.axes.iter().map(|axis| {
             let [first, count, step] = [axis.first, axis.count, axis.step].map(i128::from);
@@ -127,8 +126,8 @@ impl ArraySelection {
     }
 }
 
-/// Has `work` look at each block of elements, in this machine's byte order, on `jobs` threads; `take` gets the results
-/// in the order of the file. Answers whether a manifest vouches for the elements.
+/// Calls `work` with each block of elements, in the byte order of this machine, on `jobs` threads. `take` gets the
+/// results in the order of the file. Returns whether a manifest confirms the elements.
 pub(in crate::ops) fn for_each<T: Send>(
     array: &PackedArray,
     selection: &ArraySelection,
@@ -137,7 +136,7 @@ pub(in crate::ops) fn for_each<T: Send>(
     mut take: impl FnMut(T),
 ) -> Result<bool> {
     array.check_elements(selection.elements())?;
-    // What is not stored has more to be read, as is said when it is.
+    // Members that are not stored correct this number when they are read.
     array.begin(Some(selection.bytes()));
     let ((), verified) = array.with_data(selection.is_whole(), |header, read_at| {
         let block = usize::try_from(BLOCK * header.element().elbyte())
@@ -158,7 +157,7 @@ pub(in crate::ops) fn for_each<T: Send>(
     Ok(verified)
 }
 
-/// Reads the elements of a selection, so many bytes at a time. Nothing can be read after an error.
+/// Reads the elements of a selection in blocks of `size` bytes. Nothing can be read after an error.
 fn blocks(
     header: &Header,
     selection: &ArraySelection,
@@ -188,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slice_backwards_takes_the_same_elements() {
+    fn a_negative_step_selects_the_same_elements() {
         let header = header(&[10, 4]);
         let taken = |slice| ArraySelection::new(&header, Order::Column, Some(slice)).unwrap();
         let down = taken("8:1:-3,2");
