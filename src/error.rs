@@ -181,10 +181,7 @@ pub enum Error {
     #[error("{0}")]
     Limit(String),
     /// The memory to read into does not have the length of the array.
-    #[error(
-        "`{}`: expected memory for {expected} elements, found {found}",
-        escape(name)
-    )]
+    #[error("`{}`: expected memory for {expected} elements, found {found}", escape(name))]
     Length {
         /// The member.
         name: String,
@@ -202,10 +199,7 @@ pub enum Error {
         reason: NotViewable,
     },
     /// A read needs more memory than its limit.
-    #[error(
-        "`{}` needs {bytes} bytes of memory, and the limit of a read is {limit}",
-        escape(name)
-    )]
+    #[error("`{}` needs {bytes} bytes of memory, and the limit of a read is {limit}", escape(name))]
     TooLarge {
         /// The member.
         name: String,
@@ -288,7 +282,10 @@ impl Error {
         }
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "callers pass errors and texts that they no longer need")]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "callers pass errors and texts that they no longer need"
+    )]
     pub(crate) fn mismatch(name: impl Into<String>, reason: impl ToString) -> Self {
         Self::Mismatch { name: name.into(), reason: reason.to_string() }
     }

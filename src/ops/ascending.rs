@@ -73,8 +73,10 @@ fn look(path: &MemberPath, header: &Header, content: &mut dyn BufRead) -> Option
             Some((up, down)) => up != down && rises.is_none_or(|rises| rises == up),
         };
         if !is_number || !fits {
-            let message =
-                format!("the coordinate `{}` neither increases nor decreases throughout", path.stem());
+            let message = format!(
+                "the coordinate `{}` neither increases nor decreases throughout",
+                path.stem()
+            );
             let finding = Finding::new(Code::NotMonotone, message).in_member(path.as_str());
             let direction = match rises {
                 Some(true) => "more",

@@ -212,7 +212,7 @@ impl<'a> Bag<'a> {
             let entries = manifest.entries().iter();
             let astray = entries.filter(|entry| !entry.path.as_str().starts_with(PAYLOAD));
             findings.extend(astray.map(|entry| {
-                let message = format!("`/`", entry.path);
+                let message = format!("`{}` is not part of the payload in `data/`", entry.path);
                 fault(Code::WrongManifestEntry, name, entry.line, message)
             }));
         }
@@ -349,8 +349,7 @@ impl<'a> Bag<'a> {
             found.files += 1;
         }
         if stated != found {
-            let hint =
-                "compare the payload with another copy; the numbers are bytes and files";
+            let hint = "compare the payload with another copy; the numbers are bytes and files";
             let message = "the size of the payload does not match `Payload-Oxum`";
             findings.push(
                 fault(Code::PayloadOxum, name, line, message)

@@ -117,7 +117,10 @@ fn read(
         read_at(first * width, &mut run)?;
         header.swap_to_native(&mut run)?;
         for ((_, place), element) in together.iter().zip(run.chunks_exact(elbyte)) {
-            places.get_mut(*place).expect("each element has a place in the buffer").copy_from_slice(element);
+            places
+                .get_mut(*place)
+                .expect("each element has a place in the buffer")
+                .copy_from_slice(element);
         }
     }
     Ok(())

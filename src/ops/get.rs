@@ -45,7 +45,9 @@ pub struct GetOptions {
 impl GetOptions {
     fn check(&self) -> Result<()> {
         match self.format.filter(|format| format.holds_many()) {
-            Some(many) => Err(Error::Unsupported(format!("a .{many} file cannot be the output: it contains several arrays"))),
+            Some(many) => Err(Error::Unsupported(format!(
+                "a .{many} file cannot be the output: it contains several arrays"
+            ))),
             None => Ok(()),
         }
     }
@@ -294,7 +296,9 @@ fn slice(
 }
 
 fn too_large(limit: u64) -> Error {
-    Error::Limit(format!("the output is larger than {limit} bytes, the limit set by the option `max_size`"))
+    Error::Limit(format!(
+        "the output is larger than {limit} bytes, the limit set by the option `max_size`"
+    ))
 }
 
 /// A writer that stops at the limit or when the operation is cancelled. It counts the bytes itself, because a declared

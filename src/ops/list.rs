@@ -151,7 +151,8 @@ pub struct ListedArray<'a> {
 ///
 /// # Errors
 ///
-/// [`Error::Io`] if the target cannot be read, and [`Error::NotAPack`] if it is not a pack.
+/// [`Error::Io`](crate::Error::Io) if the target cannot be read, and [`Error::NotAPack`](crate::Error::NotAPack) if it
+/// is not a pack.
 ///
 /// ```no_run
 /// use ra_pack::list;
@@ -172,7 +173,7 @@ impl Pack {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] or [`Error::Damaged`] if the container cannot be read.
+    /// [`Error::Io`](crate::Error::Io) or [`Error::Damaged`](crate::Error::Damaged) if the container cannot be read.
     pub fn list(&self, options: &ListOptions) -> Result<Listing> {
         let archive = self.archive();
         let jobs = pipeline::jobs(options.jobs);

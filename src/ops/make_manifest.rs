@@ -106,7 +106,8 @@ pub fn manifest_of(target: impl AsRef<Path>, options: &ManifestOptions) -> Resul
     let algorithm = options.algorithm;
     if !algorithm.is_written() {
         let name = algorithm.name();
-        let why = format!("manifests with {name} can be read but not written; use sha256 or sha512");
+        let why =
+            format!("manifests with {name} can be read but not written; use sha256 or sha512");
         return Err(Error::Unsupported(why));
     }
     let progress = &options.progress;

@@ -70,21 +70,21 @@ pub(super) fn fault_finding(manifest: &str, fault: &ManifestFault) -> Finding {
 
 /// Makes the finding about a file whose content does not match its digest.
 pub(super) fn mismatch(path: &str, manifest: &str, expected: &Digest, found: &Digest) -> Finding {
-    Finding::new(Code::DigestMismatch, format!("the content does not match its digest in `{manifest}`"))
-        .in_member(path)
-        .expected(format!("{} {expected}", expected.algorithm().name()), found.to_string())
-        .hint("restore the file from another copy; the file or the manifest was changed or damaged")
+    Finding::new(
+        Code::DigestMismatch,
+        format!("the content does not match its digest in `{manifest}`"),
+    )
+    .in_member(path)
+    .expected(format!("{} {expected}", expected.algorithm().name()), found.to_string())
+    .hint("restore the file from another copy; the file or the manifest was changed or damaged")
 }
 
 /// Makes the finding about a listed file that does not exist.
 pub(super) fn missing(path: &str, manifest: &str, line: u64) -> Finding {
-    Finding::new(
-        Code::MissingMember,
-        format!("the file is listed in `{manifest}` but missing"),
-    )
-    .in_member(path)
-    .expected(format!("a file, from line {line} of `{manifest}`"), "nothing")
-    .hint("restore the file from another copy")
+    Finding::new(Code::MissingMember, format!("the file is listed in `{manifest}` but missing"))
+        .in_member(path)
+        .expected(format!("a file, from line {line} of `{manifest}`"), "nothing")
+        .hint("restore the file from another copy")
 }
 
 /// Makes the finding about a file that is not listed.
@@ -137,10 +137,10 @@ impl NamedManifest {
         let mut unlisted = files.filter(|name| self.manifest.get(name).is_none());
         let first = unlisted.next()?;
         let count = unlisted.count() + 1;
-        let message = format!(
-            "{count} files are listed only in a stronger manifest, such as `{first}`"
-        );
-        let hint = "create all manifests again; readers that use only this one do not check these files";
+        let message =
+            format!("{count} files are listed only in a stronger manifest, such as `{first}`");
+        let hint =
+            "create all manifests again; readers that use only this one do not check these files";
         let finding = Finding::new(Code::ManifestsDisagree, message).warning();
         Some(finding.in_member(&*self.name).hint(hint))
     }
@@ -313,8 +313,7 @@ impl TagRules {
             return Ok(Cow::Borrowed(text));
         }
         let encoding = self.encoding.ok_or_else(|| {
-            const MESSAGE: &str =
-                "the encoding of the bag's manifests is not supported";
+            const MESSAGE: &str = "the encoding of the bag's manifests is not supported";
             Finding::new(Code::UnknownTagEncoding, MESSAGE).in_member(BAG_DECLARATION)
         })?;
         encoding.decode(text).ok_or_else(|| Box::new(not_text(encoding, name, 1)))

@@ -172,7 +172,8 @@ enum Subject<'a> {
 ///
 /// # Errors
 ///
-/// [`Error::Io`] if the target cannot be read, and [`Error::NotAPack`] if it is not a pack.
+/// [`Error::Io`](crate::Error::Io) if the target cannot be read, and [`Error::NotAPack`](crate::Error::NotAPack) if it
+/// is not a pack.
 ///
 /// ```
 /// use ra_pack::info::{OutlineOptions, outline};

@@ -300,10 +300,7 @@ fn names<'d>(axis: &'d Axis, description: Option<&'d Ndarray>) -> Option<&'d [Va
 
 fn converter(part: &ArrayPart<'_>) -> Result<(Converter, Quantity)> {
     let refused = |what: &str| {
-        Error::Unsupported(format!(
-            "`{}`: cannot plot {what}",
-            escape(part.array.name())
-        ))
+        Error::Unsupported(format!("`{}`: cannot plot {what}", escape(part.array.name())))
     };
     let member = part.array.name();
     let last = member.rsplit('/').next().unwrap_or(member);

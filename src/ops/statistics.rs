@@ -161,7 +161,8 @@ impl PackedArray {
     ///
     /// # Errors
     ///
-    /// As [`PackedArray::read`], and [`Error::Slice`] or [`Error::SliceText`] if the slice does not fit.
+    /// As [`PackedArray::read`], and [`Error::Slice`](crate::Error::Slice) or
+    /// [`Error::SliceText`](crate::Error::SliceText) if the slice does not fit.
     pub fn statistics(&self, options: &StatisticsOptions) -> Result<Statistics> {
         let part = ArrayPart::new(self, options.slice.as_deref())?;
         let jobs = pipeline::jobs(options.jobs);

@@ -448,7 +448,7 @@ const MISTAKES: &[Mistake] = &[
     ("convert exp/time.ra t.csv", 0, &["wrote"], NOTHING),
     // 66 to 68
     ("reshape exp/time.ra 3 4", 2, &["expected 12 elements", "found 5"], NOTHING),
-    ("reshape exp/time.ra -- -1 -1", 2, &["only one extent can follow"], NOTHING),
+    ("reshape exp/time.ra -- -1 -1", 2, &["only one length can be computed"], NOTHING),
     ("reshape exp/time.ra depth time", 2, &["expected a length such as 149, or -1"], NOTHING),
     ("reshape exp.zip 3", 2, &["`exp.zip` is a zip file, not an array"], NOTHING),
     // 69

@@ -94,7 +94,7 @@ fn rejected_shapes_change_nothing() {
     let many = ["1"; 65];
     for (name, shape, status, words) in [
         ("plain.ra", &["5", "2"][..], 2, &["expected 10 elements", "found 12"][..]),
-        ("plain.ra", &["-1", "-1"], 2, &["only one extent"]),
+        ("plain.ra", &["-1", "-1"], 2, &["only one length"]),
         ("plain.ra", &["-1", "5"], 2, &["do not divide", "12 elements"]),
         ("plain.ra", &["-2", "6"], 2, &["or -1"]),
         ("plain.ra", &["x"], 2, &["expected a length"]),

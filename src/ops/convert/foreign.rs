@@ -36,7 +36,7 @@ fn passing<'s>(path: &Path, data: impl Read + 's) -> ElementSource<'s> {
 
 fn lose_trailing(item: &mut ArrayItem, bytes: u64) {
     if bytes > 0 {
-        item.losses.push(format!("{bytes} bytes follow its elements"));
+        item.losses.push(format!("{bytes} bytes after its elements are lost"));
     }
 }
 
@@ -125,8 +125,7 @@ pub(super) fn way_round(error: Error) -> Error {
             name,
             source: interchange::FormatError::NoCounterpart { reason, instead },
         } => {
-            let others =
-                "convert other arrays one by one with the option `member: NAME`";
+            let others = "convert other arrays one by one with the option `member: NAME`";
             let source =
                 interchange::FormatError::no_counterpart(reason, format!("{instead}; {others}"));
             Error::Interchange { name, source }

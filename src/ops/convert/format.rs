@@ -195,7 +195,8 @@ fn refuse_stream(path: &Path) -> Result<()> {
         return Ok(());
     }
     Err(Error::Unsupported(
-        "-` for a file that is called so/-` for a file that is called so".to_owned(),
+        "cannot convert standard input or output; use a path, or `./-` for a file named `-`"
+            .to_owned(),
     ))
 }
 

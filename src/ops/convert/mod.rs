@@ -284,9 +284,7 @@ impl ConvertOptions {
         } else if self.reinterpret == Some(Reinterpret::Void) && !is_numpy(to) {
             "the option `reinterpret: void` requires .npy or .npz as output".to_owned()
         } else if self.dimcoords && !to.is_rawarray() {
-            format!(
-                "a .{to} has no dimension names; remove the option `dimcoords`"
-            )
+            format!("a .{to} has no dimension names; remove the option `dimcoords`")
         } else {
             return Ok(());
         };

@@ -395,8 +395,7 @@ pub(super) fn left_behind(others: &[impl AsRef<str>]) -> Option<String> {
     /// Greatest number of names in the sentence.
     const MOST: usize = 5;
     let names = listed(others.iter(), MOST, |name| format!("`{name}`"));
-    (!others.is_empty())
-        .then(|| format!("files without arrays are not copied: {names}"))
+    (!others.is_empty()).then(|| format!("files without arrays are not copied: {names}"))
 }
 
 /// Turns arrays without a description into coordinates if they have the name of one, and names the dimensions of the

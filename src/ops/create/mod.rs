@@ -448,9 +448,9 @@ impl<'a> Outputs<'a> {
 fn container(archive: &Path, options: &CreateOptions) -> Result<Container> {
     let container = options.container.or_else(|| Container::from_extension(archive));
     match container {
-        Some(Container::Directory) => {
-            Err(Error::Unsupported("cannot create a directory; choose an archive format".to_owned()))
-        }
+        Some(Container::Directory) => Err(Error::Unsupported(
+            "cannot create a directory; choose an archive format".to_owned(),
+        )),
         None => Err(Error::Unsupported(format!(
             "`{}` has no known extension; use .zip, .tar, .tar.gz, \
              .tgz, .tar.zst or .tzst",
@@ -485,8 +485,7 @@ fn algorithms(options: &CreateOptions) -> Result<Vec<Algorithm>> {
     }
     if !options.digests.contains(&Algorithm::Sha256) {
         return Err(Error::Unsupported(
-            "the digests must include sha256, which all readers of packs use"
-                .to_owned(),
+            "the digests must include sha256, which all readers of packs use".to_owned(),
         ));
     }
     let mut algorithms = options.digests.clone();
@@ -500,8 +499,7 @@ fn bag_info(options: &CreateOptions) -> Result<BagInfo> {
     let mut info = BagInfo::default();
     if options.layout != Layout::BagIt && !options.bag_info.is_empty() {
         return Err(Error::Unsupported(
-            "metadata for `bag-info.txt` requires a bag; use the option `layout: bagit`"
-                .to_owned(),
+            "metadata for `bag-info.txt` requires a bag; use the option `layout: bagit`".to_owned(),
         ));
     }
     for (label, value) in &options.bag_info {

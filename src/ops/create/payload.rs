@@ -234,7 +234,10 @@ impl PayloadMembers<'_> {
                 let placed = match (packed, &entry.source) {
                     (Some(packed), _) => writer.append(&member, packed)?,
                     (None, EntrySource::Kept(kept)) => {
-                        let file = self.old.and_then(Archive::file).expect("kept members are in an archive");
+                        let file = self
+                            .old
+                            .and_then(Archive::file)
+                            .expect("kept members are in an archive");
                         self.options.progress.done(usize::from(is_checked));
                         writer.copy(&member, &kept.member, file, kept.digests.clone())?
                     }

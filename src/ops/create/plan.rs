@@ -428,8 +428,7 @@ fn plain_arrays(
     // A table next to arrays is often part of their documentation.
     let tables: &[&str] = if has_arrays { &[] } else { TABLES };
     let Some(counted) = plain_arrays::counted(names(), &[CONVERTIBLE, FOREIGN, tables]) else {
-        return (!has_arrays)
-            .then(|| Finding::new(Code::NoArrays, "the pack contains no array"));
+        return (!has_arrays).then(|| Finding::new(Code::NoArrays, "the pack contains no array"));
     };
     let is_one = counted.starts_with("1 ") && !counted.contains(" and ");
     let verb = if is_one { "is packed as a plain file" } else { "are packed as plain files" };

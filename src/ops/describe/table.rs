@@ -88,7 +88,9 @@ impl MetadataEdits {
         let Some(name) = columns.iter().position(|column| column == NAME) else {
             return refuse(
                 1,
-                format!("there is no column `{NAME}`; the first line must contain the names of the columns"),
+                format!(
+                    "there is no column `{NAME}`; the first line must contain the names of the columns"
+                ),
             );
         };
         let mut edits = Self::default();

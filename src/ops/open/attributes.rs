@@ -27,7 +27,8 @@ impl Pack {
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`] if the description of the pack is not valid, and [`Error::Io`] if it cannot be read.
+    /// [`Error::Damaged`](crate::Error::Damaged) if the description of the pack is not valid, and
+    /// [`Error::Io`](crate::Error::Io) if it cannot be read.
     pub fn attributes(&self) -> Result<Vec<Group>> {
         Ok(self.document()?.map(|facts| facts.attributes()).unwrap_or_default())
     }

@@ -19,7 +19,8 @@ impl Pack {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAnArray`] if the file is not an array, and [`Error::Io`] if it cannot be opened.
+    /// [`Error::NotAnArray`](crate::Error::NotAnArray) if the file is not an array, and [`Error::Io`](crate::Error::Io)
+    /// if it cannot be opened.
     pub fn of_array(path: impl AsRef<Path>) -> Result<(Self, String)> {
         Self::of_array_watched(path, &Progress::default())
     }

@@ -228,10 +228,7 @@ impl Pack {
     ///
     /// The archive must not be changed or truncated while the pack is open. A change would modify memory that shared
     /// references point to, and reading past a truncated end stops the process.
-    #[expect(
-        unsafe_code,
-        reason = "only the caller can know that the mapped file does not change"
-    )]
+    #[expect(unsafe_code, reason = "only the caller can know that the mapped file does not change")]
     pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self> {
         let archive = Archive::open_watched(path.as_ref(), &Progress::default())?;
         let Some(file) = archive.file() else {

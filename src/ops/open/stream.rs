@@ -78,7 +78,9 @@ impl State {
         match self {
             Self::Reading => Ok(None),
             Self::Ended { is_listed } => Ok(Some(is_listed)),
-            Self::Failed => Err(Error::io("read", name)(io::Error::other("an earlier read failed"))),
+            Self::Failed => {
+                Err(Error::io("read", name)(io::Error::other("an earlier read failed")))
+            }
         }
     }
 }

@@ -55,7 +55,9 @@ impl Meaning {
                 Some(Ndarray { datatype: Datatype::Compound(_), .. }) => "compounds".to_owned(),
                 _ => format!("bytes without a meaning (`{element}`)"),
             }),
-            (None, _) => Self::Other(format!("`{element}`, which cannot be converted to a float on this machine")),
+            (None, _) => Self::Other(format!(
+                "`{element}`, which cannot be converted to a float on this machine"
+            )),
         }
     }
 }

@@ -28,10 +28,7 @@ pub enum Number {
 
 impl Number {
     /// Returns the nearest float.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "the function returns the nearest float"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "the function returns the nearest float")]
     pub fn to_f64(self) -> f64 {
         match self {
             Self::Int(number) => number as f64,

@@ -72,7 +72,8 @@ impl ArraySelection {
             slice.reverse();
         }
         let picked = resolve_slice(&dims, &slice).map_err(refused)?;
-        let number = |number: i128| u64::try_from(number).expect("positions are within the dimension");
+        let number =
+            |number: i128| u64::try_from(number).expect("positions are within the dimension");
         let taken = picked.iter().zip(&slice).map(|(axis, entry)| {
             let is_flipped = axis.step < 0;
             let to_lowest = if is_flipped { axis.step * (axis.count - 1).max(0) } else { 0 };

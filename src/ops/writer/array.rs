@@ -100,7 +100,8 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
         let mut is_coordinate = false;
         if let Some(names) = &self.dims {
             if names.len() != shape.len() {
-                let reason = format!("expected {1} dimension names, found {0}", names.len(), shape.len());
+                let reason =
+                    format!("expected {1} dimension names, found {0}", names.len(), shape.len());
                 return Err(self.mismatch(reason));
             }
             is_coordinate = **names == [path.stem()];

@@ -370,10 +370,13 @@ impl<'w> PackWriter<'w> {
             || pack::manifest_algorithm(name).is_some();
         if is_generated {
             let name = escape(name);
-            return Err(Error::Unsupported(format!("`{name}` is reserved for a file that is generated")));
+            return Err(Error::Unsupported(format!(
+                "`{name}` is reserved for a file that is generated"
+            )));
         }
         let finding = if self.names.contains(path) {
-            let finding = Finding::new(Code::DuplicateName, "a member of this name was already added");
+            let finding =
+                Finding::new(Code::DuplicateName, "a member of this name was already added");
             Some(finding.in_member(name).hint("choose another name"))
         } else {
             let directory = format!("{name}/");

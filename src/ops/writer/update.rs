@@ -219,7 +219,8 @@ impl OldPack {
         let jobs = pipeline::jobs(options.jobs);
         options.progress.stage("unpacking", archive.bytes_to_read(), numbers.len() as u64);
         let write = |(): &mut (), shown: crate::archive::Shown<'_>| {
-            let (_, path, listed) = files.get(shown.position).expect("the position is that of a file");
+            let (_, path, listed) =
+                files.get(shown.position).expect("the position is that of a file");
             let (file, mut at) = (staged.begin(path)?, 0);
             let sink = |block: &[u8]| {
                 file.write_all_at(block, at)?;

@@ -93,7 +93,7 @@ fn one_member_of_a_pack_is_converted_to_a_file() {
         let json = ran.json();
         assert_eq!(json["arrays"][0]["verified"], true);
         assert_eq!(json["arrays"][0]["shape"], serde_json::json!([3, 5]));
-        assert!(ran.err.contains("names of its axes (depth, time)"), "{}", ran.err);
+        assert!(ran.err.contains("dimension names (depth, time)"), "{}", ran.err);
     }
     let expected = npy("'<f4'", true, "(3, 5)", &floats(0..15));
     assert_eq!(fs::read(&out).unwrap(), expected);

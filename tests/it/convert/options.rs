@@ -119,7 +119,7 @@ fn names_of_axes_stay_if_they_have_a_meaning() {
     ra("validate", &[experiment.path()], &[]).exits(0);
     let home = TempDir::new().unwrap();
     let elsewhere = home.path().join("copy.ra");
-    convert(&source, &elsewhere, &[]).exits(0).says(&["names of its axes (depth, time)"]);
+    convert(&source, &elsewhere, &[]).exits(0).says(&["dimension names (depth, time)"]);
     assert!(description(&elsewhere).contains("shape: [3, 5]"));
     ra("validate", &[&elsewhere], &[]).exits(0);
     // A coordinate stays a coordinate.

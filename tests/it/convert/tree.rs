@@ -218,7 +218,7 @@ fn a_description_next_to_an_array_of_another_format_is_its_description() {
     let (a, yaml) = (path("data/a.npy"), path("data/a.yaml"));
     convert_all(&[&a, &yaml], &path("alone.zip"), &[])
         .exits(0)
-        .says(&["names of its axes (/run1/time)"]);
+        .says(&["dimension names (/run1/time)"]);
     ra("verify", &[&path("alone.zip")], &[]).exits(0);
     // A description that does not fit is an error of its array.
     describe("a.yaml", "ndarrays: {a: {shape: [3, 2], type: uint8}}\n");
@@ -246,7 +246,7 @@ fn the_document_of_a_pack_is_copied() {
     ra("verify", &[&path("mine.zip")], &[]).exits(0);
     // The document would be wrong after the change.
     let ran = convert(&path("data"), &path("row"), &["--order", "row"]).exits(0);
-    ran.says(&["`manifest.yaml` describes arrays that were changed"]);
+    ran.says(&["`manifest.yaml` is not copied: the conversion changed arrays"]);
     assert!(description(&path("row/a.ra")).contains("order: row"));
     ra("validate", &[&path("row")], &[]).exits(0);
     // A generated document is generated again.
