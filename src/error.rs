@@ -40,7 +40,7 @@ pub enum Error {
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// The error of the system.
+        /// The system error.
         source: io::Error,
     },
     /// The target exists and may not be replaced.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Number of bytes to read from the beginning of a file; the magic number of a tar has the greatest offset.
+/// Number of bytes to read from the beginning of a file; the magic number of a tar has the largest offset.
 pub(crate) const SNIFFED: usize = 512;
 
 /// The kind of a file, according to its first bytes.

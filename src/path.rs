@@ -23,7 +23,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MemberPath(Arc<str>);
 
-/// Greatest length of a name in bytes: the limit of the zip format.
+/// Maximum length of a name in bytes: the limit of the zip format.
 pub const MAX_PATH_BYTES: usize = 65_535;
 
 impl MemberPath {

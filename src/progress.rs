@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A view of a running operation from outside. Put a clone into the options of the operation, and call
+/// The progress of a running operation. Put a clone into the options of the operation, and call
 /// [`snapshot`](Self::snapshot) from another thread as often as you like.
 ///
 /// [`cancel`](Self::cancel) stops the operation. The default records nothing and cannot be cancelled.
@@ -122,7 +122,7 @@ impl Progress {
         Self { is_silent: true, ..self.clone() }
     }
 
-    fn told(&self) -> Option<&ProgressState> {
+    fn counted(&self) -> Option<&ProgressState> {
         self.state.as_deref().filter(|_| !self.is_silent)
     }
 
@@ -138,7 +138,7 @@ impl Progress {
 
     /// Begins a stage and resets the counts. Pass 0 for totals that are not known.
     pub(crate) fn stage(&self, name: &'static str, bytes_total: u64, files_total: u64) {
-        let Some(state) = self.told().filter(|_| !self.is_part) else { return };
+        let Some(state) = self.counted().filter(|_| !self.is_part) else { return };
         *locked(&state.stage) = name;
         state.bytes_total.store(bytes_total, Ordering::Relaxed);
         state.files_total.store(files_total, Ordering::Relaxed);
@@ -149,14 +149,14 @@ impl Progress {
 
     /// Sets the total number of files.
     pub(crate) fn expect_files(&self, files: usize) {
-        if let Some(state) = self.told() {
+        if let Some(state) = self.counted() {
             state.files_total.store(files as u64, Ordering::Relaxed);
         }
     }
 
     /// Counts bytes that were read.
     pub(crate) fn add(&self, bytes: usize) {
-        if let Some(state) = self.told() {
+        if let Some(state) = self.counted() {
             state.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
         }
         if let Some(name) = &self.file {
@@ -166,7 +166,7 @@ impl Progress {
 
     /// Sets the file that is being read.
     pub(crate) fn at(&self, name: &str) {
-        if let Some(state) = self.told() {
+        if let Some(state) = self.counted() {
             let mut current = locked(&state.current);
             current.clear();
             current.push_str(name);
@@ -175,7 +175,7 @@ impl Progress {
 
     /// Counts files that are finished.
     pub(crate) fn done(&self, files: usize) {
-        if let Some(state) = self.told() {
+        if let Some(state) = self.counted() {
             state.files.fetch_add(files as u64, Ordering::Relaxed);
         }
     }
@@ -198,26 +198,26 @@ mod tests {
     #[test]
     fn snapshots_show_the_counts_and_each_stage_counts_from_zero() {
         let progress = Progress::new();
-        let told = progress.clone();
+        let handle = progress.clone();
         assert_eq!(progress.snapshot().stage, "");
-        told.stage("reading", 10, 0);
-        told.expect_files(2);
-        told.at("a.ra");
-        told.add(4);
-        told.done(1);
+        handle.stage("reading", 10, 0);
+        handle.expect_files(2);
+        handle.at("a.ra");
+        handle.add(4);
+        handle.done(1);
         let now = progress.snapshot();
         assert_eq!((now.stage, now.bytes, now.bytes_total), ("reading", 4, Some(10)));
         assert_eq!((now.files, now.files_total), (1, Some(2)));
         assert_eq!(now.current.as_deref(), Some("a.ra"));
-        told.at("b.ra");
-        told.add(40);
+        handle.at("b.ra");
+        handle.add(40);
         let now = progress.snapshot();
         assert_eq!((now.bytes, now.current.as_deref()), (10, Some("b.ra")));
-        let long = told.of_file("long.ra");
-        told.at("c.ra");
+        let long = handle.of_file("long.ra");
+        handle.at("c.ra");
         long.add(1);
         assert_eq!(progress.snapshot().current.as_deref(), Some("long.ra"));
-        told.stage("finishing", 0, 0);
+        handle.stage("finishing", 0, 0);
         let now = progress.snapshot();
         assert_eq!((now.bytes, now.bytes_total, now.files_total), (0, None, None));
     }

@@ -1,4 +1,4 @@
-//! Rules of RFC 8493 that concern several files of a bag: required files, lists of files, and files outside of the bag.
+//! Rules of RFC 8493 that concern several files of a bag: required files, lists of files, and files outside the bag.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -55,7 +55,7 @@ pub(super) struct Bag<'a> {
 }
 
 impl<'a> Bag<'a> {
-    /// Reads the declaration, and checks the files in the bag and outside of it.
+    /// Reads the declaration, and checks the files in the bag and outside it.
     pub(super) fn new(
         placement: &'a Placement,
         container: Container,
@@ -81,8 +81,7 @@ impl<'a> Bag<'a> {
                 }
                 (None, _) if placement.is_top(whole) => {}
                 (None, _) => findings.push(
-                    Finding::new(Code::BesideBag, "the file is outside of the bag")
-                        .in_member(whole),
+                    Finding::new(Code::BesideBag, "the file is outside the bag").in_member(whole),
                 ),
             }
         }
@@ -241,7 +240,7 @@ impl<'a> Bag<'a> {
             findings.push(
                 Finding::new(
                     Code::UnlistedTagFile,
-                    "the bag has no tag manifest to verify the files outside of its payload",
+                    "the bag has no tag manifest to verify the files outside its payload",
                 )
                 .in_member(BAG_DECLARATION)
                 .hint("restore the tag manifest from another copy, or create a new bag with `ra-pack create`"),

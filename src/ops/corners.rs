@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::ndl::{Ndarray, Order};
 use crate::ra::{ElementType, Header, ReadError, SliceError};
 
-/// Greatest number of elements in the corners.
+/// Maximum number of elements in the corners.
 const MOST: u64 = 1 << 24;
 
 /// Options for [`PackedArray::corners`]: the part of the array, and how much of each end to read.
@@ -18,7 +18,7 @@ pub struct CornersOptions {
     /// Number of elements to read at each end of each dimension, if the array has more elements than `threshold`; all
     /// if `None`.
     pub edge: Option<u64>,
-    /// Greatest number of elements of arrays that are read whole.
+    /// Maximum number of elements of arrays that are read whole.
     pub threshold: u64,
 }
 

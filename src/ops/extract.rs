@@ -1,4 +1,4 @@
-//! Unpacking. No file is written outside of the target, through a link, or over another file. Every file is checked
+//! Unpacking. No file is written outside the target, through a link, or over another file. Every file is checked
 //! against the manifest before it is renamed.
 //!
 //! The archive is read in two passes: its structure and its manifest, and then the contents. So members that must not
@@ -36,7 +36,7 @@ pub struct ExtractOptions {
     pub own_directory: bool,
     /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
-    /// Greatest number of bytes to write; unlimited if `None`.
+    /// Maximum number of bytes to write; unlimited if `None`.
     pub max_size: Option<u64>,
     /// Receives progress reports and cancels the operation.
     pub progress: Progress,
@@ -47,7 +47,7 @@ pub struct ExtractOptions {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ExtractReport {
-    /// The path of the archive as it was given.
+    /// Path of the archive, as given.
     pub archive: PathBuf,
     /// The directory that the archive was unpacked to: the given path, followed by the name of the directory named
     /// after the archive if there is one.
@@ -84,7 +84,7 @@ impl ExtractReport {
 /// # Errors
 ///
 /// [`Error::AlreadyExists`] if a file exists and `force` is false; [`Error::Limit`] if the archive is larger than
-/// `max_size`; [`Error::Io`] for errors of the system.
+/// `max_size`; [`Error::Io`] for system errors.
 ///
 /// ```no_run
 /// use ra_pack::extract;

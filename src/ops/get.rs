@@ -36,7 +36,7 @@ pub struct GetOptions {
     pub unverified: bool,
     /// Whether to replace an existing file.
     pub force: bool,
-    /// Greatest number of bytes to write; unlimited if `None`.
+    /// Maximum number of bytes to write; unlimited if `None`.
     pub max_size: Option<u64>,
     /// Receives progress reports and cancels the operation.
     pub progress: Progress,
@@ -77,7 +77,7 @@ impl GetOptions {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct GetReport {
-    /// The path of the archive or directory as it was given.
+    /// Path of the archive or directory, as given.
     pub archive: PathBuf,
     /// Name of the member.
     pub member: String,

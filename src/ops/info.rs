@@ -39,7 +39,7 @@ pub struct InfoOptions {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PackInfo {
-    /// The path of the archive or directory as it was given.
+    /// Path of the archive or directory, as given.
     pub name: String,
     /// The container of the target.
     pub container: Container,

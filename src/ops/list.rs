@@ -64,7 +64,7 @@ pub enum ListOrder {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Listing {
-    /// The path of the archive or directory as it was given.
+    /// Path of the archive or directory, as given.
     pub target: PathBuf,
     /// The container of the target.
     pub container: Container,
@@ -80,7 +80,7 @@ pub struct Listing {
     /// Number of members that [`ListOptions::hide_descriptions`] left out.
     #[serde(skip)]
     pub hidden: u64,
-    /// Problems of the container and of names.
+    /// Problems with the container and with names.
     pub findings: Vec<Finding>,
 }
 

@@ -45,7 +45,7 @@ impl Default for ManifestOptions {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ManifestReport {
-    /// The path of the archive or directory as it was given.
+    /// Path of the archive or directory, as given.
     pub target: PathBuf,
     /// The container of the target.
     pub container: Container,

@@ -17,11 +17,11 @@ use crate::pack::{self, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX, Layout, SIGNA
 use crate::path::escape;
 use crate::progress::Progress;
 
-/// Greatest size in bytes of all manifests of a pack together: five million files with names of forty bytes. It bounds
+/// Maximum size in bytes of all manifests of a pack together: five million files with names of forty bytes. It bounds
 /// the memory that a compressed manifest can take.
 pub(super) const MAX_MANIFEST: u64 = 512 * 1024 * 1024;
 
-/// Returns the greatest number of bytes to read of the manifests in an archive. An entry takes three times the memory
+/// Returns the maximum number of bytes to read of the manifests in an archive. An entry takes three times the memory
 /// of its line.
 pub(super) fn longest(archive: &Archive) -> Result<u64> {
     Ok((archive.allowance()?.limit() >> 2).min(MAX_MANIFEST))
@@ -193,7 +193,7 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Returns the finding about a damaged member, or the error of the system, which says nothing about the archive.
+/// Returns the finding about a damaged member, or the system error, which says nothing about the archive.
 pub(super) fn unreadable(member: &str, error: io::Error) -> Result<Finding> {
     if error.raw_os_error().is_some() {
         return Err(Error::io("read", Path::new(member))(error));
@@ -263,7 +263,7 @@ pub(super) trait RootFiles {
     /// Returns the layout of the pack. It is called only after a manifest was found.
     fn layout(&self) -> Result<Layout>;
 
-    /// Reads a whole file, if it exists. The error is damage or an error of the system.
+    /// Reads a whole file, if it exists. The error is damage or a system error.
     fn read(&self, name: &str) -> Result<Option<Cow<'_, [u8]>>>;
 
     /// Makes an error of a finding about the pack.
@@ -352,7 +352,7 @@ impl<'t> ManifestText<'t> {
         Ok(Self { name, algorithm, names: rules.names, text })
     }
 
-    /// Makes the text of a manifest outside of the pack, where no declaration of a bag applies.
+    /// Makes the text of a manifest outside the pack, where no declaration of a bag applies.
     pub(super) fn outside(
         name: impl Into<String>,
         algorithm: Algorithm,

@@ -39,7 +39,7 @@ pub struct OutlineOptions {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Outline {
-    /// The path of the archive or directory as it was given.
+    /// Path of the archive or directory, as given.
     pub name: PathBuf,
     /// The container of the target.
     pub container: Container,
@@ -54,7 +54,7 @@ pub struct Outline {
     /// Groups with arrays, coordinates or attributes, sorted by path.
     #[cfg_attr(test, schemars(with = "Vec<OutlineGroup<'static>>"))]
     groups: Groups,
-    /// Problems of the container and of names.
+    /// Problems with the container and with names.
     pub findings: Vec<Finding>,
 }
 

@@ -19,9 +19,9 @@ const WHOLE: u64 = 1 << 30;
 pub struct SampleOptions {
     /// Part of the array, such as `0:10,:,3`, in the order of its indices.
     pub slice: Option<String>,
-    /// Greatest number of columns: points of a line, or cells of a grid from left to right.
+    /// Maximum number of columns: points of a line, or cells of a grid from left to right.
     pub columns: usize,
-    /// Greatest number of cells of a grid from top to bottom.
+    /// Maximum number of cells of a grid from top to bottom.
     pub rows: usize,
     /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
@@ -99,7 +99,7 @@ pub struct Column {
     pub first: f64,
     /// The smallest finite value; NaN if there is none.
     pub low: f64,
-    /// The greatest finite value; NaN if there is none.
+    /// The largest finite value; NaN if there is none.
     pub high: f64,
     /// The last finite value; NaN if there is none.
     pub last: f64,
@@ -176,7 +176,7 @@ impl Column {
 impl PackedArray {
     /// Returns a sample of an array, or of a part of it, for a picture with a limited number of columns and rows.
     ///
-    /// A line has the smallest and the greatest value in each column, so that no peak is lost; every element is read. A
+    /// A line has the smallest and the largest value in each column, so that no peak is lost; every element is read. A
     /// grid has the mean in each cell. It has one element per cell for enums, and for stored arrays larger than 1 GiB,
     /// of which only these elements are read. Missing values are NaN (see [`statistics`](Self::statistics)).
     /// [`scale_and_offset`](crate::values::scale_and_offset) is applied to stored numbers and to coordinates. If there
@@ -270,7 +270,7 @@ impl PackedArray {
     }
 }
 
-/// Greatest length of an unnamed dimension that is taken for components, such as those of a vector or a colour.
+/// Maximum length of an unnamed dimension that is taken for components, such as those of a vector or a colour.
 const MOST_COMPONENTS: u64 = 4;
 
 /// Returns whether a dimension is time, according to the description of its coordinate or its name.

@@ -193,10 +193,10 @@ impl RootFiles for PackScan {
 
 /// Reads the files that may be manifests or declare a bag.
 struct RootTexts {
-    /// Greatest number of bytes of all these files, and the number read so far.
+    /// Maximum number of bytes of all these files, and the number read so far.
     longest: u64,
     read: AtomicU64,
-    /// Whether to keep manifests; otherwise they are read only to detect errors of the system.
+    /// Whether to keep manifests; otherwise they are read only to detect system errors.
     are_kept: bool,
 }
 
@@ -258,7 +258,7 @@ impl ListedDigests {
         let mut missing: Vec<_> = manifest.entries().iter().map(Some).collect();
         for (number, member) in members.iter().enumerate() {
             let relative = placement.relative(&member.name);
-            // A member outside of the pack may be listed with its full name.
+            // A member outside the pack may be listed with its full name.
             let path = relative.unwrap_or(&member.name);
             let at = manifest.entries().binary_search_by(|entry| entry.path.as_str().cmp(path));
             if let Some((entry, missing)) =

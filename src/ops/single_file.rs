@@ -22,7 +22,7 @@ use crate::pack::{
 use crate::path::{MemberPath, escape_path};
 use crate::ra::{Element, RawArray};
 
-/// Bytes that are read at once.
+/// Number of bytes read at once.
 const BLOCK: usize = 64 * 1024;
 
 /// A document or array with related files.

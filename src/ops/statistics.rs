@@ -17,7 +17,7 @@ use crate::ra::{ElementKind, ElementType};
 /// Number of elements that are kept between two passes.
 const KEPT: u64 = 1 << 20;
 
-/// Greatest number of bins. Each takes memory in each thread.
+/// Maximum number of bins. Each takes memory in each thread.
 const MAX_BINS: usize = 1 << 16;
 
 /// Number of parallel sums, so that a processor can add several numbers at once. It affects the result, because it
@@ -68,7 +68,7 @@ pub struct NumberStatistics {
     /// Number of elements that are finite and not missing.
     pub finite: u64,
     /// Number of missing values according to the description: `storage.fillvalue`, the attributes `_FillValue` and
-    /// `missing_value`, and values outside of `valid_range`, `valid_min` and `valid_max`.
+    /// `missing_value`, and values outside `valid_range`, `valid_min` and `valid_max`.
     pub missing: u64,
     /// Number of elements that are NaN and not missing.
     pub nan: u64,
@@ -78,7 +78,7 @@ pub struct NumberStatistics {
     pub negative_infinite: u64,
     /// The smallest value, exact; text for integers beyond 64 bits.
     pub min: Option<Number>,
-    /// The greatest value, exact; text for integers beyond 64 bits.
+    /// The largest value, exact; text for integers beyond 64 bits.
     pub max: Option<Number>,
     /// Arithmetic mean; none if there are no values, or if it overflows a float.
     pub mean: Option<f64>,
@@ -120,8 +120,8 @@ pub struct Category {
     pub count: u64,
 }
 
-/// A distribution of values in equal bins from the smallest to the greatest value. As in NumPy, a value on the edge
-/// between two bins belongs to the upper one, and the greatest value to the last bin.
+/// A distribution of values in equal bins from the smallest to the largest value. As in NumPy, a value on the edge
+/// between two bins belongs to the upper one, and the largest value to the last bin.
 ///
 /// If all values are the same, there is one bin. Integers with no more different values than bins get a bin each, with
 /// the value in its middle.
@@ -344,7 +344,7 @@ impl Histogram {
         Self { edges: (0..=bins).map(edge).collect(), counts: vec![0; bins] }
     }
 
-    /// Counts the numbers in each bin. Numbers outside of the range and NaN are not counted.
+    /// Counts the numbers in each bin. Numbers outside the range and NaN are not counted.
     fn count(&self, numbers: &[f64]) -> Vec<u64> {
         let mut counts = vec![0; self.counts.len()];
         let [low, .., high] = *self.edges else { return counts };

@@ -48,7 +48,7 @@ pub struct ValidateOptions {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ValidateReport {
-    /// The path of the file, archive or directory as it was given; `-` for standard input.
+    /// Path of the file, archive or directory, as given; `-` for standard input.
     pub target: PathBuf,
     /// The container of the target; absent for a document or an array.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -261,7 +261,7 @@ const MISTAKES: &[Mistake] = &[
     (
         "create exp -o exp/a.zip",
         2,
-        &["`exp/a.zip` would be inside of `exp`", "--exclude 'a.zip*'"],
+        &["`exp/a.zip` would be inside `exp`", "--exclude 'a.zip*'"],
         NOTHING,
     ),
     (

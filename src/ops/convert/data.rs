@@ -7,15 +7,15 @@ use super::ConvertOptions;
 use crate::error::{Error, Result};
 use crate::fs::{self, File, Stamp};
 use crate::interchange::{self, BlockReader, read_units};
-use crate::ops::open::tell;
+use crate::ops::open::find_encoding;
 use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::{self, Decoder, Encoding, Flags, Header, ReadError, Reversal};
 
-/// Bytes that are moved at once.
+/// Number of bytes moved at once.
 const BLOCK: usize = 1 << 20;
 
-/// Greatest size in bytes of a number whose bytes are swapped.
+/// Maximum size in bytes of a number whose bytes are swapped.
 const SWAPPED: usize = 64 * 1024;
 
 /// The source of the elements of an array, which are in the format of the output but perhaps in another order.
@@ -243,7 +243,7 @@ impl RawArrayFile {
         let is_marked_big = header.flags().contains(Flags::BIG_ENDIAN);
         let (encoding, stored, is_big) = if header.is_encoded() {
             file.seek(SeekFrom::Start(start))?;
-            let (encoding, used) = tell(header.clone(), &mut BufReader::new(&mut file))?;
+            let (encoding, used) = find_encoding(header.clone(), &mut BufReader::new(&mut file))?;
             file.seek(SeekFrom::Start(start))?;
             let is_big = match encoding {
                 Encoding::Raw | Encoding::Lz4 | Encoding::StrayFlag => is_marked_big,

@@ -19,10 +19,10 @@ use crate::interchange::png;
 use crate::interchange::{self, ExportOptions, ImportOptions, Variable, ds, npy, npz};
 use crate::path::escape;
 
-/// Bytes that are read at once.
+/// Number of bytes read at once.
 const READ: usize = 64 * 1024;
 
-/// Bytes that are written at once.
+/// Number of bytes written at once.
 const WRITTEN: usize = 256 * 1024;
 
 fn watched(path: &Path, options: &ConvertOptions) -> Result<File> {
@@ -119,7 +119,7 @@ fn npz_item<R: Read + Seek>(
 }
 
 /// Adds a hint to the error of an array in an `.npz` that cannot be converted.
-pub(super) fn way_round(error: Error) -> Error {
+pub(super) fn suggest_member(error: Error) -> Error {
     match error {
         Error::Interchange {
             name,

@@ -124,7 +124,11 @@ pub fn convert_all<P: AsRef<Path>>(
         Err(_) => return Err(first_of(source.failed)),
         Ok(_) if !goes_on && !source.failed.is_empty() => {
             let error = first_of(source.failed);
-            return Err(if from == ArrayFormat::Npz { foreign::way_round(error) } else { error });
+            return Err(if from == ArrayFormat::Npz {
+                foreign::suggest_member(error)
+            } else {
+                error
+            });
         }
         Ok(planned) => planned,
     };
@@ -408,7 +412,7 @@ impl<'o> Destination<'o> {
                 _ => String::new(),
             };
             Err(Error::Unsupported(format!(
-                "`{shown}` would be inside of `{}`, where the next run would convert it again; write it \
+                "`{shown}` would be inside `{}`, where the next run would convert it again; write it \
                  elsewhere{place}",
                 escape_path(input)
             )))

@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 use crate::pack::{ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, PACK_DOCUMENT};
 use crate::path::{MemberPath, first_bytes};
 
-/// Greatest size in bytes of a part of a name. With an extension and a number it fits into the 255 bytes that most file
+/// Maximum size in bytes of a part of a name. With an extension and a number it fits into the 255 bytes that most file
 /// systems allow.
 const MAX_PART: usize = 220;
 
-/// Greatest size in bytes of a whole name: less than the longest path that systems accept.
+/// Maximum size in bytes of a whole name: less than the longest path that systems accept.
 const MAX_NAME: usize = 2048;
 
 /// Name of an array that has none.
@@ -24,7 +24,7 @@ pub(super) fn give_all<'n>(names: &[&str], taken: impl Iterator<Item = &'n str>)
         given.directories.extend(directories(name).map(str::to_owned));
     }
     let mut all: Vec<_> =
-        names.iter().map(|name| (sound(name) == *name).then(|| given.give(name))).collect();
+        names.iter().map(|name| (valid(name) == *name).then(|| given.give(name))).collect();
     for (slot, name) in all.iter_mut().zip(names) {
         slot.get_or_insert_with(|| given.give(name));
     }
@@ -43,18 +43,18 @@ struct FileNames {
 
 impl FileNames {
     fn give(&mut self, name: &str) -> String {
-        let mut sound = sound(name);
-        if directories(&sound).any(|directory| self.files.contains(directory)) {
+        let mut valid = valid(name);
+        if directories(&valid).any(|directory| self.files.contains(directory)) {
             // One of the directories of the name is a file.
-            sound = shortened(&sound.replace('/', "_"));
+            valid = shortened(&valid.replace('/', "_"));
         }
-        let mut given = sound.clone();
-        let mut number = self.next.get(&sound).copied().unwrap_or(2);
+        let mut given = valid.clone();
+        let mut number = self.next.get(&valid).copied().unwrap_or(2);
         while !self.is_free(&given) {
-            given = format!("{sound}_{number}");
+            given = format!("{valid}_{number}");
             number += 1;
         }
-        self.next.insert(sound, number);
+        self.next.insert(valid, number);
         self.files.extend(files(&given));
         self.directories.extend(directories(&given).map(str::to_owned));
         given
@@ -82,25 +82,25 @@ fn directories(name: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the nearest valid file name.
-fn sound(name: &str) -> String {
+fn valid(name: &str) -> String {
     let is_odd = |letter: char| letter == '\\' || letter.is_control();
     let parts = name.split('/').filter(|part| !part.is_empty()).map(|part| match part {
         "." | ".." => "_".repeat(part.len()),
         part => shortened(&part.replace(is_odd, "_")),
     });
-    let mut sound = parts.collect::<Vec<_>>().join("/");
-    if sound.len() > MAX_NAME {
-        sound = shortened(&sound.replace('/', "_"));
+    let mut valid = parts.collect::<Vec<_>>().join("/");
+    if valid.len() > MAX_NAME {
+        valid = shortened(&valid.replace('/', "_"));
     }
-    if sound.is_empty() {
-        NAMELESS.clone_into(&mut sound);
+    if valid.is_empty() {
+        NAMELESS.clone_into(&mut valid);
     }
     let is_drive =
         |bytes: &[u8]| matches!(bytes, [letter, b':', ..] if letter.is_ascii_alphabetic());
-    if is_drive(sound.as_bytes()) {
-        sound = sound.replacen(':', "_", 1);
+    if is_drive(valid.as_bytes()) {
+        valid = valid.replacen(':', "_", 1);
     }
-    sound
+    valid
 }
 
 /// Shortens a part of a name to the length that file systems accept.

@@ -184,7 +184,7 @@ fn set_order(description: &mut Ndarray, order: Order) {
     description.storage = (storage != Storage::default()).then_some(storage);
 }
 
-/// Greatest number of names in a message.
+/// Maximum number of names in a message.
 pub(super) const MAX_LISTED: usize = 20;
 
 /// An array to write.
@@ -330,7 +330,7 @@ pub(super) fn plan(
         let left = source.others.drain(..).filter(|other| other.copy.is_some());
         let left: Vec<_> = left.map(|other| other.name).collect();
         if out.options.member.is_none() && !out.options.arrays_only {
-            source.losses.extend(left_behind(&left));
+            source.losses.extend(not_copied(&left));
         }
     }
     let names: Vec<_> = chosen.iter().map(|(_, item)| item.name.as_str()).collect();
@@ -391,8 +391,8 @@ pub(super) fn plan(
 }
 
 /// Returns a sentence about files that are not copied.
-pub(super) fn left_behind(others: &[impl AsRef<str>]) -> Option<String> {
-    /// Greatest number of names in the sentence.
+pub(super) fn not_copied(others: &[impl AsRef<str>]) -> Option<String> {
+    /// Maximum number of names in the sentence.
     const MOST: usize = 5;
     let names = listed(others.iter(), MOST, |name| format!("`{name}`"));
     (!others.is_empty()).then(|| format!("files without arrays are not copied: {names}"))

@@ -15,11 +15,11 @@ use crate::ra::ElementType;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ConvertReport {
-    /// The path of the input as it was given; the first of several.
+    /// Path of the input, as given; the first of several.
     pub input: PathBuf,
     /// Format of the input; `directory` for several inputs.
     pub from: ArrayFormat,
-    /// The path of the output as it was given.
+    /// Path of the output, as given.
     pub output: PathBuf,
     /// Format of the output.
     pub to: ArrayFormat,

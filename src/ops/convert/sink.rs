@@ -214,7 +214,7 @@ impl PackSink<'_> {
         if item.stated.as_ref().is_some_and(|stated| stated.text.is_none()) {
             return Ok(None);
         }
-        let (mut text, mut told) = (None, None);
+        let (mut text, mut note) = (None, None);
         let mut file = format!("{name}.{}", DESCRIPTION_EXTENSIONS[0]);
         if let PackTarget::Existing(root) = self.to {
             let target = root.join(format!("{name}.{ARRAY_EXTENSION}"));
@@ -222,14 +222,14 @@ impl PackSink<'_> {
             let end = place.path.extension().unwrap_or_default().to_string_lossy();
             file = format!("{name}.{end}");
             let (found, replaced) = place.text(&target, item)?;
-            (text, told) = (Some(found), replaced);
+            (text, note) = (Some(found), replaced);
         }
         let text = text.unwrap_or_else(|| description(item).into_bytes());
         self.write(file, |file| {
             file.write_all_at(&text, 0)?;
             Ok(text.len() as u64)
         })?;
-        Ok(told)
+        Ok(note)
     }
 }
 
@@ -237,7 +237,7 @@ impl WriteArrays for PackSink<'_> {
     fn array(&mut self, array: OutgoingArray<'_>) -> Result<Vec<String>> {
         let (name, item) = (array.name, array.item);
         let (before, bytes) = (self.names.len(), self.bytes);
-        let told = self.describe(name, item)?;
+        let note = self.describe(name, item)?;
         let array =
             self.write(format!("{name}.{ARRAY_EXTENSION}"), |file| write_rawarray(file, array));
         if let Err(error) = array {
@@ -248,7 +248,7 @@ impl WriteArrays for PackSink<'_> {
             self.bytes = bytes;
             return Err(error);
         }
-        Ok(told.into_iter().collect())
+        Ok(note.into_iter().collect())
     }
 
     fn inline(&mut self, name: &str, item: &ArrayItem) -> Result<()> {

@@ -17,7 +17,7 @@ use crate::ra::Header;
 /// Bytes that are read or written at once.
 const BLOCK: usize = 64 * 1024;
 
-/// Greatest number of lists or lines for an array without elements, which can have any number of them.
+/// Maximum number of lists or lines for an array without elements, which can have any number of them.
 const MAX_EMPTY: u64 = 1 << 20;
 
 /// Writes numbers of one or two dimensions: one line for each first index. `data` has the last index fastest.

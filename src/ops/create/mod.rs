@@ -82,7 +82,7 @@ pub struct CreateOptions {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CreateReport {
-    /// The path of the archive as it was given.
+    /// Path of the archive, as given.
     pub archive: PathBuf,
     /// The container of the archive.
     pub container: Container,
@@ -128,7 +128,7 @@ pub struct CreateReport {
 ///
 /// [`Error::Refused`] with all problems if the source is not valid; [`Error::AlreadyExists`] if the archive exists and
 /// `force` is false; [`Error::Changed`] if a file changes while it is read; [`Error::Unsupported`] for options that
-/// contradict each other; [`Error::Io`] for errors of the system.
+/// contradict each other; [`Error::Io`] for system errors.
 ///
 /// ```no_run
 /// use ra_pack::create;
@@ -314,7 +314,7 @@ fn finish(
     outputs.persist(options.force, old, &options.progress)
 }
 
-/// Returns an error for outputs inside of the source that are not excluded, because the next run would pack them.
+/// Returns an error for outputs inside the source that are not excluded, because the next run would pack them.
 fn must_not_be_packed(source: &Path, archive: &Path, options: &CreateOptions) -> Result<()> {
     let Some(name) = fs::name_below(source, archive) else { return Ok(()) };
     let written = [
@@ -326,7 +326,7 @@ fn must_not_be_packed(source: &Path, archive: &Path, options: &CreateOptions) ->
     let packed = written.find(|(_, suffix)| !options.exclude.matches(&format!("{name}{suffix}")));
     let Some((_, suffix)) = packed else { return Ok(()) };
     Err(Error::Unsupported(format!(
-        "`{}{suffix}` would be inside of `{}`, where the next run would pack it; write it elsewhere, \
+        "`{}{suffix}` would be inside `{}`, where the next run would pack it; write it elsewhere, \
          or give the option `exclude: '{}*'`",
         escape_path(archive),
         escape_path(source),

@@ -30,7 +30,7 @@ use crate::pipeline;
 
 /// Number of files that one worker takes at a time.
 const FILES: usize = 32;
-/// Greatest size in bytes of files that are written in the first pass.
+/// Maximum size in bytes of files that are written in the first pass.
 const SHORT: u64 = 32 * 1024;
 /// Bytes of files that one worker takes at a time.
 const BYTES: u64 = 1024 * 1024;
@@ -347,9 +347,9 @@ struct Worker<'a, 'w> {
     is_second: bool,
     /// Buffer for the files of one run.
     room: Vec<u8>,
-    /// Greatest size of files that are read as a whole.
+    /// Maximum size of files that are read as a whole.
     most: u64,
-    /// Greatest size of files that are packed here.
+    /// Maximum size of files that are packed here.
     largest: u64,
 }
 

@@ -195,7 +195,7 @@ impl<'a> CreatePlan<'a> {
             }
         };
         drop(contents);
-        // A bag lists files outside of the payload in its tag manifest.
+        // A bag lists files outside the payload in its tag manifest.
         let (own, of_bag) = if is_bag { (None, Some(document)) } else { (Some(document.1), None) };
         tags.extend(of_bag);
         for algorithm in algorithms.iter().copied() {
@@ -252,7 +252,7 @@ impl<'p> Payload<'p> {
     /// Returns files whose contents are read back: few enough to take almost no time, from all parts of the archive. In
     /// a stream they are at its beginning, because everything before a file must be read.
     fn sample(self, is_stream: bool) -> Vec<Sampled<'p>> {
-        /// Greatest number of files.
+        /// Maximum number of files.
         const MOST: usize = 32;
         /// Bytes to read from a small archive.
         const BYTES: u64 = 256 * 1024;

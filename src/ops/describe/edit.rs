@@ -98,7 +98,7 @@ impl MetadataEdits {
 ///
 /// [`Error::NoSuchMember`] if an array does not exist; [`Error::Mismatch`] if dimension names do not fit the shape;
 /// [`Error::Refused`] if a document cannot be edited safely; [`Error::Unsupported`] for an archive; [`Error::Io`] for
-/// errors of the system.
+/// system error.
 pub fn edit_descriptions(
     target: impl AsRef<Path>,
     edits: &MetadataEdits,

@@ -109,7 +109,7 @@ pub struct DescribeReport {
 ///
 /// # Errors
 ///
-/// [`Error::Io`] for errors of the system, and [`Error::Unsupported`] if `target` is not a directory.
+/// [`Error::Io`] for system errors, and [`Error::Unsupported`] if `target` is not a directory.
 pub fn write_descriptions(
     target: impl AsRef<Path>,
     options: &DescribeOptions,

@@ -20,7 +20,7 @@ use crate::ra::Header;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ReshapeReport {
-    /// The path of the array as it was given.
+    /// Path of the array, as given.
     pub array: PathBuf,
     /// The old shape, in the order of its description.
     pub from: Vec<u64>,
@@ -41,7 +41,7 @@ pub struct ReshapeReport {
 ///
 /// [`Error::Mismatch`] if the number of elements would change; [`Error::NotAnArray`], [`Error::Array`] or
 /// [`Error::Refused`] if the array or its description is not valid; [`Error::Unsupported`] for a link with its own
-/// description; [`Error::Io`] for errors of the system.
+/// description; [`Error::Io`] for system errors.
 pub fn reshape(
     path: impl AsRef<Path>,
     shape: &[Option<u64>],

@@ -101,7 +101,7 @@ impl UpdateReport {
 /// # Errors
 ///
 /// [`Error::NotAnArray`](crate::Error::NotAnArray) if a file is neither an array nor a description, and
-/// [`Error::Io`](crate::Error::Io) for errors of the system.
+/// [`Error::Io`](crate::Error::Io) for system errors.
 pub fn update_descriptions(
     target: impl AsRef<Path>,
     options: &DescribeOptions,

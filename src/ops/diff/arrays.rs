@@ -9,7 +9,7 @@ use super::report::{DiffPlace, Distance, ElementsDiff, FieldDifference};
 use crate::error::{Error, Result};
 use crate::fs::File;
 use crate::ndl::Order;
-use crate::ops::open::{check_decoded, tell};
+use crate::ops::open::{check_decoded, find_encoding};
 use crate::ops::single_file;
 use crate::ops::values::{Number, ReadNumber, read_number, real_type};
 use crate::pack::shape_of;
@@ -119,7 +119,7 @@ impl OpenArray {
         let section = blob.after(stored.header_len());
         let (encoding, used) = if stored.is_encoded() {
             check_decoded(name, &stored)?;
-            tell(stored.clone(), &mut section.reader()).map_err(unreadable)?
+            find_encoding(stored.clone(), &mut section.reader()).map_err(unreadable)?
         } else {
             (Encoding::Raw, section.len - trailing)
         };
@@ -317,7 +317,7 @@ impl<'a> Comparison<'a> {
     }
 
     fn text(&self, bytes: &[u8]) -> String {
-        /// Greatest number of bytes shown of one element.
+        /// Maximum number of bytes shown of one element.
         const SHOWN: usize = 16;
         // Short numbers are easier to read without an exponent.
         let text = |number: Number| match (number, number.to_f64().abs()) {

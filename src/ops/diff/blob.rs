@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::fs::{self, File};
 use crate::progress::Progress;
 
-/// Bytes that are read at once.
+/// Number of bytes read at once.
 const BLOCK: usize = 256 * 1024;
 
 /// A range of an open file.

@@ -39,9 +39,9 @@ use crate::progress::Progress;
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct DiffOptions {
-    /// Greatest distance between elements that count as equal.
+    /// Maximum distance between elements that count as equal.
     pub tolerance: f64,
-    /// Greatest distance between elements that count as equal, relative to the magnitude of the second element.
+    /// Maximum distance between elements that count as equal, relative to the magnitude of the second element.
     pub relative: f64,
     /// Names of members to compare, for packs; all members if there are none.
     pub patterns: Patterns,

@@ -14,9 +14,9 @@ use crate::ra::ElementType;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ArrayDiff {
-    /// The path of the first array as it was given.
+    /// Path of the first array, as given.
     pub a: PathBuf,
-    /// The path of the second array as it was given.
+    /// Path of the second array, as given.
     pub b: PathBuf,
     /// Element type of the first array.
     #[cfg_attr(test, schemars(with = "String"))]
@@ -60,7 +60,7 @@ pub struct ElementsDiff {
     /// The first element that differs, in the order of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<DiffPlace>,
-    /// The elements with the greatest distance.
+    /// The elements with the largest distance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub furthest: Option<DiffPlace>,
     /// Distances over all elements; absent for elements that are not numbers.
@@ -93,10 +93,10 @@ pub struct Distance {
     /// Square root of the sum of squared distances; null if infinite.
     #[cfg_attr(test, schemars(with = "Option<f64>"))]
     pub l2: f64,
-    /// Greatest distance; null if infinite.
+    /// The largest distance; null if infinite.
     #[cfg_attr(test, schemars(with = "Option<f64>"))]
     pub max: f64,
-    /// Greatest distance relative to the larger magnitude of the two elements.
+    /// The largest distance relative to the larger magnitude of the two elements.
     pub relative: f64,
 }
 
@@ -128,7 +128,7 @@ pub struct PackDiff {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DiffSide {
-    /// The path of the archive or directory as it was given.
+    /// Path of the archive or directory, as given.
     pub target: PathBuf,
     /// The container of the target.
     pub container: Container,

@@ -47,7 +47,7 @@ pub(super) struct PackSide {
 struct Reading {
     /// Whether to read and hash the whole file.
     is_hashed: bool,
-    /// Greatest number of bytes to keep.
+    /// Maximum number of bytes to keep.
     kept: u64,
 }
 

@@ -24,7 +24,7 @@ use crate::ra::{
 /// Bytes that contain any header.
 pub(in crate::ops) const LONGEST_HEADER: u64 = 1024;
 
-/// Greatest size in bytes to which an encoded array is decoded in one pass. A file of 60 MiB may decode to 15 GiB, and
+/// Maximum size in bytes to which an encoded array is decoded in one pass. A file of 60 MiB may decode to 15 GiB, and
 /// an archive of 3 KB may contain such a file. No current writer encodes arrays.
 const MAX_DECODED: u64 = 1 << 28;
 
@@ -434,7 +434,7 @@ impl PackedArray {
         let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
         let bytes = range.and_then(|(start, end)| map.bytes().get(start..end));
         let bytes = bytes.ok_or_else(|| {
-            let finding = Finding::new(Code::BadMemberData, "the archive became shorter");
+            let finding = Finding::new(Code::BadMemberData, "the archive was truncated");
             self.pack.damaged(finding.in_member(self.name().to_owned()))
         })?;
         let view = ra::view(bytes).map_err(|error| match error.kind {
@@ -542,8 +542,8 @@ impl PackedArray {
         }
         check_decoded(&self.found.name, header)?;
         let mut reader = self.pack.state.archive.read(&self.found.member)?;
-        let told = Header::read(&mut reader).and_then(|header| tell(header, &mut reader));
-        told.map(|(encoding, _)| Some(encoding)).map_err(|error| self.unreadable(error))
+        let found = Header::read(&mut reader).and_then(|header| find_encoding(header, &mut reader));
+        found.map(|(encoding, _)| Some(encoding)).map_err(|error| self.unreadable(error))
     }
 
     /// Bytes of the array that may be kept in memory at once in another format than the stored one.
@@ -675,7 +675,7 @@ pub(in crate::ops) fn check_decoded(name: &str, header: &Header) -> Result<()> {
 
 /// Finds the encoding of the data section. `section` gives the data and the trailing metadata; also returns the number
 /// of bytes that the encoded data takes.
-pub(in crate::ops) fn tell(
+pub(in crate::ops) fn find_encoding(
     header: Header,
     section: &mut dyn BufRead,
 ) -> Result<(Encoding, u64), ReadError> {

@@ -99,7 +99,7 @@ impl Pack {
         Ok(self.state.manifest.get_or_init(|| found).as_ref())
     }
 
-    /// Returns the greatest length to which a text is read. A longer text is an error: a part of it would list too few
+    /// Returns the maximum length to which a text is read. A longer text is an error: a part of it would list too few
     /// files.
     fn longest_text(&self, member: &Member, name: &str) -> Result<u64> {
         let longest = longest(&self.state.archive)?;
@@ -126,7 +126,7 @@ impl Pack {
     }
 
     /// Looks up a member before its content is read, because the manifest determines the algorithm of the digest.
-    pub(super) fn vouching(&self, member: &Member) -> Result<Vouching> {
+    pub(super) fn expected_digest(&self, member: &Member) -> Result<ExpectedDigest> {
         let manifest = self.manifest()?;
         let listing = match manifest {
             Some(manifest) => {
@@ -135,18 +135,18 @@ impl Pack {
             None => Ok(None),
         };
         let algorithm = manifest.map_or(Algorithm::Sha256, |manifest| manifest.algorithm);
-        Ok(Vouching { algorithm, listing })
+        Ok(ExpectedDigest { algorithm, listing })
     }
 
     /// Returns the digest that the manifest lists for a member.
     pub(super) fn listed_digest(&self, member: &Member) -> Result<Option<Digest>> {
-        let listing = self.vouching(member)?.listing;
+        let listing = self.expected_digest(member)?.listing;
         self.listed_in(self.manifest()?, listing)
     }
 
     /// Returns the listed digest, or `None` if the line is not valid.
     pub(in crate::ops) fn digest_if_listed(&self, member: &Member) -> Result<Option<Digest>> {
-        Ok(self.vouching(member)?.listing.ok().flatten())
+        Ok(self.expected_digest(member)?.listing.ok().flatten())
     }
 
     fn listed_in(
@@ -172,7 +172,7 @@ impl Pack {
     pub(super) fn check_digest(
         &self,
         member: &Member,
-        Vouching { listing, .. }: Vouching,
+        ExpectedDigest { listing, .. }: ExpectedDigest,
         found: &Digest,
     ) -> Result<bool> {
         let manifest = self.manifest()?;
@@ -192,7 +192,7 @@ impl Pack {
 
 /// The expected digest of a member, known before its content is read.
 #[derive(Debug)]
-pub(super) struct Vouching {
+pub(super) struct ExpectedDigest {
     /// The digest algorithm of the manifest.
     pub(super) algorithm: Algorithm,
     listing: ListedDigest,

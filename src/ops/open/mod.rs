@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 pub use self::array::PackedArray;
-pub(super) use self::array::{LONGEST_HEADER, ReadElements, check_decoded, tell};
+pub(super) use self::array::{LONGEST_HEADER, ReadElements, check_decoded, find_encoding};
 pub use self::axes::{Axis, Coordinate};
 pub use self::stream::{Block, Blocks, FileReader};
 
@@ -71,7 +71,7 @@ use crate::ra::Header;
 #[derive(Debug, Clone)]
 pub struct Pack {
     state: Arc<PackState>,
-    /// Greatest number of bytes that one read may take.
+    /// Maximum number of bytes that one read may take.
     max_bytes: u64,
 }
 
@@ -79,7 +79,7 @@ pub struct Pack {
 #[derive(Debug)]
 struct PackState {
     archive: Archive,
-    /// The path of the array file as it was given, and its name in the pack.
+    /// Path of the array file, as given, and its name in the pack.
     lone: Option<(PathBuf, String)>,
     map: Option<FileMap>,
     /// Determined when it is first needed.
@@ -109,7 +109,7 @@ struct FoundMember {
     header: OnceLock<Header>,
 }
 
-/// Greatest number of members in [`PackState::found`], about 300 bytes each. When there are more, all are dropped.
+/// Maximum number of members in [`PackState::found`], about 300 bytes each. When there are more, all are dropped.
 const MOST_FOUND: usize = 1 << 15;
 
 /// Number of arrays that a thread takes at a time: enough for their costs to average out, and few enough for the last
@@ -117,7 +117,7 @@ const MOST_FOUND: usize = 1 << 15;
 const MOST: usize = 16;
 
 /// The action in the error of a copy whose output, with a name that is not known here, cannot be written.
-pub(super) const WRITE_COPY: &str = "write what was read from";
+pub(super) const WRITE_COPY: &str = "write a copy of";
 
 /// A member of a container: name, kind and sizes.
 #[derive(Debug, Clone)]
@@ -394,10 +394,10 @@ impl Pack {
         FoundMember { name, member, .. }: &FoundMember,
         out: &mut dyn Write,
     ) -> Result<(u64, bool)> {
-        let vouching = self.vouching(member)?;
-        let (written, digest) = self.copy(member, name, vouching.algorithm, out)?;
-        let vouched = self.check_digest(member, vouching, &digest)?;
-        Ok((written, vouched))
+        let expected = self.expected_digest(member)?;
+        let (written, digest) = self.copy(member, name, expected.algorithm, out)?;
+        let is_verified = self.check_digest(member, expected, &digest)?;
+        Ok((written, is_verified))
     }
 
     /// Copies a member as [`Pack::copy_to`] does, without the manifest. The checksum of the container is checked.
@@ -521,7 +521,7 @@ impl Pack {
         self.state.archive.find(&place(placement))
     }
 
-    /// Finds a file outside of the payload.
+    /// Finds a file outside the payload.
     fn find_tag(&self, name: &str) -> Result<Option<Member>> {
         self.find_placed(|placement| placement.place_tag(name))
     }
@@ -547,7 +547,7 @@ impl Pack {
 
     fn look_for(&self, name: &str) -> Result<Member> {
         let found = match self.find_placed(|placement| placement.place_payload(name))? {
-            // Files of a bag outside of its payload have their names in the bag.
+            // Files of a bag outside its payload have their names in the bag.
             None if *self.placement()? != Placement::plain() => self.find_tag(name)?,
             found => found,
         };

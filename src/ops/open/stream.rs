@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Read};
 use std::sync::Arc;
 
 use super::array::PackedArray;
-use super::manifest::Vouching;
+use super::manifest::ExpectedDigest;
 use super::{FoundMember, Pack};
 use crate::archive::MemberReader;
 use crate::digest::Hasher;
@@ -18,20 +18,20 @@ pub(super) struct CheckedReader {
     found: Arc<FoundMember>,
     inner: MemberReader,
     /// The listed digest and the hasher, if the manifest is used.
-    listing: Option<(Vouching, Hasher)>,
+    listing: Option<(ExpectedDigest, Hasher)>,
 }
 
 impl CheckedReader {
     pub(super) fn new(pack: &Pack, found: &Arc<FoundMember>, verify: bool) -> Result<Self> {
         pack.begin(&found.name, &found.member, None);
         let inner = pack.state.archive.read(&found.member)?;
-        let vouching = verify.then(|| pack.vouching(&found.member)).transpose()?;
-        let hashed = |vouching: Vouching| {
-            let hasher = Hasher::new(vouching.algorithm);
-            (vouching, hasher)
+        let expected = verify.then(|| pack.expected_digest(&found.member)).transpose()?;
+        let hashed = |expected: ExpectedDigest| {
+            let hasher = Hasher::new(expected.algorithm);
+            (expected, hasher)
         };
         let (pack, found) = (pack.clone(), Arc::clone(found));
-        Ok(Self { pack, found, inner, listing: vouching.map(hashed) })
+        Ok(Self { pack, found, inner, listing: expected.map(hashed) })
     }
 
     /// Reads the rest, which checks the checksum of the container, and compares the digest with the manifest. Returns
@@ -40,8 +40,8 @@ impl CheckedReader {
         let rest = io::copy(self, &mut io::sink());
         rest.map_err(|error| self.pack.unreadable(&self.found.name, error))?;
         match self.listing.take() {
-            Some((vouching, hasher)) => {
-                self.pack.check_digest(&self.found.member, vouching, &hasher.finish())
+            Some((expected, hasher)) => {
+                self.pack.check_digest(&self.found.member, expected, &hasher.finish())
             }
             None => Ok(false),
         }

@@ -257,7 +257,7 @@ pub(in crate::ops) struct Floats {
     pub(in crate::ops) numbers: Vec<f64>,
     /// Number of missing values according to the description.
     pub(in crate::ops) missing: u64,
-    /// The smallest and the greatest number, for types whose digits a float may not represent.
+    /// The smallest and the largest number, for types whose digits a float may not represent.
     pub(in crate::ops) exact: Option<(Number, Number)>,
 }
 
@@ -366,7 +366,7 @@ fn convert<T: Real>(bytes: &[u8], missing: Option<&impl Fn(T) -> bool>) -> Float
 const FILLS: [&str; 2] = ["_FillValue", "missing_value"];
 
 /// Returns a function that recognizes missing elements, if the description defines any. They equal `storage.fillvalue`
-/// or the attributes `_FillValue` and `missing_value`, or are outside of `valid_range`, `valid_min` and `valid_max`.
+/// or the attributes `_FillValue` and `missing_value`, or are outside `valid_range`, `valid_min` and `valid_max`.
 /// Numbers that the type cannot represent match no elements.
 fn missing<T: Real>(
     description: Option<&Ndarray>,
@@ -388,7 +388,7 @@ fn missing<T: Real>(
     };
     let [low, high] = [low, high].map(|bound| bound.and_then(T::of_value));
     let is_nothing = fills.is_empty() && low.is_none() && high.is_none();
-    // Infinities do not count as outside of a range.
+    // Infinities do not count as outside a range.
     (!is_nothing).then_some(move |element: T| {
         fills.iter().any(|fill| is_same(*fill, element))
             || (element.to_float().is_finite()

@@ -49,7 +49,7 @@ pub struct VerifyOptions {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct VerifyReport {
-    /// The path of the archive or directory as it was given.
+    /// Path of the archive or directory, as given.
     pub target: PathBuf,
     /// The container of the target; absent for an array file, and if it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,9 +70,9 @@ pub struct VerifyReport {
     pub arrays: u64,
     /// Size of all files in bytes.
     pub bytes: u64,
-    /// Manifests that the files were checked against: names in the target, or paths outside of it.
+    /// Manifests that the files were checked against: names in the target, or paths outside it.
     pub manifests: Vec<String>,
-    /// Signatures of the manifests: names in the target, or paths outside of it. ra-pack does not check them; use the
+    /// Signatures of the manifests: names in the target, or paths outside it. ra-pack does not check them; use the
     /// program that made them.
     pub signatures: Vec<String>,
     /// Files that are intact; absent if contents were not read, or there is no manifest.
@@ -120,16 +120,17 @@ impl Intact {
         if errors().next().is_none() {
             return all;
         }
-        let files_at_fault: HashSet<&str> =
+        let files_with_errors: HashSet<&str> =
             errors().filter_map(|finding| finding.member.as_deref()).collect();
-        let arrays_at_fault: HashSet<&str> =
+        let arrays_with_errors: HashSet<&str> =
             errors().filter_map(|finding| finding.array.as_deref()).collect();
         let mut intact = Self::default();
-        for (name, size) in files.filter(|(name, _)| !files_at_fault.contains(name)) {
-            let whole =
-                pack::is_array(name) && contents.is_array(name) && !arrays_at_fault.contains(name);
+        for (name, size) in files.filter(|(name, _)| !files_with_errors.contains(name)) {
+            let is_intact = pack::is_array(name)
+                && contents.is_array(name)
+                && !arrays_with_errors.contains(name);
             intact.members += 1;
-            intact.arrays += u64::from(whole);
+            intact.arrays += u64::from(is_intact);
             intact.bytes = intact.bytes.saturating_add(size);
         }
         intact

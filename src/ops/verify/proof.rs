@@ -1,4 +1,4 @@
-//! Checks of the manifests inside and outside of a pack against its files, of signatures, and of the digest of the
+//! Checks of the manifests inside and outside a pack against its files, of signatures, and of the digest of the
 //! archive.
 
 use std::borrow::Cow;
@@ -55,14 +55,11 @@ impl Proof<'_> {
                 findings.extend(rare.fault.as_deref().cloned());
                 self.texts.extend(name.zip(rare.text.as_deref()));
             }
-            // Files outside of a bag are checked by the rules of bags.
+            // Files outside a bag are checked by the rules of bags.
             if name.is_none() && placement.layout == Layout::Plain {
                 findings.push(
-                    Finding::new(
-                        Code::UnlistedMember,
-                        "the file is outside of the pack's directory",
-                    )
-                    .in_member(&*member.name),
+                    Finding::new(Code::UnlistedMember, "the file is outside the pack's directory")
+                        .in_member(&*member.name),
                 );
             }
         }
@@ -179,7 +176,7 @@ impl Proof<'_> {
         self.options.manifest.clone().or_else(beside)
     }
 
-    /// Returns the signatures outside of the pack and in it, whose files have these `names`. A signature of a missing
+    /// Returns the signatures outside the pack and in it, whose files have these `names`. A signature of a missing
     /// file becomes a finding.
     fn signatures<'n>(
         &self,
@@ -290,7 +287,7 @@ impl Proof<'_> {
                         ),
                         (_, true) => "restore the archive from another copy; its end is missing, and the manifest may be there"
                             .to_owned(),
-                        (_, false) => "pack intact files again with `ra-pack create`"
+                        (_, false) => "pack the original files again with `ra-pack create`"
                             .to_owned(),
                     }),
             ),

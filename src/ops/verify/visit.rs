@@ -42,7 +42,7 @@ pub(super) struct Rare {
     /// One of the [`LargeFiles`] that have not been read.
     pub(super) large: Option<Member>,
     pub(super) fault: Option<Box<Finding>>,
-    /// The error of the system when it was read.
+    /// The system error when it was read.
     pub(super) refused: Option<Box<Error>>,
 }
 
@@ -283,10 +283,10 @@ fn below_top(path: &str) -> &str {
     path.split_once('/').map_or(path, |(_, rest)| rest)
 }
 
-/// Greatest size in bytes of the metadata or fetch list of a bag: a million lines.
+/// Maximum size in bytes of the metadata or fetch list of a bag: a million lines.
 const MAX_TAG_FILE: u64 = 256 * 1024 * 1024;
 
-/// Returns the greatest number of bytes to keep of a file whose text is needed: manifests and tag files of a bag.
+/// Returns the maximum number of bytes to keep of a file whose text is needed: manifests and tag files of a bag.
 fn text_limit(path: &str) -> Option<u64> {
     let name = below_top(path);
     if name.contains('/') {

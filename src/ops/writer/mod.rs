@@ -29,13 +29,13 @@ use crate::path::{MemberPath, escape};
 use crate::progress::Progress;
 use crate::ra::{Element, Header, read_full};
 
-/// Bytes that are written at once.
+/// Number of bytes written at once.
 const BLOCK: usize = 256 * 1024;
 
 /// Options for [`PackWriter`]: those of [`create`](crate::create()).
 pub type WriteOptions = CreateOptions;
 
-/// Creates a pack from arrays, files and attributes in memory, added in any order.
+/// A writer of packs. Arrays, files and attributes are added in any order, from memory or from readers.
 ///
 /// The archive is identical to the one that [`create`](crate::create()) makes from a directory with the same content,
 /// and the same checks apply. Until [`finish`](Self::finish), the content is staged in a hidden directory next to the

@@ -101,7 +101,7 @@ impl OldPack {
             }
             let Some(name) = placement.payload(&member.name) else {
                 return refuse(&format!(
-                    "has the file `{}` outside of the payload, which would be lost",
+                    "has the file `{}` outside the payload, which would be lost",
                     member.name
                 ));
             };
