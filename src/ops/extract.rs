@@ -83,8 +83,8 @@ impl ExtractReport {
 ///
 /// # Errors
 ///
-/// [`Error::AlreadyExists`] if a file exists and `force` is false; [`Error::Limit`] if the archive is larger than
-/// `max_size`; [`Error::Io`] for system errors.
+/// [`Error::AlreadyExists`] if a file exists and `force` is false; [`Error::NoSuchMember`] for a literal name that no
+/// member has; [`Error::Limit`] if the archive is larger than `max_size`; [`Error::Io`] for system errors.
 ///
 /// ```no_run
 /// use ra_pack::extract;

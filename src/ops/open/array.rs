@@ -121,7 +121,7 @@ impl PackedArray {
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`] if the description is not valid, and as [`PackedArray::description`].
+    /// As [`PackedArray::description`].
     pub fn in_shape_order(mut self) -> Result<Self> {
         let description = self.description()?;
         self.order = description.map_or(Order::Column, |ndarray| ndarray.order());
@@ -229,8 +229,9 @@ impl PackedArray {
     ///
     /// # Errors
     ///
-    /// [`Error::Array`] if the elements are not of type `T`; [`Error::Damaged`] if the member is damaged or differs
-    /// from the manifest; [`Error::TooLarge`] if it needs more memory than the limit.
+    /// [`Error::Array`] if the elements are not of type `T`; [`Error::Structure`] if `T` is a structure and the
+    /// description does not match; [`Error::Damaged`] if the member is damaged or not what the manifest lists;
+    /// [`Error::TooLarge`] if it needs more memory than the limit.
     ///
     /// ```
     /// use ndarray::{Array2, ArrayD, Ix2};

@@ -27,8 +27,8 @@ impl Pack {
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`](crate::Error::Damaged) if the description of the pack is not valid, and
-    /// [`Error::Io`](crate::Error::Io) if it cannot be read.
+    /// [`Error::Damaged`](crate::Error::Damaged) or [`Error::Io`](crate::Error::Io) if the description of the pack
+    /// cannot be read.
     pub fn attributes(&self) -> Result<Vec<Group>> {
         Ok(self.document()?.map(|facts| facts.attributes()).unwrap_or_default())
     }

@@ -152,9 +152,10 @@ impl<T: Element> NewArray<'_, '_, ArrayViewD<'_, T>> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidPath`] if the name is not valid; [`Error::Refused`] if it is in use; [`Error::Mismatch`] if the
-    /// number of dimension names is wrong, or for [`Order::RowUnreversed`]; [`Error::Unsupported`] for an attribute
-    /// that NDL cannot express; [`Error::Io`] if writing fails.
+    /// [`Error::InvalidPath`] if the name is not valid; [`Error::Refused`] if it is in use, or in an update
+    /// [`Error::AlreadyExists`] without the option `force`; [`Error::Mismatch`] if the number of dimension names is
+    /// wrong, or for [`Order::RowUnreversed`]; [`Error::Unsupported`] for an attribute that NDL cannot express;
+    /// [`Error::Io`] if writing fails.
     pub fn write(self) -> Result<()> {
         let shape: Vec<_> = self.content.shape().iter().map(|length| *length as u64).collect();
         let header = Header::new(T::ELEMENT_TYPE, shape_of(&shape, self.order));

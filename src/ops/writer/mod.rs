@@ -245,8 +245,8 @@ impl<'w> PackWriter<'w> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidPath`] if the name is not valid; [`Error::Refused`] if it is in use; [`Error::Io`] if the
-    /// content cannot be read or written.
+    /// [`Error::InvalidPath`] if the name is not valid; [`Error::Refused`] if it is in use, or in an update
+    /// [`Error::AlreadyExists`] without the option `force`; [`Error::Io`] if the content cannot be read or written.
     pub fn file(&mut self, name: impl AsRef<str>, content: impl Read) -> Result<()> {
         let name = name.as_ref();
         let file = self.stage(&MemberPath::new(name)?)?;
