@@ -42,7 +42,7 @@ pub struct ExtractOptions {
     pub progress: Progress,
 }
 
-/// The result of [`extract`].
+/// The files that were unpacked.
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]

@@ -72,7 +72,7 @@ impl GetOptions {
     }
 }
 
-/// The result of [`get`] and [`get_to`].
+/// The array or file that was exported.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]

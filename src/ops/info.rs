@@ -61,7 +61,7 @@ pub struct PackInfo {
     pub array_bytes: u64,
     /// Number of directories with arrays; each is a group in the pack's description.
     pub groups: u64,
-    /// Number of arrays of each element type, sorted by its name. `None`, or `unreadable` in JSON, counts arrays whose
+    /// Number of arrays of each element type, sorted by its name. The type `unreadable` (`None`) counts arrays whose
     /// header cannot be read.
     #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, u64>"))]
     #[serde(serialize_with = "by_name")]

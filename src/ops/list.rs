@@ -133,7 +133,7 @@ pub struct ListedArray<'a> {
     pub element: std::result::Result<ElementType, &'a DecodeError>,
     /// Length of each dimension, in the order of the description's shape.
     pub shape: Vec<u64>,
-    /// Name or path of the coordinate of each dimension; `None` if the description gives only the length.
+    /// Name or path of the coordinate of each dimension; null if the description gives only the length.
     pub dimensions: Vec<Option<&'a str>>,
     /// The fastest index in the file.
     pub order: Order,

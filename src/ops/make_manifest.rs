@@ -40,7 +40,7 @@ impl Default for ManifestOptions {
     }
 }
 
-/// The result of [`manifest_of`] and [`write_manifest`].
+/// The manifest that was created.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]

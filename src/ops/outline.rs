@@ -110,7 +110,7 @@ pub struct OutlineArray<'a> {
     pub element: Option<ElementType>,
     /// Length of each dimension, in the order of the description's shape.
     pub shape: Vec<u64>,
-    /// Name of each dimension; `None` if the description gives only the length.
+    /// Name of each dimension; null if the description gives only the length.
     pub dimensions: Vec<Option<Cow<'a, str>>>,
     /// The fastest index in the file.
     pub order: Order,

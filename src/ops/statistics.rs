@@ -80,9 +80,9 @@ pub struct NumberStatistics {
     pub min: Option<Number>,
     /// The largest value, exact; text for integers beyond 64 bits.
     pub max: Option<Number>,
-    /// Arithmetic mean; none if there are no values, or if it overflows a float.
+    /// Arithmetic mean; null if there are no values, or if it overflows a float.
     pub mean: Option<f64>,
-    /// Population standard deviation (divided by the number of values); none if there are no values, or if it
+    /// Population standard deviation (divided by the number of values); null if there are no values, or if it
     /// overflows a float.
     pub std: Option<f64>,
     /// Distribution of the values, if requested and if there are values.

@@ -43,7 +43,7 @@ pub struct ValidateOptions {
     pub progress: Progress,
 }
 
-/// The result of [`validate`] for one path.
+/// The problems found at one path.
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]

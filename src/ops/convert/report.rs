@@ -10,7 +10,7 @@ use crate::finding::Finding;
 use crate::ndl::Order;
 use crate::ra::ElementType;
 
-/// The result of [`convert`](super::convert()).
+/// The arrays and files that were converted.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -96,7 +96,7 @@ impl Converted {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Unconverted {
-    /// Its name, as in [`Converted::from`].
+    /// Its name in the input, as for a converted array.
     pub name: String,
     /// The reason, in one sentence.
     pub reason: String,

@@ -77,7 +77,7 @@ pub struct CreateOptions {
     pub progress: Progress,
 }
 
-/// The result of [`create`].
+/// The archive that was created.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]

@@ -88,7 +88,7 @@ fn refuse_bad_headers(target: &Path, contents: &Contents) -> Result<()> {
     Ok(())
 }
 
-/// The result of [`write_descriptions`].
+/// The descriptions that were written.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]

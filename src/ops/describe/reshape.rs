@@ -15,7 +15,7 @@ use crate::pack::{self, DescribedArray, shape_of};
 use crate::path::escape_path;
 use crate::ra::Header;
 
-/// The result of [`reshape`].
+/// The array that was reshaped.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]

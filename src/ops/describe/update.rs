@@ -17,7 +17,7 @@ use crate::path::MemberPath;
 use crate::pipeline;
 use crate::progress::Progress;
 
-/// The result of [`update_descriptions`] and [`edit_descriptions`](super::edit_descriptions).
+/// The descriptions that were changed.
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]

@@ -44,7 +44,7 @@ pub struct VerifyOptions {
     pub progress: Progress,
 }
 
-/// The result of [`verify`]: problems and counts.
+/// The problems of one target, and counts of its files.
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
