@@ -78,8 +78,8 @@ impl ExtractReport {
 /// not list is written and reported. If everything is unpacked, listed files that are missing from the archive are
 /// reported too.
 ///
-/// Files get default permissions and the current time, because no other metadata is restored. Files are not synced one
-/// by one: as with `tar` and `unzip`, a power failure may lose files that were just written.
+/// Files get default permissions and the current time; other metadata is not restored. Files are not synced one by one:
+/// as with `tar` and `unzip`, a power failure may lose files that were just written.
 ///
 /// # Errors
 ///

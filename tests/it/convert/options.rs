@@ -52,7 +52,7 @@ fn trailing_metadata_is_kept_dropped_or_written_to_a_file() {
     assert_eq!(read("d.ra"), plain);
     convert(&path("n.ra"), &path("l.npy"), &[])
         .exits(0)
-        .says(&["6 bytes follow", "--keep-metadata"]);
+        .says(&["6 bytes after its elements are lost", "--keep-metadata"]);
     let note = path("note.txt");
     let keep = ["--keep-metadata", note.to_str().unwrap()];
     let ran = convert(&path("n.ra"), &path("m.npy"), &keep).exits(0);
