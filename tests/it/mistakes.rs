@@ -296,13 +296,13 @@ const MISTAKES: &[Mistake] = &[
     (
         "get exp.zip sub",
         2,
-        &["`sub` is a directory of 2 files", "ra-pack extract exp.zip sub -C DIR"],
+        &["`sub` is a directory with 2 files", "ra-pack extract exp.zip sub -C DIR"],
         &["has no member"],
     ),
     (
         "get exp sub",
         2,
-        &["`sub` is a directory of 2 files", "ra-pack extract exp sub -C DIR"],
+        &["`sub` is a directory with 2 files", "ra-pack extract exp sub -C DIR"],
         &["has no member"],
     ),
     // Wrong arguments, with a valid pack.
@@ -413,7 +413,7 @@ const MISTAKES: &[Mistake] = &[
     (
         "get exp.zip wave -o t.csv",
         2,
-        &["`thermistors/wave.ra`: elements of `complex64`", "npy"],
+        &["`thermistors/wave.ra`: elements of type `complex64`", "npy"],
         NOTHING,
     ),
     // 44 and 45
