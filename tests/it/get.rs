@@ -377,7 +377,7 @@ fn an_array_is_written_in_other_formats() {
     assert_eq!(report["verified"], true);
     assert_eq!(&fs::read(&out).unwrap()[128..], le(i16::to_le_bytes, [1, 4, 7, 10, 13]));
     let ran = get(&archive, "run2/quality.ra", &[&to[..], &["npy"]].concat()).exits(0);
-    ran.says(&["warning: the names"]);
+    ran.says(&["warning: its dimension names"]);
     let options = [&to[..], &["png", "--slice", ":,:,0"]].concat();
     get(&archive, "run1/image.ra", &options).exits(0);
     assert!(fs::read(&out).unwrap().starts_with(b"\x89PNG"));

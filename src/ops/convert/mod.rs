@@ -441,7 +441,7 @@ impl<'o> Destination<'o> {
             names.iter().filter_map(|name| Some(name.rsplit_once('/')?.0)).collect();
         if let Some(parent) = parents.into_iter().find(|parent| fs::is_blocked(path, parent)) {
             return Err(Error::Unsupported(format!(
-                "`{}` cannot be created in `{}`: a file is in the way",
+                "`{}` cannot be created in `{}`: it exists and is not a directory",
                 escape(parent),
                 escape_path(path)
             )));

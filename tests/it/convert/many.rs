@@ -35,7 +35,7 @@ fn a_pack_survives_conversion_to_npz() {
     let path = |name: &str| home.path().join(name);
     for (npz, options) in [("stored.npz", &[][..]), ("small.npz", &["--compression", "deflate"])] {
         let ran = convert(&archive, &path(npz), options).exits(0);
-        assert!(ran.err.contains("run2/quality: the names"), "{}", ran.err);
+        assert!(ran.err.contains("run2/quality: its dimension names"), "{}", ran.err);
         for back in ["back.zip", "back/"] {
             convert(&path(npz), &path(back), &["--force"]).exits(0);
             ra("validate", &[&path(back)], &[]).exits(0);

@@ -158,7 +158,7 @@ fn a_description_that_fits_new_elements_is_kept() {
         convert(&path(&format!("{name}.ra")), &npy, &[]).exits(0);
     }
     let said = convert(&path("same.npy"), &path("t.ra"), &["--force"]).exits(0).said();
-    assert!(said.contains("still describes it"), "{said}");
+    assert!(said.contains("still describes the array"), "{said}");
     assert_eq!(fs::read_to_string(path("t.yaml")).unwrap(), described);
     assert_eq!(fs::read(path("t.ra")).unwrap(), fs::read(path("same.ra")).unwrap());
     let said = convert(&path("other.npy"), &path("t.ra"), &["--force"]).exits(0).said();

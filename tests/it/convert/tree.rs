@@ -171,12 +171,12 @@ fn several_inputs_are_converted_into_one_directory_that_may_exist() {
     let new = path("new.npy");
     fs::copy(&a, &new).unwrap();
     let ran = convert_all(&[&new, &a], &path("mine"), &[]).exits(2);
-    ran.says(&["2 files are in", "`a.ra`, `a.yaml`", "--force"]);
+    ran.says(&["2 files exist in", "`a.ra`, `a.yaml`", "--force"]);
     assert_eq!(read_tree(&path("mine")), before);
     // A hand-written description stays as long as it fits.
     let text = fs::read_to_string(path("mine/a.yaml")).unwrap() + "    attributes: {units: K}\n";
     fs::write(path("mine/a.yaml"), &text).unwrap();
-    convert_all(&[&new, &a], &path("mine"), &["--force"]).exits(0).says(&["still describes it"]);
+    convert_all(&[&new, &a], &path("mine"), &["--force"]).exits(0).says(&["still describes the array"]);
     assert_eq!(fs::read_to_string(path("mine/a.yaml")).unwrap(), text);
     fs::write(path("a.npy"), npy("'|u1'", false, "(2,)", b"ab")).unwrap();
     convert(&path("a.npy"), &path("mine"), &["--force"]).exits(0).says(&["was replaced"]);
@@ -338,7 +338,7 @@ fn links_are_reported_and_not_followed() {
     std::os::unix::fs::symlink(home.path(), path("mine/run1")).unwrap();
     convert(&path("data/run1"), &path("more"), &[]).exits(0);
     let both = convert_all(&[&path("data/a.npy"), &path("data/run1")], &path("mine"), &["--force"]);
-    both.exits(2).says(&["`run1` cannot be written", "not a directory"]);
+    both.exits(2).says(&["`run1` cannot be created", "not a directory"]);
     assert!(!path("b.ra").exists());
     // Nothing is written if one of the outputs cannot be.
     fs::remove_file(path("mine/run1")).unwrap();
