@@ -293,7 +293,7 @@ fn an_inline_value_is_compared_in_every_document() {
         Experiment::new().array("a.ra", Element(0, 2), &[1], &[1, 2]).file("a.yaml", text);
     create(experiment.path(), &scratch.path().join("z.zip"), &[])
         .exits(0)
-        .says(&["warning[DESC009]", "not compared"]);
+        .says(&["warning[DESC009]", "cannot be compared"]);
 }
 
 #[test]

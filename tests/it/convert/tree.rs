@@ -176,7 +176,9 @@ fn several_inputs_are_converted_into_one_directory_that_may_exist() {
     // A hand-written description stays as long as it fits.
     let text = fs::read_to_string(path("mine/a.yaml")).unwrap() + "    attributes: {units: K}\n";
     fs::write(path("mine/a.yaml"), &text).unwrap();
-    convert_all(&[&new, &a], &path("mine"), &["--force"]).exits(0).says(&["still describes the array"]);
+    convert_all(&[&new, &a], &path("mine"), &["--force"])
+        .exits(0)
+        .says(&["still describes the array"]);
     assert_eq!(fs::read_to_string(path("mine/a.yaml")).unwrap(), text);
     fs::write(path("a.npy"), npy("'|u1'", false, "(2,)", b"ab")).unwrap();
     convert(&path("a.npy"), &path("mine"), &["--force"]).exits(0).says(&["was replaced"]);
