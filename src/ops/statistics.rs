@@ -438,7 +438,7 @@ impl Moments {
         }
     }
 
-    /// Adds the moments of the numbers that follow, with the update of Chan, Golub and LeVeque (1979).
+    /// Adds the moments of the numbers that follow, with the update of Chan, Golub and others (1979).
     fn add(&mut self, other: &Self) {
         self.nan += other.nan;
         self.positive += other.positive;

@@ -88,8 +88,8 @@ fn options_that_contradict_a_bag_are_refused() {
         (&["--layout", "bagit", "--bag-info", "A=b\nc"], "line end"),
         (&["--layout", "bagit", "--bag-info", "Payload-Oxum=1.1"], "computed"),
         (&["--layout", "bagit", "--bag-info", "Bagging-Date=today"], "YYYY-MM-DD"),
-        (&["--digest", "sha512"], "sha256 among"),
-        (&["--digest", "sha256,md5"], "only read"),
+        (&["--digest", "sha512"], "include sha256"),
+        (&["--digest", "sha256,md5"], "read but not written"),
         (&["--digest", "blake3"], "unknown digest"),
     ] {
         create(small().path(), &archive, options).exits(2).says(&[words]);
