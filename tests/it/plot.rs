@@ -262,5 +262,5 @@ fn arrays_that_cannot_be_drawn_are_refused_with_a_next_step() {
     let opaque =
         Experiment::new().array("x.ra", crate::experiment::Element(0, 3), &[1], &[1, 2, 3]);
     let file = opaque.path().join("x.ra");
-    assert!(refused(&[file.to_str().unwrap(), "-o", "x.png"]).contains("no picture"));
+    assert!(refused(&[file.to_str().unwrap(), "-o", "x.png"]).contains("cannot plot"));
 }
