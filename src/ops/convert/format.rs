@@ -153,7 +153,7 @@ impl ArrayFormat {
             [FileKind::RawArray, FileKind::Npy, FileKind::Ds, FileKind::Png, FileKind::Unknown];
         if !has_format.contains(&kind) && !kind.may_hold_a_pack() {
             return Err(Error::Unsupported(format!(
-                "`{}` is {kind}, which ra-pack cannot read; save its arrays as .npy or .npz",
+                "`{}` is {kind}, which ra-pack cannot read; see {PAGE} for a way to convert it",
                 escape(&path.to_string_lossy())
             )));
         }

@@ -83,7 +83,7 @@ fn files<'m>(members: &'m [Member], placement: &Placement) -> impl Iterator<Item
 }
 
 /// Returns the file with the most similar name: the whole name, or else the part after the last slash, with or without
-/// its extension.
+/// its extension; or else the only array with a name that contains it.
 fn suggestion<'m>(files: &[&'m str], wanted: &str) -> Option<String> {
     let stem = |name: &'m str| name.strip_suffix(".ra").unwrap_or(name);
     let last = |name: &'m str| name.rsplit_once('/').map_or(name, |(_, last)| last);
