@@ -31,7 +31,7 @@ pub(crate) fn run(bench: &Bench<'_>) {
         let python = &bench.options.python;
         let contestants = vec![
             Contestant::new(
-                "transposed: numpy",
+                "transposed: numpy", // words: the name of a row of the page
                 Kind::Peer,
                 words![python, "-c", PYTHON, "fortran", &rows, &saved],
             )

@@ -25,7 +25,7 @@ ROWS, COLUMNS = 50, 74
 # The fourth command changes one byte, so that the last reports an error.
 COMMANDS = [
     "ra-pack create mooring -o mooring.zip",
-    "ra-pack list mooring.zip --arrays",
+    "ra-pack list mooring.zip thermistors --arrays",
     "ra-pack verify mooring.zip",
     "printf X | dd of=mooring.zip bs=1 seek=30000 conv=notrunc status=none",
     "ra-pack verify mooring.zip",
@@ -107,9 +107,10 @@ def main():
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not program or not chromium:
         sys.exit("needs ra-pack and Chromium")
+    program = pathlib.Path(program).resolve()
     with tempfile.TemporaryDirectory() as scratch:
         directory = pathlib.Path(scratch)
-        os.symlink(pathlib.Path(program).resolve(), directory / "ra-pack")
+        os.symlink(program, directory / "ra-pack")
 
         def quiet(*arguments):
             subprocess.run([program, *arguments, "--quiet"], cwd=directory, check=True, stdout=subprocess.DEVNULL)

@@ -211,7 +211,7 @@ fn tolerances_order_and_documents_of_packs_are_understood() {
     diff(a.path(), &file, &[]).exits(2).says(&["--member NAME"]);
     diff(a.path(), b.path(), &["--max"]).exits(2).says(&["--member NAME"]);
     diff(&file, &file, &["--stat"]).exits(2).says(&["--stat works on two packs"]);
-    diff(a.path(), b.path(), &["--member", "z.ra"]).exits(2).says(&["holds no member `z.ra`"]);
+    diff(a.path(), b.path(), &["--member", "z.ra"]).exits(2).says(&["has no member `z.ra`"]);
 }
 
 /// Returns a directory with one array that is described only by a generated document.

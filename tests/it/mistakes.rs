@@ -292,7 +292,7 @@ const MISTAKES: &[Mistake] = &[
     ),
     ("get exp.zip temp", 2, &["did you mean `thermistors/temperature.ra`?"], NOTHING),
     ("extract exp.zip", 2, &["exists", "`ra-pack extract exp.zip -C DIR`"], NOTHING),
-    ("get exp.zip tiem.ra", 2, &["holds no member `tiem.ra`", "ra-pack list exp.zip"], NOTHING),
+    ("get exp.zip tiem.ra", 2, &["has no member `tiem.ra`", "ra-pack list exp.zip"], NOTHING),
     (
         "get exp.zip sub",
         2,

@@ -77,7 +77,7 @@ fn the_page_of_the_sample_works_in_a_browser() {
             "texts": ["mooring.zip", "Valid", "temperature of the water", "[°C]", "eastward",
                 "manifest-sha256.txt", "deployment.txt", "grey: missing", "Coordinates", "Variables",
                 // words: the README of the sample
-                "2024-06-03", "2024-06-09 04:00 UTC", "numpy.frombuffer", "What to look for"],
+                "2024-06-03", "2024-06-09 04:00 UTC", "numpy.frombuffer", "The six days show"],
             "hits": {"velocity": 2, "degree_celsius": 2, "FLOAT64": 5, "nothing of this": 0,
                 "depth float32 thermistors": 2},
             "links": {"thermistors/temperature": "thermistors/temperature", "time": "time"},
