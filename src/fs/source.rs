@@ -17,7 +17,8 @@ use super::file::positional;
 /// use std::io;
 /// use ra_pack::open::ReadAt;
 ///
-/// An object in a store. A real implementation would request a range.
+/// /// An object in a store. A real implementation would request a range.
+/// struct Object(Vec<u8>);
 ///
 /// impl ReadAt for Object {
 ///     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
