@@ -1,5 +1,7 @@
 //! Checks of optional metadata: known units, long names, a title, and attributes with the wrong name or type.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::contents::{Contents, Described};
@@ -94,8 +96,11 @@ impl Contents {
                 finding.array = Some(path.as_str().to_owned());
             }
         }
-        for (path, _) in self.unattached() {
-            findings.push(self.describes_nothing(path));
+        let mut unattached = self.unattached().map(|(path, _)| path).peekable();
+        if unattached.peek().is_some() {
+            let undescribed = by_directory(self.undescribed().map(|(path, _)| path));
+            let arrays = by_directory(self.arrays.keys());
+            findings.extend(unattached.map(|path| describes_nothing(path, &undescribed, &arrays)));
         }
         let has_title = || self.own_attributes().iter().any(|attribute| attribute.name == "title");
         if of_pack && !self.arrays.is_empty() && !has_title() {
@@ -104,22 +109,6 @@ impl Contents {
             findings.push(finding.in_member(PACK_DOCUMENT).hint(title));
         }
         findings
-    }
-
-    fn describes_nothing(&self, document: &MemberPath) -> Finding {
-        let message = format!(
-            "the document describes no array, because `{}.ra` does not exist",
-            document.stem()
-        );
-        let finding = Finding::new(Code::DescribesNothing, message).in_member(document.as_str());
-        let beside = || self.arrays.keys().filter(|path| path.parent() == document.parent());
-        let undescribed =
-            beside().filter(|path| self.undescribed().any(|(other, _)| other == *path));
-        let near = ndl::nearest(document.stem(), undescribed.map(MemberPath::stem));
-        match near.or_else(|| ndl::nearest(document.stem(), beside().map(MemberPath::stem))) {
-            Some(near) => finding.hint(format!("did you mean `{near}.yaml`?")),
-            None => finding,
-        }
     }
 
     /// Returns the 1-D arrays that are coordinates with values that should be in order.
@@ -135,6 +124,37 @@ impl Contents {
                 described.is_none_or(|described| is_number(&described.entity.array().datatype))
             })
             .collect()
+    }
+}
+
+/// Stems of arrays, by directory.
+type Directories<'a> = BTreeMap<Option<&'a str>, Vec<&'a str>>;
+
+fn by_directory<'a>(arrays: impl Iterator<Item = &'a MemberPath>) -> Directories<'a> {
+    let mut directories = Directories::new();
+    for path in arrays {
+        directories.entry(path.parent()).or_default().push(path.stem());
+    }
+    directories
+}
+
+/// Makes the finding about a description without an array. It is probably meant for an array with a similar name, first
+/// of those that have no description.
+fn describes_nothing(
+    document: &MemberPath,
+    undescribed: &Directories<'_>,
+    arrays: &Directories<'_>,
+) -> Finding {
+    let (stem, directory) = (document.stem(), document.parent());
+    let message = format!("the document describes no array, because `{stem}.ra` does not exist");
+    let finding = Finding::new(Code::DescribesNothing, message).in_member(document.as_str());
+    let near = |known: &Directories<'_>| {
+        let names = known.get(&directory).into_iter().flatten().copied();
+        ndl::nearest(stem, names).map(str::to_owned)
+    };
+    match near(undescribed).or_else(|| near(arrays)) {
+        Some(near) => finding.hint(format!("did you mean `{near}.yaml`?")),
+        None => finding,
     }
 }
 

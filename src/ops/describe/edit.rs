@@ -252,25 +252,18 @@ impl Place {
                 return Err(Error::array(name, (**source).clone()));
             }
         }
+        self.describe(options, |array| wanted.arrays.contains_key(array));
+        Ok(())
+    }
+
+    /// Adds descriptions for arrays that have none and are chosen by their names.
+    pub(super) fn describe(&mut self, options: &DescribeOptions, is_chosen: impl Fn(&str) -> bool) {
         for (document, text) in describe_missing(&self.contents, options.dimcoords) {
-            if wanted
-                .arrays
-                .keys()
-                .any(|path| path.without_extension() == document.without_extension())
-            {
+            if is_chosen(&format!("{}.{ARRAY_EXTENSION}", document.without_extension())) {
                 let facts = DescriptionFacts::parse(document.as_str(), text);
                 self.contents.descriptions.insert(document.clone(), Box::new(facts));
                 self.made.insert(document);
             }
-        }
-        Ok(())
-    }
-
-    /// Adds descriptions for all arrays that have none.
-    pub(super) fn describe_all(&mut self, options: &DescribeOptions) {
-        for (document, text) in describe_missing(&self.contents, options.dimcoords) {
-            let facts = DescriptionFacts::parse(document.as_str(), text);
-            self.contents.descriptions.insert(document, Box::new(facts));
         }
     }
 
@@ -421,10 +414,10 @@ impl<'p> Editing<'p> {
         let after = place.contents_with(&texts);
         refused.extend(place.new_errors(&after));
         // Warns about mistakes such as unknown units at once.
+        let changed: BTreeSet<&str> = texts.iter().map(|(document, ..)| *document).collect();
         report.findings.extend(after.metadata_findings(false).into_iter().filter(|finding| {
-            let member = finding.member.as_deref();
             matches!(finding.code, Code::UnknownUnits | Code::OutsideType)
-                && texts.iter().any(|(document, ..)| Some(*document) == member)
+                && finding.member.as_deref().is_some_and(|member| changed.contains(member))
         }));
         if !refused.is_empty() {
             return Err(place.refused(refused));

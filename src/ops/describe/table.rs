@@ -1,5 +1,6 @@
 //! The metadata of many arrays as a CSV table for spreadsheets: one line per array.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::DescribeOptions;
@@ -26,9 +27,9 @@ const ATTRIBUTES: [&str; 3] = ["units", "long_name", "standard_name"];
 /// [`Error::Io`] if the target cannot be read.
 pub fn metadata_table(target: impl AsRef<Path>, options: &DescribeOptions) -> Result<String> {
     let mut place = Place::open(target.as_ref(), options)?;
-    place.describe_all(options);
+    place.describe(options, |_| true);
     let contents = &place.contents;
-    let coordinates: Vec<_> = contents.coordinates().into_iter().map(|it| it.name).collect();
+    let coordinates: BTreeSet<_> = contents.coordinates().into_iter().map(|it| it.name).collect();
     let mut table = String::new();
     push_line(&mut table, [NAME, SHAPE, DIMS].into_iter().chain(ATTRIBUTES));
     for (path, facts) in &contents.arrays {
