@@ -336,8 +336,6 @@ struct Table {
     /// Width of the screen, in columns.
     limit: usize,
     color: bool,
-    /// Whether the table has a column of sizes.
-    sizes: bool,
     /// Whether each title has a line of its own, below the other cells.
     titles_below: bool,
 }
@@ -353,7 +351,7 @@ const BELOW: &str = "    ";
 
 impl Table {
     fn new(limit: usize, color: bool) -> Self {
-        Self { widths: [0; COLUMNS], limit, color, sizes: true, titles_below: false }
+        Self { widths: [0; COLUMNS], limit, color, titles_below: false }
     }
 
     /// Widens the columns to fit these cells.
@@ -374,16 +372,13 @@ impl Table {
             return;
         }
         let size = std::mem::take(&mut self.widths[SIZE]);
-        self.sizes = false;
         let title = self.widths[TITLE];
         let room = (self.limit + title).saturating_sub(self.width());
         if !is_tree && room < title.min(LEAST_TITLE) {
             self.titles_below = true;
             self.widths[TITLE] = 0;
-            self.widths[SIZE] = size;
-            self.sizes = self.width() <= self.limit;
-            if !self.sizes {
-                self.widths[SIZE] = 0;
+            if self.width() + size + GAP <= self.limit {
+                self.widths[SIZE] = size;
             }
         }
     }
@@ -415,7 +410,7 @@ impl Table {
         {
             let begins = start;
             start += if width > 0 { width + GAP } else { 0 };
-            if cell.text.is_empty() || (nth == SIZE && !self.sizes) {
+            if cell.text.is_empty() || (nth == SIZE && width == 0) {
                 continue;
             }
             if nth == TITLE && self.titles_below {

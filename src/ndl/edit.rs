@@ -186,6 +186,9 @@ struct Walk<'t> {
     changes: Vec<ValueChange>,
 }
 
+/// The old and the new text of a value.
+type FromTo = (Option<String>, Option<String>);
+
 /// Why the last change cannot be made.
 type Why = &'static str;
 
@@ -394,31 +397,30 @@ impl Walk<'_> {
         self.changes.push(ValueChange { path, index: self.index, line, from, to });
     }
 
-    /// Notes an addition; of attributes, one each.
+    /// Notes an added value, or each of added attributes.
     fn note_added(&mut self, node: &Node, value: &Value) {
-        match value {
-            Value::Map(entries) if self.is_of_many() => {
-                for (key, value) in entries {
-                    self.path.push(key.clone());
-                    self.note_added(node, value);
-                    self.path.pop();
-                }
-            }
-            value => self.note(node, None, Some(value.to_line())),
-        }
+        self.note_each(node, value, &|text| (None, Some(text)));
     }
 
-    /// Notes a removal; of attributes, one each.
+    /// Notes a removed value, or each of removed attributes.
     fn note_removed(&mut self, node: &Node, value: &Value) {
+        self.note_each(node, value, &|text| (Some(text), None));
+    }
+
+    /// Notes a value, or each of several named ones; `change` makes the old and the new text of it.
+    fn note_each(&mut self, node: &Node, value: &Value, change: &dyn Fn(String) -> FromTo) {
         match value {
             Value::Map(entries) if self.is_of_many() => {
                 for (key, value) in entries {
                     self.path.push(key.clone());
-                    self.note_removed(node, value);
+                    self.note_each(node, value, change);
                     self.path.pop();
                 }
             }
-            value => self.note(node, Some(value.to_line()), None),
+            value => {
+                let (from, to) = change(value.to_line());
+                self.note(node, from, to);
+            }
         }
     }
 
