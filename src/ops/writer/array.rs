@@ -27,13 +27,14 @@ pub struct NewArray<'p, 'w, C> {
     dims: Option<Vec<String>>,
     order: Order,
     datatype: Option<Datatype>,
+    fill_value: Option<Value>,
     attributes: Vec<(String, Value)>,
 }
 
 impl<'p, 'w, C> NewArray<'p, 'w, C> {
     pub(super) fn new(pack: &'p mut PackWriter<'w>, name: String, content: C) -> Self {
-        let (dims, order, datatype, attributes) = <_>::default();
-        Self { pack, name, content, dims, order, datatype, attributes }
+        let (dims, order, datatype, fill_value, attributes) = <_>::default();
+        Self { pack, name, content, dims, order, datatype, fill_value, attributes }
     }
 
     /// Sets the names of the dimensions, in the order of the shape.
@@ -71,6 +72,12 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
         self
     }
 
+    /// Sets the element that means "nothing was written", as `storage.fillvalue` of the description.
+    pub fn fill_value(mut self, value: impl Into<Value>) -> Self {
+        self.fill_value = Some(value.into());
+        self
+    }
+
     /// Sets the order of the elements in the file: [`Order::Column`] (the default) or [`Order::Row`], which lists the
     /// dims of the header in reverse. A row-major [`ArrayViewD`] is then written without reordering.
     pub fn order(mut self, order: Order) -> Self {
@@ -94,14 +101,22 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
         let mut array = pack::describe(path.stem(), &header, Encoding::Raw);
         let shape = shape_of(header.dims(), self.order);
         array.shape = shape.iter().copied().map(Extent::Fixed).collect();
+        let datatype = self.datatype.clone();
+        array.datatype = datatype.clone().unwrap_or(array.datatype);
+        if array.datatype == Datatype::String {
+            array.shape.clear(); // one text, whose bytes are the elements
+        }
         if self.order == Order::Row {
             array.storage.get_or_insert_with(Storage::default).order = Order::Row;
         }
+        if let Some(value) = &self.fill_value {
+            array.storage.get_or_insert_with(Storage::default).fillvalue = Some(value.clone());
+        }
         let mut is_coordinate = false;
         if let Some(names) = &self.dims {
-            if names.len() != shape.len() {
-                let reason =
-                    format!("expected {1} dimension names, found {0}", names.len(), shape.len());
+            let expected = array.shape.len();
+            if names.len() != expected {
+                let reason = format!("expected {expected} dimension names, found {}", names.len());
                 return Err(self.mismatch(reason));
             }
             is_coordinate = **names == [path.stem()];
@@ -115,8 +130,6 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
                 named.for_each(|(extent, name)| *extent = Extent::Coord(name.clone()));
             }
         }
-        let datatype = self.datatype;
-        array.datatype = datatype.clone().unwrap_or(array.datatype);
         for (name, value) in self.attributes {
             set_attribute(&mut array.attributes, &name, value)?;
         }
