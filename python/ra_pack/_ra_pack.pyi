@@ -28,6 +28,7 @@ class _Array(TypedDict):
     order: Literal["C", "F"]
     element: str | None
     fill_value: Any
+    values: NDArray[Any] | None
 
 class _Group(TypedDict):
     path: str

@@ -223,12 +223,9 @@ impl Array {
                 coords
                     .set_item(name, Self::new(Arc::clone(&self.shared), member, opened, found))?;
             } else if let Some(description) = coordinate.description
-                && let Some(value) = &description.value
+                && let Some(stated) = numpy::stated(py, &description)?
             {
-                let word = description.datatype.word().filter(|word| *word != "string");
-                let value = values::object(py, value)?;
-                let made = numpy::numpy(py)?.call_method1(intern!(py, "array"), (value, word))?;
-                coords.set_item(name, made)?;
+                coords.set_item(name, stated)?;
             }
         }
         Ok(self.coords.get_or_init(py, || coords.unbind()).bind(py).clone())

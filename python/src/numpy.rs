@@ -9,7 +9,7 @@ use ra_pack::interchange::{ExportOptions, Variable};
 use ra_pack::ndl::{Datatype, Extent, Ndarray, Order};
 use ra_pack::ra::{ElementType, Flags, Header};
 
-use crate::errors;
+use crate::{errors, values};
 
 /// Returns the module `numpy`.
 pub(crate) fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
@@ -106,4 +106,15 @@ pub(crate) fn letter(order: Order) -> &'static str {
 /// Returns whether an array is one text, whose bytes are the elements in the file.
 pub(crate) fn is_text(description: &Ndarray) -> bool {
     description.datatype == Datatype::String && description.shape.is_empty()
+}
+
+/// Returns the elements that a description contains; `None` if it has none.
+pub(crate) fn stated<'py>(
+    py: Python<'py>,
+    description: &Ndarray,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let Some(value) = &description.value else { return Ok(None) };
+    let number = description.datatype.word().filter(|word| *word != "string");
+    let value = values::object(py, value)?;
+    numpy(py)?.call_method1(intern!(py, "array"), (value, number)).map(Some)
 }

@@ -79,5 +79,8 @@ fn array_dict<'py>(py: Python<'py>, array: &OutlineArray<'_>) -> PyResult<Bound<
     let fill = storage.and_then(|storage| storage.fillvalue.as_ref());
     let fill = fill.map(|value| values::object(py, value)).transpose()?;
     dict.set_item(intern!(py, "fill_value"), fill)?;
+    let stated = description.filter(|_| array.member.is_none());
+    let stated = stated.map(|description| numpy::stated(py, description)).transpose()?;
+    dict.set_item(intern!(py, "values"), stated.flatten())?;
     Ok(dict)
 }

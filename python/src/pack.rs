@@ -288,8 +288,9 @@ impl Pack {
     ///     ``attrs`` of the pack, and ``groups``: a list of dicts with ``path`` (such as ``run1``; empty for the root),
     ///     ``attrs``, ``dimensions`` (``name``, ``length`` and ``coordinate``, the name of its array or None),
     ///     ``coordinates`` and ``variables``. Those are lists of dicts with ``name``, ``array`` (the name in the pack;
-    ///     None for a coordinate without a file), ``shape``, ``dims``, ``attrs``, ``order``, ``element`` and
-    ///     ``fill_value``. Dimensions without a name are None.
+    ///     None for a coordinate without a file), ``shape``, ``dims``, ``attrs``, ``order``, ``element``,
+    ///     ``fill_value`` and ``values``, which are those of a coordinate without a file. Dimensions without a name are
+    ///     None.
     #[pyo3(signature = (group=None))]
     fn outline<'py>(&self, py: Python<'py>, group: Option<String>) -> PyResult<Bound<'py, PyDict>> {
         self.shared.opened(py)?; // not closed
