@@ -38,7 +38,7 @@ def test_create_refuses_a_source_with_all_its_problems(source, tmp_path):
     with pytest.raises(ra_pack.Refused, match="2 errors") as raised:
         ra_pack.create(source, tmp_path / "pack.zip")
     first, second = raised.value.findings
-    assert (first.member, first.severity, first.line, first.column) == ("run1/x.yaml", "error", 2, 27)
+    assert (first.member, first.severity, first.line, first.column) == ("run1/x.yaml", "error", 2, 28)
     assert second.member == "y.yaml" and second.expected and second.found
     assert str(first) in str(raised.value) and first.code in str(first)
     assert not (tmp_path / "pack.zip").exists()
@@ -62,8 +62,8 @@ def test_verify_reports_every_problem_as_the_command_does(source, tmp_path):
     assert report.valid and report and report.findings == [] and report.contents_read
     assert report.intact == {"members": 6, "arrays": 2, "bytes": report.bytes}
     content = bytearray(path.read_bytes())
-    for array in [np.arange(12, dtype="<f4"), np.arange(5, dtype="<i8")]:
-        content[content.index(array.tobytes())] ^= 1
+    for array in [np.arange(12, dtype="<f4").reshape(3, 4), np.arange(5, dtype="<i8")]:
+        content[content.index(array.tobytes("F"))] ^= 1
     path.write_bytes(content)
     report = ra_pack.verify(path)
     assert not report.valid and not report
