@@ -366,7 +366,7 @@ impl Groups {
             Subject::Coordinate(path) => (path, true),
             Subject::Stated(info) => {
                 let name = place(info).1;
-                let units = info.units.as_deref();
+                let description = info.description.as_ref();
                 return OutlineArray {
                     name,
                     member: None,
@@ -375,11 +375,8 @@ impl Groups {
                     dimensions: vec![Some(name.into())],
                     order: Order::Column,
                     described: true,
-                    attributes: units
-                        .and_then(|it| Attribute::new("units", it))
-                        .into_iter()
-                        .collect(),
-                    description: None,
+                    attributes: description.map_or_else(Vec::new, |it| it.attributes.clone()),
+                    description: description.map(Cow::Borrowed),
                 };
             }
         };

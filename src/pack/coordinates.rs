@@ -286,7 +286,7 @@ pub(crate) fn group_in_pack(member: &str, group: &str) -> String {
 }
 
 /// A coordinate that names dimensions of arrays.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CoordinateInfo {
@@ -306,6 +306,9 @@ pub struct CoordinateInfo {
     pub last: Option<String>,
     /// The number of arrays with this coordinate.
     pub arrays: u64,
+    /// The description of a coordinate that has no file.
+    #[serde(skip)]
+    pub description: Option<Ndarray>,
 }
 
 impl CoordinateInfo {
@@ -368,6 +371,11 @@ impl Contents {
                     let of_pack = || Some(self.pack_document.as_ref()?.index()?.entity(&path)?.1);
                     let stated = beside.map(|beside| beside.entity).or_else(of_pack);
                     stated.inspect(|entity| info.take(*entity));
+                    if file.is_none() {
+                        let own = own.map(|(_, own)| own);
+                        let described = own.or_else(|| stated.map(|entity| entity.array()));
+                        info.description = described.cloned();
+                    }
                 }
                 info.arrays += u64::from(used.insert(path));
             }
