@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use ndarray::ArrayViewD;
 
-use super::{PackWriter, set_attribute};
+use super::{PackWriter, new_attribute};
 use crate::error::{Error, Result};
 use crate::fs::File;
-use crate::ndl::{Datatype, Document, Extent, Order, Storage, Value};
+use crate::ndl::{Attribute, Datatype, Document, Extent, Order, Storage, Value};
 use crate::pack::{self, ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, group_of, is_made_of, shape_of};
 use crate::path::MemberPath;
 use crate::pipeline;
@@ -27,13 +27,16 @@ pub struct NewArray<'p, 'w, C> {
     dims: Option<Vec<String>>,
     order: Order,
     datatype: Option<Datatype>,
-    attributes: Vec<(String, Value)>,
+    fill_value: Option<Value>,
+    attributes: Vec<Attribute>,
+    /// The first attribute that has no counterpart in NDL.
+    refused: Option<Error>,
 }
 
 impl<'p, 'w, C> NewArray<'p, 'w, C> {
     pub(super) fn new(pack: &'p mut PackWriter<'w>, name: String, content: C) -> Self {
-        let (dims, order, datatype, attributes) = <_>::default();
-        Self { pack, name, content, dims, order, datatype, attributes }
+        let (dims, order, datatype, fill_value, attributes, refused) = <_>::default();
+        Self { pack, name, content, dims, order, datatype, fill_value, attributes, refused }
     }
 
     /// Sets the names of the dimensions, in the order of the shape.
@@ -59,7 +62,16 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
 
     /// Sets an attribute to a number, a text, or a list of numbers or texts.
     pub fn attribute(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.attributes.push((name.into(), value.into()));
+        match new_attribute(&name.into(), value.into()) {
+            Ok(attribute) => attribute.put_into(&mut self.attributes),
+            Err(error) => self.refused = self.refused.or(Some(error)),
+        }
+        self
+    }
+
+    /// Sets an attribute with its datatype, such as a `float32`. [`attribute`](Self::attribute) chooses the datatype.
+    pub fn typed_attribute(mut self, attribute: Attribute) -> Self {
+        attribute.put_into(&mut self.attributes);
         self
     }
 
@@ -68,6 +80,12 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
     /// the datatype.
     pub fn datatype(mut self, datatype: Datatype) -> Self {
         self.datatype = Some(datatype);
+        self
+    }
+
+    /// Sets the element that means "nothing was written", as `storage.fillvalue` of the description.
+    pub fn fill_value(mut self, value: impl Into<Value>) -> Self {
+        self.fill_value = Some(value.into());
         self
     }
 
@@ -85,6 +103,9 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
 
     /// Stages the description and the header.
     fn stage(self, header: Header) -> Result<ArrayStream<'p, 'w>> {
+        if let Some(error) = self.refused {
+            return Err(error);
+        }
         if self.order == Order::RowUnreversed || header.is_encoded() {
             return Err(self.mismatch("cannot write an array with this order or encoding"));
         }
@@ -96,6 +117,9 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
         array.shape = shape.iter().copied().map(Extent::Fixed).collect();
         if self.order == Order::Row {
             array.storage.get_or_insert_with(Storage::default).order = Order::Row;
+        }
+        if let Some(value) = &self.fill_value {
+            array.storage.get_or_insert_with(Storage::default).fillvalue = Some(value.clone());
         }
         let mut is_coordinate = false;
         if let Some(names) = &self.dims {
@@ -117,9 +141,7 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
         }
         let datatype = self.datatype;
         array.datatype = datatype.clone().unwrap_or(array.datatype);
-        for (name, value) in self.attributes {
-            set_attribute(&mut array.attributes, &name, value)?;
-        }
+        array.attributes = self.attributes;
         let mut document = Document::flat();
         let group = document.groups.first_mut().expect("a flat document has one group");
         if is_coordinate {

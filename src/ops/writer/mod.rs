@@ -74,6 +74,8 @@ pub struct PackWriter<'w> {
     names: BTreeSet<MemberPath>,
     /// Attributes of the pack.
     attributes: Vec<Attribute>,
+    /// Attributes of groups, by the path of the group.
+    group_attributes: BTreeMap<String, Vec<Attribute>>,
     /// Lengths of named dimensions, by the group of the array and the name in it.
     dims: BTreeMap<(String, String), u64>,
     /// Members that are not complete, including those that failed.
@@ -171,7 +173,7 @@ impl<'w> PackWriter<'w> {
     }
 
     fn begin(archive: PathBuf, options: CreateOptions, staged: PendingDirectory) -> Self {
-        let (names, attributes, dims, incomplete, warnings) = <_>::default();
+        let (names, attributes, group_attributes, dims, incomplete, warnings) = <_>::default();
         let (replaces, old, sink) = (options.force, None, None);
         let mut options = options;
         let exclude = std::mem::take(&mut options.exclude);
@@ -184,6 +186,7 @@ impl<'w> PackWriter<'w> {
             staged,
             names,
             attributes,
+            group_attributes,
             dims,
             incomplete,
             old,
@@ -200,6 +203,39 @@ impl<'w> PackWriter<'w> {
     /// [`Error::Unsupported`] for any other value.
     pub fn attribute(&mut self, name: impl Into<String>, value: impl Into<Value>) -> Result<()> {
         set_attribute(&mut self.attributes, &name.into(), value.into())
+    }
+
+    /// Sets an attribute of a group, which is a directory such as `run1`, to a number, a text, or a list of numbers or
+    /// texts.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for any other value, and [`Error::InvalidPath`] if the name of the group is not valid.
+    pub fn group_attribute(
+        &mut self,
+        group: impl AsRef<str>,
+        name: impl Into<String>,
+        value: impl Into<Value>,
+    ) -> Result<()> {
+        let attribute = new_attribute(&name.into(), value.into())?;
+        self.typed_attribute(group, attribute)
+    }
+
+    /// Sets an attribute of a group, or of the pack if `group` is empty, with its datatype, such as a `float32`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidPath`] if the name of the group is not valid.
+    pub fn typed_attribute(&mut self, group: impl AsRef<str>, attribute: Attribute) -> Result<()> {
+        let group = group.as_ref().trim_matches('/');
+        let attributes = if group.is_empty() {
+            &mut self.attributes
+        } else {
+            let path = format!("/{}", MemberPath::new(group)?.as_str());
+            self.group_attributes.entry(path).or_default()
+        };
+        attribute.put_into(attributes);
+        Ok(())
     }
 
     /// Returns a builder for an array with its description, in the file `name`. The extension `.ra` is added if it is
@@ -417,6 +453,10 @@ impl<'w> PackWriter<'w> {
         let mut root = Group::new("/");
         root.attributes = std::mem::take(&mut self.attributes);
         let mut groups = BTreeMap::from([("/".to_owned(), root)]);
+        for (path, attributes) in std::mem::take(&mut self.group_attributes) {
+            let group = Group { attributes, ..Group::new(&*path) };
+            groups.insert(path, group);
+        }
         let mut dims = std::mem::take(&mut self.dims);
         let stated = self.old.as_ref().and_then(|old| old.stated.as_ref());
         for (group, coordinate) in stated.iter().flat_map(|document| document.dimcoords()) {
@@ -496,12 +536,16 @@ pub(super) fn set_attribute(
     name: &str,
     value: Value,
 ) -> Result<()> {
-    let Some(attribute) = Attribute::new(name, value) else {
-        return Err(Error::Unsupported(format!(
+    new_attribute(name, value)?.put_into(attributes);
+    Ok(())
+}
+
+/// Makes an attribute with the datatype of its value.
+fn new_attribute(name: &str, value: Value) -> Result<Attribute> {
+    Attribute::new(name, value).ok_or_else(|| {
+        Error::Unsupported(format!(
             "the attribute `{}` must be a number, a text, or a list of at least one number or text",
             escape(name)
-        )));
-    };
-    attribute.put_into(attributes);
-    Ok(())
+        ))
+    })
 }
