@@ -1,5 +1,6 @@
 //! Layout of the help: commands in groups, and each option on its own line.
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 
 use clap::builder::StyledStr;
@@ -18,11 +19,10 @@ const GROUPS: [(&str, &[&str]); 5] = [
 ];
 
 /// Replaces a request for help with the help in this layout. Returns other errors of the command line unchanged.
-pub(super) fn answer(error: Error) -> Error {
+pub(super) fn answer(error: Error, mut words: Vec<OsString>) -> Error {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             // Parses the command line again, with the other layout. `help COMMAND` is `COMMAND --help`.
-            let mut words: Vec<_> = std::env::args_os().collect();
             if words.get(1).is_some_and(|word| word == "help") {
                 words.remove(1);
                 words.push("--help".into());

@@ -20,9 +20,11 @@ mod reference;
 mod report;
 mod shell;
 mod show;
+mod signals;
 mod text;
 mod verify;
 
+use std::ffi::OsString;
 use std::io;
 
 use clap::Parser as _;
@@ -30,7 +32,6 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use self::args::{Cli, Command};
 use self::output::Output;
-pub(crate) use self::progress::erase as erase_progress;
 
 /// Outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,18 +93,34 @@ impl From<ra_pack::list::InvalidPattern> for Failure {
     }
 }
 
+/// Runs the program with these words of the command line, of which the first is its name. Returns the exit status.
+pub(crate) fn main(words: Vec<OsString>) -> u8 {
+    let ending = parse(words).map_or_else(
+        |ending| ending,
+        |cli| {
+            signals::stop_on_signals();
+            run(&cli)
+        },
+    );
+    match ending {
+        Ending::Clean => 0,
+        Ending::Findings => 1,
+        Ending::Failed => 2,
+    }
+}
+
 /// Parses the command line. Prints help, the version or an error if there is no command to run.
 ///
 /// # Errors
 ///
 /// The [`Ending`] if there is no command to run.
-pub(crate) fn parse() -> Result<Cli, Ending> {
-    Cli::try_parse().map_err(|error| {
-        let mut error = help::answer(error);
+fn parse(words: Vec<OsString>) -> Result<Cli, Ending> {
+    Cli::try_parse_from(words.clone()).map_err(|error| {
+        let is_unsafe =
+            words.iter().any(|typed| typed.to_string_lossy().contains(ra_pack::path::is_unsafe));
+        let mut error = help::answer(error, words);
         only_helpful_tips(&mut error);
-        if std::env::args_os()
-            .any(|typed| typed.to_string_lossy().contains(ra_pack::path::is_unsafe))
-        {
+        if is_unsafe {
             let text = error.render().to_string();
             let lines: Vec<_> =
                 text.lines().map(|line| ra_pack::path::escape(line).to_string()).collect();
@@ -137,7 +154,7 @@ fn only_helpful_tips(error: &mut clap::Error) {
 }
 
 /// Runs the command.
-pub(crate) fn run(cli: &Cli) -> Ending {
+fn run(cli: &Cli) -> Ending {
     let output = Output::new(cli.shared.color, cli.shared.quiet, cli.shared.progress);
     let result = match &cli.command {
         Command::Create(args) => create::run(args, &output),

@@ -26,7 +26,7 @@ const ALLOWED: &[(&[&str], &[&str])] = &[
     (&["clap", "annotate_snippets", "serde_json::"], &["cli"]),
     // The library names its own options; `cli/diagnostics` replaces them by those of the command.
     (&["by --", "with --", "give --", "use --", "leave --"], &["cli"]),
-    (&["ctrlc::", "signal_hook::"], &["main"]),
+    (&["ctrlc::", "signal_hook::"], &["cli/signals"]),
     (&["terminal_size::"], &["cli/output"]),
     (&["print!(", "println!(", "io::stdout", "io::stderr"], &["cli/output"]),
     (&["ExitCode"], &["main"]),

@@ -376,20 +376,29 @@ impl PackedArray {
         })
     }
 
+    /// Plans to read a slice with the fastest index first.
+    pub(super) fn plan(&self, slice: &[SliceInfoElem]) -> Result<SlicePlan> {
+        let decoded = self.laid_out(self.header()?.decoded());
+        let mut slice = slice.to_vec();
+        if self.is_reversed() {
+            slice.reverse();
+        }
+        let plan = SlicePlan::new(decoded.dims(), decoded.element().elbyte(), &slice);
+        plan.map_err(|error| self.unreadable(error.into()))
+    }
+
     /// Reads a slice with the fastest index first.
-    fn part<R>(
+    pub(super) fn part<R>(
         &self,
         slice: &[SliceInfoElem],
         read: impl FnOnce(&Header, u64, &[SliceInfoElem], &mut ReadElements<'_>) -> Result<R, ReadError>,
     ) -> Result<R> {
         let (header, mut slice) = (self.header()?, slice.to_vec());
+        let bytes = self.plan(&slice)?.data_len();
+        self.pack.check_room(self.name(), bytes)?;
         if self.is_reversed() {
             slice.reverse();
         }
-        let decoded = self.laid_out(header.decoded());
-        let plan = SlicePlan::new(decoded.dims(), decoded.element().elbyte(), &slice);
-        let bytes = plan.map_err(|error| self.unreadable(error.into()))?.data_len();
-        self.pack.check_room(self.name(), bytes)?;
         self.read_data(header, self.stored(header)?, |header, read_at| {
             let header = self.laid_out(header.clone());
             read(&header, header.header_len() + header.data_len(), &slice, read_at)
@@ -423,21 +432,9 @@ impl PackedArray {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn view<T: Element>(&self) -> Result<ArrayViewD<'_, T>> {
-        let Some(map) = &self.pack.state.map else {
-            return Err(self.not_viewable(NotViewable::NotMapped));
-        };
-        let Some(start) = self.found.member.data_offset() else {
-            return Err(self.not_viewable(NotViewable::Compressed));
-        };
+        let bytes = self.mapped()?;
         self.check_structure::<T>()?;
         self.header()?;
-        let end = start.saturating_add(self.found.member.size);
-        let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
-        let bytes = range.and_then(|(start, end)| map.bytes().get(start..end));
-        let bytes = bytes.ok_or_else(|| {
-            let finding = Finding::new(Code::BadMemberData, "the archive was truncated");
-            self.pack.damaged(finding.in_member(self.name().to_owned()))
-        })?;
         let view = ra::view(bytes).map_err(|error| match error.kind {
             DecodeErrorKind::NotInPlace { flags } => self.not_viewable(NotViewable::Flags(flags)),
             DecodeErrorKind::Misaligned { expected } => {
@@ -451,6 +448,22 @@ impl PackedArray {
             return rows.map_err(|error| self.mismatch(error.to_string()));
         }
         Ok(if self.is_reversed() { view.reversed_axes() } else { view })
+    }
+
+    /// Returns the bytes of the file in a mapped archive.
+    pub(super) fn mapped(&self) -> Result<&[u8]> {
+        let Some(map) = &self.pack.state.map else {
+            return Err(self.not_viewable(NotViewable::NotMapped));
+        };
+        let Some(start) = self.found.member.data_offset() else {
+            return Err(self.not_viewable(NotViewable::Compressed));
+        };
+        let end = start.saturating_add(self.found.member.size);
+        let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
+        range.and_then(|(start, end)| map.bytes().get(start..end)).ok_or_else(|| {
+            let finding = Finding::new(Code::BadMemberData, "the archive was truncated");
+            self.pack.damaged(finding.in_member(self.name().to_owned()))
+        })
     }
 
     /// Checks that the description has the fields of `T`.
@@ -508,7 +521,7 @@ impl PackedArray {
     }
 
     /// Reads elements from `stored`, or from the stream of all elements.
-    fn read_data<R>(
+    pub(super) fn read_data<R>(
         &self,
         header: &Header,
         stored: Option<(Arc<File>, u64)>,
@@ -590,7 +603,7 @@ impl PackedArray {
 
     /// Reads the whole member and checks it against the manifest. `check` gets the header; `read` gets the rest, and
     /// the length of the file if the container confirms it.
-    fn read_with<R>(
+    pub(super) fn read_with<R>(
         &self,
         check: impl FnOnce(&Header) -> Result<()>,
         read: impl FnOnce(&Header, &mut CheckedReader, Option<u64>) -> Result<R, ReadError>,
@@ -640,13 +653,13 @@ impl PackedArray {
         }
     }
 
-    fn not_viewable(&self, reason: NotViewable) -> Error {
+    pub(super) fn not_viewable(&self, reason: NotViewable) -> Error {
         Error::NotViewable { name: self.name().to_owned(), reason }
     }
 
     /// Checks that the whole array fits into the memory limit: its elements, the trailing metadata, and the encoded
     /// data.
-    fn check_room(&self, header: &Header) -> Result<()> {
+    pub(super) fn check_room(&self, header: &Header) -> Result<()> {
         let stored = self.found.member.size.saturating_sub(header.header_len());
         let decoded = if header.is_encoded() { header.data_len() } else { 0 };
         self.pack.check_room(self.name(), stored.saturating_add(decoded))
@@ -656,7 +669,7 @@ impl PackedArray {
         Error::array(self.name().to_owned(), source)
     }
 
-    fn mismatch(&self, reason: impl ToString) -> Error {
+    pub(super) fn mismatch(&self, reason: impl ToString) -> Error {
         Error::mismatch(self.name(), reason)
     }
 }

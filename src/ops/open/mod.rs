@@ -3,6 +3,7 @@
 mod array;
 mod attributes;
 mod axes;
+mod bytes;
 mod lone;
 mod manifest;
 mod missing;

@@ -115,6 +115,11 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
         let mut array = pack::describe(path.stem(), &header, Encoding::Raw);
         let shape = shape_of(header.dims(), self.order);
         array.shape = shape.iter().copied().map(Extent::Fixed).collect();
+        let datatype = self.datatype.clone();
+        array.datatype = datatype.clone().unwrap_or(array.datatype);
+        if array.datatype == Datatype::String {
+            array.shape.clear(); // one text, whose bytes are the elements
+        }
         if self.order == Order::Row {
             array.storage.get_or_insert_with(Storage::default).order = Order::Row;
         }
@@ -123,9 +128,9 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
         }
         let mut is_coordinate = false;
         if let Some(names) = &self.dims {
-            if names.len() != shape.len() {
-                let reason =
-                    format!("expected {1} dimension names, found {0}", names.len(), shape.len());
+            let expected = array.shape.len();
+            if names.len() != expected {
+                let reason = format!("expected {expected} dimension names, found {}", names.len());
                 return Err(self.mismatch(reason));
             }
             is_coordinate = **names == [path.stem()];
@@ -139,8 +144,6 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
                 named.for_each(|(extent, name)| *extent = Extent::Coord(name.clone()));
             }
         }
-        let datatype = self.datatype;
-        array.datatype = datatype.clone().unwrap_or(array.datatype);
         array.attributes = self.attributes;
         let mut document = Document::flat();
         let group = document.groups.first_mut().expect("a flat document has one group");

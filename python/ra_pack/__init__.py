@@ -1,0 +1,94 @@
+"""Packs of scientific arrays: read, write and verify them.
+
+A pack is a zip, a tar or a directory with arrays, their descriptions and a manifest of their SHA-256 digests.
+
+Examples
+--------
+>>> import numpy as np, ra_pack, tempfile, pathlib
+>>> path = pathlib.Path(tempfile.mkdtemp(), "mooring.zip")
+>>> with ra_pack.PackWriter(path, attrs={"title": "Mooring 7"}) as writer:
+...     writer.add("depth", np.array([5.0, 20.0]), dims=["depth"], attrs={"units": "m"})
+...     writer.add("run1/temperature", np.ones((3, 2), "f4"), dims=["time", "depth"])
+>>> pack = ra_pack.open(path)
+>>> pack.attrs
+{'title': 'Mooring 7'}
+>>> list(pack)
+['depth', 'run1/temperature']
+>>> temperature = pack["run1/temperature"]
+>>> temperature.dims, temperature.shape
+(('time', 'depth'), (3, 2))
+>>> temperature[-1]
+array([1., 1.], dtype=float32)
+>>> temperature.coords["depth"].attrs
+{'units': 'm'}
+>>> ra_pack.verify(path).valid
+True
+"""
+
+from collections.abc import Mapping as _Mapping
+from typing import TYPE_CHECKING, Any as _Any
+
+from ._errors import (
+    AlreadyExists,
+    Changed,
+    Damaged,
+    Error,
+    Interrupted,
+    IoError,
+    Mismatch,
+    NoPermission,
+    NoSuchFile,
+    NotAnArray,
+    NotAPack,
+    NotFound,
+    Refused,
+    TooLarge,
+    Unsupported,
+)
+from ._operations import create, verify
+from ._ra_pack import Array, Pack, __version__, open
+from ._reports import CreateReport, Finding, VerifyReport
+from ._writer import PackWriter
+
+if TYPE_CHECKING:
+    from ._write import write
+
+_Mapping.register(Pack)
+
+__all__ = [
+    "AlreadyExists",
+    "Array",
+    "Changed",
+    "CreateReport",
+    "Damaged",
+    "Error",
+    "Finding",
+    "Interrupted",
+    "IoError",
+    "Mismatch",
+    "NoPermission",
+    "NoSuchFile",
+    "NotAPack",
+    "NotAnArray",
+    "NotFound",
+    "Pack",
+    "PackWriter",
+    "Refused",
+    "TooLarge",
+    "Unsupported",
+    "VerifyReport",
+    "__version__",
+    "create",
+    "open",
+    "verify",
+    "write",
+]
+
+
+def __getattr__(name: str) -> _Any:
+    # `write` may need xarray, whose import takes longer than most uses of this module.
+    if name == "write":
+        from ._write import write
+
+        return write
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,36 @@
+"""Parts of `Array` that need no speed."""
+
+from ._ra_pack import Array, open
+
+
+def open_array(path: str, name: str) -> Array:
+    """Open an array of a pack, for `pickle`."""
+    return open(path)[name]
+
+
+def shown(array: Array) -> str:
+    """Return the text of an array, in the style of xarray."""
+    dims = ", ".join(f"{name}: {length}" for name, length in zip(array.dims, array.shape))
+    lines = [f"<ra_pack.Array {array.name!r} ({dims})> {array.dtype}, {_size(array.nbytes)}"]
+    coords = array.coords
+    if coords:
+        lines.append("Coordinates:")
+        width = max(map(len, coords))
+        for name, values in coords.items():
+            lines.append(f"  * {name:<{width}}  {values.dtype} {values.shape}")
+    if array.attrs:
+        lines.append("Attributes:")
+        width = max(map(len, array.attrs))
+        for name, value in array.attrs.items():
+            text = " ".join(str(value).split())
+            lines.append(f"    {name + ':':<{width + 1}}  {text if len(text) <= 80 else text[:79] + '…'}")
+    return "\n".join(lines)
+
+
+def _size(count: int) -> str:
+    size, unit = float(count), "B"
+    for unit in ["B", "kB", "MB", "GB", "TB", "PB"]:
+        if size < 1000 or unit == "PB":
+            break
+        size /= 1000
+    return f"{size:.0f}{unit}" if size >= 100 or unit == "B" else f"{size:.3g}{unit}"

@@ -1,0 +1,152 @@
+"""Reports of operations, and findings."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """An error or a warning about a pack.
+
+    Attributes
+    ----------
+    code : str
+        The kind of the finding, such as `wrong-digest`. ``ra-pack explain CODE`` explains it.
+    severity : {'error', 'warning'}
+        The pack is not valid if there is an error.
+    message : str
+        The problem in one sentence.
+    member : str or None
+        The file, if the finding concerns one.
+    array : str or None
+        The array, if the finding concerns one.
+    line, column : int or None
+        The place in a text, from 1.
+    offset : int or None
+        The offset of a byte, from 0.
+    expected, found : str or None
+        The expected value, and the value that was found.
+    hint : str or None
+        The suggested next step.
+    """
+
+    code: str
+    severity: Literal["error", "warning"]
+    message: str
+    member: str | None = None
+    array: str | None = None
+    line: int | None = None
+    column: int | None = None
+    offset: int | None = None
+    expected: str | None = None
+    found: str | None = None
+    hint: str | None = None
+    text: str = field(default="", repr=False, compare=False)
+
+    def __str__(self) -> str:
+        return self.text or self.message
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateReport:
+    """The archive that was created.
+
+    Attributes
+    ----------
+    archive : str
+        The path, as given.
+    container : str
+        The container: `zip`, `tar`, …
+    layout : str
+        The layout: `plain` or `bagit`.
+    members, arrays : int
+        The number of files, and of arrays among them.
+    metadata : dict
+        The number of arrays without units or names.
+    bytes, archive_bytes : int
+        The size of all files, and of the archive.
+    archive_sha256 : str or None
+        The digest of the archive, if requested.
+    external_manifest : str or None
+        The path of the manifest next to the archive.
+    signature : str or None
+        The path of the signature of that manifest.
+    described : list of str
+        Descriptions that were made from headers.
+    leftovers : list of str
+        Files that an interrupted run left next to the archive.
+    findings : list of Finding
+        Warnings.
+    """
+
+    archive: str
+    container: str
+    layout: str
+    members: int
+    arrays: int
+    metadata: dict[str, int]
+    bytes: int
+    archive_bytes: int
+    described: list[str]
+    leftovers: list[str]
+    findings: list[Finding]
+    archive_sha256: str | None = None
+    external_manifest: str | None = None
+    signature: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifyReport:
+    """The problems of a pack, and counts of its files.
+
+    Attributes
+    ----------
+    target : str
+        The path, as given.
+    container : str or None
+        The container: `zip`, `tar`, `directory`, …; None for an array file.
+    layout : str
+        The layout: `plain` or `bagit`.
+    bag : dict or None
+        The checks of a bag.
+    ro_crate : str or None
+        The metadata file of an RO-Crate.
+    contents_read : bool
+        Whether every byte was checked against a manifest.
+    members, arrays, bytes : int
+        The number of files, the number of arrays among them, and their size.
+    manifests, signatures : list of str
+        The manifests that were used, and their signatures, which are not checked.
+    intact : dict or None
+        The number of files that are intact, if contents were read.
+    metadata : dict or None
+        The number of arrays without units or names.
+    seconds : float
+        The duration.
+    findings : list of Finding
+        Errors and warnings.
+    """
+
+    target: str
+    layout: str
+    contents_read: bool
+    members: int
+    arrays: int
+    bytes: int
+    manifests: list[str]
+    signatures: list[str]
+    seconds: float
+    findings: list[Finding]
+    container: str | None = None
+    bag: dict[str, Any] | None = None
+    ro_crate: str | None = None
+    intact: dict[str, int] | None = None
+    metadata: dict[str, int] | None = None
+
+    @property
+    def valid(self) -> bool:
+        """Whether there is no error. Warnings do not count."""
+        return all(finding.severity != "error" for finding in self.findings)
+
+    def __bool__(self) -> bool:
+        return self.valid

@@ -1,0 +1,220 @@
+"""`PackWriter`: a pack from arrays in memory."""
+
+import os
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _ra_pack
+from ._errors import Mismatch
+from ._operations import Layout, Path
+from ._reports import CreateReport
+
+
+class PackWriter:
+    """A writer of packs, from arrays and files in any order.
+
+    The archive appears under its name when :meth:`finish` has written and synced it. Until then, the content is in a
+    hidden directory next to the archive. Use the writer as a context manager: leaving it calls :meth:`finish`, or
+    deletes everything if there was an exception.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The archive. Its extension determines the container: `.zip`, `.tar`, `.tar.gz` or `.tar.zst`.
+    attrs : dict, optional
+        Attributes of the pack, such as its title.
+    force : bool
+        Replace an existing archive. With `update`, replace its members.
+    update : bool
+        Begin with the content of the archive, which is replaced at the end.
+    layout, container, compression, digests, strict, portable, jobs, external_manifest, archive_digest, timestamp
+        As for :func:`ra_pack.create`.
+
+    Raises
+    ------
+    AlreadyExists
+        If the archive exists, and `force` and `update` are false.
+
+    Examples
+    --------
+    >>> import numpy as np, ra_pack, tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "mooring.zip")
+    >>> with ra_pack.PackWriter(path) as writer:
+    ...     writer.add("temperature", np.zeros((3, 4)), dims=["time", "depth"], attrs={"units": "K"})
+    >>> ra_pack.open(path)["temperature"].attrs
+    {'units': 'K'}
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        attrs: Mapping[str, Any] | None = None,
+        *,
+        force: bool = False,
+        update: bool = False,
+        layout: Layout = "plain",
+        container: str | None = None,
+        compression: str | None = None,
+        digests: Sequence[str] = (),
+        strict: bool = False,
+        portable: bool = False,
+        jobs: int | None = None,
+        external_manifest: bool = True,
+        archive_digest: bool = False,
+        timestamp: int | None = None,
+    ) -> None:
+        self._path = os.fspath(path)
+        self._report: CreateReport | None = None
+        self._writer = _ra_pack.Writer(
+            path,
+            update,
+            {
+                "attrs": attrs,
+                "layout": layout,
+                "container": container,
+                "compression": compression,
+                "digests": digests,
+                "force": force,
+                "strict": strict,
+                "portable": portable,
+                "jobs": jobs,
+                "external_manifest": external_manifest,
+                "archive_digest": archive_digest,
+                "timestamp": timestamp,
+            },
+        )
+
+    def add(
+        self,
+        name: str,
+        array: ArrayLike,
+        dims: Sequence[str] | None = None,
+        attrs: Mapping[str, Any] | None = None,
+        *,
+        order: Literal["C", "F"] | None = None,
+        fill_value: Any = None,
+    ) -> None:
+        """Add an array with its description.
+
+        Times become integers with the attribute `units`. Other threads must not change the array during the call.
+
+        Parameters
+        ----------
+        name : str
+            The name in the pack, such as `run1/temperature`.
+        array : array_like
+            The elements.
+        dims : sequence of str, optional
+            The name of each dimension. A 1-D array with the name of its dimension is a coordinate.
+        attrs : dict, optional
+            Numbers, texts, and lists of them. Scalars and arrays of NumPy are converted.
+        order : {'C', 'F'}, optional
+            The order of the elements in the file. By default it is that of the array in memory, or `C` if the array is
+            not contiguous.
+        fill_value : scalar, optional
+            The element that means "nothing was written".
+
+        Raises
+        ------
+        Refused
+            If the name is in use.
+        Mismatch
+            If the number of dims is wrong.
+        Unsupported
+            If a description cannot express the dtype or an attribute.
+        """
+        values = np.asanyarray(array)
+        if isinstance(values, np.ma.MaskedArray):
+            raise Mismatch(f"`{name}` is a masked array; use `filled()` and `fill_value`")
+        dtype = values.dtype
+        if dtype.byteorder != "|" and (not dtype.isnative or not _LITTLE) or dtype.fields is not None:
+            values = values.astype(dtype.newbyteorder("<"), order="K", copy=False)
+            dtype = values.dtype
+        flags = values.flags
+        is_column = order == "F" or order is None and flags.f_contiguous and not flags.c_contiguous
+        if not (flags.f_contiguous if is_column else flags.c_contiguous):
+            values = np.asarray(values, order="F" if is_column else "C")
+        self._writer.add(
+            name,
+            values,
+            values.nbytes,
+            _header(dtype, is_column, values.shape),
+            dtype.name == "bfloat16",
+            None if dims is None else list(dims),
+            attrs,
+            fill_value,
+        )
+
+    def add_file(self, name: str, content: bytes | Path) -> None:
+        """Add a file.
+
+        Parameters
+        ----------
+        name : str
+            The name in the pack, such as `notes.txt`.
+        content : bytes, str or os.PathLike
+            The content, or the path of a file to copy.
+        """
+        if isinstance(content, bytes | bytearray | memoryview):
+            self._writer.add_bytes(name, bytes(content))
+        else:
+            self._writer.add_path(name, content)
+
+    def group(self, name: str, attrs: Mapping[str, Any]) -> None:
+        """Set attributes of a group, which is a directory of the pack; of the pack if the name is empty."""
+        self._writer.group(name, attrs)
+
+    def remove(self, name: str) -> None:
+        """Remove a member of the archive that is updated."""
+        self._writer.remove(name)
+
+    def finish(self) -> CreateReport:
+        """Write the archive and its manifests.
+
+        Returns
+        -------
+        CreateReport
+
+        Raises
+        ------
+        Refused
+            If the content has errors. The findings list all of them.
+        """
+        if self._report is None:
+            self._report = self._writer.finish()
+        return self._report
+
+    def abort(self) -> None:
+        """Delete everything that was added, and write no archive."""
+        self._writer.abort()
+
+    def __enter__(self) -> "PackWriter":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.finish()
+        else:
+            self.abort()
+
+    def __repr__(self) -> str:
+        return f"<ra_pack.PackWriter `{self._path}`>"
+
+
+_LITTLE = np.little_endian
+
+
+def _header(dtype: "np.dtype[Any]", is_column: bool, shape: tuple[int, ...]) -> bytes:
+    """Return the header of an `.npy` file with such an array: the library converts it to its own."""
+    descr = dtype.str if dtype.fields is None else np.lib.format.dtype_to_descr(dtype)
+    text = f"{{'descr': {descr!r}, 'fortran_order': {is_column}, 'shape': {shape!r}, }}\n".encode()
+    return b"\x93NUMPY\x03\x00" + len(text).to_bytes(4, "little") + text

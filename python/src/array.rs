@@ -1,0 +1,409 @@
+//! `Array`: an array of a pack.
+
+use std::ffi::OsString;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple};
+use ra_pack::ndl::Ndarray;
+use ra_pack::ra::Encoding;
+use ra_pack::{Error, PackedArray, Result};
+
+use crate::index::{Selection, select};
+use crate::interrupt::Stopped;
+use crate::memory::{self, Mapped};
+use crate::pack::{Opened, Shared, is_long, run_on};
+use crate::{errors, numpy, values};
+
+/// Bytes of a chunk that is read at once by default.
+const CHUNK: u64 = 4 << 20;
+
+/// An array of a pack. No data is read before it is requested.
+///
+/// Indices, shape and dims are those of the description. Indexing follows NumPy's rules for integers, slices, ``...``
+/// and ``None``, and reads only the selected bytes of a stored array. These bytes are not checked against the manifest,
+/// because it has digests of whole files; :meth:`read` checks them.
+#[pyclass(frozen, module = "ra_pack")]
+pub(crate) struct Array {
+    shared: Arc<Shared>,
+    /// The name of the file, with its extension.
+    member: String,
+    /// Locked only with the lock of the interpreter, as the state of the pack.
+    found: Mutex<(Arc<Opened>, PackedArray)>,
+    facts: PyOnceLock<Facts>,
+    attrs: PyOnceLock<Py<PyDict>>,
+    dims: PyOnceLock<Py<PyTuple>>,
+    coords: PyOnceLock<Py<PyDict>>,
+}
+
+/// What the header and the description say.
+struct Facts {
+    shape: Vec<u64>,
+    shape_tuple: Py<PyTuple>,
+    dtype: Py<PyAny>,
+    /// Bytes of an element.
+    width: u64,
+    /// Length of all elements in bytes.
+    bytes: usize,
+    /// The order in memory, as NumPy calls it.
+    order: &'static str,
+    description: Ndarray,
+}
+
+impl Array {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        member: String,
+        opened: Arc<Opened>,
+        found: PackedArray,
+    ) -> Self {
+        Self {
+            shared,
+            member,
+            found: Mutex::new((opened, found)),
+            facts: PyOnceLock::new(),
+            attrs: PyOnceLock::new(),
+            dims: PyOnceLock::new(),
+            coords: PyOnceLock::new(),
+        }
+    }
+
+    /// Returns the name without the extension.
+    fn stem(&self) -> &str {
+        self.member.strip_suffix(".ra").unwrap_or(&self.member)
+    }
+
+    /// Returns the array of the open pack. It is searched again if the pack was opened again.
+    fn packed(&self, py: Python<'_>) -> PyResult<(Arc<Opened>, PackedArray)> {
+        let opened = self.shared.opened(py)?;
+        {
+            let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+            if Arc::ptr_eq(&found.0, &opened) {
+                return Ok(found.clone());
+            }
+        }
+        let packed = run_on(py, &opened, is_long(&opened.pack, 0), || {
+            opened.pack.array(&self.member)?.in_shape_order()
+        });
+        let found = (opened, packed?);
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&found);
+        Ok(found)
+    }
+
+    /// Calls `work` with the array. It is called again if another thread's interruption ended it.
+    fn run<T: Send>(
+        &self,
+        py: Python<'_>,
+        bytes: u64,
+        mut work: impl FnMut(&PackedArray) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        loop {
+            let (opened, packed) = self.packed(py)?;
+            match run_on(py, &opened, is_long(&opened.pack, bytes), || work(&packed)) {
+                Err(Stopped::Failed(Error::Interrupted)) => {}
+                result => return Ok(result?),
+            }
+        }
+    }
+
+    /// Returns the facts. They are read once.
+    fn facts(&self, py: Python<'_>) -> PyResult<&Facts> {
+        if let Some(facts) = self.facts.get(py) {
+            return Ok(facts);
+        }
+        let read = |packed: &PackedArray| {
+            let header = packed.header()?.clone();
+            let packed = packed.clone().in_shape_order()?;
+            let description = packed.description()?;
+            Ok((packed.shape()?, header, description, packed))
+        };
+        let (mut shape, header, description, packed) = self.run(py, 0, read)?;
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).1 = packed;
+        let stem = self.stem().rsplit('/').next().unwrap_or_default();
+        let description =
+            description.unwrap_or_else(|| ra_pack::describe(stem, &header, Encoding::Raw));
+        let dtype = numpy::dtype(py, self.stem(), &header, &description)?;
+        if numpy::is_text(&description) {
+            shape.clear();
+        }
+        let bytes = usize::try_from(header.data_len());
+        let facts = Facts {
+            shape_tuple: PyTuple::new(py, &shape)?.unbind(),
+            width: dtype.getattr(intern!(py, "itemsize"))?.extract()?,
+            shape,
+            dtype: dtype.unbind(),
+            bytes: bytes.map_err(|_| errors::unsupported(py, "the array is larger than memory"))?,
+            order: numpy::letter(description.order()),
+            description,
+        };
+        let _ = self.facts.set(py, facts);
+        self.facts.get(py).ok_or_else(|| PyValueError::new_err("the array has no header"))
+    }
+
+    /// Reads a selected part.
+    fn part<'py>(
+        &self,
+        py: Python<'py>,
+        facts: &Facts,
+        selection: &Selection,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let array = numpy::zeros(py, &selection.shape, facts.dtype.bind(py), facts.order)?;
+        let elements =
+            selection.shape.iter().try_fold(facts.width, |all, one| all.checked_mul(*one));
+        let bytes = elements.and_then(|bytes| usize::try_from(bytes).ok());
+        let bytes = bytes.ok_or_else(|| PyValueError::new_err("the part is larger than memory"))?;
+        memory::fill(&array, bytes, |out| {
+            self.run(py, out.len() as u64, |packed| packed.slice_bytes_into(&selection.slice, out))
+        })??;
+        Ok(array)
+    }
+}
+
+#[pymethods]
+impl Array {
+    /// The name in the pack, such as `run1/temperature`.
+    #[getter]
+    fn name(&self) -> &str {
+        self.stem()
+    }
+
+    /// The length of each dimension.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        Ok(self.facts(py)?.shape_tuple.bind(py).clone())
+    }
+
+    /// The name of each dimension. A dimension without a name is called `dim_0`, `dim_1`, …
+    #[getter]
+    fn dims<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        if let Some(dims) = self.dims.get(py) {
+            return Ok(dims.bind(py).clone());
+        }
+        if self.facts(py)?.shape.is_empty() {
+            return Ok(PyTuple::empty(py));
+        }
+        let axes = self.run(py, 0, PackedArray::axes)?;
+        let names = axes.into_iter().enumerate();
+        let names = names.map(|(nth, axis)| axis.name.unwrap_or_else(|| format!("dim_{nth}")));
+        let dims = PyTuple::new(py, names.collect::<Vec<_>>())?;
+        Ok(self.dims.get_or_init(py, || dims.unbind()).bind(py).clone())
+    }
+
+    /// The type of the elements, with the byte order of the file.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(self.facts(py)?.dtype.bind(py).clone())
+    }
+
+    /// The attributes: a dict of numbers, texts and lists.
+    #[getter]
+    fn attrs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        if let Some(attrs) = self.attrs.get(py) {
+            return Ok(attrs.bind(py).clone());
+        }
+        let attrs = values::attributes(py, &self.facts(py)?.description.attributes)?;
+        Ok(self.attrs.get_or_init(py, || attrs.unbind()).bind(py).clone())
+    }
+
+    /// The coordinates of the dimensions: arrays of the pack, or NumPy arrays of values in descriptions.
+    #[getter]
+    fn coords<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        if let Some(coords) = self.coords.get(py) {
+            return Ok(coords.bind(py).clone());
+        }
+        let coords = PyDict::new(py);
+        for axis in self.run(py, 0, PackedArray::axes)? {
+            let (Some(name), Some(coordinate)) = (axis.name, axis.coordinate) else { continue };
+            if let Some(member) = coordinate.member {
+                let opened = self.shared.opened(py)?;
+                let found = opened.pack.array(&member).map_err(errors::raised)?;
+                coords
+                    .set_item(name, Self::new(Arc::clone(&self.shared), member, opened, found))?;
+            } else if let Some(description) = coordinate.description
+                && let Some(stated) = numpy::stated(py, &description)?
+            {
+                coords.set_item(name, stated)?;
+            }
+        }
+        Ok(self.coords.get_or_init(py, || coords.unbind()).bind(py).clone())
+    }
+
+    /// The order of the elements: ``F`` if the first index is the fastest, else ``C``.
+    #[getter]
+    fn order(&self, py: Python<'_>) -> PyResult<&'static str> {
+        Ok(self.facts(py)?.order)
+    }
+
+    /// The number of dimensions.
+    #[getter]
+    fn ndim(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.facts(py)?.shape.len())
+    }
+
+    /// The number of elements.
+    #[getter]
+    fn size(&self, py: Python<'_>) -> PyResult<u64> {
+        let product =
+            self.facts(py)?.shape.iter().try_fold(1_u64, |all, one| all.checked_mul(*one));
+        Ok(product.unwrap_or(0)) // only an array with a length of 0 can have such lengths
+    }
+
+    /// The length of the elements in bytes.
+    #[getter]
+    fn nbytes(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.facts(py)?.bytes)
+    }
+
+    /// The element that means "nothing was written", or None.
+    #[getter]
+    fn fill_value<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let facts = self.facts(py)?;
+        let storage = facts.description.storage.as_ref();
+        let Some(value) = storage.and_then(|storage| storage.fillvalue.as_ref()) else {
+            return Ok(py.None().into_bound(py));
+        };
+        let (value, dtype) = (values::object(py, value)?, facts.dtype.bind(py));
+        let kind: String = dtype.getattr(intern!(py, "kind"))?.extract()?;
+        if "iufb".contains(&*kind) {
+            return dtype.getattr(intern!(py, "type"))?.call1((value,));
+        }
+        Ok(value)
+    }
+
+    /// The preferred shape of chunks: about 4 MiB, which are adjacent in the file.
+    #[getter]
+    fn chunks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let facts = self.facts(py)?;
+        let (mut chunk, mut room) = (facts.shape.clone(), CHUNK / facts.width.max(1));
+        // From the fastest index to the slowest: whole lengths while they fit, then a part, then single ones.
+        let fit = |length: &mut u64| {
+            let taken = (*length).min(room.max(1));
+            room /= (*length).max(1);
+            *length = taken;
+        };
+        if facts.order == "F" {
+            chunk.iter_mut().for_each(fit);
+        } else {
+            chunk.iter_mut().rev().for_each(fit);
+        }
+        PyTuple::new(py, chunk)
+    }
+
+    /// Read the whole array.
+    ///
+    /// Parameters
+    /// ----------
+    /// verify : bool
+    ///     Whether to check the content against the manifest of the pack. An array that the manifest does not list is
+    ///     then an error.
+    ///
+    /// Returns
+    /// -------
+    /// numpy.ndarray
+    ///     A new array. It has the order of the file in memory.
+    ///
+    /// Raises
+    /// ------
+    /// Damaged
+    ///     If the content is not what the manifest lists.
+    #[pyo3(signature = (*, verify=true))]
+    fn read<'py>(&self, py: Python<'py>, verify: bool) -> PyResult<Bound<'py, PyAny>> {
+        let facts = self.facts(py)?;
+        let array = numpy::zeros(py, &facts.shape, facts.dtype.bind(py), facts.order)?;
+        memory::fill(&array, facts.bytes, |out| {
+            self.run(py, out.len() as u64, |packed| checked(packed, verify).read_bytes_into(out))
+        })??;
+        Ok(array)
+    }
+
+    /// Return a read-only array of the elements in the mapped archive. Nothing is read or copied.
+    ///
+    /// The elements are not checked against the manifest. The archive must not be changed or truncated while the view
+    /// exists: the view would change, and reading past a truncated end stops the process.
+    ///
+    /// Returns
+    /// -------
+    /// numpy.ndarray
+    ///
+    /// Raises
+    /// ------
+    /// Unsupported
+    ///     If the array is compressed, encoded, not aligned, or in a directory. Use :meth:`read`.
+    fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let facts = self.facts(py)?;
+        let array = self.shared.mapped_array(py, &self.member)?;
+        let bytes = array.view_bytes().map_err(errors::raised)?;
+        let alignment: usize = facts.dtype.bind(py).getattr(intern!(py, "alignment"))?.extract()?;
+        if !bytes.as_ptr().addr().is_multiple_of(alignment.max(1)) {
+            let message = format!(
+                "`{}` cannot be viewed in place and must be read: its elements are not aligned to {alignment} bytes",
+                ra_pack::path::escape(self.stem())
+            );
+            return Err(errors::unsupported(py, &message));
+        }
+        let owner = Bound::new(py, Mapped { array })?.into_any();
+        numpy::of_bytes(owner, facts.shape_tuple.bind(py), facts.dtype.bind(py), facts.order)
+    }
+
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let facts = self.facts(py)?;
+        if facts.shape.is_empty() {
+            return self.read(py, true)?.get_item(key);
+        }
+        let selection = select(key, &facts.shape)?;
+        let part = self.part(py, facts, &selection)?;
+        if selection.is_element { part.get_item(PyTuple::empty(py)) } else { Ok(part) }
+    }
+
+    /// Return the elements for `numpy.asarray`, as :meth:`read` does.
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if copy == Some(false) {
+            let message = "reading an array of a pack makes a copy; `view()` does not";
+            return Err(PyValueError::new_err(message));
+        }
+        let array = self.read(py, true)?;
+        let Some(dtype) = dtype else { return Ok(array) };
+        let options = PyDict::new(py);
+        options.set_item(intern!(py, "copy"), false)?;
+        array.call_method(intern!(py, "astype"), (dtype,), Some(&options))
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        let first = self.facts(py)?.shape.first().copied();
+        let first = first.ok_or_else(|| {
+            pyo3::exceptions::PyTypeError::new_err("len() of an array without dimensions")
+        })?;
+        Ok(usize::try_from(first)?)
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.get().read(slf.py(), true)?.call_method0(intern!(slf.py(), "__iter__"))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (OsString, &str))> {
+        let open = py.import("ra_pack._array")?.getattr("open_array")?;
+        Ok((open, (self.shared.absolute().as_os_str().to_owned(), self.stem())))
+    }
+
+    fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("ra_pack._array")?.call_method1("shown", (slf,))
+    }
+}
+
+fn checked(packed: &PackedArray, verify: bool) -> PackedArray {
+    let packed = packed.clone();
+    if verify { packed } else { packed.unverified() }
+}

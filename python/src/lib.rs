@@ -1,0 +1,49 @@
+//! The compiled part of the Python module `ra_pack`. It calls the library and contains no format.
+
+mod array;
+#[path = "../../src/cli/mod.rs"]
+mod cli;
+mod errors;
+mod index;
+mod interrupt;
+mod memory;
+mod numpy;
+mod operations;
+mod options;
+mod outline;
+mod pack;
+mod values;
+mod writer;
+
+use std::ffi::OsString;
+
+use pyo3::prelude::*;
+
+/// Run the command `ra-pack`.
+///
+/// Parameters
+/// ----------
+/// words : list of str
+///     The words of the command line. The first is the name of the program.
+///
+/// Returns
+/// -------
+/// int
+///     The exit status.
+#[pyfunction]
+fn run(py: Python<'_>, words: Vec<OsString>) -> u8 {
+    py.detach(|| cli::main(words))
+}
+
+#[pymodule]
+fn _ra_pack(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<pack::Pack>()?;
+    module.add_class::<array::Array>()?;
+    module.add_class::<writer::Writer>()?;
+    module.add_function(wrap_pyfunction!(pack::open, module)?)?;
+    module.add_function(wrap_pyfunction!(operations::create, module)?)?;
+    module.add_function(wrap_pyfunction!(operations::verify, module)?)?;
+    module.add_function(wrap_pyfunction!(run, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! The functions of NumPy that the module calls, and dtypes.
+
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple};
+use ra_pack::interchange::npy::{Descr, NpyPlan};
+use ra_pack::interchange::{ExportOptions, Variable};
+use ra_pack::ndl::{Datatype, Extent, Ndarray, Order};
+use ra_pack::ra::{ElementType, Flags, Header};
+
+use crate::{errors, values};
+
+/// Returns the module `numpy`.
+pub(crate) fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
+    static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+    Ok(MODULE.get_or_try_init(py, || Ok::<_, PyErr>(py.import("numpy")?.unbind()))?.bind(py))
+}
+
+/// Returns a new array of zeros with the first index fastest (`F`) or slowest (`C`).
+pub(crate) fn zeros<'py>(
+    py: Python<'py>,
+    shape: &[u64],
+    dtype: &Bound<'py, PyAny>,
+    order: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    static ZEROS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let zeros = ZEROS
+        .get_or_try_init(py, || Ok::<_, PyErr>(numpy(py)?.getattr("zeros")?.unbind()))?
+        .bind(py);
+    zeros.call1((PyTuple::new(py, shape)?, dtype, order))
+}
+
+/// Returns the array with these bytes, without copying them.
+pub(crate) fn of_bytes<'py>(
+    owner: Bound<'py, PyAny>,
+    shape: &Bound<'py, PyTuple>,
+    dtype: &Bound<'py, PyAny>,
+    order: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = owner.py();
+    let bytes = numpy(py)?.call_method1(intern!(py, "asarray"), (owner,))?;
+    let options = PyDict::new(py);
+    options.set_item(intern!(py, "buffer"), bytes)?;
+    options.set_item(intern!(py, "order"), order)?;
+    numpy(py)?.getattr(intern!(py, "ndarray"))?.call((shape, dtype), Some(&options))
+}
+
+/// Returns the dtype of the elements, with the byte order of the file.
+pub(crate) fn dtype<'py>(
+    py: Python<'py>,
+    name: &str,
+    header: &Header,
+    description: &Ndarray,
+) -> PyResult<Bound<'py, PyAny>> {
+    let numpy = numpy(py)?;
+    let refused = |reason: String| {
+        let message = format!("`{}`: {reason}", ra_pack::path::escape(name));
+        errors::unsupported(py, &message)
+    };
+    // The type of Julia's `Bool`. Encoded bits are decoded to one byte each.
+    if matches!(header.element(), ElementType::BOOL | ElementType::BITS) {
+        return numpy.call_method1(intern!(py, "dtype"), ("bool",));
+    }
+    let is_big = header.flags().contains(Flags::BIG_ENDIAN) && !header.is_encoded();
+    if header.element() == ElementType::BFLOAT16 {
+        let Ok(types) = py.import("ml_dtypes") else {
+            return Err(refused(
+                "NumPy reads bfloat16 only if `ml_dtypes` is installed".to_owned(),
+            ));
+        };
+        if is_big {
+            return Err(refused("`ml_dtypes` has no big-endian bfloat16".to_owned()));
+        }
+        return numpy.call_method1(intern!(py, "dtype"), (types.getattr("bfloat16")?,));
+    }
+    let plain = header.decoded();
+    let plain = if is_big { plain.big_endian() } else { plain };
+    // Attributes are left out because a unit makes an integer a time in `.npy`. Programs that know the conventions, such
+    // as xarray, decode times themselves.
+    let shape = if is_text(description) { 0 } else { plain.dims().len() };
+    let bare = Ndarray {
+        name: String::new(),
+        shape: vec![Extent::Fixed(0); shape],
+        datatype: description.datatype.clone(),
+        value: None,
+        attributes: Vec::new(),
+        storage: None,
+    };
+    let variable = Variable { header: plain, description: bare, losses: Vec::new() };
+    let plan = NpyPlan::new(&variable, ExportOptions::default());
+    let descr = plan.map_err(|error| refused(error.to_string()))?.header.descr;
+    let written = descr.to_string();
+    if let Descr::Scalar(_) = descr {
+        return numpy.call_method1(intern!(py, "dtype"), (written.trim_matches('\''),));
+    }
+    let literal = py.import("ast")?.call_method1("literal_eval", (written,))?;
+    py.import("numpy.lib.format")?.call_method1("descr_to_dtype", (literal,))
+}
+
+/// Returns NumPy's letter for the order in memory of an array whose indices have the order of the description.
+pub(crate) fn letter(order: Order) -> &'static str {
+    if order == Order::Column { "F" } else { "C" }
+}
+
+/// Returns whether an array is one text, whose bytes are the elements in the file.
+pub(crate) fn is_text(description: &Ndarray) -> bool {
+    description.datatype == Datatype::String && description.shape.is_empty()
+}
+
+/// Returns the elements that a description contains; `None` if it has none.
+pub(crate) fn stated<'py>(
+    py: Python<'py>,
+    description: &Ndarray,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let Some(value) = &description.value else { return Ok(None) };
+    let number = description.datatype.word().filter(|word| *word != "string");
+    let value = values::object(py, value)?;
+    numpy(py)?.call_method1(intern!(py, "array"), (value, number)).map(Some)
+}

@@ -1,0 +1,398 @@
+//! `Pack`: an open pack as a mapping from names to arrays.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use ra_pack::{Container, Error, PackedArray, Progress, Result};
+
+use crate::array::Array;
+use crate::interrupt::{Stopped, long, short};
+use crate::{errors, memory, outline, values};
+
+/// Bytes from which a read is a long call.
+const LONG: u64 = 4 << 20;
+
+/// The extension of array files.
+const EXTENSION: &str = ".ra";
+
+/// A pack that is open in this process.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) pack: ra_pack::Pack,
+    progress: Progress,
+    process: u32,
+}
+
+impl Opened {
+    /// Returns whether the pack can be read here. An interrupted pack cannot be read any more. After a fork, locks of
+    /// the pack may be held by threads that only the other process has.
+    fn is_usable(&self) -> bool {
+        !self.progress.is_cancelled() && self.process == std::process::id()
+    }
+}
+
+/// What a pack and its arrays share.
+///
+/// The lock is taken only while this thread has the lock of the interpreter, so no other thread has it during a fork.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// The path, as given.
+    path: PathBuf,
+    /// The path from the root of the file system, for other processes.
+    absolute: PathBuf,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    opened: Option<Arc<Opened>>,
+    mapped: Option<ra_pack::Pack>,
+    is_closed: bool,
+}
+
+impl Shared {
+    fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let absolute = std::path::absolute(&path).unwrap_or_else(|_| path.clone());
+        let shared = Self { path, absolute, state: Mutex::default() };
+        shared.opened(py)?;
+        Ok(shared)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the pack, which is opened again if it cannot be read here any more.
+    pub(crate) fn opened(&self, py: Python<'_>) -> PyResult<Arc<Opened>> {
+        let state = self.state();
+        if state.is_closed {
+            return Err(PyValueError::new_err("the pack is closed"));
+        }
+        if let Some(opened) = state.opened.as_ref().filter(|opened| opened.is_usable()) {
+            return Ok(Arc::clone(opened));
+        }
+        // The first path is for messages; it may have another meaning after a change of the working directory.
+        let path = if state.opened.is_none() { &self.path } else { &self.absolute };
+        drop(state);
+        let progress = Progress::new();
+        let pack = short(py, || ra_pack::Pack::open_watched(path, &progress))?;
+        let opened = Arc::new(Opened { pack, progress, process: std::process::id() });
+        self.state().opened = Some(Arc::clone(&opened));
+        Ok(opened)
+    }
+
+    /// Calls `work` with the pack. It is called again if another thread's interruption ended it.
+    pub(crate) fn run<T: Send>(
+        &self,
+        py: Python<'_>,
+        is_long: bool,
+        mut work: impl FnMut(&ra_pack::Pack) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        loop {
+            let opened = self.opened(py)?;
+            match run_on(py, &opened, is_long, || work(&opened.pack)) {
+                Err(Stopped::Failed(Error::Interrupted)) => {}
+                result => return Ok(result?),
+            }
+        }
+    }
+
+    /// Returns the archive mapped into memory. It is mapped once.
+    fn mapped(&self, py: Python<'_>) -> PyResult<ra_pack::Pack> {
+        let state = self.state();
+        if state.is_closed {
+            return Err(PyValueError::new_err("the pack is closed"));
+        }
+        if let Some(mapped) = &state.mapped {
+            return Ok(mapped.clone());
+        }
+        drop(state);
+        let mapped = short(py, || memory::map(&self.absolute))?;
+        self.state().mapped = Some(mapped.clone());
+        Ok(mapped)
+    }
+
+    /// Returns an array of the mapped archive.
+    pub(crate) fn mapped_array(&self, py: Python<'_>, member: &str) -> PyResult<PackedArray> {
+        self.mapped(py)?.array(member).map_err(errors::raised)
+    }
+}
+
+/// Runs `work`, which uses the pack, in a way that can be interrupted if it takes long.
+pub(crate) fn run_on<T: Send>(
+    py: Python<'_>,
+    opened: &Opened,
+    is_long: bool,
+    work: impl FnOnce() -> Result<T> + Send,
+) -> Result<T, Stopped> {
+    if is_long { long(py, &opened.progress, work) } else { short(py, work) }
+}
+
+/// Returns whether reading `bytes` bytes of the pack takes long.
+pub(crate) fn is_long(pack: &ra_pack::Pack, bytes: u64) -> bool {
+    bytes >= LONG || matches!(pack.container(), Container::TarGz | Container::TarZst)
+}
+
+/// Open a pack for reading: a zip, a tar, a compressed tar or a directory.
+///
+/// Parameters
+/// ----------
+/// path : str or os.PathLike
+///     The archive, the directory, or one `.ra` file.
+///
+/// Returns
+/// -------
+/// Pack
+///     A mapping from the names of arrays to arrays. No data is read yet.
+///
+/// Raises
+/// ------
+/// NotAPack
+///     If the file is of another kind.
+/// Damaged
+///     If the beginning or the end of the archive is missing.
+/// OSError
+///     If the file cannot be read.
+#[pyfunction]
+pub(crate) fn open(py: Python<'_>, path: PathBuf) -> PyResult<Pack> {
+    Ok(Pack { shared: Arc::new(Shared::open(py, path)?) })
+}
+
+/// An open pack: a mapping from names such as `run1/temperature` to arrays.
+///
+/// Use :func:`ra_pack.open` to open one. It can be used as a context manager, pickled (it is opened again by its path),
+/// and used in several threads and after a fork. If other names are needed than those of arrays, use
+/// :meth:`read_file`.
+#[pyclass(frozen, module = "ra_pack", mapping)]
+pub(crate) struct Pack {
+    shared: Arc<Shared>,
+}
+
+/// Returns the name of the member with the array `name`.
+fn member_of(name: &str) -> String {
+    format!("{}{EXTENSION}", name.strip_suffix(EXTENSION).unwrap_or(name))
+}
+
+impl Pack {
+    /// Returns the names of all arrays.
+    fn names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let mut names = self.shared.run(py, true, ra_pack::Pack::arrays)?;
+        for name in &mut names {
+            name.truncate(name.len() - EXTENSION.len());
+        }
+        Ok(names)
+    }
+
+    fn array(&self, py: Python<'_>, name: &str) -> PyResult<Option<Array>> {
+        let (member, opened) = (member_of(name), self.shared.opened(py)?);
+        let is_long = is_long(&opened.pack, 0);
+        let found = self.shared.run(py, is_long, |pack| match pack.array(&member) {
+            Err(Error::NoSuchMember { .. } | Error::IsDirectory { .. } | Error::InvalidPath(_)) => {
+                Ok(None)
+            }
+            found => found.map(Some),
+        })?;
+        Ok(found.map(|found| Array::new(Arc::clone(&self.shared), member, opened, found)))
+    }
+
+    /// Returns the exception for an array that does not exist, with a similar name.
+    fn not_found(&self, py: Python<'_>, name: &str) -> PyErr {
+        let near = self.shared.run(py, true, |pack| match pack.resolve(&member_of(name)) {
+            Ok(near) | Err(Error::NoSuchMember { suggestion: Some(near), .. }) => Ok(Some(near)),
+            Err(Error::SeveralMembers { names, .. }) => Ok(names.into_iter().next()),
+            Err(_) => Ok(None),
+        });
+        let near = near.ok().flatten().filter(|near| near.ends_with(EXTENSION));
+        let near = near.map(|near| {
+            let near = near.strip_suffix(EXTENSION).unwrap_or(&near).to_owned();
+            format!("; did you mean `{}`?", ra_pack::path::escape(&near))
+        });
+        let message = format!(
+            "`{}` has no array `{}`{}",
+            ra_pack::path::escape_path(&self.shared.path),
+            ra_pack::path::escape(name),
+            near.unwrap_or_default()
+        );
+        errors::named(py, "NotFound", &message)
+    }
+
+    fn groups_with_attributes(&self, py: Python<'_>) -> PyResult<Vec<ra_pack::ndl::Group>> {
+        self.shared.run(py, true, ra_pack::Pack::attributes)
+    }
+}
+
+#[pymethods]
+impl Pack {
+    /// The path, as given.
+    #[getter]
+    fn path(&self) -> OsString {
+        self.shared.path.clone().into_os_string()
+    }
+
+    /// The attributes of the pack, from its `manifest.yaml`.
+    #[getter]
+    fn attrs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.group_attrs(py, "")
+    }
+
+    /// The names of the groups, which are the directories with arrays or attributes, without the root.
+    #[getter]
+    fn groups(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let mut groups = std::collections::BTreeSet::new();
+        for name in self.names(py)? {
+            for (end, _) in name.match_indices('/') {
+                groups.insert(name.split_at(end).0.to_owned());
+            }
+        }
+        for group in self.groups_with_attributes(py)? {
+            let name = group.path.trim_matches('/');
+            if !name.is_empty() {
+                groups.insert(name.to_owned());
+            }
+        }
+        Ok(groups.into_iter().collect())
+    }
+
+    /// Return the attributes of a group.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str
+    ///     The name, such as `run1`; empty for the root.
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    ///     Names and values. It is empty if the group has no attributes.
+    fn group_attrs<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
+        let groups = self.groups_with_attributes(py)?;
+        let wanted = name.trim_matches('/');
+        let group = groups.iter().find(|group| group.path.trim_matches('/') == wanted);
+        values::attributes(py, group.map(|group| &group.attributes[..]).unwrap_or_default())
+    }
+
+    /// Return the structure of the pack from headers and descriptions. Data is not read.
+    ///
+    /// Parameters
+    /// ----------
+    /// group : str, optional
+    ///     Only this group and the groups below it.
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    ///     ``attrs`` of the pack, and ``groups``: a list of dicts with ``path`` (such as ``run1``; empty for the root),
+    ///     ``attrs``, ``dimensions`` (``name``, ``length`` and ``coordinate``, the name of its array or None),
+    ///     ``coordinates`` and ``variables``. Those are lists of dicts with ``name``, ``array`` (the name in the pack;
+    ///     None for a coordinate without a file), ``shape``, ``dims``, ``attrs``, ``order``, ``element``,
+    ///     ``fill_value`` and ``values``, which are those of a coordinate without a file. Dimensions without a name are
+    ///     None.
+    #[pyo3(signature = (group=None))]
+    fn outline<'py>(&self, py: Python<'py>, group: Option<String>) -> PyResult<Bound<'py, PyDict>> {
+        self.shared.opened(py)?; // not closed
+        outline::outline(py, &self.shared.absolute, group)
+    }
+
+    /// Return the content of a file, which is checked against the manifest.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str
+    ///     The name in the pack, such as `notes.txt`.
+    ///
+    /// Returns
+    /// -------
+    /// bytes
+    fn read_file<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyBytes>> {
+        // Only the member knows its size, and a thread costs little compared with a file.
+        let content = self.shared.run(py, true, |pack| pack.read(name))?;
+        Ok(PyBytes::new(py, &content))
+    }
+
+    /// Close the pack. Arrays of the pack can no longer be read. Views remain valid.
+    fn close(&self) {
+        let mut state = self.shared.state();
+        (state.opened, state.mapped, state.is_closed) = (None, None, true);
+    }
+
+    /// Return the array, or the default if the pack has no such array.
+    #[pyo3(signature = (key, default=None, /))]
+    fn get<'py>(
+        &self,
+        py: Python<'py>,
+        key: &str,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match self.array(py, key)? {
+            Some(array) => Ok(Some(Bound::new(py, array)?.into_any())),
+            None => Ok(default),
+        }
+    }
+
+    /// Return a list of the names of all arrays, in the order of the archive.
+    fn keys(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.names(py)
+    }
+
+    /// Return a list of all arrays. No data is read.
+    fn values(&self, py: Python<'_>) -> PyResult<Vec<Array>> {
+        let names = self.names(py)?;
+        names.iter().map(|name| self.__getitem__(py, name)).collect()
+    }
+
+    /// Return a list of the names and arrays. No data is read.
+    fn items(&self, py: Python<'_>) -> PyResult<Vec<(String, Array)>> {
+        let names = self.names(py)?;
+        let item = |name: String| {
+            let array = self.__getitem__(py, &name)?;
+            Ok((name, array))
+        };
+        names.into_iter().map(item).collect()
+    }
+
+    fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<Array> {
+        self.array(py, name)?.ok_or_else(|| self.not_found(py, name))
+    }
+
+    fn __contains__(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let Ok(name) = name.extract::<String>() else { return Ok(false) };
+        Ok(self.array(py, &name)?.is_some())
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.names(py)?.len())
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(PyList::new(py, self.names(py)?)?.try_iter()?.into_any())
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, _exception: &Bound<'_, PyTuple>) {
+        self.close();
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (OsString,))> {
+        let open = py.import("ra_pack")?.getattr("open")?;
+        Ok((open, (self.shared.absolute.clone().into_os_string(),)))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<ra_pack.Pack `{}`>", ra_pack::path::escape_path(&self.shared.path))
+    }
+}
+
+impl Shared {
+    /// Returns the path for other processes.
+    pub(crate) fn absolute(&self) -> &Path {
+        &self.absolute
+    }
+}

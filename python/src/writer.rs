@@ -1,0 +1,224 @@
+//! The writer of packs. Its public class is `PackWriter` in `ra_pack/_writer.py`.
+
+use std::fs::File;
+use std::io::{Cursor, Read as _, Write as _};
+use std::mem;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use ra_pack::interchange::npy::NpyReader;
+use ra_pack::interchange::{FormatError, ImportOptions, Variable};
+use ra_pack::ndl::{Attribute, Order, Value};
+use ra_pack::{Error, PackWriter, Progress, Result};
+
+use crate::interrupt::{Stopped, long, short};
+use crate::operations::create_report;
+use crate::options::SharedOptions;
+use crate::{memory, values};
+
+/// Bytes from which writing an array is a long call.
+const LONG: usize = 4 << 20;
+
+/// A writer of packs.
+#[pyclass(frozen, module = "ra_pack._ra_pack")]
+pub(crate) struct Writer {
+    /// Locked only with the lock of the interpreter and not during calls of the library.
+    state: Mutex<State>,
+    progress: Progress,
+    /// The process that began the archive.
+    process: u32,
+}
+
+enum State {
+    Idle(Box<PackWriter<'static>>),
+    /// Another thread writes.
+    Busy,
+    /// The archive is complete, or writing ended without one.
+    Ended,
+}
+
+impl Writer {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the writer for a call.
+    fn take(&self) -> PyResult<Box<PackWriter<'static>>> {
+        if self.process != std::process::id() {
+            let message = "the writer belongs to the process that created it";
+            return Err(PyValueError::new_err(message));
+        }
+        let mut state = self.state();
+        match mem::replace(&mut *state, State::Busy) {
+            State::Idle(writer) => Ok(writer),
+            State::Busy => Err(PyValueError::new_err("another thread uses the writer")),
+            State::Ended => {
+                *state = State::Ended;
+                Err(PyValueError::new_err("the writer has ended"))
+            }
+        }
+    }
+
+    /// Calls `work` with the writer. A signal ends the writer, because its operations are cancelled.
+    fn run<T: Send>(
+        &self,
+        py: Python<'_>,
+        is_long: bool,
+        work: impl FnOnce(&mut PackWriter<'static>) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let mut writer = self.take()?;
+        let work = || work(&mut writer);
+        let result = if is_long { long(py, &self.progress, work) } else { short(py, work) };
+        if matches!(result, Err(Stopped::Signal(_))) {
+            py.detach(|| drop(writer));
+            *self.state() = State::Ended;
+        } else {
+            *self.state() = State::Idle(writer);
+        }
+        Ok(result?)
+    }
+}
+
+#[pymethods]
+impl Writer {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        update: bool,
+        options: SharedOptions<'_>,
+    ) -> PyResult<Self> {
+        let options = options.options(py)?;
+        let progress = options.progress.clone();
+        let begin = if update { PackWriter::update } else { PackWriter::create };
+        let writer = long(py, &progress, || begin(path, options))?;
+        let state = Mutex::new(State::Idle(Box::new(writer)));
+        Ok(Self { state, progress, process: std::process::id() })
+    }
+
+    /// Set attributes of a group; of the pack if the name is empty.
+    fn group(&self, py: Python<'_>, name: &str, attrs: &Bound<'_, PyAny>) -> PyResult<()> {
+        let attributes = values::entries(Some(attrs))?;
+        self.run(py, false, |writer| {
+            attributes
+                .into_iter()
+                .try_for_each(|attribute| writer.typed_attribute(name, attribute))
+        })
+    }
+
+    /// Add a contiguous array. The header is that of an `.npy` file with the array.
+    #[expect(clippy::too_many_arguments, reason = "the arguments of `PackWriter.add`")]
+    fn add(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        array: &Bound<'_, PyAny>,
+        bytes: usize,
+        header: &[u8],
+        bfloat16: bool,
+        dims: Option<Vec<String>>,
+        attrs: Option<&Bound<'_, PyAny>>,
+        fill_value: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let attributes = values::entries(attrs)?;
+        let fill_value = fill_value.map(values::value_of).transpose()?;
+        memory::look(array, bytes, |data| {
+            let parts = Parts { name, header, data, bfloat16, dims, attributes, fill_value };
+            self.run(py, data.len() >= LONG, |writer| parts.write(writer))
+        })?
+    }
+
+    /// Add a file with this content.
+    fn add_bytes(&self, py: Python<'_>, name: &str, content: &[u8]) -> PyResult<()> {
+        self.run(py, content.len() >= LONG, |writer| writer.file(name, content))
+    }
+
+    /// Add a copy of a file.
+    fn add_path(&self, py: Python<'_>, name: &str, path: PathBuf) -> PyResult<()> {
+        self.run(py, true, |writer| {
+            let file = File::open(&path);
+            let file = file.map_err(|source| Error::Io { action: "open", path, source })?;
+            writer.file(name, file)
+        })
+    }
+
+    /// Remove a member of the archive that is updated.
+    fn remove(&self, py: Python<'_>, name: &str) -> PyResult<()> {
+        self.run(py, false, |writer| writer.remove(name))
+    }
+
+    /// Write the archive. Return a report.
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let writer = self.take()?;
+        let result = long(py, &self.progress, || writer.finish());
+        *self.state() = State::Ended;
+        create_report(py, &result?)
+    }
+
+    /// End without an archive.
+    fn abort(&self, py: Python<'_>) {
+        if let Ok(writer) = self.take() {
+            py.detach(|| drop(writer));
+            *self.state() = State::Ended;
+        }
+    }
+}
+
+impl Drop for Writer {
+    /// Leaves the unfinished files to the process that began them. A copy of the writer after a fork must not delete
+    /// them.
+    fn drop(&mut self) {
+        if self.process != std::process::id() {
+            mem::forget(mem::replace(&mut *self.state(), State::Ended));
+        }
+    }
+}
+
+/// An array to write.
+struct Parts<'a> {
+    name: &'a str,
+    header: &'a [u8],
+    data: &'a [u8],
+    bfloat16: bool,
+    dims: Option<Vec<String>>,
+    attributes: Vec<Attribute>,
+    fill_value: Option<Value>,
+}
+
+impl Parts<'_> {
+    fn write(self, writer: &mut PackWriter<'_>) -> Result<()> {
+        let failed =
+            |source: FormatError| Error::Interchange { name: self.name.to_owned(), source };
+        let mut options = ImportOptions::default();
+        options.bfloat16 = self.bfloat16;
+        // A text without dimensions is read with the header.
+        let reader = NpyReader::new(Cursor::new(self.header).chain(self.data), options);
+        let variable = reader.and_then(|reader| reader.variable("array")).map_err(failed)?;
+        let Variable { header, description, .. } = variable;
+        let storage = description.storage.unwrap_or_default();
+        let mut array = writer.array_stream(self.name, header).datatype(description.datatype);
+        if storage.order == Order::Row {
+            array = array.order(Order::Row);
+        }
+        if let Some(dims) = self.dims {
+            array = array.dims(dims);
+        }
+        if let Some(value) = self.fill_value.or(storage.fillvalue) {
+            array = array.fill_value(value);
+        }
+        for attribute in description.attributes.into_iter().chain(self.attributes) {
+            array = array.typed_attribute(attribute);
+        }
+        let mut stream = array.begin()?;
+        stream.write_all(self.data).map_err(|error| {
+            let path = PathBuf::from(self.name);
+            match error.downcast::<Error>() {
+                Ok(error) => error,
+                Err(source) => Error::Io { action: "write", path, source },
+            }
+        })?;
+        stream.finish()
+    }
+}

@@ -1,0 +1,44 @@
+//! The end of the program on a signal.
+
+#[cfg(unix)]
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    thread,
+};
+
+use super::progress;
+
+/// Starts a thread that ends the program on a signal, with the exit status for that signal.
+#[cfg(unix)]
+pub(super) fn stop_on_signals() {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+    use signal_hook::flag::{register, register_conditional_shutdown};
+
+    // Shells report a program that a signal ended as 128 plus the number of the signal.
+    const SHELL: i32 = 128;
+    // With a handler, a write beyond the file size limit fails with an error. Unlike an ignored signal, a handler is
+    // not inherited by programs that this one starts.
+    let _ = register(SIGXFSZ, Arc::default());
+    let signals = [SIGHUP, SIGINT, SIGTERM];
+    // Without the handler the system ends the program, and the next run reports the temporary file that it leaves.
+    let Ok(mut handler) = signal_hook::iterator::Signals::new(signals) else { return };
+    let wait = move || handler.forever().take(1).for_each(|signal| stop(SHELL + signal));
+    if thread::Builder::new().name("signals".to_owned()).spawn(wait).is_err() {
+        for signal in signals {
+            let at_once = Arc::new(AtomicBool::new(true));
+            let _ = register_conditional_shutdown(signal, SHELL + signal, at_once);
+        }
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) fn stop_on_signals() {
+    const INTERRUPTED: i32 = 130;
+    let _ = ctrlc::set_handler(|| stop(INTERRUPTED));
+}
+
+/// Cleans up and exits with this status.
+fn stop(status: i32) {
+    progress::erase();
+    ra_pack::files::remove_unfinished_and_exit(status)
+}
