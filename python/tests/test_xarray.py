@@ -31,7 +31,7 @@ def experiment(tmp_path: Path) -> Path:
 
 def packed(tmp_path: Path, arrays: dict[str, Any], descriptions: dict[str, str] | None = None) -> Path:
     source = write_directory(tmp_path / "source", arrays, descriptions or {})
-    ra_pack.create(source, tmp_path / "pack.zip")
+    ra_pack.create(source, tmp_path / "pack.zip", describe=True)
     return tmp_path / "pack.zip"
 
 
@@ -214,8 +214,8 @@ def test_a_group_that_does_not_exist_is_refused_with_the_groups_of_the_pack(expe
         open_dataset(experiment, group="thermistor")
     with pytest.raises(ra_pack.NotFound, match="/currents"):
         xr.open_datatree(experiment, engine="ra-pack", group="none")
-    with pytest.raises(TypeError, match="path"):
-        open_dataset(open(experiment, "rb"))  # type: ignore[arg-type]
+    with open(experiment, "rb") as file, pytest.raises(TypeError, match="path"):
+        open_dataset(file)  # type: ignore[arg-type]
 
 
 TYPES = [
@@ -250,7 +250,8 @@ def random_index(rng: random.Random, length: int) -> Any:
     if kind == 0:
         return rng.randrange(-length, length)
     if kind == 1:
-        limit = lambda: rng.choice([None, rng.randrange(-length - 2, length + 3)])  # noqa: E731
+        # xarray itself reads other elements if a slice with a negative step starts outside.
+        limit = lambda: rng.choice([None, rng.randrange(-length, length)])  # noqa: E731
         return slice(limit(), limit(), rng.choice([None, 1, 2, 3, -1, -2]))
     if kind == 2:
         return np.array([rng.randrange(-length, length) for _ in range(rng.randrange(5))], dtype=int)
