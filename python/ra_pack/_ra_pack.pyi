@@ -1,5 +1,5 @@
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import EllipsisType
 from typing import Any, Literal, SupportsIndex, TypedDict, TypeVar, overload
 
@@ -109,6 +109,15 @@ class Writer:
         bytes: int,
         header: bytes,
         bfloat16: bool,
+        dims: list[str] | None,
+        attrs: Mapping[str, Any] | None,
+        fill_value: Any,
+    ) -> None: ...
+    def add_blocks(
+        self,
+        name: str,
+        blocks: Iterable[NDArray[Any]],
+        header: bytes,
         dims: list[str] | None,
         attrs: Mapping[str, Any] | None,
         fill_value: Any,

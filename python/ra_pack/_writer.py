@@ -1,12 +1,12 @@
 """`PackWriter`: a pack from arrays in memory."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from . import _ra_pack
 from ._errors import Mismatch
@@ -144,6 +144,72 @@ class PackWriter:
             values.nbytes,
             _header(dtype, is_column, values.shape),
             dtype.name == "bfloat16",
+            None if dims is None else list(dims),
+            attrs,
+            fill_value,
+        )
+
+    def add_blocks(
+        self,
+        name: str,
+        shape: Sequence[int],
+        dtype: DTypeLike,
+        blocks: Iterable[ArrayLike],
+        dims: Sequence[str] | None = None,
+        attrs: Mapping[str, Any] | None = None,
+        *,
+        fill_value: Any = None,
+    ) -> None:
+        """Add an array that is larger than memory, in blocks.
+
+        The order of the elements in the file is `C`.
+
+        Parameters
+        ----------
+        name : str
+            The name in the pack, such as `run1/temperature`.
+        shape : sequence of int
+            The length of each dimension, at least one.
+        dtype : dtype_like
+            The type of the elements.
+        blocks : iterable of array_like
+            The parts of the array along its first dimension, in order.
+        dims, attrs, fill_value
+            As for :meth:`add`.
+
+        Raises
+        ------
+        Mismatch
+            If the blocks do not have this shape.
+
+        Examples
+        --------
+        >>> import numpy as np, ra_pack, tempfile, pathlib
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "long.zip")
+        >>> with ra_pack.PackWriter(path) as writer:
+        ...     writer.add_blocks("a", (4, 2), "f4", (np.full((1, 2), nth) for nth in range(4)))
+        >>> ra_pack.open(path)["a"][:, 0]
+        array([0., 1., 2., 3.], dtype=float32)
+        """
+        kind, lengths = np.dtype(dtype).newbyteorder("<"), tuple(map(int, shape))
+        if not lengths:
+            raise Mismatch(f"`{name}` has no dimensions; use `add`")
+
+        def checked() -> Iterator[NDArray[Any]]:
+            rows = 0
+            for block in blocks:
+                values = np.asarray(block, kind, order="C")
+                rows += len(values) if values.ndim else 0
+                if values.shape[1:] != lengths[1:] or values.ndim == 0 or rows > lengths[0]:
+                    raise Mismatch(f"`{name}`: the blocks do not fit the shape {lengths}, found {values.shape}")
+                yield values
+            if rows != lengths[0]:
+                raise Mismatch(f"`{name}`: expected {lengths[0]} rows in all blocks, found {rows}")
+
+        self._writer.add_blocks(
+            name,
+            checked(),
+            _header(kind, False, lengths),
             None if dims is None else list(dims),
             attrs,
             fill_value,

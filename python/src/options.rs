@@ -8,7 +8,6 @@ use ra_pack::archive::Compression;
 use ra_pack::create::{CreateOptions, Layout};
 use ra_pack::digest::Algorithm;
 use ra_pack::list::Patterns;
-use ra_pack::ndl::Attribute;
 use ra_pack::{Container, Progress};
 
 use crate::{errors, values};
@@ -37,15 +36,7 @@ impl SharedOptions<'_> {
     pub(crate) fn options(&self, py: Python<'_>) -> PyResult<CreateOptions> {
         let refused = |message: &str| errors::unsupported(py, message);
         let mut options = CreateOptions::default();
-        for (name, value) in values::entries(self.attrs.as_ref())? {
-            let attribute = Attribute::new(&*name, value).ok_or_else(|| {
-                let name = ra_pack::path::escape(&name);
-                refused(&format!(
-                    "the attribute `{name}` must be a number, a text, or a list of them"
-                ))
-            })?;
-            options.attributes.push(attribute);
-        }
+        options.attributes = values::entries(self.attrs.as_ref())?;
         options.layout = match &*self.layout {
             "plain" => Layout::Plain,
             "bagit" => Layout::BagIt,

@@ -3,9 +3,10 @@
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
-use ra_pack::ndl::{Attribute, Value};
+use ra_pack::ndl::{Attribute, Datatype, Value};
 
 use crate::errors;
+use crate::numpy::numpy;
 
 /// Returns a value as a Python object: a number, a text, or a list.
 pub(crate) fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
@@ -38,20 +39,38 @@ pub(crate) fn attributes<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for attribute in attributes {
-        dict.set_item(&attribute.name, object(py, &attribute.value)?)?;
+        dict.set_item(&attribute.name, attribute_object(py, attribute)?)?;
     }
     Ok(dict)
 }
 
+/// Returns the value of an attribute. Numbers of types that Python does not have are those of NumPy.
+fn attribute_object<'py>(py: Python<'py>, attribute: &Attribute) -> PyResult<Bound<'py, PyAny>> {
+    let value = object(py, &attribute.value)?;
+    if attribute.short || !is_of_numpy(&attribute.datatype) {
+        return Ok(value);
+    }
+    let array =
+        numpy(py)?.call_method1(intern!(py, "array"), (value, attribute.datatype.word()))?;
+    if attribute.shape.is_empty() { array.get_item(PyTuple::empty(py)) } else { Ok(array) }
+}
+
+/// Returns whether NumPy has this type of numbers and Python does not.
+fn is_of_numpy(datatype: &Datatype) -> bool {
+    let is_integer = datatype.integer().is_some_and(|_| *datatype != Datatype::Int64);
+    is_integer || matches!(datatype, Datatype::Float16 | Datatype::Float32)
+}
+
 /// Returns the attributes in a dict; `None` has none.
-pub(crate) fn entries(dict: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, Value)>> {
+pub(crate) fn entries(dict: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Attribute>> {
     let Some(given) = dict else { return Ok(Vec::new()) };
     let made = given.py().get_type::<PyDict>().call1((given,))?;
     let mut entries = Vec::new();
     for (key, value) in made.cast::<PyDict>()?.iter() {
         let name: String = key.extract()?;
-        let value = value_of(&value).map_err(|error| named(&name, &error, given.py()))?;
-        entries.push((name, value));
+        let attribute =
+            attribute_of(&name, &value).map_err(|error| named(&name, &error, given.py()))?;
+        entries.push(attribute);
     }
     Ok(entries)
 }
@@ -59,6 +78,48 @@ pub(crate) fn entries(dict: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, 
 fn named(name: &str, error: &PyErr, py: Python<'_>) -> PyErr {
     let message = format!("the attribute `{}`: {}", ra_pack::path::escape(name), error.value(py));
     errors::unsupported(py, &message)
+}
+
+fn attribute_of(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Attribute> {
+    if let Some(attribute) = typed_attribute(name, object)? {
+        return Ok(attribute);
+    }
+    Attribute::new(name, value_of(object)?).ok_or_else(|| {
+        let message = "expected a number, a text, or a list of at least one number or text";
+        errors::unsupported(object.py(), message)
+    })
+}
+
+/// Returns an attribute with the type of a number or an array of NumPy; `None` if a plain value has that type.
+fn typed_attribute(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Option<Attribute>> {
+    let py = object.py();
+    let Ok(dtype) = object.getattr(intern!(py, "dtype")) else { return Ok(None) };
+    let word: String = dtype.getattr(intern!(py, "name"))?.extract()?;
+    let datatype = Datatype::from_word(&word);
+    let datatype =
+        datatype.filter(|it| it.integer().is_some() || *it == Datatype::Float64 || is_of_numpy(it));
+    let Some(datatype) = datatype else { return Ok(None) };
+    let shape: Vec<u64> = object.getattr(intern!(py, "shape"))?.extract()?;
+    if shape.is_empty() && !is_of_numpy(&datatype) {
+        return Ok(None);
+    }
+    let (value, storage) = (value_of(&plain(object)?)?, None);
+    Ok(Some(Attribute { name: name.to_owned(), shape, datatype, value, storage, short: false }))
+}
+
+/// Returns a number or an array of NumPy as numbers and lists of Python. Narrow floats are the numbers with the fewest
+/// digits that are stored in the same way.
+fn plain<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = object.py();
+    let mut object = object.clone();
+    if let Ok(dtype) = object.getattr(intern!(py, "dtype")) {
+        let word: String = dtype.getattr(intern!(py, "name"))?.extract()?;
+        if matches!(&*word, "float16" | "float32") {
+            let astype = intern!(py, "astype");
+            object = object.call_method1(astype, ("U",))?.call_method1(astype, ("f8",))?;
+        }
+    }
+    object.call_method0(intern!(py, "tolist"))
 }
 
 /// Returns a Python object as a value. Scalars and arrays of NumPy become numbers and lists.
@@ -88,16 +149,14 @@ pub(crate) fn value_of(object: &Bound<'_, PyAny>) -> PyResult<Value> {
         let parts = object.try_iter()?.map(|part| value_of(&part?));
         return Ok(Value::List(parts.collect::<PyResult<_>>()?));
     }
-    match object.getattr(intern!(py, "tolist")) {
-        Ok(tolist) => {
-            let plain = tolist.call0()?;
-            if plain.hasattr(intern!(py, "tolist"))? {
-                return Err(refused(py, object));
-            }
-            value_of(&plain)
-        }
-        Err(_) => Err(refused(py, object)),
+    if !object.hasattr(intern!(py, "tolist"))? {
+        return Err(refused(py, object));
     }
+    let plain = plain(object)?;
+    if plain.hasattr(intern!(py, "tolist"))? {
+        return Err(refused(py, object));
+    }
+    value_of(&plain)
 }
 
 fn refused(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyErr {

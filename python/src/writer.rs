@@ -7,10 +7,13 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyValueError;
+use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::PyIterator;
+use ra_pack::create::ArrayStream;
 use ra_pack::interchange::npy::NpyReader;
 use ra_pack::interchange::{FormatError, ImportOptions, Variable};
-use ra_pack::ndl::{Order, Value};
+use ra_pack::ndl::{Attribute, Order, Value};
 use ra_pack::{Error, PackWriter, Progress, Result};
 
 use crate::interrupt::{Stopped, long, short};
@@ -102,9 +105,7 @@ impl Writer {
     fn group(&self, py: Python<'_>, name: &str, attrs: &Bound<'_, PyAny>) -> PyResult<()> {
         let attributes = values::entries(Some(attrs))?;
         self.run(py, false, |writer| {
-            attributes
-                .into_iter()
-                .try_for_each(|(attribute, value)| writer.group_attribute(name, attribute, value))
+            attributes.into_iter().try_for_each(|attribute| writer.typed_attribute(name, attribute))
         })
     }
 
@@ -128,6 +129,37 @@ impl Writer {
             let parts = Parts { name, header, data, bfloat16, dims, attributes, fill_value };
             self.run(py, data.len() >= LONG, |writer| parts.write(writer))
         })?
+    }
+
+    /// Add an array from an iterator of contiguous arrays, which are its parts along the first dimension.
+    #[expect(clippy::too_many_arguments, reason = "the arguments of `PackWriter.add_blocks`")]
+    fn add_blocks(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        blocks: &Bound<'_, PyAny>,
+        header: &[u8],
+        dims: Option<Vec<String>>,
+        attrs: Option<&Bound<'_, PyAny>>,
+        fill_value: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let attributes = values::entries(attrs)?;
+        let fill_value = fill_value.map(values::value_of).transpose()?;
+        let blocks = blocks.try_iter()?.unbind();
+        let mut raised = None;
+        let parts =
+            Parts { name, header, data: &[], bfloat16: false, dims, attributes, fill_value };
+        let written = self.run(py, false, |writer| {
+            parts.write_with(writer, |stream| {
+                // The program computes each block with the lock of the interpreter.
+                let all = Python::attach(|py| write_blocks(blocks.bind(py), stream));
+                all.map_err(|error| {
+                    raised = Some(error);
+                    Error::Interrupted
+                })
+            })
+        });
+        raised.map_or(written, Err)
     }
 
     /// Add a file with this content.
@@ -183,12 +215,40 @@ struct Parts<'a> {
     data: &'a [u8],
     bfloat16: bool,
     dims: Option<Vec<String>>,
-    attributes: Vec<(String, Value)>,
+    attributes: Vec<Attribute>,
     fill_value: Option<Value>,
+}
+
+/// Writes the elements of an iterator of arrays.
+fn write_blocks(blocks: &Bound<'_, PyIterator>, stream: &mut ArrayStream<'_, '_>) -> PyResult<()> {
+    for block in blocks {
+        let block = block?;
+        let bytes: usize = block.getattr(intern!(block.py(), "nbytes"))?.extract()?;
+        memory::look(&block, bytes, |data| block.py().detach(|| stream.write_all(data)))??;
+    }
+    Ok(())
 }
 
 impl Parts<'_> {
     fn write(self, writer: &mut PackWriter<'_>) -> Result<()> {
+        let (name, data) = (self.name, self.data);
+        self.write_with(writer, |stream| {
+            stream.write_all(data).map_err(|error| {
+                let path = PathBuf::from(name);
+                match error.downcast::<Error>() {
+                    Ok(error) => error,
+                    Err(source) => Error::Io { action: "write", path, source },
+                }
+            })
+        })
+    }
+
+    /// Writes the header and the description, and passes the stream of the elements to `fill`.
+    fn write_with(
+        self,
+        writer: &mut PackWriter<'_>,
+        fill: impl FnOnce(&mut ArrayStream<'_, '_>) -> Result<()>,
+    ) -> Result<()> {
         let failed =
             |source: FormatError| Error::Interchange { name: self.name.to_owned(), source };
         let mut options = ImportOptions::default();
@@ -208,18 +268,11 @@ impl Parts<'_> {
         if let Some(value) = self.fill_value.or(storage.fillvalue) {
             array = array.fill_value(value);
         }
-        let own = description.attributes.into_iter().map(|one| (one.name, one.value));
-        for (name, value) in own.chain(self.attributes) {
-            array = array.attribute(name, value);
+        for attribute in description.attributes.into_iter().chain(self.attributes) {
+            array = array.typed_attribute(attribute);
         }
         let mut stream = array.begin()?;
-        stream.write_all(self.data).map_err(|error| {
-            let path = PathBuf::from(self.name);
-            match error.downcast::<Error>() {
-                Ok(error) => error,
-                Err(source) => Error::Io { action: "write", path, source },
-            }
-        })?;
+        fill(&mut stream)?;
         stream.finish()
     }
 }

@@ -95,6 +95,13 @@ impl Contents {
         let groups = of_pack.unwrap_or_else(root).into_iter();
         let mut groups: BTreeMap<_, _> =
             groups.map(|group| (group.path, group.attributes)).collect();
+        self.add_attributes_beside(&mut groups);
+        let groups = groups.into_iter().filter(|(_, attributes)| !attributes.is_empty());
+        groups.map(|(path, attributes)| Group { attributes, ..Group::new(path) }).collect()
+    }
+
+    /// Adds the attributes of groups in documents next to arrays.
+    fn add_attributes_beside(&self, groups: &mut BTreeMap<String, Vec<Attribute>>) {
         let beside = self.descriptions.iter().filter(|(_, facts)| !facts.is_plain());
         for (path, facts) in beside.filter(|(path, _)| self.array_beside(path).is_some()) {
             for Group { path: inner, attributes, .. } in facts.attributes() {
@@ -106,8 +113,25 @@ impl Contents {
                 }
             }
         }
-        let groups = groups.into_iter().filter(|(_, attributes)| !attributes.is_empty());
-        groups.map(|(path, attributes)| Group { attributes, ..Group::new(path) }).collect()
+    }
+
+    /// Returns whether a document of the pack states attributes of groups that no document next to an array has. Those
+    /// of the pack itself are kept when the document is generated again.
+    pub(super) fn states_group_attributes(&self, facts: &DescriptionFacts) -> bool {
+        if !is_attributes_document(facts.text()) {
+            return false;
+        }
+        let mut stated = facts.attributes();
+        stated.retain(|group| group.path != "/");
+        if stated.is_empty() {
+            return false;
+        }
+        let mut beside = BTreeMap::new();
+        self.add_attributes_beside(&mut beside);
+        stated.iter().any(|group| {
+            let known = beside.get(&group.path);
+            group.attributes.iter().any(|one| !known.is_some_and(|known| known.contains(one)))
+        })
     }
 
     /// Returns the attributes of the pack itself, such as its title.

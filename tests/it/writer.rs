@@ -250,6 +250,30 @@ fn attributes_of_a_pack_survive_unpacking() {
 }
 
 #[test]
+fn attributes_of_groups_and_their_datatypes_are_kept() {
+    let short = Attribute::new("operator", "N. N.").unwrap();
+    let number = |value: f64| ra_pack::ndl::Value::Float(value);
+    let scale = Attribute {
+        name: "scale_factor".to_owned(),
+        shape: Vec::new(),
+        datatype: ra_pack::ndl::Datatype::Float32,
+        value: number(0.01),
+        storage: None,
+        short: false,
+    };
+    let (_scratch, pack, _) = opened(|pack| {
+        pack.group_attribute("run", "operator", "N. N.")?;
+        pack.typed_attribute("empty/below", scale.clone())?;
+        pack.array("run/a", &array![1_i16]).typed_attribute(scale.clone()).write()
+    });
+    let groups = pack.attributes().unwrap();
+    let found: Vec<_> = groups.iter().map(|group| (&*group.path, &group.attributes[..])).collect();
+    assert_eq!(found, [("/empty/below", &[scale.clone()][..]), ("/run", &[short])]);
+    let description = pack.array("run/a").unwrap().description().unwrap().unwrap();
+    assert_eq!(description.attributes, [scale]);
+}
+
+#[test]
 fn contradicting_users_of_one_name_are_refused() {
     let (_scratch, refused) = written("x.zip", WriteOptions::default(), |pack| {
         pack.array("a", &array![1_u8, 2]).dims(["time"]).write()?;

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use ndarray::ArrayViewD;
 
-use super::{PackWriter, set_attribute};
+use super::{PackWriter, new_attribute};
 use crate::error::{Error, Result};
 use crate::fs::File;
-use crate::ndl::{Datatype, Document, Extent, Order, Storage, Value};
+use crate::ndl::{Attribute, Datatype, Document, Extent, Order, Storage, Value};
 use crate::pack::{self, ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, group_of, is_made_of, shape_of};
 use crate::path::MemberPath;
 use crate::pipeline;
@@ -28,13 +28,15 @@ pub struct NewArray<'p, 'w, C> {
     order: Order,
     datatype: Option<Datatype>,
     fill_value: Option<Value>,
-    attributes: Vec<(String, Value)>,
+    attributes: Vec<Attribute>,
+    /// The first attribute that has no counterpart in NDL.
+    refused: Option<Error>,
 }
 
 impl<'p, 'w, C> NewArray<'p, 'w, C> {
     pub(super) fn new(pack: &'p mut PackWriter<'w>, name: String, content: C) -> Self {
-        let (dims, order, datatype, fill_value, attributes) = <_>::default();
-        Self { pack, name, content, dims, order, datatype, fill_value, attributes }
+        let (dims, order, datatype, fill_value, attributes, refused) = <_>::default();
+        Self { pack, name, content, dims, order, datatype, fill_value, attributes, refused }
     }
 
     /// Sets the names of the dimensions, in the order of the shape.
@@ -60,7 +62,16 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
 
     /// Sets an attribute to a number, a text, or a list of numbers or texts.
     pub fn attribute(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.attributes.push((name.into(), value.into()));
+        match new_attribute(&name.into(), value.into()) {
+            Ok(attribute) => attribute.put_into(&mut self.attributes),
+            Err(error) => self.refused = self.refused.or(Some(error)),
+        }
+        self
+    }
+
+    /// Sets an attribute with its datatype, such as a `float32`. [`attribute`](Self::attribute) chooses the datatype.
+    pub fn typed_attribute(mut self, attribute: Attribute) -> Self {
+        attribute.put_into(&mut self.attributes);
         self
     }
 
@@ -92,6 +103,9 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
 
     /// Stages the description and the header.
     fn stage(self, header: Header) -> Result<ArrayStream<'p, 'w>> {
+        if let Some(error) = self.refused {
+            return Err(error);
+        }
         if self.order == Order::RowUnreversed || header.is_encoded() {
             return Err(self.mismatch("cannot write an array with this order or encoding"));
         }
@@ -130,9 +144,7 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
                 named.for_each(|(extent, name)| *extent = Extent::Coord(name.clone()));
             }
         }
-        for (name, value) in self.attributes {
-            set_attribute(&mut array.attributes, &name, value)?;
-        }
+        array.attributes = self.attributes;
         let mut document = Document::flat();
         let group = document.groups.first_mut().expect("a flat document has one group");
         if is_coordinate {

@@ -217,13 +217,25 @@ impl<'w> PackWriter<'w> {
         name: impl Into<String>,
         value: impl Into<Value>,
     ) -> Result<()> {
+        let attribute = new_attribute(&name.into(), value.into())?;
+        self.typed_attribute(group, attribute)
+    }
+
+    /// Sets an attribute of a group, or of the pack if `group` is empty, with its datatype, such as a `float32`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidPath`] if the name of the group is not valid.
+    pub fn typed_attribute(&mut self, group: impl AsRef<str>, attribute: Attribute) -> Result<()> {
         let group = group.as_ref().trim_matches('/');
-        if group.is_empty() {
-            return self.attribute(name, value);
-        }
-        let path = format!("/{}", MemberPath::new(group)?.as_str());
-        let attributes = self.group_attributes.entry(path).or_default();
-        set_attribute(attributes, &name.into(), value.into())
+        let attributes = if group.is_empty() {
+            &mut self.attributes
+        } else {
+            let path = format!("/{}", MemberPath::new(group)?.as_str());
+            self.group_attributes.entry(path).or_default()
+        };
+        attribute.put_into(attributes);
+        Ok(())
     }
 
     /// Returns a builder for an array with its description, in the file `name`. The extension `.ra` is added if it is
@@ -524,12 +536,16 @@ pub(super) fn set_attribute(
     name: &str,
     value: Value,
 ) -> Result<()> {
-    let Some(attribute) = Attribute::new(name, value) else {
-        return Err(Error::Unsupported(format!(
+    new_attribute(name, value)?.put_into(attributes);
+    Ok(())
+}
+
+/// Makes an attribute with the datatype of its value.
+fn new_attribute(name: &str, value: Value) -> Result<Attribute> {
+    Attribute::new(name, value).ok_or_else(|| {
+        Error::Unsupported(format!(
             "the attribute `{}` must be a number, a text, or a list of at least one number or text",
             escape(name)
-        )));
-    };
-    attribute.put_into(attributes);
-    Ok(())
+        ))
+    })
 }

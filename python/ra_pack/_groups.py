@@ -1,0 +1,190 @@
+"""The groups of a pack as datasets have them: variables with the names of their dimensions."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ._ra_pack import Pack
+
+#: The attribute with the names of dimensions that a description cannot name: NDL has no dimensions of length 0.
+DIMENSIONS = "_ARRAY_DIMENSIONS"
+
+
+@dataclass(frozen=True)
+class Source:
+    """An array of a pack, or a coordinate whose values are in a description."""
+
+    #: Name of the array in the pack; empty if `values` are given.
+    member: str
+    dims: tuple[str, ...]
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    attrs: dict[str, Any]
+    chunks: tuple[int, ...]
+    values: np.ndarray[Any, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Borrowed:
+    """A coordinate of another group."""
+
+    #: Path of the group that defines it.
+    home: str
+    #: Its name there.
+    name: str
+    source: Source
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group: its own variables, and the coordinates of other groups that these use."""
+
+    path: str
+    attrs: dict[str, Any]
+    variables: dict[str, Source]
+    #: Coordinates of other groups, by the names of their dimensions in this group.
+    borrowed: dict[str, Borrowed]
+
+    def with_all_coordinates(self) -> Group:
+        """Returns the group with all coordinates that its variables use."""
+        return self._with(self.borrowed)
+
+    def with_foreign_coordinates(self, top: str) -> Group:
+        """Returns the group with the coordinates that it does not inherit from a group between `top` and itself."""
+        return self._with(
+            {
+                name: one
+                for name, one in self.borrowed.items()
+                if one.name != name or not is_below(self.path, one.home) or not is_below(one.home, top)
+            }
+        )
+
+    def _with(self, borrowed: dict[str, Borrowed]) -> Group:
+        sources = {name: one.source for name, one in borrowed.items()}
+        return replace(self, variables={**sources, **self.variables})
+
+
+def is_below(path: str, ancestor: str) -> bool:
+    """Returns whether a group is `ancestor` or below it."""
+    return PurePosixPath(path).is_relative_to(ancestor)
+
+
+def plan(pack: Pack) -> dict[str, Group]:
+    """Returns the groups of a pack by path, each after its parent.
+
+    A dimension has the name of its coordinate without a path, and ``ARRAY_dim_N`` if it has no name. The path goes
+    before a name that the group or a group above uses for something else.
+    """
+    return _Planner(pack).groups()
+
+
+class _Planner:
+    """Gives names to the dimensions of all groups. Its paths are those of the outline: ``run1/time``, ``""``."""
+
+    def __init__(self, pack: Pack) -> None:
+        self.pack = pack
+        self.outline = {group["path"]: group for group in pack.outline()["groups"]}
+        #: Lengths of the dimensions of each group, with those of the groups above.
+        self.lengths: dict[str, ChainMap[str, int]] = {}
+        #: The coordinate that a name means in each group.
+        self.visible: dict[str, ChainMap[str, str]] = {}
+        #: The outline of each coordinate.
+        self.coordinates: dict[str, dict[str, Any]] = {}
+
+    def groups(self) -> dict[str, Group]:
+        paths = sorted({above for path in self.outline for above in _with_parents(path)} | {""})
+        # The coordinates of all groups are known before a variable refers to them.
+        for path in paths:
+            self._define(path)
+        return {f"/{path}": self._group(path) for path in paths}
+
+    def _define(self, path: str) -> None:
+        above = _parent(path)
+        self.lengths[path] = self.lengths[above].new_child() if path else ChainMap({})
+        self.visible[path] = self.visible[above].new_child() if path else ChainMap({})
+        for coordinate in self.outline.get(path, {}).get("coordinates", ()):
+            name = coordinate["name"]
+            self.coordinates[_join(path, name)] = coordinate
+            self.visible[path][name] = _join(path, name)
+            if len(coordinate["shape"]) == 1:
+                self.lengths[path][name] = coordinate["shape"][0]
+
+    def _group(self, path: str) -> Group:
+        outline = self.outline.get(path, {"attrs": {}, "dimensions": (), "coordinates": (), "variables": ()})
+        targets = {one["name"]: one["coordinate"] for one in outline["dimensions"]}
+        variables: dict[str, Source] = {}
+        borrowed: dict[str, Borrowed] = {}
+        for one in outline["coordinates"]:
+            if source := self._source(one, (one["name"],)):
+                variables[one["name"]] = source
+        for one in outline["variables"]:
+            dims = []
+            for nth, (name, length) in enumerate(zip(one["dims"], one["shape"])):
+                target = targets.get(name)
+                dim = self._dimension(path, one["name"], nth, name, length, target)
+                dims.append(dim)
+                if target and dim not in borrowed and (found := self._borrowed(path, target, dim)):
+                    borrowed[dim] = found
+            if source := self._source(one, tuple(dims)):
+                variables[one["name"]] = source
+        return Group(f"/{path}", outline["attrs"], variables, borrowed)
+
+    def _dimension(
+        self, path: str, array: str, nth: int, name: str | None, length: int, target: str | None
+    ) -> str:
+        """Returns the name of a dimension in a group and notes its length."""
+        if name is None:
+            short, long = f"{array}_dim_{nth}", _flat(_join(path, f"{array}_dim_{nth}"))
+        else:
+            short, long = name.rsplit("/", 1)[-1], _flat(target or name)
+        lengths = self.lengths[path]
+        is_other = target is not None and self.visible[path].get(short, target) != target
+        chosen = long if is_other or lengths.get(short, length) != length else short
+        lengths.setdefault(chosen, length)
+        return chosen
+
+    def _borrowed(self, path: str, target: str, dim: str) -> Borrowed | None:
+        home, _, name = target.rpartition("/")
+        if home == path and name == dim:
+            return None
+        source = self._source(self.coordinates[target], (dim,)) if target in self.coordinates else None
+        return Borrowed(f"/{home}", name, source) if source else None
+
+    def _source(self, one: dict[str, Any], dims: tuple[str, ...]) -> Source | None:
+        """Returns an array, or the values of a description; None for a coordinate that is only a length."""
+        attrs = dict(one["attrs"])
+        if one["array"] is None:
+            values = one["values"]
+            return values if values is None else Source("", dims, values.shape, values.dtype, attrs, (), values)
+        array = self.pack[one["array"]]
+        if array.fill_value is not None:
+            attrs.setdefault("_FillValue", array.fill_value)
+        named = attrs.pop(DIMENSIONS, None)
+        if named is not None and 0 in array.shape and len(named) == len(dims):
+            dims = tuple(map(str, named))
+        # One text is an array of bytes in the file, whose length has no name.
+        dims = dims[: array.ndim]
+        return Source(one["array"], dims, array.shape, array.dtype, attrs, array.chunks)
+
+
+def _parent(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _with_parents(path: str) -> list[str]:
+    return [path, *_with_parents(_parent(path))] if path else [path]
+
+
+def _join(group: str, name: str) -> str:
+    return f"{group}/{name}" if group else name
+
+
+def _flat(path: str) -> str:
+    """Returns a path as one word."""
+    return path.strip("/").replace("/", "_")

@@ -1,0 +1,312 @@
+"""``write``: an xarray object or a dict of arrays as a pack."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._groups import DIMENSIONS
+from ._reports import CreateReport
+from ._writer import PackWriter
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["write"]
+
+#: Units of the CF conventions for the units of NumPy's times.
+UNITS = {
+    "D": "days",
+    "h": "hours",
+    "m": "minutes",
+    "s": "seconds",
+    "ms": "milliseconds",
+    "us": "microseconds",
+    "ns": "nanoseconds",
+}
+#: An integer that no time of NumPy has: NumPy stores NaT as this number.
+NAT = np.iinfo(np.int64).min
+
+
+def write(
+    path: str | os.PathLike[str],
+    obj: xr.Dataset | xr.DataArray | xr.DataTree | Mapping[str, Any],
+    *,
+    attrs: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> CreateReport:
+    """Write an xarray object or a dict of arrays as a pack.
+
+    Variables and coordinates become arrays with descriptions: dimensions, attributes, fill values. xarray's encodings
+    are applied as they are for NetCDF: scale factors, fill values, units of times. Groups of a tree become
+    directories. Variables are computed and written one after the other.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The archive: ``.zip``, ``.tar``, ``.tar.gz`` or ``.tar.zst``.
+    obj : Dataset, DataArray, DataTree or mapping
+        A mapping has names such as ``"run1/temperature"`` as keys, and arrays as values. An open ``.npz`` file is one.
+    attrs : mapping, optional
+        Attributes of the pack, in addition to those of `obj`.
+    **options
+        Options of `PackWriter`, such as ``force=True``.
+
+    Returns
+    -------
+    CreateReport
+        The report of `PackWriter.finish`.
+
+    Raises
+    ------
+    TypeError
+        If a variable or an attribute has a type that packs do not have, such as ``object``.
+    ra_pack.Error
+        If the archive cannot be written. No file is left then.
+
+    Examples
+    --------
+    >>> import numpy as np, ra_pack, tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "run.zip")
+    >>> report = ra_pack.write(path, {"run1/depth": np.array([5.0, 20.0])}, attrs={"title": "A run"})
+    >>> ra_pack.open(path)["run1/depth"].read()
+    array([ 5., 20.])
+    """
+    attributes, groups = _groups(obj)
+    attributes = {**attributes, **(attrs or {})}
+    with PackWriter(path, attrs=_attributes("the pack", attributes), **options) as writer:
+        for group in groups:
+            group.write(writer)
+        return writer.finish()
+
+
+def _groups(obj: Any) -> tuple[dict[str, Any], list[_Group]]:
+    """Returns the attributes of an object, and its groups."""
+    # The module of an object of xarray is imported already.
+    xarray = sys.modules.get("xarray")
+    if xarray is not None and isinstance(obj, xarray.DataArray):
+        if obj.name is None:
+            raise ValueError("the DataArray has no name; give it one with `.rename(NAME)`")
+        obj = obj.to_dataset(name=obj.name)
+    if xarray is not None and isinstance(obj, xarray.Dataset):
+        groups: list[_Group] = [_DatasetGroup("", obj)]
+    elif xarray is not None and isinstance(obj, xarray.DataTree):
+        nodes = obj.subtree_with_keys
+        groups = [_DatasetGroup("" if path == "." else path, node.to_dataset(inherit=False)) for path, node in nodes]
+    elif isinstance(obj, Mapping):
+        groups = [_MappingGroup(obj)]
+    else:
+        raise TypeError(f"expected a Dataset, DataTree or dict of arrays, found {type(obj).__name__}")
+    return groups[0].attrs, groups
+
+
+class _Group:
+    """The arrays of one group."""
+
+    path: str
+    attrs: dict[str, Any]
+
+    def arrays(self) -> Iterator[_NewArray]:
+        raise NotImplementedError
+
+    def write(self, writer: PackWriter) -> None:
+        if self.path and self.attrs:
+            writer.group(self.path, attrs=_attributes(f"group `{self.path}`", self.attrs))
+        for array in self.arrays():
+            array.write(writer)
+
+
+class _MappingGroup(_Group):
+    """The arrays of a mapping, whose names may have groups."""
+
+    path = ""
+
+    def __init__(self, mapping: Mapping[str, Any]) -> None:
+        self.mapping = mapping
+        self.attrs = {}
+
+    def arrays(self) -> Iterator[_NewArray]:
+        for name in self.mapping:
+            if not isinstance(name, str):
+                raise TypeError(f"expected a string as the name of an array, found {name!r}")
+            array, attrs = _encode_array(name, self.mapping[name])
+            yield _NewArray(name, array, None, attrs)
+
+
+class _DatasetGroup(_Group):
+    """The variables of a dataset, encoded one after the other."""
+
+    def __init__(self, path: str, dataset: xr.Dataset) -> None:
+        from xarray.conventions import encode_dataset_coordinates
+
+        self.path = path.strip("/")
+        variables, attrs = encode_dataset_coordinates(dataset)
+        self.variables: dict[Any, xr.Variable] = dict(variables)
+        self.attrs = dict(attrs)
+        #: The variables whose bounds another variable has.
+        self.owners: dict[Any, Any] = {}
+        for name, variable in self.variables.items():
+            if bounds := variable.attrs.get("bounds", variable.encoding.get("bounds")):
+                self.owners[bounds] = name
+
+    def arrays(self) -> Iterator[_NewArray]:
+        for name in self.variables:
+            if not isinstance(name, str) or "/" in name or not name:
+                raise ValueError(f"expected a name without `/` for a variable, found {name!r}")
+            yield self._array(name)
+
+    def _array(self, name: str) -> _NewArray:
+        variable = self._encoded(name)
+        where = f"{self.path}/{name}".lstrip("/")
+        dims = [_dimension(where, dim) for dim in variable.dims]
+        data = variable.data if variable.chunks else variable.values
+        array, attrs = _encode_array(where, data)
+        attrs = {**variable.attrs, **attrs}
+        if 0 in variable.shape:
+            attrs[DIMENSIONS] = dims
+            # NDL has no coordinates of length 0.
+            return _NewArray(where, array, None, attrs)
+        return _NewArray(where, array, dims, attrs)
+
+    def _encoded(self, name: str) -> xr.Variable:
+        """Returns a variable as the CF conventions store it."""
+        from xarray.conventions import cf_encoder
+
+        variable = self.variables[name]
+        if variable.dtype == bool and variable.encoding.get("dtype", bool) == bool:
+            # xarray would store it as integers.
+            return variable
+        stored = np.dtype(variable.encoding.get("dtype", variable.dtype))
+        if stored.kind in "fc" and "_FillValue" not in variable.attrs:
+            # xarray would declare NaN as the fill value of a variable that has none.
+            variable.encoding.setdefault("_FillValue", None)
+        if variable.dtype.kind in "OSTU" and stored.kind in "SU":
+            # The width of the text may have changed.
+            variable.encoding.pop("dtype", None)
+        together = {name: _uncached(variable)}
+        if name in self.owners:
+            # xarray gives the bounds of a coordinate the units of that coordinate, of which one element is enough.
+            owner = self.owners[name]
+            one = self.variables[owner]
+            together[owner] = one[(slice(0, 1),) * one.ndim]
+        encoded, _ = cf_encoder(together, {})
+        return encoded[name]
+
+
+def _uncached(variable: xr.Variable) -> xr.Variable:
+    """Returns a copy of a variable, so that elements which are read from a file do not stay in memory."""
+    return variable.copy(deep=not getattr(variable, "_in_memory", True))
+
+
+def _dimension(where: str, name: Any) -> str:
+    if not isinstance(name, str) or "/" in name or not name:
+        raise ValueError(f"`{where}`: expected a name without `/` for a dimension, found {name!r}")
+    return name
+
+
+@dataclass(frozen=True)
+class _NewArray:
+    """An array with its description, as `PackWriter.add` takes it."""
+
+    name: str
+    array: Any
+    dims: list[str] | None
+    attrs: dict[str, Any]
+
+    def write(self, writer: PackWriter) -> None:
+        attrs = dict(self.attrs)
+        fill_value = attrs.pop("_FillValue", None)
+        dtype = self.array.dtype
+        if fill_value is not None and dtype.kind in "iuf":
+            stored = dtype.type(fill_value)
+            # A scaled variable may have a fill value of another type, which is an attribute only.
+            if stored == fill_value or np.isnan(fill_value):
+                fill_value = stored
+            else:
+                attrs["_FillValue"], fill_value = fill_value, None
+        else:
+            fill_value = None
+        attrs = _attributes(f"`{self.name}`", attrs)
+        if isinstance(self.array, np.ndarray):
+            writer.add(self.name, self.array, self.dims, attrs, fill_value=fill_value)
+        else:
+            blocks = _blocks(self.array)
+            writer.add_blocks(
+                self.name, self.array.shape, dtype, blocks, self.dims, attrs, fill_value=fill_value
+            )
+
+
+def _blocks(array: Any) -> Iterator[np.ndarray[Any, Any]]:
+    """Computes a Dask array in the parts that its chunks have along the first dimension."""
+    start = 0
+    for length in array.chunks[0]:
+        yield np.asarray(array[start : start + length])
+        start += length
+
+
+def _encode_array(where: str, data: Any) -> tuple[Any, dict[str, Any]]:
+    """Returns an array of a type that packs have, and the attributes that explain it."""
+    if getattr(data, "chunks", None) and data.dtype.kind in "biufcSV":
+        return data, {}
+    array = np.asarray(data)
+    if array.dtype.kind in "OTU":
+        return _encode_text(where, array)
+    if array.dtype.kind in "mM":
+        return _encode_times(array)
+    return array, {}
+
+
+def _encode_text(where: str, array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], dict[str, Any]]:
+    """Encodes text in UTF-8 of a fixed width."""
+    elements = array.ravel().tolist()
+    if elements and all(isinstance(element, bytes) for element in elements):
+        return array.astype(np.bytes_), {}
+    for element in elements:
+        if not isinstance(element, str):
+            kind = type(element).__name__
+            raise TypeError(
+                f"`{where}` has elements of type {kind}; expected text or numbers: convert it with `.astype()`, "
+                "or replace missing text with `.fillna('')`"
+            )
+    encoded = [element.encode() for element in elements]
+    if any(element.endswith(b"\0") for element in encoded):
+        raise ValueError(f"`{where}` has text that ends with a null character, which text of a fixed width cannot have")
+    # NumPy has no text of width 0, and xarray joins an axis of text of width 1.
+    width = max([2, *map(len, encoded)])
+    return np.array(encoded, f"S{width}").reshape(array.shape), {"_Encoding": "utf-8"}
+
+
+def _encode_times(array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], dict[str, Any]]:
+    """Encodes times as integers with the units of the CF conventions."""
+    unit, step = np.datetime_data(array.dtype)
+    if unit not in UNITS or step != 1:
+        unit = "s"
+    kind = array.dtype.kind
+    numbers = array.astype(f"{kind}8[{unit}]").astype(np.int64)
+    attrs: dict[str, Any] = {"units": UNITS[unit]}
+    if kind == "M":
+        attrs = {"units": f"{UNITS[unit]} since 1970-01-01", "calendar": "proleptic_gregorian"}
+    if (numbers == NAT).any():
+        attrs["_FillValue"] = NAT
+    return numbers, attrs
+
+
+def _attributes(where: str, attrs: Mapping[Any, Any]) -> dict[str, Any]:
+    """Checks that attributes are text, numbers or lists."""
+    checked: dict[str, Any] = {}
+    for name, value in attrs.items():
+        if not isinstance(name, str):
+            raise TypeError(f"{where}: expected a string as the name of an attribute, found {name!r}")
+        kept = value.decode() if isinstance(value, bytes) else value
+        kind = np.asarray(kept).dtype.kind
+        if kind not in "iufU" or np.ndim(kept) > 1:
+            raise TypeError(
+                f"{where}: the attribute `{name}` is {value!r}; expected text, a number, or a list of either"
+            )
+        checked[name] = kept
+    return checked

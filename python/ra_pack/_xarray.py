@@ -1,0 +1,283 @@
+"""The xarray engine ``ra-pack``: groups of a pack as datasets, and the pack as a tree."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from xarray.backends import AbstractDataStore, BackendArray, BackendEntrypoint, CachingFileManager
+from xarray.backends.store import StoreBackendEntrypoint
+from xarray.core import indexing
+
+from . import Error, NotFound, Pack, open as open_pack
+from ._groups import Group, Source, plan
+
+__all__ = ["RaPackBackend"]
+
+#: Files at the top of a pack. A program that looks for an engine tells a pack from another zip by them.
+MANIFESTS = ("manifest-sha256.txt", "manifest-sha512.txt")
+#: An index array is read as separate runs if these have less than this part of its range.
+SPARSE = 0.5
+
+
+class PackArray(BackendArray):
+    """One array of a pack, read when xarray asks for its elements.
+
+    It keeps the path and not the data, so it can be pickled and sent to other processes.
+    """
+
+    def __init__(self, manager: CachingFileManager, source: Source, verify: bool) -> None:
+        self.manager = manager
+        self.member = source.member
+        self.shape = source.shape
+        self.dtype = source.dtype
+        self.verify = verify
+
+    def __getitem__(self, key: indexing.ExplicitIndexer) -> np.ndarray[Any, Any]:
+        if isinstance(key, indexing.VectorizedIndexer):
+            support = indexing.IndexingSupport.OUTER
+            return indexing.explicit_indexing_adapter(key, self.shape, support, self._read)
+        # xarray's adapter refuses an empty slice with a negative step.
+        return self._read(key.tuple)
+
+    def _read(self, key: tuple[Any, ...]) -> np.ndarray[Any, Any]:
+        """Reads integers, slices, and index arrays that select along one axis each."""
+        array = self.manager.acquire()[self.member]
+        vectors = {axis: index for axis, index in enumerate(key) if isinstance(index, np.ndarray)}
+        if self.verify:
+            # The manifest has a digest of the whole array only.
+            array = array.read()
+        if not vectors:
+            return np.asarray(array[key])
+        # The rows along the first of them are read as runs, and a range along each other one.
+        first, *others = vectors
+        wanted = list(key)
+        for axis in others:
+            wanted[axis], vectors[axis] = _range(vectors[axis], self.shape[axis])
+        part = _read_vector(array, wanted, first)
+        for axis in others:
+            part = np.take(part, vectors[axis], axis=_place(key, axis))
+        return part
+
+
+def _place(key: Sequence[Any], axis: int) -> int:
+    """Returns the axis of the result: an integer before the axis removes a dimension."""
+    return axis - sum(isinstance(index, (int, np.integer)) for index in key[:axis])
+
+
+def _range(index: np.ndarray[Any, Any], length: int) -> tuple[slice, np.ndarray[Any, Any]]:
+    """Returns the range of an index array, and the index array within this range."""
+    index = np.where(index < 0, index + length, index)
+    if not len(index):
+        return slice(0, 0), index
+    return slice(int(index.min()), int(index.max()) + 1), index - index.min()
+
+
+def _read_vector(array: Any, key: list[Any], axis: int) -> np.ndarray[Any, Any]:
+    """Reads the elements of an index array along `axis`: its range at once, or only its runs if they are few."""
+    whole, index = _range(key[axis], array.shape[axis])
+    place = _place(key, axis)
+
+    def read(part: slice) -> np.ndarray[Any, Any]:
+        return np.asarray(array[(*key[:axis], part, *key[axis + 1 :])])
+
+    rows, inverse = np.unique(index, return_inverse=True)
+    if len(rows) >= SPARSE * (whole.stop - whole.start):
+        return np.take(read(whole), index, axis=place)
+    runs = np.split(rows + whole.start, np.flatnonzero(np.diff(rows) > 1) + 1)
+    parts = [read(slice(int(run[0]), int(run[-1]) + 1)) for run in runs]
+    return np.take(np.concatenate(parts, axis=place), inverse, axis=place)
+
+
+class GroupStore(AbstractDataStore):
+    """The variables and attributes of one group, before xarray decodes them."""
+
+    def __init__(self, manager: CachingFileManager, group: Group, verify: bool) -> None:
+        self.manager = manager
+        self.group = group
+        self.verify = verify
+
+    def get_attrs(self) -> dict[str, Any]:
+        return dict(self.group.attrs)
+
+    def get_variables(self) -> dict[str, xr.Variable]:
+        return {name: self._variable(source) for name, source in self.group.variables.items()}
+
+    def _variable(self, source: Source) -> xr.Variable:
+        encoding: dict[str, Any] = {"dtype": source.dtype}
+        if source.values is not None:
+            return xr.Variable(source.dims, source.values, source.attrs, encoding)
+        chunks = source.shape if self.verify else source.chunks
+        # A dimension of length 0 has no chunks.
+        encoding["preferred_chunks"] = {dim: max(1, chunk) for dim, chunk in zip(source.dims, chunks)}
+        data = indexing.LazilyIndexedArray(PackArray(self.manager, source, self.verify))
+        return xr.Variable(source.dims, data, source.attrs, encoding)
+
+    def close(self) -> None:
+        self.manager.close()
+
+
+class RaPackBackend(BackendEntrypoint):
+    """Opens archives and directories of RawArray files that have a manifest.
+
+    Parameters of `open_dataset`, `open_datatree` and `open_groups`, in addition to xarray's:
+
+    group : str, optional
+        The group to open, such as ``"run1"``; the root by default.
+    verify : bool, default False
+        Compare every variable that is read with the manifest. A part of a variable is then taken from the whole
+        variable, which is read and checked each time, and each variable is one chunk.
+    """
+
+    description = "Open packs of RawArray files: zip, tar or directory"
+    url = "https://github.com/ra-pack/ra-pack/blob/main/docs/python.md"
+    supports_groups = True
+
+    def guess_can_open(self, filename_or_obj: Any) -> bool:
+        """Returns whether a path is a pack: a directory, zip or tar that has a manifest at its top."""
+        if not isinstance(filename_or_obj, (str, os.PathLike)):
+            return False
+        path = os.fspath(filename_or_obj)
+        if not isinstance(path, str) or "://" in path:
+            return False
+        if not os.path.isdir(path) and not path.lower().endswith((".zip", ".tar")):
+            return False
+        return _has_manifest(path)
+
+    def open_dataset(
+        self,
+        filename_or_obj: Any,
+        *,
+        mask_and_scale: Any = True,
+        decode_times: Any = True,
+        concat_characters: Any = True,
+        decode_coords: Any = True,
+        drop_variables: str | Iterable[str] | None = None,
+        use_cftime: Any = None,
+        decode_timedelta: Any = None,
+        group: str | None = None,
+        verify: bool = False,
+    ) -> xr.Dataset:
+        """Opens one group as a dataset, with the coordinates that its variables use."""
+        manager = _manager(filename_or_obj)
+        path = _group_path(group)
+        groups = plan(manager.acquire())
+        if path not in groups:
+            manager.close()
+            raise NotFound(_no_group(filename_or_obj, path, groups))
+        store = GroupStore(manager, groups[path].with_all_coordinates(), verify)
+        return _decode(
+            store,
+            mask_and_scale=mask_and_scale,
+            decode_times=decode_times,
+            concat_characters=concat_characters,
+            decode_coords=decode_coords,
+            drop_variables=drop_variables,
+            use_cftime=use_cftime,
+            decode_timedelta=decode_timedelta,
+        )
+
+    def open_groups_as_dict(
+        self,
+        filename_or_obj: Any,
+        *,
+        group: str | None = None,
+        verify: bool = False,
+        **decoders: Any,
+    ) -> dict[str, xr.Dataset]:
+        """Opens each group as a dataset, with the coordinates that its variables use."""
+        return self._groups(filename_or_obj, group, verify, inherit=False, decoders=decoders)
+
+    def open_datatree(
+        self,
+        filename_or_obj: Any,
+        *,
+        group: str | None = None,
+        verify: bool = False,
+        **decoders: Any,
+    ) -> xr.DataTree:
+        """Opens a pack as a tree, whose nodes inherit the coordinates of the nodes above."""
+        groups = self._groups(filename_or_obj, group, verify, inherit=True, decoders=decoders)
+        try:
+            tree = xr.DataTree.from_dict(groups)
+        except ValueError as error:
+            for dataset in groups.values():
+                dataset.close()
+            hint = "`xarray.open_groups` opens groups that do not form a tree"
+            raise ValueError(f"{filename_or_obj}: {error}; {hint}") from error
+        for path, dataset in groups.items():
+            tree[path].set_close(dataset.close)
+        return tree
+
+    def _groups(
+        self, target: Any, group: str | None, verify: bool, inherit: bool, decoders: Mapping[str, Any]
+    ) -> dict[str, xr.Dataset]:
+        manager = _manager(target)
+        top = _group_path(group)
+        groups = plan(manager.acquire())
+        if top not in groups:
+            manager.close()
+            raise NotFound(_no_group(target, top, groups))
+        datasets = {}
+        for path, found in groups.items():
+            if not PurePosixPath(path).is_relative_to(top):
+                continue
+            found = found.with_foreign_coordinates(top) if inherit else found.with_all_coordinates()
+            relative = "/" + str(PurePosixPath(path).relative_to(top))
+            store = GroupStore(manager, found, verify)
+            datasets["/" if relative == "/." else relative] = _decode(store, **decoders)
+        return datasets
+
+
+def _manager(target: Any) -> CachingFileManager:
+    """Returns a manager that opens the pack when it is needed, again in each process."""
+    if not isinstance(target, (str, os.PathLike)):
+        raise TypeError(f"expected the path of a pack, found {type(target).__name__}")
+    return CachingFileManager(_open, os.fspath(target), mode="r")
+
+
+def _open(path: str, mode: str) -> Pack:
+    """Opens a pack. `CachingFileManager` does not omit the mode after it was pickled."""
+    return open_pack(path)
+
+
+def _decode(store: GroupStore, *, concat_characters: Any = True, **decoders: Any) -> xr.Dataset:
+    """Decodes the variables of a group as xarray decodes those of NetCDF."""
+    if concat_characters is True:
+        # An array of text of width 1 is complete. xarray would join its last dimension.
+        single = [name for name, one in store.group.variables.items() if one.dtype == "S1"]
+        concat_characters = dict.fromkeys(single, False) if single else True
+    return StoreBackendEntrypoint().open_dataset(
+        store, concat_characters=concat_characters, **decoders
+    )
+
+
+def _group_path(group: str | None) -> str:
+    return "/" + (group or "").strip("/")
+
+
+def _no_group(target: Any, path: str, groups: Mapping[str, Group]) -> str:
+    known = ", ".join(f"`{one}`" for one in list(groups)[:10])
+    return f"{target} has no group `{path}`; its groups are {known}"
+
+
+def _has_manifest(path: str) -> bool:
+    if os.path.isdir(path):
+        return any(os.path.isfile(os.path.join(path, name)) for name in MANIFESTS)
+    try:
+        with open_pack(path) as pack:
+            return any(_has_file(pack, name) for name in MANIFESTS)
+    except Error:
+        return False
+
+
+def _has_file(pack: Any, name: str) -> bool:
+    try:
+        pack.read_file(name)
+    except NotFound:
+        return False
+    return True

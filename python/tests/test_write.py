@@ -1,0 +1,295 @@
+"""`write`: datasets, trees and dicts of arrays as packs."""
+
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ra_pack
+
+
+def is_valid(path: Path) -> bool:
+    report = ra_pack.verify(path)
+    return report.valid and not report.findings
+
+
+# Dicts of arrays need no xarray.
+
+
+def test_a_dict_of_arrays_becomes_arrays_in_groups(tmp_path: Path) -> None:
+    path = tmp_path / "run.zip"
+    arrays = {
+        "depth": np.array([5.0, 20.0], "f4"),
+        "run1/counts": np.arange(6).reshape(2, 3),
+        "run1/valid": np.array([True, False]),
+        "run1/fortran": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        "scalar": 7.5,
+        "big": np.array([1, 2], ">i2"),
+        "empty": np.zeros((0, 3)),
+        "list": [1, 2, 3],
+    }
+    report = ra_pack.write(path, arrays, attrs={"title": "A run"})
+    assert report.arrays == len(arrays)
+    assert is_valid(path)
+    pack = ra_pack.open(path)
+    assert pack.attrs["title"] == "A run"
+    assert set(pack) == set(arrays)
+    for name, array in arrays.items():
+        read = pack[name].read()
+        assert read.dtype == np.asarray(array).dtype.newbyteorder("="), name
+        assert np.array_equal(read, array), name
+    assert pack["run1/fortran"].read().flags.f_contiguous
+    assert pack["run1/counts"].read().flags.c_contiguous
+
+
+def test_times_and_text_are_stored_with_the_attributes_that_explain_them(tmp_path: Path) -> None:
+    path = tmp_path / "run.zip"
+    times = np.array(["2024-06-03T00:00", "NaT"], "M8[m]")
+    ra_pack.write(
+        path,
+        {
+            "time": times,
+            "years": np.array(["2024"], "M8[Y]"),
+            "lag": np.array([1, 2], "m8[ms]"),
+            "name": np.array(["a", "Tromsø", ""]),
+            "one": np.array(["x", "y"]),
+            "bytes": np.array([b"ab", b"c"], object),
+        },
+    )
+    pack = ra_pack.open(path)
+    assert pack["time"].attrs["units"] == "minutes since 1970-01-01"
+    assert pack["time"].read()[0] == (54 * 365 + 13 + 154 + 1) * 24 * 60 - 24 * 60
+    assert pack["lag"].attrs == {"units": "milliseconds"}
+    assert pack["name"].attrs == {"_Encoding": "utf-8"}
+    assert [one.decode() for one in pack["name"].read().tolist()] == ["a", "Tromsø", ""]
+    assert pack["bytes"].read().tolist() == [b"ab", b"c"]
+    xr = pytest.importorskip("xarray")
+    ds = xr.open_dataset(path, engine="ra-pack", decode_timedelta=True)
+    assert np.array_equal(ds.time.values, times, equal_nan=True)
+    assert ds.years.values.tolist() == np.array(["2024-01-01"], "M8[s]").astype(ds.years.dtype).tolist()
+    assert (ds.lag.values == np.array([1, 2], "m8[ms]")).all()
+    assert ds.name.values.tolist() == ["a", "Tromsø", ""]
+    assert ds.one.values.tolist() == ["x", "y"]
+
+
+def test_an_npz_file_is_written_array_by_array(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", x=np.arange(3), y=np.eye(2))
+    with np.load(tmp_path / "a.npz") as arrays:
+        ra_pack.write(tmp_path / "a.zip", arrays)
+    assert np.array_equal(ra_pack.open(tmp_path / "a.zip")["y"].read(), np.eye(2))
+
+
+@pytest.mark.parametrize(
+    ("arrays", "options", "named"),
+    [
+        ({"good": np.arange(3), "run/bad": np.array([1, "a", None], object)}, {}, "run/bad"),
+        ({"bad": np.array([{}])}, {}, "bad"),
+        ({"text": np.array(["a\0"], object)}, {}, "text"),
+        ({"a": np.arange(3)}, {"attrs": {"flag": True}}, "flag"),
+        ({"a": np.arange(3)}, {"attrs": {"none": None}}, "none"),
+        ({"a": np.arange(3), 7: np.arange(3)}, {}, "7"),
+        ({"a": np.arange(3), "../b": np.arange(3)}, {}, "b"),
+        ([1, 2], {}, "list"),
+    ],
+)
+def test_a_write_that_fails_names_the_array_and_leaves_nothing(
+    tmp_path: Path, arrays: Any, options: Any, named: str
+) -> None:
+    with pytest.raises((TypeError, ValueError, ra_pack.Error), match=named):
+        ra_pack.write(tmp_path / "out.zip", arrays, **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_existing_archive_is_replaced_only_by_force(tmp_path: Path) -> None:
+    path = tmp_path / "out.zip"
+    ra_pack.write(path, {"a": np.zeros(1)})
+    before = path.read_bytes()
+    with pytest.raises(FileExistsError):
+        ra_pack.write(path, {"a": np.ones(1)})
+    assert path.read_bytes() == before
+    ra_pack.write(path, {"a": np.ones(1)}, force=True)
+    assert ra_pack.open(path)["a"].read().tolist() == [1.0]
+
+
+# Objects of xarray.
+
+xr = pytest.importorskip("xarray")
+
+
+def again(path: Path, **options: Any) -> Any:
+    return xr.open_dataset(path, engine="ra-pack", **options)
+
+
+def test_a_dataset_comes_back_with_coordinates_attributes_and_types(tmp_path: Path) -> None:
+    path = tmp_path / "out.zip"
+    ds = xr.Dataset(
+        {
+            "temperature": (("time", "station"), np.arange(6.0).reshape(2, 3), {"units": "K", "range": [0, 40]}),
+            "valid": (("time",), [True, False]),
+            "counts": (("station", "pair"), np.arange(6, dtype="i2").reshape(3, 2)),
+            "code": (("station",), np.array([b"a", b"b", b"c"])),
+            "spectrum": (("pair",), np.array([1 + 2j, 3j])),
+            "step": ((), np.timedelta64(90, "s")),
+        },
+        coords={
+            "time": np.array(["2024-06-03", "2024-06-04"], "M8[ns]"),
+            "station": ["north", "south", "é"],
+            "lat": ("station", [60.0, 61.0, 62.0], {"units": "degrees_north"}),
+            "run": 17,
+            "grid": (("time", "pair"), np.eye(2)),
+        },
+        attrs={"title": "A test", "version": 3, "limits": np.array([1.5, 2.5], "f4"), "names": ["a", "b"]},
+    )
+    ra_pack.write(path, ds)
+    assert is_valid(path)
+    back = again(path, decode_timedelta=True)
+    xr.testing.assert_identical(back.load(), ds)
+    for name, variable in ds.variables.items():
+        if variable.dtype.kind not in "UT":
+            assert back[name].dtype == variable.dtype, name
+    assert set(back.coords) == set(ds.coords)
+    # The attributes keep their types.
+    assert back.attrs["limits"].dtype == np.float32
+    assert ra_pack.open(path)["lat"].dims == ("station",)
+
+
+def test_encodings_are_applied_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "out.zip"
+    ds = xr.Dataset(
+        {
+            "scaled": ("time", [1.0, np.nan, 3.0]),
+            "float": ("time", np.array([1.0, np.nan, 3.0], "f4")),
+            "plain": ("time", [1.0, np.nan, 3.0]),
+        },
+        coords={"time": np.array(["2024-06-03T00", "2024-06-03T06", "2024-06-03T12"], "M8[ns]")},
+    )
+    ds.scaled.encoding = {
+        "dtype": np.dtype("i2"),
+        "scale_factor": np.float32(0.5),
+        "add_offset": np.float32(1.0),
+        "_FillValue": np.int16(-1),
+    }
+    ds.float.encoding = {"_FillValue": np.float32(-999.0)}
+    ds.time.encoding = {"units": "hours since 2024-06-01", "calendar": "standard", "dtype": np.dtype("i4")}
+    ra_pack.write(path, ds)
+    pack = ra_pack.open(path)
+    assert pack["scaled"].read().tolist() == [0, -1, 4]
+    assert pack["scaled"].fill_value == -1
+    assert pack["float"].read().tolist() == [1.0, -999.0, 3.0]
+    assert pack["time"].read().tolist() == [48, 54, 60]
+    assert pack["plain"].fill_value is None
+    back = again(path)
+    xr.testing.assert_equal(back.load(), ds)
+    assert back.scaled.dtype == np.float32
+    for name in ["scaled", "float", "time"]:
+        for key, value in ds[name].encoding.items():
+            assert back[name].encoding[key] == value, (name, key)
+    assert "_FillValue" not in back.plain.encoding
+
+
+def test_bounds_have_the_units_of_their_coordinate(tmp_path: Path) -> None:
+    ds = xr.Dataset(
+        {"time_bounds": (("time", "edge"), np.array([["2024-06-03", "2024-06-04"]], "M8[ns]"))},
+        coords={"time": ("time", np.array(["2024-06-03T12"], "M8[ns]"), {"bounds": "time_bounds"})},
+    )
+    ds.time.encoding = {"units": "hours since 2024-06-03", "calendar": "standard"}
+    ra_pack.write(tmp_path / "out.zip", ds)
+    pack = ra_pack.open(tmp_path / "out.zip")
+    assert pack["time_bounds"].read().tolist() == [[0, 24]]
+    assert "units" not in pack["time_bounds"].attrs
+    xr.testing.assert_equal(again(tmp_path / "out.zip").load(), ds)
+
+
+def test_dimensions_of_length_0_keep_their_names(tmp_path: Path) -> None:
+    ds = xr.Dataset({"a": (("time", "x"), np.zeros((0, 3))), "b": ("time", np.zeros(0))})
+    ra_pack.write(tmp_path / "out.zip", ds)
+    xr.testing.assert_identical(again(tmp_path / "out.zip").load(), ds)
+
+
+def test_a_tree_becomes_groups_that_share_coordinates(tmp_path: Path) -> None:
+    path = tmp_path / "out.zip"
+    time = {"time": [0.5, 1.5]}
+    tree = xr.DataTree.from_dict(
+        {
+            "/": xr.Dataset(coords=time, attrs={"title": "A tree"}),
+            "/run1": xr.Dataset({"a": ("time", [1, 2])}, attrs={"operator": "N. N."}),
+            "/run1/deep": xr.Dataset({"b": (("time", "x"), np.eye(2))}, coords={"x": [10, 20]}),
+            "/empty": xr.Dataset(attrs={"comment": "no arrays"}),
+        }
+    )
+    ra_pack.write(path, tree)
+    assert is_valid(path)
+    assert sorted(ra_pack.open(path)) == ["run1/a", "run1/deep/b", "run1/deep/x", "time"]
+    back = xr.open_datatree(path, engine="ra-pack")
+    xr.testing.assert_identical(back.load(), tree)
+
+
+def test_a_data_array_is_a_dataset_of_one_variable(tmp_path: Path) -> None:
+    array = xr.DataArray([1.0, 2.0], dims="x", coords={"x": [3, 4]}, name="a")
+    ra_pack.write(tmp_path / "out.zip", array)
+    xr.testing.assert_identical(again(tmp_path / "out.zip").a.load(), array)
+    with pytest.raises(ValueError, match="rename"):
+        ra_pack.write(tmp_path / "other.zip", array.rename(None))
+
+
+@pytest.mark.parametrize(
+    ("dataset", "named"),
+    [
+        (xr.Dataset({"good": ("x", [1]), "bad": ("x", np.array([{}], object))}), "bad"),
+        (xr.Dataset({"a/b": ("x", [1])}), "a/b"),
+        (xr.Dataset({"a": (("x/y",), [1])}), "x/y"),
+        (xr.Dataset({"a": ("x", [1], {"flag": True})}), "flag"),
+        (xr.Dataset({7: ("x", [1])}), "7"),
+        (xr.Dataset({"a": ("x", [1, 2])}, coords={"x": [0, 1], "y": ("x", [3, 4])}).set_index(i=["x", "y"]), "i"),
+    ],
+)
+def test_a_dataset_that_cannot_be_written_leaves_nothing(tmp_path: Path, dataset: Any, named: str) -> None:
+    with pytest.raises((TypeError, ValueError, NotImplementedError), match=named):
+        ra_pack.write(tmp_path / "out.zip", dataset)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_task_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    da = pytest.importorskip("dask.array")
+
+    def fail(block: Any) -> Any:
+        raise RuntimeError("no more data")
+
+    lazy = da.zeros((4, 4), chunks=2).map_blocks(fail, dtype=float, meta=np.zeros((0, 0)))
+    with pytest.raises(RuntimeError, match="no more data"):
+        ra_pack.write(tmp_path / "out.zip", xr.Dataset({"a": ("x", [1]), "b": (("y", "z"), lazy)}))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_dask_arrays_are_written_block_by_block(tmp_path: Path) -> None:
+    da = pytest.importorskip("dask.array")
+    dask = pytest.importorskip("dask")
+    lazy = da.arange(32 << 20, chunks=1 << 20, dtype="i4").reshape(32, 1024, 1024)
+    ds = xr.Dataset({"a": (("t", "y", "x"), lazy)})
+    with dask.config.set(scheduler="synchronous"):
+        tracemalloc.start()
+        ra_pack.write(tmp_path / "out.zip", ds)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    # The array has 128 MiB.
+    assert peak < 48 << 20, peak
+    array = ra_pack.open(tmp_path / "out.zip")["a"]
+    assert array.shape == (32, 1024, 1024)
+    assert array[31, 1023, -2:].tolist() == [(32 << 20) - 2, (32 << 20) - 1]
+
+
+def test_variables_of_a_file_do_not_stay_in_memory(tmp_path: Path) -> None:
+    source = tmp_path / "source.zip"
+    ra_pack.write(source, {f"a{nth}": np.zeros(1 << 20) for nth in range(8)})
+    with again(source) as ds:
+        tracemalloc.start()
+        ra_pack.write(tmp_path / "out.zip", ds)
+        now, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    # Each variable has 8 MiB.
+    assert now < 8 << 20, now
+    assert peak < 40 << 20, peak
