@@ -375,6 +375,11 @@ fn a_big_endian_file_is_swapped() {
         assert_eq!(out.as_slice(), values, "{kind}");
         let column: ArrayD<f32> = array.slice(s![.., 2]).unwrap();
         assert_eq!(column.iter().copied().collect::<Vec<_>>(), values[4..], "{kind}");
+        let mut bytes = [0; 24];
+        array.read_bytes_into(&mut bytes).unwrap();
+        assert_eq!(bytes, *values.map(f32::to_be_bytes).as_flattened(), "{kind}");
+        array.slice_bytes_into(s![.., 2], &mut bytes[..8]).unwrap();
+        assert_eq!(bytes[..8], *[values[4], values[5]].map(f32::to_be_bytes).as_flattened());
         let AnyArray::F32(any) = array.slice_any(s![1, ..]).unwrap() else { panic!("{kind}") };
         assert_eq!(any.into_raw_vec_and_offset().0, [-2.0, 0.0, 7.0], "{kind}");
         let complex: ArrayD<Complex<f32>> = pack.array("c.ra").unwrap().read().unwrap();
@@ -401,6 +406,14 @@ fn encoded_files_of_other_implementations_are_decoded() {
         let mut out = [0_u8; 6];
         lz4.read_into(&mut out).unwrap();
         assert_eq!(out, [1, 2, 3, 4, 5, 6], "{kind}");
+        lz4.slice_bytes_into(s![1, ..;-2], &mut out[..2]).unwrap();
+        assert_eq!(out[..2], [6, 2], "{kind}");
+        let mut bits = [7; 6];
+        pack.array("bits.ra").unwrap().read_bytes_into(&mut bits).unwrap();
+        assert_eq!(bits, [1, 0, 1, 0, 0, 1], "{kind}");
+        let mut numbers = [0; 12];
+        pack.array("leb128.ra").unwrap().read_bytes_into(&mut numbers).unwrap();
+        assert_eq!(numbers, *[-1, 1, 300].map(i32::to_ne_bytes).as_flattened(), "{kind}");
         let leb128: ArrayD<i32> = pack.array("leb128.ra").unwrap().read().unwrap();
         assert_eq!(leb128.iter().copied().collect::<Vec<_>>(), [-1, 1, 300], "{kind}");
         let AnyArray::U8(bits) = pack.array("bits.ra").unwrap().read_any().unwrap() else {
@@ -408,6 +421,41 @@ fn encoded_files_of_other_implementations_are_decoded() {
         };
         assert_eq!(bits.iter().copied().collect::<Vec<_>>(), [1, 0, 1, 0, 0, 1], "{kind}");
     });
+}
+
+#[test]
+fn bytes_need_memory_of_their_length() {
+    let dims = [2, 3];
+    let experiment =
+        Experiment::new().file("x.ra", flagged(0, [2, 1], 6, &dims, &[1, 2, 3, 4, 5, 6]));
+    Packs::of(experiment).each(|kind, pack| {
+        let array = pack.array("x.ra").unwrap();
+        for len in [0, 5, 7] {
+            let error = array.read_bytes_into(&mut vec![0; len]).unwrap_err();
+            assert!(matches!(error, Error::Mismatch { .. }), "{kind}: {error}");
+            assert!(error.to_string().contains("6 bytes"), "{error}");
+            let error = array.slice_bytes_into(s![.., 0], &mut vec![0; len]).unwrap_err();
+            assert!(matches!(error, Error::Mismatch { .. }), "{kind}: {error}");
+        }
+        let error = array.slice_bytes_into(s![2, ..], &mut []).unwrap_err();
+        assert!(matches!(error, Error::Slice { .. }), "{kind}: {error}");
+        assert!(matches!(array.view_bytes(), Err(Error::NotViewable { .. })));
+    });
+}
+
+#[test]
+fn mapped_bytes_are_those_of_the_file() {
+    let experiment = Experiment::new()
+        .file(
+            "big.ra",
+            flagged(1, [3, 4], 8, &[2], &[1.5_f32, -2.0].map(f32::to_be_bytes).concat()),
+        )
+        .file("encoded.ra", flagged(2, [2, 1], 7, &[6], &[0x60, 1, 2, 3, 4, 5, 6]));
+    let pack = map(&Packs::of(experiment).path("stored.zip")).unwrap();
+    let big = pack.array("big.ra").unwrap();
+    assert_eq!(big.view_bytes().unwrap(), [1.5_f32, -2.0].map(f32::to_be_bytes).as_flattened());
+    let error = pack.array("encoded.ra").unwrap().view_bytes().map(<[u8]>::len).unwrap_err();
+    assert!(matches!(error, Error::NotViewable { reason: NotViewable::Flags(_), .. }), "{error}");
 }
 
 /// Structure of twelve bytes without padding.
