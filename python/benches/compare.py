@@ -136,7 +136,7 @@ def unverified(opened: Any, name: str) -> Any:
     return opened[name].read(verify=False)
 
 
-#: What is measured in a new process, from the path to the elements.
+#: The tasks of a new process, from the path to the elements.
 TASKS: dict[str, Callable[[Any, list[str]], Any]] = {
     "one": lambda opened, names: whole(opened, names[len(names) // 2]),
     "all": lambda opened, names: [whole(opened, name) for name in names],
