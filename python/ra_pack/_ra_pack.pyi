@@ -1,7 +1,7 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import EllipsisType
-from typing import Any, Literal, SupportsIndex, TypedDict, overload
+from typing import Any, Literal, SupportsIndex, TypedDict, TypeVar, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -13,6 +13,7 @@ __version__: str
 _Path = str | os.PathLike[str]
 _Part = SupportsIndex | slice | EllipsisType | None
 _Attrs = dict[str, Any]
+_T = TypeVar("_T")
 
 class _Dimension(TypedDict):
     name: str
@@ -87,7 +88,7 @@ class Pack(Mapping[str, Array]):
     @overload
     def get(self, key: str, default: None = None, /) -> Array | None: ...
     @overload
-    def get[T](self, key: str, default: T, /) -> Array | T: ...
+    def get(self, key: str, default: _T, /) -> Array | _T: ...
     def keys(self) -> list[str]: ...  # type: ignore[override]
     def values(self) -> list[Array]: ...  # type: ignore[override]
     def items(self) -> list[tuple[str, Array]]: ...  # type: ignore[override]
