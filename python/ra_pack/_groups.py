@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from ._ra_pack import Pack
+    from ._ra_pack import Pack, _Array, _Group
 
 #: The attribute with the names of dimensions that a description cannot name: NDL has no dimensions of length 0.
 DIMENSIONS = "_ARRAY_DIMENSIONS"
@@ -95,7 +95,7 @@ class _Planner:
         #: The coordinate that a name means in each group.
         self.visible: dict[str, ChainMap[str, str]] = {}
         #: The outline of each coordinate.
-        self.coordinates: dict[str, dict[str, Any]] = {}
+        self.coordinates: dict[str, _Array] = {}
 
     def groups(self) -> dict[str, Group]:
         paths = sorted({above for path in self.outline for above in _with_parents(path)} | {""})
@@ -104,11 +104,16 @@ class _Planner:
             self._define(path)
         return {f"/{path}": self._group(path) for path in paths}
 
+    def _outline(self, path: str) -> _Group:
+        """Returns the outline of a group, which is empty if the group contains only groups."""
+        empty: _Group = {"path": path, "attrs": {}, "dimensions": [], "coordinates": [], "variables": []}
+        return self.outline.get(path, empty)
+
     def _define(self, path: str) -> None:
         above = _parent(path)
         self.lengths[path] = self.lengths[above].new_child() if path else ChainMap({})
         self.visible[path] = self.visible[above].new_child() if path else ChainMap({})
-        for coordinate in self.outline.get(path, {}).get("coordinates", ()):
+        for coordinate in self._outline(path)["coordinates"]:
             name = coordinate["name"]
             self.coordinates[_join(path, name)] = coordinate
             self.visible[path][name] = _join(path, name)
@@ -116,7 +121,7 @@ class _Planner:
                 self.lengths[path][name] = coordinate["shape"][0]
 
     def _group(self, path: str) -> Group:
-        outline = self.outline.get(path, {"attrs": {}, "dimensions": (), "coordinates": (), "variables": ()})
+        outline = self._outline(path)
         targets = {one["name"]: one["coordinate"] for one in outline["dimensions"]}
         variables: dict[str, Source] = {}
         borrowed: dict[str, Borrowed] = {}
@@ -126,7 +131,7 @@ class _Planner:
         for one in outline["variables"]:
             dims = []
             for nth, (name, length) in enumerate(zip(one["dims"], one["shape"])):
-                target = targets.get(name)
+                target = targets.get(name) if name else None
                 dim = self._dimension(path, one["name"], nth, name, length, target)
                 dims.append(dim)
                 if target and dim not in borrowed and (found := self._borrowed(path, target, dim)):
@@ -156,7 +161,7 @@ class _Planner:
         source = self._source(self.coordinates[target], (dim,)) if target in self.coordinates else None
         return Borrowed(f"/{home}", name, source) if source else None
 
-    def _source(self, one: dict[str, Any], dims: tuple[str, ...]) -> Source | None:
+    def _source(self, one: _Array, dims: tuple[str, ...]) -> Source | None:
         """Returns an array, or the values of a description; None for a coordinate that is only a length."""
         attrs = dict(one["attrs"])
         if one["array"] is None:

@@ -30,7 +30,7 @@ class PackArray(BackendArray):
     It keeps the path and not the data, so it can be pickled and sent to other processes.
     """
 
-    def __init__(self, manager: CachingFileManager, source: Source, verify: bool) -> None:
+    def __init__(self, manager: CachingFileManager[Pack], source: Source, verify: bool) -> None:
         self.manager = manager
         self.member = source.member
         self.shape = source.shape
@@ -40,13 +40,13 @@ class PackArray(BackendArray):
     def __getitem__(self, key: indexing.ExplicitIndexer) -> np.ndarray[Any, Any]:
         if isinstance(key, indexing.VectorizedIndexer):
             support = indexing.IndexingSupport.OUTER
-            return indexing.explicit_indexing_adapter(key, self.shape, support, self._read)
+            return np.asarray(indexing.explicit_indexing_adapter(key, self.shape, support, self._read))
         # xarray's adapter refuses an empty slice with a negative step.
         return self._read(key.tuple)
 
     def _read(self, key: tuple[Any, ...]) -> np.ndarray[Any, Any]:
         """Reads integers, slices, and index arrays that select along one axis each."""
-        array = self.manager.acquire()[self.member]
+        array: Any = self.manager.acquire()[self.member]
         vectors = {axis: index for axis, index in enumerate(key) if isinstance(index, np.ndarray)}
         if self.verify:
             # The manifest has a digest of the whole array only.
@@ -96,7 +96,7 @@ def _read_vector(array: Any, key: list[Any], axis: int) -> np.ndarray[Any, Any]:
 class GroupStore(AbstractDataStore):
     """The variables and attributes of one group, before xarray decodes them."""
 
-    def __init__(self, manager: CachingFileManager, group: Group, verify: bool) -> None:
+    def __init__(self, manager: CachingFileManager[Pack], group: Group, verify: bool) -> None:
         self.manager = manager
         self.group = group
         self.verify = verify
@@ -233,7 +233,7 @@ class RaPackBackend(BackendEntrypoint):
         return datasets
 
 
-def _manager(target: Any) -> CachingFileManager:
+def _manager(target: Any) -> CachingFileManager[Pack]:
     """Returns a manager that opens the pack when it is needed, again in each process."""
     if not isinstance(target, (str, os.PathLike)):
         raise TypeError(f"expected the path of a pack, found {type(target).__name__}")
