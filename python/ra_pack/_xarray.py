@@ -14,7 +14,7 @@ from xarray.backends.store import StoreBackendEntrypoint
 from xarray.core import indexing
 
 from . import Error, NotFound, Pack, open as open_pack
-from ._groups import Group, Source, plan
+from ._groups import Group, Groups, Source, is_below
 
 __all__ = ["RaPackBackend"]
 
@@ -165,7 +165,7 @@ class RaPackBackend(BackendEntrypoint):
         """Opens one group as a dataset, with the coordinates that its variables use."""
         manager = _manager(filename_or_obj)
         path = _group_path(group)
-        groups = plan(manager.acquire())
+        groups = Groups(manager.acquire())
         if path not in groups:
             manager.close()
             raise NotFound(_no_group(filename_or_obj, path, groups))
@@ -218,14 +218,15 @@ class RaPackBackend(BackendEntrypoint):
     ) -> dict[str, xr.Dataset]:
         manager = _manager(target)
         top = _group_path(group)
-        groups = plan(manager.acquire())
+        groups = Groups(manager.acquire())
         if top not in groups:
             manager.close()
             raise NotFound(_no_group(target, top, groups))
         datasets = {}
-        for path, found in groups.items():
-            if not PurePosixPath(path).is_relative_to(top):
+        for path in groups:
+            if not is_below(path, top):
                 continue
+            found = groups[path]
             found = found.with_foreign_coordinates(top) if inherit else found.with_all_coordinates()
             relative = "/" + str(PurePosixPath(path).relative_to(top))
             store = GroupStore(manager, found, verify)
