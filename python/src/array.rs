@@ -39,7 +39,7 @@ pub(crate) struct Array {
     coords: PyOnceLock<Py<PyDict>>,
 }
 
-/// What the header and the description say.
+/// Facts from the header and the description.
 struct Facts {
     shape: Vec<u64>,
     shape_tuple: Py<PyTuple>,

@@ -10,6 +10,7 @@ use ra_pack::interchange::FormatError;
 use ra_pack::{Error, Finding};
 
 /// Returns the exception for an error.
+#[expect(clippy::needless_pass_by_value, reason = "a function for `map_err`")]
 pub(crate) fn raised(error: Error) -> PyErr {
     Python::attach(|py| exception(py, &error).unwrap_or_else(|other| other))
 }

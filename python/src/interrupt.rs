@@ -32,6 +32,7 @@ impl From<Stopped> for PyErr {
 
 /// Runs `work` on another thread, while this thread handles signals. Python calls signal handlers only on its main
 /// thread. An exception of a handler cancels `progress`, which `work` must use.
+#[expect(clippy::redundant_closure_for_method_calls, reason = "the method is for one lifetime")]
 pub(crate) fn long<T: Send>(
     py: Python<'_>,
     progress: &Progress,

@@ -88,8 +88,8 @@ pub(crate) fn dtype<'py>(
         storage: None,
     };
     let variable = Variable { header: plain, description: bare, losses: Vec::new() };
-    let plan = NpyPlan::new(&variable, ExportOptions::default());
-    let descr = plan.map_err(|error| refused(error.to_string()))?.header.descr;
+    let planned = NpyPlan::new(&variable, ExportOptions::default());
+    let descr = planned.map_err(|error| refused(error.to_string()))?.header.descr;
     let written = descr.to_string();
     if let Descr::Scalar(_) = descr {
         return numpy.call_method1(intern!(py, "dtype"), (written.trim_matches('\''),));

@@ -15,6 +15,7 @@ use crate::options::{DirectoryOptions, SharedOptions};
 
 /// Pack a directory into an archive. Return a report.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "the arguments of a function of Python")]
 pub(crate) fn create<'py>(
     py: Python<'py>,
     source: PathBuf,
@@ -29,16 +30,15 @@ pub(crate) fn create<'py>(
 
 /// Check a pack. Return a report.
 #[pyfunction]
-#[expect(clippy::fn_params_excessive_bools, reason = "the options of the library")]
-pub(crate) fn verify<'py>(
-    py: Python<'py>,
+pub(crate) fn verify(
+    py: Python<'_>,
     path: PathBuf,
     fast: bool,
     only_manifests: bool,
     strict: bool,
     jobs: Option<usize>,
     manifest: Option<PathBuf>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Bound<'_, PyAny>> {
     let mut options = VerifyOptions::default();
     options.fast = fast;
     options.only_manifests = only_manifests;

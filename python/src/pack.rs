@@ -35,7 +35,7 @@ impl Opened {
     }
 }
 
-/// What a pack and its arrays share.
+/// The state that a pack and its arrays share.
 ///
 /// The lock is taken only while this thread has the lock of the interpreter, so no other thread has it during a fork.
 #[derive(Debug)]
@@ -158,6 +158,7 @@ pub(crate) fn is_long(pack: &ra_pack::Pack, bytes: u64) -> bool {
 /// OSError
 ///     If the file cannot be read.
 #[pyfunction]
+#[expect(clippy::doc_markdown, reason = "the notation of NumPy")]
 pub(crate) fn open(py: Python<'_>, path: PathBuf) -> PyResult<Pack> {
     Ok(Pack { shared: Arc::new(Shared::open(py, path)?) })
 }

@@ -87,6 +87,7 @@ impl Writer {
 #[pymethods]
 impl Writer {
     #[new]
+    #[expect(clippy::needless_pass_by_value, reason = "the arguments of a function of Python")]
     fn new(
         py: Python<'_>,
         path: PathBuf,

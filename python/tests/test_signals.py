@@ -24,7 +24,7 @@ with ra_pack.PackWriter(directory / "pack.tar.gz", compression="deflate:2", exte
 pack = ra_pack.open(directory / "pack.tar.gz")
 """
 
-#: What runs before Ctrl-C, and the call that it stops.
+#: Programs that run before Ctrl-C, and the calls that it stops.
 CALLS = {
     "finish": ("writer = ra_pack.PackWriter(directory / 'new.zip', compression='deflate'); writer.add('x', data)",
                "writer.finish()"),

@@ -373,7 +373,7 @@ impl Contents {
                     stated.inspect(|entity| info.take(*entity));
                     if file.is_none() {
                         let own = own.map(|(_, own)| own);
-                        let described = own.or_else(|| stated.map(|entity| entity.array()));
+                        let described = own.or_else(|| stated.map(Entity::array));
                         info.description = described.cloned();
                     }
                 }
