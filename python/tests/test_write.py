@@ -133,7 +133,7 @@ def test_a_dataset_comes_back_with_coordinates_attributes_and_types(tmp_path: Pa
             "counts": (("station", "pair"), np.arange(6, dtype="i2").reshape(3, 2)),
             "code": (("station",), np.array([b"a", b"b", b"c"])),
             "spectrum": (("pair",), np.array([1 + 2j, 3j])),
-            "step": ((), np.timedelta64(90, "s")),
+            "step": ((), np.timedelta64(90 * 10**9, "ns")),
         },
         coords={
             "time": np.array(["2024-06-03", "2024-06-04"], "M8[ns]"),
