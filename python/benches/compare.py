@@ -186,13 +186,15 @@ class Table:
         self.times.setdefault(contestant, {}).setdefault(task, []).append(seconds)
 
     def __str__(self) -> str:
-        tasks = list(dict.fromkeys(task for times in self.times.values() for task in times))
+        found = {task for times in self.times.values() for task in times}
+        tasks = [task for task in ["write", *LABELS.values()] if task in found]
         lines = [f"| {self.title} | {' | '.join(tasks)} |", f"|---|{'--:|' * len(tasks)}"]
-        for contestant, times in self.times.items():
+        order = ["ra_pack", "ra_pack, unverified", *OPENERS]
+        for contestant, times in sorted(self.times.items(), key=lambda row: order.index(row[0])):
             cells = [shown(times[task]) if task in times else "–" for task in tasks]
             row = [contestant, *cells]
             if contestant.startswith("ra_pack"):
-                row = [f"**{cell}**" for cell in row]
+                row = [cell if cell == "–" else f"**{cell}**" for cell in row]
             lines.append(f"| {' | '.join(row)} |")
         return "\n".join(lines)
 
@@ -243,7 +245,8 @@ class Bench:
     def _write(self, task: str, name: str) -> None:
         ending, write = WRITERS[name]
         path = self.work / f"data{ending}"
-        path.unlink(missing_ok=True)
+        for left in self.work.glob(f"{path.name}*"):
+            left.unlink()
         with contextlib.suppress(ModuleNotFoundError):
             start = time.perf_counter()
             write(str(path), self.data)
