@@ -192,7 +192,7 @@ class Table:
         order = ["ra_pack", "ra_pack, unverified", *OPENERS]
         for contestant, times in sorted(self.times.items(), key=lambda row: order.index(row[0])):
             cells = [shown(times[task]) if task in times else "–" for task in tasks]
-            row = [contestant, *cells]
+            row = ["NumPy" if contestant == "numpy" else contestant, *cells]
             if contestant.startswith("ra_pack"):
                 row = [cell if cell == "–" else f"**{cell}**" for cell in row]
             lines.append(f"| {' | '.join(row)} |")
