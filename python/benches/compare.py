@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import json
 import random
 import shutil
@@ -129,44 +130,46 @@ OPENERS: dict[str, tuple[str, Callable[[str], Any]]] = {
 
 
 def whole(opened: Any, name: str) -> Any:
-    return opened[name].read() if hasattr(opened[name], "read") else opened[name][()]
+    array = opened[name]
+    return array.read() if hasattr(array, "read") else array[()]
 
 
 def unverified(opened: Any, name: str) -> Any:
     return opened[name].read(verify=False)
 
 
-#: What is measured in a new process, from the path to the elements.
+#: The tasks of a new process, from the path to the elements.
 TASKS: dict[str, Callable[[Any, list[str]], Any]] = {
     "one": lambda opened, names: whole(opened, names[len(names) // 2]),
     "all": lambda opened, names: [whole(opened, name) for name in names],
     "all unverified": lambda opened, names: [unverified(opened, name) for name in names],
-    "slice": lambda opened, names: opened[names[0]][256, 1:3, :],
-    "rows": lambda opened, names: opened[names[0]][::64, 0, :],
-    "view": lambda opened, names: opened[names[0]].view(),
 }
-#: Repetitions within one process of tasks that take microseconds. The file is open.
-WARM = {"slice": 200, "rows": 50, "view": 2000}
+#: Tasks that take microseconds, with the repetitions in one process. The array is open.
+WARM: dict[str, tuple[int, Callable[[Any], Any]]] = {
+    "slice": (200, lambda array: array[256, 1:3, :]),
+    "rows": (50, lambda array: array[::64, 0, :]),
+    "view": (2000, lambda array: array.view()),
+}
 
 
 def child(opener: str, task: str, path: str, names_path: str) -> None:
-    """Runs a task once and prints its seconds and a sum of what was read."""
+    """Runs a task and prints its seconds, and the last element and the shape of what was read last."""
     names = json.loads(Path(names_path).read_text())
-    open_file, run = OPENERS[opener][1], TASKS[task]
-    import_library = {"h5py": "h5py", "numpy": "numpy", "ra_pack": "ra_pack"}.get(opener, "zarr")
-    __import__(import_library)
-    if opener == "zarr through refs":
-        __import__("fsspec.implementations.reference")
+    open_file = OPENERS[opener][1]
+    importlib.import_module({"zarr through refs": "fsspec.implementations.reference"}.get(opener, opener))
+    if opener.startswith("zarr"):
+        importlib.import_module("zarr.storage")
     if task in WARM:
-        opened = open_file(path)
-        result = run(opened, names)
+        repetitions, read = WARM[task]
+        array = open_file(path)[names[0]]
+        result = read(array)
         start = time.perf_counter()
-        for _ in range(WARM[task]):
-            result = run(opened, names)
-        seconds = (time.perf_counter() - start) / WARM[task]
+        for _ in range(repetitions):
+            result = read(array)
+        seconds = (time.perf_counter() - start) / repetitions
     else:
         start = time.perf_counter()
-        result = run(open_file(path), names)
+        result = TASKS[task](open_file(path), names)
         seconds = time.perf_counter() - start
     last = np.asarray(result[-1] if isinstance(result, list) else result)
     print(json.dumps([seconds, float(last.ravel()[-1]), list(last.shape)]))
@@ -183,13 +186,15 @@ class Table:
         self.times.setdefault(contestant, {}).setdefault(task, []).append(seconds)
 
     def __str__(self) -> str:
-        tasks = list(dict.fromkeys(task for times in self.times.values() for task in times))
+        found = {task for times in self.times.values() for task in times}
+        tasks = [task for task in ["write", *LABELS.values()] if task in found]
         lines = [f"| {self.title} | {' | '.join(tasks)} |", f"|---|{'--:|' * len(tasks)}"]
-        for contestant, times in self.times.items():
+        order = ["ra_pack", "ra_pack, unverified", *OPENERS]
+        for contestant, times in sorted(self.times.items(), key=lambda row: order.index(row[0])):
             cells = [shown(times[task]) if task in times else "–" for task in tasks]
-            row = [contestant, *cells]
+            row = ["NumPy" if contestant == "numpy" else contestant, *cells]
             if contestant.startswith("ra_pack"):
-                row = [f"**{cell}**" for cell in row]
+                row = [cell if cell == "–" else f"**{cell}**" for cell in row]
             lines.append(f"| {' | '.join(row)} |")
         return "\n".join(lines)
 
@@ -240,7 +245,8 @@ class Bench:
     def _write(self, task: str, name: str) -> None:
         ending, write = WRITERS[name]
         path = self.work / f"data{ending}"
-        path.unlink(missing_ok=True)
+        for left in self.work.glob(f"{path.name}*"):
+            left.unlink()
         with contextlib.suppress(ModuleNotFoundError):
             start = time.perf_counter()
             write(str(path), self.data)
@@ -278,9 +284,9 @@ class Bench:
 LABELS = {
     "one": "open and one array",
     "all": "open and all arrays",
-    "slice": "4 KiB slice, open file",
-    "rows": "every 64th row, open file",
-    "view": "`view`, open file",
+    "slice": "4 KiB slice of an open array",
+    "rows": "every 64th row of an open array",
+    "view": "`view` of an open array",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from ._ra_pack import Pack
+    from ._ra_pack import Pack, _Array, _Group
 
 #: The attribute with the names of dimensions that a description cannot name: NDL has no dimensions of length 0.
 DIMENSIONS = "_ARRAY_DIMENSIONS"
@@ -75,65 +76,87 @@ def is_below(path: str, ancestor: str) -> bool:
     return PurePosixPath(path).is_relative_to(ancestor)
 
 
-def plan(pack: Pack) -> dict[str, Group]:
-    """Returns the groups of a pack by path, each after its parent.
+class Groups(Mapping[str, Group]):
+    """The groups of a pack by path, each after its parent. The arrays of a group are looked up when it is requested.
 
     A dimension has the name of its coordinate without a path, and ``ARRAY_dim_N`` if it has no name. The path goes
     before a name that the group or a group above uses for something else.
     """
-    return _Planner(pack).groups()
-
-
-class _Planner:
-    """Gives names to the dimensions of all groups. Its paths are those of the outline: ``run1/time``, ``""``."""
 
     def __init__(self, pack: Pack) -> None:
         self.pack = pack
+        #: Paths here and in the outline have no `/` at the beginning: ``run1/time``, ``""``.
         self.outline = {group["path"]: group for group in pack.outline()["groups"]}
         #: Lengths of the dimensions of each group, with those of the groups above.
         self.lengths: dict[str, ChainMap[str, int]] = {}
         #: The coordinate that a name means in each group.
         self.visible: dict[str, ChainMap[str, str]] = {}
+        #: The coordinates that names in shapes mean, by group.
+        self.targets: dict[str, dict[str, str | None]] = {}
         #: The outline of each coordinate.
-        self.coordinates: dict[str, dict[str, Any]] = {}
-
-    def groups(self) -> dict[str, Group]:
+        self.coordinates: dict[str, _Array] = {}
+        #: Names of the dimensions of each variable, by group.
+        self.dims: dict[str, list[tuple[str, ...]]] = {}
         paths = sorted({above for path in self.outline for above in _with_parents(path)} | {""})
         # The coordinates of all groups are known before a variable refers to them.
         for path in paths:
             self._define(path)
-        return {f"/{path}": self._group(path) for path in paths}
+        for path in paths:
+            self.dims[path] = [self._dimensions(path, one) for one in self._outline(path)["variables"]]
+
+    def __iter__(self) -> Iterator[str]:
+        return (f"/{path}" for path in self.dims)
+
+    def __len__(self) -> int:
+        return len(self.dims)
+
+    def __contains__(self, path: object) -> bool:
+        return isinstance(path, str) and path.startswith("/") and path[1:] in self.dims
+
+    def __getitem__(self, path: str) -> Group:
+        path = path[1:]
+        outline = self._outline(path)
+        variables: dict[str, Source] = {}
+        borrowed: dict[str, Borrowed] = {}
+        for one in outline["coordinates"]:
+            if source := self._source(one, (one["name"],)):
+                variables[one["name"]] = source
+        for one, dims in zip(outline["variables"], self.dims[path]):
+            for name, dim in zip(one["dims"], dims):
+                target = self._target(path, name)
+                if target and dim not in borrowed and (found := self._borrowed(path, target, dim)):
+                    borrowed[dim] = found
+            if source := self._source(one, dims):
+                variables[one["name"]] = source
+        return Group(f"/{path}", outline["attrs"], variables, borrowed)
+
+    def _outline(self, path: str) -> _Group:
+        """Returns the outline of a group, which is empty if the group contains only groups."""
+        empty: _Group = {"path": path, "attrs": {}, "dimensions": [], "coordinates": [], "variables": []}
+        return self.outline.get(path, empty)
 
     def _define(self, path: str) -> None:
         above = _parent(path)
         self.lengths[path] = self.lengths[above].new_child() if path else ChainMap({})
         self.visible[path] = self.visible[above].new_child() if path else ChainMap({})
-        for coordinate in self.outline.get(path, {}).get("coordinates", ()):
+        self.targets[path] = {one["name"]: one["coordinate"] for one in self._outline(path)["dimensions"]}
+        for coordinate in self._outline(path)["coordinates"]:
             name = coordinate["name"]
             self.coordinates[_join(path, name)] = coordinate
             self.visible[path][name] = _join(path, name)
             if len(coordinate["shape"]) == 1:
                 self.lengths[path][name] = coordinate["shape"][0]
 
-    def _group(self, path: str) -> Group:
-        outline = self.outline.get(path, {"attrs": {}, "dimensions": (), "coordinates": (), "variables": ()})
-        targets = {one["name"]: one["coordinate"] for one in outline["dimensions"]}
-        variables: dict[str, Source] = {}
-        borrowed: dict[str, Borrowed] = {}
-        for one in outline["coordinates"]:
-            if source := self._source(one, (one["name"],)):
-                variables[one["name"]] = source
-        for one in outline["variables"]:
-            dims = []
-            for nth, (name, length) in enumerate(zip(one["dims"], one["shape"])):
-                target = targets.get(name)
-                dim = self._dimension(path, one["name"], nth, name, length, target)
-                dims.append(dim)
-                if target and dim not in borrowed and (found := self._borrowed(path, target, dim)):
-                    borrowed[dim] = found
-            if source := self._source(one, tuple(dims)):
-                variables[one["name"]] = source
-        return Group(f"/{path}", outline["attrs"], variables, borrowed)
+    def _target(self, path: str, name: str | None) -> str | None:
+        """Returns the coordinate that a name in a shape means."""
+        return self.targets[path].get(name) if name else None
+
+    def _dimensions(self, path: str, one: _Array) -> tuple[str, ...]:
+        """Returns the names of the dimensions of a variable."""
+        return tuple(
+            self._dimension(path, one["name"], nth, name, length, self._target(path, name))
+            for nth, (name, length) in enumerate(zip(one["dims"], one["shape"]))
+        )
 
     def _dimension(
         self, path: str, array: str, nth: int, name: str | None, length: int, target: str | None
@@ -156,7 +179,7 @@ class _Planner:
         source = self._source(self.coordinates[target], (dim,)) if target in self.coordinates else None
         return Borrowed(f"/{home}", name, source) if source else None
 
-    def _source(self, one: dict[str, Any], dims: tuple[str, ...]) -> Source | None:
+    def _source(self, one: _Array, dims: tuple[str, ...]) -> Source | None:
         """Returns an array, or the values of a description; None for a coordinate that is only a length."""
         attrs = dict(one["attrs"])
         if one["array"] is None:

@@ -194,7 +194,7 @@ class _DatasetGroup(_Group):
             owner = self.owners[name]
             one = self.variables[owner]
             together[owner] = one[(slice(0, 1),) * one.ndim]
-        encoded, _ = cf_encoder(together, {})
+        encoded: dict[Any, xr.Variable] = cf_encoder(together, {})[0]
         return encoded[name]
 
 

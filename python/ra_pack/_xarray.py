@@ -14,7 +14,7 @@ from xarray.backends.store import StoreBackendEntrypoint
 from xarray.core import indexing
 
 from . import Error, NotFound, Pack, open as open_pack
-from ._groups import Group, Source, plan
+from ._groups import Group, Groups, Source, is_below
 
 __all__ = ["RaPackBackend"]
 
@@ -30,7 +30,7 @@ class PackArray(BackendArray):
     It keeps the path and not the data, so it can be pickled and sent to other processes.
     """
 
-    def __init__(self, manager: CachingFileManager, source: Source, verify: bool) -> None:
+    def __init__(self, manager: CachingFileManager[Pack], source: Source, verify: bool) -> None:
         self.manager = manager
         self.member = source.member
         self.shape = source.shape
@@ -40,13 +40,13 @@ class PackArray(BackendArray):
     def __getitem__(self, key: indexing.ExplicitIndexer) -> np.ndarray[Any, Any]:
         if isinstance(key, indexing.VectorizedIndexer):
             support = indexing.IndexingSupport.OUTER
-            return indexing.explicit_indexing_adapter(key, self.shape, support, self._read)
+            return np.asarray(indexing.explicit_indexing_adapter(key, self.shape, support, self._read))
         # xarray's adapter refuses an empty slice with a negative step.
         return self._read(key.tuple)
 
     def _read(self, key: tuple[Any, ...]) -> np.ndarray[Any, Any]:
         """Reads integers, slices, and index arrays that select along one axis each."""
-        array = self.manager.acquire()[self.member]
+        array: Any = self.manager.acquire()[self.member]
         vectors = {axis: index for axis, index in enumerate(key) if isinstance(index, np.ndarray)}
         if self.verify:
             # The manifest has a digest of the whole array only.
@@ -96,7 +96,7 @@ def _read_vector(array: Any, key: list[Any], axis: int) -> np.ndarray[Any, Any]:
 class GroupStore(AbstractDataStore):
     """The variables and attributes of one group, before xarray decodes them."""
 
-    def __init__(self, manager: CachingFileManager, group: Group, verify: bool) -> None:
+    def __init__(self, manager: CachingFileManager[Pack], group: Group, verify: bool) -> None:
         self.manager = manager
         self.group = group
         self.verify = verify
@@ -165,7 +165,7 @@ class RaPackBackend(BackendEntrypoint):
         """Opens one group as a dataset, with the coordinates that its variables use."""
         manager = _manager(filename_or_obj)
         path = _group_path(group)
-        groups = plan(manager.acquire())
+        groups = Groups(manager.acquire())
         if path not in groups:
             manager.close()
             raise NotFound(_no_group(filename_or_obj, path, groups))
@@ -218,14 +218,15 @@ class RaPackBackend(BackendEntrypoint):
     ) -> dict[str, xr.Dataset]:
         manager = _manager(target)
         top = _group_path(group)
-        groups = plan(manager.acquire())
+        groups = Groups(manager.acquire())
         if top not in groups:
             manager.close()
             raise NotFound(_no_group(target, top, groups))
         datasets = {}
-        for path, found in groups.items():
-            if not PurePosixPath(path).is_relative_to(top):
+        for path in groups:
+            if not is_below(path, top):
                 continue
+            found = groups[path]
             found = found.with_foreign_coordinates(top) if inherit else found.with_all_coordinates()
             relative = "/" + str(PurePosixPath(path).relative_to(top))
             store = GroupStore(manager, found, verify)
@@ -233,7 +234,7 @@ class RaPackBackend(BackendEntrypoint):
         return datasets
 
 
-def _manager(target: Any) -> CachingFileManager:
+def _manager(target: Any) -> CachingFileManager[Pack]:
     """Returns a manager that opens the pack when it is needed, again in each process."""
     if not isinstance(target, (str, os.PathLike)):
         raise TypeError(f"expected the path of a pack, found {type(target).__name__}")
