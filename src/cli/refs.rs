@@ -31,8 +31,7 @@ pub(crate) struct RefsArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Address at which readers find TARGET, such as <https://example.org/exp.zip> or s3://bucket/exp.zip [default: its
-    /// absolute path].
+    /// Address at which readers find TARGET, such as that of an upload [default: its absolute path].
     #[arg(long, value_name = "URL")]
     url: Option<String>,
 
@@ -58,7 +57,7 @@ pub(super) fn run(args: &RefsArgs, output: &Output) -> Result<Ending, Failure> {
     options.progress = output.progress();
     let to_file = args.output.as_ref().filter(|path| path.as_os_str() != "-");
     let mut report = match to_file {
-        Some(path) => ra_pack::refs(&args.archive, path, &options)?,
+        Some(path) => ra_pack::refs::write_refs(&args.archive, path, &options)?,
         None => ra_pack::refs::refs_to(&args.archive, &mut output.bytes(), &options)?,
     };
     diagnostics::show(&args.archive, &mut report.findings, &report.leftovers, output);

@@ -16,7 +16,7 @@
 //! | [`edit_descriptions`] | headers, descriptions, given metadata | changed descriptions |
 //! | [`metadata_table`] | headers and descriptions | nothing |
 //! | [`get`] | one member | a file |
-//! | [`refs`] | headers and descriptions | references for Zarr readers |
+//! | [`write_refs`] | headers and descriptions | references for Zarr readers |
 //! | [`diff_arrays`] | two arrays | nothing |
 //! | [`Pack`]'s arrays: `statistics`, `sample` | one array in blocks | nothing |
 //! | [`diff`] | two packs | nothing |
@@ -105,7 +105,7 @@ pub use self::{
         UnknownFormat, convert, convert_all,
     },
     get::{GetOptions, GetReport, get, get_to},
-    refs::{RefsOptions, RefsReport, SkippedArray, refs, refs_to},
+    refs::{RefsOptions, RefsReport, SkippedArray, refs_to, write_refs},
 };
 #[cfg(feature = "write")]
 pub use self::{

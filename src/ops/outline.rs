@@ -15,8 +15,12 @@ use super::scan::{PackScan, ScanFor};
 use crate::archive::{Archive, Container};
 use crate::error::Result;
 use crate::finding::{self, Finding};
+#[cfg(feature = "convert")]
+use crate::ndl::Document;
 use crate::ndl::{Attribute, Extent, Ndarray, Order, by_name_in_ndl};
-use crate::pack::{ArrayFacts, Contents, CoordinateInfo, Entity, Layout, entity_path, shape_of};
+#[cfg(feature = "convert")]
+use crate::pack::entity_path;
+use crate::pack::{ArrayFacts, Contents, CoordinateInfo, Entity, Layout, shape_of};
 use crate::path::MemberPath;
 use crate::pipeline;
 use crate::progress::Progress;
@@ -239,8 +243,11 @@ impl Outline {
         let has_no_file = |path: &str| contents.array_at(path).is_none();
         let stated = coordinates.iter().filter(|one| one.first.is_some());
         let stated = stated.map(|one| one.name.clone());
-        let document = contents.pack_document.as_ref().and_then(|facts| facts.document());
-        let arrays = document.into_iter().flat_map(|document| document.ndarrays());
+        // Parsing the document of a large pack takes memory, and a generated one has no elements.
+        let document = contents.pack_document.as_ref();
+        let document = document.filter(|facts| facts.text().contains("value"));
+        let document = document.and_then(|facts| facts.document());
+        let arrays = document.into_iter().flat_map(Document::ndarrays);
         let arrays = arrays.filter(|(_, ndarray)| ndarray.value.is_some());
         let arrays = arrays.map(|(group, ndarray)| entity_path(&group.path, &ndarray.name));
         let all: BTreeSet<_> = stated.chain(arrays).filter(|path| has_no_file(path)).collect();

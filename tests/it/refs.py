@@ -239,6 +239,11 @@ def check_pack(pack, root):
         xr.open_dataset("reference://", engine="zarr", backend_kwargs=backend, chunks={})
         opened = RangeHandler.served - before
         assert opened < 1000, f"opening reads {opened} bytes"
+        before = RangeHandler.served
+        large = xr.open_dataset("reference://", engine="zarr", backend_kwargs=backend)["large"]
+        check(large[3:5].values, arrays["large"][3:5], "a slice over HTTP")
+        read = RangeHandler.served - before
+        assert read < arrays["large"].nbytes * 0.6, f"the slice reads {read} bytes"
 
 
 if __name__ == "__main__":

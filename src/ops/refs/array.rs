@@ -166,26 +166,27 @@ pub(super) fn path(group: &str, name: &str) -> String {
 
 /// Returns a dtype as Zarr writes it. The names of fields are those of the description.
 fn dtype(descr: &Descr, datatype: &Datatype) -> Result<Json, Refusal> {
+    let inexpressible = |reason: String| Err(Refusal::Inexpressible(reason));
     match (descr, datatype) {
         // Only bfloat16 is a void with a byte order.
         (Descr::Scalar(DtypeScalar { kind: DtypeKind::Void, order, .. }), _)
             if *order != ByteOrder::None =>
         {
-            Err(Refusal::Inexpressible("its elements are bfloat16, which Zarr 2 lacks".to_owned()))
+            inexpressible("its elements are bfloat16, for which Zarr 2 has no type".to_owned())
         }
         (Descr::Scalar(scalar), _) => Ok(json!(scalar.to_string())),
         (Descr::Struct(fields), Datatype::Compound(members)) => {
-            let field = |(field, (name, datatype)): (&Field, &(String, Datatype))| {
-                match (&field.descr, datatype) {
-                    (Descr::Subarray { base, shape }, Datatype::Array { base: of, .. }) => {
-                        Ok(json!([name, dtype(base, of)?, shape]))
-                    }
-                    (descr, datatype) => Ok(json!([name, dtype(descr, datatype)?])),
-                }
+            let field = |(field, (name, datatype)): (&Field, &(String, Datatype))| match field.descr
+            {
+                Descr::Scalar(_) => Ok(json!([name, dtype(&field.descr, datatype)?])),
+                // Zarr 2 has such types, but zarr-python 3 does not open a store with them.
+                Descr::Struct(_) | Descr::Subarray { .. } => inexpressible(format!(
+                    "its field `{name}` is `{datatype}`, which zarr-python does not read"
+                )),
             };
             fields.iter().zip(members).map(field).collect::<Result<Vec<_>, _>>().map(Json::Array)
         }
-        (descr, _) => Err(Refusal::Inexpressible(format!("its dtype is `{descr}`"))),
+        (descr, _) => inexpressible(format!("zarr-python does not read elements of `{descr}`")),
     }
 }
 
@@ -227,7 +228,9 @@ fn to_json(value: &Value) -> Option<Json> {
 fn add_flags(datatype: &Datatype, dtype: &Json, attributes: &mut Map<String, Json>) {
     let Datatype::Enum { members, .. } = datatype else { return };
     let is_truth = dtype.as_str() == Some("|b1");
-    if is_truth || attributes.contains_key("flag_values") || attributes.contains_key("flag_meanings")
+    if is_truth
+        || attributes.contains_key("flag_values")
+        || attributes.contains_key("flag_meanings")
     {
         return;
     }
@@ -236,7 +239,8 @@ fn add_flags(datatype: &Datatype, dtype: &Json, attributes: &mut Map<String, Jso
     });
     let Ok(numbers) = numbers.collect::<Result<Vec<_>, _>>() else { return };
     // Meanings are separated by spaces.
-    let meanings = members.iter().map(|(name, _)| name.split_whitespace().collect::<Vec<_>>().join("_"));
+    let meanings =
+        members.iter().map(|(name, _)| name.split_whitespace().collect::<Vec<_>>().join("_"));
     let meanings = meanings.collect::<Vec<_>>().join(" ");
     attributes.insert("flag_values".to_owned(), Json::Array(numbers));
     attributes.insert("flag_meanings".to_owned(), json!(meanings));
@@ -280,7 +284,10 @@ fn element(value: &Value, scalar: DtypeScalar) -> Option<Json> {
     match scalar.kind {
         DtypeKind::Bool => match value {
             Value::Bool(truth) => Some(json!(truth)),
-            value => value.as_integer().filter(|number| (0..2).contains(number)).map(|one| json!(one == 1)),
+            value => value
+                .as_integer()
+                .filter(|number| (0..2).contains(number))
+                .map(|one| json!(one == 1)),
         },
         DtypeKind::Int => {
             let limit = 1_i128 << bits.checked_sub(1)?;

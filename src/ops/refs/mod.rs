@@ -31,10 +31,10 @@ const STANDARD_OUTPUT: &str = "standard output";
 /// Size of the pieces in which references are written, in bytes.
 const PIECE: usize = 256 * 1024;
 
-/// Number of arrays that a message names.
+/// Number of reasons in a message, and of arrays that it names for each.
 const NAMED: usize = 5;
 
-/// Options for [`refs`] and [`refs_to`]: the address of the pack, and arrays to leave out.
+/// Options for [`write_refs`] and [`refs_to`]: the address of the pack, and arrays to leave out.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct RefsOptions {
@@ -97,16 +97,15 @@ pub struct SkippedArray {
 /// [`list`](crate::list()).
 ///
 /// ```no_run
-/// use ra_pack::refs;
-/// use ra_pack::refs::RefsOptions;
+/// use ra_pack::refs::{RefsOptions, write_refs};
 ///
 /// let mut options = RefsOptions::default();
 /// options.url = Some("https://example.org/exp.zip".to_owned());
-/// let report = refs("exp.zip", "exp.json", &options)?;
+/// let report = write_refs("exp.zip", "exp.json", &options)?;
 /// println!("{} arrays in {} chunks", report.arrays, report.chunks);
 /// # Ok::<(), ra_pack::Error>(())
 /// ```
-pub fn refs(
+pub fn write_refs(
     target: impl AsRef<Path>,
     output: impl AsRef<Path>,
     options: &RefsOptions,
@@ -125,7 +124,7 @@ pub fn refs(
 ///
 /// # Errors
 ///
-/// As [`refs`], and [`Error::Io`] for a broken pipe.
+/// As [`write_refs`], and [`Error::Io`] for a broken pipe.
 ///
 /// ```
 /// use ra_pack::refs::refs_to;
@@ -211,9 +210,11 @@ fn plan(target: &Path, options: &RefsOptions) -> Result<(Store, RefsReport)> {
         return Err(refused(&report));
     }
     let stated = store.outline.values_in_descriptions().into_iter();
-    report.losses.extend(stated.map(|path| {
-        format!("`{}` is left out: its elements are in a description", escape(&path))
-    }));
+    report.losses.extend(
+        stated.map(|path| {
+            format!("`{}` is left out: its elements are in a description", escape(&path))
+        }),
+    );
     Ok((store, report))
 }
 
@@ -226,20 +227,47 @@ fn of(path: &str, notes: Vec<String>) -> impl Iterator<Item = String> {
 /// Returns the error that names the arrays that cannot be in the references.
 fn refused(report: &RefsReport) -> Error {
     let RefsReport { skipped, target, arrays, .. } = report;
-    let named = skipped.iter().take(NAMED);
-    let mut named: Vec<_> = named
-        .map(|SkippedArray { name, reason }| format!("`{}`: {}", escape(name), escape(reason)))
+    // Most packs have one reason for all arrays.
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for SkippedArray { name, reason } in skipped {
+        let is_full = reasons.len() == NAMED;
+        match reasons.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, names)) => names.push(name),
+            None if is_full => {}
+            None => reasons.push((reason, vec![name])),
+        }
+    }
+    let explained: usize = reasons.iter().map(|(_, names)| names.len()).sum();
+    let mut named: Vec<_> = reasons
+        .into_iter()
+        .map(|(why, names)| format!("{}: {}", some(&names), escape(why)))
         .collect();
-    if skipped.len() > NAMED {
-        named.push(format!("and {} more", skipped.len() - NAMED));
+    if skipped.len() > explained {
+        named.push(format!("and {} more", skipped.len() - explained));
     }
     let (target, named) = (escape_path(target), named.join("; "));
     let (count, advice) = match *arrays {
-        0 => ("no array".to_owned(), "pack the arrays uncompressed, as numbers of a Zarr type"),
-        _ if skipped.len() == 1 => ("not every array".to_owned(), "the option `skip` leaves it out"),
+        0 => (
+            "no array".to_owned(),
+            "references need arrays that are not compressed, with elements of a Zarr type",
+        ),
+        _ if skipped.len() == 1 => {
+            ("not every array".to_owned(), "the option `skip` leaves it out")
+        }
         _ => ("not every array".to_owned(), "the option `skip` leaves them out"),
     };
     Error::Unsupported(format!("{count} of `{target}` can be in references: {named}; {advice}"))
+}
+
+/// Returns the first names, and the number of the others.
+fn some(names: &[&str]) -> String {
+    let first: Vec<_> =
+        names.iter().take(NAMED).map(|name| format!("`{}`", escape(name))).collect();
+    let more = match names.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    first.join(", ") + &more
 }
 
 /// Returns the address of the pack for readers, from the given one or from its path.

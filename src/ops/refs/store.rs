@@ -12,7 +12,7 @@ use crate::archive::{Archive, Container, Member};
 use crate::error::{Error, Result};
 use crate::ndl::ancestors;
 use crate::ops::outline::{Outline, OutlineArray};
-use crate::pack::Placement;
+use crate::pack::{self, Placement};
 use crate::path::is_unsafe;
 use crate::progress::Progress;
 
@@ -52,8 +52,8 @@ impl Store {
         url: String,
     ) -> Result<Self> {
         let named = members.into_iter().filter_map(|member| {
-            let name = placement.payload(&member.name)?.to_owned();
-            Some((name, member))
+            let name = placement.payload(&member.name).filter(|name| pack::is_array(name))?;
+            Some((name.to_owned(), member))
         });
         let file_len = match archive.container() {
             Container::Directory => None,
@@ -183,7 +183,7 @@ impl Store {
                 b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
                     url.push(char::from(byte));
                 }
-                _ if is_web => url.push_str(&format!("%{byte:02X}")),
+                _ if is_web => url.extend(["%", &format!("{byte:02X}")]),
                 _ => return format!("{base}/{}", member.name),
             }
         }
@@ -191,11 +191,7 @@ impl Store {
     }
 
     /// Writes the metadata of all groups and arrays once more, under one key, so that readers need not list the store.
-    fn consolidated(
-        &self,
-        out: &mut Keys<'_>,
-        failed: impl Fn(io::Error) -> Error,
-    ) -> Result<()> {
+    fn consolidated(&self, out: &mut Keys<'_>, failed: impl Fn(io::Error) -> Error) -> Result<()> {
         let begin = |out: &mut Keys<'_>| {
             out.key(".zmetadata")?;
             out.out.write_all(b"\"")?;
@@ -217,12 +213,14 @@ impl Store {
                 Node::Group(path, attributes, _) => {
                     put(&path, ".zgroup", GROUP, &Json::Object(attributes).to_string())
                 }
-                Node::Array(array) => array.metadata().and_then(|own| {
-                    let attributes = array.attributes()?;
-                    Ok((own, attributes))
-                })
-                .map_err(io::Error::from)
-                .and_then(|(own, attributes)| put(&array.path, ".zarray", &own, &attributes)),
+                Node::Array(array) => array
+                    .metadata()
+                    .and_then(|own| {
+                        let attributes = array.attributes()?;
+                        Ok((own, attributes))
+                    })
+                    .map_err(io::Error::from)
+                    .and_then(|(own, attributes)| put(&array.path, ".zarray", &own, &attributes)),
                 Node::Refused(..) => Ok(()),
             }
             .map_err(&failed)
