@@ -46,6 +46,28 @@ fn described(
     experiment.file(path, text)
 }
 
+/// Adds text, bytes and a structure.
+fn with_text(experiment: Experiment) -> Experiment {
+    experiment
+        .array("text/label.ra", user(5), &[3], b"one\0\0two\0\0three")
+        .describe("text/label.yaml", "[3]", "{opaque: {size: 5, tag: text}}")
+        .array("text/word.ra", user(12), &[2], &le(u32::to_le_bytes, [65, 246, 0, 0x1F600, 66, 67]))
+        .describe("text/word.yaml", "[2]", "{opaque: {size: 12, tag: utf-32le}}")
+        .array("text/bytes.ra", user(6), &[2], b"\x01\x02\x03\x04\x05\x06abcdef")
+        .describe("text/bytes.yaml", "[2]", "{opaque: {size: 6}}")
+        .array(
+            "text/record.ra",
+            user(12),
+            &[2],
+            b"\x01\0\0\0abcd\0\0\x80\x3f\x02\0\0\0efgh\0\0\0\x40",
+        )
+        .describe(
+            "text/record.yaml",
+            "[2]",
+            "{compound: [n: int32, name: {opaque: {size: 4, tag: text}}, x: float32]}",
+        )
+}
+
 /// Arrays of every kind that Zarr readers can read, some with several chunks.
 fn all_kinds() -> Experiment {
     let numbers = |count: i32| le(i32::to_le_bytes, (0..count).map(|n| n.wrapping_mul(2_654_435)));
@@ -110,24 +132,8 @@ fn all_kinds() -> Experiment {
             &[2, 3, 2],
             &le(f64::to_le_bytes, (0..24).map(f64::from)),
         )
-        .describe("deep/er/c.yaml", "[2, 3, 2]", "complex128")
-        .array("text/label.ra", user(5), &[3], b"one\0\0two\0\0three")
-        .describe("text/label.yaml", "[3]", "{opaque: {size: 5, tag: text}}")
-        .array("text/word.ra", user(12), &[2], &le(u32::to_le_bytes, [65, 246, 0, 0x1F600, 66, 67]))
-        .describe("text/word.yaml", "[2]", "{opaque: {size: 12, tag: utf-32le}}")
-        .array("text/bytes.ra", user(6), &[2], b"\x01\x02\x03\x04\x05\x06abcdef")
-        .describe("text/bytes.yaml", "[2]", "{opaque: {size: 6}}")
-        .array(
-            "text/record.ra",
-            user(12),
-            &[2],
-            b"\x01\0\0\0abcd\0\0\x80\x3f\x02\0\0\0efgh\0\0\0\x40",
-        )
-        .describe(
-            "text/record.yaml",
-            "[2]",
-            "{compound: [n: int32, name: {opaque: {size: 4, tag: text}}, x: float32]}",
-        );
+        .describe("deep/er/c.yaml", "[2, 3, 2]", "complex128");
+    let experiment = with_text(experiment);
     [
         ("large.yaml", "[1001, 1200]", "int32", "storage: {order: row}"),
         (
