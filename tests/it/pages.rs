@@ -54,6 +54,7 @@ pages! {
     reporting "docs/reporting.md" []
     schemas "docs/schemas.md" []
     scripting "docs/scripting.md" ["jq", "man", "xargs"]
+    zarr "docs/zarr.md" ["jq", "python3"] ["dask", "fsspec", "xarray", "zarr"]
 }
 
 /// Pages with a shell block that no test runs: it runs all tests, builds packages, or takes hours.
