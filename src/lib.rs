@@ -82,6 +82,7 @@
 //! | arrays and files larger than memory | [`PackedArray::blocks`], [`Pack::reader`] |
 //! | packs in memory or in your own storage | [`Pack::open_source`], the module [`open`] |
 //! | one member as a file, optionally in another format | [`get()`] |
+//! | references for Zarr readers | [`refs::write_refs`] |
 //! | descriptions | [`describe()`], [`validate()`], the modules [`mod@describe`] and [`ndl`] |
 //! | other formats: `.npy`, `.npz`, `.ds`, PNG, CSV, JSON | [`convert()`], the module [`interchange`] |
 //! | single `.ra` files, readers, bytes | [`RawArray`], [`AnyArray`], the module [`ra`] |
@@ -104,7 +105,7 @@
 //! | `zstd` | reading `.tar.zst` and zip members compressed with Zstandard | |
 //! | `inspect` | `verify`, `validate`, `list`, `info`, and the statistics of an array | |
 //! | `write` | [`PackWriter`], `create`, `extract`, `describe`, `diff`, manifests, [`RawArray::write`] | `inspect`, `zstd` |
-//! | `convert` | `convert` and `get`, for `.npy`, `.npz`, `.ds`, CSV and JSON | `write` |
+//! | `convert` | `convert` and `get`, for `.npy`, `.npz`, `.ds`, CSV and JSON, and the module [`mod@refs`] | `write` |
 //! | `png` | PNG pictures for `convert` and `get` | `convert` |
 //! | `cli` (default) | the command `ra-pack` | all |
 //!
@@ -244,6 +245,12 @@ pub mod list {
 pub mod open {
     pub use crate::fs::{ReadAt, Seekable};
     pub use crate::ops::{Block, Blocks, FileReader};
+}
+
+/// References that present a pack as a Zarr store.
+#[cfg(feature = "convert")]
+pub mod refs {
+    pub use crate::ops::{RefsOptions, RefsReport, SkippedArray, refs_to, write_refs};
 }
 
 /// Checks of descriptions against their arrays.

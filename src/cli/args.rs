@@ -19,6 +19,7 @@ use super::list::ListArgs;
 use super::plot::PlotArgs;
 use super::progress;
 use super::reference::{CompletionsArgs, ExplainArgs, ManArgs, SchemaArgs};
+use super::refs::RefsArgs;
 use super::report::ReportArgs;
 use super::show::ShowArgs;
 use super::verify::{ManifestArgs, ValidateArgs, VerifyArgs};
@@ -183,6 +184,17 @@ pub(crate) enum Command {
     ///
     /// Exit status: 0 no differences beyond the tolerance; 1 differences; 2 the targets could not be compared.
     Diff(DiffArgs),
+    /// Write references that present a pack as a Zarr store, for xarray and other readers.
+    ///
+    /// The references are a JSON file in the format of kerchunk, version 1. They contain metadata, and the offset of
+    /// each chunk in the pack. Data is not copied: readers need the pack at its address. Without --output, the
+    /// references go to standard output.
+    ///
+    /// Each array must be stored, not compressed, with elements of a Zarr type. Other arrays are an error unless --skip
+    /// is given. A compressed tar cannot have references.
+    ///
+    /// Dimensions of arrays in column-major order are reversed: the last index is the fastest in Zarr.
+    Refs(RefsArgs),
     /// Write an HTML page about a pack, with statistics and a picture of every array.
     ///
     /// The page is a single file and needs no network. The same pack gives the same page. If an array cannot be read,

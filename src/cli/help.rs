@@ -12,7 +12,7 @@ use super::args::Cli;
 /// Groups of commands.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Create and unpack", &["create", "add", "convert", "extract", "get"]),
-    ("Inspect", &["list", "show", "info", "plot", "report"]),
+    ("Inspect", &["list", "show", "info", "plot", "report", "refs"]),
     ("Check", &["verify", "validate", "manifest", "diff", "explain"]),
     ("Describe", &["describe", "reshape", "schema"]),
     ("Shell", &["completions", "man", "help"]),

@@ -17,6 +17,7 @@ mod output;
 mod plot;
 mod progress;
 mod reference;
+mod refs;
 mod report;
 mod shell;
 mod show;
@@ -167,6 +168,7 @@ fn run(cli: &Cli) -> Ending {
         Command::Extract(args) => get::extract(args, &output),
         Command::Describe(args) => describe::run(args, &output),
         Command::Diff(args) => diff::run(args, &output),
+        Command::Refs(args) => refs::run(args, &output),
         Command::Report(args) => report::run(args, &output),
         Command::Reshape(args) => describe::reshape(args, &output),
         Command::Explain(args) => reference::explain(args, &output),

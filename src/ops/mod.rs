@@ -16,6 +16,7 @@
 //! | [`edit_descriptions`] | headers, descriptions, given metadata | changed descriptions |
 //! | [`metadata_table`] | headers and descriptions | nothing |
 //! | [`get`] | one member | a file |
+//! | [`write_refs`] | headers and descriptions | references for Zarr readers |
 //! | [`diff_arrays`] | two arrays | nothing |
 //! | [`Pack`]'s arrays: `statistics`, `sample` | one array in blocks | nothing |
 //! | [`diff`] | two packs | nothing |
@@ -54,6 +55,8 @@ mod open;
 mod outline;
 #[cfg(feature = "write")]
 mod plain_arrays;
+#[cfg(feature = "convert")]
+mod refs;
 #[cfg(feature = "inspect")]
 mod sample;
 #[cfg(feature = "inspect")]
@@ -102,6 +105,7 @@ pub use self::{
         UnknownFormat, convert, convert_all,
     },
     get::{GetOptions, GetReport, get, get_to},
+    refs::{RefsOptions, RefsReport, SkippedArray, refs_to, write_refs},
 };
 #[cfg(feature = "write")]
 pub use self::{

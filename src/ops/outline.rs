@@ -12,11 +12,15 @@ use serde::{Serialize, Serializer};
 
 use super::open::Pack;
 use super::scan::{PackScan, ScanFor};
-use crate::archive::Container;
+use crate::archive::{Archive, Container};
 use crate::error::Result;
 use crate::finding::{self, Finding};
+#[cfg(feature = "convert")]
+use crate::ndl::Document;
 use crate::ndl::{Attribute, Extent, Ndarray, Order, by_name_in_ndl};
-use crate::pack::{Contents, CoordinateInfo, Entity, Layout, shape_of};
+#[cfg(feature = "convert")]
+use crate::pack::entity_path;
+use crate::pack::{ArrayFacts, Contents, CoordinateInfo, Entity, Layout, shape_of};
 use crate::path::MemberPath;
 use crate::pipeline;
 use crate::progress::Progress;
@@ -123,6 +127,9 @@ pub struct OutlineArray<'a> {
     /// Description of the array, with its resolved type.
     #[serde(skip)]
     pub description: Option<Cow<'a, Ndarray>>,
+    /// The header, and whether the data is complete; absent if there is no member.
+    #[serde(skip)]
+    pub(super) facts: Option<&'a ArrayFacts>,
 }
 
 /// The groups that were read. Each [`OutlineGroup`] is made when it is requested.
@@ -188,27 +195,10 @@ pub fn outline(target: impl AsRef<Path>, options: &OutlineOptions) -> Result<Out
     let target = target.as_ref();
     let pack = Pack::open_watched(target, &options.progress)?;
     let archive = pack.archive();
-    let PackScan { placement, contents, mut findings, .. } =
+    let PackScan { placement, contents, findings, .. } =
         PackScan::new(archive, pipeline::jobs(options.jobs), ScanFor::Contents)?;
-    finding::cut(&mut findings);
-    let wanted = options.group.as_deref().map(|group| group.trim_matches('/'));
-    let mut groups = Groups::new(contents);
-    let root = groups.spans.first().filter(|span| span.directory.is_empty());
-    let attributes = root.map(|root| root.attributes.clone()).unwrap_or_default();
-    groups.spans.retain(|span| {
-        let is_wanted = wanted.is_none_or(|wanted| is_below(&span.directory, wanted));
-        let is_empty = span.arrays.is_empty() && span.coordinates.is_empty();
-        is_wanted && (!is_empty || !span.shown_attributes().is_empty())
-    });
-    Ok(Outline {
-        name: target.to_owned(),
-        container: archive.container(),
-        layout: placement.layout,
-        arrays: groups.spans.iter().map(|span| span.arrays.len() as u64).sum(),
-        attributes,
-        groups,
-        findings,
-    })
+    let group = options.group.as_deref();
+    Ok(Outline::new(target, archive, (placement.layout, contents, findings), group))
 }
 
 /// Returns whether a directory is `wanted` or below it.
@@ -218,6 +208,52 @@ fn is_below(directory: &str, wanted: &str) -> bool {
 }
 
 impl Outline {
+    /// Arranges the contents of a scanned pack: those of `group` and below it, or all.
+    pub(super) fn new(
+        target: &Path,
+        archive: &Archive,
+        (layout, contents, mut findings): (Layout, Contents, Vec<Finding>),
+        group: Option<&str>,
+    ) -> Self {
+        finding::cut(&mut findings);
+        let wanted = group.map(|group| group.trim_matches('/'));
+        let mut groups = Groups::new(contents);
+        let root = groups.spans.first().filter(|span| span.directory.is_empty());
+        let attributes = root.map(|root| root.attributes.clone()).unwrap_or_default();
+        groups.spans.retain(|span| {
+            let is_wanted = wanted.is_none_or(|wanted| is_below(&span.directory, wanted));
+            let is_empty = span.arrays.is_empty() && span.coordinates.is_empty();
+            is_wanted && (!is_empty || !span.shown_attributes().is_empty())
+        });
+        Self {
+            name: target.to_owned(),
+            container: archive.container(),
+            layout,
+            arrays: groups.spans.iter().map(|span| span.arrays.len() as u64).sum(),
+            attributes,
+            groups,
+            findings,
+        }
+    }
+
+    /// Returns the paths of coordinates and arrays whose elements are only in descriptions.
+    #[cfg(feature = "convert")]
+    pub(super) fn values_in_descriptions(&self) -> Vec<String> {
+        let Groups { contents, coordinates, .. } = &self.groups;
+        let has_no_file = |path: &str| contents.array_at(path).is_none();
+        let stated = coordinates.iter().filter(|one| one.first.is_some());
+        let stated = stated.map(|one| one.name.clone());
+        // Parsing the document of a large pack takes memory, and a generated one has no elements.
+        let document = contents.pack_document.as_ref();
+        let document = document.filter(|facts| facts.text().contains("value"));
+        let document = document.and_then(|facts| facts.document());
+        let arrays = document.into_iter().flat_map(Document::ndarrays);
+        let arrays = arrays.filter(|(_, ndarray)| ndarray.value.is_some());
+        let arrays = arrays.map(|(group, ndarray)| entity_path(&group.path, &ndarray.name));
+        let all: BTreeSet<_> = stated.chain(arrays).filter(|path| has_no_file(path)).collect();
+        all.into_iter().collect()
+    }
+
     /// Returns the groups, sorted by path.
     pub fn groups(&self) -> impl ExactSizeIterator<Item = OutlineGroup<'_>> {
         self.groups.spans.iter().map(|span| self.groups.group(span))
@@ -377,10 +413,12 @@ impl Groups {
                     described: true,
                     attributes: description.map_or_else(Vec::new, |it| it.attributes.clone()),
                     description: description.map(Cow::Borrowed),
+                    facts: None,
                 };
             }
         };
-        let header = self.contents.arrays.get(path).and_then(|facts| facts.header.as_ref().ok());
+        let facts = self.contents.arrays.get(path).map(|facts| &**facts);
+        let header = facts.and_then(|facts| facts.header.as_ref().ok());
         let (description, shared) = self.description(path);
         let order = match &description {
             Some((ndarray, false)) => ndarray.order(),
@@ -408,6 +446,7 @@ impl Groups {
             described: description.is_some(),
             attributes: own.cloned().chain(shared).collect(),
             description: description.map(|(ndarray, _)| ndarray),
+            facts,
         }
     }
 

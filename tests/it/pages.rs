@@ -54,6 +54,7 @@ pages! {
     reporting "docs/reporting.md" []
     schemas "docs/schemas.md" []
     scripting "docs/scripting.md" ["jq", "man", "xargs"]
+    zarr "docs/zarr.md" ["jq", "python3"] ["dask", "fsspec", "xarray", "zarr"]
 }
 
 /// Pages whose blocks of Python need the Python module: `python/tests/test_pages.py` runs them and compares the output.

@@ -30,6 +30,7 @@ const ENDINGS: &[(&str, &str, &str, &str)] = &[
     ("extract", "{}/exp.zip -C {}/o", "{}/damaged.zip -C {}/p", "{}/exp.zip none -C {}/q"),
     ("describe", "{}/exp", "--update {}/broken", "{}/none"),
     ("diff", "{}/exp/a.ra {}/exp/a.ra", "{}/exp/a.ra {}/exp/b.ra", "{}/exp/a.ra {}/none.ra"),
+    ("refs", "{}/exp.zip -o {}/r.json", "{}/no.zip", "{}/none.zip"),
     (
         "report",
         "{}/exp.zip -o {}/r.html",

@@ -34,13 +34,31 @@ pub use self::header::{MAGIC, MAX_HEADER, NpyHeader};
 use self::mapping::{FromDtype, from_dtype, to_dtype};
 use super::{Block, ExportOptions, FormatError, ImportOptions, Variable, read_all, read_units};
 use crate::ndl::{Datatype, Endian, Extent, Ndarray, Order, Storage};
-use crate::ra::{self, ElementType, reverse_each};
+use crate::ra::{ElementType, Header, reverse_each};
 
 /// Length of the longest single text that is checked for UTF-8, in bytes.
 const MAX_TEXT: u64 = 64 * 1024;
 
 /// Number of bytes that are written at once; large, to make few system calls.
 const PIECE: usize = 256 * 1024;
+
+/// Returns the dtype of the elements of an array, without regard to its attributes: times are integers.
+///
+/// # Errors
+///
+/// [`FormatError::NoCounterpart`] if NumPy has no such elements, or if header and description contradict each other.
+pub(crate) fn dtype_of(header: &Header, description: &Ndarray) -> Result<Descr, FormatError> {
+    let description = Ndarray {
+        name: description.name.clone(),
+        shape: description.shape.clone(),
+        datatype: description.datatype.clone(),
+        value: None,
+        attributes: Vec::new(),
+        storage: None,
+    };
+    let variable = Variable { header: header.clone(), description, losses: Vec::new() };
+    to_dtype(&variable, false).map(|(descr, _)| descr)
+}
 
 /// An `.npy` file, read from the beginning to the end.
 ///
@@ -92,7 +110,7 @@ impl<R: Read> NpyReader<R> {
             dims.reverse();
         }
         let new_header = |element, dims| {
-            ra::Header::new(element, dims).map_err(|error| {
+            Header::new(element, dims).map_err(|error| {
                 let reason = format!("expected a shape whose data fits 64 bits, found: {error}");
                 FormatError::malformed(header.shape_at, reason)
             })
