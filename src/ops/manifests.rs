@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, BufReader};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -13,7 +14,7 @@ use crate::finding::{Code, Finding, Place};
 use crate::fs::{self, File};
 use crate::manifest::{Manifest, ManifestFault, ManifestIndex, NameEncoding};
 use crate::pack::bag::{BagDeclaration, BagVersion, TagEncoding, not_text};
-use crate::pack::{self, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX, Layout, SIGNATURE_EXTENSIONS};
+use crate::pack::{self, BAG_DECLARATION, BLOCK_LIST, EXTERNAL_MANIFEST_SUFFIX, Layout, SIGNATURE_EXTENSIONS};
 use crate::path::escape;
 use crate::progress::Progress;
 
@@ -77,6 +78,40 @@ pub(super) fn mismatch(path: &str, manifest: &str, expected: &Digest, found: &Di
     .in_member(path)
     .expected(format!("{} {expected}", expected.algorithm().name()), found.to_string())
     .hint("restore the file from another copy; the file or the manifest was changed or damaged")
+}
+
+/// Makes the finding about a block of a file that does not match its digest.
+pub(super) fn damaged_block(
+    path: &str,
+    block: u64,
+    bytes: &Range<u64>,
+    expected: &Digest,
+    found: &Digest,
+) -> Finding {
+    let last = bytes.end.saturating_sub(1);
+    let message = format!(
+        "bytes {} to {last} do not match the digest of block {block} in `{BLOCK_LIST}`",
+        bytes.start
+    );
+    Finding::new(Code::DamagedBlock, message)
+        .in_member(path)
+        .expected(expected.to_string(), found.to_string())
+}
+
+/// Makes the finding about a line of the list of block digests.
+pub(super) fn bad_block_list_line(fault: &ManifestFault) -> Finding {
+    Finding::new(Code::BadBlockList, fault.message.as_str())
+        .in_member(BLOCK_LIST)
+        .at_line(fault.line)
+}
+
+/// Makes the finding about a file for which the list of block digests has another number of blocks.
+pub(super) fn wrong_block_count(path: &str, expected: u64, found: u64) -> Finding {
+    let message = format!("`{BLOCK_LIST}` lists another number of blocks than the file has");
+    let blocks = |count: u64| if count == 1 { "1 block".to_owned() } else { format!("{count} blocks") };
+    Finding::new(Code::BadBlockList, message)
+        .in_member(path)
+        .expected(blocks(expected), blocks(found))
 }
 
 /// Makes the finding about a listed file that does not exist.
