@@ -51,14 +51,20 @@ impl BlockList {
     ///
     /// The first problem. A list with a problem is not used, because it may lack any block.
     pub fn parse(names: NameEncoding, text: &[u8]) -> Option<Result<Self, ManifestFault>> {
-        text.starts_with(HEAD.as_bytes()).then(|| Self::parse_lines(names, text))
+        Self::is_begun_by(text).then(|| Self::parse_lines(names, text))
+    }
+
+    /// Returns whether this is the beginning of a list.
+    pub(crate) fn is_begun_by(text: &[u8]) -> bool {
+        text.starts_with(HEAD.as_bytes())
     }
 
     fn parse_lines(names: NameEncoding, text: &[u8]) -> Result<Self, ManifestFault> {
         let fault = |line, message| ManifestFault { line, message, is_warning: false };
         let mut numbered = (1..).zip(lines(text));
         let head = numbered.next().and_then(|(_, line)| line.strip_prefix(HEAD.as_bytes()));
-        let block_size = head.and_then(parse_number).filter(|size| Self::BLOCK_SIZES.contains(size));
+        let block_size =
+            head.and_then(parse_number).filter(|size| Self::BLOCK_SIZES.contains(size));
         let block_size = block_size.ok_or_else(|| {
             let (least, most) = (Self::BLOCK_SIZES.start(), Self::BLOCK_SIZES.end());
             fault(1, format!("expected `{HEAD}` and a number from {least} to {most}"))
@@ -121,9 +127,10 @@ impl BlockList {
         self.digests.get(self.files.get(at)?.1.clone())
     }
 
-    /// Returns the number of blocks of a file with this length in bytes.
-    pub(crate) fn blocks_of(&self, len: u64) -> u64 {
-        len.div_ceil(self.block_size)
+    /// Returns the number of blocks that must be listed for a file with this length in bytes: none if it is not longer
+    /// than one block.
+    pub(crate) fn expected(&self, len: u64) -> u64 {
+        if len > self.block_size { len.div_ceil(self.block_size) } else { 0 }
     }
 }
 
@@ -134,8 +141,8 @@ fn split(names: NameEncoding, line: &[u8]) -> Result<(String, u64, BlockDigest),
     let wrong = || "expected `<digest>  <block>  <path>`".to_owned();
     let (digest, rest) = line.split_at_checked(digits).ok_or_else(wrong)?;
     let rest = rest.strip_prefix(b"  ").ok_or_else(wrong)?;
-    let (index, name) = rest.split_at_checked(memchr::memchr(b' ', rest).ok_or_else(wrong)?)
-        .ok_or_else(wrong)?;
+    let (index, name) =
+        rest.split_at_checked(memchr::memchr(b' ', rest).ok_or_else(wrong)?).ok_or_else(wrong)?;
     let index = parse_number(index).ok_or_else(wrong)?;
     let name = name.strip_prefix(b"  ").ok_or_else(wrong)?;
     let entry = parse_line(Algorithm::Sha256, names, &[digest, b"  ", name].concat())?;

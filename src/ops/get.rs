@@ -296,8 +296,7 @@ fn slice(
     unverified: bool,
 ) -> Result<(AnyArray, bool, Option<u64>)> {
     let verified = !unverified
-        && (array.block_size()?.is_some()
-            || pack.copy_to(array.name(), &mut std::io::sink())?.1);
+        && (array.block_size()?.is_some() || pack.copy_to(array.name(), &mut std::io::sink())?.1);
     let array = array.in_shape_order()?;
     let (header, shape) = (array.header()?, array.shape()?);
     let refused = |error| array.with_dimensions(Error::slice_text(text)(error));

@@ -225,7 +225,16 @@ impl<'a> ArchiveWriter<'a> {
         let compression =
             if container == Container::Zip { compression } else { Compression::Stored };
         let (start, image) = (0, Vec::new());
-        Ok(Self { pending, container, compression, wanted: wanted.into(), jobs, start, image, format })
+        Ok(Self {
+            pending,
+            container,
+            compression,
+            wanted: wanted.into(),
+            jobs,
+            start,
+            image,
+            format,
+        })
     }
 
     /// Returns whether reading a member requires reading everything before it.

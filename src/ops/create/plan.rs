@@ -27,8 +27,8 @@ use crate::ops::scan::check_values_of;
 use crate::ops::survey::{EntrySource, SourceEntry, Survey};
 use crate::pack::bag::{BAG_INFO, BagInfo, DECLARATION, PayloadOxum};
 use crate::pack::{
-    self, BAG_DECLARATION, BLOCK_LIST, Contents, DescriptionFacts, EXTERNAL_MANIFEST_SUFFIX, Layout,
-    PACK_DOCUMENT, PackDocument, Placement,
+    self, BAG_DECLARATION, BLOCK_LIST, Contents, DescriptionFacts, EXTERNAL_MANIFEST_SUFFIX,
+    Layout, PACK_DOCUMENT, PackDocument, Placement,
 };
 use crate::path::{MemberPath, escape_path};
 
@@ -200,9 +200,10 @@ impl<'a> CreatePlan<'a> {
             }
         };
         drop(contents);
-        let list = members.options.block_digests.map(|size| {
-            generated.add(BLOCK_LIST, &|sink| payload.each_block_of_list(size, sink))
-        });
+        let list = members
+            .options
+            .block_digests
+            .map(|size| generated.add(BLOCK_LIST, &|sink| payload.each_block_of_list(size, sink)));
         let mut own: Vec<_> = list.transpose()?.into_iter().chain([document]).collect();
         // A bag lists files outside the payload in its tag manifest.
         if is_bag {

@@ -541,7 +541,8 @@ impl PackedArray {
     ) -> Result<(R, Option<u64>)> {
         if let Some((file, data)) = stored {
             let start = data - header.header_len();
-            let proof = if self.verify { self.pack.proof(&self.found, &file, start)? } else { None };
+            let proof =
+                if self.verify { self.pack.proof(&self.found, &file, start)? } else { None };
             let Some(mut proof) = proof else {
                 let mut read_at = |at: u64, out: &mut [u8]| Ok(file.read_exact_at(out, data + at)?);
                 let result = look(header, &mut read_at).map_err(|error| self.unreadable(error))?;

@@ -112,7 +112,7 @@ impl Pack {
         let FoundMember { name, member, .. } = found;
         let listed = self.listed_name(member);
         let digests = if member.size > list.block_size() {
-            let (expected, found) = (list.blocks_of(member.size), list.count(listed));
+            let (expected, found) = (list.expected(member.size), list.count(listed));
             if expected != found {
                 return Err(self.damaged(manifests::wrong_block_count(name, expected, found)));
             }
@@ -124,7 +124,17 @@ impl Pack {
             digest.into_iter().collect()
         };
         let size = list.block_size();
-        Ok(Some(BlockProof { pack: self, member, name, file, start, size, digests, last: None, count: 0 }))
+        Ok(Some(BlockProof {
+            pack: self,
+            member,
+            name,
+            file,
+            start,
+            size,
+            digests,
+            last: None,
+            count: 0,
+        }))
     }
 }
 
@@ -158,7 +168,8 @@ impl BlockProof<'_> {
                 self.read_blocks(index, step, piece)?;
             } else {
                 let block = self.block(index)?;
-                let ready = usize::try_from(within).ok().and_then(|within| block.bytes.get(within..));
+                let ready =
+                    usize::try_from(within).ok().and_then(|within| block.bytes.get(within..));
                 let ready = ready.filter(|ready| !ready.is_empty()).ok_or_else(|| self.ends())?;
                 (piece, rest) = out.split_at_mut(out.len().min(ready.len()));
                 piece.copy_from_slice(ready.split_at(piece.len()).0);
@@ -220,10 +231,9 @@ impl BlockProof<'_> {
         if found == *expected {
             return Ok(());
         }
-        let offset = index * self.size;
-        let range = offset..offset + bytes.len() as u64;
-        Err(self.pack.damaged(if self.member.size > self.size {
-            manifests::damaged_block(self.name, index, &range, expected, &found)
+        let (size, len) = (self.size, self.member.size);
+        Err(self.pack.damaged(if len > size {
+            manifests::damaged_blocks(self.name, &[index], size, len)
         } else {
             let manifest = self.pack.manifest()?.map_or("", |manifest| &manifest.name);
             manifests::mismatch(self.pack.listed_name(self.member), manifest, expected, &found)
