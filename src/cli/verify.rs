@@ -183,7 +183,8 @@ fn summary(report: &VerifyReport, valid: &str) -> String {
         _ => format!(", {}", report.manifests.join(", ")),
     };
     let blocks = report.blocks.as_ref().map_or_else(String::new, |blocks| {
-        format!(", {} by {} blocks", counted(blocks.files, "file"), human_bytes(blocks.block_size))
+        let (files, size) = (counted(blocks.files, "file"), human_bytes(blocks.block_size));
+        format!(", {files} by blocks of {size}")
     });
     let time = if report.seconds < SHOWN_SECONDS {
         String::new()

@@ -90,43 +90,24 @@ impl ListedBlocks {
             }
             Some(Ok(list)) => list,
         };
-        let inside = Self::manifests_inside(&texts, rules, placement.layout, digests);
-        let mut is_proof = !options.full
-            && inside.iter().all(|(_, confirms)| *confirms)
-            && inside.iter().any(|(text, _)| !text.algorithm.is_weak());
-        if let Some((path, algorithm)) = outside_manifest(archive, options).filter(|_| is_proof) {
-            // A manifest of a bag does not list tag files, so the one outside says nothing about the list.
-            is_proof = placement.layout == Layout::Plain && {
-                let text = match piped {
-                    Some(piped) => piped.to_vec(),
-                    None => fs::read_limited(&path, MAX_MANIFEST)?,
-                };
-                confirms(&ManifestText::outside("", algorithm, rules.names, text), digests)
+        // A bag is valid only if the digests of whole files are compared (RFC 8493, section 3).
+        let is_proof = !options.full
+            && placement.layout == Layout::Plain
+            && is_confirmed(&texts, rules, digests)
+            && match outside_manifest(archive, options) {
+                None => true,
+                Some((path, algorithm)) => {
+                    let text = match piped {
+                        Some(piped) => piped.to_vec(),
+                        None => fs::read_limited(&path, MAX_MANIFEST)?,
+                    };
+                    confirms(&ManifestText::outside("", algorithm, rules.names, text), digests)
+                }
             };
-        }
         let (placement, sizes, proved) = (placement.clone(), HashMap::new(), HashSet::new());
         let mut this = Self { list, placement, sizes, is_proof, proved };
         this.fit(members, findings);
         Ok(Some(this))
-    }
-
-    /// Returns the manifests in the pack that may list the list of block digests, and whether each confirms it.
-    fn manifests_inside<'a>(
-        texts: &Texts<'a>,
-        rules: TagRules,
-        layout: Layout,
-        digests: Option<&Digests>,
-    ) -> Vec<(ManifestText<'a>, bool)> {
-        let algorithm = |name: &str| match layout {
-            Layout::Plain => pack::manifest_algorithm(name),
-            Layout::BagIt => pack::tag_manifest_algorithm(name),
-        };
-        let all = texts.iter().filter_map(|(name, (text, _))| {
-            let text = ManifestText::decode(*name, algorithm(name)?, rules, *text).ok()?;
-            let confirms = confirms(&text, digests);
-            Some((text, confirms))
-        });
-        all.collect()
     }
 
     /// Compares the list with the names and sizes of the files.
@@ -400,6 +381,19 @@ impl ListedBlocks {
         let damaged: Vec<u64> = damaged.map(|(at, _)| at as u64).collect();
         Ok((!damaged.is_empty()).then(|| self.damaged(member, &damaged)))
     }
+}
+
+/// Returns whether all manifests in a plain pack confirm the list, and at least one of them cannot be forged.
+fn is_confirmed(texts: &Texts<'_>, rules: TagRules, digests: Option<&Digests>) -> bool {
+    let mut is_strong = false;
+    for (name, (text, _)) in texts {
+        let Some(algorithm) = pack::manifest_algorithm(name) else { continue };
+        match ManifestText::decode(*name, algorithm, rules, *text) {
+            Ok(text) if confirms(&text, digests) => is_strong |= !algorithm.is_weak(),
+            _ => return false,
+        }
+    }
+    is_strong
 }
 
 /// Returns whether a manifest lists the list of block digests with one of these digests.
