@@ -121,7 +121,7 @@ mod tests {
                 let expected: Vec<_> = whole.chunks(usize::try_from(size).unwrap()).collect();
                 let expected = if expected.len() > 1 { expected } else { Vec::new() };
                 let expected: Vec<_> = expected.into_iter().map(Digest::sha256).collect();
-                let found = digests.blocks().iter().map(|block| Digest::of_block(block));
+                let found = digests.blocks().iter().map(Digest::of_block);
                 prop_assert_eq!(found.collect::<Vec<_>>(), expected);
             }
         }

@@ -99,12 +99,10 @@ pub(super) fn damaged_blocks(path: &str, blocks: &[u64], size: u64, len: u64) ->
         let end = range.end.saturating_mul(size).min(len);
         format!("{} to {}", range.start.saturating_mul(size), end.saturating_sub(1))
     });
-    let mut shown = shown.collect::<Vec<_>>().join(", ");
-    if others > 0 {
-        shown.push_str(&format!(" and {others} more ranges"));
-    }
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    let more = if others > 0 { format!(" and {others} more ranges") } else { String::new() };
     let message =
-        format!("bytes {shown} do not match the digests of their blocks in `{BLOCK_LIST}`");
+        format!("bytes {shown}{more} do not match the digests of their blocks in `{BLOCK_LIST}`");
     Finding::new(Code::DamagedBlock, message).in_member(path)
 }
 
