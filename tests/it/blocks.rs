@@ -1,6 +1,7 @@
 //! Block digests: slices are proved by their blocks alone, damaged blocks are reported, and lists that do not fit are
 //! reported.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -36,7 +37,7 @@ fn list(files: &[(&str, &[u8])]) -> String {
     let mut text = format!("# block-size {BLOCK}\n");
     for (name, data) in files {
         for (index, block) in data.chunks(BLOCK).enumerate() {
-            text += &format!("{}  {index}  {name}\n", sha256(block));
+            writeln!(text, "{}  {index}  {name}", sha256(block)).unwrap();
         }
     }
     text
@@ -408,7 +409,7 @@ fn a_slice_is_not_proved_by_a_list_that_no_manifest_confirms() {
     parts[1] = part(LIST, good.replace("  2  ", "  3  "));
     assert_eq!(damaged(slice(&parts).1).code, Code::DigestMismatch);
     // The list lacks a block.
-    let short: String = good.lines().take(3).map(|line| format!("{line}\n")).collect();
+    let short: String = good.split_inclusive('\n').take(3).collect();
     let finding = damaged(slice(&hand_made(&short, &data)).1);
     assert_eq!((finding.code, finding.member.as_deref()), (Code::BadBlockList, Some("a.ra")));
     // The list is not in its form.
