@@ -1,0 +1,192 @@
+//! What logs say about each target: its last verification, and the last one without errors.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use super::super::verify::{Shard, Verdict};
+use super::log::{self, CorruptLine, Entry};
+use crate::error::Result;
+use crate::time::Timestamp;
+
+/// The results of each target, by its path as text.
+#[derive(Debug, Default)]
+pub(super) struct History {
+    targets: HashMap<String, TargetHistory>,
+    /// Number of lines that were read.
+    pub(super) lines: u64,
+}
+
+/// The results of one target. A verification of everything is the only share of one.
+#[derive(Debug, Default)]
+pub(super) struct TargetHistory {
+    shares: BTreeMap<Shard, ShareHistory>,
+}
+
+/// The results of one share, or of the whole target.
+#[derive(Debug)]
+struct ShareHistory {
+    last: Entry,
+    /// The last one without errors, if it is not the last one.
+    good: Option<Box<Entry>>,
+}
+
+/// A complete verification without errors. If it has several shares, its time is that of the first one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct GoodRun<'h> {
+    pub(super) started: Timestamp,
+    entry: &'h Entry,
+}
+
+impl GoodRun<'_> {
+    /// Returns whether it verified a file with this length and modification time.
+    pub(super) fn is_of(&self, length: u64, modified: Timestamp) -> bool {
+        (self.entry.length, self.entry.modified) == (Some(length), Some(modified))
+    }
+}
+
+impl ShareHistory {
+    fn last_good(&self) -> Option<&Entry> {
+        if self.last.is_good() { Some(&self.last) } else { self.good.as_deref() }
+    }
+
+    /// Adds a result. Logs are joined in any order, and one may be given twice.
+    fn add(&mut self, entry: Entry) {
+        if entry.started < self.last.started {
+            let is_newer = self.last_good().is_none_or(|good| good.started < entry.started);
+            if entry.is_good() && is_newer {
+                self.good = Some(Box::new(entry));
+            }
+            return;
+        }
+        let before = std::mem::replace(&mut self.last, entry);
+        if self.last.is_good() {
+            self.good = None;
+        } else if before.is_good() {
+            self.good = Some(Box::new(before));
+        }
+    }
+}
+
+impl History {
+    /// Adds the lines of a log.
+    pub(super) fn read(&mut self, path: &Path, corrupt: impl FnMut(CorruptLine)) -> Result<()> {
+        let Self { targets, lines } = self;
+        let take = |target, shard, entry| {
+            *lines += 1;
+            let TargetHistory { shares } = targets.entry(target).or_default();
+            match shares.get_mut(&shard) {
+                Some(share) => share.add(entry),
+                None => {
+                    shares.insert(shard, ShareHistory { last: entry, good: None });
+                }
+            }
+        };
+        log::read(path, take, corrupt)
+    }
+
+    pub(super) fn get(&self, target: &str) -> Option<&TargetHistory> {
+        self.targets.get(target)
+    }
+
+    /// Returns the names of all targets, sorted.
+    pub(super) fn targets(&self) -> Vec<&str> {
+        let mut targets: Vec<_> = self.targets.keys().map(String::as_str).collect();
+        targets.sort_unstable();
+        targets
+    }
+}
+
+impl TargetHistory {
+    /// Returns the last complete verification without errors. Shares count when all of them have no errors and have
+    /// checked the same manifest.
+    pub(super) fn last_good(&self) -> Option<GoodRun<'_>> {
+        self.sets().filter_map(|set| set.good()).max_by_key(|good| good.started)
+    }
+
+    /// Returns the last verification of this share without errors.
+    pub(super) fn last_good_share(&self, shard: Shard) -> Option<GoodRun<'_>> {
+        let entry = self.shares.get(&shard)?.last_good()?;
+        Some(GoodRun { started: entry.started, entry })
+    }
+
+    /// Returns the time of the last verification, of a share or of everything.
+    pub(super) fn last(&self) -> Option<Timestamp> {
+        self.shares.values().map(|share| share.last.started).max()
+    }
+
+    /// Returns the last result that is not without errors, if it is newer than `good`.
+    pub(super) fn problem(&self, good: Option<Timestamp>) -> Option<&Entry> {
+        let newer = |entry: &&Entry| good.is_none_or(|good| entry.started > good);
+        let last = self.shares.values().map(|share| &share.last);
+        let problems = last.filter(|entry| !entry.is_good()).filter(newer);
+        // Errors in the data are more important than a file that was not there once.
+        problems.max_by_key(|entry| (entry.verdict == Verdict::NotValid, entry.started))
+    }
+
+    /// Returns why the newest results, if they are newer than `good`, are no complete verification.
+    pub(super) fn open_shares(&self, good: Option<Timestamp>) -> Option<OpenShares> {
+        let newest = self.sets().max_by_key(Set::last)?;
+        (newest.last() > good && newest.good().is_none()).then(|| newest.open())
+    }
+
+    /// Returns the shares by their number.
+    fn sets(&self) -> impl Iterator<Item = Set<'_>> {
+        let mut sets: Vec<Set<'_>> = Vec::new();
+        // Shares are sorted by their count first.
+        for (shard, share) in &self.shares {
+            match sets.last_mut().filter(|set| set.count == shard.count()) {
+                Some(set) => set.shares.push((*shard, share)),
+                None => sets.push(Set { count: shard.count(), shares: vec![(*shard, share)] }),
+            }
+        }
+        sets.into_iter()
+    }
+}
+
+/// Results of shares that are not a complete verification.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum OpenShares {
+    /// These have no result without errors.
+    Without(Vec<Shard>),
+    /// They have checked different manifests.
+    Disagree,
+}
+
+/// The results of the shares of one count.
+struct Set<'h> {
+    count: u32,
+    shares: Vec<(Shard, &'h ShareHistory)>,
+}
+
+impl<'h> Set<'h> {
+    fn last(&self) -> Option<Timestamp> {
+        self.shares.iter().map(|(_, share)| share.last.started).max()
+    }
+
+    /// Returns the complete verification, if all shares have no errors and agree.
+    fn good(&self) -> Option<GoodRun<'h>> {
+        let entries: Option<Vec<&Entry>> =
+            self.shares.iter().map(|(_, share)| share.last_good()).collect();
+        let entries = entries.filter(|entries| entries.len() as u64 == u64::from(self.count))?;
+        let first = entries.iter().min_by_key(|entry| entry.started)?;
+        let same = |entry: &&Entry| {
+            entry.manifest_digest == first.manifest_digest && entry.length == first.length
+        };
+        let agree = entries.iter().all(same);
+        // The file that the shares verified last is the one that is there now.
+        let newest = entries.iter().max_by_key(|entry| entry.started)?;
+        agree.then_some(GoodRun { started: first.started, entry: newest })
+    }
+
+    fn open(&self) -> OpenShares {
+        let good: Vec<Shard> = self
+            .shares
+            .iter()
+            .filter(|(_, share)| share.last_good().is_some())
+            .map(|(shard, _)| *shard)
+            .collect();
+        let all = (1..=self.count).filter_map(|number| Shard::new(number, self.count));
+        let without: Vec<Shard> = all.filter(|shard| !good.contains(shard)).collect();
+        if without.is_empty() { OpenShares::Disagree } else { OpenShares::Without(without) }
+    }
+}
