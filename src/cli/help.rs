@@ -12,7 +12,7 @@ use super::args::Cli;
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Create and unpack", &["create", "add", "convert", "extract", "get"]),
     ("Inspect", &["list", "show", "info", "plot", "report"]),
-    ("Check", &["verify", "validate", "manifest", "diff", "explain"]),
+    ("Check", &["verify", "audit", "validate", "manifest", "diff", "explain"]),
     ("Describe", &["describe", "reshape", "schema"]),
     ("Shell", &["completions", "man", "help"]),
 ];

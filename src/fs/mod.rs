@@ -190,7 +190,7 @@ pub(crate) fn host_name() -> Option<String> {
     #[cfg(unix)]
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
     #[cfg(not(unix))]
-    let name = std::env::var("COMPUTERNAME").unwrap_or_default();
+    let name = String::new();
     Some(name).filter(|name| !name.is_empty())
 }
 

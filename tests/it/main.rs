@@ -7,6 +7,8 @@
 #[cfg(unix)] // signals
 mod add; // `ra-pack add`: changing an archive
 mod agreement; // facts that a pack states twice must agree
+#[cfg(unix)] // devices, locks
+mod audit; // `verify --log`, shares, and `ra-pack audit`
 mod bag; // BagIt: each rule kept and broken, and bagit-python
 mod bytes; // support: archives and digests written by hand
 mod cancel; // cancelled operations end and leave nothing
