@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::experiment::{Experiment, UINT8, ra_pack};
-use crate::run::{Ran, create, pack, run, run_as};
+use crate::run::{Ran, pack, run, run_as};
 
 /// Several packs with different contents, and a log that does not exist yet.
 struct Store {
@@ -96,7 +96,6 @@ fn states(ran: &Ran) -> BTreeMap<String, String> {
 /// A line of a log, as a later version could write it.
 fn line(target: &str, started: &str, verdict: &str, more: &Value) -> String {
     let mut line = json!({
-        "target": target,
         "verdict": verdict,
         "error": null,
         "started": started,
@@ -108,7 +107,9 @@ fn line(target: &str, started: &str, verdict: &str, more: &Value) -> String {
         "key_of_a_later_version": [1],
     });
     line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    line.to_string() + "\n"
+    let rest = line.to_string();
+    // Every line begins with the target.
+    format!("{{\"target\":{},{}\n", json!(target), &rest[1..])
 }
 
 #[test]
@@ -312,8 +313,7 @@ fn each_file_of_a_pack_is_read_in_one_share() {
             *found.entry(codes).or_insert(0) += 1;
             fs::write(&file, content).unwrap();
         }
-        assert_eq!(found.len(), 3, "{found:?}");
-        assert!(found.values().all(|count| (2..=3).contains(count)), "{name}: {found:?}");
+        assert_eq!(found.len(), 3, "{name}: every share has files: {found:?}");
     }
     // Every share checks the structure.
     let archive = scratch.path().join("x.zip");
@@ -513,7 +513,7 @@ fn a_name_that_is_not_text_has_a_line() {
     use std::os::unix::ffi::OsStrExt as _;
     let scratch = TempDir::new().unwrap();
     let odd = scratch.path().join(std::ffi::OsStr::from_bytes(b"a\xff.zip"));
-    create(Experiment::standard().path(), &odd, &[]).exits(0);
+    fs::rename(pack(&Experiment::standard(), scratch.path(), "a.zip", &[]), &odd).unwrap();
     let ran = run_as(ra_pack().arg("verify").arg(&odd).arg("--json")).exits(0);
     assert_eq!(name(&ran.json()), "a\u{fffd}.zip");
 }

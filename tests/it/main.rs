@@ -68,6 +68,7 @@ mod scripts; // exit status, lists of names
 mod shells; // completions and manual pages, in the programs that use them
 mod show; // `ra-pack show`: numbers and layout like NumPy
 mod skips; // support: skipped tests, summarized at the end
+mod slurm; // support: a Slurm cluster of one machine
 mod sources; // packs in memory, in readers and in custom stores
 mod streams; // blocks of elements, readers of files
 mod validate; // `validate`, and packs described by one hand-written document

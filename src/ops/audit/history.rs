@@ -1,4 +1,4 @@
-//! What logs say about each target: its last verification, and the last one without errors.
+//! The history of each target in logs: its last verification, and the last one without errors.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -103,10 +103,16 @@ impl TargetHistory {
         self.sets().filter_map(|set| set.good()).max_by_key(|good| good.started)
     }
 
-    /// Returns the last verification of this share without errors.
-    pub(super) fn last_good_share(&self, shard: Shard) -> Option<GoodRun<'_>> {
-        let entry = self.shares.get(&shard)?.last_good()?;
-        Some(GoodRun { started: entry.started, entry })
+    /// Returns the last verification of this share, or the last complete one, if it has no errors and no later result
+    /// has any.
+    pub(super) fn still_good(&self, shard: Option<Shard>) -> Option<GoodRun<'_>> {
+        match shard {
+            Some(shard) => {
+                let entry = Some(&self.shares.get(&shard)?.last).filter(|last| last.is_good())?;
+                Some(GoodRun { started: entry.started, entry })
+            }
+            None => self.last_good().filter(|good| self.problem(Some(good.started)).is_none()),
+        }
     }
 
     /// Returns the time of the last verification, of a share or of everything.
@@ -123,7 +129,7 @@ impl TargetHistory {
         problems.max_by_key(|entry| (entry.verdict == Verdict::NotValid, entry.started))
     }
 
-    /// Returns why the newest results, if they are newer than `good`, are no complete verification.
+    /// Returns why the newest results, if they are newer than `good`, do not form a complete verification.
     pub(super) fn open_shares(&self, good: Option<Timestamp>) -> Option<OpenShares> {
         let newest = self.sets().max_by_key(Set::last)?;
         (newest.last() > good && newest.good().is_none()).then(|| newest.open())

@@ -1,4 +1,4 @@
-//! Audits: logs of verifications, what they say about each target, and the targets to verify next.
+//! Audits: logs of verifications, the state of each target according to them, and the targets to verify next.
 
 mod history;
 mod log;
@@ -30,7 +30,7 @@ pub struct AuditOptions {
     pub now: Option<Timestamp>,
 }
 
-/// What logs say about each target.
+/// The state of each target according to logs.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -54,7 +54,7 @@ pub struct AuditReport {
     pub targets: Vec<AuditedTarget>,
 }
 
-/// What logs say about one target.
+/// The state of one target according to logs.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]

@@ -21,8 +21,8 @@ pub struct PlanOptions {
     /// Skips archives that were verified without errors more recently than this, and whose size and modification time
     /// are the same. Directories are not skipped: nothing shows that their files did not change.
     pub max_age: Option<Duration>,
-    /// The part of the work to do. It is done in the order of the last verification without errors: first the targets
-    /// that have none, then the oldest.
+    /// The part of the work to do. Targets without a result, or whose last result has errors, are first, then those
+    /// that were verified longest ago.
     pub budget: Option<Budget>,
     /// The share of each target that will be verified, for `max_age` and for the order.
     pub share_of_target: Option<Shard>,
@@ -92,10 +92,7 @@ pub fn plan(targets: Vec<PathBuf>, options: &PlanOptions) -> Result<AuditPlan> {
     let mut candidates: Vec<Candidate> = all
         .map(|(target, bytes)| {
             let known = history.get(&target.to_string_lossy());
-            let good = known.and_then(|known| match options.share_of_target {
-                Some(shard) => known.last_good_share(shard),
-                None => known.last_good(),
-            });
+            let good = known.and_then(|known| known.still_good(options.share_of_target));
             (Candidate { last_good: good.map(|good| good.started), target, bytes }, good)
         })
         .filter_map(|(candidate, good)| {

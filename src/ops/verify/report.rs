@@ -32,7 +32,8 @@ pub struct VerifyReport {
     /// The exit status of `ra-pack verify` for this target alone: 0 valid, 1 errors in the data, 2 not verified because
     /// it cannot be read.
     pub exit_status: u8,
-    /// Why the target could not be verified; null if it could.
+    /// Why the target could not be verified; absent if it could.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<TargetError>,
     /// Time when the verification began: UTC, as in RFC 3339.
     #[cfg_attr(test, schemars(with = "String"))]

@@ -30,6 +30,7 @@ pub struct Shard {
 /// The error of a text that is not a share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected a share such as 2/8, from 1/N to N/N, with N up to {MOST}")]
+#[non_exhaustive]
 pub struct InvalidShard;
 
 /// Largest number of shares. More machines do not work on one list.
