@@ -54,7 +54,7 @@ fn counted(log: &Path) -> (BTreeMap<String, u64>, u64) {
     for line in fs::read_to_string(log).unwrap_or_default().lines() {
         match serde_json::from_str::<Value>(line) {
             Ok(line) => {
-                *targets.entry(line["target"].as_str().unwrap().to_owned()).or_default() += 1
+                *targets.entry(line["target"].as_str().unwrap().to_owned()).or_default() += 1;
             }
             Err(_) => torn += 1,
         }
