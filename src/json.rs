@@ -20,7 +20,7 @@ pub fn write(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
         .map_err(|error| if error.is_io() { error.into() } else { io::Error::other(error) })
 }
 
-/// Returns a value as JSON, written as [`write`] does.
+/// Returns a value as JSON, written as [`write()`] does.
 ///
 /// # Errors
 ///

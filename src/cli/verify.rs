@@ -78,7 +78,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "LIMIT", value_parser = args::budget)]
     budget: Option<Budget>,
 
-    /// Verify share I of N: of several targets, or of the files of a single one. Shares are equal by size and the same
+    /// Verify shard I of N: of several targets, or of the files of a single one. Shards are equal by size and the same
     /// on every machine.
     #[arg(long, value_name = "I/N", conflicts_with = "fast")]
     shard: Option<Shard>,
@@ -146,7 +146,7 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure>
     Ok(tally.ending())
 }
 
-/// Selects the targets of a share, an age and a budget.
+/// Selects the targets of a shard, an age and a budget.
 fn planned(args: &VerifyArgs, options: &mut VerifyOptions) -> Result<AuditPlan, Failure> {
     let targets = args.targets.iter().cloned().map(Ok).chain(args.more.names()?);
     let targets = targets.collect::<ra_pack::Result<Vec<_>>>()?;
@@ -160,7 +160,7 @@ fn planned(args: &VerifyArgs, options: &mut VerifyOptions) -> Result<AuditPlan, 
     let mut wanted = PlanOptions::default();
     if targets.len() == 1 {
         options.shard = args.shard;
-        wanted.share_of_target = args.shard;
+        wanted.shard_of_target = args.shard;
     } else {
         wanted.shard = args.shard;
     }
@@ -193,7 +193,7 @@ fn note_plan(args: &VerifyArgs, plan: &AuditPlan, verified: u64, output: &Output
     }
     let beyond = plan.beyond + (plan.targets.len() as u64).saturating_sub(verified);
     let left = [
-        (plan.elsewhere, "in other shares"),
+        (plan.elsewhere, "in other shards"),
         (plan.recent, "verified recently"),
         (beyond, "beyond the budget"),
     ];
@@ -324,9 +324,9 @@ fn summary(report: &VerifyReport, valid: &str) -> String {
     } else {
         format!(", {:.1} s", report.seconds)
     };
-    let share = report.shard.map_or(String::new(), |shard| format!(", contents of share {shard}"));
+    let shard = report.shard.map_or(String::new(), |shard| format!(", contents of shard {shard}"));
     let mut text = format!(
-        "{}: {verdict} ({}, {}, {}{share}{}{}{time})\n",
+        "{}: {verdict} ({}, {}, {}{shard}{}{}{time})\n",
         ra_pack::path::escape_path(&report.target),
         counted(report.arrays, "array"),
         counted(report.members, "file"),
@@ -354,7 +354,7 @@ fn remains(report: &VerifyReport) -> String {
         } else if report.manifests.is_empty() {
             "there is no manifest"
         } else if report.shard.is_some() {
-            "other shares were not read"
+            "other shards were not read"
         } else {
             "the contents were not read"
         };

@@ -1,4 +1,4 @@
-//! `verify --log` and `ra-pack audit`: a line for every target, runs that continue, shares, and summaries of logs.
+//! `verify --log` and `ra-pack audit`: a line for every target, runs that continue, shards, and summaries of logs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -234,7 +234,7 @@ fn a_budget_ends_the_run_with_the_oldest_targets_first() {
 }
 
 #[test]
-fn shares_of_a_list_have_every_target_once() {
+fn shards_of_a_list_have_every_target_once() {
     let store = Store::new(10);
     let mut all = Vec::new();
     for number in 1..=3 {
@@ -242,7 +242,7 @@ fn shares_of_a_list_have_every_target_once() {
         let shard = format!("{number}/3");
         let mut command = ra_pack();
         command.arg("verify").args(&store.packs).args(["--shard", &shard, "--log"]).arg(&log);
-        run_as(&mut command).exits(0).says(&["in other shares"]);
+        run_as(&mut command).exits(0).says(&["in other shards"]);
         let names = names(&log);
         assert!((2..=5).contains(&names.len()), "{names:?}");
         all.extend(names);
@@ -262,7 +262,7 @@ fn eight() -> Experiment {
 }
 
 #[test]
-fn each_file_of_a_pack_is_read_in_one_share() {
+fn each_file_of_a_pack_is_read_in_one_shard() {
     let scratch = TempDir::new().unwrap();
     let directory = scratch.path().join("dir");
     for name in ["x.zip", "x.tar", "dir"] {
@@ -292,10 +292,10 @@ fn each_file_of_a_pack_is_read_in_one_share() {
                     _ => Some("incomplete"),
                 }
             );
-            verify(shard, &log).exits(0).says(&[&format!("contents of share {shard}")]);
+            verify(shard, &log).exits(0).says(&[&format!("contents of shard {shard}")]);
         }
         assert_eq!(states(&audit(&[&log], &["--json"]).exits(0))[name], "good");
-        // Damage of one file is found by one share.
+        // Damage of one file is found by one shard.
         let mut found = BTreeMap::new();
         for number in 0..8_u8 {
             let (file, content) = if name == "dir" {
@@ -314,9 +314,9 @@ fn each_file_of_a_pack_is_read_in_one_share() {
             *found.entry(codes).or_insert(0) += 1;
             fs::write(&file, content).unwrap();
         }
-        assert_eq!(found.len(), 3, "{name}: every share has files: {found:?}");
+        assert_eq!(found.len(), 3, "{name}: every shard has files: {found:?}");
     }
-    // Every share checks the structure.
+    // Every shard checks the structure.
     let archive = scratch.path().join("x.zip");
     let mut longer = fs::read(&archive).unwrap();
     longer.extend(b"more");
@@ -325,7 +325,7 @@ fn each_file_of_a_pack_is_read_in_one_share() {
         run(["verify", archive.to_str().unwrap(), "--shard", shard]).exits(1);
     }
     let compressed = pack(&eight(), scratch.path(), "x.tar.gz", &[]);
-    run(["verify", compressed.to_str().unwrap(), "--shard", "1/3"]).exits(2).says(&["share"]);
+    run(["verify", compressed.to_str().unwrap(), "--shard", "1/3"]).exits(2).says(&["shard"]);
 }
 
 fn states_or_empty(log: &Path) -> BTreeMap<String, String> {
@@ -342,7 +342,7 @@ fn the_newest_results_decide_on_the_state() {
     ]});
     let missing = json!({"error": {"kind": "missing", "message": "cannot open it"}});
     let denied = json!({"error": {"kind": "permission_denied", "message": "cannot read it"}});
-    let share = |shard: &str, digest: &str| json!({"shard": shard, "manifest_digest": digest});
+    let shard = |shard: &str, digest: &str| json!({"shard": shard, "manifest_digest": digest});
     let bad_share = json!({"shard": "1/2", "findings": error["findings"]});
     let (jan, feb, mar) = ("2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z");
     let cases: &[(&str, &[String])] = &[
@@ -352,46 +352,46 @@ fn the_newest_results_decide_on_the_state() {
         ("unreadable", &[line("t", feb, "unreadable", &denied)]),
         ("not_verified", &[line("t", feb, "contents_not_read", &json!({}))]),
         ("not_verified", &[line("t", feb, "not_verified", &error)]),
-        ("incomplete", &[line("t", feb, "valid", &share("1/2", "a"))]),
+        ("incomplete", &[line("t", feb, "valid", &shard("1/2", "a"))]),
         (
             "good",
             &[
-                line("t", feb, "valid", &share("1/2", "a")),
-                line("t", mar, "valid", &share("2/2", "a")),
+                line("t", feb, "valid", &shard("1/2", "a")),
+                line("t", mar, "valid", &shard("2/2", "a")),
             ],
         ),
         (
             "disagreeing",
             &[
-                line("t", feb, "valid", &share("1/2", "a")),
-                line("t", mar, "valid", &share("2/2", "b")),
+                line("t", feb, "valid", &shard("1/2", "a")),
+                line("t", mar, "valid", &shard("2/2", "b")),
             ],
         ),
-        // Shares of different counts are not combined.
+        // Shards of different counts are not combined.
         (
             "incomplete",
             &[
-                line("t", feb, "valid", &share("1/2", "a")),
-                line("t", mar, "valid", &share("2/3", "a")),
+                line("t", feb, "valid", &shard("1/2", "a")),
+                line("t", mar, "valid", &shard("2/3", "a")),
             ],
         ),
         (
             "bad",
-            &[line("t", feb, "valid", &share("2/2", "a")), line("t", mar, "not_valid", &bad_share)],
+            &[line("t", feb, "valid", &shard("2/2", "a")), line("t", mar, "not_valid", &bad_share)],
         ),
         // A complete verification after the error.
         ("good", &[line("t", feb, "not_valid", &bad_share), line("t", mar, "valid", &json!({}))]),
-        // Shares in progress do not replace an earlier result, but those of another manifest do.
+        // Shards in progress do not replace an earlier result, but those of another manifest do.
         (
             "good",
-            &[line("t", feb, "valid", &json!({})), line("t", mar, "valid", &share("1/2", "a"))],
+            &[line("t", feb, "valid", &json!({})), line("t", mar, "valid", &shard("1/2", "a"))],
         ),
         (
             "disagreeing",
             &[
                 line("t", jan, "valid", &json!({})),
-                line("t", feb, "valid", &share("1/2", "a")),
-                line("t", mar, "valid", &share("2/2", "b")),
+                line("t", feb, "valid", &shard("1/2", "a")),
+                line("t", mar, "valid", &shard("2/2", "b")),
             ],
         ),
     ];

@@ -461,7 +461,7 @@ fn faulty(home: &Path, outputs: &mut Outputs) {
     fs::write(&none, "PK, it said").unwrap();
     outputs.check("verify", 1, ra_pack().arg("verify").arg(&none));
 
-    // Targets that cannot be read, a share, and logs with a line that cannot be read.
+    // Targets that cannot be read, a shard, and logs with a line that cannot be read.
     let log = home.join("audit.jsonl");
     let mut verify = ra_pack();
     verify.arg("verify").arg(home.join("no.zip")).arg(&none).arg("--log").arg(&log);

@@ -16,21 +16,21 @@ pub(super) struct History {
     pub(super) lines: u64,
 }
 
-/// The results of one target. A verification of everything is the only share of one.
+/// The results of one target. A verification of everything is the only shard of one.
 #[derive(Debug, Default)]
 pub(super) struct TargetHistory {
-    shares: BTreeMap<Shard, ShareHistory>,
+    shards: BTreeMap<Shard, ShardHistory>,
 }
 
-/// The results of one share, or of the whole target.
+/// The results of one shard, or of the whole target.
 #[derive(Debug)]
-struct ShareHistory {
+struct ShardHistory {
     last: Entry,
     /// The last one without errors, if it is not the last one.
     good: Option<Box<Entry>>,
 }
 
-/// A complete verification without errors. If it has several shares, its time is that of the first one.
+/// A complete verification without errors. If it has several shards, its time is that of the first one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct GoodRun<'h> {
     pub(super) started: Timestamp,
@@ -44,7 +44,7 @@ impl GoodRun<'_> {
     }
 }
 
-impl ShareHistory {
+impl ShardHistory {
     fn last_good(&self) -> Option<&Entry> {
         if self.last.is_good() { Some(&self.last) } else { self.good.as_deref() }
     }
@@ -73,11 +73,11 @@ impl History {
         let Self { targets, lines } = self;
         let take = |target, shard, entry| {
             *lines += 1;
-            let TargetHistory { shares } = targets.entry(target).or_default();
-            match shares.get_mut(&shard) {
-                Some(share) => share.add(entry),
+            let TargetHistory { shards } = targets.entry(target).or_default();
+            match shards.get_mut(&shard) {
+                Some(history) => history.add(entry),
                 None => {
-                    shares.insert(shard, ShareHistory { last: entry, good: None });
+                    shards.insert(shard, ShardHistory { last: entry, good: None });
                 }
             }
         };
@@ -97,102 +97,102 @@ impl History {
 }
 
 impl TargetHistory {
-    /// Returns the last complete verification without errors. Shares count when all of them have no errors and have
+    /// Returns the last complete verification without errors. Shards count when all of them have no errors and have
     /// checked the same manifest.
     pub(super) fn last_good(&self) -> Option<GoodRun<'_>> {
         self.sets().filter_map(|set| set.good()).max_by_key(|good| good.started)
     }
 
-    /// Returns the last verification of this share, or the last complete one, if it has no errors and no later result
+    /// Returns the last verification of this shard, or the last complete one, if it has no errors and no later result
     /// has any.
     pub(super) fn still_good(&self, shard: Option<Shard>) -> Option<GoodRun<'_>> {
         match shard {
             Some(shard) => {
-                let entry = Some(&self.shares.get(&shard)?.last).filter(|last| last.is_good())?;
+                let entry = Some(&self.shards.get(&shard)?.last).filter(|last| last.is_good())?;
                 Some(GoodRun { started: entry.started, entry })
             }
             None => self.last_good().filter(|good| self.problem(Some(good.started)).is_none()),
         }
     }
 
-    /// Returns the time of the last verification, of a share or of everything.
+    /// Returns the time of the last verification, of a shard or of everything.
     pub(super) fn last(&self) -> Option<Timestamp> {
-        self.shares.values().map(|share| share.last.started).max()
+        self.shards.values().map(|shard| shard.last.started).max()
     }
 
     /// Returns the last result that is not without errors, if it is newer than `good`.
     pub(super) fn problem(&self, good: Option<Timestamp>) -> Option<&Entry> {
         let newer = |entry: &&Entry| good.is_none_or(|good| entry.started > good);
-        let last = self.shares.values().map(|share| &share.last);
+        let last = self.shards.values().map(|shard| &shard.last);
         let problems = last.filter(|entry| !entry.is_good()).filter(newer);
         // Errors in the data are more important than a file that was not there once.
         problems.max_by_key(|entry| (entry.verdict == Verdict::NotValid, entry.started))
     }
 
     /// Returns why the newest results, if they are newer than `good`, do not form a complete verification.
-    pub(super) fn open_shares(&self, good: Option<Timestamp>) -> Option<OpenShares> {
+    pub(super) fn open_shards(&self, good: Option<Timestamp>) -> Option<OpenShards> {
         let newest = self.sets().max_by_key(Set::last)?;
         (newest.last() > good && newest.good().is_none()).then(|| newest.open())
     }
 
-    /// Returns the shares by their number.
+    /// Returns the shards by their number.
     fn sets(&self) -> impl Iterator<Item = Set<'_>> {
         let mut sets: Vec<Set<'_>> = Vec::new();
-        // Shares are sorted by their count first.
-        for (shard, share) in &self.shares {
+        // Shards are sorted by their count first.
+        for (shard, history) in &self.shards {
             match sets.last_mut().filter(|set| set.count == shard.count()) {
-                Some(set) => set.shares.push((*shard, share)),
-                None => sets.push(Set { count: shard.count(), shares: vec![(*shard, share)] }),
+                Some(set) => set.shards.push((*shard, history)),
+                None => sets.push(Set { count: shard.count(), shards: vec![(*shard, history)] }),
             }
         }
         sets.into_iter()
     }
 }
 
-/// Results of shares that are not a complete verification.
+/// Results of shards that are not a complete verification.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum OpenShares {
+pub(super) enum OpenShards {
     /// These have no result without errors.
     Without(Vec<Shard>),
     /// They have checked different manifests.
     Disagree,
 }
 
-/// The results of the shares of one count.
+/// The results of the shards of one count.
 struct Set<'h> {
     count: u32,
-    shares: Vec<(Shard, &'h ShareHistory)>,
+    shards: Vec<(Shard, &'h ShardHistory)>,
 }
 
 impl<'h> Set<'h> {
     fn last(&self) -> Option<Timestamp> {
-        self.shares.iter().map(|(_, share)| share.last.started).max()
+        self.shards.iter().map(|(_, shard)| shard.last.started).max()
     }
 
-    /// Returns the complete verification, if all shares have no errors and agree.
+    /// Returns the complete verification, if all shards have no errors and agree.
     fn good(&self) -> Option<GoodRun<'h>> {
         let entries: Option<Vec<&Entry>> =
-            self.shares.iter().map(|(_, share)| share.last_good()).collect();
+            self.shards.iter().map(|(_, shard)| shard.last_good()).collect();
         let entries = entries.filter(|entries| entries.len() as u64 == u64::from(self.count))?;
         let first = entries.iter().min_by_key(|entry| entry.started)?;
         let same = |entry: &&Entry| {
             entry.manifest_digest == first.manifest_digest && entry.length == first.length
         };
         let agree = entries.iter().all(same);
-        // The file that the shares verified last is the one that is there now.
+        // The file that the shards verified last is the one that is there now.
         let newest = entries.iter().max_by_key(|entry| entry.started)?;
         agree.then_some(GoodRun { started: first.started, entry: newest })
     }
 
-    fn open(&self) -> OpenShares {
+    fn open(&self) -> OpenShards {
         let good: Vec<Shard> = self
-            .shares
+            .shards
             .iter()
-            .filter(|(_, share)| share.last_good().is_some())
+            .filter(|(_, history)| history.last_good().is_some())
             .map(|(shard, _)| *shard)
             .collect();
         let all = (1..=self.count).filter_map(|number| Shard::new(number, self.count));
         let without: Vec<Shard> = all.filter(|shard| !good.contains(shard)).collect();
-        if without.is_empty() { OpenShares::Disagree } else { OpenShares::Without(without) }
+        if without.is_empty() { OpenShards::Disagree } else { OpenShards::Without(without) }
     }
 }

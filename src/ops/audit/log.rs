@@ -19,6 +19,9 @@ const MAX_LINE: u64 = 64 << 20;
 /// The beginning of every line.
 const BEGIN: &[u8] = b"{\"target\":";
 
+/// The kind of file, for messages.
+const A_LOG: &str = "a log of `verify`";
+
 /// A log of verifications that reports are appended to. Several processes may append to one log on a local file system.
 /// On a network file system, each needs its own; `cat` joins them.
 #[derive(Debug)]
@@ -60,7 +63,7 @@ fn check_that_it_is_a_log(path: &Path) -> Result<()> {
     if BEGIN.starts_with(start.split_at(filled).0) {
         return Ok(());
     }
-    let (path, is) = (escape_path(path).to_string(), file.kind()?.not("a log of `verify`"));
+    let (path, is) = (escape_path(path).to_string(), file.kind()?.not(A_LOG));
     Err(Error::Unsupported(format!("`{path}` is {is}; nothing was written to it")))
 }
 
@@ -159,13 +162,19 @@ impl Stored {
     }
 }
 
-/// Reads a log. Lines that cannot be read are passed to `corrupt`.
+/// Reads a log. A file of another format, such as an archive, is an error. Lines that cannot be read are passed to `corrupt`.
 pub(super) fn read(
     path: &Path,
     mut take: impl FnMut(String, Shard, Entry),
     mut corrupt: impl FnMut(CorruptLine),
 ) -> Result<()> {
-    let mut reader = BufReader::new(File::open(path)?);
+    let file = File::open(path)?;
+    let kind = file.kind()?;
+    if kind.may_hold_a_pack() || kind.is_of_another_format() {
+        let (path, is) = (escape_path(path).to_string(), kind.not(A_LOG));
+        return Err(Error::Unsupported(format!("`{path}` is {is}")));
+    }
+    let mut reader = BufReader::new(file);
     let mut text = Vec::new();
     for line in 1.. {
         text.clear();

@@ -13,7 +13,7 @@ use serde::Serialize;
 pub use self::log::{AuditLog, CorruptLine};
 pub use self::plan::{AuditPlan, Budget, PlanOptions, plan};
 
-use self::history::{History, OpenShares, TargetHistory};
+use self::history::{History, OpenShards, TargetHistory};
 use super::verify::Verdict;
 use crate::error::Result;
 use crate::time::Timestamp;
@@ -87,11 +87,11 @@ pub enum AuditState {
     Missing,
     /// The target could not be read at the last verification.
     Unreadable,
-    /// Shares of the target were verified without errors, but against different manifests.
+    /// Shards of the target were verified without errors, but against different manifests.
     Disagreeing,
     /// The last verification found no manifest, or did not read the contents.
     NotVerified,
-    /// Shares of the target have not been verified, and it was never verified completely.
+    /// Shards of the target have not been verified, and it was never verified completely.
     Incomplete,
     /// The logs have no line about the target.
     Never,
@@ -141,7 +141,8 @@ const MOST_CORRUPT: usize = 100;
 ///
 /// # Errors
 ///
-/// [`Error::Io`](crate::Error::Io) if a log cannot be read.
+/// [`Error::Io`](crate::Error::Io) if a log cannot be read, and
+/// [`Error::Unsupported`](crate::Error::Unsupported) for a file of another format.
 ///
 /// ```
 /// use ra_pack::audit::{AuditLog, AuditOptions, AuditState, audit};
@@ -241,19 +242,19 @@ fn state(
         let reason = problem.reason.clone();
         return (state, reason.or_else(|| Some("the contents were not read".to_owned())));
     }
-    match known.open_shares(good) {
-        Some(OpenShares::Disagree) => {
-            let reason = "its shares were verified against different manifests";
+    match known.open_shards(good) {
+        Some(OpenShards::Disagree) => {
+            let reason = "its shards were verified against different manifests";
             return (AuditState::Disagreeing, Some(reason.to_owned()));
         }
-        Some(OpenShares::Without(shares)) if good.is_none() => {
+        Some(OpenShards::Without(shards)) if good.is_none() => {
             const SHOWN: usize = 8;
-            let first = shares.iter().take(SHOWN).map(ToString::to_string);
+            let first = shards.iter().take(SHOWN).map(ToString::to_string);
             let mut first = first.collect::<Vec<_>>().join(", ");
-            if shares.len() > SHOWN {
-                first = format!("{first} and {} more", shares.len() - SHOWN);
+            if shards.len() > SHOWN {
+                first = format!("{first} and {} more", shards.len() - SHOWN);
             }
-            let reason = format!("not verified without errors: shares {first}");
+            let reason = format!("not verified without errors: shards {first}");
             return (AuditState::Incomplete, Some(reason));
         }
         _ => {}

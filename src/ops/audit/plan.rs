@@ -1,4 +1,4 @@
-//! The targets to verify next: a share of a list, without those verified recently, oldest first within a budget.
+//! The targets to verify next: a shard of a list, without those verified recently, oldest first within a budget.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct PlanOptions {
-    /// The share of the targets, by their size.
+    /// The shard of the targets, by their size.
     pub shard: Option<Shard>,
     /// Logs of earlier verifications.
     pub logs: Vec<PathBuf>,
@@ -24,8 +24,8 @@ pub struct PlanOptions {
     /// The part of the work to do. Targets without a result, or whose last result has errors, are first, then those
     /// that were verified longest ago.
     pub budget: Option<Budget>,
-    /// The share of each target that will be verified, for `max_age` and for the order.
-    pub share_of_target: Option<Shard>,
+    /// The shard of each target that will be verified, for `max_age` and for the order.
+    pub shard_of_target: Option<Shard>,
     /// The time that ages are relative to; the current time if `None`.
     pub now: Option<Timestamp>,
 }
@@ -36,7 +36,7 @@ pub struct PlanOptions {
 pub enum Budget {
     /// Bytes of the targets that are verified.
     Bytes(u64),
-    /// Percent of the bytes of all targets, or of those in the share.
+    /// Percent of the bytes of all targets, or of those in the shard.
     Percent(f64),
     /// Time. [`plan`] cannot apply it: the caller begins no target after it.
     Time(Duration),
@@ -50,7 +50,7 @@ pub struct AuditPlan {
     pub targets: Vec<PathBuf>,
     /// Size of these targets in bytes.
     pub bytes: u64,
-    /// Number of targets in other shares.
+    /// Number of targets in other shards.
     pub elsewhere: u64,
     /// Number of targets that were verified recently.
     pub recent: u64,
@@ -67,7 +67,7 @@ struct Candidate {
     last_good: Option<Timestamp>,
 }
 
-/// Selects targets of a list: first the share, then those that were not verified recently, then the oldest within the
+/// Selects targets of a list: first the shard, then those that were not verified recently, then the oldest within the
 /// budget. At least one target is selected if there is one, so that a target larger than the budget is verified.
 ///
 /// # Errors
@@ -92,7 +92,7 @@ pub fn plan(targets: Vec<PathBuf>, options: &PlanOptions) -> Result<AuditPlan> {
     let mut candidates: Vec<Candidate> = all
         .map(|(target, bytes)| {
             let known = history.get(&target.to_string_lossy());
-            let good = known.and_then(|known| known.still_good(options.share_of_target));
+            let good = known.and_then(|known| known.still_good(options.shard_of_target));
             (Candidate { last_good: good.map(|good| good.started), target, bytes }, good)
         })
         .filter_map(|(candidate, good)| {

@@ -44,8 +44,8 @@ pub struct VerifyOptions {
     pub strict: bool,
     /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
-    /// The share of the files whose contents are read; all if `None`. The structure, headers and descriptions of the
-    /// whole pack are checked in every share. The digest of the archive file itself is checked in none.
+    /// The shard of the files whose contents are read; all if `None`. The structure, headers and descriptions of the
+    /// whole pack are checked in every shard. The digest of the archive file itself is checked in none.
     pub shard: Option<Shard>,
     /// Path of a manifest that is not next to the archive.
     pub manifest: Option<PathBuf>,
@@ -100,7 +100,7 @@ impl Pack {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the archive or a manifest that was named cannot be read, and [`Error::Unsupported`] for a share
+    /// [`Error::Io`] if the archive or a manifest that was named cannot be read, and [`Error::Unsupported`] for a shard
     /// of a compressed tar.
     pub fn verify(&self, options: &VerifyOptions) -> Result<VerifyReport> {
         self.verify_from(options, Start::now())

@@ -218,7 +218,7 @@ impl Proof<'_> {
         of_files.into_iter().map(|(name, _)| name).collect()
     }
 
-    /// Checks the archive file against its digest, if there is one. A share of the files does not need the whole
+    /// Checks the archive file against its digest, if there is one. A shard of the files does not need the whole
     /// archive, which may take hours to read.
     fn check_archive_digest(&self, findings: &mut Vec<Finding>) -> Result<()> {
         let reads_all = !self.options.fast && self.chosen.is_all();

@@ -44,7 +44,7 @@ pub struct VerifyReport {
     pub version: String,
     /// Name of the machine; null if it is not known.
     pub host: Option<String>,
-    /// The share of the files whose contents were read, such as `2/8`; null if all were.
+    /// The shard of the files whose contents were read, such as `2/8`; null if all were.
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub shard: Option<Shard>,
     /// Size of the archive file in bytes; null for a directory, and if it cannot be opened.
@@ -67,7 +67,7 @@ pub struct VerifyReport {
     /// Name of the metadata file of an RO-Crate at the root of the pack or of a bag's payload; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ro_crate: Option<String>,
-    /// Whether every byte of every file, or of those in the share, was hashed and checked against a manifest.
+    /// Whether every byte of every file, or of those in the shard, was hashed and checked against a manifest.
     pub contents_read: bool,
     /// Number of files.
     pub members: u64,

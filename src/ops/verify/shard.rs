@@ -1,4 +1,4 @@
-//! Shares of the work: of the files in a pack, or of several targets.
+//! Shards of the work: of the files in a pack, or of several targets.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::archive::{Archive, Container, Member};
 use crate::error::{Error, Result};
 use crate::path::escape_path;
 
-/// One of several shares of some work, such as `2/8`. The same work has the same shares on every machine.
+/// One of several shards of some work, such as `2/8`. The same work has the same shards on every machine.
 ///
 /// ```
 /// use ra_pack::verify::Shard;
@@ -27,36 +27,36 @@ pub struct Shard {
     number: u32,
 }
 
-/// The error of a text that is not a share.
+/// The error of a text that is not a shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected a share such as 2/8, from 1/N to N/N, with N up to {MOST}")]
+#[error("expected a shard such as 2/8, from 1/N to N/N, with N up to {MOST}")]
 #[non_exhaustive]
 pub struct InvalidShard;
 
-/// Largest number of shares. More machines do not work on one list.
+/// Largest number of shards. More machines do not work on one list.
 const MOST: u32 = 100_000;
 
 impl Shard {
     /// All of the work.
     pub const WHOLE: Self = Self { count: 1, number: 1 };
 
-    /// Returns the share with this number, from 1, of `count`; `None` if there is no such share.
+    /// Returns the shard with this number, from 1, of `count`; `None` if there is no such shard.
     pub fn new(number: u32, count: u32) -> Option<Self> {
         let is_one = (1..=MOST).contains(&count) && (1..=count).contains(&number);
         is_one.then_some(Self { count, number })
     }
 
-    /// Returns the number of the share, from 1.
+    /// Returns the number of the shard, from 1.
     pub fn number(self) -> u32 {
         self.number
     }
 
-    /// Returns the number of shares.
+    /// Returns the number of shards.
     pub fn count(self) -> u32 {
         self.count
     }
 
-    /// Returns the part of `0..total` that belongs to the share. The parts of all shares cover it once.
+    /// Returns the part of `0..total` that belongs to the shard. The parts of all shards cover it once.
     pub(crate) fn part(self, total: u64) -> Range<u64> {
         let end = |number: u32| {
             let end = u128::from(total) * u128::from(number) / u128::from(self.count);
@@ -65,8 +65,8 @@ impl Shard {
         end(self.number - 1)..end(self.number)
     }
 
-    /// Returns the numbers of the items in the share: those that begin in its part of all bytes. An item with several
-    /// times the bytes of a share leaves other shares empty.
+    /// Returns the numbers of the items in the shard: those that begin in its part of all bytes. An item with several
+    /// times the bytes of a shard leaves other shards empty.
     pub(crate) fn of_items(self, bytes: &[u64]) -> Range<usize> {
         /// The work for an item of 0 bytes, in bytes: opening it takes as long as hashing this many.
         const EACH: u64 = 64 << 10;
@@ -128,14 +128,14 @@ pub(super) enum Chosen {
 }
 
 impl Chosen {
-    /// Returns the files of a share, or all of them.
+    /// Returns the files of a shard, or all of them.
     pub(super) fn of(archive: &Archive, shard: Option<Shard>) -> Result<Self> {
         let Some(shard) = shard.filter(|shard| *shard != Shard::WHOLE) else {
             return Ok(Self::All);
         };
         if archive.is_stream() {
             return Err(Error::Unsupported(format!(
-                "`{}` is a {}, which can be read only from its beginning: a share of it takes as long as the whole; verify it without shares",
+                "`{}` is a {}, which can be read only from its beginning: a shard of it takes as long as the whole; verify it without shards",
                 escape_path(archive.path()),
                 archive.container()
             )));
@@ -184,7 +184,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn shares_cover_everything_once(
+        fn shards_cover_everything_once(
             bytes in proptest::collection::vec(0..1_u64 << 40, 0..60),
             total: u64,
             count in 1..40_u32,
@@ -203,11 +203,11 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_equal_by_bytes() {
+    fn shards_are_equal_by_bytes() {
         let mebibyte = 1 << 20;
         let bytes: Vec<u64> = [8, 1, 1, 1, 1, 1, 1, 1, 1].map(|size| size * mebibyte).into();
-        let shares: Vec<_> = all(2).map(|shard| shard.of_items(&bytes)).collect();
-        assert_eq!(shares, [0..2, 2..9]);
+        let shards: Vec<_> = all(2).map(|shard| shard.of_items(&bytes)).collect();
+        assert_eq!(shards, [0..2, 2..9]);
         assert_eq!(all(4).map(|shard| shard.of_items(&[0; 4]).len()).collect::<Vec<_>>(), [1; 4]);
     }
 

@@ -98,7 +98,7 @@ fn a_killed_audit_continues_and_repeats_only_the_targets_in_hand() {
 }
 
 #[test]
-fn shares_of_several_workers_are_completed_after_kills() {
+fn shards_of_several_workers_are_completed_after_kills() {
     let scratch = TempDir::new().unwrap();
     let large = (0..40).fold(Experiment::new(), |experiment, number| {
         experiment.file(&format!("{number:02}.bin"), noise(number, 500_000))
@@ -106,12 +106,12 @@ fn shares_of_several_workers_are_completed_after_kills() {
     let target = [pack(&large, scratch.path(), "large.zip", &[])];
     let logs: Vec<PathBuf> =
         (1..=4).map(|number| scratch.path().join(format!("{number}.jsonl"))).collect();
-    let share = |number: usize| format!("--shard={number}/4");
-    // Each worker is killed at another time, and begun again until its share has a result.
+    let shard = |number: usize| format!("--shard={number}/4");
+    // Each worker is killed at another time, and begun again until its shard has a result.
     for round in 0..6_u32 {
         for (log, number) in logs.iter().zip(1..) {
             if counted(log).0.is_empty() {
-                let run = verify(&target, log, &["--json", &share(number)]);
+                let run = verify(&target, log, &["--json", &shard(number)]);
                 let delay = Duration::from_millis(u64::from(round) * 7 + number as u64);
                 let (printed, _) = killed_after(run, delay);
                 assert!(printed.is_empty() || !counted(log).0.is_empty(), "it was printed");
@@ -124,7 +124,7 @@ fn shares_of_several_workers_are_completed_after_kills() {
         audit(&existing, &[]).exits(1);
     }
     for (log, number) in logs.iter().zip(1..) {
-        let mut run = verify(&target, log, &[&share(number), "--max-age=1d"]);
+        let mut run = verify(&target, log, &[&shard(number), "--max-age=1d"]);
         assert!(run.status().unwrap().success());
     }
     let joined = scratch.path().join("all.jsonl");
