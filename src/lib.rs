@@ -136,6 +136,7 @@ pub mod path;
 mod pipeline;
 pub mod progress;
 pub mod ra;
+mod url;
 
 pub use {bytemuck, half, ndarray, num_complex};
 
@@ -244,6 +245,15 @@ pub mod list {
 pub mod open {
     pub use crate::fs::{ReadAt, Seekable};
     pub use crate::ops::{Block, Blocks, FileReader};
+}
+
+/// Packs behind URLs, and in object stores.
+pub mod remote {
+    #[cfg(feature = "remote")]
+    pub use crate::fs::remote::{RemoteOptions, Traffic, configure, name, traffic};
+    pub use crate::url::conceal;
+    #[cfg(feature = "remote")]
+    pub use object_store;
 }
 
 /// Checks of descriptions against their arrays.

@@ -215,9 +215,9 @@ pub fn escape(text: &str) -> impl fmt::Display + '_ {
     Escaped(text.into())
 }
 
-/// Escapes a path as [`escape`] does. Bytes that are not UTF-8 are replaced.
+/// Escapes a path as [`escape`] does. Bytes that are not UTF-8 are replaced, and secret parts of a URL are left out.
 pub fn escape_path(path: &Path) -> impl fmt::Display + '_ {
-    Escaped(path.to_string_lossy())
+    Escaped(crate::url::shown(path))
 }
 
 struct Escaped<'a>(Cow<'a, str>);

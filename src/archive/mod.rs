@@ -244,7 +244,7 @@ impl Archive {
         if fs::is_directory(path)? {
             return Ok(Self::Directory(Directory::new(path, progress)));
         }
-        Self::open_file(File::open(path)?.watched(progress))
+        Self::open_file(File::open_watched(path, progress)?)
     }
 
     /// Opens only the given files of a directory.

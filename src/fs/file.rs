@@ -3,14 +3,20 @@
 use std::fmt;
 use std::fs;
 use std::io::{self, Read, Seek};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+#[cfg(feature = "remote")]
+use super::remote;
 use super::source::{Place, ReadAt};
 use crate::error::{Error, Result};
 use crate::file_kind::{FileKind, SNIFFED};
 use crate::progress::Progress;
+use crate::url::is_url;
+#[cfg(feature = "remote")]
+use crate::url::shown;
 
 /// Number of bytes per system call. It bounds the delay of progress reports and of cancelling.
 const PIECE: usize = 4 << 20;
@@ -66,9 +72,85 @@ impl File {
     /// Opens an ordinary file for reading. Anything else is an immediate error: a pipe has no length, and opening one
     /// may block.
     pub(crate) fn open(path: impl Into<PathBuf>) -> Result<Self> {
+        Self::open_watched(path, &Progress::default())
+    }
+
+    /// Opens a file as [`Self::open`] does, or the object behind a URL. Reports reads to `progress`, which also cancels
+    /// waiting for a server.
+    pub(crate) fn open_watched(path: impl Into<PathBuf>, progress: &Progress) -> Result<Self> {
         let path = path.into();
+        if is_url(&path) {
+            return Self::open_url(&path, progress);
+        }
         let opened = without_waiting(&path);
-        Self::ordinary(opened, path)
+        Ok(Self::ordinary(opened, path)?.watched(progress))
+    }
+
+    #[cfg(feature = "remote")]
+    fn open_url(url: &Path, progress: &Progress) -> Result<Self> {
+        let named = || PathBuf::from(&*shown(url));
+        let (opened, path) = remote::open(url, progress).map_err(Error::io("open", named()))?;
+        let place = match opened {
+            remote::Opened::Remote(object) => Place::Remote(object),
+            remote::Opened::Downloaded(file) => Place::Downloaded(file),
+        };
+        Ok(Self { place, path, watch: progress.clone() })
+    }
+
+    #[cfg(not(feature = "remote"))]
+    fn open_url(url: &Path, _: &Progress) -> Result<Self> {
+        Err(Error::Unsupported(format!(
+            "`{}` is a URL, and this program was built without the feature `remote`; build it with \
+             `cargo install ra-pack --features remote`, or download the pack",
+            crate::path::escape_path(url)
+        )))
+    }
+
+    /// Wraps an open object of a store.
+    #[cfg(feature = "remote")]
+    pub(crate) fn of_object(object: remote::CachedObject, path: PathBuf) -> Self {
+        Self { place: Place::Remote(Arc::new(object)), path, watch: Progress::default() }
+    }
+
+    /// Returns whether each read far from the last one waits for a server.
+    pub(crate) fn is_remote(&self) -> bool {
+        match &self.place {
+            #[cfg(feature = "remote")]
+            Place::Remote(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Announces that all bytes of a range will be read, so that a remote object is read in large parts.
+    pub(crate) fn announce(&self, range: Range<u64>) {
+        match &self.place {
+            #[cfg(feature = "remote")]
+            Place::Remote(object) => object.announce(range),
+            _ => drop(range),
+        }
+    }
+
+    /// Reads ascending ranges of a remote object at once, so that later reads of them do not wait.
+    pub(crate) fn fetch(&self, ranges: &[Range<u64>]) -> Result<()> {
+        match &self.place {
+            #[cfg(feature = "remote")]
+            Place::Remote(object) => {
+                object.fetch(ranges, &self.watch).map_err(|error| self.unreadable(error))
+            }
+            _ => {
+                let _ = ranges;
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns the error of a read.
+    fn unreadable(&self, error: io::Error) -> Error {
+        #[cfg(feature = "remote")]
+        if let Some(what) = remote::change(&error) {
+            return self.changed(what);
+        }
+        Error::io("read", &self.path)(error)
     }
 
     /// Returns the opened file if it is an ordinary one.
@@ -112,6 +194,12 @@ impl File {
         match &self.place {
             Place::Source { len, .. } => Ok(*len),
             Place::System(_) => Ok(self.metadata()?.len()),
+            #[cfg(feature = "remote")]
+            Place::Remote(object) => Ok(object.len()),
+            #[cfg(feature = "remote")]
+            Place::Downloaded(file) => {
+                Ok(file.metadata().map_err(Error::io("access", &self.path))?.len())
+            }
         }
     }
 
@@ -164,14 +252,14 @@ impl File {
             self.watch.check()?;
             let rest = rest.split_at_mut(rest.len().min(PIECE)).0;
             let at = offset.saturating_add(filled as u64);
-            match self.place.read_at(rest, at) {
+            match self.place.read_at(rest, at, &self.watch) {
                 Ok(0) => break,
                 Ok(count) => {
                     self.watch.add(count);
                     filled += count;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Error::io("read", &self.path)(error)),
+                Err(error) => return Err(self.unreadable(error)),
             }
         }
         Ok(filled)

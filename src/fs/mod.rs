@@ -7,6 +7,8 @@ mod directory;
 mod file;
 #[cfg(feature = "write")]
 mod pending;
+#[cfg(feature = "remote")]
+pub mod remote;
 mod source;
 #[cfg(feature = "write")]
 mod target;
@@ -38,10 +40,12 @@ use self::walk::member_path;
 use crate::error::{Error, Result};
 use crate::file_kind::FileKind;
 use crate::progress::Progress;
+use crate::url::is_url;
 
-/// Returns whether the path exists; a dangling link does.
+/// Returns whether the path exists; a dangling link does. A URL is not a path: files next to a remote pack are not
+/// searched.
 pub(crate) fn exists(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok()
+    !is_url(path) && fs::symlink_metadata(path).is_ok()
 }
 
 /// Removes a file if it exists.
@@ -54,8 +58,11 @@ pub(crate) fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// Returns whether the path is a directory, following links.
+/// Returns whether the path is a directory, following links. A URL is not one.
 pub(crate) fn is_directory(path: &Path) -> Result<bool> {
+    if is_url(path) {
+        return Ok(false);
+    }
     Ok(fs::metadata(path).map_err(Error::io("open", path))?.is_dir())
 }
 
