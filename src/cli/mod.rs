@@ -23,10 +23,12 @@ mod show;
 mod text;
 mod verify;
 
+use std::ffi::OsString;
 use std::io;
 
 use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use ra_pack::remote::RemoteOptions;
 
 use self::args::{Cli, Command};
 use self::output::Output;
@@ -98,7 +100,7 @@ impl From<ra_pack::list::InvalidPattern> for Failure {
 ///
 /// The [`Ending`] if there is no command to run.
 pub(crate) fn parse() -> Result<Cli, Ending> {
-    Cli::try_parse().map_err(|error| {
+    Cli::try_parse_from(std::env::args_os().map(without_secrets)).map_err(|error| {
         let mut error = help::answer(error);
         only_helpful_tips(&mut error);
         if std::env::args_os()
@@ -117,6 +119,17 @@ pub(crate) fn parse() -> Result<Cli, Ending> {
             _ => Ending::Failed,
         }
     })
+}
+
+/// Replaces a URL in an argument by its name, which has no secrets. From here on, no message can contain one.
+fn without_secrets(argument: OsString) -> OsString {
+    let Some(text) = argument.to_str() else { return argument };
+    let (option, value) = match text.split_once('=').filter(|_| text.starts_with("--")) {
+        Some((option, value)) => (Some(option), value),
+        None => (None, text),
+    };
+    let name = ra_pack::remote::name(value);
+    option.map_or_else(|| name.clone(), |option| format!("{option}={name}")).into()
 }
 
 /// Keeps only the most similar command among clap's suggestions, and removes the advice to pass an unknown option as a
@@ -139,6 +152,11 @@ fn only_helpful_tips(error: &mut clap::Error) {
 /// Runs the command.
 pub(crate) fn run(cli: &Cli) -> Ending {
     let output = Output::new(cli.shared.color, cli.shared.quiet, cli.shared.progress);
+    let mut options = RemoteOptions::default();
+    options.timeout = cli.shared.timeout;
+    options.download = cli.shared.download;
+    options.keep = true;
+    ra_pack::remote::configure(options);
     let result = match &cli.command {
         Command::Create(args) => create::run(args, &output),
         Command::Add(args) => add::run(args, &output),
@@ -169,6 +187,11 @@ pub(crate) fn run(cli: &Cli) -> Ending {
             (_, ending) => ending,
         },
     };
+    if cli.shared.verbose {
+        let traffic = ra_pack::remote::traffic();
+        let (requests, bytes) = (text::counted(traffic.requests, "request"), traffic.bytes);
+        output.message(&format!("ra-pack: {requests}, {bytes} bytes received"));
+    }
     output.finish();
     ending
 }

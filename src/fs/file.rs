@@ -130,6 +130,15 @@ impl File {
         }
     }
 
+    /// Returns whether reading all of a remote file in its order was announced; true for local files.
+    pub(crate) fn is_read_whole(&self) -> bool {
+        match &self.place {
+            #[cfg(feature = "remote")]
+            Place::Remote(object) => object.is_announced(0..object.len()),
+            _ => true,
+        }
+    }
+
     /// Reads ascending ranges of a remote object at once, so that later reads of them do not wait.
     pub(crate) fn fetch(&self, ranges: &[Range<u64>]) -> Result<()> {
         match &self.place {
@@ -510,6 +519,10 @@ pub(super) mod positional {
 pub(crate) fn holds(path: &Path, bytes: &[u8]) -> Result<bool> {
     use io::BufRead as _;
     const BLOCK: usize = 64 * 1024;
+    if is_url(path) {
+        let file = File::open(path)?;
+        return Ok(file.len()? == bytes.len() as u64 && read_limited(path, file.len()?)? == bytes);
+    }
     let mut reader = io::BufReader::with_capacity(BLOCK, File::open(path)?);
     let mut rest = bytes;
     loop {
@@ -527,6 +540,12 @@ pub(crate) fn holds(path: &Path, bytes: &[u8]) -> Result<bool> {
 /// Reads a complete file of at most `limit` bytes.
 pub(crate) fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>> {
     let file = File::open(path)?;
+    if is_url(path) {
+        let mut bytes = vec![0; usize::try_from(file.len()?.min(limit)).unwrap_or(usize::MAX)];
+        file.announce(0..bytes.len() as u64);
+        file.read_exact_at(&mut bytes, 0)?;
+        return if file.len()? > limit { Err(too_long(path, limit)) } else { Ok(bytes) };
+    }
     read_all(file.system().map_err(Error::io("read", path))?, path, limit)
 }
 
@@ -545,10 +564,14 @@ fn read_all(file: &fs::File, path: &Path, limit: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(Error::io("read", path))?;
     if bytes.len() as u64 > limit {
-        return Err(Error::io("read", path)(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            format!("it is longer than {limit} bytes"),
-        )));
+        return Err(too_long(path, limit));
     }
     Ok(bytes)
+}
+
+fn too_long(path: &Path, limit: u64) -> Error {
+    Error::io("read", path)(io::Error::new(
+        io::ErrorKind::FileTooLarge,
+        format!("it is longer than {limit} bytes"),
+    ))
 }

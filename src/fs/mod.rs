@@ -8,7 +8,7 @@ mod file;
 #[cfg(feature = "write")]
 mod pending;
 #[cfg(feature = "remote")]
-pub mod remote;
+pub(crate) mod remote;
 mod source;
 #[cfg(feature = "write")]
 mod target;
@@ -175,8 +175,20 @@ fn parent_of(path: &Path) -> &Path {
     }
 }
 
+/// Returns an error if an output is a URL.
+pub(crate) fn refuse_url(output: &Path) -> Result<()> {
+    if !is_url(output) {
+        return Ok(());
+    }
+    Err(Error::Unsupported(format!(
+        "`{}` is a URL, and ra-pack writes only files; write a file and copy it to the server",
+        crate::path::escape_path(output)
+    )))
+}
+
 /// Creates a directory and its missing parents.
 pub(crate) fn create_root(path: &Path) -> Result<()> {
+    refuse_url(path)?;
     fs::create_dir_all(path).map_err(Error::io("create the directory", path))
 }
 

@@ -70,6 +70,15 @@ impl ZipArchive {
         found.map(|found| check(self, name, &found)).transpose()
     }
 
+    /// Announces that the whole member `name` will be read, if there is one.
+    pub(in crate::archive) fn announce(&self, name: &str) -> Result<()> {
+        let found = self.lookup.index(self)?.find(self, name)?;
+        if let Some(found) = found.filter(|found| found.next > found.record.local) {
+            self.file.announce(found.record.local..found.next);
+        }
+        Ok(())
+    }
+
     /// Finds the member `name` by binary search in a large sorted directory. The outer `None` means that the directory
     /// is not large, or that a record on the way is invalid or not sorted.
     ///
@@ -78,7 +87,9 @@ impl ZipArchive {
     #[expect(clippy::option_option, reason = "unknown differs from not found")]
     pub(super) fn find_bisecting(&self, name: &str) -> Result<Option<Option<Member>>> {
         let lookup = &self.lookup;
-        if lookup.index.get().is_some()
+        // The whole directory of a remote zip is one request, and each step of a search would be one.
+        if self.file.is_remote()
+            || lookup.index.get().is_some()
             || self.end.directory_len < LARGE
             || lookup.searches.fetch_add(1, Ordering::Relaxed) >= SEARCHES
         {

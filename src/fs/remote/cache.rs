@@ -141,6 +141,11 @@ impl CachedObject {
         state.announced.push_back(range);
     }
 
+    /// Returns whether a range was announced.
+    pub(crate) fn is_announced(&self, range: Range<u64>) -> bool {
+        self.cache.lock().announced.contains(&range)
+    }
+
     /// Requests several ascending ranges at once, and waits for all. Ranges with small gaps become one.
     pub(crate) fn fetch(&self, ranges: &[Range<u64>], progress: &Progress) -> io::Result<()> {
         let mut merged: Vec<Range<u64>> = Vec::new();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ndarray::{ArrayD, ArrayViewD, SliceInfoElem};
 
 use super::super::manifests::RootFiles as _;
+use super::ahead::Ahead;
 use super::stream::{Blocks, CheckedReader};
 use super::{FoundMember, Pack};
 use crate::archive::Method;
@@ -388,11 +389,19 @@ impl PackedArray {
         }
         let decoded = self.laid_out(header.decoded());
         let plan = SlicePlan::new(decoded.dims(), decoded.element().elbyte(), &slice);
-        let bytes = plan.map_err(|error| self.unreadable(error.into()))?.data_len();
-        self.pack.check_room(self.name(), bytes)?;
-        self.read_data(header, self.stored(header)?, |header, read_at| {
+        let plan = plan.map_err(|error| self.unreadable(error.into()))?;
+        self.pack.check_room(self.name(), plan.data_len())?;
+        let stored = self.stored(header)?;
+        let mut ahead = stored.as_ref().map(|(file, data)| Ahead::new(file, *data, &plan));
+        self.read_data(header, stored.clone(), |header, read_at| {
             let header = self.laid_out(header.clone());
-            read(&header, header.header_len() + header.data_len(), &slice, read_at)
+            let mut read_at = |at: u64, out: &mut [u8]| {
+                if let Some(ahead) = &mut ahead {
+                    ahead.reach(at + out.len() as u64).map_err(io::Error::from)?;
+                }
+                read_at(at, out)
+            };
+            read(&header, header.header_len() + header.data_len(), &slice, &mut read_at)
         })
     }
 

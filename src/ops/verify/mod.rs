@@ -190,6 +190,13 @@ impl Pack {
         let target = archive.path().to_owned();
         let mut report = VerifyReport { target, ..VerifyReport::default() };
         let jobs = pipeline::jobs(options.jobs);
+        match archive.check_start() {
+            Err(Error::Damaged { finding, .. }) => {
+                report.findings.push(*finding);
+                return Ok(finished(report, options, start));
+            }
+            checked => checked?,
+        }
         Verification { archive, options, jobs }.run(&mut report)?;
         Ok(finished(report, options, start))
     }
@@ -219,9 +226,15 @@ impl Verification<'_> {
         let bytes = if self.options.fast { 0 } else { self.archive.bytes_to_read() };
         progress.stage("checking", bytes, 0);
         let container = self.archive.container();
-        let leaves_large = !self.archive.is_stream() && container != Container::Directory;
+        // A remote archive is read once, in its order.
+        let leaves_large = !self.archive.is_stream()
+            && !self.archive.is_remote()
+            && container != Container::Directory;
         let fast = self.options.fast;
         let visitor = Visitor::new(self.archive, leaves_large, fast, self.algorithms())?;
+        if !fast {
+            self.archive.announce_all();
+        }
         let mut scan = self.archive.scan_keeping(self.jobs, &|member, content| {
             Visited::new(member, content.map(|content| visitor.visit(member, content, progress)))
         })?;
