@@ -81,6 +81,7 @@
 //! | operations on packs | [`PackWriter`], [`create()`], [`verify()`], [`extract()`], [`list()`], [`info()`], [`diff()`] |
 //! | arrays and files larger than memory | [`PackedArray::blocks`], [`Pack::reader`] |
 //! | packs in memory or in your own storage | [`Pack::open_source`], the module [`open`] |
+//! | packs at URLs and in object stores | [`Pack::open_url`], [`Pack::open_store`], the module [`remote`] |
 //! | one member as a file, optionally in another format | [`get()`] |
 //! | descriptions | [`describe()`], [`validate()`], the modules [`mod@describe`] and [`ndl`] |
 //! | other formats: `.npy`, `.npz`, `.ds`, PNG, CSV, JSON | [`convert()`], the module [`interchange`] |
@@ -101,6 +102,7 @@
 //!
 //! | feature | adds | includes |
 //! |---|---|---|
+//! | `remote` | packs at URLs: `https`, `http`, `s3`, `gs`, `az`, `abfs` | |
 //! | `zstd` | reading `.tar.zst` and zip members compressed with Zstandard | |
 //! | `inspect` | `verify`, `validate`, `list`, `info`, and the statistics of an array | |
 //! | `write` | [`PackWriter`], `create`, `extract`, `describe`, `diff`, manifests, [`RawArray::write`] | `inspect`, `zstd` |
@@ -136,7 +138,6 @@ pub mod path;
 mod pipeline;
 pub mod progress;
 pub mod ra;
-mod url;
 
 pub use {bytemuck, half, ndarray, num_complex};
 
@@ -247,11 +248,11 @@ pub mod open {
     pub use crate::ops::{Block, Blocks, FileReader};
 }
 
-/// Packs behind URLs, and in object stores.
+/// Packs at URLs, and in object stores.
 pub mod remote {
     #[cfg(feature = "remote")]
     pub use crate::fs::remote::{RemoteOptions, Traffic, configure, name, traffic};
-    pub use crate::url::conceal;
+    pub use crate::path::url::conceal;
     #[cfg(feature = "remote")]
     pub use object_store;
 }

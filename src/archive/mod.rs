@@ -257,9 +257,11 @@ impl Archive {
     /// The beginning of a remote zip is not read here, because that would be another request. [`Self::check_start`]
     /// does it.
     pub(crate) fn open_file(file: File) -> Result<Self> {
-        let is_named = Container::from_extension(file.path()).is_none_or(|named| named == Container::Zip);
+        let is_named =
+            Container::from_extension(file.path()).is_none_or(|named| named == Container::Zip);
         let is_npz = file.path().extension().is_some_and(|end| end == "npz");
-        if file.is_remote() && is_named && !is_npz && zip::end::count_ends(&file, file.len()?)? > 0 {
+        if file.is_remote() && is_named && !is_npz && zip::end::count_ends(&file, file.len()?)? > 0
+        {
             return Ok(Self::Zip(Box::new(ZipArchive::open(file)?)));
         }
         let (start, path) = (file.start()?, file.path().to_owned());
@@ -288,6 +290,14 @@ impl Archive {
     pub(crate) fn announce(&self, name: &str) -> Result<()> {
         match self {
             Self::Zip(zip) if zip.file().is_remote() => zip.announce(name),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads the beginnings of these members of a remote archive at once, so that later reads of them do not wait.
+    pub(crate) fn fetch_starts(&self, names: &[String]) -> Result<()> {
+        match self {
+            Self::Zip(zip) if zip.file().is_remote() => zip.fetch_starts(names),
             _ => Ok(()),
         }
     }
@@ -589,7 +599,7 @@ impl Archive {
         }
     }
 
-    /// Returns whether the archive is behind a URL or in a store.
+    /// Returns whether the archive is at a URL or in a store.
     pub(crate) fn is_remote(&self) -> bool {
         self.file().is_some_and(|file| file.is_remote())
     }

@@ -13,10 +13,10 @@ use super::remote;
 use super::source::{Place, ReadAt};
 use crate::error::{Error, Result};
 use crate::file_kind::{FileKind, SNIFFED};
-use crate::progress::Progress;
-use crate::url::is_url;
+use crate::path::url::is_url;
 #[cfg(feature = "remote")]
-use crate::url::shown;
+use crate::path::url::shown;
+use crate::progress::Progress;
 
 /// Number of bytes per system call. It bounds the delay of progress reports and of cancelling.
 const PIECE: usize = 4 << 20;
@@ -75,7 +75,7 @@ impl File {
         Self::open_watched(path, &Progress::default())
     }
 
-    /// Opens a file as [`Self::open`] does, or the object behind a URL. Reports reads to `progress`, which also cancels
+    /// Opens a file as [`Self::open`] does, or the object at a URL. Reports reads to `progress`, which also cancels
     /// waiting for a server.
     pub(crate) fn open_watched(path: impl Into<PathBuf>, progress: &Progress) -> Result<Self> {
         let path = path.into();
@@ -126,7 +126,18 @@ impl File {
         match &self.place {
             #[cfg(feature = "remote")]
             Place::Remote(object) => object.announce(range),
-            _ => drop(range),
+            _ => {
+                let _ = range;
+            }
+        }
+    }
+
+    /// Returns whether reading this range of a remote file was announced.
+    pub(crate) fn is_announced(&self, range: Range<u64>) -> bool {
+        match &self.place {
+            #[cfg(feature = "remote")]
+            Place::Remote(object) => object.is_announced(range),
+            _ => !range.is_empty(),
         }
     }
 
@@ -139,15 +150,16 @@ impl File {
         }
     }
 
-    /// Reads ascending ranges of a remote object at once, so that later reads of them do not wait.
-    pub(crate) fn fetch(&self, ranges: &[Range<u64>]) -> Result<()> {
+    /// Reads ascending ranges of a remote object at once, so that later reads of them do not wait. Ranges at most `gap`
+    /// bytes apart become one.
+    pub(crate) fn fetch(&self, ranges: &[Range<u64>], gap: u64) -> Result<()> {
         match &self.place {
             #[cfg(feature = "remote")]
             Place::Remote(object) => {
-                object.fetch(ranges, &self.watch).map_err(|error| self.unreadable(error))
+                object.fetch(ranges, gap, &self.watch).map_err(|error| self.unreadable(error))
             }
             _ => {
-                let _ = ranges;
+                let _ = (ranges, gap);
                 Ok(())
             }
         }

@@ -39,8 +39,8 @@ pub(crate) use self::{
 use self::walk::member_path;
 use crate::error::{Error, Result};
 use crate::file_kind::FileKind;
+use crate::path::url::is_url;
 use crate::progress::Progress;
-use crate::url::is_url;
 
 /// Returns whether the path exists; a dangling link does. A URL is not a path: files next to a remote pack are not
 /// searched.

@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::directory::Directory;
 use super::target::Target;
-use super::{File, create_root, exists, is_marked, mark, parent_of, read_limited, refuse_url, sync_directory};
+use super::{
+    File, create_root, exists, is_marked, mark, parent_of, read_limited, refuse_url, sync_directory,
+};
 use crate::error::{Error, Result};
 use crate::path::{MemberPath, escape, first_bytes};
 use crate::progress::Progress;

@@ -144,7 +144,10 @@ pub(super) enum Place {
 
 impl Place {
     /// Reads from an offset. `progress` cancels waiting for a remote object.
-    #[cfg_attr(not(feature = "remote"), expect(unused_variables, reason = "local reads do not wait"))]
+    #[cfg_attr(
+        not(feature = "remote"),
+        expect(unused_variables, reason = "local reads do not wait")
+    )]
     pub(super) fn read_at(
         &self,
         buffer: &mut [u8],
@@ -176,7 +179,7 @@ impl Place {
             #[cfg(feature = "remote")]
             Self::Remote(_) | Self::Downloaded(_) => Err(io::Error::new(
                 io::ErrorKind::Unsupported,
-                "it is behind a URL, and this needs a file; download it first",
+                "it is at a URL, and this needs a file; download it first",
             )),
             Self::Source { .. } => Err(io::Error::new(
                 io::ErrorKind::Unsupported,

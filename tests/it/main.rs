@@ -55,8 +55,8 @@ mod properties; // properties of packs: extracting gives the packed files
 mod python; // support: Python with the libraries whose files are read and written
 mod raw_tar; // support: tar files by hand
 mod raw_zip; // support: zip files by hand
-mod remote; // packs behind URLs, with servers on this machine
 mod readers; // small readers in other languages, written from the page about the format
+mod remote; // packs at URLs, with servers on this machine
 mod report; // `ra-pack report`: the page, in a browser
 mod reshape; // `ra-pack reshape`: other dims, the same elements
 mod run; // support: runs of the binary, and their output

@@ -112,6 +112,8 @@ fn session(text: &str) -> Vec<Shown> {
 pub(crate) struct Home {
     directory: TempDir,
     path: String,
+    /// The web server of the hosts on the page.
+    proxy: Option<String>,
     /// Working directory after the last command, as in a shell.
     at: RefCell<PathBuf>,
 }
@@ -128,7 +130,7 @@ impl Home {
         let path = format!("{binaries}:{python}:{}", env::var("PATH").unwrap_or_default());
         let directory = TempDir::new().unwrap();
         let at = RefCell::new(directory.path().to_owned());
-        let home = Self { directory, path, at };
+        let home = Self { directory, path, proxy: None, at };
         for example in ["examples/experiment", "examples/readers"] {
             let (from, to) = (root().join(example), home.file(example));
             assert!(Command::new("cp").arg("-r").args([from, to]).status().unwrap().success());
@@ -141,6 +143,12 @@ impl Home {
         let path = self.directory.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         path
+    }
+
+    /// Answers the requests of commands to any `http` host with the server at this address.
+    pub(crate) fn with_server(mut self, address: &str) -> Self {
+        self.proxy = Some(format!("http://{address}"));
+        self
     }
 
     /// Runs Python programs of the tests that write the files a page begins with.
@@ -186,6 +194,7 @@ impl Home {
                 .arg(ended.path())
                 .env("PATH", &self.path)
                 .env("LC_ALL", "C.UTF-8")
+                .env("http_proxy", self.proxy.as_deref().unwrap_or_default())
                 .env_remove("TERM")
                 .env_remove("SOURCE_DATE_EPOCH")
                 .current_dir(&*self.at.borrow())

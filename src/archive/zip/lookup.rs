@@ -79,6 +79,25 @@ impl ZipArchive {
         Ok(())
     }
 
+    /// Requests the beginnings of these members of a remote zip at once, unless one of them is announced. Names that are
+    /// not found are left out.
+    pub(in crate::archive) fn fetch_starts(&self, names: &[String]) -> Result<()> {
+        /// Length of a beginning in bytes: the headers, or a description.
+        const START: u64 = 16 * 1024;
+        let mut starts = Vec::new();
+        for name in names {
+            if let Some(found) = self.lookup.index(self)?.find(self, name)? {
+                let (start, next) = (found.record.local, found.next);
+                if self.file.is_announced(start..next) {
+                    return Ok(());
+                }
+                starts.push(start..next.min(start.saturating_add(START)));
+            }
+        }
+        starts.sort_by_key(|range| range.start);
+        self.file.fetch(&starts, START)
+    }
+
     /// Finds the member `name` by binary search in a large sorted directory. The outer `None` means that the directory
     /// is not large, or that a record on the way is invalid or not sorted.
     ///
@@ -120,7 +139,7 @@ fn check(zip: &ZipArchive, name: &str, found: &FoundRecord<'_>) -> Result<Member
     let directory = zip.end.directory_offset;
     let end = found.next.min(directory);
     let mut window = Window::new(Arc::clone(&zip.file));
-    window.limit = entry.header.local.saturating_add(HEADERS).min(directory);
+    window.limit = entry.header.local.saturating_add(HEADERS).min(end);
     let data = MemberSpan { entry: &entry, end, directory }.check(&mut window, &mut findings)?;
     // Stray bytes after the member are an error of the zip, but not of the member.
     if let Some(finding) = findings.into_iter().find(Finding::forbids_reading) {

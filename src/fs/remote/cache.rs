@@ -22,8 +22,6 @@ const PART: u64 = 8 * 1024 * 1024;
 const KEPT: u64 = 48 * 1024 * 1024;
 /// Number of parts that are requested ahead of a reader.
 const AHEAD: u64 = 3;
-/// Maximum distance of two ranges that are requested together. Its bytes cost less than another request.
-const GAP: u64 = 1024 * 1024;
 /// Maximum number of requests at once.
 const AT_ONCE: usize = 8;
 /// Number of announced ranges that are remembered.
@@ -68,7 +66,7 @@ struct Block {
 
 impl fmt::Debug for CachedObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CachedObject").field("len", &self.object.len()).finish()
+        f.debug_struct("CachedObject").field("len", &self.object.len()).finish_non_exhaustive()
     }
 }
 
@@ -118,7 +116,8 @@ impl CachedObject {
                 Some(_) => state = self.cache.pause(state, progress)?,
                 None if state.pending >= AT_ONCE => state = self.cache.pause(state, progress)?,
                 None => {
-                    let least = NEAR.max(out.len() as u64).min(PART);
+                    let least =
+                        NEAR.max(out.len() as u64).max(state.twice_before(offset)).min(PART);
                     let end = match state.announced_end(offset) {
                         Some(end) => end.min(offset + PART),
                         None => offset.saturating_add(least),
@@ -146,13 +145,19 @@ impl CachedObject {
         self.cache.lock().announced.contains(&range)
     }
 
-    /// Requests several ascending ranges at once, and waits for all. Ranges with small gaps become one.
-    pub(crate) fn fetch(&self, ranges: &[Range<u64>], progress: &Progress) -> io::Result<()> {
+    /// Requests several ascending ranges at once, and waits for all. Ranges become one if the gap between them is at
+    /// most `gap` bytes.
+    pub(crate) fn fetch(
+        &self,
+        ranges: &[Range<u64>],
+        gap: u64,
+        progress: &Progress,
+    ) -> io::Result<()> {
         let mut merged: Vec<Range<u64>> = Vec::new();
         for range in ranges {
             let end = range.end.min(self.len());
             match merged.last_mut() {
-                Some(last) if range.start <= last.end.saturating_add(GAP) => {
+                Some(last) if range.start <= last.end.saturating_add(gap) => {
                     last.end = last.end.max(end);
                 }
                 _ => merged.push(range.start..end),
@@ -174,9 +179,13 @@ impl CachedObject {
         for range in &merged {
             let mut at = range.start;
             let mut state = self.cache.lock();
-            // A block that failed or was dropped is requested again by the read that needs it.
-            while let Some((_, block)) = state.find(at).filter(|_| at < range.end) {
-                if block.bytes.is_none() && block.fault.is_none() {
+            // A block that was dropped is requested again by the read that needs it.
+            while let Some((start, block)) = state.find(at).filter(|_| at < range.end) {
+                if let Some(fault) = block.fault.clone() {
+                    state.remove(start);
+                    return Err(fault.into());
+                }
+                if block.bytes.is_none() {
                     state = self.cache.pause(state, progress)?;
                 } else {
                     at = block.end;
@@ -265,6 +274,12 @@ impl State {
     fn find(&self, offset: u64) -> Option<(u64, &Block)> {
         let (start, block) = self.blocks.range(..=offset).next_back()?;
         (offset < block.end).then_some((*start, block))
+    }
+
+    /// Returns twice the length of the block that ends at `offset`: a reader that goes on reads larger blocks.
+    fn twice_before(&self, offset: u64) -> u64 {
+        let before = self.blocks.range(..offset).next_back();
+        before.filter(|(_, block)| block.end == offset).map_or(0, |(start, _)| 2 * (offset - start))
     }
 
     fn insert(&mut self, start: u64, end: u64) {

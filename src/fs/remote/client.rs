@@ -2,6 +2,7 @@
 //! counts requests and bytes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -62,13 +63,17 @@ pub(super) enum Refusal {
          `download` reads such a file"
     )]
     Whole,
-    #[error("the server compressed a range (`Content-Encoding: {0}`), so its bytes cannot be placed")]
+    #[error(
+        "the server compressed a range (`Content-Encoding: {0}`), so its bytes cannot be placed"
+    )]
     Encoded(String),
     #[error("the server redirects from https to http, which is not followed")]
     Unsafe,
     #[error("the server redirects more than {MOST_REDIRECTS} times")]
     Redirects,
-    #[error("the answer to a range has no valid `Content-Range`: expected `{expected}`, found `{found}`")]
+    #[error(
+        "the answer to a range has no valid `Content-Range`: expected `{expected}`, found `{found}`"
+    )]
     Range { expected: String, found: String },
 }
 
@@ -100,20 +105,30 @@ pub(super) struct Connector {
 
 impl HttpConnector for Connector {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
-        // Fails if the program has chosen another one, which is then used.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder()
-            .user_agent(concat!("ra-pack/", env!("CARGO_PKG_VERSION")))
-            .redirect(Policy::custom(redirect))
-            .connect_timeout(CONNECT.min(self.timeout))
-            .read_timeout(self.timeout)
-            .build()
-            .map_err(|error| object_store::Error::Generic {
-                store: "HTTP",
-                source: Box::new(error.without_url()),
-            })?;
+        let client = client(self.timeout).map_err(|error| object_store::Error::Generic {
+            store: "HTTP",
+            source: Box::new(error.without_url()),
+        })?;
         Ok(HttpClient::new(Checked { client, authorization: self.authorization.clone() }))
     }
+}
+
+/// Returns the client with this time limit. Stores share it and its connections.
+fn client(timeout: Duration) -> reqwest::Result<Client> {
+    static LAST: Mutex<Option<(Duration, Client)>> = Mutex::new(None);
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, client)) = last.as_ref().filter(|(known, _)| *known == timeout) {
+        return Ok(client.clone());
+    }
+    // Fails if the program has chosen another one, which is then used.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let client = Client::builder()
+        .user_agent(concat!("ra-pack/", env!("CARGO_PKG_VERSION")))
+        .redirect(Policy::custom(redirect))
+        .connect_timeout(CONNECT.min(timeout))
+        .read_timeout(timeout)
+        .build()?;
+    Ok(last.insert((timeout, client)).1.clone())
 }
 
 /// Follows redirects from http to http or https, and from https to https.
@@ -168,7 +183,7 @@ fn refused(status: StatusCode, headers: &HeaderMap) -> Refusal {
     Refusal::Status { status: status.as_u16(), wait: seconds.map(Duration::from_secs) }
 }
 
-/// Checks the headers of an answer to a range, and removes those that object_store would refuse without need.
+/// Checks the headers of an answer to a range, and removes those that `object_store` would refuse without need.
 fn check_partial(asked: &HeaderValue, headers: &mut HeaderMap) -> Result<(), Refusal> {
     let text = |headers: &HeaderMap, name| {
         let value = headers.get(name).map(HeaderValue::as_bytes).map(String::from_utf8_lossy);

@@ -1,4 +1,4 @@
-//! Packs behind URLs and in object stores.
+//! Packs at URLs and in object stores.
 //!
 //! [`configure`] sets how URLs are read. Every operation and [`Pack::open`](crate::Pack::open) accept a URL as a path:
 //!
@@ -18,5 +18,5 @@ mod store;
 pub(crate) use self::cache::CachedObject;
 pub use self::client::{Traffic, traffic};
 pub(crate) use self::object::change;
+pub(crate) use self::session::{Opened, open, open_store};
 pub use self::session::{RemoteOptions, configure, name};
-pub(crate) use self::session::{open, open_store, Opened};

@@ -110,7 +110,10 @@ enum Failure {
     Store(object_store::Error),
     Fault(Fault),
     /// The answer ended early.
-    Short { expected: u64, found: u64 },
+    Short {
+        expected: u64,
+        found: u64,
+    },
     Slow,
 }
 
@@ -139,7 +142,14 @@ impl Object {
             Err(fault) => fault,
         };
         // Some servers do not know ranges that count from the end. Others are not asked again.
-        if matches!(&fault, Fault::Failed { kind, .. } if *kind != io::ErrorKind::Unsupported) {
+        let is_unknown = match &fault {
+            Fault::Failed { kind, .. } => {
+                matches!(kind, io::ErrorKind::Unsupported | io::ErrorKind::UnexpectedEof)
+            }
+            Fault::OnlyWhole(_) => true,
+            Fault::Changed(_) => false,
+        };
+        if !is_unknown {
             return Err(fault);
         }
         let first = self.request(GetRange::Bounded(0..1), true).await;
@@ -259,29 +269,39 @@ impl Object {
             }
             (_, Some(whole @ Refusal::Whole)) => return Fault::OnlyWhole(whole.clone()),
             (_, Some(Refusal::Status { status: 401 | 403, .. }))
-            | (object_store::Error::PermissionDenied { .. }, _)
-            | (object_store::Error::Unauthenticated { .. }, _) => ErrorKind::PermissionDenied,
+            | (
+                object_store::Error::PermissionDenied { .. }
+                | object_store::Error::Unauthenticated { .. },
+                _,
+            ) => ErrorKind::PermissionDenied,
             (_, Some(Refusal::Status { status: 404 | 410, .. }))
             | (object_store::Error::NotFound { .. }, _) => ErrorKind::NotFound,
             // An empty object has no range.
             (_, Some(Refusal::Status { status: 416, .. })) => ErrorKind::UnexpectedEof,
             (_, Some(Refusal::Status { status: 400 | 405 | 501, .. }))
-            | (object_store::Error::NotSupported { .. }, _)
-            | (object_store::Error::NotImplemented { .. }, _) => ErrorKind::Unsupported,
+            | (
+                object_store::Error::NotSupported { .. }
+                | object_store::Error::NotImplemented { .. },
+                _,
+            ) => ErrorKind::Unsupported,
             _ => ErrorKind::Other,
         };
         let message = match (&refusal, cause::<HttpError>(&error).map(HttpError::kind)) {
             (Some(refusal), _) => refusal.to_string(),
             (None, Some(HttpErrorKind::Timeout)) => {
                 let seconds = self.timeout.as_secs_f64();
-                return failed(ErrorKind::TimedOut, format!("the server did not answer for {seconds} s"));
+                return failed(
+                    ErrorKind::TimedOut,
+                    format!("the server did not answer for {seconds} s"),
+                );
             }
             (None, Some(HttpErrorKind::Connect)) => {
                 format!("the server cannot be reached: {}", why(&error))
             }
             (None, _) => why(&error),
         };
-        let hint = credentials(&self.located.scheme).filter(|_| kind == ErrorKind::PermissionDenied);
+        let hint =
+            credentials(&self.located.scheme).filter(|_| kind == ErrorKind::PermissionDenied);
         failed(kind, hint.map_or(message.clone(), |hint| format!("{message}; {hint}")))
     }
 }
@@ -297,7 +317,7 @@ impl Failure {
                 (Some(Refusal::Status { status: 408 | 429 | 500..=599, wait }), _) => {
                     Some(wait.unwrap_or(usual).min(LONGEST_WAIT)).filter(|_| !is_refused(error))
                 }
-                (Some(_), _) => None,
+                (Some(_), _) | (None, None) => None,
                 (None, Some(http)) => match http.kind() {
                     HttpErrorKind::Request | HttpErrorKind::Interrupted => Some(usual),
                     // Several seconds have passed already.
@@ -306,7 +326,6 @@ impl Failure {
                     }
                     _ => Some(usual).filter(|_| is_of_body(error)),
                 },
-                (None, None) => None,
             },
         }
     }
@@ -319,7 +338,8 @@ fn is_refused(error: &object_store::Error) -> bool {
 
 /// Returns whether a connection broke in the content of an answer.
 fn is_of_body(error: &object_store::Error) -> bool {
-    let is_broken = |error: &reqwest::Error| error.is_body() || error.is_request() || error.is_decode();
+    let is_broken =
+        |error: &reqwest::Error| error.is_body() || error.is_request() || error.is_decode();
     cause::<reqwest::Error>(error).is_some_and(is_broken)
 }
 
@@ -338,7 +358,9 @@ fn cause<E: std::error::Error + 'static>(error: &object_store::Error) -> Option<
 /// Reads an answer of exactly `expected` bytes.
 async fn collect(result: GetResult, expected: u64) -> Result<Vec<u8>, Failure> {
     let too_long = || {
-        let message = format!("the answer of the server is longer than the {expected} bytes that it announced");
+        let message = format!(
+            "the answer of the server is longer than the {expected} bytes that it announced"
+        );
         Failure::Fault(Fault::Failed { kind: io::ErrorKind::InvalidData, message })
     };
     let room = usize::try_from(expected).map_err(|_| too_long())?;
@@ -364,8 +386,11 @@ fn runtime() -> io::Result<&'static Runtime> {
     if let Some(runtime) = RUNTIME.get() {
         return Ok(runtime);
     }
-    let runtime =
-        Builder::new_multi_thread().worker_threads(2).thread_name("requests").enable_all().build()?;
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(2)
+        .thread_name("requests")
+        .enable_all()
+        .build()?;
     Ok(RUNTIME.get_or_init(|| runtime))
 }
 

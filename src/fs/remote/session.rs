@@ -12,8 +12,8 @@ use object_store::ObjectStore;
 use super::cache::CachedObject;
 use super::object::{Fault, Object, wait};
 use super::store::{Located, locate};
+use crate::path::url::{conceal, shown};
 use crate::progress::Progress;
-use crate::url::{conceal, shown};
 
 /// Bytes copied at once to a temporary file.
 const BLOCK: usize = 1 << 20;
@@ -129,7 +129,11 @@ pub(crate) fn open_store(
 }
 
 /// Copies an object to a temporary file without a name.
-fn download(located: Located, options: &RemoteOptions, progress: &Progress) -> io::Result<fs::File> {
+fn download(
+    located: Located,
+    options: &RemoteOptions,
+    progress: &Progress,
+) -> io::Result<fs::File> {
     let mut file = tempfile::tempfile()?;
     let again = located.clone();
     match Object::open(located, options.timeout, progress) {

@@ -77,7 +77,8 @@ pub(super) fn credentials(scheme: &str) -> Option<&'static str> {
 /// Finds the store of a URL.
 pub(super) fn locate(url: &str, timeout: Duration) -> io::Result<Located> {
     let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidInput, why);
-    let mut url = Url::parse(url).map_err(|error| invalid(format!("the URL is not valid: {error}")))?;
+    let mut url =
+        Url::parse(url).map_err(|error| invalid(format!("the URL is not valid: {error}")))?;
     let mut connector = Connector { timeout, authorization: None };
     // Requests are repeated in `object`, which knows why one failed.
     let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
@@ -203,7 +204,7 @@ fn without_urls(text: &str) -> String {
     let words = text.split(' ').map(|word| {
         let start = word.find("http").unwrap_or(word.len());
         let (before, url) = word.split_at(start);
-        format!("{before}{}", crate::url::conceal(url))
+        format!("{before}{}", crate::path::url::conceal(url))
     });
     words.collect::<Vec<_>>().join(" ")
 }

@@ -10,6 +10,8 @@ use crate::ra::SlicePlan;
 /// Maximum number of pieces and bytes that are requested at once.
 const PIECES: usize = 4096;
 const BYTES: u64 = 16 * 1024 * 1024;
+/// Maximum distance of pieces that are requested together. Its bytes cost less than another request.
+const GAP: u64 = 1024 * 1024;
 
 /// The pieces of a slice that are not yet requested.
 pub(super) struct Ahead<'p> {
@@ -46,7 +48,7 @@ impl<'p> Ahead<'p> {
             }
             match &*pieces {
                 [long] if long.end - long.start > BYTES => self.file.announce(long.clone()),
-                pieces => self.file.fetch(pieces)?,
+                pieces => self.file.fetch(pieces, GAP)?,
             }
         }
         Ok(())

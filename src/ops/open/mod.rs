@@ -205,7 +205,7 @@ impl Pack {
         Ok(Self::searching(Archive::open_file(file)?))
     }
 
-    /// Opens the archive behind a URL: `https`, `http`, `s3`, `gs`, `az` or `abfs`. [`Pack::open`] also accepts URLs.
+    /// Opens the archive at a URL: `https`, `http`, `s3`, `gs`, `az` or `abfs`. [`Pack::open`] also accepts URLs.
     /// [`remote::configure`](crate::remote::configure) sets the options.
     ///
     /// A whole array is checked against the manifest. Nothing checks the bytes of a slice. If the object changes while
@@ -224,7 +224,7 @@ impl Pack {
     /// As [`Pack::open`], and [`Error::Io`] if the server does not give the bytes.
     #[cfg(feature = "remote")]
     pub fn open_url(url: &str) -> Result<Self> {
-        if !crate::url::is_url(url.as_ref()) {
+        if !crate::path::url::is_url(url.as_ref()) {
             return Err(Error::Unsupported(format!(
                 "`{}` is not a URL of https, http, s3, gs, az or abfs",
                 crate::path::escape(url)
@@ -266,10 +266,7 @@ impl Pack {
     ///
     /// As [`Pack::open_url`].
     #[cfg(feature = "remote")]
-    pub fn open_store(
-        store: Arc<dyn object_store::ObjectStore>,
-        path: &str,
-    ) -> Result<Self> {
+    pub fn open_store(store: Arc<dyn object_store::ObjectStore>, path: &str) -> Result<Self> {
         let progress = Progress::default();
         let object = crate::fs::remote::open_store(store, path, &progress);
         let object = object.map_err(Error::io("open", path))?;

@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 use ra_pack::{Error, Pack, Progress};
 
 use super::server::{Answer, End, Request, Server, TAG, serve};
-use super::{arrays, experiment, run};
+use super::{eight, experiment, run};
 
 const ARRAY: &str = "a00003.ra";
 
 /// Gets an array of a long pack from a server, and checks its bytes.
 #[track_caller]
 fn is_read(answer: impl Fn(&Request, &[u8]) -> Answer + Send + Sync + 'static) -> Vec<Request> {
-    let file = arrays(8, 100_000);
+    let file = eight();
     let server = Server::answering("x.zip", file, answer);
     let ran = run(&["get", &server.url("x.zip"), ARRAY]).exits(0);
     assert_eq!(ran.out.len(), 400_056);
@@ -25,7 +25,7 @@ fn fails(
     words: &[&str],
     answer: impl Fn(&Request, &[u8]) -> Answer + Send + Sync + 'static,
 ) -> Vec<Request> {
-    let server = Server::answering("x.zip", arrays(8, 100_000), answer);
+    let server = Server::answering("x.zip", eight(), answer);
     let begun = Instant::now();
     run(&["get", &server.url("x.zip"), ARRAY, "--timeout", "0.5"]).exits(2).says(words);
     assert!(begun.elapsed() < Duration::from_secs(12), "{:?}", begun.elapsed());
@@ -50,10 +50,9 @@ fn a_server_without_suffix_ranges_is_asked_for_its_length() {
 
 #[test]
 fn a_server_without_ranges_needs_a_download() {
-    let whole =
-        |_: &Request, file: &[u8]| Answer { body: file.to_vec(), ..Answer::new("200 OK") };
+    let whole = |_: &Request, file: &[u8]| Answer { body: file.to_vec(), ..Answer::new("200 OK") };
     fails(&["206", "200", "--download"], whole);
-    let server = Server::answering("x.zip", arrays(8, 100_000), whole);
+    let server = Server::answering("x.zip", eight(), whole);
     let ran = run(&["get", &server.url("x.zip"), ARRAY, "--download"]).exits(0);
     assert_eq!(ran.out.len(), 400_056);
 }
@@ -155,7 +154,11 @@ fn a_server_that_stops_answering_is_given_up() {
     let gone = Server::of("x.zip", Vec::new()).url("x.zip");
     std::thread::sleep(Duration::from_millis(50));
     let ran = run(&["list", &gone.replace("x.zip", "y.zip")]).exits(2);
-    assert!(ran.err.contains("cannot open") && ran.err.contains("cannot be reached"), "{}", ran.err);
+    assert!(
+        ran.err.contains("cannot open") && ran.err.contains("cannot be reached"),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]
@@ -191,11 +194,9 @@ fn statuses_are_explained() {
 
 #[test]
 fn a_cancelled_read_ends_at_once() {
-    let server = Server::answering("x.zip", arrays(8, 100_000), |request, file| {
-        match request.number {
-            0 => serve(request, file),
-            _ => serve(request, file).ending(End::StallAt(0)),
-        }
+    let server = Server::answering("x.zip", eight(), |request, file| match request.number {
+        0 => serve(request, file),
+        _ => serve(request, file).ending(End::StallAt(0)),
     });
     let progress = Progress::new();
     let pack = Pack::open_watched(server.url("x.zip"), &progress).unwrap();

@@ -1,12 +1,15 @@
-//! Packs behind URLs: few requests, one version of the object, and answers of servers that are not what was asked.
+//! Packs at URLs: few requests, one version of the object, and answers of servers that are not what was asked.
 
 mod faults;
+mod hostile;
+mod real;
 mod requests;
 mod secrets;
-mod server;
+pub(crate) mod server;
 mod verified;
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use ra_pack::create::CreateOptions;
 use ra_pack::{PackWriter, WriteOptions, create};
@@ -20,6 +23,12 @@ fn experiment(name: &str) -> Vec<u8> {
     let archive = place.path().join(name);
     create(Path::new("examples/experiment"), &archive, &CreateOptions::default()).unwrap();
     std::fs::read(archive).unwrap()
+}
+
+/// Returns a zip of 8 arrays of 400 kB.
+fn eight() -> Vec<u8> {
+    static EIGHT: OnceLock<Vec<u8>> = OnceLock::new();
+    EIGHT.get_or_init(|| arrays(8, 100_000)).clone()
 }
 
 /// Returns a zip of `count` arrays of `length` numbers each, `a00000.ra` and so on.

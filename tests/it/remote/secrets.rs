@@ -48,7 +48,7 @@ fn no_command_prints_user_information_or_a_query() {
         &["get", &url, array, "-o", &file("x.ra"), "--json"],
         &["get", &url, "nothing.ra"],
         &["list", &format!("{url}x")],
-        &["create", "examples/experiment", &url],
+        &["create", "examples/experiment", "-o", &url],
         &["convert", array, &url],
         &["reshape", &url, "1"],
         &["add", &url, "README.md"],

@@ -10,22 +10,22 @@ use std::time::{Duration, Instant};
 
 /// A request that the server received.
 #[derive(Debug, Clone)]
-pub(super) struct Request {
-    pub(super) path: String,
+pub(crate) struct Request {
+    pub(crate) path: String,
     /// Headers by their names in lower case.
-    pub(super) headers: BTreeMap<String, String>,
+    pub(crate) headers: BTreeMap<String, String>,
     /// Number of requests before this one.
-    pub(super) number: usize,
-    pub(super) at: Instant,
+    pub(crate) number: usize,
+    pub(crate) at: Instant,
 }
 
 impl Request {
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(String::as_str)
     }
 
     /// Returns the requested range of a file of `len` bytes.
-    pub(super) fn range(&self, len: usize) -> Option<(usize, usize)> {
+    pub(crate) fn range(&self, len: usize) -> Option<(usize, usize)> {
         let (first, last) = self.header("range")?.strip_prefix("bytes=")?.split_once('-')?;
         let number = |text: &str| text.parse::<usize>().unwrap();
         Some(match (first, last) {
@@ -35,28 +35,28 @@ impl Request {
         })
     }
 
-    pub(super) fn is_suffix(&self) -> bool {
+    pub(crate) fn is_suffix(&self) -> bool {
         self.header("range").is_some_and(|range| range.starts_with("bytes=-"))
     }
 }
 
 /// An answer of the server.
 #[derive(Debug, Clone)]
-pub(super) struct Answer {
-    pub(super) status: &'static str,
-    pub(super) headers: Vec<(&'static str, String)>,
-    pub(super) body: Vec<u8>,
-    pub(super) end: End,
+pub(crate) struct Answer {
+    pub(crate) status: &'static str,
+    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) body: Vec<u8>,
+    pub(crate) end: End,
 }
 
-/// What follows the body.
+/// The end of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(crate) enum End {
     /// The next request.
     Normal,
-    /// The connection is closed after so many bytes of the body.
+    /// The connection is closed after this number of bytes of the body.
     CutAt(usize),
-    /// Nothing more is sent after so many bytes of the body.
+    /// Nothing more is sent after this number of bytes of the body.
     StallAt(usize),
     /// Bytes without end, without a length.
     Endless,
@@ -65,32 +65,32 @@ pub(super) enum End {
 }
 
 impl Answer {
-    pub(super) fn new(status: &'static str) -> Self {
+    pub(crate) fn new(status: &'static str) -> Self {
         Self { status, headers: Vec::new(), body: Vec::new(), end: End::Normal }
     }
 
-    pub(super) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.retain(|(known, _)| *known != name);
         self.headers.push((name, value.into()));
         self
     }
 
-    pub(super) fn without(mut self, name: &str) -> Self {
+    pub(crate) fn without(mut self, name: &str) -> Self {
         self.headers.retain(|(known, _)| *known != name);
         self
     }
 
-    pub(super) fn ending(mut self, end: End) -> Self {
+    pub(crate) fn ending(mut self, end: End) -> Self {
         self.end = end;
         self
     }
 }
 
 /// The entity tag of every file.
-pub(super) const TAG: &str = "\"v1\"";
+pub(crate) const TAG: &str = "\"v1\"";
 
 /// Answers as a server without faults.
-pub(super) fn serve(request: &Request, file: &[u8]) -> Answer {
+pub(crate) fn serve(request: &Request, file: &[u8]) -> Answer {
     if request.header("if-match").is_some_and(|tag| tag != TAG) {
         return Answer::new("412 Precondition Failed");
     }
@@ -119,19 +119,19 @@ struct Shared {
 }
 
 /// A running server. Dropping it stops it.
-pub(super) struct Server {
+pub(crate) struct Server {
     address: SocketAddr,
     shared: Arc<Shared>,
 }
 
 impl Server {
     /// Serves one file under this name, without faults.
-    pub(super) fn of(name: &str, file: Vec<u8>) -> Self {
+    pub(crate) fn of(name: &str, file: Vec<u8>) -> Self {
         Self::answering(name, file, serve)
     }
 
     /// Serves one file under this name.
-    pub(super) fn answering(
+    pub(crate) fn answering(
         name: &str,
         file: Vec<u8>,
         answer: impl Fn(&Request, &[u8]) -> Answer + Send + Sync + 'static,
@@ -140,14 +140,15 @@ impl Server {
     }
 
     /// Serves files by their names. Each answer is delayed.
-    pub(super) fn start(
+    pub(crate) fn start(
         files: BTreeMap<String, Vec<u8>>,
         delay: Duration,
         answer: impl Fn(&Request, &[u8]) -> Answer + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let (requests, is_over, answer) = (Mutex::default(), AtomicBool::new(false), Box::new(answer));
+        let (requests, is_over, answer) =
+            (Mutex::default(), AtomicBool::new(false), Box::new(answer));
         let shared = Arc::new(Shared { files, answer, delay, requests, is_over });
         let known = Arc::clone(&shared);
         thread::spawn(move || {
@@ -164,17 +165,17 @@ impl Server {
     }
 
     /// Returns the URL of a file.
-    pub(super) fn url(&self, name: &str) -> String {
+    pub(crate) fn url(&self, name: &str) -> String {
         format!("http://{}/{name}", self.address)
     }
 
     /// Returns the address of the server.
-    pub(super) fn host(&self) -> String {
+    pub(crate) fn host(&self) -> String {
         self.address.to_string()
     }
 
     /// Returns the requests so far, and forgets them.
-    pub(super) fn requests(&self) -> Vec<Request> {
+    pub(crate) fn requests(&self) -> Vec<Request> {
         std::mem::take(&mut *self.shared.requests.lock().unwrap())
     }
 }
@@ -196,7 +197,10 @@ impl Shared {
             if lines.read_line(&mut line)? == 0 {
                 return Ok(());
             }
-            let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
+            let target = line.split(' ').nth(1).unwrap_or_default();
+            // A proxy gets the whole URL.
+            let path = target.strip_prefix("http://").and_then(|url| url.split_once('/'));
+            let path = path.map_or(target.to_owned(), |(_, path)| format!("/{path}"));
             let mut headers = BTreeMap::new();
             loop {
                 let mut line = String::new();
@@ -237,7 +241,8 @@ fn send(mut stream: &TcpStream, answer: &Answer) -> std::io::Result<bool> {
         _ => head.push_str(&format!("Content-Length: {}\r\n", answer.body.len())),
     }
     stream.write_all((head + "\r\n").as_bytes())?;
-    let chunk = |bytes: &[u8]| [format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat();
+    let chunk =
+        |bytes: &[u8]| [format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat();
     match answer.end {
         End::Normal => stream.write_all(&answer.body)?,
         End::CutAt(len) => {

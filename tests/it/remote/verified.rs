@@ -1,4 +1,4 @@
-//! What a remote pack proves, and what is refused.
+//! Checks of remote packs, and refusals.
 
 use std::fs;
 
@@ -82,12 +82,13 @@ fn commands_that_write_refuse_urls() {
     fs::write(&local, experiment("exp.zip")).unwrap();
     let local = local.to_str().unwrap();
     let url = "https://example.org/out.zip";
+    let array = "https://example.org/out.ra";
     for args in [
-        &["create", "examples/experiment", url][..],
+        &["create", "examples/experiment", "-o", url][..],
         &["extract", local, "-C", url],
-        &["get", local, "thermistors/temperature.ra", "-o", url],
-        &["report", local, "-o", url],
-        &["plot", local, "thermistors/temperature.ra", "-o", url],
+        &["get", local, "thermistors/temperature.ra", "-o", array],
+        &["report", local, "-o", "https://example.org/out.html"],
+        &["plot", local, "thermistors/temperature.ra", "-o", "https://example.org/out.svg"],
         &["add", url, "README.md"],
     ] {
         run(args).exits(2).says(&["URL"]);

@@ -1,5 +1,7 @@
 //! Names of members, checked when they are made.
 
+pub(crate) mod url;
+
 use std::borrow::{Borrow, Cow};
 use std::fmt;
 use std::path::Path;
@@ -217,7 +219,7 @@ pub fn escape(text: &str) -> impl fmt::Display + '_ {
 
 /// Escapes a path as [`escape`] does. Bytes that are not UTF-8 are replaced, and secret parts of a URL are left out.
 pub fn escape_path(path: &Path) -> impl fmt::Display + '_ {
-    Escaped(crate::url::shown(path))
+    Escaped(url::shown(path))
 }
 
 struct Escaped<'a>(Cow<'a, str>);
