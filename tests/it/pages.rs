@@ -63,10 +63,11 @@ const REMOTE: &str = "docs/remote.md";
 #[cfg(target_os = "linux")]
 #[test]
 fn generated_remote() {
+    let options = ra_pack::create::CreateOptions::default();
     let pack = |name: &str| {
         let place = tempfile::TempDir::new().unwrap();
         let archive = place.path().join(name);
-        ra_pack::create(root().join("examples/experiment"), &archive, &Default::default()).unwrap();
+        ra_pack::create(root().join("examples/experiment"), &archive, &options).unwrap();
         (name.to_owned(), fs::read(archive).unwrap())
     };
     let files = ["exp.zip", "exp.tar.gz"].map(pack).into();

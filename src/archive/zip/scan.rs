@@ -21,6 +21,9 @@ const STEP: usize = 128;
 const TURNS: usize = 32;
 /// Maximum distance of the beginnings of two members of a remote archive that are requested together.
 const GAP: u64 = 128 * 1024;
+/// Average size of the members of a remote archive up to which all of it is read, because their beginnings are close
+/// together.
+const DENSE: u64 = 16 * 1024;
 /// Number of stray bytes searched for the header of a hidden member.
 const SEARCHED: usize = 64 * 1024;
 
@@ -61,6 +64,9 @@ impl ZipArchive {
         };
         let mut scanned: Vec<Option<K>> = Vec::new();
         scanned.resize_with(places.len(), || None);
+        if zip.end.directory_offset < DENSE.saturating_mul(places.len() as u64) {
+            zip.file.announce(0..zip.len);
+        }
         let is_read_whole = zip.file.is_read_whole();
         // The beginnings of the members of one turn are requested at once.
         let step = if is_read_whole { places.len().div_ceil((jobs * TURNS).max(1)) } else { STEP };

@@ -35,16 +35,21 @@ fn fails(
 #[test]
 fn a_server_without_suffix_ranges_is_asked_for_its_length() {
     for status in ["501 Not Implemented", "416 Range Not Satisfiable", "400 Bad Request"] {
-        let requests = is_read(move |request, file| match request.is_suffix() {
-            true => Answer::new(status),
-            false => serve(request, file),
-        });
+        let requests =
+            is_read(
+                move |request, file| {
+                    if request.is_suffix() { Answer::new(status) } else { serve(request, file) }
+                },
+            );
         assert_eq!(requests[1].header("range"), Some("bytes=0-0"), "{status}");
         assert_eq!(requests.len(), 4, "{status}");
     }
-    is_read(|request, file| match request.is_suffix() {
-        true => Answer { body: file.to_vec(), ..Answer::new("200 OK") },
-        false => serve(request, file),
+    is_read(|request, file| {
+        if request.is_suffix() {
+            Answer { body: file.to_vec(), ..Answer::new("200 OK") }
+        } else {
+            serve(request, file)
+        }
     });
 }
 
@@ -80,9 +85,10 @@ fn a_change_midway_is_reported() {
     let tag = |request: &Request| if request.number == 0 { TAG } else { "\"v2\"" };
     // Servers that compare the tag, and those that do not.
     let requests = fails(&changed, move |request, file| {
-        match request.header("if-match").is_some_and(|wanted| wanted != tag(request)) {
-            true => Answer::new("412 Precondition Failed"),
-            false => serve(request, file),
+        if request.header("if-match").is_some_and(|wanted| wanted != tag(request)) {
+            Answer::new("412 Precondition Failed")
+        } else {
+            serve(request, file)
         }
     });
     assert_eq!(requests[1].header("if-match"), Some(TAG));

@@ -1,7 +1,7 @@
 //! Few requests: counted by the server.
 
 use ndarray::s;
-use ra_pack::Pack;
+use ra_pack::{Pack, WriteOptions};
 use tempfile::TempDir;
 
 use super::server::Server;
@@ -84,7 +84,7 @@ fn pieces_of_a_slice_are_requested_at_once() {
     let values = ndarray::Array2::from_shape_fn((2000, 4000), |(row, column)| {
         f32::from(u16::try_from(row).unwrap()) * 4000.0 + f32::from(u16::try_from(column).unwrap())
     });
-    let mut pack = ra_pack::PackWriter::create(&archive, Default::default()).unwrap();
+    let mut pack = ra_pack::PackWriter::create(&archive, WriteOptions::default()).unwrap();
     pack.array("x", &values).dims(["row", "column"]).write().unwrap();
     pack.finish().unwrap();
     let server = Server::of("x.zip", std::fs::read(&archive).unwrap());

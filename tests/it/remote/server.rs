@@ -1,6 +1,7 @@
 //! Support: a web server on this machine that counts requests and misbehaves as a test asks.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -158,7 +159,7 @@ impl Server {
                 }
                 let known = Arc::clone(&known);
                 // A client that leaves ends its connection.
-                thread::spawn(move || known.talk(stream).ok());
+                thread::spawn(move || known.talk(&stream).ok());
             }
         });
         Self { address, shared }
@@ -189,7 +190,7 @@ impl Drop for Server {
 
 impl Shared {
     /// Answers the requests of one connection.
-    fn talk(&self, stream: TcpStream) -> std::io::Result<()> {
+    fn talk(&self, stream: &TcpStream) -> std::io::Result<()> {
         stream.set_nodelay(true)?;
         let mut lines = BufReader::new(stream.try_clone()?);
         loop {
@@ -221,7 +222,7 @@ impl Shared {
                 Some(file) => (self.answer)(&request, file),
                 None => Answer::new("404 Not Found"),
             };
-            if !send(&stream, &answer)? {
+            if !send(stream, &answer)? {
                 return Ok(());
             }
         }
@@ -232,13 +233,15 @@ impl Shared {
 fn send(mut stream: &TcpStream, answer: &Answer) -> std::io::Result<bool> {
     let mut head = format!("HTTP/1.1 {}\r\n", answer.status);
     for (name, value) in &answer.headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
+        let _ = write!(head, "{name}: {value}\r\n");
     }
     let is_listed = answer.headers.iter().any(|(name, _)| *name == "Content-Length");
     match answer.end {
         End::Endless | End::Chunked => head.push_str("Transfer-Encoding: chunked\r\n"),
         _ if is_listed => {}
-        _ => head.push_str(&format!("Content-Length: {}\r\n", answer.body.len())),
+        _ => {
+            let _ = write!(head, "Content-Length: {}\r\n", answer.body.len());
+        }
     }
     stream.write_all((head + "\r\n").as_bytes())?;
     let chunk =
