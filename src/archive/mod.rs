@@ -302,6 +302,16 @@ impl Archive {
         }
     }
 
+    /// Returns the probable offset of the line of a file in a sorted manifest: the length of the lines of all files before
+    /// it. `manifest` is the name of the manifest, which does not list itself, and the length of a line without its name.
+    /// Returns `None` if the archive is not a zip.
+    pub(crate) fn lines_before(&self, name: &str, manifest: (&str, usize)) -> Result<Option<u64>> {
+        match self {
+            Self::Zip(zip) => zip.lines_before(name, manifest).map(Some),
+            Self::Directory(_) | Self::Tar(_) => Ok(None),
+        }
+    }
+
     /// Returns the number of threads that read. Several threads read a remote object at distant places, and each place
     /// takes memory.
     fn jobs(&self, jobs: usize) -> usize {

@@ -152,6 +152,10 @@ impl File {
 
     /// Reads ascending ranges of a remote object at once, so that later reads of them do not wait. Ranges at most `gap`
     /// bytes apart become one.
+    #[cfg_attr(
+        not(feature = "remote"),
+        expect(clippy::unnecessary_wraps, reason = "reading a remote object can fail")
+    )]
     pub(crate) fn fetch(&self, ranges: &[Range<u64>], gap: u64) -> Result<()> {
         match &self.place {
             #[cfg(feature = "remote")]

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::inlined::Inlined;
 use super::manifests::{self, ManifestText, NamedManifest, RootFiles, beside_archive};
-use crate::archive::{Archive, Member, MemberKind, MemberReader};
+use crate::archive::{Archive, Member, MemberKind, MemberReader, NameTable, check_names};
 use crate::digest::{Algorithm, DigestTable};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
@@ -140,6 +140,26 @@ impl PackScan {
             contents,
             root_files,
             has_generated_document,
+            findings,
+        })
+    }
+
+    /// Reads only the directory of a zip. Problems of headers and contents are not found.
+    pub(super) fn of_names(archive: &Archive) -> Result<Self> {
+        let members = archive.members()?;
+        let placement = Placement::detect(&members.iter().map(|member| &*member.name));
+        let mut findings = Vec::new();
+        let names = NameTable::new(members.iter().map(|member| (&*member.name, member.kind)));
+        check_names(&names, archive.container(), &mut findings);
+        Ok(Self {
+            path: archive.path().to_owned(),
+            outside: None,
+            placement,
+            members,
+            files: Vec::new(),
+            contents: Contents::default(),
+            root_files: HashMap::new(),
+            has_generated_document: false,
             findings,
         })
     }

@@ -79,6 +79,20 @@ impl ZipArchive {
         Ok(())
     }
 
+    /// Returns the length of the lines of the members before `name`, as [`Archive::lines_before`](super::super::Archive)
+    /// does.
+    pub(in crate::archive) fn lines_before(
+        &self,
+        name: &str,
+        (manifest, more): (&str, usize),
+    ) -> Result<u64> {
+        let (index, directory) = (self.lookup.index(self)?, self.directory()?);
+        let (before, _) = index.by_name.split_at(index.first_from(directory, name));
+        let names = before.iter().map(|at| name_at(directory, *at));
+        let lines = names.filter(|name| name != manifest).map(|name| (name.len() + more) as u64);
+        Ok(lines.fold(0, u64::saturating_add))
+    }
+
     /// Requests the beginnings of these members of a remote zip at once, unless one of them is announced. Names that are
     /// not found are left out.
     pub(in crate::archive) fn fetch_starts(&self, names: &[String]) -> Result<()> {

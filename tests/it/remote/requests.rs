@@ -57,6 +57,8 @@ fn one_array_of_a_long_pack_takes_two_requests() {
     assert!(requests.is_empty());
     // A slice reads the header, then its bytes; they are here in one block.
     takes(&server, &["get", &url, "a00003", "--slice", "0:10", "--no-verify"], 3);
+    let names = takes(&server, &["list", "--names", &url], 1);
+    assert_eq!(String::from_utf8(names).unwrap().lines().count(), 50);
     // The list has the headers of arrays that are far apart.
     takes(&server, &["list", &url], 25);
 }
@@ -71,6 +73,8 @@ fn a_slice_in_a_pack_of_many_arrays_takes_three_round_trips() {
     assert_eq!(part.as_slice().unwrap(), [4002.0, 4003.0]);
     let requests = server.requests();
     assert!(requests.len() <= 3, "{requests:?}");
+    // The whole array is compared with its line in the manifest.
+    takes(&server, &["get", &url, "a04000.ra"], 6);
     // Another array needs one more request at most.
     let all: ndarray::ArrayD<f32> = pack.array("a00000.ra").unwrap().slice(s![..]).unwrap();
     assert_eq!(all.len(), 10);
