@@ -315,7 +315,7 @@ impl Archive {
     /// Returns the number of threads that read. Several threads read a remote object at distant places, and each place
     /// takes memory.
     fn jobs(&self, jobs: usize) -> usize {
-        const MOST_REMOTE: usize = 4;
+        const MOST_REMOTE: usize = 2;
         if self.is_remote() { jobs.min(MOST_REMOTE) } else { jobs }
     }
 

@@ -195,9 +195,8 @@ impl Pack {
         if !patterns.is_empty() || options.arrays {
             members.retain(|member| {
                 let payload = placement.payload(&member.name).unwrap_or(&member.name);
-                let is_array = || match options.only_names {
-                    true => pack::is_array(payload),
-                    false => contents.is_array(payload),
+                let is_array = || {
+                    contents.is_array(payload) || (options.only_names && pack::is_array(payload))
                 };
                 (!options.arrays || is_array())
                     && (patterns.is_empty()

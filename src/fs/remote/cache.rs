@@ -17,9 +17,9 @@ use crate::progress::Progress;
 /// Minimum number of bytes per request: the headers and the content of a small member.
 const NEAR: u64 = 64 * 1024;
 /// Maximum number of bytes per request. Longer ranges are requested in parts.
-const PART: u64 = 8 * 1024 * 1024;
+const PART: u64 = 4 * 1024 * 1024;
 /// Maximum number of bytes in memory: cached, and being received.
-const KEPT: u64 = 48 * 1024 * 1024;
+const KEPT: u64 = 40 * 1024 * 1024;
 /// Number of parts that are requested ahead of a reader.
 const AHEAD: u64 = 3;
 /// Maximum number of requests at once.
@@ -57,7 +57,7 @@ struct State {
 struct Block {
     end: u64,
     /// None while it is being received.
-    bytes: Option<Arc<[u8]>>,
+    bytes: Option<Arc<Vec<u8>>>,
     used: u64,
     /// Whether its last byte was read.
     is_read: bool,
@@ -260,7 +260,7 @@ impl Cache {
         state.pending = state.pending.saturating_sub(1);
         if let Some(block) = state.blocks.get_mut(&start) {
             match bytes {
-                Ok(bytes) => block.bytes = Some(bytes.into()),
+                Ok(bytes) => block.bytes = Some(Arc::new(bytes)),
                 Err(fault) => block.fault = Some(fault),
             }
         }
