@@ -1,8 +1,8 @@
-"""Measures remote packs beside other readers of zips on a web server of this machine.
+"""Measures remote packs with other readers of zips on a web server of this machine.
 
     python3 benches/remote.py target/release/ra-pack [--members 50000]
 
-It needs numpy, fsspec, aiohttp and remotezip. Requests and bytes are counted by the server. The time of ra-pack
+It needs NumPy, fsspec, aiohttp and remotezip. Requests and bytes are counted by the server. The time of ra-pack
 includes the start of its process; that of the Python libraries does not include their import. Prints Markdown tables.
 """
 
