@@ -99,7 +99,8 @@ fn pieces_of_a_slice_are_requested_at_once() {
         let part: ndarray::ArrayD<f32> = array.slice(slice).unwrap();
         assert_eq!(part, values.slice(slice).into_dyn());
         let count = server.requests().len();
-        assert!(count <= 8, "{slice:?} took {count} requests");
+        // 32 MB in parts of 4 MiB, the header and the description.
+        assert!(count <= 12, "{slice:?} took {count} requests");
     }
 }
 
