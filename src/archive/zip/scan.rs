@@ -24,6 +24,8 @@ const GAP: u64 = 128 * 1024;
 /// Average size of the members of a remote archive up to which all of it is read, because their beginnings are close
 /// together.
 const DENSE: u64 = 16 * 1024;
+/// Number of bytes in one turn from which a remote archive is not read beyond them.
+const LONG: u64 = 4 * 1024 * 1024;
 /// Number of stray bytes searched for the header of a hidden member.
 const SEARCHED: usize = 64 * 1024;
 
@@ -78,6 +80,10 @@ impl ZipArchive {
             |window, (scanned, range)| {
                 window.limit = next(range.end - 1).min(zip.len);
                 let mut findings = Vec::new();
+                let start = places.get(range.start).map_or(window.limit, |place| place.local);
+                if is_read_whole && window.limit.saturating_sub(start) > LONG {
+                    zip.file.announce(start..window.limit);
+                }
                 if !is_read_whole {
                     let starts = range.clone().filter_map(|position| {
                         let start = places.get(position)?.local;

@@ -52,6 +52,8 @@ struct State {
     /// Counts reads, to know which block was read last.
     clock: u64,
     announced: VecDeque<Range<u64>>,
+    /// End of the object, if it is announced as a whole.
+    whole: Option<u64>,
 }
 
 struct Block {
@@ -134,6 +136,10 @@ impl CachedObject {
         if range.is_empty() || state.announced.contains(&range) {
             return;
         }
+        if range == (0..self.len()) {
+            state.whole = Some(range.end);
+            return;
+        }
         if state.announced.len() >= ANNOUNCED {
             state.announced.pop_front();
         }
@@ -142,7 +148,8 @@ impl CachedObject {
 
     /// Returns whether a range was announced.
     pub(crate) fn is_announced(&self, range: Range<u64>) -> bool {
-        self.cache.lock().announced.contains(&range)
+        let state = self.cache.lock();
+        state.announced.contains(&range) || (state.whole == Some(range.end) && range.start == 0)
     }
 
     /// Requests several ascending ranges at once, and waits for all. Ranges become one if the gap between them is at
@@ -304,10 +311,11 @@ impl State {
         }
     }
 
-    /// Returns the end of the announced range around `offset`.
+    /// Returns the end of the announced range around `offset` that ends first. A reader of a large member does not read
+    /// ahead into the next one, which another thread may have read.
     fn announced_end(&self, offset: u64) -> Option<u64> {
         let around = self.announced.iter().filter(|range| range.contains(&offset));
-        around.map(|range| range.end).max()
+        around.map(|range| range.end).chain(self.whole).filter(|end| offset < *end).min()
     }
 
     /// Drops blocks until `more` bytes fit: first those read to their end, then those read longest ago. Only a read
