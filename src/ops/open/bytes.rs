@@ -52,7 +52,7 @@ impl PackedArray {
     /// let depth = Pack::open("examples/experiment")?.array("thermistors/depth.ra")?;
     /// let mut last = [0; 4];
     /// depth.slice_bytes_into(s![-1], &mut last)?;
-    /// assert_eq!(f32::from_le_bytes(last), 10.0);
+    /// assert_eq!(f32::from_le_bytes(last), 60.0);
     /// # Ok::<(), ra_pack::Error>(())
     /// ```
     ///
