@@ -143,7 +143,7 @@ class PackWriter:
             values,
             values.nbytes,
             _header(dtype, is_column, values.shape),
-            dtype.name == "bfloat16",
+            dtype.kind == "V" and dtype.name == "bfloat16",  # the name takes long to compute
             None if dims is None else list(dims),
             attrs,
             fill_value,

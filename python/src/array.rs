@@ -37,6 +37,7 @@ pub(crate) struct Array {
     attrs: PyOnceLock<Py<PyDict>>,
     dims: PyOnceLock<Py<PyTuple>>,
     coords: PyOnceLock<Py<PyDict>>,
+    view: PyOnceLock<Py<PyAny>>,
 }
 
 /// Facts from the header and the description.
@@ -68,6 +69,7 @@ impl Array {
             attrs: PyOnceLock::new(),
             dims: PyOnceLock::new(),
             coords: PyOnceLock::new(),
+            view: PyOnceLock::new(),
         }
     }
 
@@ -116,15 +118,15 @@ impl Array {
         }
         let read = |packed: &PackedArray| {
             let header = packed.header()?.clone();
-            let packed = packed.clone().in_shape_order()?;
-            let description = packed.description()?;
+            let description = packed.description()?.unwrap_or_else(|| {
+                let stem = self.stem().rsplit('/').next().unwrap_or_default();
+                ra_pack::describe(stem, &header, Encoding::Raw)
+            });
+            let packed = packed.clone().in_order(description.order());
             Ok((packed.shape()?, header, description, packed))
         };
         let (mut shape, header, description, packed) = self.run(py, 0, read)?;
         self.found.lock().unwrap_or_else(PoisonError::into_inner).1 = packed;
-        let stem = self.stem().rsplit('/').next().unwrap_or_default();
-        let description =
-            description.unwrap_or_else(|| ra_pack::describe(stem, &header, Encoding::Raw));
         let dtype = numpy::dtype(py, self.stem(), &header, &description)?;
         if numpy::is_text(&description) {
             shape.clear();
@@ -333,6 +335,10 @@ impl Array {
     /// Unsupported
     ///     If the array is compressed, encoded, not aligned, or in a directory. Use :meth:`read`.
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(view) = self.view.get(py) {
+            self.shared.check_open()?;
+            return view.bind(py).call_method0(intern!(py, "view"));
+        }
         let facts = self.facts(py)?;
         let array = self.shared.mapped_array(py, &self.member)?;
         let bytes = array.view_bytes().map_err(errors::raised)?;
@@ -345,7 +351,9 @@ impl Array {
             return Err(errors::unsupported(py, &message));
         }
         let owner = Bound::new(py, Mapped { array })?.into_any();
-        numpy::of_bytes(owner, facts.shape_tuple.bind(py), facts.dtype.bind(py), facts.order)
+        let view =
+            numpy::of_bytes(owner, facts.shape_tuple.bind(py), facts.dtype.bind(py), facts.order)?;
+        self.view.get_or_init(py, || view.unbind()).bind(py).call_method0(intern!(py, "view"))
     }
 
     fn __getitem__<'py>(

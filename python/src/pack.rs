@@ -54,6 +54,15 @@ struct State {
     is_closed: bool,
 }
 
+impl State {
+    fn check_open(&self) -> PyResult<()> {
+        if self.is_closed {
+            return Err(PyValueError::new_err("the pack is closed"));
+        }
+        Ok(())
+    }
+}
+
 impl Shared {
     fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let absolute = std::path::absolute(&path).unwrap_or_else(|_| path.clone());
@@ -66,12 +75,15 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Returns an error if the pack was closed.
+    pub(crate) fn check_open(&self) -> PyResult<()> {
+        self.state().check_open()
+    }
+
     /// Returns the pack, which is opened again if it cannot be read here any more.
     pub(crate) fn opened(&self, py: Python<'_>) -> PyResult<Arc<Opened>> {
         let state = self.state();
-        if state.is_closed {
-            return Err(PyValueError::new_err("the pack is closed"));
-        }
+        state.check_open()?;
         if let Some(opened) = state.opened.as_ref().filter(|opened| opened.is_usable()) {
             return Ok(Arc::clone(opened));
         }
@@ -104,9 +116,7 @@ impl Shared {
     /// Returns the archive mapped into memory. It is mapped once.
     fn mapped(&self, py: Python<'_>) -> PyResult<ra_pack::Pack> {
         let state = self.state();
-        if state.is_closed {
-            return Err(PyValueError::new_err("the pack is closed"));
-        }
+        state.check_open()?;
         if let Some(mapped) = &state.mapped {
             return Ok(mapped.clone());
         }

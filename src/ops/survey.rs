@@ -52,8 +52,8 @@ pub(super) enum EntrySource {
     Implied,
     /// A file, with its size and time when it was read.
     File(Option<Stamp>),
-    /// A text that was generated for the archive.
-    Made(Box<[u8]>),
+    /// A file in memory: a text that was generated for the archive, or a small file of a writer.
+    InMemory(Box<[u8]>),
     /// A member of an older archive.
     Kept(Box<KeptMember>),
 }
@@ -82,7 +82,7 @@ impl SourceEntry {
     /// Returns the size of the content in bytes, as far as it is known.
     pub(super) fn size(&self) -> u64 {
         match &self.source {
-            EntrySource::Made(text) => text.len() as u64,
+            EntrySource::InMemory(content) => content.len() as u64,
             EntrySource::Kept(kept) => kept.member.size,
             _ => self.stamp().map_or(0, Stamp::len),
         }
@@ -202,35 +202,43 @@ impl<'p> Looker<'p> {
         Ok(self.below.open(path)?.watched(self.progress))
     }
 
-    /// Reads an entry that was not read before. A file of up to `most` bytes is appended to `room`. For a longer one,
-    /// only the header or description is read.
+    /// Reads an entry, a file only if it was not read before. A file of up to `most` bytes is appended to `room`. For a
+    /// longer one, only the header or description is read.
     pub(super) fn look(
         &mut self,
         entry: &mut SourceEntry,
         most: u64,
         room: &mut Vec<u8>,
     ) -> Result<Content> {
-        let SourceEntry { path, source: EntrySource::File(seen @ None), header_len, .. } = entry
-        else {
-            return Ok(Content::Other);
+        let SourceEntry { path, source, header_len, .. } = entry;
+        let name = path.as_str();
+        let mut inspector = Inspector::new(name);
+        let len = match source {
+            EntrySource::File(seen @ None) => {
+                self.progress.at(name);
+                let mut file = self.below.open(path)?.watched(self.progress);
+                let stamp = file.stamp()?;
+                if stamp.len() <= most {
+                    inspector.update(append_all(&mut file, &stamp, room)?);
+                } else {
+                    let read = inspector.read(&mut BufReader::with_capacity(BLOCK, &mut file));
+                    read.map_err(|error| Error::io("read", file.path())(error))?;
+                }
+                *seen = Some(stamp);
+                stamp.len()
+            }
+            EntrySource::InMemory(content) => {
+                inspector.update(content);
+                content.len() as u64
+            }
+            _ => return Ok(Content::Other),
         };
-        self.progress.at(path.as_str());
-        let mut file = self.below.open(path)?.watched(self.progress);
-        let stamp = file.stamp()?;
-        let mut inspector = Inspector::new(path.as_str());
-        if stamp.len() <= most {
-            inspector.update(append_all(&mut file, &stamp, room)?);
-        } else {
-            let read = inspector.read(&mut BufReader::with_capacity(BLOCK, &mut file));
-            read.map_err(|error| Error::io("read", file.path())(error))?;
-        }
-        let what = inspector.finish_interned(path.as_str(), stamp.len(), &self.interner);
+        let what = inspector.finish_interned(name, len, &self.interner);
         *header_len = match &what {
             Content::Array(facts) => facts.header.as_ref().ok().map(Header::header_len),
             Content::Description(_) | Content::Other => None,
         }
         .and_then(NonZeroU64::new);
-        *seen = Some(stamp);
         Ok(what)
     }
 }

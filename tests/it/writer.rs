@@ -112,7 +112,11 @@ impl Given {
 fn given() -> impl Strategy<Value = Vec<Given>> {
     let one = (prop::collection::vec(0_usize..5, 0..4), any::<bool>(), 0_usize..40_000);
     let all = prop::collection::vec(one, 0..8).prop_map(|all| {
-        let each = all.into_iter().enumerate().map(|(number, (shape, is_wide, length))| {
+        let each = all.into_iter().enumerate().map(|(number, (mut shape, is_wide, length))| {
+            // Most arrays stay in memory until the end, and these do not.
+            if let (1, Some(first)) = (number % 4, shape.first_mut()) {
+                *first *= 3000;
+            }
             let name = format!("{}{number}", ["", "b/", "a/c/", "Größe "][number % 4]);
             if number % 3 == 2 {
                 let content = (0..=250).cycle().take(length * 10).collect();
@@ -494,6 +498,18 @@ fn a_failed_member_is_never_archived_in_part() {
         pack.file("notes.txt", "intact".as_bytes())
     });
     assert!(matches!(made, Err(Error::Incomplete { name }) if name == "a.ra"));
+}
+
+#[test]
+fn arrays_that_exceed_the_memory_are_staged_on_disk() {
+    let elements = Array::from_elem(31 * 1024, 7_u8);
+    let (_scratch, pack, report) = opened(|pack| {
+        (0..2200).try_for_each(|number| pack.array(format!("run/{number}"), &elements).write())
+    });
+    assert_eq!(report.arrays, 2200);
+    for name in ["run/0", "run/2199"] {
+        assert_eq!(pack.array(name).unwrap().read::<u8>().unwrap(), elements.clone().into_dyn());
+    }
 }
 
 #[test]

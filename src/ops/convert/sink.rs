@@ -289,7 +289,7 @@ impl WriteArrays for PackSink<'_> {
             progress: options.progress.silent(),
             ..CreateOptions::default()
         };
-        let report = create_staged(&directory, archive, &options, None)?;
+        let report = create_staged(&directory, archive, &options, Vec::new(), None)?;
         // The reason why files were not converted is already known.
         let others = report.findings.iter().filter(|finding| finding.code != Code::NoArrays);
         losses.extend(others.map(ToString::to_string));

@@ -144,7 +144,7 @@ pub fn create(
     options: &CreateOptions,
 ) -> Result<CreateReport> {
     let (source, archive) = (source.as_ref(), archive.as_ref());
-    create_from(source, archive, options, None)
+    create_from(source, archive, options, Vec::new(), None)
 }
 
 /// Members that an archive takes over from an older one with the same name and container.
@@ -169,6 +169,7 @@ fn create_from(
     source: &Path,
     archive: &Path,
     options: &CreateOptions,
+    mut in_memory: Vec<SourceEntry>,
     mut old: Option<OldMembers<'_>>,
 ) -> Result<CreateReport> {
     let container = container(archive, options)?;
@@ -198,12 +199,13 @@ fn create_from(
     options.progress.stage("reading", 0, 0);
     let (mut entries, findings) =
         survey::names(source, &options.exclude, &own, options.dereference, &options.progress)?;
+    entries.append(&mut in_memory);
     if let Some(old) = &mut old {
         entries.append(&mut old.entries);
-        entries.sort_by(|one, other| one.path.cmp(&other.path));
-        // Both may contain the same directory.
-        entries.dedup_by(|one, other| one.path == other.path);
     }
+    entries.sort_by(|one, other| one.path.cmp(&other.path));
+    // More than one of them may contain the same directory.
+    entries.dedup_by(|one, other| one.path == other.path);
     members.mark_implied(&mut entries);
     let (compression, file) = (options.compression, &outputs.archive);
     let mut writer = ArchiveWriter::new(container, compression, file, &algorithms, jobs)?;
@@ -244,11 +246,13 @@ fn create_from(
     Ok(report)
 }
 
-/// Packs a directory that was staged for `archive`. Messages name the archive, not the staged files.
+/// Packs a directory that was staged for `archive`, together with files that are `in_memory`. Messages name the archive,
+/// not the staged files.
 pub(super) fn create_staged(
     staged: &PendingDirectory,
     archive: &Path,
     options: &CreateOptions,
+    in_memory: Vec<SourceEntry>,
     old: Option<OldMembers<'_>>,
 ) -> Result<CreateReport> {
     // Staged files are gone when the user runs a command from a hint.
@@ -258,7 +262,7 @@ pub(super) fn create_staged(
             finding.hint.take_if(|hint| hint.contains(&*home));
         }
     };
-    match create_from(staged.path(), archive, options, old) {
+    match create_from(staged.path(), archive, options, in_memory, old) {
         Ok(mut report) => {
             forget(&mut report.findings);
             Ok(report)

@@ -7,7 +7,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::io::BufReader;
+use std::io::{BufReader, Cursor};
 use std::iter;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -102,7 +102,7 @@ impl PayloadMembers<'_> {
             path: self.placement.placed(entry.path.as_str()),
             kind: match entry.source {
                 EntrySource::Directory => MemberKind::Directory,
-                EntrySource::File(Some(_)) | EntrySource::Made(_) | EntrySource::Kept(_) => {
+                EntrySource::File(Some(_)) | EntrySource::InMemory(_) | EntrySource::Kept(_) => {
                     MemberKind::File
                 }
                 EntrySource::Implied | EntrySource::File(None) => return None,
@@ -121,7 +121,7 @@ impl PayloadMembers<'_> {
                 let progress = self.options.progress.of_file(entry.path.as_str());
                 NewContent::File(file.watched(&progress), *stamp)
             }
-            EntrySource::Made(text) => NewContent::Bytes(text),
+            EntrySource::InMemory(content) => NewContent::Bytes(content),
             _ => NewContent::Bytes(b""),
         })
     }
@@ -131,12 +131,16 @@ impl PayloadMembers<'_> {
         let at = entries.binary_search_by(|entry| entry.path.as_str().cmp(name)).ok();
         match (at.and_then(|at| entries.get(at)).map(|entry| &entry.source), self.old) {
             (Some(EntrySource::Kept(kept)), Some(old)) => old.read(&kept.member),
+            (Some(EntrySource::InMemory(content)), _) => Ok(Box::new(Cursor::new(content.clone()))),
             _ => Ok(Box::new(BufReader::new(File::open(self.source.join(name))?))),
         }
     }
 
     /// Reads a whole small file of the source.
     pub(super) fn read(self, entry: &SourceEntry) -> Result<Vec<u8>> {
+        if let EntrySource::InMemory(content) = &entry.source {
+            return Ok(content.to_vec());
+        }
         let path = self.source.join(entry.path.as_str());
         let bytes = fs::read_limited(&path, MAX_MANIFEST)?;
         let now = File::open(&path)?.stamp()?;
@@ -393,8 +397,8 @@ impl Worker<'_, '_> {
                         append_all(&mut self.looker.open(&entry.path)?, stamp, &mut self.room)?;
                         true
                     }
-                    EntrySource::Made(text) => {
-                        self.room.extend_from_slice(text);
+                    EntrySource::InMemory(content) => {
+                        self.room.extend_from_slice(content);
                         true
                     }
                     EntrySource::Directory | EntrySource::File(_) => true,

@@ -93,7 +93,7 @@ impl<'a> CreatePlan<'a> {
                 let facts = DescriptionFacts::parse(path.as_str(), text.as_slice());
                 contents.descriptions.insert(path.clone(), Box::new(facts));
                 described.push(path.as_str().to_owned());
-                entries.push(SourceEntry::new(path, EntrySource::Made(text.into())));
+                entries.push(SourceEntry::new(path, EntrySource::InMemory(text.into())));
             }
             entries.sort_by(|one, other| one.path.as_str().cmp(other.path.as_str()));
         }

@@ -122,10 +122,17 @@ impl PackedArray {
     /// # Errors
     ///
     /// As [`PackedArray::description`].
-    pub fn in_shape_order(mut self) -> Result<Self> {
+    pub fn in_shape_order(self) -> Result<Self> {
         let description = self.description()?;
-        self.order = description.map_or(Order::Column, |ndarray| ndarray.order());
-        Ok(self)
+        Ok(self.in_order(description.map_or(Order::Column, |ndarray| ndarray.order())))
+    }
+
+    /// Changes the order of indices as [`in_shape_order`](Self::in_shape_order) does, if the order is known from the
+    /// [description](Self::description).
+    #[must_use]
+    pub fn in_order(mut self, order: Order) -> Self {
+        self.order = order;
+        self
     }
 
     /// Returns the header. It is read once; for a stored member nothing else is read.
@@ -138,10 +145,15 @@ impl PackedArray {
         if let Some(header) = self.found.header.get() {
             return Ok(header);
         }
-        self.pack.must_be_alone(&self.found.member)?;
-        let header = match self.pack.state.archive.start_of(&self.found.member, LONGEST_HEADER) {
-            Some(mut start) => Header::read(&mut start),
-            None => Header::read(&mut self.pack.state.archive.read(&self.found.member)?),
+        let member = &self.found.member;
+        let header = if let Some(content) = self.pack.confirmed(member) {
+            Header::read(&mut &*content)
+        } else {
+            self.pack.must_be_alone(member)?;
+            match self.pack.state.archive.start_of(member, LONGEST_HEADER) {
+                Some(mut start) => Header::read(&mut start),
+                None => Header::read(&mut self.pack.state.archive.read(member)?),
+            }
         };
         let header = header.map_err(|error| self.unreadable(error))?;
         header.check_file_len(self.found.member.size).map_err(|error| self.undecodable(error))?;

@@ -195,5 +195,5 @@ impl Pack {
 pub(super) struct ExpectedDigest {
     /// The digest algorithm of the manifest.
     pub(super) algorithm: Algorithm,
-    listing: ListedDigest,
+    pub(super) listing: ListedDigest,
 }

@@ -11,7 +11,7 @@ mod stream;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
@@ -25,7 +25,7 @@ use super::manifests::{self, RootFiles};
 use super::single_file::is_array_file;
 
 use crate::archive::{Archive, Container, Fault, Member, MemberKind, Method, copy};
-use crate::digest::{Algorithm, Digest, Hashing};
+use crate::digest::{Algorithm, Digest, Digests, Hashing};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{File, FileMap, ReadAt};
@@ -45,7 +45,7 @@ use crate::ra::Header;
 /// reads the member, and checks it against the digest. If the directory and the manifest are large and sorted, as
 /// [`create`](crate::create()) writes them, both are found with binary search. Problems elsewhere in the archive, such
 /// as a second member with the same name, are then not noticed: use [`verify`](crate::verify()) to check the whole
-/// archive. If no digest confirms the bytes, as for slices, views and descriptions, the whole directory is read.
+/// archive. If no digest confirms the bytes, as for slices and views of large arrays, the whole directory is read.
 ///
 /// After many reads, the directory and the manifest are kept in memory with an index. A tar is read once to index it. A
 /// compressed tar can only be decoded from its beginning, so read its arrays in the order of the archive;
@@ -454,7 +454,7 @@ impl Pack {
         contents.add(path.clone(), Content::Array(Arc::new(facts)));
         for extension in DESCRIPTION_EXTENSIONS {
             let name = format!("{}.{extension}", path.without_extension());
-            if let Some(member) = self.find_placed(|placement| placement.place_payload(&name))? {
+            if let Some(member) = self.find_beside(&name)? {
                 contents.add(MemberPath::new(&*name)?, self.inspect(&name, &member)?);
             }
         }
@@ -486,10 +486,14 @@ impl Pack {
 
     /// Reads the header or the description of a member.
     fn inspect(&self, name: &str, member: &Member) -> Result<Content> {
-        self.must_be_alone(member)?;
         let mut inspector = Inspector::within(name, &self.state.archive.allowance()?);
-        let mut reader = self.state.archive.read(member)?;
-        inspector.read(&mut reader).map_err(|error| self.unreadable(name, error))?;
+        if let Some(content) = self.confirmed(member) {
+            inspector.update(&content);
+        } else {
+            self.must_be_alone(member)?;
+            let mut reader = self.state.archive.read(member)?;
+            inspector.read(&mut reader).map_err(|error| self.unreadable(name, error))?;
+        }
         Ok(inspector.finish(name, member.size))
     }
 
@@ -520,6 +524,15 @@ impl Pack {
             return Ok(None);
         }
         self.state.archive.find(&place(placement))
+    }
+
+    /// Finds a file of the payload by its name, after another one was found. If that needed no placement, the names of
+    /// all members need not be read to know that this one is missing.
+    fn find_beside(&self, name: &str) -> Result<Option<Member>> {
+        match self.state.placement.get() {
+            Some(placement) => self.state.archive.find(&placement.place_payload(name)),
+            None => self.state.archive.find_by_order(name, true),
+        }
     }
 
     /// Finds a file outside the payload.
@@ -570,6 +583,24 @@ impl Pack {
     /// Returns whether the pack has a manifest.
     pub(super) fn has_manifest(&self) -> Result<bool> {
         Ok(self.manifest()?.is_some())
+    }
+
+    /// Returns the content of a small member of a zip if the manifest confirms it. The bytes are then the right ones,
+    /// whatever the directory lists, so [`must_be_alone`](Self::must_be_alone) need not read it.
+    fn confirmed(&self, member: &Member) -> Option<Vec<u8>> {
+        /// Size in bytes from which reading the directory can take less time.
+        const SMALL: u64 = 64 * 1024;
+        if self.container() != Container::Zip || member.size > SMALL {
+            return None;
+        }
+        // After an error, the caller reads the member in the ordinary way and reports it.
+        let expected = self.expected_digest(member).ok()?;
+        let listed = expected.listing.ok().flatten()?;
+        let mut content = Vec::new();
+        let reader = self.state.archive.read(member).ok()?;
+        reader.take(SMALL).read_to_end(&mut content).ok()?;
+        let digests = Digests::of(&[expected.algorithm], &content);
+        (digests.made_by(expected.algorithm) == listed).then_some(content)
     }
 
     /// Checks that no other member has the name of a member that no manifest confirms.

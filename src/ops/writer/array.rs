@@ -152,9 +152,16 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
         } else {
             group.ndarrays.push(array);
         }
-        let file = self.pack.stage(&path)?;
+        let content =
+            match self.pack.memory_for(header.header_len().saturating_add(header.data_len())) {
+                Some(memory) => {
+                    self.pack.reserve(&path)?;
+                    StagedContent::Memory(memory)
+                }
+                None => StagedContent::File(self.pack.stage_file(&path)?),
+            };
         let description = format!("{}.{}", path.without_extension(), DESCRIPTION_EXTENSIONS[0]);
-        self.pack.file(description, document.to_yaml().as_bytes())?;
+        self.pack.description(MemberPath::new(description)?, &document.to_yaml())?;
         let other = format!("{}.{}", path.without_extension(), DESCRIPTION_EXTENSIONS[1]);
         self.pack.old.as_mut().map(|old| old.remove(&other));
         if !is_coordinate {
@@ -165,7 +172,8 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
                 self.pack.dims.entry((home.clone(), name)).or_insert(length);
             }
         }
-        let stream = ArrayStream { pack: self.pack, path, file, header, datatype, written: 0 };
+        let mut stream =
+            ArrayStream { pack: self.pack, path, content, header, datatype, written: 0 };
         let encoded = stream.header.encode();
         stream.put(0, &encoded)?;
         Ok(stream)
@@ -194,8 +202,11 @@ impl<T: Element> NewArray<'_, '_, ArrayViewD<'_, T>> {
         let mut stream = this.stage(header)?;
         if let Some(elements) = in_order.as_slice() {
             stream.write_elements(elements)?;
-        } else if let (Some(elements), true) = (view.as_slice(), stream.header.is_native()) {
-            stream.write_reversed(bytemuck::cast_slice(elements), jobs)?;
+        } else if let (Some(elements), true, StagedContent::File(file)) =
+            (view.as_slice(), stream.header.is_native(), &stream.content)
+        {
+            stream.write_reversed(file, bytemuck::cast_slice(elements), jobs)?;
+            stream.written = stream.header.data_len();
         } else {
             let mut elements = in_order.iter().copied();
             let mut block = Vec::new();
@@ -230,12 +241,19 @@ impl<'p, 'w> NewArray<'p, 'w, Header> {
 pub struct ArrayStream<'p, 'w> {
     pack: &'p mut PackWriter<'w>,
     path: MemberPath,
-    file: File,
+    content: StagedContent,
     header: Header,
     /// The datatype that was set.
     datatype: Option<Datatype>,
     /// Bytes of data written so far.
     written: u64,
+}
+
+/// The place of an array until the pack is finished.
+#[derive(Debug)]
+enum StagedContent {
+    Memory(Vec<u8>),
+    File(File),
 }
 
 impl ArrayStream<'_, '_> {
@@ -284,7 +302,12 @@ impl ArrayStream<'_, '_> {
         if found != expected {
             return Err(self.mismatch(format!("expected {expected} bytes of data, found {found}")));
         }
-        self.pack.incomplete.remove(self.path.as_str());
+        match self.content {
+            StagedContent::Memory(content) => self.pack.keep(self.path, content),
+            StagedContent::File(_) => {
+                self.pack.incomplete.remove(self.path.as_str());
+            }
+        }
         Ok(())
     }
 
@@ -305,7 +328,7 @@ impl ArrayStream<'_, '_> {
     }
 
     /// Writes all elements, given in row-major order.
-    fn write_reversed(&mut self, elements: &[u8], jobs: usize) -> Result<()> {
+    fn write_reversed(&self, file: &File, elements: &[u8], jobs: usize) -> Result<()> {
         let read = |block: &mut [u8], at: u64| {
             let at = usize::try_from(at).expect("the elements are in memory");
             let found = elements.get(at..).and_then(|rest| rest.get(..block.len()));
@@ -315,20 +338,27 @@ impl ArrayStream<'_, '_> {
         let (start, progress) = (self.header.header_len(), &self.pack.options.progress);
         let write = |block: &[u8], at: u64| {
             progress.check().map_err(Error::from)?;
-            Ok(self.file.write_all_at(block, start + at)?)
+            Ok(file.write_all_at(block, start + at)?)
         };
         let reversed = Reversal::new(&self.header.reversed()).reverse_at(jobs, read, write);
         progress.check()?;
-        let reversed = reversed.map_err(Error::io("write", self.file.path()));
-        reversed.map_err(|error| self.pack.in_words(error))?;
-        self.written = elements.len() as u64;
-        Ok(())
+        let reversed = reversed.map_err(Error::io("write", file.path()));
+        reversed.map_err(|error| self.pack.in_words(error))
     }
 
-    fn put(&self, at: u64, bytes: &[u8]) -> Result<()> {
+    /// Writes bytes of the file, in their order.
+    fn put(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
+        self.pack.options.progress.check()?;
+        let file = match &mut self.content {
+            StagedContent::Memory(content) => {
+                content.extend_from_slice(bytes);
+                return Ok(());
+            }
+            StagedContent::File(file) => file,
+        };
         for (nth, block) in (0_u64..).zip(bytes.chunks(BLOCK)) {
             self.pack.options.progress.check()?;
-            let written = self.file.write_all_at(block, at + nth * BLOCK as u64);
+            let written = file.write_all_at(block, at + nth * BLOCK as u64);
             written.map_err(|error| self.pack.in_words(error))?;
         }
         Ok(())

@@ -15,7 +15,7 @@ pub use self::array::{ArrayStream, NewArray};
 use self::update::OldPack;
 use super::create::{self, CreateOptions, CreateReport, create_staged};
 use super::select::Patterns;
-use super::survey::{self, EntrySource};
+use super::survey::{self, EntrySource, SourceEntry};
 use crate::archive::Container;
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding, count_errors};
@@ -31,6 +31,10 @@ use crate::ra::{Element, Header, read_full};
 
 /// Number of bytes written at once.
 const BLOCK: usize = 256 * 1024;
+/// Maximum size in bytes of arrays that are kept in memory: making a file takes longer than writing this many bytes.
+const SHORT: u64 = 32 * 1024;
+/// Bytes of short arrays and their descriptions that one writer keeps in memory.
+const IN_MEMORY: usize = 64 * 1024 * 1024;
 
 /// Options for [`PackWriter`]: those of [`create`](crate::create()).
 pub type WriteOptions = CreateOptions;
@@ -38,9 +42,10 @@ pub type WriteOptions = CreateOptions;
 /// A writer of packs. Arrays, files and attributes are added in any order, from memory or from readers.
 ///
 /// The archive is identical to the one that [`create`](crate::create()) makes from a directory with the same content,
-/// and the same checks apply. Until [`finish`](Self::finish), the content is staged in a hidden directory next to the
-/// archive. This needs twice the space on that disk, and little memory. The directory is deleted if the writer is
-/// dropped, if it fails, or if the process is [terminated](crate::files::remove_unfinished_and_exit).
+/// and the same checks apply. Until [`finish`](Self::finish), up to 64 MiB of small arrays are kept in memory, and all
+/// other content is staged in a hidden directory next to the archive. This needs twice the space on that disk. The
+/// directory is deleted if the writer is dropped, if it fails, or if the process is
+/// [terminated](crate::files::remove_unfinished_and_exit).
 ///
 /// If a name is rejected, the writer is unchanged and can still be used. If writing a member fails, the member is
 /// incomplete, and [`finish`](Self::finish) returns an error.
@@ -71,6 +76,10 @@ pub struct PackWriter<'w> {
     exclude: Patterns,
     /// The directory with the files of the pack.
     staged: PendingDirectory,
+    /// The other files of the pack.
+    in_memory: Vec<(MemberPath, Vec<u8>)>,
+    /// The bytes of these files.
+    memory: usize,
     names: BTreeSet<MemberPath>,
     /// Attributes of the pack.
     attributes: Vec<Attribute>,
@@ -174,6 +183,7 @@ impl<'w> PackWriter<'w> {
 
     fn begin(archive: PathBuf, options: CreateOptions, staged: PendingDirectory) -> Self {
         let (names, attributes, group_attributes, dims, incomplete, warnings) = <_>::default();
+        let (in_memory, memory) = <_>::default();
         let (replaces, old, sink) = (options.force, None, None);
         let mut options = options;
         let exclude = std::mem::take(&mut options.exclude);
@@ -184,6 +194,8 @@ impl<'w> PackWriter<'w> {
             options,
             exclude,
             staged,
+            in_memory,
+            memory,
             names,
             attributes,
             group_attributes,
@@ -285,7 +297,7 @@ impl<'w> PackWriter<'w> {
     /// [`Error::AlreadyExists`] without the option `force`; [`Error::Io`] if the content cannot be read or written.
     pub fn file(&mut self, name: impl AsRef<str>, content: impl Read) -> Result<()> {
         let name = name.as_ref();
-        let file = self.stage(&MemberPath::new(name)?)?;
+        let file = self.stage_file(&MemberPath::new(name)?)?;
         let mut content = Watched { reader: content, progress: self.options.progress.clone() };
         let (mut block, mut at) = (vec![0; BLOCK], 0);
         loop {
@@ -347,7 +359,7 @@ impl<'w> PackWriter<'w> {
     fn copy(&mut self, from: &Path, path: &MemberPath) -> Result<()> {
         let source = File::open(from)?.watched(&self.options.progress);
         let stamp = source.stamp()?;
-        let file = self.stage(path)?;
+        let file = self.stage_file(path)?;
         let copied = source.copy_to(0, stamp.len(), &file, 0);
         copied
             .and_then(|()| source.check_unchanged(&stamp))
@@ -382,9 +394,10 @@ impl<'w> PackWriter<'w> {
             return Err(Error::Incomplete { name });
         }
         self.add_document()?;
-        let Self { archive, options, staged, sink, mut old, mut warnings, .. } = self;
+        let Self { archive, options, staged, in_memory, sink, mut old, mut warnings, .. } = self;
         let old = old.as_mut().map(|old| old.members(&staged, &options)).transpose()?;
-        let made = create_staged(&staged, &archive, &options, old).map(|mut report| {
+        let in_memory = with_directories(in_memory)?;
+        let made = create_staged(&staged, &archive, &options, in_memory, old).map(|mut report| {
             warnings.append(&mut report.findings);
             CreateReport { findings: warnings, ..report }
         });
@@ -398,8 +411,38 @@ impl<'w> PackWriter<'w> {
         copied.map_err(|error| error.with_path(|path| file_name(&archive, path)))
     }
 
-    /// Begins a file of the pack under a new name.
-    fn stage(&mut self, path: &MemberPath) -> Result<File> {
+    /// Begins a file of the pack under a new name, in the directory of staged files.
+    fn stage_file(&mut self, path: &MemberPath) -> Result<File> {
+        self.reserve(path)?;
+        self.staged.begin(path).map_err(|error| self.in_words(error))
+    }
+
+    /// Returns memory for a file of `len` bytes, if it is short and there is room.
+    fn memory_for(&self, len: u64) -> Option<Vec<u8>> {
+        let len = usize::try_from(len).ok().filter(|_| len <= SHORT)?;
+        (self.memory + len <= IN_MEMORY).then(|| Vec::with_capacity(len))
+    }
+
+    /// Adds a complete file in memory.
+    fn keep(&mut self, path: MemberPath, content: Vec<u8>) {
+        self.incomplete.remove(path.as_str());
+        self.memory += content.len();
+        self.in_memory.push((path, content));
+    }
+
+    /// Adds a description.
+    fn description(&mut self, path: MemberPath, text: &str) -> Result<()> {
+        let Some(mut content) = self.memory_for(text.len() as u64) else {
+            return self.file(path, text.as_bytes());
+        };
+        self.reserve(&path)?;
+        content.extend_from_slice(text.as_bytes());
+        self.keep(path, content);
+        Ok(())
+    }
+
+    /// Reserves a new name for a file that is not complete.
+    fn reserve(&mut self, path: &MemberPath) -> Result<()> {
         let name = path.as_str();
         let is_generated = name == BAG_DECLARATION
             || pack::is_signature(name)
@@ -431,7 +474,7 @@ impl<'w> PackWriter<'w> {
         }
         self.names.insert(path.clone());
         self.incomplete.insert(name.to_owned());
-        self.staged.begin(path).map_err(|error| self.in_words(error))
+        Ok(())
     }
 
     /// Returns whether the pack has a file of this name.
@@ -500,6 +543,26 @@ impl<'w> PackWriter<'w> {
         let text = pack::attributes_document(groups.into_values().collect());
         self.file(PACK_DOCUMENT, text.as_bytes())
     }
+}
+
+/// Returns the entries of files in memory and of the directories above them.
+fn with_directories(files: Vec<(MemberPath, Vec<u8>)>) -> Result<Vec<SourceEntry>> {
+    let mut directories = BTreeSet::new();
+    for (path, _) in &files {
+        let ends = path.as_str().rmatch_indices('/').map(|(end, _)| path.as_str().split_at(end).0);
+        for directory in ends {
+            if !directories.insert(directory) {
+                break;
+            }
+        }
+    }
+    let directories = directories.into_iter().map(MemberPath::new);
+    let directory = |path| Ok(SourceEntry::new(path?, EntrySource::Directory));
+    let mut entries = directories.map(directory).collect::<Result<Vec<_>>>()?;
+    entries.extend(files.into_iter().map(|(path, content)| {
+        SourceEntry::new(path, EntrySource::InMemory(content.into_boxed_slice()))
+    }));
+    Ok(entries)
 }
 
 /// A reader that stops when the operation is cancelled.
