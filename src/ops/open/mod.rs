@@ -454,7 +454,9 @@ impl Pack {
         contents.add(path.clone(), Content::Array(Arc::new(facts)));
         for extension in DESCRIPTION_EXTENSIONS {
             let name = format!("{}.{extension}", path.without_extension());
-            if let Some(member) = self.find_beside(&name)? {
+            // A second description is an error elsewhere in the archive, like a second member of the same name.
+            let must_be_sure = contents.descriptions.is_empty();
+            if let Some(member) = self.find_beside(&name, must_be_sure)? {
                 contents.add(MemberPath::new(&*name)?, self.inspect(&name, &member)?);
             }
         }
@@ -528,10 +530,10 @@ impl Pack {
 
     /// Finds a file of the payload by its name, after another one was found. If that needed no placement, the names of
     /// all members need not be read to know that this one is missing.
-    fn find_beside(&self, name: &str) -> Result<Option<Member>> {
+    fn find_beside(&self, name: &str, must_be_sure: bool) -> Result<Option<Member>> {
         match self.state.placement.get() {
             Some(placement) => self.state.archive.find(&placement.place_payload(name)),
-            None => self.state.archive.find_by_order(name, true),
+            None => self.state.archive.find_by_order(name, must_be_sure),
         }
     }
 
