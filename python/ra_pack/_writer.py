@@ -17,9 +17,9 @@ from ._reports import CreateReport
 class PackWriter:
     """A writer of packs, from arrays and files in any order.
 
-    The archive appears under its name when :meth:`finish` has written and synced it. Until then, small arrays are
-    in memory, and other content is in a hidden directory next to the archive. Use the writer as a context manager: leaving it calls :meth:`finish`, or
-    deletes everything if there was an exception.
+    The archive appears under its name when :meth:`finish` has written and synced it. Until then, small arrays are in
+    memory, and other content is in a hidden directory next to the archive. Use the writer as a context manager: leaving
+    it calls :meth:`finish`, or deletes everything if there was an exception.
 
     Parameters
     ----------

@@ -587,8 +587,8 @@ impl Pack {
         Ok(self.manifest()?.is_some())
     }
 
-    /// Returns the content of a small member of a zip if the manifest confirms it. The bytes are then the right ones,
-    /// whatever the directory lists, so [`must_be_alone`](Self::must_be_alone) need not read it.
+    /// Returns the content of a small member of a zip if the manifest confirms it. Then no other
+    /// member can be meant, and [`must_be_alone`](Self::must_be_alone) need not read the directory.
     fn confirmed(&self, member: &Member) -> Option<Vec<u8>> {
         /// Size in bytes from which reading the directory can take less time.
         const SMALL: u64 = 64 * 1024;
