@@ -274,7 +274,7 @@ pub mod values {
 /// Verification of packs.
 #[cfg(feature = "inspect")]
 pub mod verify {
-    pub use crate::ops::{BagReport, Intact, VerifyOptions, VerifyReport};
+    pub use crate::ops::{BagReport, Intact, ProvedByBlocks, VerifyOptions, VerifyReport};
 }
 
 /// Compiles and runs the program in the README.

@@ -48,6 +48,10 @@ pub(crate) struct VerifyArgs {
     #[arg(long)]
     fast: bool,
 
+    /// Hash every whole file, also those that block digests prove; compare all blocks too.
+    #[arg(long, conflicts_with = "fast")]
+    full: bool,
+
     /// Treat warnings as errors and reject ra-pack's extensions to NDL.
     #[arg(long)]
     strict: bool,
@@ -66,6 +70,7 @@ pub(crate) struct VerifyArgs {
 pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure> {
     let mut options = VerifyOptions::default();
     options.fast = args.fast;
+    options.full = args.full;
     options.strict = args.strict;
     options.jobs = args.common.jobs;
     options.manifest.clone_from(&args.manifest);
@@ -177,13 +182,17 @@ fn summary(report: &VerifyReport, valid: &str) -> String {
         _ if report.contents_read => format!(", checked against {}", report.manifests.join(", ")),
         _ => format!(", {}", report.manifests.join(", ")),
     };
+    let blocks = report.blocks.as_ref().map_or_else(String::new, |blocks| {
+        let (files, size) = (counted(blocks.files, "file"), human_bytes(blocks.block_size));
+        format!(", {files} by blocks of {size}")
+    });
     let time = if report.seconds < SHOWN_SECONDS {
         String::new()
     } else {
         format!(", {:.1} s", report.seconds)
     };
     let mut text = format!(
-        "{}: {verdict} ({}, {}, {}{}{}{time})\n",
+        "{}: {verdict} ({}, {}, {}{}{blocks}{}{time})\n",
         ra_pack::path::escape_path(&report.target),
         counted(report.arrays, "array"),
         counted(report.members, "file"),
@@ -339,6 +348,7 @@ pub(super) fn manifest(args: &ManifestArgs, output: &Output) -> Result<Ending, F
 fn check(args: &ManifestArgs, output: &Output) -> Result<Ending, Failure> {
     let mut options = VerifyOptions::default();
     options.only_manifests = true;
+    options.full = true;
     options.jobs = args.common.jobs;
     options.manifest.clone_from(&args.kept);
     options.progress = output.progress();

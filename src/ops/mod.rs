@@ -96,7 +96,7 @@ pub use self::{
     },
     validate::{ValidateOptions, ValidateReport, validate, validate_text},
     values::{Number, scale_and_offset},
-    verify::{Intact, VerifyOptions, VerifyReport, verify},
+    verify::{Intact, ProvedByBlocks, VerifyOptions, VerifyReport, verify},
 };
 #[cfg(feature = "convert")]
 pub use self::{

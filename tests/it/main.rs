@@ -8,6 +8,7 @@
 mod add; // `ra-pack add`: changing an archive
 mod agreement; // facts that a pack states twice must agree
 mod bag; // BagIt: each rule kept and broken, and bagit-python
+mod blocks; // block digests: proof of slices, damaged blocks, hostile lists
 mod bytes; // support: archives and digests written by hand
 mod cancel; // cancelled operations end and leave nothing
 mod convert; // `ra-pack convert`: every format to every other

@@ -46,10 +46,10 @@ pages! {
     comparing "docs/comparing.md" []
     converting "docs/converting.md" []
     describing "docs/describing.md" []
-    format "docs/format.md" ["cc", "od", "python3", "unzip"]
+    format "docs/format.md" ["cc", "dd", "od", "python3", "sha256sum", "split", "unzip"]
     from_other_formats "docs/from-other-formats.md" ["python3"] "tests/it/other_formats.py"
         ["astropy", "h5py", "netCDF4", "pandas", "pyarrow", "scipy", "xarray"]
-    keeping "docs/keeping.md" ["bsdtar", "minisign", "par2", "sha256sum", "ssh-keygen", "zip"]
+    keeping "docs/keeping.md" ["bsdtar", "dd", "minisign", "par2", "sha256sum", "ssh-keygen", "zip"]
     looking "docs/looking.md" []
     reporting "docs/reporting.md" []
     schemas "docs/schemas.md" []

@@ -1,5 +1,6 @@
 //! Verification of packs: container, manifests, digests, headers and descriptions. All problems are reported.
 
+mod blocks;
 mod lone;
 mod proof;
 mod visit;
@@ -10,11 +11,14 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+pub use self::blocks::ProvedByBlocks;
 pub(super) use self::proof::is_payload;
 
+use self::blocks::ListedBlocks;
 use self::proof::Proof;
 use self::visit::{LargeFiles, Visited, Visitor};
 use super::bag::BagReport;
+use super::manifests::MAX_MANIFEST;
 use super::open::Pack;
 use super::scan::{check_values, placed};
 use super::single_file::is_array_file;
@@ -22,7 +26,8 @@ use crate::archive::{Archive, Container, Member, MemberKind, NameTable};
 use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};
-use crate::pack::{self, Content, Contents, Layout, MetadataCounts, Placement};
+use crate::fs;
+use crate::pack::{self, BLOCK_LIST, Content, Contents, Layout, MetadataCounts, Placement};
 use crate::pipeline;
 use crate::progress::Progress;
 
@@ -32,6 +37,9 @@ use crate::progress::Progress;
 pub struct VerifyOptions {
     /// Whether to read only headers and descriptions. Digests are not checked, so damaged data is not found.
     pub fast: bool,
+    /// Whether to compute the digest of every whole file. By default it is not computed for a file that block digests
+    /// prove. The blocks of all other files are then also compared with their digests.
+    pub full: bool,
     /// Whether to check only the container, names and digests, without headers and descriptions.
     pub only_manifests: bool,
     /// Whether to treat warnings and extension words in descriptions as errors.
@@ -62,7 +70,8 @@ pub struct VerifyReport {
     /// Name of the metadata file of an RO-Crate at the root of the pack or of a bag's payload; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ro_crate: Option<String>,
-    /// Whether every byte of every file was hashed and checked against a manifest.
+    /// Whether every byte of every file was hashed and checked against a manifest, or against block digests that the
+    /// manifest confirms.
     pub contents_read: bool,
     /// Number of files.
     pub members: u64,
@@ -75,6 +84,10 @@ pub struct VerifyReport {
     /// Signatures of the manifests: names in the target, or paths outside it. ra-pack does not check them; use the
     /// program that made them.
     pub signatures: Vec<String>,
+    /// Files that were compared with the digests of their blocks instead of the digest of the whole file; absent if there
+    /// are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<ProvedByBlocks>,
     /// Files that are intact; absent if contents were not read, or there is no manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intact: Option<Intact>,
@@ -219,14 +232,25 @@ impl Verification<'_> {
         let bytes = if self.options.fast { 0 } else { self.archive.bytes_to_read() };
         progress.stage("checking", bytes, 0);
         let container = self.archive.container();
-        let leaves_large = !self.archive.is_stream() && container != Container::Directory;
+        let leaves_large = !self.archive.is_stream()
+            && (container != Container::Directory || self.may_have_block_list());
         let fast = self.options.fast;
         let visitor = Visitor::new(self.archive, leaves_large, fast, self.algorithms())?;
         let mut scan = self.archive.scan_keeping(self.jobs, &|member, content| {
             Visited::new(member, content.map(|content| visitor.visit(member, content, progress)))
         })?;
+        let placement = Placement::detect(&scan.members.iter().map(|(member, _)| &*member.name));
+        let piped = self.options.manifest.as_deref().map(|path| fs::read_once(path, MAX_MANIFEST));
+        let piped = piped.transpose()?.flatten();
+        let mut blocks = None;
+        if !fast && visitor.exceeded().is_none() {
+            let outside = (&placement, piped.as_deref());
+            let findings = &mut report.findings;
+            blocks =
+                ListedBlocks::find(self.archive, self.options, outside, &scan.members, findings)?;
+        }
         if leaves_large {
-            self.read_large(&visitor, &mut scan.members)?;
+            self.read_large(&visitor, blocks.as_mut(), &mut scan.members)?;
         }
         progress.check()?;
         progress.stage("finishing", 0, 0);
@@ -245,7 +269,6 @@ impl Verification<'_> {
                 }
             }
         }
-        let placement = Placement::detect(&scan.members.iter().map(|(member, _)| &*member.name));
         report.layout = placement.layout;
         let said = scan.members.iter_mut().filter_map(|(member, content)| {
             let content = std::mem::replace(content, Content::Other);
@@ -260,9 +283,13 @@ impl Verification<'_> {
         progress.check()?;
         let names = NameTable::new(members.iter().map(|member| (&*member.name, member.kind)));
         let Self { archive, options, jobs } = *self;
-        let (placement, names, texts, piped) = (&placement, &names, BTreeMap::new(), None);
+        let (placement, names, texts) = (&placement, &names, BTreeMap::new());
         Proof { archive, options, jobs, placement, members, names, texts, piped }.run(report)?;
         progress.check()?;
+        if let Some(blocks) = &blocks {
+            report.blocks = blocks.proved();
+            self.compare_other_blocks(blocks, placement, &mut report.findings)?;
+        }
         contents.forget_repetition();
         let mut of_contents = contents.findings();
         of_contents.extend(contents.document_of_all(&of_contents));
@@ -292,7 +319,12 @@ impl Verification<'_> {
     }
 
     /// Reads the large files that the scan left out.
-    fn read_large(&self, visitor: &Visitor, scanned: &mut [(Visited, Content)]) -> Result<()> {
+    fn read_large(
+        &self,
+        visitor: &Visitor,
+        mut blocks: Option<&mut ListedBlocks>,
+        scanned: &mut [(Visited, Content)],
+    ) -> Result<()> {
         /// Number of files to read at once: the data for locating them takes more memory than their results.
         const TOGETHER: usize = 1 << 16;
         for scanned in scanned.chunks_mut(TOGETHER) {
@@ -303,15 +335,59 @@ impl Verification<'_> {
                     Some((read.rare.as_mut()?.large.take()?, (read, content)))
                 })
                 .unzip();
-            let wanted: Vec<usize> = (0..members.len()).collect();
+            let proved = |member: &Member| blocks.as_ref().is_some_and(|all| all.prove(member));
+            let (of_blocks, wanted): (Vec<usize>, Vec<usize>) =
+                (0..members.len()).partition(|at| members.get(*at).is_some_and(proved));
             let progress = self.archive.progress();
             let visit = LargeFiles { visitor, members: &members, progress };
             let found = self.archive.revisit_by(&members, &wanted, self.jobs, &visit)?;
-            for ((read, content), found) in large.into_iter().zip(found) {
+            let mut found: Vec<_> = wanted.into_iter().zip(found).collect();
+            if let Some(blocks) = &mut blocks {
+                let proved = of_blocks.iter().filter_map(|at| members.get(*at).cloned());
+                let proved: Vec<Member> = proved.collect();
+                let faults = blocks.check(self.archive, &proved, self.jobs)?;
+                let looked = proved.iter().zip(faults);
+                let looked = looked
+                    .map(|(member, fault)| visitor.look_at_header(member, fault, self.archive));
+                found.extend(of_blocks.into_iter().zip(looked));
+                blocks.count(&proved);
+                found.sort_unstable_by_key(|(at, _)| *at);
+            }
+            for ((read, content), (_, found)) in large.into_iter().zip(found) {
                 (*read, *content) = found;
             }
         }
         Ok(())
+    }
+
+    /// Compares the blocks of files that were hashed as a whole: to tell which bytes are damaged, or of all files if the
+    /// option `full` is set.
+    fn compare_other_blocks(
+        &self,
+        blocks: &ListedBlocks,
+        placement: &Placement,
+        findings: &mut Vec<Finding>,
+    ) -> Result<()> {
+        let is_damage = |finding: &&Finding| {
+            matches!(finding.code, Code::DigestMismatch | Code::BadChecksum | Code::BadMemberData)
+        };
+        let damaged =
+            findings.iter().filter(is_damage).filter_map(|finding| finding.member.clone());
+        let damaged: HashSet<String> = damaged.collect();
+        let how = (self.options.full, self.jobs);
+        let mut found = blocks.compare_others(self.archive, how, &damaged)?;
+        finding::rename(&mut found, |name| placement.shown(name));
+        findings.append(&mut found);
+        Ok(())
+    }
+
+    /// Returns whether a directory has a file with the name of a list of block digests.
+    fn may_have_block_list(&self) -> bool {
+        let mut is_there = false;
+        let named = self.archive.each_first_name(&mut |name| {
+            is_there |= name.rsplit('/').next() == Some(BLOCK_LIST);
+        });
+        named.is_ok() && is_there
     }
 
     /// Returns the algorithms of the manifests, if the names can be read before the contents.

@@ -41,7 +41,7 @@ pub(super) struct Proof<'a> {
 impl Proof<'_> {
     /// Checks the names of the files, and the files against the manifests.
     pub(super) fn run(mut self, report: &mut VerifyReport) -> Result<()> {
-        let Self { archive, options, placement, members, names, .. } = self;
+        let Self { archive, placement, members, names, .. } = self;
         let findings = &mut report.findings;
         check_names(names, archive.container(), findings);
         for member in members {
@@ -65,9 +65,6 @@ impl Proof<'_> {
         }
         finding::rename(findings, |name| placement.shown(name));
         report.ro_crate = self.ro_crate();
-        if let Some(path) = &options.manifest {
-            self.piped = fs::read_once(path, MAX_MANIFEST)?;
-        }
         let of_pack = names.names().filter_map(|name| placement.relative(name));
         report.signatures = self.signatures(&of_pack, findings);
         self.check_archive_digest(findings)?;
@@ -148,19 +145,8 @@ impl Proof<'_> {
         Ok(is_exact.then_some(name))
     }
 
-    /// Returns the external manifest, if there is one: at the given path, or next to the archive.
     fn outside_manifest(&self) -> Option<(PathBuf, Algorithm)> {
-        let path = self.manifest_path()?;
-        if self.options.manifest.is_none() && !fs::exists(&path) {
-            return None;
-        }
-        let algorithm = path
-            .file_name()
-            .and_then(|name| name.to_str())
-            .and_then(|name| name.find("manifest-").and_then(|at| name.get(at..)))
-            .and_then(pack::manifest_algorithm)
-            .unwrap_or(Algorithm::Sha256);
-        Some((path, algorithm))
+        outside_manifest(self.archive, self.options)
     }
 
     /// Returns whether the external manifest at `path` has this text.
@@ -172,8 +158,7 @@ impl Proof<'_> {
     }
 
     fn manifest_path(&self) -> Option<PathBuf> {
-        let beside = || beside_archive(self.archive, EXTERNAL_MANIFEST_SUFFIX);
-        self.options.manifest.clone().or_else(beside)
+        manifest_path(self.archive, self.options)
     }
 
     /// Returns the signatures outside the pack and in it, whose files have these `names`. A signature of a missing
@@ -402,6 +387,29 @@ impl Proof<'_> {
             None => Ok(Some(external)),
         }
     }
+}
+
+/// Returns the external manifest, if there is one: at the given path, or next to the archive.
+pub(super) fn outside_manifest(
+    archive: &Archive,
+    options: &VerifyOptions,
+) -> Option<(PathBuf, Algorithm)> {
+    let path = manifest_path(archive, options)?;
+    if options.manifest.is_none() && !fs::exists(&path) {
+        return None;
+    }
+    let algorithm = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .and_then(|name| name.find("manifest-").and_then(|at| name.get(at..)))
+        .and_then(pack::manifest_algorithm)
+        .unwrap_or(Algorithm::Sha256);
+    Some((path, algorithm))
+}
+
+fn manifest_path(archive: &Archive, options: &VerifyOptions) -> Option<PathBuf> {
+    let beside = || beside_archive(archive, EXTERNAL_MANIFEST_SUFFIX);
+    options.manifest.clone().or_else(beside)
 }
 
 /// Returns whether a manifest must list the file.

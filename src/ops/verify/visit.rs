@@ -14,7 +14,7 @@ use crate::digest::{Algorithm, Digests, Hashers, Hashing, Lane, at_once, hash_si
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::pack::bag::{BAG_INFO, FETCH, PACKAGE_INFO};
-use crate::pack::{self, BAG_DECLARATION, Content, Inspector, Interner};
+use crate::pack::{self, BAG_DECLARATION, BLOCK_LIST, Content, Inspector, Interner};
 use crate::path;
 use crate::progress::Progress;
 
@@ -118,6 +118,25 @@ impl Visitor {
             return (Read { digests: None, rare: Some(Box::new(rare)) }, Content::Other);
         }
         Reading::new(self, member, progress).read(content)
+    }
+}
+
+impl Visitor {
+    /// Reads only the header of a file whose blocks were compared with their digests. `fault` is what they showed.
+    pub(super) fn look_at_header(
+        &self,
+        member: &Member,
+        fault: Option<Finding>,
+        archive: &Archive,
+    ) -> (Read, Content) {
+        let mut reading = Reading::new(self, member, archive.progress());
+        let looked = match archive.read(member) {
+            Ok(mut content) => reading.look(&mut content),
+            Err(error) => Err(Fault::Sink(error)),
+        };
+        reading.len = member.size;
+        reading.fault = fault.map(Box::new);
+        reading.finish(looked.map(|()| None))
     }
 }
 
@@ -286,13 +305,16 @@ fn below_top(path: &str) -> &str {
 /// Maximum size in bytes of the metadata or fetch list of a bag: a million lines.
 const MAX_TAG_FILE: u64 = 256 * 1024 * 1024;
 
-/// Returns the maximum number of bytes to keep of a file whose text is needed: manifests and tag files of a bag.
+/// Returns the maximum number of bytes to keep of a file whose text is needed: lists of digests and tag files of a bag.
 fn text_limit(path: &str) -> Option<u64> {
     let name = below_top(path);
     if name.contains('/') {
         return None;
     }
-    if pack::manifest_algorithm(name).is_some() || pack::tag_manifest_algorithm(name).is_some() {
+    let is_list = name == BLOCK_LIST
+        || pack::manifest_algorithm(name).is_some()
+        || pack::tag_manifest_algorithm(name).is_some();
+    if is_list {
         return Some(u64::MAX);
     }
     [BAG_DECLARATION, BAG_INFO, PACKAGE_INFO, FETCH].contains(&name).then_some(MAX_TAG_FILE)
