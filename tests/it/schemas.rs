@@ -460,6 +460,18 @@ fn faulty(home: &Path, outputs: &mut Outputs) {
     let none = home.join("none.zip");
     fs::write(&none, "PK, it said").unwrap();
     outputs.check("verify", 1, ra_pack().arg("verify").arg(&none));
+
+    // Targets that cannot be read, a shard, and logs with a line that cannot be read.
+    let log = home.join("audit.jsonl");
+    let mut verify = ra_pack();
+    verify.arg("verify").arg(home.join("no.zip")).arg(&none).arg("--log").arg(&log);
+    outputs.check("verify", 2, &mut verify);
+    let mut verify = ra_pack();
+    verify.arg("verify").arg(&archive).args(["--shard", "1/2", "--log"]).arg(&log);
+    outputs.check("verify", 0, &mut verify);
+    fs::write(&log, fs::read_to_string(&log).unwrap() + "{\n").unwrap();
+    let mut audit = ra_pack();
+    outputs.check("audit", 1, audit.arg("audit").arg(&log).args(["--max-age", "1d"]));
 }
 
 #[test]

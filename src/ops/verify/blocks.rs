@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::super::manifests::{self, MAX_MANIFEST, ManifestText, TagRules};
 use super::VerifyOptions;
 use super::proof::outside_manifest;
+use super::shard::Chosen;
 use super::visit::Visited;
 use crate::archive::{
     Archive, Copying, DataFault, Fault, Location, Member, MemberKind, Method, Sink, Stretch, copy,
@@ -56,8 +57,8 @@ pub(super) struct ListedBlocks {
     proved: HashSet<Arc<str>>,
 }
 
-/// Texts of the pack and their digests, by their names there.
-type Texts<'a> = HashMap<&'a str, (&'a [u8], Option<&'a Digests>)>;
+/// Texts of the pack, by their names there.
+type Texts<'a> = HashMap<&'a str, &'a [u8]>;
 
 impl ListedBlocks {
     /// Returns the list among the members that were read, if there is one. Problems become findings.
@@ -74,13 +75,13 @@ impl ListedBlocks {
             let text = read.rare.as_ref().and_then(|rare| rare.text.as_deref());
             if let Some((name, text)) = placement.relative(&member.name).zip(text) {
                 // If there are two, neither is certain; the scan reports them.
-                if texts.insert(name, (text, read.digests.as_ref())).is_some() {
+                if texts.insert(name, text).is_some() {
                     return Ok(None);
                 }
             }
         }
-        let Some((text, digests)) = texts.get(BLOCK_LIST).copied() else { return Ok(None) };
-        let declaration = texts.get(BAG_DECLARATION).map(|(text, _)| *text);
+        let Some(text) = texts.get(BLOCK_LIST).copied() else { return Ok(None) };
+        let declaration = texts.get(BAG_DECLARATION).copied();
         let rules = TagRules::of(placement.layout, declaration);
         let list = match BlockList::parse(rules.names, text) {
             None => return Ok(None),
@@ -93,15 +94,15 @@ impl ListedBlocks {
         // A bag is valid only if the digests of whole files are compared (RFC 8493, section 3).
         let is_proof = !options.full
             && placement.layout == Layout::Plain
-            && is_confirmed(&texts, rules, digests)
+            && is_confirmed(&texts, rules, text)
             && match outside_manifest(archive, options) {
                 None => true,
                 Some((path, algorithm)) => {
-                    let text = match piped {
+                    let manifest = match piped {
                         Some(piped) => piped.to_vec(),
                         None => fs::read_limited(&path, MAX_MANIFEST)?,
                     };
-                    confirms(&ManifestText::outside("", algorithm, rules.names, text), digests)
+                    confirms(&ManifestText::outside("", algorithm, rules.names, manifest), text)
                 }
             };
         let (placement, sizes, proved) = (placement.clone(), HashMap::new(), HashSet::new());
@@ -317,7 +318,7 @@ impl ListedBlocks {
     pub(super) fn compare_others(
         &self,
         archive: &Archive,
-        (all, jobs): (bool, usize),
+        (all, jobs, chosen): (bool, usize, &Chosen),
         mismatched: &HashSet<String>,
     ) -> Result<Vec<Finding>> {
         /// Maximum number of damaged files to read again. In a compressed tar, each needs all bytes before it.
@@ -333,7 +334,9 @@ impl ListedBlocks {
         for name in names {
             // A member that cannot be found has been reported.
             let Ok(Some(member)) = archive.find(name) else { continue };
-            if member.kind != MemberKind::File || self.sizes.get(name) != Some(&member.size) {
+            let fits =
+                member.kind == MemberKind::File && self.sizes.get(name) == Some(&member.size);
+            if !fits || !chosen.has(&member) {
                 continue;
             }
             let is_stored = member.method == Method::Stored && archive.stored(&member)?.is_some();
@@ -384,20 +387,20 @@ impl ListedBlocks {
 }
 
 /// Returns whether all manifests in a plain pack confirm the list, and at least one of them cannot be forged.
-fn is_confirmed(texts: &Texts<'_>, rules: TagRules, digests: Option<&Digests>) -> bool {
+fn is_confirmed(texts: &Texts<'_>, rules: TagRules, list: &[u8]) -> bool {
     let mut is_strong = false;
-    for (name, (text, _)) in texts {
+    for (name, text) in texts {
         let Some(algorithm) = pack::manifest_algorithm(name) else { continue };
         match ManifestText::decode(*name, algorithm, rules, *text) {
-            Ok(text) if confirms(&text, digests) => is_strong |= !algorithm.is_weak(),
+            Ok(text) if confirms(&text, list) => is_strong |= !algorithm.is_weak(),
             _ => return false,
         }
     }
     is_strong
 }
 
-/// Returns whether a manifest lists the list of block digests with one of these digests.
-fn confirms(text: &ManifestText<'_>, digests: Option<&Digests>) -> bool {
+/// Returns whether a manifest lists the list of block digests with the digest of this text.
+fn confirms(text: &ManifestText<'_>, list: &[u8]) -> bool {
     let Ok(path) = MemberPath::new(BLOCK_LIST) else { return false };
     let bytes = text.text();
     let read = |out: &mut [u8], at: u64| {
@@ -405,13 +408,13 @@ fn confirms(text: &ManifestText<'_>, digests: Option<&Digests>) -> bool {
         out.copy_from_slice(bytes.get(at..at.checked_add(out.len())?)?);
         Some(())
     };
-    let found = digests.and_then(|digests| digests.by(text.algorithm));
+    let found = Digests::of(&[text.algorithm], list).made_by(text.algorithm);
     let by_search = || bisect(text.algorithm, bytes.len() as u64, read, &path);
     let listed: Result<_, ManifestFault> = match by_search() {
         Some(digest) => Ok(Some(digest)),
         None => text.index().look_up(&path),
     };
-    found.is_some() && listed.is_ok_and(|listed| listed == found)
+    listed.is_ok_and(|listed| listed == Some(found))
 }
 
 /// The number of a member and of one of its blocks.

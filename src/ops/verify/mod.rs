@@ -1,23 +1,27 @@
 //! Verification of packs: container, manifests, digests, headers and descriptions. All problems are reported.
 
 mod blocks;
+mod each;
 mod lone;
 mod proof;
+mod report;
+mod shard;
 mod visit;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
-
-use serde::Serialize;
 
 pub use self::blocks::ProvedByBlocks;
+pub use self::each::{Verified, verify_each};
 pub(super) use self::proof::is_payload;
+pub use self::report::{Intact, TargetError, TargetErrorKind, Verdict, VerifyReport};
+pub use self::shard::{InvalidShard, Shard};
 
 use self::blocks::ListedBlocks;
 use self::proof::Proof;
+use self::report::Start;
+use self::shard::Chosen;
 use self::visit::{LargeFiles, Visited, Visitor};
-use super::bag::BagReport;
 use super::manifests::MAX_MANIFEST;
 use super::open::Pack;
 use super::scan::{check_values, placed};
@@ -25,11 +29,12 @@ use super::single_file::is_array_file;
 use crate::archive::{Archive, Container, Member, MemberKind, NameTable};
 use crate::digest::Algorithm;
 use crate::error::{Error, Result};
-use crate::finding::{self, Code, Finding, Severity, count_errors};
-use crate::fs;
-use crate::pack::{self, BLOCK_LIST, Content, Contents, Layout, MetadataCounts, Placement};
+use crate::finding::{self, Code, Finding};
+use crate::fs::{self, Stamp};
+use crate::pack::{self, BLOCK_LIST, Content, Contents, Placement};
 use crate::pipeline;
 use crate::progress::Progress;
+use crate::time::Timestamp;
 
 /// Options for [`verify`]: how much to read, and where the manifest is.
 #[derive(Debug, Clone, Default)]
@@ -46,108 +51,13 @@ pub struct VerifyOptions {
     pub strict: bool,
     /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
+    /// The shard of the files whose contents are read; all if `None`. The structure, headers and descriptions of the
+    /// whole pack are checked in every shard. The digest of the archive file itself is checked in none.
+    pub shard: Option<Shard>,
     /// Path of a manifest that is not next to the archive.
     pub manifest: Option<PathBuf>,
     /// Receives progress reports and cancels the operation.
     pub progress: Progress,
-}
-
-/// The problems of one target, and counts of its files.
-#[derive(Debug, Clone, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct VerifyReport {
-    /// Path of the archive or directory, as given.
-    pub target: PathBuf,
-    /// The container of the target; absent for an array file, and if it is not known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub container: Option<Container>,
-    /// The layout of the pack.
-    pub layout: Layout,
-    /// The checks of RFC 8493, section 3; absent if the target is not a bag. They ignore arrays and descriptions.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bag: Option<BagReport>,
-    /// Name of the metadata file of an RO-Crate at the root of the pack or of a bag's payload; absent if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ro_crate: Option<String>,
-    /// Whether every byte of every file was hashed and checked against a manifest, or against block digests that the
-    /// manifest confirms.
-    pub contents_read: bool,
-    /// Number of files.
-    pub members: u64,
-    /// Number of files that are arrays.
-    pub arrays: u64,
-    /// Size of all files in bytes.
-    pub bytes: u64,
-    /// Manifests that the files were checked against: names in the target, or paths outside it.
-    pub manifests: Vec<String>,
-    /// Signatures of the manifests: names in the target, or paths outside it. ra-pack does not check them; use the
-    /// program that made them.
-    pub signatures: Vec<String>,
-    /// Files that were compared with the digests of their blocks instead of the digest of the whole file; absent if there
-    /// are none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub blocks: Option<ProvedByBlocks>,
-    /// Files that are intact; absent if contents were not read, or there is no manifest.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub intact: Option<Intact>,
-    /// Number of arrays without units or names; absent if descriptions were not read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<MetadataCounts>,
-    /// Duration of the verification in seconds.
-    pub seconds: f64,
-    /// Errors and warnings, in the order of the members. The target is valid if none is an error.
-    pub findings: Vec<Finding>,
-}
-
-impl VerifyReport {
-    /// Returns whether there is no error. Warnings do not count.
-    pub fn is_valid(&self) -> bool {
-        count_errors(&self.findings) == 0
-    }
-}
-
-/// Files that agree with a manifest and have no error. They can be used even if the pack is not valid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct Intact {
-    /// Number of files, including descriptions and manifests.
-    pub members: u64,
-    /// Number of arrays among them whose header and description are also valid.
-    pub arrays: u64,
-    /// Size of these files in bytes.
-    pub bytes: u64,
-}
-
-impl Intact {
-    /// Counts the files without an error, which are `all` if there is no error. `files` are given by the names that
-    /// findings use. Their contents must have been read and checked against complete manifests.
-    fn count<'a>(
-        all: Self,
-        files: impl Iterator<Item = (&'a str, u64)>,
-        contents: &Contents,
-        findings: &[Finding],
-    ) -> Self {
-        let errors = || findings.iter().filter(|finding| finding.is_error());
-        if errors().next().is_none() {
-            return all;
-        }
-        let files_with_errors: HashSet<&str> =
-            errors().filter_map(|finding| finding.member.as_deref()).collect();
-        let arrays_with_errors: HashSet<&str> =
-            errors().filter_map(|finding| finding.array.as_deref()).collect();
-        let mut intact = Self::default();
-        for (name, size) in files.filter(|(name, _)| !files_with_errors.contains(name)) {
-            let is_intact = pack::is_array(name)
-                && contents.is_array(name)
-                && !arrays_with_errors.contains(name);
-            intact.members += 1;
-            intact.arrays += u64::from(is_intact);
-            intact.bytes = intact.bytes.saturating_add(size);
-        }
-        intact
-    }
 }
 
 /// Verifies an archive, a directory or an array file. An array file is verified with its description, and with the
@@ -172,17 +82,20 @@ impl Intact {
 /// # Ok::<(), ra_pack::Error>(())
 /// ```
 pub fn verify(target: impl AsRef<Path>, options: &VerifyOptions) -> Result<VerifyReport> {
-    let target = target.as_ref();
-    let start = Instant::now();
+    verify_from(target.as_ref(), options, Start::now())
+}
+
+fn verify_from(target: &Path, options: &VerifyOptions, start: Start) -> Result<VerifyReport> {
     if is_array_file(target)? {
-        return lone::verify(target, options);
+        return lone::verify(target, options, start);
     }
     match Pack::open_watched(target, &options.progress) {
-        Ok(pack) => pack.verify(options),
+        Ok(pack) => pack.verify_from(options, start),
         Err(Error::Damaged { finding, .. }) => {
-            let mut report = VerifyReport { target: target.to_owned(), ..VerifyReport::default() };
+            let mut report = VerifyReport::begin(target, options, start);
+            (report.length, report.modified) = length_and_time(fs::stamp(target).ok());
             report.findings.push(*finding);
-            Ok(finished(report, options, start))
+            Ok(report.finish(options, start))
         }
         Err(error) => Err(error),
     }
@@ -194,50 +107,58 @@ impl Pack {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the archive or a manifest that was named cannot be read.
+    /// [`Error::Io`] if the archive or a manifest that was named cannot be read, and [`Error::Unsupported`] for a shard
+    /// of a compressed tar.
     pub fn verify(&self, options: &VerifyOptions) -> Result<VerifyReport> {
+        self.verify_from(options, Start::now())
+    }
+
+    fn verify_from(&self, options: &VerifyOptions, start: Start) -> Result<VerifyReport> {
         if let Some((path, _)) = self.lone() {
-            return lone::verify(path, options);
+            return lone::verify(path, options, start);
         }
-        let (start, archive) = (Instant::now(), self.archive());
-        let target = archive.path().to_owned();
-        let mut report = VerifyReport { target, ..VerifyReport::default() };
+        let archive = self.archive();
+        let mut report = VerifyReport::begin(archive.path(), options, start);
+        let file = archive.file().filter(|file| file.is_at_path());
+        (report.length, report.modified) =
+            length_and_time(file.map(|file| file.stamp()).transpose()?);
+        if let Some(file) = archive.file() {
+            report.length = Some(file.len()?);
+        }
         let jobs = pipeline::jobs(options.jobs);
-        Verification { archive, options, jobs }.run(&mut report)?;
-        Ok(finished(report, options, start))
+        let chosen = Chosen::of(archive, options.shard)?;
+        Verification { archive, options, jobs, chosen: &chosen }.run(&mut report)?;
+        Ok(report.finish(options, start))
     }
 }
 
-fn finished(mut report: VerifyReport, options: &VerifyOptions, start: Instant) -> VerifyReport {
-    if options.strict {
-        for finding in &mut report.findings {
-            finding.severity = Severity::Error;
-        }
-    }
-    finding::sort(&mut report.findings);
-    finding::cut(&mut report.findings);
-    report.seconds = start.elapsed().as_secs_f64();
-    report
+/// Returns the length and the modification time in the metadata of a file.
+fn length_and_time(stamp: Option<Stamp>) -> (Option<u64>, Option<Timestamp>) {
+    (stamp.as_ref().map(Stamp::len), stamp.and_then(|stamp| stamp.time()))
 }
 
 struct Verification<'a> {
     archive: &'a Archive,
     options: &'a VerifyOptions,
     jobs: usize,
+    chosen: &'a Chosen,
 }
 
 impl Verification<'_> {
     fn run(&self, report: &mut VerifyReport) -> Result<()> {
         let progress = self.archive.progress();
-        let bytes = if self.options.fast { 0 } else { self.archive.bytes_to_read() };
+        let reads_all = !self.options.fast && self.chosen.is_all();
+        let bytes = if reads_all { self.archive.bytes_to_read() } else { 0 };
         progress.stage("checking", bytes, 0);
         let container = self.archive.container();
         let leaves_large = !self.archive.is_stream()
             && (container != Container::Directory || self.may_have_block_list());
         let fast = self.options.fast;
-        let visitor = Visitor::new(self.archive, leaves_large, fast, self.algorithms())?;
+        let visitor = Visitor::new(self.archive, leaves_large, self.algorithms())?;
         let mut scan = self.archive.scan_keeping(self.jobs, &|member, content| {
-            Visited::new(member, content.map(|content| visitor.visit(member, content, progress)))
+            let reads = !fast && self.chosen.has(member);
+            let read = |content| visitor.visit(member, content, reads, progress);
+            Visited::new(member, content.map(read))
         })?;
         let placement = Placement::detect(&scan.members.iter().map(|(member, _)| &*member.name));
         let piped = self.options.manifest.as_deref().map(|path| fs::read_once(path, MAX_MANIFEST));
@@ -282,9 +203,11 @@ impl Verification<'_> {
         let members = &members[..];
         progress.check()?;
         let names = NameTable::new(members.iter().map(|member| (&*member.name, member.kind)));
-        let Self { archive, options, jobs } = *self;
+        let Self { archive, options, jobs, chosen } = *self;
         let (placement, names, texts) = (&placement, &names, BTreeMap::new());
-        Proof { archive, options, jobs, placement, members, names, texts, piped }.run(report)?;
+        let proof =
+            Proof { archive, options, jobs, chosen, placement, members, names, texts, piped };
+        proof.run(report)?;
         progress.check()?;
         if let Some(blocks) = &blocks {
             report.blocks = blocks.proved();
@@ -303,7 +226,7 @@ impl Verification<'_> {
             report.findings.append(&mut of_contents);
         }
         name_arrays(&mut report.findings, &contents);
-        if report.contents_read {
+        if report.contents_read && self.chosen.is_all() {
             let files = members.iter().filter(|member| member.kind == MemberKind::File);
             let files = files.map(|member| (placement.shown(&member.name), member.size));
             let all =
@@ -374,7 +297,7 @@ impl Verification<'_> {
         let damaged =
             findings.iter().filter(is_damage).filter_map(|finding| finding.member.clone());
         let damaged: HashSet<String> = damaged.collect();
-        let how = (self.options.full, self.jobs);
+        let how = (self.options.full, self.jobs, self.chosen);
         let mut found = blocks.compare_others(self.archive, how, &damaged)?;
         finding::rename(&mut found, |name| placement.shown(name));
         findings.append(&mut found);

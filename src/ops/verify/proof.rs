@@ -10,10 +10,11 @@ use super::super::manifests::{
     self, MAX_MANIFEST, ManifestText, NamedManifest, PresentFiles, TagRules, beside_archive,
     signatures_of,
 };
+use super::shard::Chosen;
 use super::visit::Visited;
 use super::{VerifyOptions, VerifyReport};
 use crate::archive::{Archive, Container, MemberKind, NameTable, check_names};
-use crate::digest::Algorithm;
+use crate::digest::{Algorithm, Digest};
 use crate::error::Result;
 use crate::finding::{self, Code, Finding};
 use crate::fs::{self, File};
@@ -29,6 +30,8 @@ pub(super) struct Proof<'a> {
     pub(super) archive: &'a Archive,
     pub(super) options: &'a VerifyOptions,
     pub(super) jobs: usize,
+    /// The files whose contents were read.
+    pub(super) chosen: &'a Chosen,
     pub(super) placement: &'a Placement,
     pub(super) members: &'a [Visited],
     pub(super) names: &'a NameTable,
@@ -68,6 +71,7 @@ impl Proof<'_> {
         let of_pack = names.names().filter_map(|name| placement.relative(name));
         report.signatures = self.signatures(&of_pack, findings);
         self.check_archive_digest(findings)?;
+        report.manifest_digest = self.manifest_digest();
         let exact = self.exact_manifest()?;
         if let Some(name) = exact.as_ref().filter(|_| placement.layout == Layout::Plain) {
             report.manifests.push(name.clone());
@@ -84,6 +88,16 @@ impl Proof<'_> {
         let of_manifests = report.findings.get_mut(before..).unwrap_or_default();
         finding::rename(of_manifests, |name| placement.shown_relative(name));
         Ok(())
+    }
+
+    /// Returns the SHA-256 of the strongest manifest in the pack.
+    fn manifest_digest(&self) -> Option<Digest> {
+        let manifests = self.texts.iter().filter_map(|(name, text)| {
+            let algorithm = pack::manifest_algorithm(name)?;
+            Some((algorithm, *text))
+        });
+        let strongest = manifests.max_by_key(|(algorithm, _)| *algorithm);
+        strongest.map(|(_, text)| Digest::sha256(text))
     }
 
     /// Returns the name of the metadata file of an RO-Crate at the root of the pack or of a bag's payload.
@@ -120,7 +134,7 @@ impl Proof<'_> {
             let name = placement.relative(name);
             name.is_some_and(|name| is_payload(placement, name))
         };
-        if self.options.fast || !is_usual || !names().any(is_payload) {
+        if self.options.fast || !self.chosen.is_all() || !is_usual || !names().any(is_payload) {
             return Ok(None);
         }
         let encoding = if is_bag { NameEncoding::Percent } else { NameEncoding::Gnu };
@@ -189,9 +203,11 @@ impl Proof<'_> {
         of_files.into_iter().map(|(name, _)| name).collect()
     }
 
-    /// Checks the archive file against its digest, if there is one.
+    /// Checks the archive file against its digest, if there is one. A shard of the files does not need the whole
+    /// archive, which may take hours to read.
     fn check_archive_digest(&self, findings: &mut Vec<Finding>) -> Result<()> {
-        if self.archive.container() == Container::Directory || self.options.fast {
+        let reads_all = !self.options.fast && self.chosen.is_all();
+        if self.archive.container() == Container::Directory || !reads_all {
             return Ok(());
         }
         let Some(path) = beside_archive(self.archive, ARCHIVE_DIGEST_SUFFIX) else { return Ok(()) };
@@ -252,7 +268,7 @@ impl Proof<'_> {
             }
         }
         if exact.is_none() {
-            payload.extend(self.external_manifest(&payload, rules.names, &mut report.findings)?);
+            payload.extend(self.external_manifest(&payload, rules.names, report)?);
         }
         // The manifest is at the end of the archive.
         let is_cut_off = report
@@ -337,14 +353,15 @@ impl Proof<'_> {
         if self.options.fast || wanted.is_empty() {
             return Ok(());
         }
-        let scan = self.archive.scan_files(self.jobs, |_, content| {
-            manifests::digest_reader(content, &wanted, || ())
+        let scan = self.archive.scan_files(self.jobs, |member, content| {
+            let read = || manifests::digest_reader(content, &wanted, || ());
+            self.chosen.has(member).then(read)
         })?;
         for (member, more) in scan.members {
             let Some(name) = self.placement.relative(&member.name) else { continue };
             // A file that could not be read has been reported.
             let Some(Some(digests)) = present.get_mut(name) else { continue };
-            match more {
+            match more.flatten() {
                 Some(Ok(more)) => *digests = Cow::Owned(digests.and(&more)),
                 Some(Err(error)) => findings.push(manifests::unreadable(name, error)?),
                 None => {}
@@ -358,8 +375,9 @@ impl Proof<'_> {
         &self,
         inner: &[NamedManifest],
         names: NameEncoding,
-        findings: &mut Vec<Finding>,
+        report: &mut VerifyReport,
     ) -> Result<Option<NamedManifest>> {
+        let findings = &mut report.findings;
         let Some((path, algorithm)) = self.outside_manifest() else { return Ok(None) };
         let name = path.to_string_lossy().into_owned();
         // An exact copy of the manifest inside adds nothing.
@@ -373,6 +391,7 @@ impl Proof<'_> {
             Some(piped) => piped.clone(),
             None => fs::read_limited(&path, MAX_MANIFEST)?,
         };
+        report.manifest_digest.get_or_insert_with(|| Digest::sha256(&text));
         let before = findings.len();
         let external = ManifestText::outside(name, algorithm, names, text).parse(findings);
         if self.options.manifest.is_some() {

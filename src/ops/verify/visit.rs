@@ -67,7 +67,6 @@ impl Visited {
 
 /// Reads files: each completely, or only headers and descriptions.
 pub(super) struct Visitor {
-    pub(super) fast: bool,
     pub(super) algorithms: Vec<Algorithm>,
     /// Whether large files are left for [`LargeFiles`].
     leaves_large: bool,
@@ -83,11 +82,9 @@ impl Visitor {
     pub(super) fn new(
         archive: &Archive,
         leaves_large: bool,
-        fast: bool,
         algorithms: Vec<Algorithm>,
     ) -> Result<Self> {
         Ok(Self {
-            fast,
             algorithms,
             leaves_large,
             kept: AtomicU64::new(0),
@@ -102,22 +99,24 @@ impl Visitor {
         (self.kept.load(Ordering::Relaxed) > self.longest).then_some(self.longest)
     }
 
-    /// Reads one file, unless it is large and faster to read together with others.
+    /// Reads one file, or only its header or description. Leaves out a large file that is faster to read together with
+    /// others.
     pub(super) fn visit(
         &self,
         member: &Member,
         content: &mut dyn BufRead,
+        reads_all: bool,
         progress: &Progress,
     ) -> (Read, Content) {
         if !path::is_valid(&member.name) {
             return (Read { digests: None, rare: None }, Content::Other);
         }
-        let is_large = self.leaves_large && !self.fast && member.packed_size > LARGE;
+        let is_large = self.leaves_large && reads_all && member.packed_size > LARGE;
         if is_large && text_limit(&member.name).is_none() {
             let rare = Rare { large: Some(member.clone()), ..Rare::default() };
             return (Read { digests: None, rare: Some(Box::new(rare)) }, Content::Other);
         }
-        Reading::new(self, member, progress).read(content)
+        Reading::new(self, member, reads_all, progress).read(content)
     }
 }
 
@@ -129,7 +128,7 @@ impl Visitor {
         fault: Option<Finding>,
         archive: &Archive,
     ) -> (Read, Content) {
-        let mut reading = Reading::new(self, member, archive.progress());
+        let mut reading = Reading::new(self, member, false, archive.progress());
         let looked = match archive.read(member) {
             Ok(mut content) => reading.look(&mut content),
             Err(error) => Err(Fault::Sink(error)),
@@ -150,7 +149,7 @@ pub(super) struct LargeFiles<'v> {
 impl LargeFiles<'_> {
     fn reading(&self, position: usize) -> Reading<'_> {
         let member = self.members.get(position).expect("the position is that of a member");
-        Reading::new(self.visitor, member, self.progress)
+        Reading::new(self.visitor, member, true, self.progress)
     }
 }
 
@@ -196,6 +195,7 @@ impl Revisit for LargeFiles<'_> {
 struct Reading<'r> {
     visitor: &'r Visitor,
     member: &'r Member,
+    reads_all: bool,
     progress: &'r Progress,
     inspector: Inspector,
     limit: Option<u64>,
@@ -205,20 +205,25 @@ struct Reading<'r> {
 }
 
 impl<'r> Reading<'r> {
-    fn new(visitor: &'r Visitor, member: &'r Member, progress: &'r Progress) -> Self {
+    fn new(
+        visitor: &'r Visitor,
+        member: &'r Member,
+        reads_all: bool,
+        progress: &'r Progress,
+    ) -> Self {
         let limit = text_limit(&member.name);
         let (text, len, fault) = (limit.map(|_| Vec::new()), 0, None);
         let inspector = Inspector::within(&member.name, &visitor.allowance);
-        Self { visitor, member, progress, inspector, limit, text, len, fault }
+        Self { visitor, member, reads_all, progress, inspector, limit, text, len, fault }
     }
 
     /// Reads the whole file, or as much as is needed.
     fn read(mut self, content: &mut dyn BufRead) -> (Read, Content) {
-        let digests = if self.visitor.fast {
-            self.look(content).map(|()| None)
-        } else {
+        let digests = if self.reads_all {
             copy(content, &self.visitor.algorithms, Hashing::Here, |block| self.take(block))
                 .map(Some)
+        } else {
+            self.look(content).map(|()| None)
         };
         self.finish(digests)
     }
@@ -243,7 +248,8 @@ impl<'r> Reading<'r> {
 
     /// Returns the results after reading.
     fn finish(self, read: Result<Option<Digests>, Fault>) -> (Read, Content) {
-        let Self { visitor, member, progress, inspector, text, len, mut fault, .. } = self;
+        let Self { visitor, member, reads_all, progress, inspector, text, len, mut fault, .. } =
+            self;
         let mut refused = None;
         let digests = read.unwrap_or_else(|error| {
             let found = match error {
@@ -257,7 +263,7 @@ impl<'r> Reading<'r> {
             None
         });
         progress.done(1);
-        let file_len = if visitor.fast || fault.is_some() { member.size } else { len };
+        let file_len = if !reads_all || fault.is_some() { member.size } else { len };
         let is_rare = text.is_some() || fault.is_some() || refused.is_some();
         let content = inspector.finish_interned(&member.name, file_len, &visitor.interner);
         let rare = || Box::new(Rare { text, large: None, fault, refused });
