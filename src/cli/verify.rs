@@ -82,8 +82,8 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "LIMIT", value_parser = args::budget)]
     budget: Option<Budget>,
 
-    /// Verify shard I of N: of several targets, or of the files of a single one. Shards are equal by size and the same
-    /// on every machine.
+    /// Verify shard I of N: of several targets, or of the contents of a single one. Shards are equal by size and the
+    /// same on every machine. A large file is in several shards if its pack has block digests.
     #[arg(long, value_name = "I/N", conflicts_with = "fast")]
     shard: Option<Shard>,
 

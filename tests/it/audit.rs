@@ -343,7 +343,7 @@ fn the_newest_results_decide_on_the_state() {
     let missing = json!({"error": {"kind": "missing", "message": "cannot open it"}});
     let denied = json!({"error": {"kind": "permission_denied", "message": "cannot read it"}});
     let shard = |shard: &str, digest: &str| json!({"shard": shard, "manifest_digest": digest});
-    let bad_share = json!({"shard": "1/2", "findings": error["findings"]});
+    let bad_shard = json!({"shard": "1/2", "findings": error["findings"]});
     let (jan, feb, mar) = ("2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z");
     let cases: &[(&str, &[String])] = &[
         ("good", &[line("t", jan, "not_valid", &error), line("t", feb, "valid", &json!({}))]),
@@ -377,10 +377,10 @@ fn the_newest_results_decide_on_the_state() {
         ),
         (
             "bad",
-            &[line("t", feb, "valid", &shard("2/2", "a")), line("t", mar, "not_valid", &bad_share)],
+            &[line("t", feb, "valid", &shard("2/2", "a")), line("t", mar, "not_valid", &bad_shard)],
         ),
         // A complete verification after the error.
-        ("good", &[line("t", feb, "not_valid", &bad_share), line("t", mar, "valid", &json!({}))]),
+        ("good", &[line("t", feb, "not_valid", &bad_shard), line("t", mar, "valid", &json!({}))]),
         // Shards in progress do not replace an earlier result, but those of another manifest do.
         (
             "good",

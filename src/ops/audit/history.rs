@@ -97,8 +97,8 @@ impl History {
 }
 
 impl TargetHistory {
-    /// Returns the last complete verification without errors. Shards count when all of them have no errors and have
-    /// checked the same manifest.
+    /// Returns the last complete verification without errors. Shards count when all of them have no errors, have
+    /// checked the same manifest, and were made in the same way.
     pub(super) fn last_good(&self) -> Option<GoodRun<'_>> {
         self.sets().filter_map(|set| set.good()).max_by_key(|good| good.started)
     }
@@ -154,7 +154,7 @@ impl TargetHistory {
 pub(super) enum OpenShards {
     /// These have no result without errors.
     Without(Vec<Shard>),
-    /// They have checked different manifests.
+    /// They have checked different manifests, or only some have divided large files.
     Disagree,
 }
 
@@ -175,8 +175,11 @@ impl<'h> Set<'h> {
             self.shards.iter().map(|(_, shard)| shard.last_good()).collect();
         let entries = entries.filter(|entries| entries.len() as u64 == u64::from(self.count))?;
         let first = entries.iter().min_by_key(|entry| entry.started)?;
+        // If only some runs divided large files, some blocks may be in no shard.
         let same = |entry: &&Entry| {
-            entry.manifest_digest == first.manifest_digest && entry.length == first.length
+            entry.manifest_digest == first.manifest_digest
+                && entry.length == first.length
+                && entry.shard_block_size == first.shard_block_size
         };
         let agree = entries.iter().all(same);
         // The file that the shards verified last is the one that is there now.

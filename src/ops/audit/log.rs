@@ -76,6 +76,7 @@ pub(super) struct Entry {
     pub(super) length: Option<u64>,
     pub(super) modified: Option<Timestamp>,
     pub(super) manifest_digest: Option<String>,
+    pub(super) shard_block_size: Option<u64>,
     /// Why the target is not valid, and the codes of its errors.
     pub(super) reason: Option<String>,
     pub(super) codes: Vec<String>,
@@ -112,6 +113,7 @@ struct Stored {
     length: Option<u64>,
     modified: Option<Timestamp>,
     manifest_digest: Option<String>,
+    shard_block_size: Option<u64>,
     findings: Vec<StoredFinding>,
 }
 
@@ -155,6 +157,7 @@ impl Stored {
             length: self.length,
             modified: self.modified,
             manifest_digest: self.manifest_digest,
+            shard_block_size: self.shard_block_size,
             reason,
             codes: codes.into_keys().map(str::to_owned).collect(),
         };

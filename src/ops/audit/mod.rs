@@ -87,7 +87,7 @@ pub enum AuditState {
     Missing,
     /// The target could not be read at the last verification.
     Unreadable,
-    /// Shards of the target were verified without errors, but against different manifests.
+    /// Shards of the target were verified without errors, but against different manifests or with different options.
     Disagreeing,
     /// The last verification found no manifest, or did not read the contents.
     NotVerified,
@@ -244,7 +244,8 @@ fn state(
     }
     match known.open_shards(good) {
         Some(OpenShards::Disagree) => {
-            let reason = "its shards were verified against different manifests";
+            let reason =
+                "its shards were verified against different manifests, or with different options";
             return (AuditState::Disagreeing, Some(reason.to_owned()));
         }
         Some(OpenShards::Without(shards)) if good.is_none() => {

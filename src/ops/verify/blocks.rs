@@ -41,7 +41,7 @@ pub struct ProvedByBlocks {
     pub block_size: u64,
     /// Number of files whose blocks were compared with their digests.
     pub files: u64,
-    /// Size of these files in bytes.
+    /// Size of these blocks in bytes: of all blocks of the files, or of those in the shard.
     pub bytes: u64,
 }
 
@@ -53,8 +53,8 @@ pub(super) struct ListedBlocks {
     sizes: HashMap<String, u64>,
     /// Whether every manifest that is used confirms the list, so that it can replace the digests of whole files.
     is_proof: bool,
-    /// The members that were compared.
-    proved: HashSet<Arc<str>>,
+    /// The members that were compared, and how many bytes of each.
+    proved: HashMap<Arc<str>, u64>,
 }
 
 /// Texts of the pack, by their names there.
@@ -105,7 +105,7 @@ impl ListedBlocks {
                     confirms(&ManifestText::outside("", algorithm, rules.names, manifest), text)
                 }
             };
-        let (placement, sizes, proved) = (placement.clone(), HashMap::new(), HashSet::new());
+        let (placement, sizes, proved) = (placement.clone(), HashMap::new(), HashMap::new());
         let mut this = Self { list, placement, sizes, is_proof, proved };
         this.fit(members, findings);
         Ok(Some(this))
@@ -177,31 +177,47 @@ impl ListedBlocks {
         self.list.blocks(name).unwrap_or_default()
     }
 
-    /// Adds members that were compared.
-    pub(super) fn count(&mut self, members: &[Member]) {
-        self.proved.extend(members.iter().map(|member| Arc::clone(&member.name)));
+    /// Returns the numbers of the blocks of a member that are read.
+    fn chosen(&self, member: &Member, chosen: &Chosen) -> Range<usize> {
+        chosen.blocks(member, self.list.block_size(), self.digests(member).len())
+    }
+
+    /// Returns the number of bytes per block if files are divided by their blocks.
+    pub(super) fn divides(&self) -> Option<u64> {
+        self.is_proof.then(|| self.list.block_size())
+    }
+
+    /// Adds members whose chosen blocks were compared.
+    pub(super) fn count(&mut self, members: &[Member], chosen: &Chosen) {
+        for member in members {
+            let blocks = self.chosen(member, chosen);
+            let bytes = self.offset(member, blocks.end) - self.offset(member, blocks.start);
+            self.proved.insert(Arc::clone(&member.name), bytes);
+        }
     }
 
     /// Returns the number and size of the members that were compared; `None` if there are none.
     pub(super) fn proved(&self) -> Option<ProvedByBlocks> {
-        let sizes = self.proved.iter().filter_map(|name| self.sizes.get(&**name));
-        let bytes = sizes.copied().fold(0, u64::saturating_add);
-        let (files, block_size) = (self.proved.len() as u64, self.list.block_size());
+        let sizes = self.proved.values().copied().filter(|bytes| *bytes > 0);
+        let (files, bytes) =
+            sizes.fold((0, 0_u64), |(files, sum), bytes| (files + 1, sum.saturating_add(bytes)));
+        let block_size = self.list.block_size();
         (files > 0).then_some(ProvedByBlocks { block_size, files, bytes })
     }
 
-    /// Hashes the blocks of stored members on all jobs. Returns a finding for each member that is damaged, in their
-    /// order.
+    /// Hashes the chosen blocks of stored members on all jobs. Returns a finding for each member that is damaged, in
+    /// their order.
     pub(super) fn check(
         &self,
         archive: &Archive,
         members: &[Member],
+        chosen: &Chosen,
         jobs: usize,
     ) -> Result<Vec<Option<Finding>>> {
-        let counts = members.iter().map(|member| self.digests(member).len());
-        let total = counts.clone().sum();
+        let chosen = members.iter().map(|member| self.chosen(member, chosen));
+        let total = chosen.clone().map(|blocks| blocks.len()).sum();
         let blocks =
-            counts.enumerate().flat_map(|(number, count)| (0..count).map(move |at| (number, at)));
+            chosen.enumerate().flat_map(|(number, blocks)| blocks.map(move |at| (number, at)));
         let width = width(at_once(&[Algorithm::Sha256]), total, jobs);
         let queue = Mutex::new(blocks);
         let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -254,9 +270,12 @@ impl ListedBlocks {
 
     /// Returns the bytes of a block in its file.
     fn range(&self, member: &Member, block: usize) -> Range<u64> {
-        let size = self.list.block_size();
-        let start = size.saturating_mul(block as u64).min(member.size);
-        start..start.saturating_add(size).min(member.size)
+        self.offset(member, block)..self.offset(member, block.saturating_add(1))
+    }
+
+    /// Returns where a block begins, or where the file ends.
+    fn offset(&self, member: &Member, block: usize) -> u64 {
+        self.list.block_size().saturating_mul(block as u64).min(member.size)
     }
 
     /// Compares one block with its digest.
@@ -283,10 +302,11 @@ impl ListedBlocks {
 
     /// Returns the finding about the blocks of one member.
     fn finding(&self, member: &Member, hashed: impl Iterator<Item = Hashed>) -> Option<Finding> {
-        let (mut damaged, mut unreadable) = (Vec::new(), None);
+        let (mut damaged, mut unreadable, mut count) = (Vec::new(), None, 0_usize);
         let mut checksum = crc32fast::Hasher::new();
         for Hashed { label, state, checksum: of_block } in hashed {
             checksum.combine(&of_block);
+            count += 1;
             match state {
                 BlockState::Intact => {}
                 BlockState::Damaged => damaged.push(label.1 as u64),
@@ -301,6 +321,8 @@ impl ListedBlocks {
         }
         let found = checksum.finalize();
         match member.location {
+            // The blocks of a divided file are not all here.
+            _ if count < self.digests(member).len() => None,
             Location::Packed { crc: expected, .. } if expected != found => {
                 let fault = DataFault::Checksum { expected, found };
                 Some(manifests::data_finding(&member.name, &fault.into()))
@@ -325,7 +347,7 @@ impl ListedBlocks {
         const MOST: usize = 32;
         let is_mismatched = |name: &str| mismatched.contains(self.placement.shown(name));
         let mut names: Vec<&str> = self.sizes.keys().map(String::as_str).collect();
-        names.retain(|name| !self.proved.contains(*name) && (all || is_mismatched(name)));
+        names.retain(|name| !self.proved.contains_key(*name) && (all || is_mismatched(name)));
         names.sort_unstable();
         if !all {
             names.truncate(MOST);
@@ -343,7 +365,7 @@ impl ListedBlocks {
             if is_stored { stored.push(member) } else { others.push(member) }
         }
         others.sort_unstable_by_key(Member::start);
-        let mut found = self.check(archive, &stored, jobs)?;
+        let mut found = self.check(archive, &stored, &Chosen::All, jobs)?;
         for member in &others {
             found.push(self.check_stream(archive, member)?);
         }

@@ -20,7 +20,7 @@ pub(super) fn verify(target: &Path, options: &VerifyOptions, start: Start) -> Re
     let single_file = single_file::gather(target, None)?;
     single_file.refuse_other_formats(target)?;
     let mut report = VerifyReport::begin(target, options, start);
-    // An array file has no shares: each run reads all of it.
+    // An array file has no shards: each run reads all of it.
     report.shard = None;
     report.arrays = 1;
     (report.length, report.modified) = length_and_time(Some(fs::stamp(target)?));

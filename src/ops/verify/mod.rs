@@ -20,7 +20,7 @@ pub use self::shard::{InvalidShard, Shard};
 use self::blocks::ListedBlocks;
 use self::proof::Proof;
 use self::report::Start;
-use self::shard::Chosen;
+use self::shard::{Chosen, Extent};
 use self::visit::{LargeFiles, Visited, Visitor};
 use super::manifests::MAX_MANIFEST;
 use super::open::Pack;
@@ -51,8 +51,10 @@ pub struct VerifyOptions {
     pub strict: bool,
     /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
-    /// The shard of the files whose contents are read; all if `None`. The structure, headers and descriptions of the
-    /// whole pack are checked in every shard. The digest of the archive file itself is checked in none.
+    /// The shard of the contents that is read; everything if `None`. A file belongs to one shard; a large file that block
+    /// digests prove is divided by its blocks. The structure, headers and descriptions of the whole pack are checked in
+    /// every shard. The digest of the archive file itself is checked in none, and neither is the CRC-32 of a divided
+    /// file.
     pub shard: Option<Shard>,
     /// Path of a manifest that is not next to the archive.
     pub manifest: Option<PathBuf>,
@@ -156,8 +158,8 @@ impl Verification<'_> {
         let fast = self.options.fast;
         let visitor = Visitor::new(self.archive, leaves_large, self.algorithms())?;
         let mut scan = self.archive.scan_keeping(self.jobs, &|member, content| {
-            let reads = !fast && self.chosen.has(member);
-            let read = |content| visitor.visit(member, content, reads, progress);
+            let extent = if fast { Extent::Header } else { self.chosen.extent(member) };
+            let read = |content| visitor.visit(member, content, extent, progress);
             Visited::new(member, content.map(read))
         })?;
         let placement = Placement::detect(&scan.members.iter().map(|(member, _)| &*member.name));
@@ -211,6 +213,7 @@ impl Verification<'_> {
         progress.check()?;
         if let Some(blocks) = &blocks {
             report.blocks = blocks.proved();
+            report.shard_block_size = blocks.divides().filter(|_| !chosen.is_all());
             self.compare_other_blocks(blocks, placement, &mut report.findings)?;
         }
         contents.forget_repetition();
@@ -259,8 +262,11 @@ impl Verification<'_> {
                 })
                 .unzip();
             let proved = |member: &Member| blocks.as_ref().is_some_and(|all| all.prove(member));
-            let (of_blocks, wanted): (Vec<usize>, Vec<usize>) =
+            let (of_blocks, others): (Vec<usize>, Vec<usize>) =
                 (0..members.len()).partition(|at| members.get(*at).is_some_and(proved));
+            let is_whole = |at: &usize| members.get(*at).is_some_and(|it| self.chosen.has(it));
+            let (wanted, elsewhere): (Vec<usize>, Vec<usize>) =
+                others.into_iter().partition(is_whole);
             let progress = self.archive.progress();
             let visit = LargeFiles { visitor, members: &members, progress };
             let found = self.archive.revisit_by(&members, &wanted, self.jobs, &visit)?;
@@ -268,14 +274,17 @@ impl Verification<'_> {
             if let Some(blocks) = &mut blocks {
                 let proved = of_blocks.iter().filter_map(|at| members.get(*at).cloned());
                 let proved: Vec<Member> = proved.collect();
-                let faults = blocks.check(self.archive, &proved, self.jobs)?;
+                let faults = blocks.check(self.archive, &proved, self.chosen, self.jobs)?;
                 let looked = proved.iter().zip(faults);
                 let looked = looked
                     .map(|(member, fault)| visitor.look_at_header(member, fault, self.archive));
                 found.extend(of_blocks.into_iter().zip(looked));
-                blocks.count(&proved);
-                found.sort_unstable_by_key(|(at, _)| *at);
+                blocks.count(&proved, self.chosen);
             }
+            found.extend(elsewhere.into_iter().filter_map(|at| {
+                Some((at, visitor.look_at_header(members.get(at)?, None, self.archive)))
+            }));
+            found.sort_unstable_by_key(|(at, _)| *at);
             for ((read, content), (_, found)) in large.into_iter().zip(found) {
                 (*read, *content) = found;
             }

@@ -44,9 +44,13 @@ pub struct VerifyReport {
     pub version: String,
     /// Name of the machine; null if it is not known.
     pub host: Option<String>,
-    /// The shard of the files whose contents were read, such as `2/8`; null if all were.
+    /// The shard of the contents that were read, such as `2/8`; null if all were.
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub shard: Option<Shard>,
+    /// Bytes per block if large files were divided between the shards by their block digests; absent if each file
+    /// belongs to one shard.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shard_block_size: Option<u64>,
     /// Size of the archive file in bytes; null for a directory, and if it cannot be opened.
     pub length: Option<u64>,
     /// Modification time of the archive file; null for a directory, and if it cannot be opened.

@@ -68,20 +68,25 @@ impl Shard {
     /// Returns the numbers of the items in the shard: those that begin in its part of all bytes. An item with several
     /// times the bytes of a shard leaves other shards empty.
     pub(crate) fn of_items(self, bytes: &[u64]) -> Range<usize> {
-        /// The work for an item of 0 bytes, in bytes: opening it takes as long as hashing this many.
-        const EACH: u64 = 64 << 10;
-        let weights = || bytes.iter().map(|bytes| bytes.saturating_add(EACH));
-        let total = weights().fold(0, u64::saturating_add);
-        let begins = weights().scan(0_u64, |end, weight| {
-            let begin = *end;
-            *end = begin.saturating_add(weight);
-            Some(begin)
-        });
-        let begins: Vec<u64> = begins.collect();
+        let (begins, total) = begins(bytes.iter().copied());
         let part = self.part(total);
         let first = |offset: u64| begins.partition_point(|begin| *begin < offset);
         first(part.start)..first(part.end)
     }
+}
+
+/// Returns where each of several items begins if they are one after the other, and where the last one ends.
+fn begins(bytes: impl Iterator<Item = u64>) -> (Vec<u64>, u64) {
+    /// The work for an item of 0 bytes, in bytes: opening it takes as long as hashing this many.
+    const EACH: u64 = 64 << 10;
+    let mut end = 0_u64;
+    let begins = bytes.map(|bytes| {
+        let begin = end;
+        end = end.saturating_add(bytes).saturating_add(EACH);
+        begin
+    });
+    let begins = begins.collect();
+    (begins, end)
 }
 
 impl fmt::Display for Shard {
@@ -115,16 +120,24 @@ impl<'de> Deserialize<'de> for Shard {
     }
 }
 
-/// The files of a pack whose contents a run reads.
+/// The bytes of a pack that a run reads. A file belongs to the part in which it begins, and so does each block of a file
+/// that is divided.
 pub(super) enum Chosen {
     All,
-    /// The members of an archive that begin at these offsets.
+    /// Bytes of an archive.
     At(Range<u64>),
-    /// The files of a directory from a name up to another one, which is not included.
-    Named(Range<Arc<str>>),
-    /// The files of a directory from a name on.
-    From(Arc<str>),
-    Nothing,
+    /// Bytes of the files of a directory, one after the other: their names, sorted, and where each begins.
+    Files(Range<u64>, Vec<(Arc<str>, u64)>),
+}
+
+/// How much of the content of a file a run reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// The header or the description.
+    Header,
+    /// Some blocks if the file can be divided, otherwise the header.
+    Blocks,
+    All,
 }
 
 impl Chosen {
@@ -143,26 +156,52 @@ impl Chosen {
         if archive.container() != Container::Directory {
             return Ok(Self::At(shard.part(archive.bytes_to_read())));
         }
-        let members = archive.members()?;
-        let bytes: Vec<u64> = members.iter().map(|member| member.size).collect();
-        let Range { start, end } = shard.of_items(&bytes);
-        let name = |number: usize| members.get(number).map(|member| Arc::clone(&member.name));
-        Ok(match (name(start), name(end)) {
-            _ if start == end => Self::Nothing,
-            (Some(first), Some(after)) => Self::Named(first..after),
-            (Some(first), None) => Self::From(first),
-            (None, _) => Self::Nothing,
-        })
+        let mut members = archive.members()?;
+        members.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+        let (begins, total) = begins(members.iter().map(|member| member.size));
+        let names = members.into_iter().map(|member| member.name);
+        Ok(Self::Files(shard.part(total), names.zip(begins).collect()))
     }
 
-    /// Returns whether the content of this member is read.
+    /// Returns how much of the content of this member is read.
+    pub(super) fn extent(&self, member: &Member) -> Extent {
+        match self.place(member) {
+            None => Extent::All,
+            Some((part, begin)) if part.contains(&begin) => Extent::All,
+            Some((part, begin)) => {
+                let end = begin.saturating_add(member.size);
+                let touches = begin < part.start && part.start < end && !part.is_empty();
+                if touches { Extent::Blocks } else { Extent::Header }
+            }
+        }
+    }
+
+    /// Returns whether the whole content of this member is read if it is not divided.
     pub(super) fn has(&self, member: &Member) -> bool {
+        self.extent(member) == Extent::All
+    }
+
+    /// Returns the numbers of the blocks that are read of a member with `count` blocks that is divided.
+    pub(super) fn blocks(&self, member: &Member, block_size: u64, count: usize) -> Range<usize> {
+        let Some((part, begin)) = self.place(member) else { return 0..count };
+        let before = |offset: u64| {
+            let blocks = offset.saturating_sub(begin).div_ceil(block_size);
+            usize::try_from(blocks).map_or(count, |blocks| blocks.min(count))
+        };
+        before(part.start)..before(part.end)
+    }
+
+    /// Returns the bytes that are read, and where the member begins; `None` if everything is read.
+    fn place(&self, member: &Member) -> Option<(&Range<u64>, u64)> {
         match self {
-            Self::All => true,
-            Self::At(offsets) => offsets.contains(&member.start()),
-            Self::Named(names) => names.contains(&member.name),
-            Self::From(first) => member.name >= *first,
-            Self::Nothing => false,
+            Self::All => None,
+            Self::At(part) => Some((part, member.start())),
+            Self::Files(part, files) => {
+                // A file that is new since the list was made counts to the one before it.
+                let after = files.partition_point(|(name, _)| *name <= member.name);
+                let before = after.checked_sub(1).and_then(|at| files.get(at));
+                Some((part, before.map_or(0, |(_, begin)| *begin)))
+            }
         }
     }
 
@@ -212,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_not_shares() {
+    fn other_texts_are_not_shards() {
         for text in ["", "1", "0/4", "5/4", "1/0", "+1/4", "1/4/4", "a/b", "1/100001", "-1/4"] {
             assert_eq!(text.parse::<Shard>(), Err(InvalidShard), "{text}");
         }

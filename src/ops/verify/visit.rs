@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::manifests;
+use super::shard::Extent;
 use crate::allowance::Allowance;
 use crate::archive::{
     Archive, Copying, Fault, LARGE, Member, MemberKind, MemberReader, OpenContents, Revisit, Shown,
@@ -100,28 +101,28 @@ impl Visitor {
     }
 
     /// Reads one file, or only its header or description. Leaves out a large file that is faster to read together with
-    /// others.
+    /// others, or that may be divided.
     pub(super) fn visit(
         &self,
         member: &Member,
         content: &mut dyn BufRead,
-        reads_all: bool,
+        extent: Extent,
         progress: &Progress,
     ) -> (Read, Content) {
         if !path::is_valid(&member.name) {
             return (Read { digests: None, rare: None }, Content::Other);
         }
-        let is_large = self.leaves_large && reads_all && member.packed_size > LARGE;
+        let is_large = self.leaves_large && extent != Extent::Header && member.packed_size > LARGE;
         if is_large && text_limit(&member.name).is_none() {
             let rare = Rare { large: Some(member.clone()), ..Rare::default() };
             return (Read { digests: None, rare: Some(Box::new(rare)) }, Content::Other);
         }
-        Reading::new(self, member, reads_all, progress).read(content)
+        Reading::new(self, member, extent == Extent::All, progress).read(content)
     }
 }
 
 impl Visitor {
-    /// Reads only the header of a file whose blocks were compared with their digests. `fault` is what they showed.
+    /// Reads only the header of a file that was left out. `fault` is what the comparison of its blocks showed.
     pub(super) fn look_at_header(
         &self,
         member: &Member,
