@@ -136,8 +136,8 @@ pub(crate) enum Command {
     /// Summarize logs of `verify --log`: packs that are bad, missing, or verified too long ago.
     ///
     /// Logs may be joined in any way and given in any order. A pack is good if its last verification read every byte
-    /// without errors; if it was verified in shards, all of them must have checked the same manifest in the same way. Lines that
-    /// cannot be read are reported and skipped.
+    /// without errors; if it was verified in shards, all of them must have checked the same manifest in the same way.
+    /// Lines that cannot be read are reported and skipped.
     ///
     /// Exit status: 0 all packs are good; 1 a pack needs attention, or the logs are empty; 2 a log cannot be read.
     Audit(AuditArgs),

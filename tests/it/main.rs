@@ -10,6 +10,7 @@ mod agreement; // facts that a pack states twice must agree
 #[cfg(unix)] // devices, locks
 mod audit; // `verify --log`, shares, and `ra-pack audit`
 mod bag; // BagIt: each rule kept and broken, and bagit-python
+mod block_shards; // block digests: large files in several shards of `verify`
 mod blocks; // block digests: proof of slices, damaged blocks, hostile lists
 mod bytes; // support: archives and digests written by hand
 mod cancel; // cancelled operations end and leave nothing

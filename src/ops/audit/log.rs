@@ -165,7 +165,8 @@ impl Stored {
     }
 }
 
-/// Reads a log. A file of another format, such as an archive, is an error. Lines that cannot be read are passed to `corrupt`.
+/// Reads a log. A file of another format, such as an archive, is an error. Lines that cannot be read are passed to
+/// `corrupt`.
 pub(super) fn read(
     path: &Path,
     mut take: impl FnMut(String, Shard, Entry),

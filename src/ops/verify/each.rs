@@ -33,11 +33,10 @@ pub struct Verified {
 ///
 /// Targets are verified side by side on `options.jobs` threads, except large ones and directories, which use all
 /// threads alone. A result is passed on as soon as all targets before it have ended, even if the next target is not
-/// known yet. An error of `targets` ends the run after the results
-/// before it.
+/// known yet. An error of `targets` ends the run after the results before it.
 ///
-/// `ended` is called when a target ends, in any order and from any thread. It may change the report. After an error of `ended`, or if `take`
-/// returns [`ControlFlow::Break`], no further target is begun.
+/// `ended` is called when a target ends, in any order and from any thread. It may change the report. After an error of
+/// `ended`, or if `take` returns [`ControlFlow::Break`], no further target is begun.
 ///
 /// # Errors
 ///

@@ -67,6 +67,7 @@ impl Shard {
 
     /// Returns the numbers of the items in the shard: those that begin in its part of all bytes. An item with several
     /// times the bytes of a shard leaves other shards empty.
+    #[cfg(any(test, feature = "audit"))]
     pub(crate) fn of_items(self, bytes: &[u64]) -> Range<usize> {
         let (begins, total) = begins(bytes.iter().copied());
         let part = self.part(total);
