@@ -88,6 +88,7 @@
 //! | single `.ra` files, readers, bytes | [`RawArray`], [`AnyArray`], the module [`ra`] |
 //! | manifests and bags | [`create::write_manifest`], the modules [`manifest`] and [`bag`] |
 //! | problems: codes, places and explanations | [`Finding`], the module [`finding`] |
+//! | audits of many packs | [`verify::verify_each`], the module [`audit`] |
 //! | errors | [`Error`], the module [`error`] |
 //! | progress and cancellation | [`Progress`] |
 //!
@@ -107,6 +108,7 @@
 //! | `write` | [`PackWriter`], `create`, `extract`, `describe`, `diff`, manifests, [`RawArray::write`] | `inspect`, `zstd` |
 //! | `convert` | `convert` and `get`, for `.npy`, `.npz`, `.ds`, CSV and JSON, and the module [`mod@refs`] | `write` |
 //! | `png` | PNG pictures for `convert` and `get` | `convert` |
+//! | `audit` | logs of verifications and their summaries | `inspect` |
 //! | `cli` (default) | the command `ra-pack` | all |
 //!
 //! The guide in `docs/library.md` has longer programs.
@@ -129,6 +131,8 @@ mod file_kind;
 pub mod finding;
 mod fs;
 pub mod interchange;
+#[cfg(feature = "audit")]
+pub mod json;
 pub mod manifest;
 pub mod ndl;
 mod ops;
@@ -137,6 +141,8 @@ pub mod path;
 mod pipeline;
 pub mod progress;
 pub mod ra;
+#[cfg(feature = "inspect")]
+pub mod time;
 
 pub use {bytemuck, half, ndarray, num_complex};
 
@@ -158,6 +164,15 @@ pub use crate::pack::{bag, describe};
 pub use crate::progress::Progress;
 #[doc(inline)]
 pub use crate::ra::{AnyArray, ElementType, RawArray};
+
+/// Logs of verifications, their summaries, and the targets to verify next.
+#[cfg(feature = "audit")]
+pub mod audit {
+    pub use crate::ops::{
+        AuditLog, AuditOptions, AuditPlan, AuditReport, AuditState, AuditedTarget, Budget,
+        CorruptLine, PlanOptions, audit, plan,
+    };
+}
 
 /// Conversion between RawArray and the formats of other programs.
 #[cfg(feature = "convert")]
@@ -274,7 +289,10 @@ pub mod values {
 /// Verification of packs.
 #[cfg(feature = "inspect")]
 pub mod verify {
-    pub use crate::ops::{BagReport, Intact, VerifyOptions, VerifyReport};
+    pub use crate::ops::{
+        BagReport, Intact, InvalidShard, ProvedByBlocks, Shard, TargetError, TargetErrorKind,
+        Verdict, Verified, VerifyOptions, VerifyReport, verify_each,
+    };
 }
 
 /// Compiles and runs the program in the README.

@@ -149,7 +149,7 @@ impl Progress {
 
     /// Sets the total number of files.
     pub(crate) fn expect_files(&self, files: usize) {
-        if let Some(state) = self.counted() {
+        if let Some(state) = self.counted().filter(|_| !self.is_part) {
             state.files_total.store(files as u64, Ordering::Relaxed);
         }
     }

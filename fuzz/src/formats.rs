@@ -2,7 +2,7 @@
 
 use ra_pack::digest::Algorithm;
 use ra_pack::finding::Place;
-use ra_pack::manifest::{Manifest, NameEncoding};
+use ra_pack::manifest::{BlockList, Manifest, NameEncoding};
 use ra_pack::ra::{Header, ReadError, decode};
 use ra_pack::{AnyArray, RawArray};
 
@@ -29,6 +29,25 @@ pub fn manifest(text: &[u8]) {
         assert_eq!(pairs(&again), pairs(&manifest));
     }
     let _ = Manifest::parse(Algorithm::Md5, NameEncoding::Verbatim, text);
+}
+
+/// Reads any bytes as a list of block digests. If it can be read, each line after the first is one block.
+pub fn block_list(text: &[u8]) {
+    for names in [NameEncoding::Gnu, NameEncoding::Percent, NameEncoding::Verbatim] {
+        let Some(Ok(list)) = BlockList::parse(names, text) else { continue };
+        assert!(BlockList::BLOCK_SIZES.contains(&list.block_size()));
+        let paths: Vec<_> = list.paths().collect();
+        assert!(paths.is_sorted_by(|one, other| one < other));
+        let mut lines = 1;
+        for path in paths {
+            let count = list.count(path.as_str());
+            assert!(count > 0 && list.digest(path.as_str(), count - 1).is_some());
+            assert!(list.digest(path.as_str(), count).is_none());
+            lines += usize::try_from(count).expect("the blocks are in memory");
+        }
+        let ends = text.iter().filter(|byte| **byte == b'\n').count();
+        assert_eq!(lines, ends + usize::from(!text.ends_with(b"\n")));
+    }
 }
 
 /// Reads any bytes as a description. If it can be read, writing and reading it again gives the same.

@@ -13,7 +13,7 @@ mod verified;
 mod zips;
 
 pub use bags::{bag_tags, bag_verify};
-pub use formats::{manifest, ndl, ra_decode};
+pub use formats::{block_list, manifest, ndl, ra_decode};
 pub use interchange::{ds, png};
 pub use npy::npy;
 pub use seeds::{Seed, seeds};
@@ -27,6 +27,7 @@ pub const TARGETS: &[Target] = &[
     ("ra_decode", ra_decode),
     ("ndl", ndl),
     ("manifest", manifest),
+    ("block_list", block_list),
     ("npy", npy),
     ("bag_tags", bag_tags),
     ("bag_verify", bag_verify),

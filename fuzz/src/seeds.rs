@@ -86,6 +86,10 @@ fn texts(add: &mut Add<'_>) {
     add("manifest", "gnu", format!("{ABC}  a b\n\\{ABC}  c\\nd\n").into());
     add("manifest", "bsd", format!("SHA256 (a b) = {ABC}\n").into());
     add("manifest", "percent", format!("{ABC} data/a%0Ab%25\r\n{ABC}\t*data/c\r").into());
+    let blocks = format!("# block-size 4096\n{ABC}  0  a b\n{ABC}  1  a b\n\\{ABC}  0  c\\nd\n");
+    add("block_list", "gnu", blocks.into());
+    add("block_list", "gap", format!("# block-size 4096\n{ABC}  0  a\n{ABC}  2  a\n").into());
+    add("block_list", "percent", format!("# block-size 67108864\r\n{ABC}  0  data/a%0A").into());
 
     let declaration = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
     let info = "Contact-Name: A. Scientist\nExternal-Description: A long text\n  that goes on\n\

@@ -103,6 +103,28 @@ class VerifyReport:
     ----------
     target : str
         The path, as given.
+    verdict : str
+        The outcome: `valid`, `contents_not_read`, `not_valid` or `not_verified`.
+    exit_status : int
+        The exit status of ``ra-pack verify`` for this pack alone.
+    started : str
+        The time when the verification began, in UTC.
+    seconds : float
+        The duration.
+    version : str
+        The version of ra-pack.
+    host : str or None
+        The name of the machine, if it is known.
+    shard : str or None
+        The shard of the contents that were read; None if all were.
+    shard_block_size : int or None
+        The number of bytes per block if large files were divided between shards.
+    length : int or None
+        The size of the archive file in bytes; None for a directory.
+    modified : str or None
+        The modification time of the archive file; None for a directory.
+    manifest_digest : str or None
+        The SHA-256 of the manifest.
     container : str or None
         The container: `zip`, `tar`, `directory`, …; None for an array file.
     layout : str
@@ -112,22 +134,27 @@ class VerifyReport:
     ro_crate : str or None
         The metadata file of an RO-Crate.
     contents_read : bool
-        Whether every byte was checked against a manifest.
+        Whether every byte was checked against a manifest, or against block digests that it confirms.
     members, arrays, bytes : int
         The number of files, the number of arrays among them, and their size.
     manifests, signatures : list of str
         The manifests that were used, and their signatures, which are not checked.
+    blocks : dict or None
+        The number and size of the files that were compared by the digests of their blocks.
     intact : dict or None
         The number of files that are intact, if contents were read.
     metadata : dict or None
         The number of arrays without units or names.
-    seconds : float
-        The duration.
     findings : list of Finding
         Errors and warnings.
     """
 
     target: str
+    verdict: Literal["valid", "contents_not_read", "not_valid", "not_verified"]
+    exit_status: int
+    started: str
+    seconds: float
+    version: str
     layout: str
     contents_read: bool
     members: int
@@ -135,11 +162,17 @@ class VerifyReport:
     bytes: int
     manifests: list[str]
     signatures: list[str]
-    seconds: float
     findings: list[Finding]
+    host: str | None = None
+    shard: str | None = None
+    shard_block_size: int | None = None
+    length: int | None = None
+    modified: str | None = None
+    manifest_digest: str | None = None
     container: str | None = None
     bag: dict[str, Any] | None = None
     ro_crate: str | None = None
+    blocks: dict[str, int] | None = None
     intact: dict[str, int] | None = None
     metadata: dict[str, int] | None = None
 

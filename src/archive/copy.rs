@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read as _, Take};
 use std::iter;
 use std::sync::{Mutex, PoisonError};
 
-use crate::digest::{Algorithm, Blocks, Digests, Hashers, Hashing, hash};
+use crate::digest::{Blocks, Digests, Hashers, Hashing, Wanted, hash};
 use crate::error::{Error, Result};
 use crate::fs::{File, Stamp};
 use crate::pipeline;
@@ -24,13 +24,13 @@ pub(crate) enum Fault {
 }
 
 /// Copies all of `content` to `sink` and returns the digests of the bytes that `sink` received.
-pub(crate) fn copy(
+pub(crate) fn copy<'a>(
     content: &mut dyn BufRead,
-    algorithms: &[Algorithm],
+    wanted: impl Into<Wanted<'a>>,
     hashing: Hashing,
     mut sink: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<Digests, Fault> {
-    let mut hashers = Hashers::new(algorithms);
+    let mut hashers = Hashers::new(wanted);
     if hashing == Hashing::Here {
         hash(&mut Copying { content, sink }, &mut hashers)?;
         return Ok(hashers.finish());
@@ -128,7 +128,7 @@ pub(super) struct Copied {
 #[cfg(feature = "write")]
 pub(super) fn copy_content(
     content: super::write::NewContent<'_>,
-    algorithms: &[Algorithm],
+    wanted: Wanted<'_>,
     mut sink: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<Copied> {
     use super::write::NewContent;
@@ -142,15 +142,15 @@ pub(super) fn copy_content(
             let is_worth_it = stamp.len() >= OWN_HASH_THREAD;
             let hashing = if is_worth_it { Hashing::Beside } else { Hashing::Here };
             let mut source = source(file, &stamp, BLOCK);
-            let digests = copy(&mut source, algorithms, hashing, &mut put);
+            let digests = copy(&mut source, wanted, hashing, &mut put);
             finish(source, &stamp, digests)?
         }
         NewContent::Bytes(bytes) => {
             put(bytes)?;
-            Digests::of(algorithms, bytes)
+            Digests::of(wanted, bytes)
         }
         NewContent::Pieces(pieces) => {
-            let mut hashers = Hashers::new(algorithms);
+            let mut hashers = Hashers::new(wanted);
             pieces(&mut |piece| {
                 hashers.update(piece);
                 put(piece)
@@ -194,7 +194,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::digest::Digest;
+    use crate::digest::{Algorithm, Digest};
 
     /// Yields a few bytes at a time, and an error at the end.
     struct Trickle {

@@ -1,14 +1,17 @@
 //! The commands, and the options that several of them share.
 
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use ra_pack::Container;
+use ra_pack::audit::Budget;
 use ra_pack::convert::ArrayFormat;
 
 use super::add::AddArgs;
+use super::audit::AuditArgs;
 use super::convert::ConvertArgs;
 use super::create::CreateArgs;
 use super::describe::{DescribeArgs, ReshapeArgs};
@@ -126,7 +129,18 @@ pub(crate) enum Command {
     ///
     /// Use `verify` for a pack that you received or stored: it reads everything. Use `validate` while you write
     /// descriptions: it reads no data. Use `manifest --check` to check only digests, like `sha256sum -c`.
+    ///
+    /// Several small targets are verified at once, and large ones with all threads. The results are in the order of the
+    /// targets. --log keeps them for `audit`.
     Verify(VerifyArgs),
+    /// Summarize logs of `verify --log`: packs that are bad, missing, or verified too long ago.
+    ///
+    /// Logs may be joined in any way and given in any order. A pack is good if its last verification read every byte
+    /// without errors; if it was verified in shards, all of them must have checked the same manifest in the same way.
+    /// Lines that cannot be read are reported and skipped.
+    ///
+    /// Exit status: 0 all packs are good; 1 a pack needs attention, or the logs are empty; 2 a log cannot be read.
+    Audit(AuditArgs),
     /// Print, write or check the digests of a pack, like sha256sum.
     ///
     /// Prints one `sha256sum -c` line per file, except manifests and their signatures. Headers and descriptions are
@@ -302,6 +316,35 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
     number.checked_mul(1 << shift).ok_or_else(expected)
 }
 
+/// Parses a duration such as `90d`.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    let expected = || "expected a duration in s, min, h, d or w, such as 90d".to_owned();
+    let split = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
+    let (digits, unit) = text.split_at(split);
+    let units = [("s", 1), ("min", 60), ("h", 3600), ("d", 86_400), ("w", 7 * 86_400)];
+    let (_, seconds) = units.into_iter().find(|(known, _)| unit == *known).ok_or_else(expected)?;
+    let number: u64 = digits.parse().map_err(|_| expected())?;
+    number.checked_mul(seconds).map(Duration::from_secs).ok_or_else(expected)
+}
+
+/// Parses a limit of an audit: a duration, a size or a percentage.
+pub(super) fn budget(text: &str) -> Result<Budget, String> {
+    let percent = |text: &str| text.parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
+    // `size` also takes small letters, but `m` could be meant as minutes.
+    let bytes = |text: &str| {
+        let unit = text.trim_start_matches(|character: char| character.is_ascii_digit());
+        let is_known = ["K", "M", "G", "T"].contains(&unit);
+        Some(text).filter(|_| is_known).and_then(|text| size(text).ok())
+    };
+    match text.strip_suffix('%') {
+        Some(number) => percent(number).map(Budget::Percent),
+        None => bytes(text.strip_suffix('B').unwrap_or(text))
+            .map(Budget::Bytes)
+            .or_else(|| duration(text).ok().map(Budget::Time)),
+    }
+    .ok_or_else(|| "expected a time, a size or a percentage, such as 2h, 5T or 10%".to_owned())
+}
+
 pub(super) fn compression(text: &str) -> Result<ra_pack::archive::Compression, String> {
     use ra_pack::archive::Compression;
     let (method, level) = match text.split_once(':') {
@@ -412,6 +455,20 @@ mod tests {
         assert_eq!(size("2T"), Ok(2 << 40));
         assert!(size("99999999999T").is_err());
         assert!(size("M").is_err());
+        assert_eq!(duration("90d"), Ok(Duration::from_secs(90 * 86_400)));
+        assert_eq!(duration("5min"), Ok(Duration::from_secs(300)));
+        for text in
+            ["90", "d", "-1d", "1m", "1.5h", "99999999999999999999d", "9999999999999999999w"]
+        {
+            assert!(duration(text).is_err(), "{text}");
+        }
+        assert_eq!(budget("2h"), Ok(Budget::Time(Duration::from_secs(7200))));
+        assert_eq!(budget("5TB"), Ok(Budget::Bytes(5 << 40)));
+        assert_eq!(budget("5T"), Ok(Budget::Bytes(5 << 40)));
+        assert_eq!(budget("0.5%"), Ok(Budget::Percent(0.5)));
+        for text in ["5", "5m", "5B", "%", "101%", "-1%", "NaN%", "inf%", "5 T"] {
+            assert!(budget(text).is_err(), "{text}");
+        }
         assert_eq!(
             compression("deflate:9"),
             Ok(ra_pack::archive::Compression::Deflate { level: Some(9) })

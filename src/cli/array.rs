@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use ra_pack::ndl::{Attribute, Ndarray, Order};
+use ra_pack::time::{civil, days};
 use ra_pack::values::Corners;
 use ra_pack::{Pack, Progress, Result};
 
@@ -170,26 +171,6 @@ fn moment(text: &str) -> Option<f64> {
     let is_time = time.len() <= 3 && time.iter().all(|part| (0..60).contains(part));
     let seconds: i32 = time.iter().zip([3600, 60, 1]).map(|(part, unit)| part * unit).sum();
     is_time.then(|| f64::from(days(year, month, day)) * DAY + f64::from(seconds))
-}
-
-/// Returns the number of days from 1970-01-01 to a date. Years begin in March, so that the leap day is the last.
-pub(super) fn days(year: i32, month: i32, day: i32) -> i32 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
-}
-
-/// Returns the date `days` days after 1970-01-01.
-pub(super) fn civil(days: i32) -> (i32, i32, i32) {
-    let days = days + 719_468;
-    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (era * 400 + year + i32::from(month <= 2), month, day)
 }
 
 #[cfg(test)]

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use ra_pack::create::{CreateOptions, CreateReport, Layout};
 use ra_pack::list::Patterns;
+use ra_pack::manifest::BlockList;
 use ra_pack::ndl::Attribute;
 use ra_pack::path::escape_path;
 use ra_pack::validate::MetadataCounts;
 
-use super::args::{Choices, Common, compression, words};
+use super::args::{Choices, Common, compression, size, words};
 use super::output::Output;
 use super::text::{counted, human_bytes};
 use super::{Ending, Failure, diagnostics, shell};
@@ -50,6 +51,18 @@ pub(crate) struct CreateArgs {
     /// Write manifests with these digests, separated by commas: sha256 (required), sha512.
     #[arg(long, value_name = "ALGORITHMS", value_delimiter = ',', default_value = "sha256")]
     digest: Vec<ra_pack::digest::Algorithm>,
+
+    /// List the digest of each block of files longer than SIZE [default: 8M], from 4K to 64M. A slice
+    /// is then verified by reading only its blocks, and `verify` uses all cores for one large file.
+    #[arg(
+        long,
+        value_name = "SIZE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "8M",
+        value_parser = block_size
+    )]
+    block_digests: Option<u64>,
 
     /// Compress members of a zip, or set the level of a compressed tar: stored, deflate[:LEVEL]
     /// (2-9), zstd[:LEVEL] (1-19).
@@ -113,6 +126,13 @@ pub(super) fn attribute(text: &str) -> Result<Attribute, String> {
     }
 }
 
+fn block_size(text: &str) -> Result<u64, String> {
+    // `8MiB` is as usual as `8M`.
+    let number = text.strip_suffix("iB").unwrap_or(text);
+    let bytes = size(number).ok().filter(|bytes| BlockList::BLOCK_SIZES.contains(bytes));
+    bytes.ok_or_else(|| "expected a number of bytes from 4K to 64M".to_owned())
+}
+
 fn bag_info(text: &str) -> Result<(String, String), String> {
     let (label, value) = text.split_once('=').ok_or("expected LABEL=VALUE")?;
     Ok((label.to_owned(), value.to_owned()))
@@ -124,6 +144,7 @@ pub(super) fn run(args: &CreateArgs, output: &Output) -> Result<Ending, Failure>
     options.bag_info.clone_from(&args.bag_info);
     options.attributes.clone_from(&args.attribute);
     options.digests.clone_from(&args.digest);
+    options.block_digests = args.block_digests;
     options.compression = args.compression;
     options.describe = args.describe;
     options.exclude = Patterns::new(&args.exclude)?;

@@ -10,7 +10,8 @@ use ra_pack::convert::ArrayFormat;
 use ra_pack::files::FileKind;
 use ra_pack::finding::{Excerpt, Place};
 use ra_pack::path::{escape, escape_path};
-use ra_pack::{Code, Error, Finding, Pack};
+use ra_pack::verify::Verdict;
+use ra_pack::{Error, Finding, Pack};
 
 use super::output::Output;
 use super::shell;
@@ -201,41 +202,12 @@ pub(crate) fn counts(findings: &[Finding]) -> (u64, u64) {
     })
 }
 
-/// Result of checking a target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    Valid,
-    /// No errors, but the contents were not read.
-    Unread,
-    NotValid,
-    /// No errors except that there is no manifest to check the contents against.
-    Unverified,
-}
-
-impl Verdict {
-    pub(crate) fn of(findings: &[Finding], contents_read: bool) -> Self {
-        let errors = findings.iter().filter(|finding| finding.is_error());
-        let (unknown, other) = errors.partition::<Vec<_>, _>(|it| it.code == Code::NoManifest);
-        match (unknown.is_empty(), other.is_empty()) {
-            (_, false) => Self::NotValid,
-            (false, true) => Self::Unverified,
-            (true, true) if contents_read => Self::Valid,
-            (true, true) => Self::Unread,
-        }
-    }
-
-    /// Whether there are no errors.
-    pub(crate) fn is_valid(self) -> bool {
-        matches!(self, Self::Valid | Self::Unread)
-    }
-}
-
 /// Formats the verdict on a target: `valid` if there is no error.
 pub(crate) fn verdict(findings: &[Finding], valid: &str) -> String {
     let (errors, warnings) = counts(findings);
     let verdict = match Verdict::of(findings, true) {
         Verdict::NotValid => "NOT VALID".to_owned(),
-        Verdict::Unverified => "not verified".to_owned(),
+        Verdict::NotVerified => "not verified".to_owned(),
         _ => valid.to_owned(),
     };
     let counts = [(errors, "error"), (warnings, "warning")].into_iter();

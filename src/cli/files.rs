@@ -30,14 +30,16 @@ impl FilesFrom {
     }
 
     /// Returns the names one by one as they arrive: the program that writes them may still be running.
-    pub(crate) fn names(&self) -> ra_pack::Result<impl Iterator<Item = ra_pack::Result<PathBuf>>> {
+    pub(crate) fn names(
+        &self,
+    ) -> ra_pack::Result<impl Iterator<Item = ra_pack::Result<PathBuf>> + Send + use<>> {
         let end = if self.null { 0 } else { b'\n' };
         let mut path = self.files_from.clone().unwrap_or_default();
-        let mut reader: Option<Box<dyn BufRead>> = if !self.is_given() {
+        let mut reader: Option<Box<dyn BufRead + Send>> = if !self.is_given() {
             None
         } else if path == Path::new("-") {
             path = "<stdin>".into();
-            Some(Box::new(io::stdin().lock()))
+            Some(Box::new(BufReader::new(io::stdin())))
         } else {
             let file = fs::File::open(&path).map_err(refused("open", &path))?;
             Some(Box::new(BufReader::new(file)))

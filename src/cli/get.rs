@@ -45,7 +45,8 @@ pub(crate) struct GetArgs {
     #[arg(long, alias = "to", value_name = "FORMAT", value_parser = words(ARRAY_FORMATS))]
     format: Option<ArrayFormat>,
 
-    /// Do not check the content against the manifest; for a slice, read only its own bytes.
+    /// Do not check the content against the manifest; for a slice, read only its own bytes. In a pack
+    /// with block digests, a slice is checked by reading only its blocks.
     #[arg(long, alias = "no-check")]
     no_verify: bool,
 
@@ -106,10 +107,11 @@ pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
     if args.json {
         output.json(&report)?;
     } else if let Some(path) = to_file {
-        let how = match report.verified {
-            true => "verified",
-            false if args.no_verify => "not verified",
-            false => "not verified: not in a manifest",
+        let how = match report.blocks {
+            Some(blocks) => format!("verified: {}", counted(blocks, "block")),
+            None if report.verified => "verified".to_owned(),
+            None if args.no_verify => "not verified".to_owned(),
+            None => "not verified: not in a manifest".to_owned(),
         };
         output.note(&format!("wrote {} ({}, {how})", escape_path(path), human_bytes(report.bytes)));
     } else if !report.verified && !args.no_verify {

@@ -13,7 +13,7 @@ use super::args::Cli;
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Create and unpack", &["create", "add", "convert", "extract", "get"]),
     ("Inspect", &["list", "show", "info", "plot", "report", "refs"]),
-    ("Check", &["verify", "validate", "manifest", "diff", "explain"]),
+    ("Check", &["verify", "audit", "validate", "manifest", "diff", "explain"]),
     ("Describe", &["describe", "reshape", "schema"]),
     ("Shell", &["completions", "man", "help"]),
 ];

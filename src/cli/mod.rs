@@ -3,6 +3,7 @@
 mod add;
 mod args;
 mod array;
+mod audit;
 mod convert;
 mod create;
 mod describe;
@@ -161,6 +162,7 @@ fn run(cli: &Cli) -> Ending {
         Command::Create(args) => create::run(args, &output),
         Command::Add(args) => add::run(args, &output),
         Command::Verify(args) => verify::run(args, &output),
+        Command::Audit(args) => audit::run(args, &output),
         Command::List(args) => list::run(args, &output),
         Command::Info(args) => info::run(args, &output),
         Command::Convert(args) => convert::run(args, &output),

@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::sync::{Arc, MutexGuard};
 
-use ra_pack::Progress;
-use ra_pack::path::{escape, is_unsafe};
+use ra_pack::path::escape;
+use ra_pack::{Progress, json};
 use serde::Serialize;
 
 use super::args::Color;
@@ -110,7 +110,7 @@ impl Output {
     /// Prints a result as one line of JSON.
     pub(crate) fn json(&self, value: &impl Serialize) -> io::Result<()> {
         self.pieces(|out| {
-            write_json(out, value)?;
+            json::write(out, value)?;
             out.write_all(b"\n")
         })
     }
@@ -129,7 +129,7 @@ impl Output {
         };
         let plain = |value: &serde_json::Value| match value {
             serde_json::Value::String(text) => Ok(escape(text).to_string()),
-            other => json_text(other),
+            other => json::text(other),
         };
         let text = match field.as_array() {
             Some(list) => list.iter().map(plain).collect::<io::Result<Vec<_>>>()?.join(" "),
@@ -183,40 +183,6 @@ impl Output {
         let end = if text.ends_with('\n') { "" } else { "\n" };
         let _held = self.hold();
         to_stderr(&[text, end].concat());
-    }
-}
-
-/// Writes a value as JSON without control characters: JSON escapes replace all that [`escape`] escapes.
-fn write_json(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
-    let mut serializer = serde_json::Serializer::with_formatter(out, SafeJson);
-    value
-        .serialize(&mut serializer)
-        .map_err(|error| if error.is_io() { error.into() } else { io::Error::other(error) })
-}
-
-/// Returns a value as JSON text without control characters.
-pub(super) fn json_text(value: &impl Serialize) -> io::Result<String> {
-    let mut text = Vec::new();
-    write_json(&mut text, value)?;
-    String::from_utf8(text).map_err(io::Error::other)
-}
-
-struct SafeJson;
-
-impl serde_json::ser::Formatter for SafeJson {
-    fn write_string_fragment<W: Write + ?Sized>(
-        &mut self,
-        out: &mut W,
-        fragment: &str,
-    ) -> io::Result<()> {
-        for part in fragment.split_inclusive(is_unsafe) {
-            let plain = part.trim_end_matches(is_unsafe);
-            out.write_all(plain.as_bytes())?;
-            for unit in part.strip_prefix(plain).unwrap_or_default().encode_utf16() {
-                write!(out, "\\u{unit:04x}")?;
-            }
-        }
-        Ok(())
     }
 }
 

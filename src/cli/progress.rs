@@ -12,7 +12,7 @@ use ra_pack::path::escape;
 use ra_pack::progress::Snapshot;
 use serde::Serialize;
 
-use super::output::{columns, json_text, to_stderr};
+use super::output::{columns, to_stderr};
 use super::text::{count, fit, fit_end, float, human_bytes};
 
 /// Values of `--progress`.
@@ -133,7 +133,7 @@ impl Meter {
             seconds_left: pace.left(now).map(|left| left.as_secs_f64()),
             done,
         };
-        json_text(&line).map(|line| line + "\n").unwrap_or_default()
+        ra_pack::json::text(&line).map(|line| line + "\n").unwrap_or_default()
     }
 }
 

@@ -102,7 +102,7 @@ macro_rules! schemas {
 }
 
 schemas! {
-    "ndl" "create" "verify" "manifest" "list" "info-array" "info-pack" "convert" "get" "show"
+    "ndl" "create" "verify" "audit" "manifest" "list" "info-array" "info-pack" "convert" "get" "show"
     "show-pack" "extract" "validate" "describe-write" "describe-update" "diff-arrays" "diff-packs" "reshape"
     "report" "explain" "explain-list" "schema-list" "progress"
 }

@@ -1,19 +1,21 @@
 //! `ra-pack verify`, `ra-pack validate` and `ra-pack manifest`
 
 use std::io::{self, Read};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use clap::Args;
+use ra_pack::audit::{AuditLog, AuditPlan, Budget, PlanOptions, plan};
 use ra_pack::create::ManifestOptions;
 use ra_pack::digest::Algorithm;
 use ra_pack::path::escape;
 use ra_pack::validate::{ValidateOptions, ValidateReport};
-use ra_pack::verify::{VerifyOptions, VerifyReport};
+use ra_pack::verify::{Shard, Verdict, Verified, VerifyOptions, VerifyReport, verify_each};
 use ra_pack::{Code, Container, Finding, ndl};
 
-use super::args::Common;
+use super::args::{self, Common};
 use super::create::lacks;
-use super::diagnostics::Verdict;
 use super::files::FilesFrom;
 use super::output::Output;
 use super::text::{counted, human_bytes};
@@ -38,7 +40,9 @@ Examples:
   ra-pack verify exp.zip
   ra-pack verify --json packs/*.zip | jq -r 'select(.findings != []) | .target'
   ra-pack verify exp.zip --manifest safe/exp.zip.manifest-sha256.txt
-  find packs -name '*.zip' -print0 | ra-pack verify --files-from - --null")]
+  find packs -name '*.zip' -print0 | ra-pack verify --files-from - --null
+  ra-pack verify packs/*.zip --log audit.jsonl --max-age 90d --budget 2h
+  ra-pack verify --shard 2/8 huge.zip --log audit-2.jsonl")]
 pub(crate) struct VerifyArgs {
     /// Archives, directories and arrays (.ra).
     #[arg(value_name = "TARGET", required_unless_present = "files_from")]
@@ -48,6 +52,10 @@ pub(crate) struct VerifyArgs {
     #[arg(long)]
     fast: bool,
 
+    /// Hash every whole file, also those that block digests prove; compare all blocks too.
+    #[arg(long, conflicts_with = "fast")]
+    full: bool,
+
     /// Treat warnings as errors and reject ra-pack's extensions to NDL.
     #[arg(long)]
     strict: bool,
@@ -55,6 +63,29 @@ pub(crate) struct VerifyArgs {
     /// Also check against this manifest, stored apart from the pack; the one inside must agree with it.
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
+
+    /// Append the result of each target to this log, as a line of JSON, and sync it to disk. `audit` reads it.
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+
+    /// Also read earlier results from this log, for --max-age and --budget. Repeatable.
+    #[arg(long, value_name = "FILE")]
+    history: Vec<PathBuf>,
+
+    /// Skip archives that were verified without errors more recently, according to the logs, and whose size and
+    /// modification time are the same.
+    #[arg(long, value_name = "AGE", value_parser = args::duration)]
+    max_age: Option<Duration>,
+
+    /// Stop after this time (2h), size (5T) or part of all bytes (10%). Targets that were verified longest ago, or
+    /// never, are first. A target that was begun is completed.
+    #[arg(long, value_name = "LIMIT", value_parser = args::budget)]
+    budget: Option<Budget>,
+
+    /// Verify shard I of N: of several targets, or of the contents of a single one. Shards are equal by size and the
+    /// same on every machine. A large file is in several shards if its pack has block digests.
+    #[arg(long, value_name = "I/N", conflicts_with = "fast")]
+    shard: Option<Shard>,
 
     #[command(flatten)]
     more: FilesFrom,
@@ -66,46 +97,149 @@ pub(crate) struct VerifyArgs {
 pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure> {
     let mut options = VerifyOptions::default();
     options.fast = args.fast;
+    options.full = args.full;
     options.strict = args.strict;
     options.jobs = args.common.jobs;
     options.manifest.clone_from(&args.manifest);
     options.progress = output.progress();
-    let tally = each(&args.targets, &args.more, output, |target| {
-        if output.is_closed() {
-            // The reader is gone. A target that was not checked is not reported as valid.
-            return Ok(None);
+    let log = args.log.as_ref().map(AuditLog::open).transpose()?;
+    let is_planned = args.shard.is_some() || args.max_age.is_some() || args.budget.is_some();
+    let plan = if is_planned { Some(planned(args, &mut options)?) } else { None };
+    let targets = targets(args, plan.as_ref())?;
+    let (mut tally, mut failed) = (TargetCounts::default(), None);
+    let json = args.common.json;
+    let ended = |report: &mut VerifyReport| {
+        diagnostics::reword(&mut report.findings);
+        if let Some(error) = &mut report.error {
+            error.message = diagnostics::with_command_options(&error.message);
         }
-        print_report(ra_pack::verify(target, &options)?, "valid", args.common.json, output)
-            .map(Some)
+        log.as_ref().map_or(Ok(()), |log| log.append(report))
+    };
+    let run = verify_each(targets, &options, ended, |verified| {
+        if output.is_closed() {
+            // The reader is gone. A target that it does not see is not reported as valid.
+            tally.add(Verdict::Unreadable);
+            return ControlFlow::Break(());
+        }
+        match print_verified(verified, json, output) {
+            Ok(verdict) => {
+                tally.add(verdict);
+                ControlFlow::Continue(())
+            }
+            Err(failure) => {
+                failed = Some(failure);
+                ControlFlow::Break(())
+            }
+        }
+    });
+    if let Some(failure) = failed {
+        return Err(failure);
+    }
+    run.map_err(|error| {
+        let is_log = matches!(&error, ra_pack::Error::Io { path, action: "write", .. } if args.log.as_ref() == Some(path));
+        let failure = Failure::from(error);
+        let next = "make room on the disk and run the command again; the lines before are complete";
+        if is_log { failure.next(next) } else { failure }
     })?;
-    if (args.targets.len() > 1 || args.more.is_given()) && !args.common.json {
+    if let Some(plan) = &plan {
+        note_plan(args, plan, tally.all(), output);
+    }
+    let are_several = args.targets.len() > 1 || args.more.is_given();
+    if are_several && !json {
         output.result(&tally.summary())?;
     }
     Ok(tally.ending())
 }
 
-/// Checks every target. If one cannot be read, the others are still checked. If `check` returns `None`, the rest is
-/// skipped.
+/// Selects the targets of a shard, an age and a budget.
+fn planned(args: &VerifyArgs, options: &mut VerifyOptions) -> Result<AuditPlan, Failure> {
+    let targets = args.targets.iter().cloned().map(Ok).chain(args.more.names()?);
+    let targets = targets.collect::<ra_pack::Result<Vec<_>>>()?;
+    let mut logs = args.history.clone();
+    logs.extend(args.log.clone());
+    if args.max_age.is_some() && logs.is_empty() {
+        let why =
+            "--max-age needs the results of earlier runs; give their log with --log or --history";
+        return Err(Failure::unsupported(why));
+    }
+    let mut wanted = PlanOptions::default();
+    if targets.len() == 1 {
+        options.shard = args.shard;
+        wanted.shard_of_target = args.shard;
+    } else {
+        wanted.shard = args.shard;
+    }
+    wanted.logs = logs;
+    wanted.max_age = args.max_age;
+    wanted.budget = args.budget;
+    Ok(plan(targets, &wanted)?)
+}
+
+type Targets = Box<dyn Iterator<Item = ra_pack::Result<PathBuf>> + Send>;
+
+/// Returns the targets in the order in which they are verified, until the time of the budget is over.
+fn targets(args: &VerifyArgs, plan: Option<&AuditPlan>) -> ra_pack::Result<Targets> {
+    let targets = plan.map_or(&args.targets, |plan| &plan.targets).clone().into_iter().map(Ok);
+    if let Some(Budget::Time(limit)) = args.budget {
+        let start = Instant::now();
+        return Ok(Box::new(targets.take_while(move |_| start.elapsed() < limit)));
+    }
+    Ok(if plan.is_none() && args.more.is_given() {
+        Box::new(targets.chain(args.more.names()?))
+    } else {
+        Box::new(targets)
+    })
+}
+
+/// Prints how many targets were left out.
+fn note_plan(args: &VerifyArgs, plan: &AuditPlan, verified: u64, output: &Output) {
+    for line in &plan.corrupt {
+        output.message(&super::audit::corrupt(line));
+    }
+    let beyond = plan.beyond + (plan.targets.len() as u64).saturating_sub(verified);
+    let left = [
+        (plan.elsewhere, "in other shards"),
+        (plan.recent, "verified recently"),
+        (beyond, "beyond the budget"),
+    ];
+    let left = left.iter().filter(|(count, _)| *count > 0);
+    let left: Vec<_> = left.map(|(count, why)| format!("{count} {why}")).collect();
+    if !left.is_empty() {
+        let verified = counted(verified, "target");
+        output.note(&format!("verified {verified}; left out: {}", left.join(", ")));
+    }
+    debug_assert!(args.budget.is_some() || plan.beyond == 0, "only a budget leaves out the rest");
+}
+
+/// Prints the result for one of the targets.
+fn print_verified(verified: Verified, json: bool, output: &Output) -> Result<Verdict, Failure> {
+    let Verified { report, error, .. } = verified;
+    match error {
+        Some(error) => {
+            output.message(&diagnostics::error(&error, None));
+            if json {
+                output.json(&report)?;
+            }
+            Ok(Verdict::Unreadable)
+        }
+        None => print_report(report, "valid", json, output),
+    }
+}
+
+/// Checks every target. If one cannot be read, the others are still checked.
 fn each(
     targets: &[PathBuf],
     more: &FilesFrom,
     output: &Output,
-    mut check: impl FnMut(&Path) -> Result<Option<Verdict>, Failure>,
+    mut check: impl FnMut(&Path) -> Result<Verdict, Failure>,
 ) -> Result<TargetCounts, Failure> {
     let mut tally = TargetCounts::default();
     for target in targets.iter().cloned().map(Ok).chain(more.names()?) {
         match check(&target?) {
-            Ok(Some(Verdict::Valid)) => tally.valid += 1,
-            Ok(Some(Verdict::NotValid)) => tally.not_valid += 1,
-            Ok(Some(Verdict::Unread)) => tally.contents_unread += 1,
-            Ok(Some(Verdict::Unverified)) => tally.unverified += 1,
-            Ok(None) => {
-                tally.unread += 1;
-                break;
-            }
+            Ok(verdict) => tally.add(verdict),
             Err(Failure::Operation(error, next)) => {
                 output.message(&diagnostics::error(&error, next));
-                tally.unread += 1;
+                tally.add(Verdict::Unreadable);
             }
             Err(failure) => return Err(failure),
         }
@@ -143,6 +277,20 @@ fn place(target: &Path, is_pack: bool, finding: &Finding) -> PathBuf {
 }
 
 impl TargetCounts {
+    fn add(&mut self, verdict: Verdict) {
+        *match verdict {
+            Verdict::Valid => &mut self.valid,
+            Verdict::ContentsNotRead => &mut self.contents_unread,
+            Verdict::NotValid => &mut self.not_valid,
+            Verdict::NotVerified => &mut self.unverified,
+            _ => &mut self.unread,
+        } += 1;
+    }
+
+    fn all(&self) -> u64 {
+        self.valid + self.contents_unread + self.not_valid + self.unverified + self.unread
+    }
+
     fn ending(&self) -> Ending {
         match self {
             Self { unread: 1.., .. } => Ending::Failed,
@@ -152,8 +300,6 @@ impl TargetCounts {
     }
 
     fn summary(&self) -> String {
-        let valid = self.valid + self.contents_unread;
-        let all = valid + self.not_valid + self.unverified + self.unread;
         let ends = [
             (self.valid, "valid"),
             (self.contents_unread, "without errors, contents not read"),
@@ -163,7 +309,8 @@ impl TargetCounts {
         ];
         let ends = ends.iter().filter(|(count, _)| *count > 0);
         let ends: Vec<_> = ends.map(|(count, end)| format!("{count} {end}")).collect();
-        format!("{}: {}", counted(all, "target"), ends.join(", "))
+        let all = counted(self.all(), "target");
+        if ends.is_empty() { all } else { format!("{all}: {}", ends.join(", ")) }
     }
 }
 
@@ -177,13 +324,18 @@ fn summary(report: &VerifyReport, valid: &str) -> String {
         _ if report.contents_read => format!(", checked against {}", report.manifests.join(", ")),
         _ => format!(", {}", report.manifests.join(", ")),
     };
+    let blocks = report.blocks.as_ref().map_or_else(String::new, |blocks| {
+        let (files, size) = (counted(blocks.files, "file"), human_bytes(blocks.block_size));
+        format!(", {files} by blocks of {size}")
+    });
     let time = if report.seconds < SHOWN_SECONDS {
         String::new()
     } else {
         format!(", {:.1} s", report.seconds)
     };
+    let shard = report.shard.map_or(String::new(), |shard| format!(", contents of shard {shard}"));
     let mut text = format!(
-        "{}: {verdict} ({}, {}, {}{}{}{time})\n",
+        "{}: {verdict} ({}, {}, {}{shard}{}{blocks}{}{time})\n",
         ra_pack::path::escape_path(&report.target),
         counted(report.arrays, "array"),
         counted(report.members, "file"),
@@ -210,6 +362,8 @@ fn remains(report: &VerifyReport) -> String {
             "the pack cannot be opened"
         } else if report.manifests.is_empty() {
             "there is no manifest"
+        } else if report.shard.is_some() {
+            "other shards were not read"
         } else {
             "the contents were not read"
         };
@@ -339,6 +493,7 @@ pub(super) fn manifest(args: &ManifestArgs, output: &Output) -> Result<Ending, F
 fn check(args: &ManifestArgs, output: &Output) -> Result<Ending, Failure> {
     let mut options = VerifyOptions::default();
     options.only_manifests = true;
+    options.full = true;
     options.jobs = args.common.jobs;
     options.manifest.clone_from(&args.kept);
     options.progress = output.progress();
@@ -418,7 +573,7 @@ pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, F
                 counted(report.arrays, "array"),
             ))?;
         }
-        Ok(Some(Verdict::of(&report.findings, true)))
+        Ok(Verdict::of(&report.findings, true))
     })?;
     Ok(tally.ending())
 }

@@ -1,6 +1,7 @@
 //! Digests and the algorithms of manifests.
 
 mod blocks;
+mod each_block;
 mod sha256;
 
 use std::fmt;
@@ -11,6 +12,8 @@ use serde::{Serialize, Serializer};
 use sha2::Digest as _;
 
 pub(crate) use self::blocks::{Blocks, Hashing, Lane, hash, hash_side_by_side};
+use self::each_block::BlockHasher;
+pub(crate) use self::each_block::{BlockDigest, Wanted};
 use self::sha256::Sha256;
 
 /// Returns the numbers of streams that this processor hashes faster at once than one after the other, largest first.
@@ -133,6 +136,11 @@ impl Digest {
         let mut bytes = [0; MAX_LEN];
         bytes.split_at_mut(digest.len()).0.copy_from_slice(digest);
         Self { algorithm, bytes }
+    }
+
+    /// Returns the digest of a block.
+    pub(crate) fn of_block(block: &BlockDigest) -> Self {
+        Self::new(Algorithm::Sha256, block)
     }
 
     /// Returns the algorithm.
@@ -263,36 +271,46 @@ impl fmt::Debug for Hasher {
     }
 }
 
-/// Incremental digests with several algorithms.
+/// Incremental digests with several algorithms, and of blocks if they are wanted.
 #[derive(Debug)]
-pub(crate) struct Hashers(Vec<Hasher>);
+pub(crate) struct Hashers {
+    whole: Vec<Hasher>,
+    blocks: Option<BlockHasher>,
+}
 
 impl Hashers {
-    /// Creates a hasher for each of `algorithms`.
-    pub(crate) fn new(algorithms: &[Algorithm]) -> Self {
-        Self(algorithms.iter().copied().map(Hasher::new).collect())
+    /// Creates a hasher for each of the wanted digests.
+    pub(crate) fn new<'a>(wanted: impl Into<Wanted<'a>>) -> Self {
+        let Wanted { algorithms, block_size } = wanted.into();
+        let whole = algorithms.iter().copied().map(Hasher::new).collect();
+        Self { whole, blocks: block_size.map(BlockHasher::new) }
     }
 
     pub(crate) fn update(&mut self, bytes: &[u8]) {
-        self.0.iter_mut().for_each(|hasher| hasher.update(bytes));
+        if self.blocks.is_some() {
+            return Self::update_all(std::iter::once((self, bytes)));
+        }
+        self.whole.iter_mut().for_each(|hasher| hasher.update(bytes));
     }
 
     /// Adds bytes to several streams at once, which is faster if [`at_once`] says so.
     pub(crate) fn update_all<'c>(contents: impl Iterator<Item = (&'c mut Self, &'c [u8])>) {
-        let by_sha_256 = contents.flat_map(|(Self(hashers), bytes)| {
-            hashers.iter_mut().filter_map(move |hasher| match hasher {
+        let by_sha_256 = contents.flat_map(|(Self { whole, blocks }, bytes)| {
+            let whole = whole.iter_mut().filter_map(move |hasher| match hasher {
                 Hasher(HashState::Sha256(state)) => Some((state, bytes)),
                 other => {
                     other.update(bytes);
                     None
                 }
-            })
+            });
+            whole.chain(blocks.as_mut().map(|blocks| blocks.begin(bytes)))
         });
         Sha256::update_all(by_sha_256);
     }
 
     pub(crate) fn finish(self) -> Digests {
-        self.0.into_iter().map(Hasher::finish).collect()
+        let digests: Digests = self.whole.into_iter().map(Hasher::finish).collect();
+        digests.with_blocks(self.blocks.map(BlockHasher::finish).unwrap_or_default())
     }
 }
 
@@ -301,6 +319,8 @@ impl Hashers {
 pub(crate) enum Digests {
     Sha256([u8; 32]),
     Several(Box<[Digest]>),
+    /// Also the SHA-256 of each block, of a file longer than one block.
+    WithBlocks(Box<(Digests, Box<[BlockDigest]>)>),
 }
 
 impl Default for Digests {
@@ -324,28 +344,49 @@ impl FromIterator<Digest> for Digests {
 
 impl Digests {
     /// Computes the digests of `bytes`.
-    pub(crate) fn of(algorithms: &[Algorithm], bytes: &[u8]) -> Self {
-        let mut hashers = Hashers::new(algorithms);
+    pub(crate) fn of<'a>(wanted: impl Into<Wanted<'a>>, bytes: &[u8]) -> Self {
+        let mut hashers = Hashers::new(wanted);
         hashers.update(bytes);
         hashers.finish()
     }
 
     /// Computes the digests of several byte strings at once, which is faster if [`at_once`] says so.
-    pub(crate) fn of_each(algorithms: &[Algorithm], contents: &[&[u8]]) -> Vec<Self> {
-        let digests: Vec<_> = match algorithms {
-            [Algorithm::Sha256] => {
+    pub(crate) fn of_each<'a>(wanted: impl Into<Wanted<'a>>, contents: &[&[u8]]) -> Vec<Self> {
+        let wanted = wanted.into();
+        let longest = contents.iter().map(|bytes| bytes.len() as u64).max().unwrap_or(0);
+        let has_blocks = wanted.block_size.is_some_and(|size| longest > size);
+        let digests: Vec<_> = match wanted.algorithms {
+            [Algorithm::Sha256] if !has_blocks => {
                 Sha256::of_each(contents).into_iter().map(Self::Sha256).collect()
             }
-            _ => contents.iter().map(|bytes| Self::of(algorithms, bytes)).collect(),
+            _ => contents.iter().map(|bytes| Self::of(wanted, bytes)).collect(),
         };
         assert_eq!(digests.len(), contents.len(), "one digest for each byte string");
         digests
     }
 
+    /// Adds the digests of blocks, if there are any.
+    pub(crate) fn with_blocks(self, blocks: Vec<BlockDigest>) -> Self {
+        if blocks.is_empty() { self } else { Self::WithBlocks(Box::new((self, blocks.into()))) }
+    }
+
+    /// Returns the SHA-256 of each block. Empty if they were not wanted, or if the file is not longer than one block.
+    pub(crate) fn blocks(&self) -> &[BlockDigest] {
+        match self {
+            Self::Sha256(_) | Self::Several(_) => &[],
+            Self::WithBlocks(both) => &both.1,
+        }
+    }
+
     fn iter(&self) -> impl Iterator<Item = Digest> {
-        let (one, several) = match self {
+        let whole = match self {
+            Self::WithBlocks(both) => &both.0,
+            whole => whole,
+        };
+        let (one, several) = match whole {
             Self::Sha256(bytes) => (Some(Digest::new(Algorithm::Sha256, bytes)), &[][..]),
             Self::Several(digests) => (None, &**digests),
+            Self::WithBlocks(_) => (None, &[][..]),
         };
         one.into_iter().chain(several.iter().copied())
     }

@@ -372,6 +372,12 @@ codes! {
     /// The manifest is empty.
     EmptyManifest = "MAN009" Error,
         "restore the manifest from another copy, or pack the source again";
+    /// A block of a file differs from its digest.
+    DamagedBlock = "MAN010" Error,
+        "restore these bytes or the whole file from another copy";
+    /// The list of block digests is malformed, or does not fit the files.
+    BadBlockList = "MAN011" Error,
+        "restore the archive from another copy, or pack the files again";
 
     /// The header of an array is not valid.
     BadHeader = "RA001" Error,

@@ -11,6 +11,8 @@ use super::source::{Place, ReadAt};
 use crate::error::{Error, Result};
 use crate::file_kind::{FileKind, SNIFFED};
 use crate::progress::Progress;
+#[cfg(feature = "inspect")]
+use crate::time::Timestamp;
 
 /// Number of bytes per system call. It bounds the delay of progress reports and of cancelling.
 const PIECE: usize = 4 << 20;
@@ -349,6 +351,12 @@ impl Stamp {
         self.len
     }
 
+    /// Returns the modification time, if the system has it.
+    #[cfg(feature = "inspect")]
+    pub(crate) fn time(&self) -> Option<Timestamp> {
+        self.modified.map(Timestamp::from)
+    }
+
     /// Returns the modification time in seconds since 1970 UTC, at least 0.
     pub(crate) fn modified(&self) -> u64 {
         let since = self.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
@@ -434,6 +442,12 @@ pub(crate) fn holds(path: &Path, bytes: &[u8]) -> Result<bool> {
         rest = after;
         reader.consume(count);
     }
+}
+
+/// Returns the current stamp of an ordinary file.
+#[cfg(feature = "inspect")]
+pub(crate) fn stamp(path: &Path) -> Result<Stamp> {
+    File::open(path)?.stamp()
 }
 
 /// Reads a complete file of at most `limit` bytes.

@@ -1,5 +1,7 @@
 //! Access to the file system. Every error names the path, and every new file is written completely or not created.
 
+#[cfg(feature = "audit")]
+mod append;
 #[cfg(feature = "write")]
 mod below;
 #[cfg(feature = "write")]
@@ -18,6 +20,10 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
+#[cfg(feature = "audit")]
+pub(crate) use self::append::LineFile;
+#[cfg(feature = "inspect")]
+pub(crate) use self::file::stamp;
 pub(crate) use self::file::{File, FileMap, Stamp, holds, read_limited, read_once};
 #[cfg(feature = "write")]
 pub use self::pending::{remove_unfinished_and_exit, write_new};
@@ -70,6 +76,16 @@ pub(crate) fn kind_of(path: &Path) -> Result<FileKind> {
 /// Returns the length of an ordinary file, or `None` for anything else.
 pub(crate) fn file_len(path: &Path) -> Option<u64> {
     fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len())
+}
+
+/// Returns the size of all ordinary files below a directory, without following links; 0 for those that cannot be
+/// accessed.
+#[cfg(feature = "audit")]
+pub(crate) fn size_below(path: &Path) -> u64 {
+    let files =
+        walkdir::WalkDir::new(path).into_iter().filter_map(|entry| entry.ok()?.metadata().ok());
+    let sizes = files.filter(fs::Metadata::is_file).map(|metadata| metadata.len());
+    sizes.fold(0, u64::saturating_add)
 }
 
 /// Returns whether a directory is empty.
@@ -166,6 +182,16 @@ fn parent_of(path: &Path) -> &Path {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     }
+}
+
+/// Returns the name of this machine.
+#[cfg(feature = "inspect")]
+pub(crate) fn host_name() -> Option<String> {
+    #[cfg(unix)]
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    #[cfg(not(unix))]
+    let name = String::new();
+    Some(name).filter(|name| !name.is_empty())
 }
 
 /// Creates a directory and its missing parents.

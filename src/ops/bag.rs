@@ -382,10 +382,16 @@ fn is_of_bag(code: Code) -> bool {
 /// Returns whether a code concerns the content of an existing file.
 fn is_content(code: Code) -> bool {
     use Code::{
-        ArchiveDigestMismatch, BadChecksum, BadMemberData, DigestMismatch, ManifestsDisagree,
+        ArchiveDigestMismatch, BadChecksum, BadMemberData, DamagedBlock, DigestMismatch,
+        ManifestsDisagree,
     };
     matches!(
         code,
-        ArchiveDigestMismatch | BadChecksum | BadMemberData | DigestMismatch | ManifestsDisagree
+        ArchiveDigestMismatch
+            | BadChecksum
+            | BadMemberData
+            | DamagedBlock
+            | DigestMismatch
+            | ManifestsDisagree
     )
 }

@@ -32,7 +32,8 @@ pub struct GetOptions {
     /// Format of the array. If `None`, [`get`] uses the extension of the output's name; without an extension, and in
     /// [`get_to`], the member is copied unchanged.
     pub format: Option<ArrayFormat>,
-    /// Whether to skip the check against the manifest. For a slice, only its own bytes are then read.
+    /// Whether to skip the check against the manifest. For a slice, only its own bytes are then read. If the pack has
+    /// block digests, the check of a slice reads only its blocks.
     pub unverified: bool,
     /// Whether to replace an existing file.
     pub force: bool,
@@ -85,6 +86,9 @@ pub struct GetReport {
     pub bytes: u64,
     /// Whether the manifest lists the content and confirms it.
     pub verified: bool,
+    /// Number of blocks whose digests confirm a slice; absent if the whole file was checked, or nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<u64>,
     /// Facts of the array that the output cannot express, one sentence each.
     pub losses: Vec<String>,
     /// Files next to the output that an interrupted run left. You can delete them. They are searched only if this run
@@ -135,9 +139,9 @@ pub fn get(
 }
 
 fn report(archive: &Path, member: &str, bytes: u64, written: Written) -> GetReport {
-    let (verified, losses) = written;
+    let Written { verified, blocks, losses } = written;
     let (archive, member) = (archive.to_owned(), member.to_owned());
-    GetReport { archive, member, bytes, verified, losses, leftovers: Vec::new() }
+    GetReport { archive, member, bytes, verified, blocks, losses, leftovers: Vec::new() }
 }
 
 /// Writes one member of `archive`, or a part of an array, to `out`. The content is checked against the manifest before
@@ -204,7 +208,7 @@ fn write(
             Error::Io { action: WRITE_COPY, source, .. } => Error::io("write", output)(source),
             error => error,
         };
-        return Ok((copied.map_err(named)?, Vec::new()));
+        return Ok(Written { verified: copied.map_err(named)?, blocks: None, losses: Vec::new() });
     }
     let mut array = pack.array(member)?;
     if options.unverified {
@@ -235,13 +239,14 @@ fn write(
         Ok(Vec::new())
     };
     if let Some(text) = &options.slice {
-        let (part, verified) = slice(pack, array, text, options.unverified)?;
+        let (part, verified, blocks) = slice(pack, array, text, options.unverified)?;
         let mut file = Vec::new();
         part.write_to(&mut file).map_err(Error::io("write", output))?;
         let header = Header::parse(&file);
         let header = header.map_err(|source| Error::array(member.to_owned(), source))?;
         let start = usize::try_from(header.header_len()).expect("the file is in memory");
-        return Ok((verified, write(&header, &mut file.split_off(start).as_slice())?));
+        let losses = write(&header, &mut file.split_off(start).as_slice())?;
+        return Ok(Written { verified, blocks, losses });
     }
     let (mut written, mut fault) = (Ok(Vec::new()), None);
     let ((), verified) = array.with_data(true, |header, read_at| {
@@ -265,7 +270,7 @@ fn write(
         written = write(&plain, &mut data);
         fault.map_or(Ok(()), Err)
     })?;
-    Ok((verified, written?))
+    Ok(Written { verified, blocks: None, losses: written? })
 }
 
 /// Returns whether elements are written as they are stored.
@@ -273,17 +278,25 @@ fn passes(options: &GetOptions) -> bool {
     matches!(options.format, None | Some(ArrayFormat::Ra | ArrayFormat::Raw))
 }
 
-/// Whether the manifest confirms the elements, and the facts that the output cannot express.
-type Written = (bool, Vec<String>);
+/// The result of writing a member.
+struct Written {
+    /// Whether the manifest confirms the elements.
+    verified: bool,
+    /// Number of blocks whose digests do.
+    blocks: Option<u64>,
+    /// Facts that the output cannot express.
+    losses: Vec<String>,
+}
 
-/// Writes a slice. It reads only its own bytes, so the whole member is checked before.
+/// Reads a slice. Only its own bytes are read, so the whole member is checked before, unless block digests prove it.
 fn slice(
     pack: &Pack,
     array: PackedArray,
     text: &str,
     unverified: bool,
-) -> Result<(AnyArray, bool)> {
-    let verified = !unverified && pack.copy_to(array.name(), &mut std::io::sink())?.1;
+) -> Result<(AnyArray, bool, Option<u64>)> {
+    let verified = !unverified
+        && (array.block_size()?.is_some() || pack.copy_to(array.name(), &mut std::io::sink())?.1);
     let array = array.in_shape_order()?;
     let (header, shape) = (array.header()?, array.shape()?);
     let refused = |error| array.with_dimensions(Error::slice_text(text)(error));
@@ -292,7 +305,8 @@ fn slice(
     let width = header.decoded().element().elbyte();
     let counts = taken.iter().map(|axis| u64::try_from(axis.count).unwrap_or(u64::MAX));
     array.check_memory(counts.fold(width, u64::saturating_mul))?;
-    Ok((array.part_for_file(&elements)?, verified))
+    let (part, blocks) = array.part_for_file(&elements)?;
+    Ok((part, verified, blocks))
 }
 
 fn too_large(limit: u64) -> Error {

@@ -14,7 +14,7 @@ use crate::digest::{Algorithm, Digest};
 use crate::error::Result;
 use crate::finding::{self, Finding};
 use crate::ndl::{Attribute, Extent, Order, by_name_in_ndl};
-use crate::pack::{self, Contents, Entity, Layout, PACK_DOCUMENT, Placement, shape_of};
+use crate::pack::{self, BLOCK_LIST, Contents, Entity, Layout, PACK_DOCUMENT, Placement, shape_of};
 use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::{DecodeError, ElementType};
@@ -332,7 +332,8 @@ fn is_description(placement: &Placement, contents: &Contents, name: &str) -> boo
         Some(payload) => {
             let is_beside = !pack::is_array(payload) && contents.array_of(payload).is_some();
             let is_manifest = || pack::manifest_algorithm(relative).is_some();
-            is_beside || is_manifest() || pack::is_signature(relative)
+            let is_list = relative == BLOCK_LIST;
+            is_beside || is_list || is_manifest() || pack::is_signature(relative)
         }
         None => placement.payload_directory().as_deref() != Some(name),
     }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, BufReader};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -13,7 +14,9 @@ use crate::finding::{Code, Finding, Place};
 use crate::fs::{self, File};
 use crate::manifest::{Manifest, ManifestFault, ManifestIndex, NameEncoding};
 use crate::pack::bag::{BagDeclaration, BagVersion, TagEncoding, not_text};
-use crate::pack::{self, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX, Layout, SIGNATURE_EXTENSIONS};
+use crate::pack::{
+    self, BAG_DECLARATION, BLOCK_LIST, EXTERNAL_MANIFEST_SUFFIX, Layout, SIGNATURE_EXTENSIONS,
+};
 use crate::path::escape;
 use crate::progress::Progress;
 
@@ -77,6 +80,47 @@ pub(super) fn mismatch(path: &str, manifest: &str, expected: &Digest, found: &Di
     .in_member(path)
     .expected(format!("{} {expected}", expected.algorithm().name()), found.to_string())
     .hint("restore the file from another copy; the file or the manifest was changed or damaged")
+}
+
+/// Makes the finding about the blocks of a file that do not match their digests, given by their numbers in order. `size`
+/// is that of a block, `len` that of the file.
+pub(super) fn damaged_blocks(path: &str, blocks: &[u64], size: u64, len: u64) -> Finding {
+    /// Maximum number of ranges in the message.
+    const MOST: usize = 16;
+    let mut ranges: Vec<Range<u64>> = Vec::new();
+    for block in blocks {
+        match ranges.last_mut() {
+            Some(range) if range.end == *block => range.end += 1,
+            _ => ranges.push(*block..block + 1),
+        }
+    }
+    let others = ranges.len().saturating_sub(MOST);
+    let shown = ranges.iter().take(MOST).map(|range| {
+        let end = range.end.saturating_mul(size).min(len);
+        format!("{} to {}", range.start.saturating_mul(size), end.saturating_sub(1))
+    });
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    let more = if others > 0 { format!(" and {others} more ranges") } else { String::new() };
+    let message =
+        format!("bytes {shown}{more} do not match the digests of their blocks in `{BLOCK_LIST}`");
+    Finding::new(Code::DamagedBlock, message).in_member(path)
+}
+
+/// Makes the finding about a line of the list of block digests.
+pub(super) fn bad_block_list_line(fault: &ManifestFault) -> Finding {
+    Finding::new(Code::BadBlockList, fault.message.as_str())
+        .in_member(BLOCK_LIST)
+        .at_line(fault.line)
+}
+
+/// Makes the finding about a file for which the list of block digests has another number of blocks.
+pub(super) fn wrong_block_count(path: &str, expected: u64, found: u64) -> Finding {
+    let message = format!("`{BLOCK_LIST}` lists another number of blocks than the file has");
+    let blocks =
+        |count: u64| if count == 1 { "1 block".to_owned() } else { format!("{count} blocks") };
+    Finding::new(Code::BadBlockList, message)
+        .in_member(path)
+        .expected(blocks(expected), blocks(found))
 }
 
 /// Makes the finding about a listed file that does not exist.

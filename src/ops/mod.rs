@@ -4,7 +4,8 @@
 //! |---|---|---|
 //! | [`create`] | a directory | an archive and its manifest |
 //! | [`PackWriter`] | arrays in memory, readers | an archive and its manifest |
-//! | [`verify`] | a pack | nothing |
+//! | [`verify`], [`verify_each`] | packs | nothing |
+//! | [`audit`], [`plan`] | logs of verifications | nothing |
 //! | [`manifest_of`], [`write_manifest`] | a pack or a directory | its manifest |
 //! | [`info`], [`array_info`] | headers and descriptions | nothing |
 //! | [`list`], [`outline`] | headers and descriptions | nothing |
@@ -25,6 +26,8 @@
 
 #[cfg(feature = "inspect")]
 mod ascending;
+#[cfg(feature = "audit")]
+mod audit;
 #[cfg(feature = "inspect")]
 mod bag;
 #[cfg(feature = "convert")]
@@ -80,6 +83,11 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "audit")]
+pub use self::audit::{
+    AuditLog, AuditOptions, AuditPlan, AuditReport, AuditState, AuditedTarget, Budget, CorruptLine,
+    PlanOptions, audit, plan,
+};
 pub use self::open::{Axis, Block, Blocks, Coordinate, FileReader, MemberInfo, Pack, PackedArray};
 pub use self::single_file::{is_array_file, is_pack};
 #[cfg(feature = "inspect")]
@@ -96,7 +104,10 @@ pub use self::{
     },
     validate::{ValidateOptions, ValidateReport, validate, validate_text},
     values::{Number, scale_and_offset},
-    verify::{Intact, VerifyOptions, VerifyReport, verify},
+    verify::{
+        Intact, InvalidShard, ProvedByBlocks, Shard, TargetError, TargetErrorKind, Verdict,
+        Verified, VerifyOptions, VerifyReport, verify, verify_each,
+    },
 };
 #[cfg(feature = "convert")]
 pub use self::{

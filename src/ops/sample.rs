@@ -494,13 +494,14 @@ impl Sampler<'_> {
     /// confirms them.
     fn fill(
         &self,
+        array: &PackedArray,
         selection: &ArraySelection,
         (fast, slow): (&CellAxis, &CellAxis),
         mut add: impl FnMut(usize, &[f64]),
     ) -> Result<bool> {
         let mut at = 0;
         let look = |block: &[u8]| self.converter.convert(block).numbers;
-        for_each(self.part.array, selection, self.jobs, look, |numbers| {
+        for_each(array, selection, self.jobs, look, |numbers| {
             let mut numbers = numbers.as_slice();
             while !numbers.is_empty() {
                 let (cell, len) = fast.cell(at % fast.count);
@@ -521,7 +522,7 @@ impl Sampler<'_> {
         let selection = &self.part.selection;
         let fast = CellAxis { count: selection.elements(), step, is_flipped, stride: 1 };
         let slow = CellAxis { count: 1, step: 1, is_flipped: false, stride: 0 };
-        let verified = self.fill(selection, (&fast, &slow), |cell, numbers| {
+        let verified = self.fill(self.part.array, selection, (&fast, &slow), |cell, numbers| {
             let column = columns.get_mut(cell).expect("every element has a column");
             for number in numbers {
                 column.add(*number);
@@ -563,7 +564,12 @@ impl Sampler<'_> {
         // In the order of the file, either can be the faster one.
         let lanes = if down.of_file < across.of_file { (&row, &column) } else { (&column, &row) };
         let mut sums = vec![(0.0, 0_u64); rows.cells * columns.cells];
-        let verified = self.fill(&part.selection.with_axes(axes), lanes, |cell, numbers| {
+        // A proof of scattered elements would read the whole file.
+        let is_sparse = is_nearest && is_large;
+        let array = part.array.clone();
+        let array = if is_sparse { array.unverified() } else { array };
+        let selection = part.selection.with_axes(axes);
+        let verified = self.fill(&array, &selection, lanes, |cell, numbers| {
             let (sum, count) = sums.get_mut(cell).expect("every element has a cell");
             for number in numbers.iter().filter(|number| number.is_finite()) {
                 *sum += number;

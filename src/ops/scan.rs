@@ -15,13 +15,14 @@ use crate::digest::{Algorithm, DigestTable};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::fs;
+use crate::manifest::BlockList;
 use crate::pack::{
-    self, BAG_DECLARATION, Content, Contents, EXTERNAL_MANIFEST_SUFFIX, Inspector, Interner,
-    Layout, PACK_DOCUMENT, Placement,
+    self, BAG_DECLARATION, BLOCK_LIST, Content, Contents, EXTERNAL_MANIFEST_SUFFIX, Inspector,
+    Interner, Layout, PACK_DOCUMENT, Placement,
 };
 use crate::path::{self, MemberPath};
 
-/// Number of bytes that show whether the description of the pack was generated: more than its first line.
+/// Number of bytes that show whether a file was generated: more than the first line.
 const START: u64 = 256;
 
 /// A pack after the first scan.
@@ -42,6 +43,8 @@ pub(super) struct PackScan {
     root_files: HashMap<Arc<str>, Result<Vec<u8>, Box<Finding>>>,
     /// Whether the description of the pack was generated from the others, for [`ScanFor::Manifests`].
     pub(super) has_generated_document: bool,
+    /// Whether there is a list of block digests, for [`ScanFor::Manifests`].
+    pub(super) has_block_list: bool,
     /// Errors and warnings about the container and names.
     pub(super) findings: Vec<Finding>,
 }
@@ -60,6 +63,7 @@ enum Seen {
     Content(Content),
     Text(Box<io::Result<Vec<u8>>>),
     GeneratedDocument,
+    BlockList,
     Nothing,
 }
 
@@ -98,7 +102,7 @@ impl PackScan {
         let placement = Placement::detect(&scan.members.iter().map(|(member, _)| &*member.name));
         let ambiguous = ambiguous(&scan.findings);
         let (mut files, mut root_files) = (Vec::new(), HashMap::new());
-        let mut has_generated_document = false;
+        let (mut has_generated_document, mut has_block_list) = (false, false);
         for (number, (member, seen)) in scan.members.iter_mut().enumerate() {
             let Some(seen) = seen else { continue };
             let name = &member.name;
@@ -119,6 +123,7 @@ impl PackScan {
                 Seen::GeneratedDocument => {
                     has_generated_document |= placement.relative(name) == Some(PACK_DOCUMENT);
                 }
+                Seen::BlockList => has_block_list |= placement.relative(name) == Some(BLOCK_LIST),
                 Seen::Content(_) | Seen::Nothing => {}
             }
         }
@@ -140,6 +145,7 @@ impl PackScan {
             contents,
             root_files,
             has_generated_document,
+            has_block_list,
             findings,
         })
     }
@@ -206,14 +212,15 @@ impl RootTexts {
         let name = member.name.split_once('/').map_or(&*member.name, |(_, last)| last);
         let is_manifest = pack::manifest_algorithm(name).is_some();
         let limit = self.longest.saturating_add(1);
-        if name.rsplit('/').next() == Some(PACK_DOCUMENT) {
+        let last = name.rsplit('/').next();
+        if matches!(last, Some(PACK_DOCUMENT | BLOCK_LIST)) {
             let mut start = Vec::new();
-            // A document that cannot be read is reported by the comparison.
+            // A file that cannot be read is reported by the comparison.
             let _ = content.take(START).read_to_end(&mut start);
-            return if pack::is_generated(&start) {
-                Seen::GeneratedDocument
-            } else {
-                Seen::Nothing
+            return match last {
+                Some(PACK_DOCUMENT) if pack::is_generated(&start) => Seen::GeneratedDocument,
+                Some(BLOCK_LIST) if BlockList::is_begun_by(&start) => Seen::BlockList,
+                _ => Seen::Nothing,
             };
         }
         if is_manifest && !self.are_kept {

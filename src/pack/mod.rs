@@ -5,6 +5,7 @@
 //! | `X.ra` | an array |
 //! | `X.yaml`, `X.yml` | its description, if `X.ra` exists |
 //! | `manifest.yaml` | the description of the pack |
+//! | `blocks-sha256.txt` | the digests of the blocks of large files |
 //! | `manifest-<algorithm>.txt` | the digests of all other files |
 
 mod attributes;
@@ -48,6 +49,8 @@ pub(crate) const ARRAY_EXTENSION: &str = "ra";
 pub(crate) const DESCRIPTION_EXTENSIONS: [&str; 2] = ["yaml", "yml"];
 /// The description of the complete pack.
 pub(crate) const PACK_DOCUMENT: &str = "manifest.yaml";
+/// The list of the digests of blocks.
+pub(crate) const BLOCK_LIST: &str = "blocks-sha256.txt";
 /// The suffix that the name of an archive gets for the manifest next to it.
 pub(crate) const EXTERNAL_MANIFEST_SUFFIX: &str = ".manifest-sha256.txt";
 /// The suffix that the name of an archive gets for the digest of the archive itself.

@@ -23,7 +23,7 @@ fn add(archive: &Path, source: &Path, options: &[&str]) -> Ran {
 }
 
 /// Kinds of archives, and the options that create them.
-const KINDS: [(&str, &[&str]); 7] = [
+const KINDS: [(&str, &[&str]); 10] = [
     ("a.zip", &[]),
     ("a.tar", &[]),
     ("a.tar.gz", &[]),
@@ -31,6 +31,9 @@ const KINDS: [(&str, &[&str]); 7] = [
     ("bag.zip", &["--layout", "bagit", "--bag-info", "Contact-Name=A. Scientist"]),
     ("bag.tar", &["--layout", "bagit", "--digest", "sha256,sha512"]),
     ("b.zip", &["--no-external-manifest", "--archive-digest"]),
+    ("blocks.zip", &["--block-digests=64K"]),
+    ("blocks.tar.zst", &["--block-digests=64K"]),
+    ("blocks-bag.tar", &["--block-digests=64K", "--layout", "bagit"]),
 ];
 
 #[test]

@@ -126,6 +126,8 @@ impl Place {
         file.unwrap().set_len(72 + 52_428_800).unwrap();
         let description = "ndarrays: {frames: {shape: [1024, 512, 100], type: uint8}}\n";
         self.file("run1/frames.yaml", description.as_bytes());
+        self.run("ra-pack verify exp.zip packs/exp.zip --log audit.jsonl && cp exp.zip huge.zip");
+        self.run("cp audit.jsonl worker-1.jsonl && cp audit.jsonl worker-2.jsonl");
         if installed(&["minisign"]) {
             self.run("mkdir -p .minisign && minisign -G -W -f >/dev/null");
         }

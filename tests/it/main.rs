@@ -7,7 +7,11 @@
 #[cfg(unix)] // signals
 mod add; // `ra-pack add`: changing an archive
 mod agreement; // facts that a pack states twice must agree
+#[cfg(unix)] // devices, locks
+mod audit; // `verify --log`, shares, and `ra-pack audit`
 mod bag; // BagIt: each rule kept and broken, and bagit-python
+mod block_shards; // block digests: large files in several shards of `verify`
+mod blocks; // block digests: proof of slices, damaged blocks, hostile lists
 mod bytes; // support: archives and digests written by hand
 mod cancel; // cancelled operations end and leave nothing
 mod convert; // `ra-pack convert`: every format to every other
@@ -67,6 +71,7 @@ mod scripts; // exit status, lists of names
 mod shells; // completions and manual pages, in the programs that use them
 mod show; // `ra-pack show`: numbers and layout like NumPy
 mod skips; // support: skipped tests, summarized at the end
+mod slurm; // support: a Slurm cluster of one machine
 mod sources; // packs in memory, in readers and in custom stores
 mod streams; // blocks of elements, readers of files
 mod validate; // `validate`, and packs described by one hand-written document

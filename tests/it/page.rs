@@ -11,6 +11,7 @@ use ra_pack::validate::{ValidateOptions, validate_text};
 use tempfile::TempDir;
 
 use crate::python::Python;
+use crate::slurm::Slurm;
 
 #[path = "../../examples/make_ocean.rs"]
 #[expect(dead_code, reason = "an example's `main`")]
@@ -114,6 +115,8 @@ pub(crate) struct Home {
     path: String,
     /// Working directory after the last command, as in a shell.
     at: RefCell<PathBuf>,
+    /// A cluster of one machine, if the page needs one.
+    slurm: RefCell<Option<Slurm>>,
 }
 
 impl Home {
@@ -128,7 +131,7 @@ impl Home {
         let path = format!("{binaries}:{python}:{}", env::var("PATH").unwrap_or_default());
         let directory = TempDir::new().unwrap();
         let at = RefCell::new(directory.path().to_owned());
-        let home = Self { directory, path, at };
+        let home = Self { directory, path, at, slurm: RefCell::new(None) };
         for example in ["examples/experiment", "examples/readers"] {
             let (from, to) = (root().join(example), home.file(example));
             assert!(Command::new("cp").arg("-r").args([from, to]).status().unwrap().success());
@@ -155,12 +158,16 @@ impl Home {
 
     /// Runs the commands of a page and reads its descriptions, in order, and checks the outputs on the page.
     pub(crate) fn show(&self, page: &str) {
-        let blocks = blocks(&read(page));
+        let text = read(page);
+        if text.contains("$ sbatch ") {
+            *self.slurm.borrow_mut() = Some(Slurm::start(&self.path));
+        }
+        let blocks = blocks(&text);
         for (at, Block { kind, text }) in blocks.iter().enumerate() {
             let shown = blocks.get(at + 1).filter(|next| next.kind == "text");
             match (&**kind, named(text, kind)) {
                 ("console", _) => self.run(page, text),
-                ("python", Some(name)) => fs::write(self.file(name), text).unwrap(),
+                ("python" | "sh", Some(name)) => fs::write(self.file(name), text).unwrap(),
                 // A file of a directory: its coordinates may be in other files.
                 ("yaml", Some(name)) => {
                     assert_eq!(ndl::parse(text.as_bytes()).findings, [], "{text}");
@@ -184,6 +191,7 @@ impl Home {
             let ran = Command::new("sh")
                 .args(["-c", &format!("exec 2>&1\n{command}\npwd > \"$0\"")])
                 .arg(ended.path())
+                .envs(self.slurm.borrow().iter().map(Slurm::variable))
                 .env("PATH", &self.path)
                 .env("LC_ALL", "C.UTF-8")
                 .env_remove("TERM")
@@ -202,17 +210,19 @@ impl Home {
     }
 }
 
-/// Returns the file name of a description or a program.
+/// Returns the file name of a description or a program. Scripts have it in their second line.
 fn named<'t>(text: &'t str, kind: &str) -> Option<&'t str> {
     let end = if kind == "python" { "py" } else { kind };
-    let name = text.lines().next()?.strip_prefix("# ")?;
+    let name = text.lines().find(|line| !line.starts_with("#!"))?.strip_prefix("# ")?;
     (Path::new(name).extension()? == end).then_some(name)
 }
 
-/// Removes durations from a text.
+/// Removes durations and dates of verifications from a text.
 fn timeless(text: &str) -> String {
-    let lines = text.lines().map(|line| match line.rsplit_once(", ") {
-        Some((before, time)) if time.ends_with(" s)") => format!("{before})"),
+    const DATED: &str = "last good ";
+    let lines = text.lines().map(|line| match (line.rsplit_once(", "), line.split_once(DATED)) {
+        (Some((before, time)), _) if time.ends_with(" s)") => format!("{before})"),
+        (_, Some((before, dated))) => format!("{before}{DATED}{}", &dated["2026-01-01".len()..]),
         _ => line.to_owned(),
     });
     lines.collect::<Vec<_>>().join("\n")

@@ -344,6 +344,7 @@ fn every_result_on_the_sample_is_described_key_by_key() {
     outputs.check("ndl", 0, command.arg("describe").arg(sample.join("time.ra")));
 
     faulty(home.path(), &mut outputs);
+    block_digests(home.path(), &mut outputs);
     two_arrays(&mut outputs);
     two_packs(&mut outputs);
     // Every described key occurs. Findings have the same keys everywhere, and `verify` covers all.
@@ -353,6 +354,23 @@ fn every_result_on_the_sample_is_described_key_by_key() {
         unseen.retain(|key| name == "verify" || !key.contains("/findings/"));
         assert_eq!(unseen, [""; 0], "{name}");
     }
+}
+
+/// Exports a slice that block digests prove, and verifies a shard of a file that they divide.
+fn block_digests(home: &Path, outputs: &mut Outputs) {
+    let long = Experiment::new()
+        .array("long.ra", UINT8, &[2_000_000], &vec![1; 2_000_000])
+        .describe("long.yaml", "[2000000]", "uint8");
+    let pack = home.join("blocks.zip");
+    let mut create = ra_pack();
+    create.arg("create").arg(long.path()).args(["--block-digests=64K", "-o"]).arg(&pack);
+    outputs.check("create", 0, &mut create);
+    let mut get = ra_pack();
+    get.arg("get").arg(&pack).args(["long.ra", "--slice", "0:9", "-o"]).arg(home.join("part.ra"));
+    outputs.check("get", 0, &mut get);
+    let mut shard = ra_pack();
+    shard.arg("verify").arg(&pack).args(["--shard", "2/2"]);
+    outputs.check("verify", 0, &mut shard);
 }
 
 /// Compares arrays that differ in every way, and reshapes one.
@@ -460,6 +478,18 @@ fn faulty(home: &Path, outputs: &mut Outputs) {
     let none = home.join("none.zip");
     fs::write(&none, "PK, it said").unwrap();
     outputs.check("verify", 1, ra_pack().arg("verify").arg(&none));
+
+    // Targets that cannot be read, a shard, and logs with a line that cannot be read.
+    let log = home.join("audit.jsonl");
+    let mut verify = ra_pack();
+    verify.arg("verify").arg(home.join("no.zip")).arg(&none).arg("--log").arg(&log);
+    outputs.check("verify", 2, &mut verify);
+    let mut verify = ra_pack();
+    verify.arg("verify").arg(&archive).args(["--shard", "1/2", "--log"]).arg(&log);
+    outputs.check("verify", 0, &mut verify);
+    fs::write(&log, fs::read_to_string(&log).unwrap() + "{\n").unwrap();
+    let mut audit = ra_pack();
+    outputs.check("audit", 1, audit.arg("audit").arg(&log).args(["--max-age", "1d"]));
 }
 
 #[test]

@@ -21,6 +21,7 @@ const ENDINGS: &[(&str, &str, &str, &str)] = &[
     ),
     ("convert", "{}/exp/a.ra {}/a.npy", "{}/cut.ra {}/d.npy", "{}/none.ra {}/none.npy"),
     ("verify", "{}/exp.zip", "{}/damaged.zip", "{}/damaged.zip {}/none.zip"),
+    ("audit", "{}/good.jsonl", "{}/bad.jsonl", "{}/none.jsonl"),
     ("manifest", "{}/exp.zip", "{}/damaged.zip", "{}/none.zip"),
     ("list", "{}/exp.zip", "{}/no.zip", "{}/exp.zip none*"),
     ("info", "{}/exp.zip", "{}/cut.ra", "{}/exp.zip none.ra"),
@@ -70,6 +71,9 @@ fn place() -> TempDir {
     bytes[data] ^= 1;
     fs::write(at("damaged.zip"), bytes).unwrap();
     fs::write(at("no.zip"), "nothing of a zip").unwrap();
+    for (archive, log) in [("exp.zip", "good.jsonl"), ("damaged.zip", "bad.jsonl")] {
+        run(["verify".as_ref(), at(archive).as_os_str(), "--log".as_ref(), at(log).as_os_str()]);
+    }
     let array = fs::read(at("exp/a.ra")).unwrap();
     fs::write(at("cut.ra"), &array[..50]).unwrap();
     scratch

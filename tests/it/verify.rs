@@ -501,7 +501,7 @@ fn other_targets_are_checked_if_one_is_missing() {
     ra("verify", &[&good, &good], &[]).exits(0);
     ra("verify", &[], &[]).exits(2);
     let ran = ra("verify", &[&bad, &missing, &good], &["--json"]).exits(2);
-    assert_eq!(String::from_utf8(ran.out).unwrap().lines().count(), 2);
+    assert_eq!(String::from_utf8(ran.out).unwrap().lines().count(), 3, "a line for each");
 }
 
 #[test]

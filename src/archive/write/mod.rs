@@ -23,7 +23,7 @@ pub(crate) use super::zip::write::Record;
 use super::zip::write::ZipLayout;
 use super::zip::{self};
 use super::{Container, MemberKind, Method};
-use crate::digest::{Algorithm, Digests};
+use crate::digest::{Digests, Wanted};
 use crate::error::{Error, Result};
 use crate::fs::{File, PendingFile, Stamp};
 use crate::path::escape;
@@ -177,7 +177,7 @@ pub(crate) struct ArchiveWriter<'a> {
     container: Container,
     /// Compression of zip members.
     compression: Compression,
-    algorithms: &'a [Algorithm],
+    wanted: Wanted<'a>,
     jobs: usize,
     /// Offset of `image` in the file.
     start: u64,
@@ -198,7 +198,7 @@ impl<'a> ArchiveWriter<'a> {
         container: Container,
         compression: Compression,
         pending: &'a PendingFile,
-        algorithms: &'a [Algorithm],
+        wanted: impl Into<Wanted<'a>>,
         jobs: usize,
     ) -> Result<Self> {
         compression.check(container)?;
@@ -225,7 +225,16 @@ impl<'a> ArchiveWriter<'a> {
         let compression =
             if container == Container::Zip { compression } else { Compression::Stored };
         let (start, image) = (0, Vec::new());
-        Ok(Self { pending, container, compression, algorithms, jobs, start, image, format })
+        Ok(Self {
+            pending,
+            container,
+            compression,
+            wanted: wanted.into(),
+            jobs,
+            start,
+            image,
+            format,
+        })
     }
 
     /// Returns whether reading a member requires reading everything before it.
@@ -240,9 +249,9 @@ impl<'a> ArchiveWriter<'a> {
 
     /// Returns a constructor of packers for the workers.
     pub(crate) fn packers(&self) -> impl Fn() -> Packer<'a> + Sync + use<'a> {
-        let (compression, algorithms) = (self.compression, self.algorithms);
+        let (compression, wanted) = (self.compression, self.wanted);
         let file = self.pending.file();
-        move || Packer::new(compression, algorithms, file)
+        move || Packer::new(compression, wanted, file)
     }
 
     /// Returns the number of workers that may pack members at once. It limits their memory to some tens of megabytes,
@@ -295,7 +304,7 @@ impl<'a> ArchiveWriter<'a> {
 
     /// Returns a writer for the reserved members.
     pub(crate) fn reserved(&self) -> Reserved<'_> {
-        Reserved::new(self.pending.file(), self.container, self.algorithms)
+        Reserved::new(self.pending.file(), self.container, self.wanted)
     }
 
     /// Writes one member. The length of its content must match `member`.
@@ -312,7 +321,7 @@ impl<'a> ArchiveWriter<'a> {
             bytes.extend_from_slice(block);
             Ok(())
         };
-        copy_content(content, &[], append)?;
+        copy_content(content, Wanted::from(&[]), append)?;
         let mut batch = Batch::default();
         self.packers()().pack(&[&bytes], &mut batch)?;
         let packed = batch.members().next().expect("one content makes one member");
@@ -328,7 +337,7 @@ impl<'a> ArchiveWriter<'a> {
         self.flush()?;
         if let ArchiveForm::Stream(encoder) = &mut self.format {
             let put = |block: &[u8]| encoder.write_all(block).map_err(&not_compressed);
-            let Copied { digests, .. } = copy_content(content, self.algorithms, put)?;
+            let Copied { digests, .. } = copy_content(content, self.wanted, put)?;
             self.image.extend_from_slice(padding(self.container, member));
             return Ok(Placed { digests, record: assumed });
         }
@@ -339,7 +348,7 @@ impl<'a> ArchiveWriter<'a> {
         let begin = |engine: Engine| engine.begin(io::BufWriter::with_capacity(BLOCK, out));
         let mut encoder = engine.and_then(begin).map_err(&not_compressed)?;
         let put = |block: &[u8]| encoder.write_all(block).map_err(&not_compressed);
-        let Copied { digests, crc } = copy_content(content, self.algorithms, put)?;
+        let Copied { digests, crc } = copy_content(content, self.wanted, put)?;
         let out = encoder.finish().and_then(|out| Ok(out.into_inner()?));
         let packed_size = out.map_err(&not_compressed)?.at - data;
         let record = Record { crc, packed_size, ..assumed };
@@ -507,7 +516,7 @@ impl Batch {
 /// Hashes and packs members one after the other. Reusing the compressor is faster than creating one for each member.
 pub(crate) struct Packer<'a> {
     compression: Compression,
-    algorithms: &'a [Algorithm],
+    wanted: Wanted<'a>,
     /// The archive, for messages and cancellation.
     file: &'a File,
     deflate: Option<Compressor>,
@@ -516,13 +525,14 @@ pub(crate) struct Packer<'a> {
 }
 
 impl<'a> Packer<'a> {
-    fn new(compression: Compression, algorithms: &'a [Algorithm], file: &'a File) -> Self {
-        Self { compression, algorithms, file, deflate: None, zstd: None, engine: None }
+    fn new(compression: Compression, wanted: impl Into<Wanted<'a>>, file: &'a File) -> Self {
+        let wanted = wanted.into();
+        Self { compression, wanted, file, deflate: None, zstd: None, engine: None }
     }
 
     /// Appends small members with these contents.
     pub(crate) fn pack(&mut self, contents: &[&[u8]], batch: &mut Batch) -> Result<()> {
-        let digests = Digests::of_each(self.algorithms, contents);
+        let digests = Digests::of_each(self.wanted, contents);
         for (content, digests) in contents.iter().zip(digests) {
             self.file.progress().check()?;
             let start = batch.bytes.len();
@@ -544,7 +554,7 @@ impl<'a> Packer<'a> {
         let start = batch.bytes.len();
         let mut encoder = engine.begin(&mut batch.bytes).map_err(failed())?;
         let put = |block: &[u8]| encoder.write_all(block).map_err(failed());
-        let copied = copy_content(content, self.algorithms, put)?;
+        let copied = copy_content(content, self.wanted, put)?;
         let (_, engine) = encoder.end().map_err(failed())?;
         self.engine = Some(engine);
         let len = batch.bytes.len() - start;

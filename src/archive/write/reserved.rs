@@ -6,7 +6,7 @@ use super::{BLOCK, NewMember, Placed, Record, padding, push_header};
 use crate::archive::Container;
 use crate::archive::copy::{Copying, Fault, FileSource, Sink, copy, finish, source};
 use crate::archive::data::SMALL_BLOCK;
-use crate::digest::{Algorithm, Digests, Hashers, Hashing, Lane, hash_side_by_side};
+use crate::digest::{Digests, Hashers, Hashing, Lane, Wanted, hash_side_by_side};
 use crate::error::Result;
 use crate::fs::{File, Stamp};
 
@@ -14,7 +14,7 @@ use crate::fs::{File, Stamp};
 pub(crate) struct Reserved<'a> {
     out: &'a File,
     container: Container,
-    algorithms: &'a [Algorithm],
+    wanted: Wanted<'a>,
     /// Locked for large writes. The system lets one job at a time write to a file; the others would only wait.
     writing: Mutex<()>,
 }
@@ -58,14 +58,14 @@ impl Sink for AtPlace<'_> {
 type Passing<'a> = Copying<FileSource, AtPlace<'a>>;
 
 impl<'a> Reserved<'a> {
-    pub(super) fn new(out: &'a File, container: Container, algorithms: &'a [Algorithm]) -> Self {
-        Self { out, container, algorithms, writing: Mutex::new(()) }
+    pub(super) fn new(out: &'a File, container: Container, wanted: Wanted<'a>) -> Self {
+        Self { out, container, wanted, writing: Mutex::new(()) }
     }
 
     /// Writes one file.
     pub(crate) fn write(&self, file: ReservedFile<'_>, hashing: Hashing) -> Result<Placed> {
         let (target, Copying { mut content, mut sink }) = self.begin(file, BLOCK)?;
-        let digests = copy(&mut content, self.algorithms, hashing, |block| sink.take(block));
+        let digests = copy(&mut content, self.wanted, hashing, |block| sink.take(block));
         self.end(&target, Copying { content, sink }, digests)
     }
 
@@ -78,7 +78,7 @@ impl<'a> Reserved<'a> {
         let block = if width > 2 { SMALL_BLOCK } else { BLOCK };
         let begin = |file: Result<_>| {
             let (label, content) = self.begin(file?, block)?;
-            Ok(Ok(Lane { label, content, hashers: Hashers::new(self.algorithms) }))
+            Ok(Ok(Lane { label, content, hashers: Hashers::new(self.wanted) }))
         };
         hash_side_by_side(
             width,

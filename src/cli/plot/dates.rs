@@ -1,6 +1,8 @@
 //! Date ticks along an axis, each with only the part of the date that differs from the previous one.
 
-use super::super::array::{Dates, civil, date, days};
+use ra_pack::time::{civil, days};
+
+use super::super::array::{Dates, date};
 use super::super::text::{float, floor};
 use super::axis::{MOST, Ticks, multiples};
 

@@ -8,10 +8,10 @@ use ra_pack::create::Layout;
 use ra_pack::finding::Place;
 use ra_pack::list::Listed;
 use ra_pack::ndl::Attribute;
-use ra_pack::verify::VerifyReport;
+use ra_pack::verify::{Verdict, VerifyReport};
 use ra_pack::{Container, Finding};
 
-use super::super::diagnostics::{self, Verdict};
+use super::super::diagnostics;
 use super::super::shell;
 use super::super::text::{grouped, human_bytes};
 use super::card::{self, Subject, cut, split, stem};
@@ -102,7 +102,7 @@ pub(super) fn verification(report: Option<&VerifyReport>, findings: &[Finding]) 
         count => format!(", {}", counted(count, "warning")),
     };
     let (class, mark, verdict) = match report {
-        _ if Verdict::of(findings, true) == Verdict::Unverified => {
+        _ if Verdict::of(findings, true) == Verdict::NotVerified => {
             ("open", "?", format!("Not verified: no manifest{also}"))
         }
         _ if errors > 0 => ("bad", "✗", format!("Not valid: {}{also}", counted(errors, "error"))),

@@ -1,5 +1,6 @@
 //! `ra-pack report`: a self-contained HTML page about a pack.
 
+mod audit_page;
 mod card;
 mod head;
 mod page;
@@ -17,15 +18,19 @@ use ra_pack::Finding;
 use ra_pack::archive::Method;
 use ra_pack::finding::count_errors;
 use ra_pack::path::escape_path;
-use ra_pack::verify::VerifyOptions;
+use ra_pack::verify::{Verdict, VerifyOptions};
 use serde::Serialize;
 
 use super::args::Common;
-use super::diagnostics::Verdict;
 use super::output::Output;
 use super::plot::Markup;
 use super::text::{self, grouped, human_bytes};
 use super::{Ending, Failure, diagnostics, files};
+
+pub(super) use self::audit_page::write_audit;
+
+/// Style of all pages.
+const CSS: &str = include_str!("report.css");
 
 /// Size of the pieces in which the page is written, in bytes.
 const PIECE: usize = 256 * 1024;
@@ -159,7 +164,7 @@ fn print_summary(page: &mut WrittenPage, to_file: bool, output: &Output) {
         let verdict = match Verdict::of(&page.findings, page.contents_read) {
             Verdict::NotValid => "NOT VALID",
             Verdict::Valid => "valid",
-            Verdict::Unread | Verdict::Unverified => "not verified",
+            _ => "not verified",
         };
         output.note(&format!(
             "wrote {} ({}, {}, {verdict})",

@@ -23,9 +23,8 @@ use super::super::{Failure, diagnostics};
 use super::card::{self, CardContext, Subject, cut, digest, split, stem};
 use super::head::{self, PackFacts};
 use super::picture::Room;
-use super::{Html, Id, ReportArgs, WrittenPage, counted, html};
+use super::{CSS, Html, Id, ReportArgs, WrittenPage, counted, html};
 
-const CSS: &str = include_str!("report.css");
 const JS: &str = include_str!("report.js");
 
 /// Number of cards that are made before they are written.

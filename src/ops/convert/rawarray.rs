@@ -1,7 +1,7 @@
 //! RawArray files and their descriptions: one file, a directory, or an archive.
 
 use std::collections::{BTreeMap, HashSet};
-use std::io::Write;
+use std::io::{Read as _, Write};
 use std::path::Path;
 
 use super::super::open::{Pack, check_decoded};
@@ -15,8 +15,11 @@ use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, count_errors};
 use crate::fs::{self, File};
 use crate::interchange;
+use crate::manifest::BlockList;
 use crate::ndl::{Document, Extent, Ndarray};
-use crate::pack::{self, ARRAY_EXTENSION, Contents, Described, Layout, PACK_DOCUMENT, Placement};
+use crate::pack::{
+    self, ARRAY_EXTENSION, BLOCK_LIST, Contents, Described, Layout, PACK_DOCUMENT, Placement,
+};
 use crate::pipeline;
 use crate::ra::{Header, ReadError};
 
@@ -188,7 +191,13 @@ impl OpenedPack {
         }
         let is_failed = |name: &str| refused.contains_key(name);
         let items = pack_items(&contents, options.keep_endian, is_failed)?;
-        let others = other_members(&members, &placement, &contents, is_failed);
+        let mut others = other_members(&members, &placement, &contents, is_failed);
+        if let Some(at) = others.iter().position(|other| other.payload == BLOCK_LIST)
+            && is_block_list(&archive, others.get(at))?
+        {
+            // It does not fit the converted arrays.
+            others.remove(at);
+        }
         let directory = is_tree && placement.layout == Layout::Plain;
         let directory = directory.then(|| path.to_owned());
         let names: Vec<_> = items.iter().map(|item| item.name.clone()).collect();
@@ -227,6 +236,20 @@ impl OpenedPack {
             SourceArrays { failed, ..SourceArrays::new(items, Vec::new(), Box::new(give)) };
         Ok(Self { source, contents, others, pack })
     }
+}
+
+/// Returns whether a file is a list of block digests.
+fn is_block_list(archive: &Archive, file: Option<&OtherMember>) -> Result<bool> {
+    /// Number of bytes that show it.
+    const START: u64 = 64;
+    let found = file.map(|file| archive.find(&file.name)).transpose()?.flatten();
+    let Some(member) = found.filter(|member| member.kind == MemberKind::File) else {
+        return Ok(false);
+    };
+    let mut start = Vec::new();
+    // The copy reports a file that cannot be read.
+    let _ = archive.read(&member)?.take(START).read_to_end(&mut start);
+    Ok(BlockList::is_begun_by(&start))
 }
 
 /// Returns files that are neither arrays nor their descriptions, and empty directories.

@@ -14,11 +14,11 @@ use super::select::Patterns;
 use super::survey::{self, SourceEntry};
 use super::verify::{VerifyOptions, verify};
 use crate::archive::{Archive, ArchiveWriter, Compression, Container};
-use crate::digest::{Algorithm, Digest};
+use crate::digest::{Algorithm, Digest, Wanted};
 use crate::error::{Error, Result};
 use crate::finding::{Finding, count_errors};
 use crate::fs::{self, File, PendingDirectory, PendingFile, Stamp, Turn};
-use crate::manifest::{Manifest, NameEncoding};
+use crate::manifest::{BlockList, Manifest, NameEncoding};
 use crate::ndl::Attribute;
 use crate::pack::bag::{BAGGING_DATE, BagInfo, date_of};
 use crate::pack::{
@@ -46,6 +46,9 @@ pub struct CreateOptions {
     pub attributes: Vec<Attribute>,
     /// Algorithms of the manifests, including SHA-256; SHA-256 alone if empty.
     pub digests: Vec<Algorithm>,
+    /// Bytes per block of the list of block digests; `None` to write no list. [`BlockList::BLOCK_SIZE`] is the usual
+    /// number. The list has the SHA-256 of each block of every file that is longer than one block.
+    pub block_digests: Option<u64>,
     /// Compression of the members of a zip, or of the whole compressed tar.
     pub compression: Compression,
     /// Whether to add descriptions made from the headers for arrays that have none. Only the archive gets them.
@@ -174,6 +177,7 @@ fn create_from(
 ) -> Result<CreateReport> {
     let container = container(archive, options)?;
     let (algorithms, info) = (algorithms(options)?, bag_info(options)?);
+    let wanted = Wanted { algorithms: &algorithms, block_size: block_size(options)? };
     if !fs::is_directory(source)? {
         let kind = fs::kind_of(source)?.not("a directory");
         return Err(Error::Unsupported(format!("`{}` is {kind}", escape_path(source))));
@@ -208,7 +212,7 @@ fn create_from(
     entries.dedup_by(|one, other| one.path == other.path);
     members.mark_implied(&mut entries);
     let (compression, file) = (options.compression, &outputs.archive);
-    let mut writer = ArchiveWriter::new(container, compression, file, &algorithms, jobs)?;
+    let mut writer = ArchiveWriter::new(container, compression, file, wanted, jobs)?;
     // Descriptions made from all arrays are known too late to be written in their order. Nothing is written if there
     // are errors.
     let is_written = !options.describe && count_errors(&findings) == 0;
@@ -289,6 +293,7 @@ pub(super) fn in_archive(staged: &PendingDirectory, archive: &Path, path: PathBu
 pub(super) fn check(archive: &Path, options: &CreateOptions) -> Result<()> {
     options.compression.check(container(archive, options)?)?;
     algorithms(options)?;
+    block_size(options)?;
     bag_info(options)?;
     Outputs::begin(archive, options).map(drop)
 }
@@ -496,6 +501,17 @@ fn algorithms(options: &CreateOptions) -> Result<Vec<Algorithm>> {
     algorithms.sort_unstable();
     algorithms.dedup();
     Ok(algorithms)
+}
+
+/// Returns the number of bytes in a block, if the digests of blocks are listed.
+fn block_size(options: &CreateOptions) -> Result<Option<u64>> {
+    let (least, most) = BlockList::BLOCK_SIZES.into_inner();
+    match options.block_digests {
+        Some(size) if !BlockList::BLOCK_SIZES.contains(&size) => Err(Error::Unsupported(format!(
+            "expected blocks of {least} to {most} bytes for block digests, found {size}"
+        ))),
+        size => Ok(size),
+    }
 }
 
 /// Returns the requested metadata in its order, and the date if a timestamp was given.

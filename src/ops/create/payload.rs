@@ -24,7 +24,7 @@ use crate::finding::Finding;
 use crate::fs::{self, File, Stamp};
 use crate::ops::manifests::MAX_MANIFEST;
 use crate::ops::survey::{EntrySource, Looker, SourceEntry, Survey, append_all};
-use crate::pack::{self, BAG_DECLARATION, Content, Layout, PACK_DOCUMENT, Placement};
+use crate::pack::{self, BAG_DECLARATION, BLOCK_LIST, Content, Layout, PACK_DOCUMENT, Placement};
 use crate::path::{self, MemberPath};
 use crate::pipeline;
 
@@ -53,6 +53,7 @@ pub(super) struct PayloadMembers<'a> {
 fn is_aside(name: &str) -> bool {
     name == BAG_DECLARATION
         || name == PACK_DOCUMENT
+        || name == BLOCK_LIST
         || pack::is_signature(name)
         || pack::manifest_algorithm(name).is_some()
 }

@@ -17,7 +17,9 @@ use crate::digest::{Algorithm, Digest, Digests};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};
 use crate::fs::{self, File};
-use crate::manifest::{Manifest, NameEncoding, push_line};
+use crate::manifest::{
+    BlockList, Manifest, NameEncoding, push_block_head, push_block_line, push_line,
+};
 use crate::ops::describe::describe_missing;
 use crate::ops::manifests;
 use crate::ops::plain_arrays::{self, CONVERTIBLE, FOREIGN, PAGE, TABLES};
@@ -25,8 +27,8 @@ use crate::ops::scan::check_values_of;
 use crate::ops::survey::{EntrySource, SourceEntry, Survey};
 use crate::pack::bag::{BAG_INFO, BagInfo, DECLARATION, PayloadOxum};
 use crate::pack::{
-    self, BAG_DECLARATION, Contents, DescriptionFacts, EXTERNAL_MANIFEST_SUFFIX, Layout,
-    PACK_DOCUMENT, PackDocument, Placement,
+    self, BAG_DECLARATION, BLOCK_LIST, Contents, DescriptionFacts, EXTERNAL_MANIFEST_SUFFIX,
+    Layout, PACK_DOCUMENT, PackDocument, Placement,
 };
 use crate::path::{MemberPath, escape_path};
 
@@ -85,6 +87,9 @@ impl<'a> CreatePlan<'a> {
                         .hint(format!("check the files with `{}sum -c` first", algorithm.name())),
                 );
             }
+        }
+        if let Some(entry) = take(BLOCK_LIST) {
+            findings.push(own_block_list(members, &entry)?);
         }
         let pack_document = take(PACK_DOCUMENT);
         let mut described = Vec::new();
@@ -195,17 +200,23 @@ impl<'a> CreatePlan<'a> {
             }
         };
         drop(contents);
+        let list = members
+            .options
+            .block_digests
+            .map(|size| generated.add(BLOCK_LIST, &|sink| payload.each_block_of_list(size, sink)));
+        let mut own: Vec<_> = list.transpose()?.into_iter().chain([document]).collect();
         // A bag lists files outside the payload in its tag manifest.
-        let (own, of_bag) = if is_bag { (None, Some(document)) } else { (Some(document.1), None) };
-        tags.extend(of_bag);
+        if is_bag {
+            tags.append(&mut own);
+        }
+        let own = &*own;
         for algorithm in algorithms.iter().copied() {
             let name = pack::manifest_name(algorithm);
-            let own = own.as_ref();
             tags.push(generated.add(&name, &|sink| payload.each_block(algorithm, own, sink))?);
         }
         if let Some(external) = external {
             let mut at = 0;
-            payload.each_block(Algorithm::Sha256, own.as_ref(), &mut |block| {
+            payload.each_block(Algorithm::Sha256, own, &mut |block| {
                 external.write_all_at(block, at)?;
                 at += block.len() as u64;
                 Ok(())
@@ -290,35 +301,56 @@ impl<'p> Payload<'p> {
     }
 
     /// Passes the manifest with one algorithm to `each` in blocks, because the whole text takes more memory than its
-    /// entries. The description of the pack has its own line if its digests are given.
+    /// entries. `own` are the files of the pack itself, sorted by name.
     fn each_block(
         self,
         algorithm: Algorithm,
-        document: Option<&Digests>,
+        own: &[(MemberPath, Digests)],
         sink: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        const BLOCK: usize = 64 * 1024;
-        let encoding = match self.members.options.layout {
-            Layout::Plain => NameEncoding::Gnu,
-            Layout::BagIt => NameEncoding::Percent,
-        };
-        let mut own = document.map(|digests| (Cow::Borrowed(PACK_DOCUMENT), digests));
+        let encoding = self.name_encoding();
+        let own = own.iter().map(|(name, digests)| (Cow::Borrowed(name.as_str()), digests));
+        let mut own = own.peekable();
         let mut files = self.files().map(|(name, _, digests)| (name, digests)).peekable();
         let mut block = Vec::new();
         loop {
             let is_next = |(own, _): &(Cow<'_, str>, &Digests)| {
                 files.peek().is_none_or(|(name, _)| *name > *own)
             };
-            let file = if own.as_ref().is_some_and(is_next) { own.take() } else { files.next() };
+            let file = own.next_if(is_next).or_else(|| files.next());
             let Some((name, digests)) = file else { return sink(&block) };
-            // In a bag, names in manifests are relative to its top directory.
-            let name = self.members.placement.relative(&name).unwrap_or(&name);
-            push_line(&mut block, encoding, name, &digests.made_by(algorithm));
-            if block.len() > BLOCK {
-                sink(&block)?;
-                block.clear();
+            push_line(&mut block, encoding, self.listed(&name), &digests.made_by(algorithm));
+            pass_full(&mut block, sink)?;
+        }
+    }
+
+    /// Passes the list of block digests to `sink` in blocks, as [`Self::each_block`] does.
+    fn each_block_of_list(
+        self,
+        block_size: u64,
+        sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let (encoding, mut block) = (self.name_encoding(), Vec::new());
+        push_block_head(&mut block, block_size);
+        for (name, _, digests) in self.files() {
+            for (index, digest) in digests.blocks().iter().enumerate() {
+                push_block_line(&mut block, encoding, self.listed(&name), index, digest);
+                pass_full(&mut block, sink)?;
             }
         }
+        sink(&block)
+    }
+
+    fn name_encoding(self) -> NameEncoding {
+        match self.members.options.layout {
+            Layout::Plain => NameEncoding::Gnu,
+            Layout::BagIt => NameEncoding::Percent,
+        }
+    }
+
+    /// Returns the name that lists use. In a bag, it is relative to the top directory.
+    fn listed(self, name: &str) -> &str {
+        self.members.placement.relative(name).unwrap_or(name)
     }
 
     /// Checks the packed files against the manifest of the source.
@@ -357,6 +389,34 @@ impl<'p> Payload<'p> {
         }
         Ok(())
     }
+}
+
+/// Passes on a text that has become long.
+fn pass_full(block: &mut Vec<u8>, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    const BLOCK: usize = 64 * 1024;
+    if block.len() > BLOCK {
+        sink(block)?;
+        block.clear();
+    }
+    Ok(())
+}
+
+/// Returns the warning that a list of block digests in the source is not packed.
+fn own_block_list(members: PayloadMembers<'_>, entry: &SourceEntry) -> Result<Finding> {
+    let is_list = matches!(entry.source, EntrySource::File(_))
+        && BlockList::parse(NameEncoding::Gnu, &members.read(entry)?).is_some();
+    if !is_list {
+        return Err(Error::Unsupported(format!(
+            "`{BLOCK_LIST}` is the name of the list of block digests, but the file is no such list; \
+             give it another name"
+        )));
+    }
+    let message = "the list of block digests is not packed";
+    let hint = match members.options.block_digests {
+        Some(_) => "the archive gets a new list",
+        None => "the option `block_digests` writes a new list",
+    };
+    Ok(Finding::new(Code::OddContainer, message).in_member(BLOCK_LIST).hint(hint))
 }
 
 /// Writes the members of the pack itself: its description, its manifests, and the tag files of a bag.

@@ -15,7 +15,9 @@ use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::ops::manifests;
 use crate::ops::scan::{PackScan, ScanFor};
-use crate::pack::{self, Content, Contents, DescriptionFacts, Inspector, PACK_DOCUMENT, Placement};
+use crate::pack::{
+    self, BLOCK_LIST, Content, Contents, DescriptionFacts, Inspector, PACK_DOCUMENT, Placement,
+};
 use crate::progress::Progress;
 
 /// One of two packs, open.
@@ -37,6 +39,7 @@ pub(super) struct PackSide {
     kept: HashMap<usize, Blob>,
     /// Whether the description of the pack was generated.
     pub(super) has_generated_document: bool,
+    has_block_list: bool,
     /// The description of the pack, read when it is first needed.
     document: OnceLock<Contents>,
     allowance: Allowance,
@@ -63,7 +66,13 @@ impl PackSide {
         let listed = if container == Container::Directory { None } else { scan.listed()? };
         let (manifest, digests) = listed.map(|listed| (listed.name, listed.digests)).unzip();
         let PackScan {
-            placement, members, mut files, has_generated_document, mut findings, ..
+            placement,
+            members,
+            mut files,
+            has_generated_document,
+            has_block_list,
+            mut findings,
+            ..
         } = scan;
         let digests = digests.unwrap_or_else(|| DigestTable::new(Algorithm::Sha256, members.len()));
         findings.retain(Finding::is_error);
@@ -80,6 +89,7 @@ impl PackSide {
             readings: HashMap::new(),
             kept: HashMap::new(),
             has_generated_document,
+            has_block_list,
             document: OnceLock::new(),
             allowance,
         })
@@ -120,6 +130,9 @@ impl PackSide {
         let Some(relative) = self.placement.relative(name) else { return false };
         if relative == PACK_DOCUMENT {
             return self.has_generated_document;
+        }
+        if relative == BLOCK_LIST {
+            return self.has_block_list;
         }
         match self.placement.payload(name) {
             None => true,

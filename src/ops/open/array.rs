@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ndarray::{ArrayD, ArrayViewD, SliceInfoElem};
 
 use super::super::manifests::RootFiles as _;
+use super::blocks::BlockProof;
 use super::stream::{Blocks, CheckedReader};
 use super::{FoundMember, Pack};
 use crate::archive::Method;
@@ -13,6 +14,7 @@ use crate::digest::Digest;
 use crate::error::{Error, NotViewable, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
+use crate::manifest::BlockList;
 use crate::ndl::{Ndarray, Order};
 use crate::pack::{self, Contents};
 use crate::path::{MemberPath, escape};
@@ -356,16 +358,33 @@ impl PackedArray {
         Blocks::new(self.clone(), header.clone(), encoding, elements)
     }
 
-    /// Reads a part of the array, selected with [`ndarray::s!`] or [`parse_slice`](ra::parse_slice). For a stored
-    /// member, only the bytes of the slice are read, and they are not checked against the manifest.
+    /// Returns the number of bytes in a block if the digests of blocks prove the slices of the array; `None` if a slice
+    /// of it is not checked, or only together with the whole file.
     ///
     /// # Errors
     ///
-    /// [`Error::Slice`] if the slice does not fit the array, and as [`PackedArray::read`].
+    /// [`Error::Damaged`] if the list of block digests differs from the manifest or is not valid.
+    pub fn block_size(&self) -> Result<Option<u64>> {
+        if !self.verify || !self.is_placed()? {
+            return Ok(None);
+        }
+        Ok(self.pack.block_list()?.map(BlockList::block_size))
+    }
+
+    /// Reads a part of the array, selected with [`ndarray::s!`] or [`parse_slice`](ra::parse_slice). For a stored
+    /// member, only the bytes of the slice are read, and they are not checked against the manifest.
+    ///
+    /// If the pack has block digests (see [`block_size`](Self::block_size)), the complete blocks of the slice are read
+    /// and compared with their digests.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Slice`] if the slice does not fit the array, and as [`PackedArray::read`]. For a damaged block,
+    /// [`Error::Damaged`] names its bytes.
     pub fn slice<T: Element>(&self, slice: impl AsRef<[SliceInfoElem]>) -> Result<ArrayD<T>> {
         self.check_structure::<T>()?;
         self.header()?.check_type::<T>().map_err(|error| self.undecodable(error))?;
-        let array = self.part(slice.as_ref(), |header, len, slice, read_at| {
+        let (array, _) = self.part(slice.as_ref(), |header, len, slice, read_at| {
             ra::read_slice(header, len, slice, read_at)
         })?;
         Ok(self.ordered(array))
@@ -377,12 +396,16 @@ impl PackedArray {
     ///
     /// As [`PackedArray::slice`].
     pub fn slice_any(&self, slice: impl AsRef<[SliceInfoElem]>) -> Result<AnyArray> {
-        let part = self.part_for_file(slice.as_ref())?;
+        let (part, _) = self.part_for_file(slice.as_ref())?;
         Ok(if self.is_reversed() { part.reversed_axes() } else { part })
     }
 
-    /// Reads a slice to be written as a file: with the fastest index first.
-    pub(in crate::ops) fn part_for_file(&self, slice: &[SliceInfoElem]) -> Result<AnyArray> {
+    /// Reads a slice to be written as a file: with the fastest index first. Also returns the number of blocks whose
+    /// digests prove it.
+    pub(in crate::ops) fn part_for_file(
+        &self,
+        slice: &[SliceInfoElem],
+    ) -> Result<(AnyArray, Option<u64>)> {
         self.part(slice, |header, len, slice, read_at| {
             AnyArray::read_slice(header, len, slice, read_at)
         })
@@ -399,12 +422,12 @@ impl PackedArray {
         plan.map_err(|error| self.unreadable(error.into()))
     }
 
-    /// Reads a slice with the fastest index first.
+    /// Reads a slice with the fastest index first. Also returns the number of blocks whose digests prove it.
     pub(super) fn part<R>(
         &self,
         slice: &[SliceInfoElem],
         read: impl FnOnce(&Header, u64, &[SliceInfoElem], &mut ReadElements<'_>) -> Result<R, ReadError>,
-    ) -> Result<R> {
+    ) -> Result<(R, Option<u64>)> {
         let (header, mut slice) = (self.header()?, slice.to_vec());
         let bytes = self.plan(&slice)?.data_len();
         self.pack.check_room(self.name(), bytes)?;
@@ -518,8 +541,8 @@ impl PackedArray {
 
     /// Calls `look` to read elements at increasing offsets of the data section, and returns whether a manifest lists
     /// the array and confirms it. If the member is stored and `whole` is false, only the requested bytes are read, and
-    /// they are not checked. Otherwise the whole member is read and checked. Encoded data is read twice: the first pass
-    /// finds the encoding.
+    /// they are not checked unless the pack has block digests. Otherwise the whole member is read and checked. Encoded
+    /// data is read twice: the first pass finds the encoding.
     pub(in crate::ops) fn with_data<R>(
         &self,
         whole: bool,
@@ -528,24 +551,37 @@ impl PackedArray {
         let header = self.header()?;
         let stored = if whole { None } else { self.stored(header)? };
         let is_whole = stored.is_none();
-        let result = self.read_data(header, stored, look)?;
-        Ok((result, is_whole && self.verify && self.pack.has_manifest()?))
+        let (result, blocks) = self.read_data(header, stored, look)?;
+        let is_checked = blocks.is_some() || is_whole && self.verify && self.pack.has_manifest()?;
+        Ok((result, is_checked))
     }
 
-    /// Reads elements from `stored`, or from the stream of all elements.
+    /// Reads elements from `stored`, or from the stream of all elements. Also returns the number of blocks whose digests
+    /// prove what was read from `stored`.
     pub(super) fn read_data<R>(
         &self,
         header: &Header,
         stored: Option<(Arc<File>, u64)>,
         look: impl FnOnce(&Header, &mut ReadElements<'_>) -> Result<R, ReadError>,
-    ) -> Result<R> {
+    ) -> Result<(R, Option<u64>)> {
         if let Some((file, data)) = stored {
-            let mut read_at = |at: u64, out: &mut [u8]| Ok(file.read_exact_at(out, data + at)?);
-            return look(header, &mut read_at).map_err(|error| self.unreadable(error));
+            let start = data - header.header_len();
+            let proof =
+                if self.verify { self.pack.proof(&self.found, &file, start)? } else { None };
+            let Some(mut proof) = proof else {
+                let mut read_at = |at: u64, out: &mut [u8]| Ok(file.read_exact_at(out, data + at)?);
+                let result = look(header, &mut read_at).map_err(|error| self.unreadable(error))?;
+                return Ok((result, None));
+            };
+            self.prove_header(header, &mut proof)?;
+            let mut read_at =
+                |at: u64, out: &mut [u8]| Ok(proof.read_at(header.header_len() + at, out)?);
+            let result = look(header, &mut read_at).map_err(|error| self.unreadable(error))?;
+            return Ok((result, Some(proof.count)));
         }
         let encoding = self.encoding(header)?;
         let check = |found: &Header| self.must_be_header(header, found);
-        self.read_with(check, |_, reader, _| {
+        let result = self.read_with(check, |_, reader, _| {
             let mut passed = 0;
             if let Some(encoding) = encoding {
                 let reader = BufReader::new(reader);
@@ -558,7 +594,22 @@ impl PackedArray {
             }
             let mut read_at = |at: u64, out: &mut [u8]| read_passing(reader, &mut passed, at, out);
             look(header, &mut read_at)
-        })
+        })?;
+        Ok((result, None))
+    }
+
+    /// Checks the header against the digest of its block. It was read before, without a check.
+    fn prove_header(&self, header: &Header, proof: &mut BlockProof<'_>) -> Result<()> {
+        if self.found.is_header_proved.get().is_some() {
+            return Ok(());
+        }
+        let len = usize::try_from(header.header_len()).unwrap_or(usize::MAX);
+        let mut start = vec![0; len];
+        proof.read_at(0, &mut start)?;
+        let found = Header::parse(&start).map_err(|error| self.undecodable(error))?;
+        self.must_be_header(header, &found)?;
+        self.found.is_header_proved.get_or_init(|| ());
+        Ok(())
     }
 
     /// Returns the encoding of the data if the header says that it is encoded.

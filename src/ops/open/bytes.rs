@@ -32,7 +32,8 @@ impl PackedArray {
         if header.is_encoded() {
             self.check_len(header.data_len(), out.len())?;
             self.check_room(header)?;
-            return self.read_data(header, None, |_, read_at| Ok(read_at(0, out)?));
+            self.read_data(header, None, |_, read_at| Ok(read_at(0, out)?))?;
+            return Ok(());
         }
         let len = out.len();
         self.read_with(
@@ -66,7 +67,8 @@ impl PackedArray {
     ) -> Result<()> {
         let plan = self.plan(slice.as_ref())?;
         self.check_len(plan.data_len(), out.len())?;
-        self.part(slice.as_ref(), |_, _, _, read_at| Ok(plan.read_into(out, read_at)?))
+        self.part(slice.as_ref(), |_, _, _, read_at| Ok(plan.read_into(out, read_at)?))?;
+        Ok(())
     }
 
     /// Returns the bytes of all elements in a [mapped](crate::Pack::map) archive, without reading or copying them. They

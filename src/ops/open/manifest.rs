@@ -120,7 +120,7 @@ impl Pack {
     }
 
     /// Returns the name of a member in the manifest.
-    fn listed_name<'m>(&self, member: &'m Member) -> &'m str {
+    pub(super) fn listed_name<'m>(&self, member: &'m Member) -> &'m str {
         let placement = self.state.placement.get();
         placement.and_then(|placement| placement.relative(&member.name)).unwrap_or(&member.name)
     }

@@ -3,6 +3,7 @@
 mod array;
 mod attributes;
 mod axes;
+mod blocks;
 mod bytes;
 mod lone;
 mod manifest;
@@ -20,6 +21,7 @@ pub(super) use self::array::{LONGEST_HEADER, ReadElements, check_decoded, find_e
 pub use self::axes::{Axis, Coordinate};
 pub use self::stream::{Block, Blocks, FileReader};
 
+use self::blocks::LastBlock;
 use self::manifest::PackManifest;
 use super::manifests::{self, RootFiles};
 use super::single_file::is_array_file;
@@ -29,6 +31,7 @@ use crate::digest::{Algorithm, Digest, Digests, Hashing};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{File, FileMap, ReadAt};
+use crate::manifest::BlockList;
 use crate::pack::{
     self, ARRAY_EXTENSION, BAG_DECLARATION, Content, Contents, DESCRIPTION_EXTENSIONS,
     DescriptionFacts, Inspector, Layout, PACK_DOCUMENT, Placement,
@@ -86,6 +89,9 @@ struct PackState {
     /// Determined when it is first needed.
     placement: OnceLock<Placement>,
     manifest: OnceLock<Option<PackManifest>>,
+    /// The list of block digests, if a manifest covers one.
+    block_list: OnceLock<Option<BlockList>>,
+    last_block: LastBlock,
     /// The description of the pack, which may describe any number of arrays.
     document: OnceLock<Option<Arc<DescriptionFacts>>>,
     /// Members of an archive by the names that were given for them. Members of a directory are not kept because it may
@@ -95,8 +101,8 @@ struct PackState {
 
 impl PackState {
     fn new(archive: Archive, placement: OnceLock<Placement>) -> Self {
-        let (lone, map, manifest, document, found) = Default::default();
-        Self { archive, lone, map, placement, manifest, document, found }
+        let (lone, map, manifest, block_list, last_block, document, found) = Default::default();
+        Self { archive, lone, map, placement, manifest, block_list, last_block, document, found }
     }
 }
 
@@ -108,6 +114,8 @@ struct FoundMember {
     member: Member,
     /// The header of the array, once it is read and a digest confirmed it or no other member has the name.
     header: OnceLock<Header>,
+    /// Set once the digest of its block has confirmed the header.
+    is_header_proved: OnceLock<()>,
 }
 
 /// Maximum number of members in [`PackState::found`], about 300 bytes each. When there are more, all are dropped.
@@ -499,6 +507,11 @@ impl Pack {
         Ok(inspector.finish(name, member.size))
     }
 
+    /// Reads a whole file at the root of the pack, if it exists.
+    fn read_root(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        self.find_tag(name)?.map(|member| self.text(&member, name)).transpose()
+    }
+
     fn unreadable(&self, member: &str, error: io::Error) -> Error {
         manifests::unreadable(member, error)
             .map_or_else(|refused| refused, |found| self.damaged(found))
@@ -550,7 +563,8 @@ impl Pack {
         }
         drop(found);
         let (name, member) = (Arc::<str>::from(name), self.look_for(name)?);
-        let found = Arc::new(FoundMember { name: name.clone(), member, header: OnceLock::new() });
+        let (header, is_header_proved) = Default::default();
+        let found = Arc::new(FoundMember { name: name.clone(), member, header, is_header_proved });
         if self.container() != Container::Directory {
             let mut all = self.state.found.write().unwrap_or_else(PoisonError::into_inner);
             if all.len() >= MOST_FOUND {
@@ -698,8 +712,7 @@ impl RootFiles for Pack {
     }
 
     fn read(&self, name: &str) -> Result<Option<Cow<'_, [u8]>>> {
-        let member = self.find_tag(name)?;
-        member.map(|member| self.text(&member, name).map(Cow::Owned)).transpose()
+        Ok(self.read_root(name)?.map(Cow::Owned))
     }
 
     fn damaged(&self, finding: Finding) -> Error {

@@ -52,6 +52,7 @@ fn schemas_are_generated_from_the_reports() {
     check_all! {
         "create" "output of `create --json`" CreateReport;
         "verify" "output of `verify --json`" VerifyReport;
+        "audit" "output of `audit --json`" AuditReport;
         "manifest" "output of `manifest --json`" ManifestReport;
         "list" "output of `list --json`" Listing;
         "info-array" "output of `info --json` for an array" ArrayInfo;

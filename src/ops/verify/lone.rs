@@ -2,14 +2,13 @@
 
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use super::super::manifests::{
     self, BY_PREFERENCE, MAX_MANIFEST, ManifestText, NamedManifest, TagRules,
 };
 use super::super::single_file::{self, SingleFile};
-use super::{Intact, VerifyOptions, VerifyReport, finished};
-use crate::digest::Algorithm;
+use super::{Intact, Start, VerifyOptions, VerifyReport, length_and_time};
+use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding, Severity, count_errors};
 use crate::fs::{self, File};
@@ -17,12 +16,14 @@ use crate::pack::{self, BAG_DECLARATION, Layout};
 use crate::path::escape_path;
 
 /// Verifies the array file at `target`. It needs no description, coordinates or manifest to be valid.
-pub(super) fn verify(target: &Path, options: &VerifyOptions) -> Result<VerifyReport> {
-    let start = Instant::now();
+pub(super) fn verify(target: &Path, options: &VerifyOptions, start: Start) -> Result<VerifyReport> {
     let single_file = single_file::gather(target, None)?;
     single_file.refuse_other_formats(target)?;
-    let mut report =
-        VerifyReport { target: target.to_owned(), arrays: 1, ..VerifyReport::default() };
+    let mut report = VerifyReport::begin(target, options, start);
+    // An array file has no shards: each run reads all of it.
+    report.shard = None;
+    report.arrays = 1;
+    (report.length, report.modified) = length_and_time(Some(fs::stamp(target)?));
     if !options.only_manifests {
         report.findings = single_file.findings();
         report.findings.extend(single_file.inline_findings()?);
@@ -46,7 +47,8 @@ pub(super) fn verify(target: &Path, options: &VerifyOptions) -> Result<VerifyRep
         report.bytes = report.bytes.saturating_add(len);
     }
     match listing(target, options)? {
-        Some((above, manifest)) => {
+        Some((above, manifest, digest)) => {
+            report.manifest_digest = Some(digest);
             report.manifests.push(manifest.name.clone());
             report.contents_read = !options.fast;
             if report.contents_read {
@@ -63,12 +65,15 @@ pub(super) fn verify(target: &Path, options: &VerifyOptions) -> Result<VerifyRep
         None => {}
     }
     single_file.name_files(target, &mut report.findings);
-    Ok(finished(report, options, start))
+    Ok(report.finish(options, start))
 }
 
-/// Returns the manifest that lists the array, and the directory to which its names are relative: the named manifest, or
-/// else the nearest one above the array.
-fn listing(target: &Path, options: &VerifyOptions) -> Result<Option<(PathBuf, NamedManifest)>> {
+/// Returns the manifest that lists the array, the directory to which its names are relative, and its SHA-256: the named
+/// manifest, or else the nearest one above the array.
+fn listing(
+    target: &Path,
+    options: &VerifyOptions,
+) -> Result<Option<(PathBuf, NamedManifest, Digest)>> {
     let working = fs::real_path(".".as_ref())?;
     for above in fs::enclosing_directories(target)? {
         let Some(name) = fs::name_below(&above, target) else { continue };
@@ -86,6 +91,7 @@ fn listing(target: &Path, options: &VerifyOptions) -> Result<Option<(PathBuf, Na
                 continue;
             }
             let text = fs::read_limited(&path, MAX_MANIFEST)?;
+            let digest = Digest::sha256(&text);
             let shown = path.strip_prefix(&working).unwrap_or(&path).to_string_lossy().into_owned();
             let Ok(text) = ManifestText::decode(shown, algorithm, rules, text) else { continue };
             let mut faults = Vec::new();
@@ -94,7 +100,7 @@ fn listing(target: &Path, options: &VerifyOptions) -> Result<Option<(PathBuf, Na
                 manifests::must_be_one(&manifest, &faults)?;
             }
             if manifest.manifest.get(&name).is_some() {
-                return Ok(Some((above, manifest)));
+                return Ok(Some((above, manifest, digest)));
             }
         }
     }

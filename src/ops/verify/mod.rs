@@ -1,30 +1,40 @@
 //! Verification of packs: container, manifests, digests, headers and descriptions. All problems are reported.
 
+mod blocks;
+mod each;
 mod lone;
 mod proof;
+mod report;
+mod shard;
 mod visit;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
-use serde::Serialize;
-
+pub use self::blocks::ProvedByBlocks;
+pub use self::each::{Verified, verify_each};
 pub(super) use self::proof::is_payload;
+pub use self::report::{Intact, TargetError, TargetErrorKind, Verdict, VerifyReport};
+pub use self::shard::{InvalidShard, Shard};
 
+use self::blocks::ListedBlocks;
 use self::proof::Proof;
+use self::report::Start;
+use self::shard::{Chosen, Extent};
 use self::visit::{LargeFiles, Visited, Visitor};
-use super::bag::BagReport;
+use super::manifests::MAX_MANIFEST;
 use super::open::Pack;
 use super::scan::{check_values, placed};
 use super::single_file::is_array_file;
 use crate::archive::{Archive, Container, Member, MemberKind, NameTable};
 use crate::digest::Algorithm;
 use crate::error::{Error, Result};
-use crate::finding::{self, Code, Finding, Severity, count_errors};
-use crate::pack::{self, Content, Contents, Layout, MetadataCounts, Placement};
+use crate::finding::{self, Code, Finding};
+use crate::fs::{self, Stamp};
+use crate::pack::{self, BLOCK_LIST, Content, Contents, Placement};
 use crate::pipeline;
 use crate::progress::Progress;
+use crate::time::Timestamp;
 
 /// Options for [`verify`]: how much to read, and where the manifest is.
 #[derive(Debug, Clone, Default)]
@@ -32,109 +42,24 @@ use crate::progress::Progress;
 pub struct VerifyOptions {
     /// Whether to read only headers and descriptions. Digests are not checked, so damaged data is not found.
     pub fast: bool,
+    /// Whether to compute the digest of every whole file. By default it is not computed for a file that block digests
+    /// prove. The blocks of all other files are then also compared with their digests.
+    pub full: bool,
     /// Whether to check only the container, names and digests, without headers and descriptions.
     pub only_manifests: bool,
     /// Whether to treat warnings and extension words in descriptions as errors.
     pub strict: bool,
     /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
+    /// The shard of the contents that is read; everything if `None`. A file belongs to one shard; a large file that block
+    /// digests prove is divided by its blocks. The structure, headers and descriptions of the whole pack are checked in
+    /// every shard. The digest of the archive file itself is checked in none, and neither is the CRC-32 of a divided
+    /// file.
+    pub shard: Option<Shard>,
     /// Path of a manifest that is not next to the archive.
     pub manifest: Option<PathBuf>,
     /// Receives progress reports and cancels the operation.
     pub progress: Progress,
-}
-
-/// The problems of one target, and counts of its files.
-#[derive(Debug, Clone, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct VerifyReport {
-    /// Path of the archive or directory, as given.
-    pub target: PathBuf,
-    /// The container of the target; absent for an array file, and if it is not known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub container: Option<Container>,
-    /// The layout of the pack.
-    pub layout: Layout,
-    /// The checks of RFC 8493, section 3; absent if the target is not a bag. They ignore arrays and descriptions.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bag: Option<BagReport>,
-    /// Name of the metadata file of an RO-Crate at the root of the pack or of a bag's payload; absent if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ro_crate: Option<String>,
-    /// Whether every byte of every file was hashed and checked against a manifest.
-    pub contents_read: bool,
-    /// Number of files.
-    pub members: u64,
-    /// Number of files that are arrays.
-    pub arrays: u64,
-    /// Size of all files in bytes.
-    pub bytes: u64,
-    /// Manifests that the files were checked against: names in the target, or paths outside it.
-    pub manifests: Vec<String>,
-    /// Signatures of the manifests: names in the target, or paths outside it. ra-pack does not check them; use the
-    /// program that made them.
-    pub signatures: Vec<String>,
-    /// Files that are intact; absent if contents were not read, or there is no manifest.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub intact: Option<Intact>,
-    /// Number of arrays without units or names; absent if descriptions were not read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<MetadataCounts>,
-    /// Duration of the verification in seconds.
-    pub seconds: f64,
-    /// Errors and warnings, in the order of the members. The target is valid if none is an error.
-    pub findings: Vec<Finding>,
-}
-
-impl VerifyReport {
-    /// Returns whether there is no error. Warnings do not count.
-    pub fn is_valid(&self) -> bool {
-        count_errors(&self.findings) == 0
-    }
-}
-
-/// Files that agree with a manifest and have no error. They can be used even if the pack is not valid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct Intact {
-    /// Number of files, including descriptions and manifests.
-    pub members: u64,
-    /// Number of arrays among them whose header and description are also valid.
-    pub arrays: u64,
-    /// Size of these files in bytes.
-    pub bytes: u64,
-}
-
-impl Intact {
-    /// Counts the files without an error, which are `all` if there is no error. `files` are given by the names that
-    /// findings use. Their contents must have been read and checked against complete manifests.
-    fn count<'a>(
-        all: Self,
-        files: impl Iterator<Item = (&'a str, u64)>,
-        contents: &Contents,
-        findings: &[Finding],
-    ) -> Self {
-        let errors = || findings.iter().filter(|finding| finding.is_error());
-        if errors().next().is_none() {
-            return all;
-        }
-        let files_with_errors: HashSet<&str> =
-            errors().filter_map(|finding| finding.member.as_deref()).collect();
-        let arrays_with_errors: HashSet<&str> =
-            errors().filter_map(|finding| finding.array.as_deref()).collect();
-        let mut intact = Self::default();
-        for (name, size) in files.filter(|(name, _)| !files_with_errors.contains(name)) {
-            let is_intact = pack::is_array(name)
-                && contents.is_array(name)
-                && !arrays_with_errors.contains(name);
-            intact.members += 1;
-            intact.arrays += u64::from(is_intact);
-            intact.bytes = intact.bytes.saturating_add(size);
-        }
-        intact
-    }
 }
 
 /// Verifies an archive, a directory or an array file. An array file is verified with its description, and with the
@@ -159,17 +84,20 @@ impl Intact {
 /// # Ok::<(), ra_pack::Error>(())
 /// ```
 pub fn verify(target: impl AsRef<Path>, options: &VerifyOptions) -> Result<VerifyReport> {
-    let target = target.as_ref();
-    let start = Instant::now();
+    verify_from(target.as_ref(), options, Start::now())
+}
+
+fn verify_from(target: &Path, options: &VerifyOptions, start: Start) -> Result<VerifyReport> {
     if is_array_file(target)? {
-        return lone::verify(target, options);
+        return lone::verify(target, options, start);
     }
     match Pack::open_watched(target, &options.progress) {
-        Ok(pack) => pack.verify(options),
+        Ok(pack) => pack.verify_from(options, start),
         Err(Error::Damaged { finding, .. }) => {
-            let mut report = VerifyReport { target: target.to_owned(), ..VerifyReport::default() };
+            let mut report = VerifyReport::begin(target, options, start);
+            (report.length, report.modified) = length_and_time(fs::stamp(target).ok());
             report.findings.push(*finding);
-            Ok(finished(report, options, start))
+            Ok(report.finish(options, start))
         }
         Err(error) => Err(error),
     }
@@ -181,52 +109,71 @@ impl Pack {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the archive or a manifest that was named cannot be read.
+    /// [`Error::Io`] if the archive or a manifest that was named cannot be read, and [`Error::Unsupported`] for a shard
+    /// of a compressed tar.
     pub fn verify(&self, options: &VerifyOptions) -> Result<VerifyReport> {
+        self.verify_from(options, Start::now())
+    }
+
+    fn verify_from(&self, options: &VerifyOptions, start: Start) -> Result<VerifyReport> {
         if let Some((path, _)) = self.lone() {
-            return lone::verify(path, options);
+            return lone::verify(path, options, start);
         }
-        let (start, archive) = (Instant::now(), self.archive());
-        let target = archive.path().to_owned();
-        let mut report = VerifyReport { target, ..VerifyReport::default() };
+        let archive = self.archive();
+        let mut report = VerifyReport::begin(archive.path(), options, start);
+        let file = archive.file().filter(|file| file.is_at_path());
+        (report.length, report.modified) =
+            length_and_time(file.map(|file| file.stamp()).transpose()?);
+        if let Some(file) = archive.file() {
+            report.length = Some(file.len()?);
+        }
         let jobs = pipeline::jobs(options.jobs);
-        Verification { archive, options, jobs }.run(&mut report)?;
-        Ok(finished(report, options, start))
+        let chosen = Chosen::of(archive, options.shard)?;
+        Verification { archive, options, jobs, chosen: &chosen }.run(&mut report)?;
+        Ok(report.finish(options, start))
     }
 }
 
-fn finished(mut report: VerifyReport, options: &VerifyOptions, start: Instant) -> VerifyReport {
-    if options.strict {
-        for finding in &mut report.findings {
-            finding.severity = Severity::Error;
-        }
-    }
-    finding::sort(&mut report.findings);
-    finding::cut(&mut report.findings);
-    report.seconds = start.elapsed().as_secs_f64();
-    report
+/// Returns the length and the modification time in the metadata of a file.
+fn length_and_time(stamp: Option<Stamp>) -> (Option<u64>, Option<Timestamp>) {
+    (stamp.as_ref().map(Stamp::len), stamp.and_then(|stamp| stamp.time()))
 }
 
 struct Verification<'a> {
     archive: &'a Archive,
     options: &'a VerifyOptions,
     jobs: usize,
+    chosen: &'a Chosen,
 }
 
 impl Verification<'_> {
     fn run(&self, report: &mut VerifyReport) -> Result<()> {
         let progress = self.archive.progress();
-        let bytes = if self.options.fast { 0 } else { self.archive.bytes_to_read() };
+        let reads_all = !self.options.fast && self.chosen.is_all();
+        let bytes = if reads_all { self.archive.bytes_to_read() } else { 0 };
         progress.stage("checking", bytes, 0);
         let container = self.archive.container();
-        let leaves_large = !self.archive.is_stream() && container != Container::Directory;
+        let leaves_large = !self.archive.is_stream()
+            && (container != Container::Directory || self.may_have_block_list());
         let fast = self.options.fast;
-        let visitor = Visitor::new(self.archive, leaves_large, fast, self.algorithms())?;
+        let visitor = Visitor::new(self.archive, leaves_large, self.algorithms())?;
         let mut scan = self.archive.scan_keeping(self.jobs, &|member, content| {
-            Visited::new(member, content.map(|content| visitor.visit(member, content, progress)))
+            let extent = if fast { Extent::Header } else { self.chosen.extent(member) };
+            let read = |content| visitor.visit(member, content, extent, progress);
+            Visited::new(member, content.map(read))
         })?;
+        let placement = Placement::detect(&scan.members.iter().map(|(member, _)| &*member.name));
+        let piped = self.options.manifest.as_deref().map(|path| fs::read_once(path, MAX_MANIFEST));
+        let piped = piped.transpose()?.flatten();
+        let mut blocks = None;
+        if !fast && visitor.exceeded().is_none() {
+            let outside = (&placement, piped.as_deref());
+            let findings = &mut report.findings;
+            blocks =
+                ListedBlocks::find(self.archive, self.options, outside, &scan.members, findings)?;
+        }
         if leaves_large {
-            self.read_large(&visitor, &mut scan.members)?;
+            self.read_large(&visitor, blocks.as_mut(), &mut scan.members)?;
         }
         progress.check()?;
         progress.stage("finishing", 0, 0);
@@ -245,7 +192,6 @@ impl Verification<'_> {
                 }
             }
         }
-        let placement = Placement::detect(&scan.members.iter().map(|(member, _)| &*member.name));
         report.layout = placement.layout;
         let said = scan.members.iter_mut().filter_map(|(member, content)| {
             let content = std::mem::replace(content, Content::Other);
@@ -259,10 +205,17 @@ impl Verification<'_> {
         let members = &members[..];
         progress.check()?;
         let names = NameTable::new(members.iter().map(|member| (&*member.name, member.kind)));
-        let Self { archive, options, jobs } = *self;
-        let (placement, names, texts, piped) = (&placement, &names, BTreeMap::new(), None);
-        Proof { archive, options, jobs, placement, members, names, texts, piped }.run(report)?;
+        let Self { archive, options, jobs, chosen } = *self;
+        let (placement, names, texts) = (&placement, &names, BTreeMap::new());
+        let proof =
+            Proof { archive, options, jobs, chosen, placement, members, names, texts, piped };
+        proof.run(report)?;
         progress.check()?;
+        if let Some(blocks) = &blocks {
+            report.blocks = blocks.proved();
+            report.shard_block_size = blocks.divides().filter(|_| !chosen.is_all());
+            self.compare_other_blocks(blocks, placement, &mut report.findings)?;
+        }
         contents.forget_repetition();
         let mut of_contents = contents.findings();
         of_contents.extend(contents.document_of_all(&of_contents));
@@ -276,7 +229,7 @@ impl Verification<'_> {
             report.findings.append(&mut of_contents);
         }
         name_arrays(&mut report.findings, &contents);
-        if report.contents_read {
+        if report.contents_read && self.chosen.is_all() {
             let files = members.iter().filter(|member| member.kind == MemberKind::File);
             let files = files.map(|member| (placement.shown(&member.name), member.size));
             let all =
@@ -292,7 +245,12 @@ impl Verification<'_> {
     }
 
     /// Reads the large files that the scan left out.
-    fn read_large(&self, visitor: &Visitor, scanned: &mut [(Visited, Content)]) -> Result<()> {
+    fn read_large(
+        &self,
+        visitor: &Visitor,
+        mut blocks: Option<&mut ListedBlocks>,
+        scanned: &mut [(Visited, Content)],
+    ) -> Result<()> {
         /// Number of files to read at once: the data for locating them takes more memory than their results.
         const TOGETHER: usize = 1 << 16;
         for scanned in scanned.chunks_mut(TOGETHER) {
@@ -303,15 +261,65 @@ impl Verification<'_> {
                     Some((read.rare.as_mut()?.large.take()?, (read, content)))
                 })
                 .unzip();
-            let wanted: Vec<usize> = (0..members.len()).collect();
+            let proved = |member: &Member| blocks.as_ref().is_some_and(|all| all.prove(member));
+            let (of_blocks, others): (Vec<usize>, Vec<usize>) =
+                (0..members.len()).partition(|at| members.get(*at).is_some_and(proved));
+            let is_whole = |at: &usize| members.get(*at).is_some_and(|it| self.chosen.has(it));
+            let (wanted, elsewhere): (Vec<usize>, Vec<usize>) =
+                others.into_iter().partition(is_whole);
             let progress = self.archive.progress();
             let visit = LargeFiles { visitor, members: &members, progress };
             let found = self.archive.revisit_by(&members, &wanted, self.jobs, &visit)?;
-            for ((read, content), found) in large.into_iter().zip(found) {
+            let mut found: Vec<_> = wanted.into_iter().zip(found).collect();
+            if let Some(blocks) = &mut blocks {
+                let proved = of_blocks.iter().filter_map(|at| members.get(*at).cloned());
+                let proved: Vec<Member> = proved.collect();
+                let faults = blocks.check(self.archive, &proved, self.chosen, self.jobs)?;
+                let looked = proved.iter().zip(faults);
+                let looked = looked
+                    .map(|(member, fault)| visitor.look_at_header(member, fault, self.archive));
+                found.extend(of_blocks.into_iter().zip(looked));
+                blocks.count(&proved, self.chosen);
+            }
+            found.extend(elsewhere.into_iter().filter_map(|at| {
+                Some((at, visitor.look_at_header(members.get(at)?, None, self.archive)))
+            }));
+            found.sort_unstable_by_key(|(at, _)| *at);
+            for ((read, content), (_, found)) in large.into_iter().zip(found) {
                 (*read, *content) = found;
             }
         }
         Ok(())
+    }
+
+    /// Compares the blocks of files that were hashed as a whole: to tell which bytes are damaged, or of all files if the
+    /// option `full` is set.
+    fn compare_other_blocks(
+        &self,
+        blocks: &ListedBlocks,
+        placement: &Placement,
+        findings: &mut Vec<Finding>,
+    ) -> Result<()> {
+        let is_damage = |finding: &&Finding| {
+            matches!(finding.code, Code::DigestMismatch | Code::BadChecksum | Code::BadMemberData)
+        };
+        let damaged =
+            findings.iter().filter(is_damage).filter_map(|finding| finding.member.clone());
+        let damaged: HashSet<String> = damaged.collect();
+        let how = (self.options.full, self.jobs, self.chosen);
+        let mut found = blocks.compare_others(self.archive, how, &damaged)?;
+        finding::rename(&mut found, |name| placement.shown(name));
+        findings.append(&mut found);
+        Ok(())
+    }
+
+    /// Returns whether a directory has a file with the name of a list of block digests.
+    fn may_have_block_list(&self) -> bool {
+        let mut is_there = false;
+        let named = self.archive.each_first_name(&mut |name| {
+            is_there |= name.rsplit('/').next() == Some(BLOCK_LIST);
+        });
+        named.is_ok() && is_there
     }
 
     /// Returns the algorithms of the manifests, if the names can be read before the contents.

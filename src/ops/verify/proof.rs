@@ -10,10 +10,11 @@ use super::super::manifests::{
     self, MAX_MANIFEST, ManifestText, NamedManifest, PresentFiles, TagRules, beside_archive,
     signatures_of,
 };
+use super::shard::Chosen;
 use super::visit::Visited;
 use super::{VerifyOptions, VerifyReport};
 use crate::archive::{Archive, Container, MemberKind, NameTable, check_names};
-use crate::digest::Algorithm;
+use crate::digest::{Algorithm, Digest};
 use crate::error::Result;
 use crate::finding::{self, Code, Finding};
 use crate::fs::{self, File};
@@ -29,6 +30,8 @@ pub(super) struct Proof<'a> {
     pub(super) archive: &'a Archive,
     pub(super) options: &'a VerifyOptions,
     pub(super) jobs: usize,
+    /// The files whose contents were read.
+    pub(super) chosen: &'a Chosen,
     pub(super) placement: &'a Placement,
     pub(super) members: &'a [Visited],
     pub(super) names: &'a NameTable,
@@ -41,7 +44,7 @@ pub(super) struct Proof<'a> {
 impl Proof<'_> {
     /// Checks the names of the files, and the files against the manifests.
     pub(super) fn run(mut self, report: &mut VerifyReport) -> Result<()> {
-        let Self { archive, options, placement, members, names, .. } = self;
+        let Self { archive, placement, members, names, .. } = self;
         let findings = &mut report.findings;
         check_names(names, archive.container(), findings);
         for member in members {
@@ -65,12 +68,10 @@ impl Proof<'_> {
         }
         finding::rename(findings, |name| placement.shown(name));
         report.ro_crate = self.ro_crate();
-        if let Some(path) = &options.manifest {
-            self.piped = fs::read_once(path, MAX_MANIFEST)?;
-        }
         let of_pack = names.names().filter_map(|name| placement.relative(name));
         report.signatures = self.signatures(&of_pack, findings);
         self.check_archive_digest(findings)?;
+        report.manifest_digest = self.manifest_digest();
         let exact = self.exact_manifest()?;
         if let Some(name) = exact.as_ref().filter(|_| placement.layout == Layout::Plain) {
             report.manifests.push(name.clone());
@@ -87,6 +88,16 @@ impl Proof<'_> {
         let of_manifests = report.findings.get_mut(before..).unwrap_or_default();
         finding::rename(of_manifests, |name| placement.shown_relative(name));
         Ok(())
+    }
+
+    /// Returns the SHA-256 of the strongest manifest in the pack.
+    fn manifest_digest(&self) -> Option<Digest> {
+        let manifests = self.texts.iter().filter_map(|(name, text)| {
+            let algorithm = pack::manifest_algorithm(name)?;
+            Some((algorithm, *text))
+        });
+        let strongest = manifests.max_by_key(|(algorithm, _)| *algorithm);
+        strongest.map(|(_, text)| Digest::sha256(text))
     }
 
     /// Returns the name of the metadata file of an RO-Crate at the root of the pack or of a bag's payload.
@@ -123,7 +134,7 @@ impl Proof<'_> {
             let name = placement.relative(name);
             name.is_some_and(|name| is_payload(placement, name))
         };
-        if self.options.fast || !is_usual || !names().any(is_payload) {
+        if self.options.fast || !self.chosen.is_all() || !is_usual || !names().any(is_payload) {
             return Ok(None);
         }
         let encoding = if is_bag { NameEncoding::Percent } else { NameEncoding::Gnu };
@@ -148,19 +159,8 @@ impl Proof<'_> {
         Ok(is_exact.then_some(name))
     }
 
-    /// Returns the external manifest, if there is one: at the given path, or next to the archive.
     fn outside_manifest(&self) -> Option<(PathBuf, Algorithm)> {
-        let path = self.manifest_path()?;
-        if self.options.manifest.is_none() && !fs::exists(&path) {
-            return None;
-        }
-        let algorithm = path
-            .file_name()
-            .and_then(|name| name.to_str())
-            .and_then(|name| name.find("manifest-").and_then(|at| name.get(at..)))
-            .and_then(pack::manifest_algorithm)
-            .unwrap_or(Algorithm::Sha256);
-        Some((path, algorithm))
+        outside_manifest(self.archive, self.options)
     }
 
     /// Returns whether the external manifest at `path` has this text.
@@ -172,8 +172,7 @@ impl Proof<'_> {
     }
 
     fn manifest_path(&self) -> Option<PathBuf> {
-        let beside = || beside_archive(self.archive, EXTERNAL_MANIFEST_SUFFIX);
-        self.options.manifest.clone().or_else(beside)
+        manifest_path(self.archive, self.options)
     }
 
     /// Returns the signatures outside the pack and in it, whose files have these `names`. A signature of a missing
@@ -204,9 +203,11 @@ impl Proof<'_> {
         of_files.into_iter().map(|(name, _)| name).collect()
     }
 
-    /// Checks the archive file against its digest, if there is one.
+    /// Checks the archive file against its digest, if there is one. A shard of the files does not need the whole
+    /// archive, which may take hours to read.
     fn check_archive_digest(&self, findings: &mut Vec<Finding>) -> Result<()> {
-        if self.archive.container() == Container::Directory || self.options.fast {
+        let reads_all = !self.options.fast && self.chosen.is_all();
+        if self.archive.container() == Container::Directory || !reads_all {
             return Ok(());
         }
         let Some(path) = beside_archive(self.archive, ARCHIVE_DIGEST_SUFFIX) else { return Ok(()) };
@@ -267,7 +268,7 @@ impl Proof<'_> {
             }
         }
         if exact.is_none() {
-            payload.extend(self.external_manifest(&payload, rules.names, &mut report.findings)?);
+            payload.extend(self.external_manifest(&payload, rules.names, report)?);
         }
         // The manifest is at the end of the archive.
         let is_cut_off = report
@@ -352,14 +353,15 @@ impl Proof<'_> {
         if self.options.fast || wanted.is_empty() {
             return Ok(());
         }
-        let scan = self.archive.scan_files(self.jobs, |_, content| {
-            manifests::digest_reader(content, &wanted, || ())
+        let scan = self.archive.scan_files(self.jobs, |member, content| {
+            let read = || manifests::digest_reader(content, &wanted, || ());
+            self.chosen.has(member).then(read)
         })?;
         for (member, more) in scan.members {
             let Some(name) = self.placement.relative(&member.name) else { continue };
             // A file that could not be read has been reported.
             let Some(Some(digests)) = present.get_mut(name) else { continue };
-            match more {
+            match more.flatten() {
                 Some(Ok(more)) => *digests = Cow::Owned(digests.and(&more)),
                 Some(Err(error)) => findings.push(manifests::unreadable(name, error)?),
                 None => {}
@@ -373,8 +375,9 @@ impl Proof<'_> {
         &self,
         inner: &[NamedManifest],
         names: NameEncoding,
-        findings: &mut Vec<Finding>,
+        report: &mut VerifyReport,
     ) -> Result<Option<NamedManifest>> {
+        let findings = &mut report.findings;
         let Some((path, algorithm)) = self.outside_manifest() else { return Ok(None) };
         let name = path.to_string_lossy().into_owned();
         // An exact copy of the manifest inside adds nothing.
@@ -388,6 +391,7 @@ impl Proof<'_> {
             Some(piped) => piped.clone(),
             None => fs::read_limited(&path, MAX_MANIFEST)?,
         };
+        report.manifest_digest.get_or_insert_with(|| Digest::sha256(&text));
         let before = findings.len();
         let external = ManifestText::outside(name, algorithm, names, text).parse(findings);
         if self.options.manifest.is_some() {
@@ -402,6 +406,29 @@ impl Proof<'_> {
             None => Ok(Some(external)),
         }
     }
+}
+
+/// Returns the external manifest, if there is one: at the given path, or next to the archive.
+pub(super) fn outside_manifest(
+    archive: &Archive,
+    options: &VerifyOptions,
+) -> Option<(PathBuf, Algorithm)> {
+    let path = manifest_path(archive, options)?;
+    if options.manifest.is_none() && !fs::exists(&path) {
+        return None;
+    }
+    let algorithm = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .and_then(|name| name.find("manifest-").and_then(|at| name.get(at..)))
+        .and_then(pack::manifest_algorithm)
+        .unwrap_or(Algorithm::Sha256);
+    Some((path, algorithm))
+}
+
+fn manifest_path(archive: &Archive, options: &VerifyOptions) -> Option<PathBuf> {
+    let beside = || beside_archive(archive, EXTERNAL_MANIFEST_SUFFIX);
+    options.manifest.clone().or_else(beside)
 }
 
 /// Returns whether a manifest must list the file.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::manifests;
+use super::shard::Extent;
 use crate::allowance::Allowance;
 use crate::archive::{
     Archive, Copying, Fault, LARGE, Member, MemberKind, MemberReader, OpenContents, Revisit, Shown,
@@ -14,7 +15,7 @@ use crate::digest::{Algorithm, Digests, Hashers, Hashing, Lane, at_once, hash_si
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::pack::bag::{BAG_INFO, FETCH, PACKAGE_INFO};
-use crate::pack::{self, BAG_DECLARATION, Content, Inspector, Interner};
+use crate::pack::{self, BAG_DECLARATION, BLOCK_LIST, Content, Inspector, Interner};
 use crate::path;
 use crate::progress::Progress;
 
@@ -67,7 +68,6 @@ impl Visited {
 
 /// Reads files: each completely, or only headers and descriptions.
 pub(super) struct Visitor {
-    pub(super) fast: bool,
     pub(super) algorithms: Vec<Algorithm>,
     /// Whether large files are left for [`LargeFiles`].
     leaves_large: bool,
@@ -83,11 +83,9 @@ impl Visitor {
     pub(super) fn new(
         archive: &Archive,
         leaves_large: bool,
-        fast: bool,
         algorithms: Vec<Algorithm>,
     ) -> Result<Self> {
         Ok(Self {
-            fast,
             algorithms,
             leaves_large,
             kept: AtomicU64::new(0),
@@ -102,22 +100,43 @@ impl Visitor {
         (self.kept.load(Ordering::Relaxed) > self.longest).then_some(self.longest)
     }
 
-    /// Reads one file, unless it is large and faster to read together with others.
+    /// Reads one file, or only its header or description. Leaves out a large file that is faster to read together with
+    /// others, or that may be divided.
     pub(super) fn visit(
         &self,
         member: &Member,
         content: &mut dyn BufRead,
+        extent: Extent,
         progress: &Progress,
     ) -> (Read, Content) {
         if !path::is_valid(&member.name) {
             return (Read { digests: None, rare: None }, Content::Other);
         }
-        let is_large = self.leaves_large && !self.fast && member.packed_size > LARGE;
+        let is_large = self.leaves_large && extent != Extent::Header && member.packed_size > LARGE;
         if is_large && text_limit(&member.name).is_none() {
             let rare = Rare { large: Some(member.clone()), ..Rare::default() };
             return (Read { digests: None, rare: Some(Box::new(rare)) }, Content::Other);
         }
-        Reading::new(self, member, progress).read(content)
+        Reading::new(self, member, extent == Extent::All, progress).read(content)
+    }
+}
+
+impl Visitor {
+    /// Reads only the header of a file that was left out. `fault` is what the comparison of its blocks showed.
+    pub(super) fn look_at_header(
+        &self,
+        member: &Member,
+        fault: Option<Finding>,
+        archive: &Archive,
+    ) -> (Read, Content) {
+        let mut reading = Reading::new(self, member, false, archive.progress());
+        let looked = match archive.read(member) {
+            Ok(mut content) => reading.look(&mut content),
+            Err(error) => Err(Fault::Sink(error)),
+        };
+        reading.len = member.size;
+        reading.fault = fault.map(Box::new);
+        reading.finish(looked.map(|()| None))
     }
 }
 
@@ -131,7 +150,7 @@ pub(super) struct LargeFiles<'v> {
 impl LargeFiles<'_> {
     fn reading(&self, position: usize) -> Reading<'_> {
         let member = self.members.get(position).expect("the position is that of a member");
-        Reading::new(self.visitor, member, self.progress)
+        Reading::new(self.visitor, member, true, self.progress)
     }
 }
 
@@ -177,6 +196,7 @@ impl Revisit for LargeFiles<'_> {
 struct Reading<'r> {
     visitor: &'r Visitor,
     member: &'r Member,
+    reads_all: bool,
     progress: &'r Progress,
     inspector: Inspector,
     limit: Option<u64>,
@@ -186,20 +206,25 @@ struct Reading<'r> {
 }
 
 impl<'r> Reading<'r> {
-    fn new(visitor: &'r Visitor, member: &'r Member, progress: &'r Progress) -> Self {
+    fn new(
+        visitor: &'r Visitor,
+        member: &'r Member,
+        reads_all: bool,
+        progress: &'r Progress,
+    ) -> Self {
         let limit = text_limit(&member.name);
         let (text, len, fault) = (limit.map(|_| Vec::new()), 0, None);
         let inspector = Inspector::within(&member.name, &visitor.allowance);
-        Self { visitor, member, progress, inspector, limit, text, len, fault }
+        Self { visitor, member, reads_all, progress, inspector, limit, text, len, fault }
     }
 
     /// Reads the whole file, or as much as is needed.
     fn read(mut self, content: &mut dyn BufRead) -> (Read, Content) {
-        let digests = if self.visitor.fast {
-            self.look(content).map(|()| None)
-        } else {
+        let digests = if self.reads_all {
             copy(content, &self.visitor.algorithms, Hashing::Here, |block| self.take(block))
                 .map(Some)
+        } else {
+            self.look(content).map(|()| None)
         };
         self.finish(digests)
     }
@@ -224,7 +249,8 @@ impl<'r> Reading<'r> {
 
     /// Returns the results after reading.
     fn finish(self, read: Result<Option<Digests>, Fault>) -> (Read, Content) {
-        let Self { visitor, member, progress, inspector, text, len, mut fault, .. } = self;
+        let Self { visitor, member, reads_all, progress, inspector, text, len, mut fault, .. } =
+            self;
         let mut refused = None;
         let digests = read.unwrap_or_else(|error| {
             let found = match error {
@@ -238,7 +264,7 @@ impl<'r> Reading<'r> {
             None
         });
         progress.done(1);
-        let file_len = if visitor.fast || fault.is_some() { member.size } else { len };
+        let file_len = if !reads_all || fault.is_some() { member.size } else { len };
         let is_rare = text.is_some() || fault.is_some() || refused.is_some();
         let content = inspector.finish_interned(&member.name, file_len, &visitor.interner);
         let rare = || Box::new(Rare { text, large: None, fault, refused });
@@ -286,13 +312,16 @@ fn below_top(path: &str) -> &str {
 /// Maximum size in bytes of the metadata or fetch list of a bag: a million lines.
 const MAX_TAG_FILE: u64 = 256 * 1024 * 1024;
 
-/// Returns the maximum number of bytes to keep of a file whose text is needed: manifests and tag files of a bag.
+/// Returns the maximum number of bytes to keep of a file whose text is needed: lists of digests and tag files of a bag.
 fn text_limit(path: &str) -> Option<u64> {
     let name = below_top(path);
     if name.contains('/') {
         return None;
     }
-    if pack::manifest_algorithm(name).is_some() || pack::tag_manifest_algorithm(name).is_some() {
+    let is_list = name == BLOCK_LIST
+        || pack::manifest_algorithm(name).is_some()
+        || pack::tag_manifest_algorithm(name).is_some();
+    if is_list {
         return Some(u64::MAX);
     }
     [BAG_DECLARATION, BAG_INFO, PACKAGE_INFO, FETCH].contains(&name).then_some(MAX_TAG_FILE)

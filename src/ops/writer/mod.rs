@@ -22,8 +22,8 @@ use crate::finding::{Code, Finding, count_errors};
 use crate::fs::{self, File, PendingDirectory};
 use crate::ndl::{Attribute, Group, Value, candidates, split_path};
 use crate::pack::{
-    self, ARCHIVE_DIGEST_SUFFIX, ARRAY_EXTENSION, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX,
-    PACK_DOCUMENT,
+    self, ARCHIVE_DIGEST_SUFFIX, ARRAY_EXTENSION, BAG_DECLARATION, BLOCK_LIST,
+    EXTERNAL_MANIFEST_SUFFIX, PACK_DOCUMENT,
 };
 use crate::path::{MemberPath, escape};
 use crate::progress::Progress;
@@ -445,6 +445,7 @@ impl<'w> PackWriter<'w> {
     fn reserve(&mut self, path: &MemberPath) -> Result<()> {
         let name = path.as_str();
         let is_generated = name == BAG_DECLARATION
+            || name == BLOCK_LIST
             || pack::is_signature(name)
             || pack::manifest_algorithm(name).is_some();
         if is_generated {

@@ -5,10 +5,11 @@ use std::path::Path;
 
 use super::in_the_way;
 use crate::archive::{Archive, Fault, Member, MemberKind, copy};
-use crate::digest::{Algorithm, Digests};
+use crate::digest::{Algorithm, BlockDigest, Digests};
 use crate::error::{Error, Result};
 use crate::finding::{self, count_errors};
 use crate::fs::{self, PendingDirectory, Stamp};
+use crate::manifest::BlockList;
 use crate::ndl::{Attribute, Document};
 use crate::ops::create::{CreateOptions, OldMembers};
 use crate::ops::manifests::{self, ManifestText, NamedManifest, RootFiles, beside, rules};
@@ -17,7 +18,7 @@ use crate::ops::scan::{PackScan, ScanFor};
 use crate::ops::survey::{EntrySource, KeptMember, SourceEntry};
 use crate::pack::bag::{BAG_INFO, BagInfo, BagVersion, PAYLOAD_OXUM};
 use crate::pack::{
-    self, ARCHIVE_DIGEST_SUFFIX, ARRAY_EXTENSION, BAG_DECLARATION, Contents,
+    self, ARCHIVE_DIGEST_SUFFIX, ARRAY_EXTENSION, BAG_DECLARATION, BLOCK_LIST, Contents,
     DESCRIPTION_EXTENSIONS, EXTERNAL_MANIFEST_SUFFIX, Layout, PACK_DOCUMENT, Placement,
 };
 use crate::path::{MemberPath, escape_path};
@@ -80,6 +81,8 @@ impl OldPack {
         options.archive_digest = fs::exists(&beside(path, ARCHIVE_DIGEST_SUFFIX));
         options.digests = manifests.iter().map(|named| named.manifest.algorithm()).collect();
         options.layout = placement.layout;
+        let block_list = pack.block_list()?;
+        options.block_digests = block_list.map(BlockList::block_size);
         if placement.layout == Layout::BagIt {
             let text = RootFiles::read(&pack, BAG_INFO)?.unwrap_or_default();
             let text =
@@ -96,7 +99,9 @@ impl OldPack {
         }
         let mut kept = BTreeMap::new();
         for (number, member) in members.iter().enumerate() {
-            if placement.is_top(&member.name) || is_made(&placement, &member.name) {
+            let is_list =
+                block_list.is_some() && placement.relative(&member.name) == Some(BLOCK_LIST);
+            if is_list || placement.is_top(&member.name) || is_made(&placement, &member.name) {
                 continue;
             }
             let Some(name) = placement.payload(&member.name) else {
@@ -203,7 +208,10 @@ impl OldPack {
                 };
                 digests.push(entry.digest);
             }
-            let digests: Digests = digests.into_iter().collect();
+            let mut digests: Digests = digests.into_iter().collect();
+            if let Some(list) = self.pack.block_list()?.filter(|_| !is_stream) {
+                digests = digests.with_blocks(blocks_of(&self.pack, list, (name, member.size))?);
+            }
             if is_stream {
                 files.push((*number, path, digests));
                 continue;
@@ -250,6 +258,15 @@ impl OldPack {
             if is_stream { Contents::default() } else { std::mem::take(&mut self.contents) };
         Ok(OldMembers { archive, stamp: self.stamp, entries, contents })
     }
+}
+
+/// Returns the listed digests of the blocks of a member, from its name in the list and its size.
+fn blocks_of(pack: &Pack, list: &BlockList, (name, size): (&str, u64)) -> Result<Vec<BlockDigest>> {
+    let (expected, found) = (list.expected(size), list.count(name));
+    if found != expected {
+        return Err(pack.damaged(manifests::wrong_block_count(name, expected, found)));
+    }
+    Ok(list.blocks(name).unwrap_or_default().to_vec())
 }
 
 /// Returns whether a file is generated with each archive.

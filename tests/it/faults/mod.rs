@@ -2,6 +2,7 @@
 //! leaves no archive or a complete one, no leftovers, and an unchanged source. The faults are real.
 
 mod at_once; // two runs at the same time on the same files
+mod audit; // logs of verifications
 mod every_call; // a run killed at, or failing, each of its file system calls
 mod full; // full disks
 mod kill; // runs killed and interrupted at any time

@@ -1,0 +1,116 @@
+//! `ra-pack audit`: what the logs of `verify` say about each pack.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use ra_pack::audit::{AuditOptions, AuditReport, AuditedTarget, CorruptLine};
+use ra_pack::path::{escape, escape_path};
+
+use super::files::FilesFrom;
+use super::output::Output;
+use super::text::counted;
+use super::{Ending, Failure, args, report};
+
+/// Seconds per day.
+const DAY: u64 = 86_400;
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ra-pack audit audit.jsonl
+  ra-pack audit --max-age 90d worker-*.jsonl
+  ra-pack audit --max-age 90d audit.jsonl --html audit.html
+  find packs -name '*.zip' | ra-pack audit audit.jsonl --files-from -
+  ra-pack audit --json audit.jsonl | jq -r '.targets[] | select(.state != \"good\") | .target'")]
+pub(crate) struct AuditArgs {
+    /// Logs that `verify --log` has written.
+    #[arg(value_name = "LOG", required = true)]
+    logs: Vec<PathBuf>,
+
+    /// Report packs whose last verification without errors is longer ago than this, such as 90d, as stale.
+    #[arg(long, value_name = "AGE", value_parser = args::duration)]
+    max_age: Option<Duration>,
+
+    /// Also print packs that are good.
+    #[arg(short, long)]
+    all: bool,
+
+    /// Also write the summary to this file, as a page for browsers.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
+    /// Replace an existing page.
+    #[arg(short, long, requires = "html")]
+    force: bool,
+
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    wanted: FilesFrom,
+}
+
+pub(super) fn run(args: &AuditArgs, output: &Output) -> Result<Ending, Failure> {
+    let mut options = AuditOptions::default();
+    options.max_age = args.max_age;
+    if args.wanted.is_given() {
+        options.targets = Some(args.wanted.names()?.collect::<ra_pack::Result<_>>()?);
+    }
+    let made = ra_pack::audit::audit(&args.logs, &options)?;
+    for line in &made.corrupt {
+        output.message(&corrupt(line));
+    }
+    if let Some(more) = made.corrupt_lines.checked_sub(made.corrupt.len() as u64)
+        && more > 0
+    {
+        output.message(&format!("ra-pack: {more} more lines cannot be read"));
+    }
+    if let Some(page) = &args.html {
+        ra_pack::files::write_new(page, args.force, |out| report::write_audit(&made, out))?;
+        output.note(&format!("wrote {}", escape_path(page)));
+    }
+    if args.json {
+        output.json(&made)?;
+    } else {
+        let shown = |target: &&AuditedTarget| args.all || target.state.needs_attention();
+        for target in made.targets.iter().filter(shown) {
+            output.result(&line(target))?;
+        }
+        output.result(&summary(&made))?;
+    }
+    Ok(if made.needs_attention() { Ending::Findings } else { Ending::Clean })
+}
+
+/// Formats the message about a line of a log that cannot be read.
+pub(super) fn corrupt(line: &CorruptLine) -> String {
+    let (log, reason) = (escape_path(&line.log), escape(&line.reason));
+    format!("ra-pack: {log}:{}: the line was skipped: {reason}", line.line)
+}
+
+fn line(target: &AuditedTarget) -> String {
+    let name = escape(&target.target);
+    let reason = target.reason.as_ref().map(|reason| format!(": {}", escape(reason)));
+    format!("{name}: {}, {}{}", target.state.text(), last_good(target), reason.unwrap_or_default())
+}
+
+/// Formats the last verification without errors and its age: `last good 2026-03-01 (91 days ago)`.
+pub(super) fn last_good(target: &AuditedTarget) -> String {
+    match (target.last_good, target.age) {
+        (Some(time), Some(age)) if age < DAY => format!("last good {} (today)", time.date()),
+        (Some(time), Some(age)) => {
+            format!("last good {} ({} ago)", time.date(), counted(age / DAY, "day"))
+        }
+        _ => "never good".to_owned(),
+    }
+}
+
+/// Formats the numbers of packs: `10 packs: 1 bad, 9 good`.
+pub(super) fn summary(report: &AuditReport) -> String {
+    let counts = report.counts.iter();
+    let counts: Vec<_> = counts.map(|(state, count)| format!("{count} {}", state.text())).collect();
+    let all = counted(report.targets.len() as u64, "pack");
+    let empty = "the logs have no results".to_owned();
+    format!("{all}: {}", if counts.is_empty() { empty } else { counts.join(", ") })
+}

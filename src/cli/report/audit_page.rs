@@ -1,0 +1,87 @@
+//! The page of an audit, in the style of the page about a pack.
+
+use std::io::{self, Write};
+
+use ra_pack::audit::{AuditReport, AuditState, AuditedTarget};
+
+use super::super::audit::{last_good, summary};
+use super::super::text::grouped;
+use super::{CSS, Html, html};
+
+/// Columns as wide as their texts.
+const WIDTHS: &str = ".a th, .a td, .a td:last-child { width: auto; padding-right: 1rem; }";
+
+/// Number of rows that are written together.
+const ROWS: usize = 1000;
+
+/// Writes the page: the verdict, the numbers, and a table of all packs, those that need attention first.
+pub(in super::super) fn write_audit(report: &AuditReport, out: &mut dyn Write) -> io::Result<()> {
+    let (class, mark) = match (report.needs_attention(), report.targets.is_empty()) {
+        (_, true) => ("open", "?"),
+        (true, _) => ("bad", "✗"),
+        (false, _) => ("good", "✓"),
+    };
+    let counts = report.counts.iter().map(|(state, count)| fact(state.text(), *count));
+    let lines = [("lines read", report.lines), ("lines skipped", report.corrupt_lines)];
+    let facts = counts.chain(lines.map(|(name, count)| fact(name, count)));
+    let codes = report.codes.iter();
+    let codes: Vec<Html> = codes
+        .map(|(code, count)| html!("<span><code>{}</code> <i>{}</i></span>", code, grouped(*count)))
+        .collect();
+    let codes = (!codes.is_empty())
+        .then(|| html!("<p class=\"types\"><b>Errors, by packs</b>{}</p>", codes));
+    let start = html!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <meta name=\"color-scheme\" content=\"light dark\">\
+         <meta name=\"referrer\" content=\"no-referrer\">\
+         <meta name=\"generator\" content=\"ra-pack {}\"><title>ra-pack audit</title><style>{}\
+         </style></head>\n<body><header><p>ra-pack audit</p><h1>{}</h1></header>\
+         <div class=\"page\"><main><section class=\"verdict {}\"><p class=\"mark\"><span \
+         aria-hidden=\"true\">{}</span> <b>{}</b></p></section><dl class=\"facts\">{}</dl>{}\
+         <table class=\"a\"><thead><tr><th>Pack</th><th>State</th><th>Last good</th><th>Reason</th></tr>\
+         </thead><tbody>\n",
+        env!("CARGO_PKG_VERSION"),
+        Html([CSS, WIDTHS].concat()),
+        report.time.to_string(),
+        class,
+        mark,
+        summary(report),
+        facts.collect::<Vec<_>>(),
+        codes
+    );
+    out.write_all(start.0.as_bytes())?;
+    let mut targets: Vec<&AuditedTarget> = report.targets.iter().collect();
+    targets.sort_by_key(|target| target.state);
+    for targets in targets.chunks(ROWS) {
+        let rows: String = targets.iter().map(|target| row(target).0).collect();
+        out.write_all(rows.as_bytes())?;
+    }
+    let end = html!(
+        "</tbody></table></main></div><footer><p>Made by ra-pack {} at {}. This page needs no network and asks for \
+         none.</p></footer></body></html>\n",
+        env!("CARGO_PKG_VERSION"),
+        report.time.to_string()
+    );
+    out.write_all(end.0.as_bytes())
+}
+
+fn fact(name: &str, count: u64) -> Html {
+    html!("<div><dt>{}</dt><dd>{}</dd></div>", name, grouped(count))
+}
+
+fn row(target: &AuditedTarget) -> Html {
+    let state = match target.state {
+        AuditState::Good => html!("{}", target.state.text()),
+        _ => html!("<b>{}</b>", target.state.text()),
+    };
+    html!(
+        "<tr><td><code>{}</code></td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+        target.target,
+        state,
+        last_good(target),
+        target.reason.as_deref().unwrap_or_default()
+    )
+}
