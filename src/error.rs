@@ -9,7 +9,7 @@ use crate::file_kind::FileKind;
 use crate::finding::{Finding, count_errors};
 use crate::interchange;
 use crate::ndl::Datatype;
-use crate::path::{InvalidPath, escape, extension};
+use crate::path::{InvalidPath, escape, escape_path, extension};
 use crate::progress::Cancelled;
 use crate::ra::{DecodeError, DecodeErrorKind, Flags, ReadError, SliceError};
 
@@ -383,7 +383,7 @@ impl From<Error> for io::Error {
 }
 
 fn show(path: &Path) -> String {
-    escape(&path.to_string_lossy()).to_string()
+    escape_path(path).to_string()
 }
 
 /// Returns what to do about an existing path. A directory is never replaced.

@@ -81,6 +81,7 @@
 //! | operations on packs | [`PackWriter`], [`create()`], [`verify()`], [`extract()`], [`list()`], [`info()`], [`diff()`] |
 //! | arrays and files larger than memory | [`PackedArray::blocks`], [`Pack::reader`] |
 //! | packs in memory or in your own storage | [`Pack::open_source`], the module [`open`] |
+//! | packs at URLs and in object stores | [`Pack::open_url`], [`Pack::open_store`], the module [`remote`] |
 //! | one member as a file, optionally in another format | [`get()`] |
 //! | references for Zarr readers | [`refs::write_refs`] |
 //! | descriptions | [`describe()`], [`validate()`], the modules [`mod@describe`] and [`ndl`] |
@@ -103,6 +104,7 @@
 //!
 //! | feature | adds | includes |
 //! |---|---|---|
+//! | `remote` | packs at URLs: `https`, `http`, `s3`, `gs`, `az`, `abfs` | |
 //! | `zstd` | reading `.tar.zst` and zip members compressed with Zstandard | |
 //! | `inspect` | `verify`, `validate`, `list`, `info`, and the statistics of an array | |
 //! | `write` | [`PackWriter`], `create`, `extract`, `describe`, `diff`, manifests, [`RawArray::write`] | `inspect`, `zstd` |
@@ -266,6 +268,15 @@ pub mod open {
 #[cfg(feature = "convert")]
 pub mod refs {
     pub use crate::ops::{RefsOptions, RefsReport, SkippedArray, refs_to, write_refs};
+}
+
+/// Packs at URLs, and in object stores.
+pub mod remote {
+    #[cfg(feature = "remote")]
+    pub use crate::fs::remote::{RemoteOptions, Traffic, configure, name, traffic};
+    pub use crate::path::url::conceal;
+    #[cfg(feature = "remote")]
+    pub use object_store;
 }
 
 /// Checks of descriptions against their arrays.

@@ -23,6 +23,10 @@ pub(super) const SMALL_BLOCK: usize = 64 * 1024;
 /// Maximum size of a short member in bytes.
 const FEW: u64 = 32 * 1024 * 1024;
 
+/// Bytes at the beginning of each member that a scan of a remote archive reads at once, if it does not read everything:
+/// the headers of the member and of the array, or a description.
+pub(super) const START: usize = 4 * 1024;
+
 /// A problem with the content of a member.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum DataFault {
@@ -423,7 +427,8 @@ impl Window {
         };
         if inside(self).is_none() {
             let ahead = self.limit.saturating_sub(offset);
-            let ahead = usize::try_from(ahead).unwrap_or(BLOCK).min(BLOCK);
+            let most = if self.file.is_read_whole() { BLOCK } else { START };
+            let ahead = usize::try_from(ahead).unwrap_or(most).min(most);
             self.start = offset;
             self.bytes.resize(length.max(ahead), 0);
             let result = self.file.read_at(&mut self.bytes, offset);
@@ -437,13 +442,14 @@ impl Window {
     /// Returns the packed bytes of a member. Small members are read at once, including the read-ahead.
     fn packed(&mut self, member: &Member) -> Result<Stretch> {
         if let Ok(length) = usize::try_from(member.packed_size)
-            && member.packed_size <= LARGE
+            && member.packed_size <= if self.file.is_read_whole() { LARGE } else { START as u64 }
             && let Some(bytes) = self.get(member.start(), length)?
         {
             let bytes = bytes.to_vec();
             return Ok(Stretch::of_bytes(Arc::clone(&self.file), bytes));
         }
-        Ok(Stretch::of(&self.file, member))
+        let packed = Stretch::of(&self.file, member);
+        Ok(if self.file.is_read_whole() { packed } else { packed.in_blocks_of(START / 2) })
     }
 
     /// Calls a function with the content of a member.

@@ -18,6 +18,7 @@ mod zstd_frame;
 
 use std::fmt;
 use std::io::{self, BufRead};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -244,7 +245,7 @@ impl Archive {
         if fs::is_directory(path)? {
             return Ok(Self::Directory(Directory::new(path, progress)));
         }
-        Self::open_file(File::open(path)?.watched(progress))
+        Self::open_file(File::open_watched(path, progress)?)
     }
 
     /// Opens only the given files of a directory.
@@ -253,11 +254,85 @@ impl Archive {
     }
 
     /// Opens the archive in a file or a source.
+    ///
+    /// The beginning of a remote zip is not read here, because that would be another request. [`Self::check_start`]
+    /// does it.
     pub(crate) fn open_file(file: File) -> Result<Self> {
+        let is_named =
+            Container::from_extension(file.path()).is_none_or(|named| named == Container::Zip);
+        let is_npz = file.path().extension().is_some_and(|end| end == "npz");
+        if file.is_remote() && is_named && !is_npz && zip::end::count_ends(&file, file.len()?)? > 0
+        {
+            return Ok(Self::Zip(Box::new(ZipArchive::open(file)?)));
+        }
         let (start, path) = (file.start()?, file.path().to_owned());
         let archive = Self::open_as(FileKind::of(&start), &path, file)?;
         archive.check_that_it_is_no_other(&start)?;
         Ok(archive)
+    }
+
+    /// Checks that other programs do not read a remote zip as another kind of archive. [`Self::open_file`] has checked
+    /// other files.
+    pub(crate) fn check_start(&self) -> Result<()> {
+        match self.file().filter(|file| file.is_remote()) {
+            Some(file) => self.check_that_it_is_no_other(&file.start()?),
+            None => Ok(()),
+        }
+    }
+
+    /// Announces that these bytes of the archive will be read, so that a remote one is read in large parts.
+    pub(crate) fn announce_range(&self, range: Range<u64>) {
+        if let Some(file) = self.file() {
+            file.announce(range);
+        }
+    }
+
+    /// Announces that the whole content of a member will be read. A name that is not found is not announced.
+    pub(crate) fn announce(&self, name: &str) -> Result<()> {
+        match self {
+            Self::Zip(zip) if zip.file().is_remote() => zip.announce(name),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns whether all bytes of a remote archive are in memory.
+    #[cfg(feature = "inspect")]
+    pub(crate) fn is_cached(&self) -> bool {
+        self.file().is_some_and(|file| file.is_cached(0..self.bytes_to_read()))
+    }
+
+    /// Returns whether a member of a remote zip is in memory.
+    #[cfg(feature = "inspect")]
+    pub(crate) fn is_member_cached(&self, name: &str) -> Result<bool> {
+        match self {
+            Self::Zip(zip) => zip.is_member_cached(name),
+            Self::Directory(_) | Self::Tar(_) => Ok(false),
+        }
+    }
+
+    /// Reads the beginnings of these members of a remote archive at once, so that later reads of them do not wait.
+    pub(crate) fn fetch_starts(&self, names: &[String]) -> Result<()> {
+        match self {
+            Self::Zip(zip) if zip.file().is_remote() => zip.fetch_starts(names),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the probable offset of the line of a file in a sorted manifest: the length of the lines of all files before
+    /// it. `manifest` is the name of the manifest, which does not list itself, and the length of a line without its name.
+    /// Returns `None` if the archive is not a zip.
+    pub(crate) fn lines_before(&self, name: &str, manifest: (&str, usize)) -> Result<Option<u64>> {
+        match self {
+            Self::Zip(zip) => zip.lines_before(name, manifest).map(Some),
+            Self::Directory(_) | Self::Tar(_) => Ok(None),
+        }
+    }
+
+    /// Returns the number of threads that read. Several threads read a remote object at distant places, and each place
+    /// takes memory.
+    fn jobs(&self, jobs: usize) -> usize {
+        const MOST_REMOTE: usize = 2;
+        if self.is_remote() { jobs.min(MOST_REMOTE) } else { jobs }
     }
 
     /// Returns whether the archive is at its path, so that a manifest may be next to it.
@@ -391,6 +466,7 @@ impl Archive {
         jobs: usize,
         visit: &Visit<'_, K>,
     ) -> Result<Scan<K>> {
+        let jobs = self.jobs(jobs);
         let mut scan = match self {
             Self::Directory(directory) => directory.scan(jobs, visit),
             Self::Zip(zip) => zip.scan(jobs, visit),
@@ -421,6 +497,7 @@ impl Archive {
         jobs: usize,
         visit: &R,
     ) -> Result<Vec<R::Seen>> {
+        let jobs = self.jobs(jobs);
         match self {
             Self::Tar(tarball) if self.is_stream() => tarball.revisit(members, wanted, jobs, visit),
             _ => revisit::revisit(self, members, wanted, jobs, visit),
@@ -507,7 +584,11 @@ impl Archive {
         self.progress().check()?;
         match self {
             Self::Directory(directory) => directory.read(member),
-            Self::Zip(zip) => open(member, Stretch::of(zip.file(), member)),
+            Self::Zip(zip) => {
+                let start = member.start();
+                zip.file().announce(start..start.saturating_add(member.packed_size));
+                open(member, Stretch::of(zip.file(), member))
+            }
             Self::Tar(tarball) => tarball.read(member),
         }
     }
@@ -537,7 +618,16 @@ impl Archive {
 
     /// Returns whether reading a member requires reading everything before it.
     pub(crate) fn is_stream(&self) -> bool {
-        matches!(self.container(), Container::TarGz | Container::TarZst)
+        match self.container() {
+            Container::TarGz | Container::TarZst => true,
+            Container::Tar => self.is_remote(),
+            Container::Directory | Container::Zip => false,
+        }
+    }
+
+    /// Returns whether the archive is at a URL or in a store.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.file().is_some_and(|file| file.is_remote())
     }
 
     /// Returns the number of bytes that a complete scan reads: the size of the file. Not known in advance for a

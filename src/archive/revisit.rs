@@ -117,7 +117,10 @@ pub(super) fn revisit<R: Revisit>(
             let mut visited = Vec::new();
             match portion {
                 Portion::Run(run, hashing) => {
-                    let (_, last) = at(run.end - 1);
+                    let ((_, first), (_, last)) = (at(run.start), at(run.end - 1));
+                    if let Some(file) = archive.file() {
+                        file.announce(first.start()..last.start().saturating_add(last.packed_size));
+                    }
                     visited.reserve(run.len());
                     for (position, member) in run.clone().map(at) {
                         let hashing = *hashing;

@@ -50,7 +50,8 @@ fn entries(
     compression: StreamCompression,
 ) -> (TarEntries, Option<Arc<OnceLock<Oddity>>>) {
     let source = whole(file, len);
-    if compression == StreamCompression::None {
+    // A remote tar is read once from beginning to end.
+    if compression == StreamCompression::None && !file.is_remote() {
         let source: Box<dyn Skip + Send> = Box::new(source.in_blocks_of(HEADERS));
         return (TarReader::new(source, Some(len)), None);
     }
@@ -129,12 +130,26 @@ impl Tarball {
         }
     }
 
+    /// Returns an error for a remote tar that will not be read from its beginning to its end, because its members are
+    /// not found in another way.
+    fn check_reachable(&self) -> Result<()> {
+        if self.file.is_read_whole() {
+            return Ok(());
+        }
+        let (path, container) = (crate::path::escape_path(self.file.path()), self.container());
+        Err(Error::Unsupported(format!(
+            "`{path}` is a {container}, which must be read from its beginning; give the option `download` to read a \
+             temporary copy of it, or pack it as a zip"
+        )))
+    }
+
     /// Starts reading the tar. The second value receives an oddity of the stream, once it is read.
     fn entries(&self) -> (TarEntries, Option<Arc<OnceLock<Oddity>>>) {
         entries(&self.file, self.len, self.compression)
     }
 
     pub(super) fn scan<K: Send>(&self, jobs: usize, visit: &Visit<'_, K>) -> Result<Scan<K>> {
+        self.check_reachable()?;
         let (mut members, mut kept) = (Vec::new(), Vec::new());
         let mut findings = Vec::new();
         let (entries, oddity) = self.entries();
@@ -276,12 +291,14 @@ impl Tarball {
 
     /// Lists all members in the order of the tar.
     pub(super) fn members(&self) -> Result<Vec<Member>> {
+        self.check_reachable()?;
         let mut members = self.index()?.to_vec();
         members.sort_unstable_by_key(Member::start);
         Ok(members)
     }
 
     pub(super) fn find(&self, name: &str) -> Result<Option<Member>> {
+        self.check_reachable()?;
         let members = self.index()?;
         let from = |name: &str| {
             let before = members.partition_point(|member| &*member.name < name);

@@ -44,7 +44,9 @@ Environment:
                       LC_CTYPE, then LANG, is used if it is not set
   COLORTERM           plot: use 24-bit colours in the terminal if truecolor or 24bit
   SOURCE_DATE_EPOCH   create, add: modification time of all members, in seconds since 1970 UTC
-  TMPDIR              diff: directory for temporary decoded arrays
+  TMPDIR              diff, --download: directory for temporary files
+  AWS_*, GOOGLE_*, AZURE_*
+                      credentials and endpoints of s3:, gs: and az: URLs; see docs/remote.md
 
 ra-pack reads no configuration files.";
 
@@ -77,6 +79,19 @@ pub(crate) struct Shared {
     /// Print only results, errors and warnings.
     #[arg(short, long, global = true, help_heading = GLOBAL)]
     pub(crate) quiet: bool,
+
+    /// Give up a request after this time without an answer, in seconds, for a URL.
+    #[arg(long, global = true, value_name = "SECONDS", default_value = "30", help_heading = GLOBAL)]
+    #[arg(value_parser = seconds)]
+    pub(crate) timeout: Duration,
+
+    /// Download a URL completely to a temporary file first.
+    #[arg(long, global = true, help_heading = GLOBAL)]
+    pub(crate) download: bool,
+
+    /// Print the number of requests and bytes that URLs took.
+    #[arg(short, long, global = true, help_heading = GLOBAL)]
+    pub(crate) verbose: bool,
 
     /// Show progress on standard error: auto, json or never.
     #[arg(long, global = true, value_name = "HOW", default_value = "auto", help_heading = GLOBAL)]
@@ -305,6 +320,15 @@ where
         .ok_or_else(|| format!("expected a number from {} to {}", range.start(), range.end()))
 }
 
+/// Parses a time in seconds, such as `0.5`.
+fn seconds(text: &str) -> Result<Duration, String> {
+    const MOST: f64 = 86_400.0;
+    let number = text.parse().ok().filter(|number| *number > 0.0 && *number <= MOST);
+    number
+        .and_then(|number| Duration::try_from_secs_f64(number).ok())
+        .ok_or_else(|| format!("expected a number of seconds up to {MOST}"))
+}
+
 pub(super) fn size(text: &str) -> Result<u64, String> {
     let expected = || "expected a number of bytes, such as 500M".to_owned();
     let split = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
@@ -430,8 +454,7 @@ mod tests {
             "get x.zip a.ra --no-check --to csv",
             "convert x y --to npy",
             "report x.zip -o x.html --no-statistics",
-            "diff a.zip b.zip --read -v --stats",
-            "diff a.zip b.zip --verbose",
+            "diff a.zip b.zip --read --stats",
             "extract x.zip -d out",
             "extract x.zip -o out",
             "extract x.zip --output out",

@@ -80,7 +80,7 @@ pub(crate) struct DiffArgs {
     verify: bool,
 
     /// Also show manifests and tag files; they do not change the exit status.
-    #[arg(short, long, alias = "verbose", short_alias = 'v')]
+    #[arg(short, long)]
     all: bool,
 
     #[command(flatten)]

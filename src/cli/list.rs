@@ -91,6 +91,7 @@ pub(super) fn run(args: &ListArgs, output: &Output) -> Result<Ending, Failure> {
     options.arrays = args.arrays;
     let is_for_programs = args.common.json || args.null || args.names;
     options.hide_descriptions = !args.all && !is_for_programs;
+    options.only_names = (args.names || args.null) && !args.common.json;
     options.order = if args.tree { ListOrder::Tree } else { args.sort };
     options.reverse = args.reverse;
     options.digests = args.long;

@@ -31,6 +31,7 @@ use std::io;
 
 use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use ra_pack::remote::RemoteOptions;
 
 use self::args::{Cli, Command};
 use self::output::Output;
@@ -97,6 +98,7 @@ impl From<ra_pack::list::InvalidPattern> for Failure {
 
 /// Runs the program with these words of the command line, of which the first is its name. Returns the exit status.
 pub(crate) fn main(words: Vec<OsString>) -> u8 {
+    let words = words.into_iter().map(without_secrets).collect();
     let ending = parse(words).map_or_else(
         |ending| ending,
         |cli| {
@@ -138,6 +140,17 @@ fn parse(words: Vec<OsString>) -> Result<Cli, Ending> {
     })
 }
 
+/// Replaces a URL in an argument by its name, which has no secrets. From here on, no message can contain one.
+fn without_secrets(argument: OsString) -> OsString {
+    let Some(text) = argument.to_str() else { return argument };
+    let (option, value) = match text.split_once('=').filter(|_| text.starts_with("--")) {
+        Some((option, value)) => (Some(option), value),
+        None => (None, text),
+    };
+    let name = ra_pack::remote::name(value);
+    option.map_or_else(|| name.clone(), |option| format!("{option}={name}")).into()
+}
+
 /// Keeps only the most similar command among clap's suggestions, and removes the advice to pass an unknown option as a
 /// name.
 fn only_helpful_tips(error: &mut clap::Error) {
@@ -158,6 +171,11 @@ fn only_helpful_tips(error: &mut clap::Error) {
 /// Runs the command.
 fn run(cli: &Cli) -> Ending {
     let output = Output::new(cli.shared.color, cli.shared.quiet, cli.shared.progress);
+    let mut options = RemoteOptions::default();
+    options.timeout = cli.shared.timeout;
+    options.download = cli.shared.download;
+    options.keep = true;
+    ra_pack::remote::configure(options);
     let result = match &cli.command {
         Command::Create(args) => create::run(args, &output),
         Command::Add(args) => add::run(args, &output),
@@ -190,6 +208,11 @@ fn run(cli: &Cli) -> Ending {
             (_, ending) => ending,
         },
     };
+    if cli.shared.verbose {
+        let traffic = ra_pack::remote::traffic();
+        let (requests, bytes) = (text::counted(traffic.requests, "request"), traffic.bytes);
+        output.message(&format!("ra-pack: {requests}, {bytes} bytes received"));
+    }
     output.finish();
     ending
 }

@@ -3,13 +3,19 @@
 use std::fmt;
 use std::fs;
 use std::io::{self, Read, Seek};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+#[cfg(feature = "remote")]
+use super::remote;
 use super::source::{Place, ReadAt};
 use crate::error::{Error, Result};
 use crate::file_kind::{FileKind, SNIFFED};
+use crate::path::url::is_url;
+#[cfg(feature = "remote")]
+use crate::path::url::shown;
 use crate::progress::Progress;
 #[cfg(feature = "inspect")]
 use crate::time::Timestamp;
@@ -68,9 +74,123 @@ impl File {
     /// Opens an ordinary file for reading. Anything else is an immediate error: a pipe has no length, and opening one
     /// may block.
     pub(crate) fn open(path: impl Into<PathBuf>) -> Result<Self> {
+        Self::open_watched(path, &Progress::default())
+    }
+
+    /// Opens a file as [`Self::open`] does, or the object at a URL. Reports reads to `progress`, which also cancels
+    /// waiting for a server.
+    pub(crate) fn open_watched(path: impl Into<PathBuf>, progress: &Progress) -> Result<Self> {
         let path = path.into();
+        if is_url(&path) {
+            return Self::open_url(&path, progress);
+        }
         let opened = without_waiting(&path);
-        Self::ordinary(opened, path)
+        Ok(Self::ordinary(opened, path)?.watched(progress))
+    }
+
+    #[cfg(feature = "remote")]
+    fn open_url(url: &Path, progress: &Progress) -> Result<Self> {
+        let named = || PathBuf::from(&*shown(url));
+        let (opened, path) = remote::open(url, progress).map_err(Error::io("open", named()))?;
+        let place = match opened {
+            remote::Opened::Remote(object) => Place::Remote(object),
+            remote::Opened::Downloaded(file) => Place::Downloaded(file),
+        };
+        Ok(Self { place, path, watch: progress.clone() })
+    }
+
+    #[cfg(not(feature = "remote"))]
+    fn open_url(url: &Path, _: &Progress) -> Result<Self> {
+        Err(Error::Unsupported(format!(
+            "`{}` is a URL, and this program was built without the feature `remote`; build it with \
+             `cargo install ra-pack --features remote`, or download the pack",
+            crate::path::escape_path(url)
+        )))
+    }
+
+    /// Wraps an open object of a store.
+    #[cfg(feature = "remote")]
+    pub(crate) fn of_object(object: remote::CachedObject, path: PathBuf) -> Self {
+        Self { place: Place::Remote(Arc::new(object)), path, watch: Progress::default() }
+    }
+
+    /// Returns whether each read far from the last one waits for a server.
+    pub(crate) fn is_remote(&self) -> bool {
+        match &self.place {
+            #[cfg(feature = "remote")]
+            Place::Remote(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Announces that all bytes of a range will be read, so that a remote object is read in large parts.
+    pub(crate) fn announce(&self, range: Range<u64>) {
+        match &self.place {
+            #[cfg(feature = "remote")]
+            Place::Remote(object) => object.announce(range),
+            _ => {
+                let _ = range;
+            }
+        }
+    }
+
+    /// Returns whether reading this range of a remote file was announced.
+    pub(crate) fn is_announced(&self, range: Range<u64>) -> bool {
+        match &self.place {
+            #[cfg(feature = "remote")]
+            Place::Remote(object) => object.is_announced(range),
+            _ => !range.is_empty(),
+        }
+    }
+
+    /// Returns whether these bytes of a remote file are in memory.
+    #[cfg(feature = "inspect")]
+    pub(crate) fn is_cached(&self, range: Range<u64>) -> bool {
+        match &self.place {
+            #[cfg(feature = "remote")]
+            Place::Remote(object) => object.is_cached(range),
+            _ => {
+                let _ = range;
+                false
+            }
+        }
+    }
+
+    /// Returns whether reading all of a remote file in its order was announced; true for local files.
+    pub(crate) fn is_read_whole(&self) -> bool {
+        match &self.place {
+            #[cfg(feature = "remote")]
+            Place::Remote(object) => object.is_announced(0..object.len()),
+            _ => true,
+        }
+    }
+
+    /// Reads ascending ranges of a remote object at once, so that later reads of them do not wait. Ranges at most `gap`
+    /// bytes apart become one.
+    #[cfg_attr(
+        not(feature = "remote"),
+        expect(clippy::unnecessary_wraps, reason = "reading a remote object can fail")
+    )]
+    pub(crate) fn fetch(&self, ranges: &[Range<u64>], gap: u64) -> Result<()> {
+        match &self.place {
+            #[cfg(feature = "remote")]
+            Place::Remote(object) => {
+                object.fetch(ranges, gap, &self.watch).map_err(|error| self.unreadable(error))
+            }
+            _ => {
+                let _ = (ranges, gap);
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns the error of a read.
+    fn unreadable(&self, error: io::Error) -> Error {
+        #[cfg(feature = "remote")]
+        if let Some(what) = remote::change(&error) {
+            return self.changed(what);
+        }
+        Error::io("read", &self.path)(error)
     }
 
     /// Returns the opened file if it is an ordinary one.
@@ -114,6 +234,12 @@ impl File {
         match &self.place {
             Place::Source { len, .. } => Ok(*len),
             Place::System(_) => Ok(self.metadata()?.len()),
+            #[cfg(feature = "remote")]
+            Place::Remote(object) => Ok(object.len()),
+            #[cfg(feature = "remote")]
+            Place::Downloaded(file) => {
+                Ok(file.metadata().map_err(Error::io("access", &self.path))?.len())
+            }
         }
     }
 
@@ -166,14 +292,14 @@ impl File {
             self.watch.check()?;
             let rest = rest.split_at_mut(rest.len().min(PIECE)).0;
             let at = offset.saturating_add(filled as u64);
-            match self.place.read_at(rest, at) {
+            match self.place.read_at(rest, at, &self.watch) {
                 Ok(0) => break,
                 Ok(count) => {
                     self.watch.add(count);
                     filled += count;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Error::io("read", &self.path)(error)),
+                Err(error) => return Err(self.unreadable(error)),
             }
         }
         Ok(filled)
@@ -430,6 +556,10 @@ pub(super) mod positional {
 pub(crate) fn holds(path: &Path, bytes: &[u8]) -> Result<bool> {
     use io::BufRead as _;
     const BLOCK: usize = 64 * 1024;
+    if is_url(path) {
+        let file = File::open(path)?;
+        return Ok(file.len()? == bytes.len() as u64 && read_limited(path, file.len()?)? == bytes);
+    }
     let mut reader = io::BufReader::with_capacity(BLOCK, File::open(path)?);
     let mut rest = bytes;
     loop {
@@ -453,6 +583,12 @@ pub(crate) fn stamp(path: &Path) -> Result<Stamp> {
 /// Reads a complete file of at most `limit` bytes.
 pub(crate) fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>> {
     let file = File::open(path)?;
+    if is_url(path) {
+        let mut bytes = vec![0; usize::try_from(file.len()?.min(limit)).unwrap_or(usize::MAX)];
+        file.announce(0..bytes.len() as u64);
+        file.read_exact_at(&mut bytes, 0)?;
+        return if file.len()? > limit { Err(too_long(path, limit)) } else { Ok(bytes) };
+    }
     read_all(file.system().map_err(Error::io("read", path))?, path, limit)
 }
 
@@ -471,10 +607,14 @@ fn read_all(file: &fs::File, path: &Path, limit: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(Error::io("read", path))?;
     if bytes.len() as u64 > limit {
-        return Err(Error::io("read", path)(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            format!("it is longer than {limit} bytes"),
-        )));
+        return Err(too_long(path, limit));
     }
     Ok(bytes)
+}
+
+fn too_long(path: &Path, limit: u64) -> Error {
+    Error::io("read", path)(io::Error::new(
+        io::ErrorKind::FileTooLarge,
+        format!("it is longer than {limit} bytes"),
+    ))
 }

@@ -9,6 +9,8 @@ mod directory;
 mod file;
 #[cfg(feature = "write")]
 mod pending;
+#[cfg(feature = "remote")]
+pub(crate) mod remote;
 mod source;
 #[cfg(feature = "write")]
 mod target;
@@ -43,11 +45,13 @@ pub(crate) use self::{
 use self::walk::member_path;
 use crate::error::{Error, Result};
 use crate::file_kind::FileKind;
+use crate::path::url::is_url;
 use crate::progress::Progress;
 
-/// Returns whether the path exists; a dangling link does.
+/// Returns whether the path exists; a dangling link does. A URL is not a path: files next to a remote pack are not
+/// searched.
 pub(crate) fn exists(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok()
+    !is_url(path) && fs::symlink_metadata(path).is_ok()
 }
 
 /// Removes a file if it exists.
@@ -60,8 +64,11 @@ pub(crate) fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// Returns whether the path is a directory, following links.
+/// Returns whether the path is a directory, following links. A URL is not one.
 pub(crate) fn is_directory(path: &Path) -> Result<bool> {
+    if is_url(path) {
+        return Ok(false);
+    }
     Ok(fs::metadata(path).map_err(Error::io("open", path))?.is_dir())
 }
 
@@ -194,8 +201,20 @@ pub(crate) fn host_name() -> Option<String> {
     Some(name).filter(|name| !name.is_empty())
 }
 
+/// Returns an error if an output is a URL.
+pub(crate) fn refuse_url(output: &Path) -> Result<()> {
+    if !is_url(output) {
+        return Ok(());
+    }
+    Err(Error::Unsupported(format!(
+        "`{}` is a URL, and ra-pack writes only files; write a file and copy it to the server",
+        crate::path::escape_path(output)
+    )))
+}
+
 /// Creates a directory and its missing parents.
 pub(crate) fn create_root(path: &Path) -> Result<()> {
+    refuse_url(path)?;
     fs::create_dir_all(path).map_err(Error::io("create the directory", path))
 }
 

@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::directory::Directory;
 use super::target::Target;
-use super::{File, create_root, exists, is_marked, mark, parent_of, read_limited, sync_directory};
+use super::{
+    File, create_root, exists, is_marked, mark, parent_of, read_limited, refuse_url, sync_directory,
+};
 use crate::error::{Error, Result};
 use crate::path::{MemberPath, escape, first_bytes};
 use crate::progress::Progress;
@@ -122,6 +124,7 @@ pub(crate) struct PendingFile {
 impl PendingFile {
     /// Creates a temporary file in the directory of `target`. `target` itself is not touched.
     pub(crate) fn create(target: &Path, replace: bool) -> Result<Self> {
+        refuse_url(target)?;
         if !replace && exists(target) {
             return Err(Error::AlreadyExists { path: target.to_owned() });
         }
@@ -142,6 +145,7 @@ impl PendingFile {
     /// Creates a file for `target`. If `target` does not exist and the system supports unnamed files, the file has no
     /// name, so nothing remains if the process is killed.
     pub(crate) fn begin(target: &Path, replace: bool) -> Result<Self> {
+        refuse_url(target)?;
         if fs::symlink_metadata(target).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
             && let Ok(Some(pending)) = Self::unnamed_in(&open_parent(target)?, target, replace)
         {
@@ -335,6 +339,7 @@ impl PendingDirectory {
 
     /// Creates a temporary directory next to `target` that is never renamed, for the parts of `target`.
     pub(crate) fn beside(target: &Path) -> Result<Self> {
+        refuse_url(target)?;
         // Locked before the directory exists, so that no directory lacks an entry.
         let mut unfinished = unfinished();
         let ((), temporary) = make_temporary(target, |path| fs::create_dir(path))?;

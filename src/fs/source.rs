@@ -5,6 +5,9 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::file::positional;
+#[cfg(feature = "remote")]
+use super::remote::CachedObject;
+use crate::progress::Progress;
 
 /// Bytes read by position: memory, a file, or an object in a store that serves ranges.
 /// [`Pack::open_source`](crate::Pack::open_source) opens an archive from a source.
@@ -128,14 +131,36 @@ impl<R: Read + Seek + Send> ReadAt for Seekable<R> {
 /// The storage of a [`File`](super::File).
 pub(super) enum Place {
     System(fs::File),
-    Source { source: Arc<dyn ReadAt>, len: u64 },
+    Source {
+        source: Arc<dyn ReadAt>,
+        len: u64,
+    },
+    #[cfg(feature = "remote")]
+    Remote(Arc<CachedObject>),
+    /// A copy of a remote object without a name.
+    #[cfg(feature = "remote")]
+    Downloaded(Arc<fs::File>),
 }
 
 impl Place {
-    pub(super) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    /// Reads from an offset. `progress` cancels waiting for a remote object.
+    #[cfg_attr(
+        not(feature = "remote"),
+        expect(unused_variables, reason = "local reads do not wait")
+    )]
+    pub(super) fn read_at(
+        &self,
+        buffer: &mut [u8],
+        offset: u64,
+        progress: &Progress,
+    ) -> io::Result<usize> {
         let (source, len) = match self {
             Self::System(file) => return positional::read(file, buffer, offset),
             Self::Source { source, len } => (source, len),
+            #[cfg(feature = "remote")]
+            Self::Remote(object) => return object.read_at(offset, buffer, progress),
+            #[cfg(feature = "remote")]
+            Self::Downloaded(file) => return positional::read(file, buffer, offset),
         };
         // A source may return more bytes than its length.
         let left = usize::try_from(len.saturating_sub(offset)).unwrap_or(usize::MAX);
@@ -151,6 +176,11 @@ impl Place {
     pub(super) fn system(&self) -> io::Result<&fs::File> {
         match self {
             Self::System(file) => Ok(file),
+            #[cfg(feature = "remote")]
+            Self::Remote(_) | Self::Downloaded(_) => Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "it is at a URL, and this needs a file; download it first",
+            )),
             Self::Source { .. } => Err(io::Error::new(
                 io::ErrorKind::Unsupported,
                 "it is a source of the program, which can only be read by position",

@@ -13,6 +13,8 @@ pub(crate) use self::block_list::{push_block_head, push_block_line};
 pub use self::line::{ManifestFault, NameEncoding};
 pub(crate) use self::line::{beginning, decode_name, push_line};
 
+use std::ops::Range;
+
 use memchr::memmem;
 
 use self::line::{MAX_FAULTS, encode_name, parse_line};
@@ -297,8 +299,43 @@ pub(crate) fn bisect(
         let (listed, _) = parse(algorithm, line).ok_or(())?;
         Ok::<_, ()>(Some(Probe { start: at + start as u64, is_before: listed < *path }))
     });
-    let from = from.ok()?;
-    let text = read_some(&mut read, &mut buffer, from, len)?;
+    find_from(algorithm, len, &mut read, path, from.ok()?)
+}
+
+/// Finds the digest of a file like [`bisect`], if its line is within some kilobytes of the offset `guess`.
+pub(crate) fn find_near(
+    algorithm: Algorithm,
+    len: u64,
+    mut read: impl FnMut(&mut [u8], u64) -> Option<()>,
+    path: &MemberPath,
+    guess: u64,
+) -> Option<Digest> {
+    let mut buffer = [0; PEEK];
+    let from = match guess.checked_sub(STRETCH as u64 / 2) {
+        None => 0,
+        Some(at) => at + first_line(read_some(&mut read, &mut buffer, at, len)?)?.0 as u64,
+    };
+    find_from(algorithm, len, &mut read, path, from)
+}
+
+/// Returns the ranges of a text of `len` bytes that [`find_near`] reads.
+pub(crate) fn ranges_near(len: u64, guess: u64) -> [Range<u64>; 2] {
+    let stretch = STRETCH as u64;
+    let from = guess.saturating_sub(stretch / 2).min(len);
+    let tail = len.saturating_sub(stretch);
+    [from..len.min(from + stretch + PEEK as u64), tail..len]
+}
+
+/// Finds the digest of a file in the lines after the offset `from`, at which a line begins.
+fn find_from(
+    algorithm: Algorithm,
+    len: u64,
+    read: &mut impl FnMut(&mut [u8], u64) -> Option<()>,
+    path: &MemberPath,
+    from: u64,
+) -> Option<Digest> {
+    let mut buffer = [0; STRETCH];
+    let text = read_some(read, &mut buffer, from, len)?;
     let is_all = from + text.len() as u64 >= len;
     let end = if is_all { text.len() } else { memchr::memrchr(b'\n', text)? };
     let near = in_order(algorithm, text.get(..end)?)?;
@@ -310,7 +347,7 @@ pub(crate) fn bisect(
     }
     // Somebody may have appended lines.
     let tail = len.saturating_sub(STRETCH as u64).max(from);
-    let text = read_some(&mut read, &mut buffer, tail, len)?;
+    let text = read_some(read, &mut buffer, tail, len)?;
     let start = if tail > from { first_line(text)?.0 } else { 0 };
     let last = in_order(algorithm, text.get(start..)?)?.pop();
     last.filter(|(last, _)| last >= path).map(|_| *digest)

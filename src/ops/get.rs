@@ -126,7 +126,7 @@ pub fn get(
     let (archive, output) = (archive.as_ref(), output.as_ref());
     check_apart(archive, output)?;
     options.check()?;
-    let pack = Pack::open_watched(archive, &options.progress)?;
+    let pack = open(archive, member, options)?;
     let member = &*pack.resolve(member)?;
     let options = &GetOptions { format: options.format_of(member, output)?, ..options.clone() };
     let pending = PendingFile::begin(output, options.force)?;
@@ -136,6 +136,15 @@ pub fn get(
     pending.complete()?;
     report.leftovers = fs::leftovers(output);
     Ok(report)
+}
+
+/// Opens the pack, and announces a member that will be read completely.
+fn open(archive: &Path, member: &str, options: &GetOptions) -> Result<Pack> {
+    let pack = Pack::open_watched(archive, &options.progress)?;
+    if options.slice.is_none() || !options.unverified {
+        pack.announce(member)?;
+    }
+    Ok(pack)
 }
 
 fn report(archive: &Path, member: &str, bytes: u64, written: Written) -> GetReport {
@@ -167,7 +176,7 @@ pub fn get_to(
 ) -> Result<GetReport> {
     let archive = archive.as_ref();
     options.check()?;
-    let pack = Pack::open_watched(archive, &options.progress)?;
+    let pack = open(archive, member, options)?;
     let member = &*pack.resolve(member)?;
     let names = (STANDARD_OUTPUT.as_ref(), &*std::env::temp_dir().join("get"));
     let write_to = |out: &mut dyn Write| write(&pack, member, options, names, out);

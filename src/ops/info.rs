@@ -10,7 +10,7 @@ use super::manifests::{
     self, MAX_MANIFEST, ManifestText, NamedManifest, PresentFiles, RootFiles, rules,
 };
 use super::open::Pack;
-use super::scan::{PackScan, ScanFor};
+use super::scan::PackScan;
 use super::single_file;
 use super::verify::is_payload;
 use crate::archive::{Archive, Container, MemberKind, Method};
@@ -115,7 +115,7 @@ pub fn info(target: impl AsRef<Path>, options: &InfoOptions) -> Result<PackInfo>
     let archive = Archive::open_watched(target, &options.progress)?;
     let container = archive.container();
     let PackScan { placement, members, mut contents, findings, .. } =
-        PackScan::new(&archive, pipeline::jobs(options.jobs), ScanFor::Contents)?;
+        PackScan::of_contents(&archive, pipeline::jobs(options.jobs))?;
     let files = || members.iter().filter(|member| member.kind == MemberKind::File);
     let mut types = BTreeMap::<_, u64>::new();
     for facts in contents.arrays.values() {

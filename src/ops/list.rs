@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Serialize, Serializer};
 
 use super::open::Pack;
-use super::scan::{PackScan, ScanFor};
+use super::scan::PackScan;
 use super::select::Patterns;
 use crate::archive::{Container, Member, MemberKind, Method};
 use crate::digest::{Algorithm, Digest};
@@ -30,6 +30,9 @@ pub struct ListOptions {
     /// Whether to leave out descriptions of arrays and of the pack, manifests, and tag files of a bag. They are listed
     /// if nothing else matches the patterns.
     pub hide_descriptions: bool,
+    /// Whether only names, kinds and sizes are needed. From a remote zip, only the directory is then read, and arrays are
+    /// those whose names end in `.ra`.
+    pub only_names: bool,
     /// Order of the members.
     pub order: ListOrder,
     /// Whether to reverse the order.
@@ -178,7 +181,11 @@ impl Pack {
         let archive = self.archive();
         let jobs = pipeline::jobs(options.jobs);
         let PackScan { placement, mut members, contents, mut findings, .. } =
-            PackScan::new(archive, jobs, ScanFor::Contents)?;
+            if options.only_names && archive.is_remote() && !archive.is_stream() {
+                PackScan::of_names(archive)?
+            } else {
+                PackScan::of_contents(archive, jobs)?
+            };
         finding::cut(&mut findings);
         let ListOptions { patterns, .. } = options;
         if let Some((_, lone)) = self.lone() {
@@ -188,7 +195,10 @@ impl Pack {
         if !patterns.is_empty() || options.arrays {
             members.retain(|member| {
                 let payload = placement.payload(&member.name).unwrap_or(&member.name);
-                (!options.arrays || contents.is_array(payload))
+                let is_array = || {
+                    contents.is_array(payload) || (options.only_names && pack::is_array(payload))
+                };
+                (!options.arrays || is_array())
                     && (patterns.is_empty()
                         || patterns.matches(payload)
                         || patterns.matches(&member.name))

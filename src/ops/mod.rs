@@ -61,6 +61,8 @@ mod plain_arrays;
 #[cfg(feature = "convert")]
 mod refs;
 #[cfg(feature = "inspect")]
+mod remote_scan;
+#[cfg(feature = "inspect")]
 mod sample;
 #[cfg(feature = "inspect")]
 mod scan;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::{Serialize, Serializer};
 
 use super::open::Pack;
-use super::scan::{PackScan, ScanFor};
+use super::scan::PackScan;
 use crate::archive::{Archive, Container};
 use crate::error::Result;
 use crate::finding::{self, Finding};
@@ -196,7 +196,7 @@ pub fn outline(target: impl AsRef<Path>, options: &OutlineOptions) -> Result<Out
     let pack = Pack::open_watched(target, &options.progress)?;
     let archive = pack.archive();
     let PackScan { placement, contents, findings, .. } =
-        PackScan::new(archive, pipeline::jobs(options.jobs), ScanFor::Contents)?;
+        PackScan::of_contents(archive, pipeline::jobs(options.jobs))?;
     let group = options.group.as_deref();
     Ok(Outline::new(target, archive, (placement.layout, contents, findings), group))
 }

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, BufRead, Read as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -148,6 +148,27 @@ impl PackScan {
             has_block_list,
             findings,
         })
+    }
+
+    /// Makes a scan of members whose contents were not read.
+    pub(super) fn listed_only(
+        path: &Path,
+        placement: Placement,
+        members: Vec<Member>,
+        findings: Vec<Finding>,
+    ) -> Self {
+        Self {
+            path: path.to_owned(),
+            outside: None,
+            placement,
+            members,
+            files: Vec::new(),
+            contents: Contents::default(),
+            root_files: HashMap::new(),
+            has_generated_document: false,
+            has_block_list: false,
+            findings,
+        }
     }
 
     /// Returns the digests in the manifest next to the archive, or else in the one that [`ScanFor::Manifests`] read. A

@@ -51,7 +51,7 @@ impl Interner {
         intern(&self.bodies, text)
     }
 
-    pub(super) fn array(&self, facts: ArrayFacts) -> Arc<ArrayFacts> {
+    pub(crate) fn array(&self, facts: ArrayFacts) -> Arc<ArrayFacts> {
         if facts.is_faultless() { intern(&self.arrays, facts) } else { Arc::new(facts) }
     }
 }

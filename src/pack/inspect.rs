@@ -214,6 +214,12 @@ impl Hash for ArrayFacts {
 }
 
 impl ArrayFacts {
+    /// Returns the facts about an array of which only the header is known.
+    #[cfg(feature = "inspect")]
+    pub(crate) fn of_header(header: Header) -> Self {
+        Self { header: Ok(header), encoding: None, trailing: 0, data: Ok(()) }
+    }
+
     /// Returns whether there is nothing to report about the file except its header.
     pub(super) fn is_faultless(&self) -> bool {
         let Self { header, encoding, trailing, data } = self;

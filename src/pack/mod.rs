@@ -19,6 +19,8 @@ mod document;
 mod facts;
 mod inspect;
 mod metadata;
+#[cfg(feature = "inspect")]
+mod stated;
 mod units;
 mod update;
 

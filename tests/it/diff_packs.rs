@@ -344,7 +344,7 @@ fn damaged_members_are_reported_and_the_rest_compared() {
 fn generated_members_are_shown_on_request_and_do_not_count() {
     let (scratch, experiment) = (TempDir::new().unwrap(), Experiment::standard());
     let packs = packs(&experiment, scratch.path());
-    diff(&packs[1], &packs[4], &["--verbose"]).exits(0).says(&[
+    diff(&packs[1], &packs[4], &["--all"]).exits(0).says(&[
         "bag-info.txt",
         "generated",
         "The same: 15 members",

@@ -113,6 +113,8 @@ fn session(text: &str) -> Vec<Shown> {
 pub(crate) struct Home {
     directory: TempDir,
     path: String,
+    /// The web server of the hosts on the page.
+    proxy: Option<String>,
     /// Working directory after the last command, as in a shell.
     at: RefCell<PathBuf>,
     /// A cluster of one machine, if the page needs one.
@@ -131,7 +133,7 @@ impl Home {
         let path = format!("{binaries}:{python}:{}", env::var("PATH").unwrap_or_default());
         let directory = TempDir::new().unwrap();
         let at = RefCell::new(directory.path().to_owned());
-        let home = Self { directory, path, at, slurm: RefCell::new(None) };
+        let home = Self { directory, path, proxy: None, at, slurm: RefCell::new(None) };
         for example in ["examples/experiment", "examples/readers"] {
             let (from, to) = (root().join(example), home.file(example));
             assert!(Command::new("cp").arg("-r").args([from, to]).status().unwrap().success());
@@ -144,6 +146,12 @@ impl Home {
         let path = self.directory.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         path
+    }
+
+    /// Answers the requests of commands to any `http` host with the server at this address.
+    pub(crate) fn with_server(mut self, address: &str) -> Self {
+        self.proxy = Some(format!("http://{address}"));
+        self
     }
 
     /// Runs Python programs of the tests that write the files a page begins with.
@@ -194,6 +202,7 @@ impl Home {
                 .envs(self.slurm.borrow().iter().map(Slurm::variable))
                 .env("PATH", &self.path)
                 .env("LC_ALL", "C.UTF-8")
+                .env("http_proxy", self.proxy.as_deref().unwrap_or_default())
                 .env_remove("TERM")
                 .env_remove("SOURCE_DATE_EPOCH")
                 .current_dir(&*self.at.borrow())

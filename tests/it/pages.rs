@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::experiment::ra_pack;
 use crate::help::commands;
 use crate::page::{blocks, check_tables, read};
+use crate::remote::server::{Server, serve};
 
 /// A test for each page with commands or descriptions: the programs that the commands need, a Python program that
 /// writes the first files, and the Python modules that are needed.
@@ -61,6 +62,24 @@ pages! {
 /// Pages whose blocks of Python need the Python module: `python/tests/test_pages.py` runs them and compares the output.
 const RUN_BY_PYTEST: &[&str] = &["docs/python.md"];
 
+/// The page about remote packs, whose commands read a server of this test.
+const REMOTE: &str = "docs/remote.md";
+
+#[cfg(target_os = "linux")]
+#[test]
+fn generated_remote() {
+    let options = ra_pack::create::CreateOptions::default();
+    let pack = |name: &str| {
+        let place = tempfile::TempDir::new().unwrap();
+        let archive = place.path().join(name);
+        ra_pack::create(root().join("examples/experiment"), &archive, &options).unwrap();
+        (name.to_owned(), fs::read(archive).unwrap())
+    };
+    let files = ["exp.zip", "exp.tar.gz"].map(pack).into();
+    let server = Server::start(files, std::time::Duration::ZERO, serve);
+    crate::page::Home::new().with_server(&server.host()).show(REMOTE);
+}
+
 /// Pages with a shell block that no test runs: it runs all tests, builds packages, or takes hours.
 const NOT_RUN: &[&str] =
     &["README.md", "CONTRIBUTING.md", "docs/packaging.md", "docs/performance.md", "docs/python.md"];
@@ -102,6 +121,7 @@ fn every_block_of_every_page_is_run() {
         }
         for block in blocks(&text) {
             let is_run = match &*block.kind {
+                "console" if page == REMOTE => true,
                 "python" => RUN.contains(&&*page) || RUN_BY_PYTEST.contains(&&*page),
                 "console" | "yaml" => RUN.contains(&&*page),
                 // `layers.rs` reads the block of the architecture.

@@ -418,7 +418,7 @@ fn two_packs(outputs: &mut Outputs) {
         .file("d.txt", "two\n")
         .file("new.txt", "moved");
     let mut diff = ra_pack();
-    diff.arg("diff").arg("--verbose").arg(ours.path()).arg(theirs.path());
+    diff.arg("diff").arg("--all").arg(ours.path()).arg(theirs.path());
     outputs.check("diff-packs", 1, &mut diff);
 }
 

@@ -5,6 +5,7 @@
 //! searched by binary search, which reads little of it.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -70,6 +71,60 @@ impl ZipArchive {
         found.map(|found| check(self, name, &found)).transpose()
     }
 
+    /// Announces that the whole member `name` will be read, if there is one.
+    pub(in crate::archive) fn announce(&self, name: &str) -> Result<()> {
+        if let Some(range) = self.range_of(name)? {
+            self.file.announce(range);
+        }
+        Ok(())
+    }
+
+    /// Returns whether the member `name` of a remote zip is in memory.
+    #[cfg(feature = "inspect")]
+    pub(in crate::archive) fn is_member_cached(&self, name: &str) -> Result<bool> {
+        Ok(self.range_of(name)?.is_some_and(|range| self.file.is_cached(range)))
+    }
+
+    /// Returns the bytes from the local header of a member to the next one, if there is one.
+    fn range_of(&self, name: &str) -> Result<Option<Range<u64>>> {
+        let found = self.lookup.index(self)?.find(self, name)?;
+        let range = found.map(|found| found.record.local..found.next);
+        Ok(range.filter(|range| range.start < range.end))
+    }
+
+    /// Returns the length of the lines of the members before `name`, as [`Archive::lines_before`](super::super::Archive)
+    /// does.
+    pub(in crate::archive) fn lines_before(
+        &self,
+        name: &str,
+        (manifest, more): (&str, usize),
+    ) -> Result<u64> {
+        let (index, directory) = (self.lookup.index(self)?, self.directory()?);
+        let (before, _) = index.by_name.split_at(index.first_from(directory, name));
+        let names = before.iter().map(|at| name_at(directory, *at));
+        let lines = names.filter(|name| name != manifest).map(|name| (name.len() + more) as u64);
+        Ok(lines.fold(0, u64::saturating_add))
+    }
+
+    /// Requests the beginnings of these members of a remote zip at once, unless one of them is announced. Names that are
+    /// not found are left out.
+    pub(in crate::archive) fn fetch_starts(&self, names: &[String]) -> Result<()> {
+        /// Length of a beginning in bytes: the headers, or a description.
+        const START: u64 = 16 * 1024;
+        let mut starts = Vec::new();
+        for name in names {
+            if let Some(found) = self.lookup.index(self)?.find(self, name)? {
+                let (start, next) = (found.record.local, found.next);
+                if self.file.is_announced(start..next) {
+                    return Ok(());
+                }
+                starts.push(start..next.min(start.saturating_add(START)));
+            }
+        }
+        starts.sort_by_key(|range| range.start);
+        self.file.fetch(&starts, START)
+    }
+
     /// Finds the member `name` by binary search in a large sorted directory. The outer `None` means that the directory
     /// is not large, or that a record on the way is invalid or not sorted.
     ///
@@ -78,7 +133,9 @@ impl ZipArchive {
     #[expect(clippy::option_option, reason = "unknown differs from not found")]
     pub(super) fn find_bisecting(&self, name: &str) -> Result<Option<Option<Member>>> {
         let lookup = &self.lookup;
-        if lookup.index.get().is_some()
+        // The whole directory of a remote zip is one request, and each step of a search would be one.
+        if self.file.is_remote()
+            || lookup.index.get().is_some()
             || self.end.directory_len < LARGE
             || lookup.searches.fetch_add(1, Ordering::Relaxed) >= SEARCHES
         {
@@ -109,7 +166,7 @@ fn check(zip: &ZipArchive, name: &str, found: &FoundRecord<'_>) -> Result<Member
     let directory = zip.end.directory_offset;
     let end = found.next.min(directory);
     let mut window = Window::new(Arc::clone(&zip.file));
-    window.limit = entry.header.local.saturating_add(HEADERS).min(directory);
+    window.limit = entry.header.local.saturating_add(HEADERS).min(end);
     let data = MemberSpan { entry: &entry, end, directory }.check(&mut window, &mut findings)?;
     // Stray bytes after the member are an error of the zip, but not of the member.
     if let Some(finding) = findings.into_iter().find(Finding::forbids_reading) {

@@ -52,6 +52,7 @@ impl ZipArchive {
         })?;
         // The end record follows the directory, so the file is at least this long.
         let mut directory = vec![0; length];
+        self.file.announce(self.end.directory_offset..self.len);
         self.file.read_exact_at(&mut directory, self.end.directory_offset)?;
         Ok(self.directory.get_or_init(|| directory))
     }

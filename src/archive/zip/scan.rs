@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::data::Window;
+use super::super::data::{START, Window};
 use super::super::{Location, MemberKind, Scan, Visit};
 use super::agree::{check_central, check_local, odd};
 use super::record::{
@@ -19,6 +19,13 @@ use crate::pipeline;
 const STEP: usize = 128;
 /// Minimum number of turns per job, so that no job is left alone with large members at the end.
 const TURNS: usize = 32;
+/// Maximum distance of the beginnings of two members of a remote archive that are requested together.
+const GAP: u64 = 128 * 1024;
+/// Average size of the members of a remote archive up to which all of it is read, because their beginnings are close
+/// together.
+const DENSE: u64 = 16 * 1024;
+/// Number of bytes in one turn from which a remote archive is not read beyond them.
+const LONG: u64 = 4 * 1024 * 1024;
 /// Number of stray bytes searched for the header of a hidden member.
 const SEARCHED: usize = 64 * 1024;
 
@@ -59,7 +66,13 @@ impl ZipArchive {
         };
         let mut scanned: Vec<Option<K>> = Vec::new();
         scanned.resize_with(places.len(), || None);
-        let step = places.len().div_ceil((jobs * TURNS).max(1)).clamp(1, STEP);
+        if zip.end.directory_offset < DENSE.saturating_mul(places.len() as u64) {
+            zip.file.announce(0..zip.len);
+        }
+        let is_read_whole = zip.file.is_read_whole();
+        // The beginnings of the members of one turn are requested at once.
+        let step = if is_read_whole { places.len().div_ceil((jobs * TURNS).max(1)) } else { STEP };
+        let step = step.clamp(1, STEP);
         let found = pipeline::share(
             jobs,
             scanned.chunks_mut(step).zip(pipeline::ranges(places.len(), step)),
@@ -67,6 +80,17 @@ impl ZipArchive {
             |window, (scanned, range)| {
                 window.limit = next(range.end - 1).min(zip.len);
                 let mut findings = Vec::new();
+                let start = places.get(range.start).map_or(window.limit, |place| place.local);
+                if is_read_whole && window.limit.saturating_sub(start) > LONG {
+                    zip.file.announce(start..window.limit);
+                }
+                if !is_read_whole {
+                    let starts = range.clone().filter_map(|position| {
+                        let start = places.get(position)?.local;
+                        Some(start..next(position).min(start.saturating_add(START as u64)))
+                    });
+                    zip.file.fetch(&starts.collect::<Vec<_>>(), GAP)?;
+                }
                 for (slot, position) in scanned.iter_mut().zip(range) {
                     let place = places.get(position).expect("each place has a slot");
                     let (_, record) = directory.split_at(place.record);

@@ -16,7 +16,7 @@ pub use self::reshape::{ReshapeReport, reshape};
 pub use self::table::metadata_table;
 pub use self::update::{Change, UpdateReport, update_descriptions};
 
-use super::scan::{PackScan, ScanFor};
+use super::scan::PackScan;
 use super::single_file::look;
 use super::survey::{Survey, survey};
 use crate::archive::Archive;
@@ -59,7 +59,7 @@ pub fn describe_target(target: impl AsRef<Path>, options: &DescribeOptions) -> R
     }
     let archive = Archive::open_watched(target, &options.progress)?;
     let jobs = pipeline::jobs(options.jobs);
-    let PackScan { contents, .. } = PackScan::new(&archive, jobs, ScanFor::Contents)?;
+    let PackScan { contents, .. } = PackScan::of_contents(&archive, jobs)?;
     refuse_bad_headers(target, &contents)?;
     let convention = options.dimcoords.then(|| Convention::new(&contents));
     Ok(pack::pack_document(&contents, convention.as_ref()))

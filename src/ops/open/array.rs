@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ndarray::{ArrayD, ArrayViewD, SliceInfoElem};
 
 use super::super::manifests::RootFiles as _;
+use super::ahead::{Ahead, Extents};
 use super::blocks::BlockProof;
 use super::stream::{Blocks, CheckedReader};
 use super::{FoundMember, Pack};
@@ -428,15 +429,31 @@ impl PackedArray {
         slice: &[SliceInfoElem],
         read: impl FnOnce(&Header, u64, &[SliceInfoElem], &mut ReadElements<'_>) -> Result<R, ReadError>,
     ) -> Result<(R, Option<u64>)> {
-        let (header, mut slice) = (self.header()?, slice.to_vec());
-        let bytes = self.plan(&slice)?.data_len();
-        self.pack.check_room(self.name(), bytes)?;
+        let (header, plan, mut slice) = (self.header()?, self.plan(slice)?, slice.to_vec());
+        self.pack.check_room(self.name(), plan.data_len())?;
         if self.is_reversed() {
             slice.reverse();
         }
-        self.read_data(header, self.stored(header)?, |header, read_at| {
+        let stored = self.stored(header)?;
+        let mut ahead = match &stored {
+            Some((file, data)) if file.is_remote() => {
+                let list = if self.verify { self.pack.block_list()? } else { None };
+                let (header_len, len) = (header.header_len(), self.found.member.size);
+                let block_size = list.map(BlockList::block_size);
+                let start = data - header_len;
+                Some(Ahead::new(file, Extents { start, len, header_len, block_size }, &plan))
+            }
+            _ => None,
+        };
+        self.read_data(header, stored.clone(), |header, read_at| {
             let header = self.laid_out(header.clone());
-            read(&header, header.header_len() + header.data_len(), &slice, read_at)
+            let mut read_at = |at: u64, out: &mut [u8]| {
+                if let Some(ahead) = &mut ahead {
+                    ahead.reach(at + out.len() as u64).map_err(io::Error::from)?;
+                }
+                read_at(at, out)
+            };
+            read(&header, header.header_len() + header.data_len(), &slice, &mut read_at)
         })
     }
 

@@ -55,10 +55,14 @@ impl Pack {
     }
 
     fn read_block_list(&self) -> Result<Option<BlockList>> {
+        let archive = &self.state.archive;
+        // The directory of a remote archive is in memory, and the manifest would be another request.
+        if archive.is_remote() && self.find_tag(BLOCK_LIST)?.is_none() {
+            return Ok(None);
+        }
         if self.manifest()?.is_none() {
             return Ok(None);
         }
-        let archive = &self.state.archive;
         let found = match self.state.placement.get() {
             Some(placement) => archive.find(&placement.place_tag(BLOCK_LIST))?,
             // The manifest was found at the root without reading all names.

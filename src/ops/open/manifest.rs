@@ -14,7 +14,7 @@ use super::Pack;
 use crate::archive::Member;
 use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
-use crate::manifest::{ManifestFault, ManifestIndex, NameEncoding, bisect};
+use crate::manifest::{ManifestFault, ManifestIndex, NameEncoding, bisect, find_near, ranges_near};
 use crate::pack;
 use crate::path::MemberPath;
 
@@ -85,7 +85,17 @@ impl PackManifest {
         // Reading all of it reports the error.
         let (file, offset) = pack.state.archive.stored(&self.member).ok().flatten()?;
         let read = |bytes: &mut [u8], at: u64| file.read_exact_at(bytes, offset + at).ok();
-        bisect(self.algorithm, self.member.size, read, path)
+        let len = self.member.size;
+        if file.is_remote() {
+            // Each step of a search would be a request. Lines and members have the same order.
+            let own = (&*self.member.name, 2 * self.algorithm.digest_len() + 3);
+            let guess = pack.state.archive.lines_before(path.as_str(), own).ok()??;
+            let ranges =
+                ranges_near(len, guess).map(|range| range.start + offset..range.end + offset);
+            file.fetch(&ranges, 0).ok()?;
+            return find_near(self.algorithm, len, read, path, guess);
+        }
+        bisect(self.algorithm, len, read, path)
     }
 }
 

@@ -4,7 +4,7 @@ use super::Pack;
 use crate::archive::{Member, MemberKind};
 use crate::error::{Error, Result};
 use crate::ndl;
-use crate::pack::{self, ARRAY_EXTENSION, Placement};
+use crate::pack::{self, ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, Placement};
 
 impl Pack {
     /// Returns the name of the file that `name` means: `name` itself; else `name` with `.ra`; else the only file whose
@@ -25,6 +25,12 @@ impl Pack {
     /// [`Error::NoSuchMember`], with a similar name if there is one; [`Error::SeveralMembers`] if several files match;
     /// [`Error::IsDirectory`] for a directory; [`Error::Damaged`] if the directory of the archive is not reliable.
     pub fn resolve(&self, name: &str) -> Result<String> {
+        if self.state.archive.is_remote() {
+            let stem = name.strip_suffix(&format!(".{ARRAY_EXTENSION}")).unwrap_or(name);
+            let extensions = DESCRIPTION_EXTENSIONS.iter().copied().chain([ARRAY_EXTENSION]);
+            let names: Vec<_> = extensions.map(|extension| format!("{stem}.{extension}")).collect();
+            self.state.archive.fetch_starts(&names)?;
+        }
         match self.find(name) {
             Err(Error::NoSuchMember { .. }) => self.meant(name, false),
             Err(Error::IsDirectory { .. }) => self.meant(name, true),

@@ -128,6 +128,13 @@ impl Pack {
             report.length = Some(file.len()?);
         }
         let jobs = pipeline::jobs(options.jobs);
+        match archive.check_start() {
+            Err(Error::Damaged { finding, .. }) => {
+                report.findings.push(*finding);
+                return Ok(report.finish(options, start));
+            }
+            checked => checked?,
+        }
         let chosen = Chosen::of(archive, options.shard)?;
         Verification { archive, options, jobs, chosen: &chosen }.run(&mut report)?;
         Ok(report.finish(options, start))
@@ -153,10 +160,16 @@ impl Verification<'_> {
         let bytes = if reads_all { self.archive.bytes_to_read() } else { 0 };
         progress.stage("checking", bytes, 0);
         let container = self.archive.container();
-        let leaves_large = !self.archive.is_stream()
-            && (container != Container::Directory || self.may_have_block_list());
         let fast = self.options.fast;
+        // All of a remote archive is read once, in its order.
+        let reads_in_order = self.archive.is_remote() && self.chosen.is_all();
+        let leaves_large = !self.archive.is_stream()
+            && !reads_in_order
+            && (container != Container::Directory || self.may_have_block_list());
         let visitor = Visitor::new(self.archive, leaves_large, self.algorithms())?;
+        if !fast {
+            self.archive.announce_range(self.chosen.range(self.archive.bytes_to_read()));
+        }
         let mut scan = self.archive.scan_keeping(self.jobs, &|member, content| {
             let extent = if fast { Extent::Header } else { self.chosen.extent(member) };
             let read = |content| visitor.visit(member, content, extent, progress);

@@ -164,6 +164,14 @@ impl Chosen {
         Ok(Self::Files(shard.part(total), names.zip(begins).collect()))
     }
 
+    /// Returns the bytes that are read of an archive with `len` bytes.
+    pub(super) fn range(&self, len: u64) -> Range<u64> {
+        match self {
+            Self::At(part) => part.clone(),
+            Self::All | Self::Files(..) => 0..len,
+        }
+    }
+
     /// Returns how much of the content of this member is read.
     pub(super) fn extent(&self, member: &Member) -> Extent {
         match self.place(member) {

@@ -47,6 +47,7 @@ impl OldPack {
     /// Opens the archive at `path`, and sets the options that it determines.
     pub(super) fn open(path: &Path, options: &mut CreateOptions) -> Result<Self> {
         let refuse = |why: &str| Err(Error::Unsupported(format!("`{}` {why}", escape_path(path))));
+        fs::refuse_url(path)?;
         let archive = Archive::open_watched(path, &options.progress)?;
         let Some(file) = archive.file() else {
             return refuse("is a directory; change its files directly");

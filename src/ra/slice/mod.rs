@@ -142,6 +142,11 @@ impl SlicePlan {
         self.data_len
     }
 
+    /// Returns whether the ranges of [`Self::runs`] ascend.
+    pub(crate) fn is_rising(&self) -> bool {
+        self.loops.iter().all(|each| each.step > 0)
+    }
+
     /// Returns the byte ranges of the data section that make up the result, in column-major order. Adjacent ranges are
     /// joined.
     pub fn runs(&self) -> impl Iterator<Item = Range<u64>> + '_ {

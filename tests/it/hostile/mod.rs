@@ -293,6 +293,13 @@ fn judge(cases: &[Case]) {
     assert!(objections.is_empty(), "{count} objections:\n\n{}", objections.join("\n"));
 }
 
+/// Returns the malformed archives that are single files, with their names.
+pub(crate) fn malformed() -> Vec<(&'static str, Vec<u8>)> {
+    let all =
+        [containers::cases(), members::cases(), names::cases(), manifests::cases(), tars::cases()];
+    all.into_iter().flatten().map(|case| (case.file, case.bytes)).collect()
+}
+
 #[test]
 fn malformed_containers_are_refused() {
     judge(&containers::cases());

@@ -1,5 +1,7 @@
 //! Names of members, checked when they are made.
 
+pub(crate) mod url;
+
 use std::borrow::{Borrow, Cow};
 use std::fmt;
 use std::path::Path;
@@ -215,9 +217,9 @@ pub fn escape(text: &str) -> impl fmt::Display + '_ {
     Escaped(text.into())
 }
 
-/// Escapes a path as [`escape`] does. Bytes that are not UTF-8 are replaced.
+/// Escapes a path as [`escape`] does. Bytes that are not UTF-8 are replaced, and secret parts of a URL are left out.
 pub fn escape_path(path: &Path) -> impl fmt::Display + '_ {
-    Escaped(path.to_string_lossy())
+    Escaped(url::shown(path))
 }
 
 struct Escaped<'a>(Cow<'a, str>);

@@ -1,0 +1,23 @@
+//! Packs at URLs and in object stores.
+//!
+//! [`configure`] sets how URLs are read. Every operation and [`Pack::open`](crate::Pack::open) accept a URL as a path:
+//!
+//! ```no_run
+//! let url = "https://example.org/exp.zip";
+//! let pack = ra_pack::Pack::open(url)?;
+//! let first = pack.array("run1/temperature.ra")?.slice::<f32>(ndarray::s![0..10, ..])?;
+//! # Ok::<(), ra_pack::Error>(())
+//! ```
+
+mod cache;
+mod client;
+mod object;
+mod process;
+mod session;
+mod store;
+
+pub(crate) use self::cache::CachedObject;
+pub use self::client::{Traffic, traffic};
+pub(crate) use self::object::change;
+pub(crate) use self::session::{Opened, open, open_store};
+pub use self::session::{RemoteOptions, configure, name};

@@ -1,0 +1,423 @@
+//! One object of a store: opened with one request, then read in ranges of exactly the same version.
+
+use std::future::Future;
+use std::io;
+use std::ops::Range;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use object_store::client::{HttpError, HttpErrorKind};
+use object_store::{GetOptions, GetRange, GetResult};
+use tokio::runtime::{Builder, Runtime};
+
+use super::client::{Refusal, count_bytes};
+use super::process::PerProcess;
+use super::store::{Located, credentials, why};
+use crate::error::Error;
+use crate::progress::Progress;
+
+/// Number of last bytes requested when an object is opened: the directory, the manifests and the description of packs
+/// with some hundreds of arrays.
+pub(super) const TAIL: u64 = 256 * 1024;
+
+/// Number of times a range is requested before its error is reported.
+const ATTEMPTS: u32 = 5;
+/// Wait after the first failed request; it doubles with each.
+const FIRST_WAIT: Duration = Duration::from_millis(100);
+/// Longest wait that a server may ask for.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+/// Interval of checks for cancellation.
+const CHECK: Duration = Duration::from_millis(20);
+/// Bytes per second below which a server is given up, so that an answer cannot last for ever.
+const SLOWEST: u64 = 4 * 1024;
+
+/// The reason why an object was not read.
+#[derive(Debug, Clone, thiserror::Error)]
+pub(super) enum Fault {
+    /// The object is another one than at its opening.
+    #[error("{0}")]
+    Changed(String),
+    /// The server serves no ranges.
+    #[error("{0}")]
+    OnlyWhole(Refusal),
+    /// The server did not give the bytes.
+    #[error("{message}")]
+    Failed { kind: io::ErrorKind, message: String },
+}
+
+impl From<Fault> for io::Error {
+    fn from(fault: Fault) -> Self {
+        let kind = match &fault {
+            Fault::Failed { kind, .. } => *kind,
+            Fault::Changed(_) | Fault::OnlyWhole(_) => io::ErrorKind::Other,
+        };
+        Self::new(kind, fault)
+    }
+}
+
+/// Returns what changed if the error is that of a changed object.
+pub(crate) fn change(error: &io::Error) -> Option<String> {
+    match error.get_ref()?.downcast_ref()? {
+        Fault::Changed(what) => Some(what.clone()),
+        Fault::OnlyWhole(_) | Fault::Failed { .. } => None,
+    }
+}
+
+/// The version of an object, which later answers must repeat.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Version {
+    len: u64,
+    e_tag: Option<String>,
+    /// Seconds since 1970; 0 if the server does not say it.
+    modified: i64,
+}
+
+impl Version {
+    fn of(result: &GetResult) -> Self {
+        let meta = &result.meta;
+        let modified = meta.last_modified.timestamp();
+        Self { len: meta.size, e_tag: meta.e_tag.clone(), modified }
+    }
+
+    /// Returns the entity tag if it names the exact bytes. A weak one may name several versions.
+    fn strong(&self) -> Option<&String> {
+        self.e_tag.as_ref().filter(|tag| !tag.starts_with("W/"))
+    }
+
+    /// Returns how another version differs.
+    fn change(&self, now: &Self) -> Option<String> {
+        if now.len != self.len {
+            return Some(format!("its length changed from {} to {} bytes", self.len, now.len));
+        }
+        if now.e_tag != self.e_tag {
+            return Some("the server reports another `ETag`".to_owned());
+        }
+        let differs = self.strong().is_none() && now.modified != self.modified;
+        differs.then(|| "the server reports another `Last-Modified`".to_owned())
+    }
+}
+
+/// An open object. Clones are the same object.
+#[derive(Clone)]
+pub(super) struct Object {
+    located: Arc<Located>,
+    version: Version,
+    timeout: Duration,
+}
+
+/// The failure of one request.
+enum Failure {
+    Store(object_store::Error),
+    Fault(Fault),
+    /// The answer ended early.
+    Short {
+        expected: u64,
+        found: u64,
+    },
+    Slow,
+}
+
+impl Object {
+    /// Opens an object. Returns its last bytes too.
+    pub(super) fn open(
+        located: Located,
+        timeout: Duration,
+        progress: &Progress,
+    ) -> io::Result<(Self, Vec<u8>)> {
+        let located = Arc::new(located);
+        wait(progress, async move {
+            let mut object = Self { located, version: Version::default(), timeout };
+            let tail = object.start().await?;
+            Ok((object, tail))
+        })
+    }
+
+    /// Requests the last bytes, and notes the version of the object.
+    async fn start(&mut self) -> Result<Vec<u8>, Fault> {
+        let fault = match self.request(GetRange::Suffix(TAIL), true).await {
+            Ok((version, tail)) => {
+                self.version = version;
+                return Ok(tail);
+            }
+            Err(fault) => fault,
+        };
+        // Some servers do not know ranges that count from the end. Others are not asked again.
+        let is_unknown = match &fault {
+            Fault::Failed { kind, .. } => {
+                matches!(kind, io::ErrorKind::Unsupported | io::ErrorKind::UnexpectedEof)
+            }
+            Fault::OnlyWhole(_) => true,
+            Fault::Changed(_) => false,
+        };
+        if !is_unknown {
+            return Err(fault);
+        }
+        let first = self.request(GetRange::Bounded(0..1), true).await;
+        self.version = match first {
+            Ok((version, _)) => version,
+            Err(Fault::Failed { kind: io::ErrorKind::UnexpectedEof, .. }) => return Ok(Vec::new()),
+            Err(fault) => return Err(fault),
+        };
+        let len = self.version.len;
+        self.fetch(len.saturating_sub(TAIL)..len).await
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.version.len
+    }
+
+    /// Reads a range of the version that was opened.
+    pub(super) async fn fetch(&self, range: Range<u64>) -> Result<Vec<u8>, Fault> {
+        if range.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.request(GetRange::Bounded(range), false).await.map(|(_, bytes)| bytes)
+    }
+
+    /// Requests a range, again if that may help.
+    async fn request(&self, range: GetRange, is_first: bool) -> Result<(Version, Vec<u8>), Fault> {
+        let mut attempt = 1;
+        loop {
+            let failure = match self.once(range.clone(), is_first).await {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => failure,
+            };
+            match failure.wait(attempt).filter(|_| attempt < ATTEMPTS) {
+                Some(wait) => tokio::time::sleep(wait).await,
+                None => return Err(self.fault(failure, attempt)),
+            }
+            attempt += 1;
+        }
+    }
+
+    async fn once(&self, range: GetRange, is_first: bool) -> Result<(Version, Vec<u8>), Failure> {
+        let length = match &range {
+            GetRange::Bounded(range) => range.end - range.start,
+            GetRange::Suffix(length) => *length,
+            GetRange::Offset(_) => self.version.len,
+        };
+        let limit = self.timeout.saturating_add(Duration::from_secs(length / SLOWEST));
+        let answer = tokio::time::timeout(limit, self.answer(range, is_first)).await;
+        answer.unwrap_or(Err(Failure::Slow))
+    }
+
+    async fn answer(&self, range: GetRange, is_first: bool) -> Result<(Version, Vec<u8>), Failure> {
+        let if_match = if is_first { None } else { self.version.strong().cloned() };
+        let options = GetOptions { range: Some(range), if_match, ..GetOptions::default() };
+        let Located { store, path, .. } = &*self.located;
+        let result = store.get_opts(path, options).await.map_err(Failure::Store)?;
+        let version = Version::of(&result);
+        if !is_first && let Some(what) = self.version.change(&version) {
+            return Err(Failure::Fault(Fault::Changed(what)));
+        }
+        let expected = result.range.end.saturating_sub(result.range.start);
+        let bytes = collect(result, expected).await?;
+        Ok((version, bytes))
+    }
+
+    /// Reads the whole object with one request, and passes its bytes to `sink`. The length is checked.
+    pub(super) async fn stream(
+        located: &Located,
+        mut sink: impl FnMut(&[u8]) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let this = Self {
+            located: Arc::new(located.clone()),
+            version: Version::default(),
+            timeout: Duration::ZERO,
+        };
+        let failed = |failure| this.fault(failure, 1);
+        let result = located.store.get_opts(&located.path, GetOptions::default()).await;
+        let result = result.map_err(|error| failed(Failure::Store(error)))?;
+        let expected = result.meta.size;
+        let mut found = 0;
+        let mut stream = result.into_stream();
+        while let Some(piece) = stream.next().await {
+            let piece = piece.map_err(|error| failed(Failure::Store(error)))?;
+            count_bytes(piece.len());
+            found += piece.len() as u64;
+            sink(&piece)?;
+        }
+        if found != expected {
+            return Err(failed(Failure::Short { expected, found }));
+        }
+        Ok(())
+    }
+
+    /// Returns the fault of a failure that is final.
+    fn fault(&self, failure: Failure, attempts: u32) -> Fault {
+        use io::ErrorKind;
+        let times = if attempts > 1 { format!(", {attempts} times") } else { String::new() };
+        let failed = |kind, message: String| Fault::Failed { kind, message: message + &times };
+        let error = match failure {
+            Failure::Fault(fault) => return fault,
+            Failure::Slow => {
+                return failed(ErrorKind::TimedOut, "the server answers too slowly".to_owned());
+            }
+            Failure::Short { expected, found } => {
+                let message = format!(
+                    "the answer of the server was cut short: expected {expected} bytes, found {found}"
+                );
+                return failed(ErrorKind::ConnectionAborted, message);
+            }
+            Failure::Store(error) => error,
+        };
+        let refusal = cause::<Refusal>(&error).cloned();
+        let kind = match (&error, &refusal) {
+            (_, Some(Refusal::Status { status: 412, .. }))
+            | (object_store::Error::Precondition { .. }, _) => {
+                return Fault::Changed("the server has another version".to_owned());
+            }
+            (_, Some(whole @ Refusal::Whole)) => return Fault::OnlyWhole(whole.clone()),
+            (_, Some(Refusal::Status { status: 401 | 403, .. }))
+            | (
+                object_store::Error::PermissionDenied { .. }
+                | object_store::Error::Unauthenticated { .. },
+                _,
+            ) => ErrorKind::PermissionDenied,
+            (_, Some(Refusal::Status { status: 404 | 410, .. }))
+            | (object_store::Error::NotFound { .. }, _) => ErrorKind::NotFound,
+            // An empty object has no range.
+            (_, Some(Refusal::Status { status: 416, .. })) => ErrorKind::UnexpectedEof,
+            (_, Some(Refusal::Status { status: 400 | 405 | 501, .. }))
+            | (
+                object_store::Error::NotSupported { .. }
+                | object_store::Error::NotImplemented { .. },
+                _,
+            ) => ErrorKind::Unsupported,
+            _ => ErrorKind::Other,
+        };
+        let message = match (&refusal, cause::<HttpError>(&error).map(HttpError::kind)) {
+            (Some(refusal), _) => refusal.to_string(),
+            (None, Some(HttpErrorKind::Timeout)) => {
+                let seconds = self.timeout.as_secs_f64();
+                return failed(
+                    ErrorKind::TimedOut,
+                    format!("the server did not answer for {seconds} s"),
+                );
+            }
+            (None, Some(HttpErrorKind::Connect)) => {
+                format!("the server cannot be reached: {}", why(&error))
+            }
+            (None, _) => why(&error),
+        };
+        let hint =
+            credentials(&self.located.scheme).filter(|_| kind == ErrorKind::PermissionDenied);
+        failed(kind, hint.map_or(message.clone(), |hint| format!("{message}; {hint}")))
+    }
+}
+
+impl Failure {
+    /// Returns the time to wait before the request is repeated; `None` if that does not help.
+    fn wait(&self, attempt: u32) -> Option<Duration> {
+        let usual = FIRST_WAIT.saturating_mul(1 << attempt.min(8));
+        match self {
+            Self::Fault(_) | Self::Slow => None,
+            Self::Short { .. } => Some(usual),
+            Self::Store(error) => match (cause::<Refusal>(error), cause::<HttpError>(error)) {
+                (Some(Refusal::Status { status: 408 | 429 | 500..=599, wait }), _) => {
+                    Some(wait.unwrap_or(usual).min(LONGEST_WAIT)).filter(|_| !is_refused(error))
+                }
+                (Some(_), _) | (None, None) => None,
+                (None, Some(http)) => match http.kind() {
+                    HttpErrorKind::Request | HttpErrorKind::Interrupted => Some(usual),
+                    // Several seconds have passed already.
+                    HttpErrorKind::Connect | HttpErrorKind::Timeout => {
+                        Some(usual).filter(|_| attempt < 2)
+                    }
+                    _ => Some(usual).filter(|_| is_of_body(error)),
+                },
+            },
+        }
+    }
+}
+
+/// Returns whether the status says that the server does not know such requests.
+fn is_refused(error: &object_store::Error) -> bool {
+    matches!(cause::<Refusal>(error), Some(Refusal::Status { status: 501 | 505, .. }))
+}
+
+/// Returns whether a connection broke in the content of an answer.
+fn is_of_body(error: &object_store::Error) -> bool {
+    let is_broken =
+        |error: &reqwest::Error| error.is_body() || error.is_request() || error.is_decode();
+    cause::<reqwest::Error>(error).is_some_and(is_broken)
+}
+
+/// Finds an error of this type among the causes.
+fn cause<E: std::error::Error + 'static>(error: &object_store::Error) -> Option<&E> {
+    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = next {
+        if let Some(found) = error.downcast_ref() {
+            return Some(found);
+        }
+        next = error.source();
+    }
+    None
+}
+
+/// Reads an answer of exactly `expected` bytes.
+async fn collect(result: GetResult, expected: u64) -> Result<Vec<u8>, Failure> {
+    let too_long = || {
+        let message = format!(
+            "the answer of the server is longer than the {expected} bytes that it announced"
+        );
+        Failure::Fault(Fault::Failed { kind: io::ErrorKind::InvalidData, message })
+    };
+    let room = usize::try_from(expected).map_err(|_| too_long())?;
+    let mut bytes = Vec::with_capacity(room);
+    let mut stream = result.into_stream();
+    while let Some(piece) = stream.next().await {
+        let piece = piece.map_err(Failure::Store)?;
+        count_bytes(piece.len());
+        if piece.len() > room - bytes.len() {
+            return Err(too_long());
+        }
+        bytes.extend_from_slice(&piece);
+    }
+    if bytes.len() < room {
+        return Err(Failure::Short { expected, found: bytes.len() as u64 });
+    }
+    Ok(bytes)
+}
+
+/// Returns the threads that send requests. A forked process does not have those of its parent, and starts its own.
+fn runtime() -> io::Result<Arc<Runtime>> {
+    static RUNTIME: PerProcess<Arc<Runtime>> = PerProcess::new();
+    RUNTIME.get_or_make(|| {
+        let mut builder = Builder::new_multi_thread();
+        let runtime = builder.worker_threads(2).thread_name("requests").enable_all().build()?;
+        Ok(Arc::new(runtime))
+    })
+}
+
+/// Runs a future on the threads for requests.
+pub(super) fn spawn(future: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
+    runtime()?.spawn(future);
+    Ok(())
+}
+
+/// Runs a future on the threads for requests, and waits for its result. Also works inside of another runtime.
+pub(super) fn wait<T: Send + 'static>(
+    progress: &Progress,
+    future: impl Future<Output = Result<T, Fault>> + Send + 'static,
+) -> io::Result<T> {
+    let (tell, told) = mpsc::sync_channel(1);
+    let task = runtime()?.spawn(async move {
+        // Nobody waits after a cancellation.
+        let _ = tell.send(future.await);
+    });
+    loop {
+        if let Err(cancelled) = progress.check() {
+            task.abort();
+            return Err(Error::from(cancelled).into());
+        }
+        match told.recv_timeout(CHECK) {
+            Ok(result) => return Ok(result?),
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                return Err(io::Error::other("the thread for requests ended"));
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The URLs that this process has opened: their options, their names without secrets, and the open objects.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use object_store::ObjectStore;
+
+use super::cache::CachedObject;
+use super::object::{Fault, Object, wait};
+use super::store::{Located, locate};
+use crate::path::url::{conceal, shown};
+use crate::progress::Progress;
+
+/// Bytes copied at once to a temporary file.
+const BLOCK: usize = 1 << 20;
+
+/// Options for reading URLs.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct RemoteOptions {
+    /// Longest time without an answer or a byte of it, before the request fails. The default is 30 seconds.
+    pub timeout: Duration,
+    /// Download a file completely to a temporary file without a name, and read that. It is needed for servers that do
+    /// not serve ranges and for tars, which are read from their beginning.
+    pub download: bool,
+    /// Keep objects open until the end of the process, so that several operations read the same version and share what
+    /// was read. A change of the object is then not noticed by a new operation.
+    pub keep: bool,
+}
+
+impl Default for RemoteOptions {
+    fn default() -> Self {
+        Self { timeout: Duration::from_secs(30), download: false, keep: false }
+    }
+}
+
+#[derive(Default)]
+struct Session {
+    options: RemoteOptions,
+    /// URLs by their names, if they differ.
+    urls: HashMap<String, String>,
+    open: HashMap<String, Opened>,
+}
+
+/// An open object, or its copy in a temporary file.
+#[derive(Debug, Clone)]
+pub(crate) enum Opened {
+    Remote(Arc<CachedObject>),
+    Downloaded(Arc<fs::File>),
+}
+
+fn session() -> MutexGuard<'static, Session> {
+    static SESSION: OnceLock<Mutex<Session>> = OnceLock::new();
+    SESSION.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sets the options for all URLs that this process opens afterwards.
+pub fn configure(options: RemoteOptions) {
+    session().options = options;
+}
+
+/// Returns a name for a URL, without its secrets. This process can open the URL under this name, so that no message or
+/// report contains a secret. Other text is returned unchanged.
+///
+/// ```
+/// use ra_pack::remote::name;
+///
+/// assert_eq!(name("https://example.org/exp.zip?signature=abc"), "https://example.org/exp.zip");
+/// assert_eq!(name("https://example.org/exp.zip?signature=def"), "https://example.org/exp.zip#2");
+/// assert_eq!(name("exp.zip"), "exp.zip");
+/// ```
+pub fn name(url: &str) -> String {
+    let concealed = conceal(url);
+    if concealed == url {
+        return url.to_owned();
+    }
+    let mut session = session();
+    let mut name = concealed.clone().into_owned();
+    let mut number = 1;
+    while session.urls.get(&name).is_some_and(|known| known != url) {
+        number += 1;
+        name = format!("{concealed}#{number}");
+    }
+    session.urls.insert(name.clone(), url.to_owned());
+    name
+}
+
+/// Opens the URL that is given or named by `path`. Returns it with its name.
+pub(crate) fn open(path: &Path, progress: &Progress) -> io::Result<(Opened, PathBuf)> {
+    let text = path.to_string_lossy();
+    let (options, url, opened) = {
+        let session = session();
+        let opened = session.open.get(&*text).cloned();
+        (session.options.clone(), session.urls.get(&*text).cloned(), opened)
+    };
+    let named = PathBuf::from(&*shown(path));
+    if let Some(opened) = opened {
+        return Ok((opened, named));
+    }
+    let located = locate(url.as_deref().unwrap_or(&text), options.timeout)?;
+    let opened = if options.download {
+        Opened::Downloaded(Arc::new(download(located, &options, progress)?))
+    } else {
+        let (object, tail) = Object::open(located, options.timeout, progress)?;
+        Opened::Remote(Arc::new(CachedObject::new(object, tail)))
+    };
+    if options.keep {
+        session().open.insert(text.into_owned(), opened.clone());
+    }
+    Ok((opened, named))
+}
+
+/// Opens an object of a store of the program.
+pub(crate) fn open_store(
+    store: Arc<dyn ObjectStore>,
+    path: &str,
+    progress: &Progress,
+) -> io::Result<CachedObject> {
+    let timeout = session().options.timeout;
+    let path = object_store::path::Path::parse(path)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+    let located = Located { store, path, scheme: String::new() };
+    let (object, tail) = Object::open(located, timeout, progress)?;
+    Ok(CachedObject::new(object, tail))
+}
+
+/// Copies an object to a temporary file without a name.
+fn download(
+    located: Located,
+    options: &RemoteOptions,
+    progress: &Progress,
+) -> io::Result<fs::File> {
+    let mut file = tempfile::tempfile()?;
+    let again = located.clone();
+    match Object::open(located, options.timeout, progress) {
+        Ok((object, tail)) => {
+            let object = CachedObject::new(object, tail);
+            progress.stage("downloading", object.len(), 0);
+            object.announce(0..object.len());
+            let (mut at, mut block) = (0, vec![0; BLOCK]);
+            while at < object.len() {
+                let count = object.read_at(at, &mut block, progress)?;
+                progress.add(count);
+                file.write_all(block.split_at(count).0)?;
+                at += count as u64;
+            }
+            return Ok(file);
+        }
+        Err(error) if !is_only_whole(&error) => return Err(error),
+        Err(_) => {}
+    }
+    progress.stage("downloading", 0, 0);
+    let (mut copy, counted) = (file.try_clone()?, progress.clone());
+    wait(progress, async move {
+        Object::stream(&again, |bytes| {
+            counted.add(bytes.len());
+            copy.write_all(bytes).map_err(|error| Fault::Failed {
+                kind: error.kind(),
+                message: format!("the temporary file cannot be written: {error}"),
+            })
+        })
+        .await
+    })?;
+    Ok(file)
+}
+
+/// Returns whether the server serves only whole files.
+fn is_only_whole(error: &io::Error) -> bool {
+    let fault = error.get_ref().and_then(|inner| inner.downcast_ref());
+    matches!(fault, Some(Fault::OnlyWhole(_)))
+}

@@ -1,0 +1,96 @@
+//! Checks of remote packs, and refusals.
+
+use std::fs;
+
+use ra_pack::create::CreateOptions;
+use ra_pack::verify::VerifyOptions;
+use ra_pack::{Pack, create, verify};
+use tempfile::TempDir;
+
+use super::server::Server;
+use super::{arrays, experiment, run};
+use crate::run::ENDINGS;
+
+#[test]
+fn verify_reads_each_byte_once_in_large_parts() {
+    // 30 MB: several parts.
+    let file = arrays(10, 750_000);
+    let len = file.len();
+    let server = Server::of("x.zip", file);
+    let report = verify(server.url("x.zip"), &VerifyOptions::default()).unwrap();
+    assert!(report.is_valid() && report.findings.is_empty(), "{:?}", report.findings);
+    assert!(report.contents_read);
+    let requests = server.requests();
+    let ranges = requests.iter().map(|request| request.range(len).unwrap());
+    let bytes: usize = ranges.map(|(first, end)| end - first).sum();
+    // The last 256 KiB are read first, and the parts are up to 4 MiB.
+    assert!(bytes <= len + len / 20, "{bytes} of {len}");
+    assert!(requests.len() <= 12, "{} requests", requests.len());
+}
+
+#[test]
+fn a_flipped_byte_is_found() {
+    let mut file = arrays(4, 100_000);
+    file[500_000] ^= 1;
+    let server = Server::of("x.zip", file);
+    let url = server.url("x.zip");
+    run(&["verify", &url]).exits(1).says(&["a00001.ra"]);
+    run(&["get", &url, "a00001.ra"]).exits(1);
+    run(&["get", &url, "a00000.ra"]).exits(0);
+    // A slice of other bytes is not checked.
+    run(&["get", &url, "a00001.ra", "--slice", "0:2", "--no-verify"]).exits(0);
+}
+
+#[test]
+fn a_manifest_at_home_checks_a_remote_pack() {
+    let place = TempDir::new().unwrap();
+    let (file, other) = (experiment("exp.zip"), arrays(4, 10));
+    let local = place.path().join("exp.zip");
+    create("examples/experiment", &local, &CreateOptions::default()).unwrap();
+    let manifest = place.path().join("exp.zip.manifest-sha256.txt");
+    let text = run(&["manifest", local.to_str().unwrap()]).exits(0).out;
+    fs::write(&manifest, text).unwrap();
+    let manifest = manifest.to_str().unwrap();
+    let server = Server::of("exp.zip", file);
+    run(&["verify", &server.url("exp.zip"), "--manifest", manifest]).exits(0);
+    let server = Server::of("exp.zip", other);
+    run(&["verify", &server.url("exp.zip"), "--manifest", manifest]).exits(1);
+}
+
+#[test]
+fn tars_are_verified_and_otherwise_need_a_download() {
+    for ending in ENDINGS.iter().filter(|ending| **ending != ".zip") {
+        let name = format!("exp{ending}");
+        let server = Server::of(&name, experiment(&name));
+        let url = server.url(&name);
+        run(&["verify", &url]).exits(0);
+        for command in ["list", "info", "show"] {
+            run(&[command, &url]).exits(2).says(&["read from its beginning", "--download"]);
+        }
+        let array = "thermistors/temperature.ra";
+        run(&["get", &url, array]).exits(2).says(&["--download"]);
+        let got = run(&["get", &url, array, "--download"]).exits(0).out;
+        let pack = Pack::open("examples/experiment").unwrap();
+        assert_eq!(got, pack.read(array).unwrap(), "{ending}");
+    }
+}
+
+#[test]
+fn commands_that_write_refuse_urls() {
+    let place = TempDir::new().unwrap();
+    let local = place.path().join("exp.zip");
+    fs::write(&local, experiment("exp.zip")).unwrap();
+    let local = local.to_str().unwrap();
+    let url = "https://example.org/out.zip";
+    let array = "https://example.org/out.ra";
+    for args in [
+        &["create", "examples/experiment", "-o", url][..],
+        &["extract", local, "-C", url],
+        &["get", local, "thermistors/temperature.ra", "-o", array],
+        &["report", local, "-o", "https://example.org/out.html"],
+        &["plot", local, "thermistors/temperature.ra", "-o", "https://example.org/out.svg"],
+        &["add", url, "README.md"],
+    ] {
+        run(args).exits(2).says(&["URL"]);
+    }
+}
