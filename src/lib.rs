@@ -274,7 +274,7 @@ pub mod refs {
 pub mod remote {
     #[cfg(feature = "remote")]
     pub use crate::fs::remote::{RemoteOptions, Traffic, configure, name, traffic};
-    pub use crate::path::url::conceal;
+    pub use crate::path::url::{conceal, is_url};
     #[cfg(feature = "remote")]
     pub use object_store;
 }

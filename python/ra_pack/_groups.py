@@ -185,15 +185,14 @@ class Groups(Mapping[str, Group]):
         if one["array"] is None:
             values = one["values"]
             return values if values is None else Source("", dims, values.shape, values.dtype, attrs, (), values)
-        array = self.pack[one["array"]]
-        if array.fill_value is not None:
-            attrs.setdefault("_FillValue", array.fill_value)
+        # An array without a dtype is opened for the exception that says why.
+        dtype = self.pack[one["array"]].dtype if one["dtype"] is None else one["dtype"]
+        if one["fill_value"] is not None:
+            attrs.setdefault("_FillValue", one["fill_value"])
         named = attrs.pop(DIMENSIONS, None)
-        if named is not None and 0 in array.shape and len(named) == len(dims):
+        if named is not None and 0 in one["shape"] and len(named) == len(dims):
             dims = tuple(map(str, named))
-        # One text is an array of bytes in the file, whose length has no name.
-        dims = dims[: array.ndim]
-        return Source(one["array"], dims, array.shape, array.dtype, attrs, array.chunks)
+        return Source(one["array"], dims, one["shape"], dtype, attrs, one["chunks"])
 
 
 def _parent(path: str) -> str:

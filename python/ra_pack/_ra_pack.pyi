@@ -28,6 +28,8 @@ class _Array(TypedDict):
     attrs: _Attrs
     order: Literal["C", "F"]
     element: str | None
+    dtype: np.dtype[Any] | None
+    chunks: tuple[int, ...]
     fill_value: Any
     values: NDArray[Any] | None
 

@@ -18,9 +18,6 @@ use crate::memory::{self, Mapped};
 use crate::pack::{Opened, Shared, is_long, run_on};
 use crate::{errors, numpy, values};
 
-/// Bytes of a chunk that is read at once by default.
-const CHUNK: u64 = 4 << 20;
-
 /// An array of a pack. No data is read before it is requested.
 ///
 /// Indices, shape and dims are those of the description. Indexing follows NumPy's rules for integers, slices, ``...``
@@ -263,35 +260,14 @@ impl Array {
     #[getter]
     fn fill_value<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let facts = self.facts(py)?;
-        let storage = facts.description.storage.as_ref();
-        let Some(value) = storage.and_then(|storage| storage.fillvalue.as_ref()) else {
-            return Ok(py.None().into_bound(py));
-        };
-        let (value, dtype) = (values::object(py, value)?, facts.dtype.bind(py));
-        let kind: String = dtype.getattr(intern!(py, "kind"))?.extract()?;
-        if "iufb".contains(&*kind) {
-            return dtype.getattr(intern!(py, "type"))?.call1((value,));
-        }
-        Ok(value)
+        numpy::fill_value(py, &facts.description, facts.dtype.bind(py))
     }
 
     /// The preferred shape of chunks: about 4 MiB, which are adjacent in the file.
     #[getter]
     fn chunks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let facts = self.facts(py)?;
-        let (mut chunk, mut room) = (facts.shape.clone(), CHUNK / facts.width.max(1));
-        // From the fastest index to the slowest: whole lengths while they fit, then a part, then single ones.
-        let fit = |length: &mut u64| {
-            let taken = (*length).min(room.max(1));
-            room /= (*length).max(1);
-            *length = taken;
-        };
-        if facts.order == "F" {
-            chunk.iter_mut().for_each(fit);
-        } else {
-            chunk.iter_mut().rev().for_each(fit);
-        }
-        PyTuple::new(py, chunk)
+        numpy::chunks(py, &facts.shape, facts.dtype.bind(py), facts.description.order())
     }
 
     /// Read the whole array.

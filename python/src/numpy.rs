@@ -98,6 +98,48 @@ pub(crate) fn dtype<'py>(
     py.import("numpy.lib.format")?.call_method1("descr_to_dtype", (literal,))
 }
 
+/// Returns the element that means "nothing was written", or None.
+pub(crate) fn fill_value<'py>(
+    py: Python<'py>,
+    description: &Ndarray,
+    dtype: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let storage = description.storage.as_ref();
+    let Some(value) = storage.and_then(|storage| storage.fillvalue.as_ref()) else {
+        return Ok(py.None().into_bound(py));
+    };
+    let value = values::object(py, value)?;
+    let kind: String = dtype.getattr(intern!(py, "kind"))?.extract()?;
+    if "iufb".contains(&*kind) {
+        return dtype.getattr(intern!(py, "type"))?.call1((value,));
+    }
+    Ok(value)
+}
+
+/// Returns the preferred shape of chunks: about 4 MiB, which are adjacent in the file.
+pub(crate) fn chunks<'py>(
+    py: Python<'py>,
+    shape: &[u64],
+    dtype: &Bound<'py, PyAny>,
+    order: Order,
+) -> PyResult<Bound<'py, PyTuple>> {
+    const CHUNK: u64 = 4 << 20;
+    let width: u64 = dtype.getattr(intern!(py, "itemsize"))?.extract()?;
+    let (mut chunk, mut room) = (shape.to_vec(), CHUNK / width.max(1));
+    // From the fastest index to the slowest: whole lengths while they fit, then a part, then single ones.
+    let fit = |length: &mut u64| {
+        let taken = (*length).min(room.max(1));
+        room /= (*length).max(1);
+        *length = taken;
+    };
+    if letter(order) == "F" {
+        chunk.iter_mut().for_each(fit);
+    } else {
+        chunk.iter_mut().rev().for_each(fit);
+    }
+    PyTuple::new(py, chunk)
+}
+
 /// Returns NumPy's letter for the order in memory of an array whose indices have the order of the description.
 pub(crate) fn letter(order: Order) -> &'static str {
     if order == Order::Column { "F" } else { "C" }

@@ -1,27 +1,26 @@
 //! The structure of a pack as dicts and lists.
 
-use std::path::Path;
+use std::borrow::Cow;
 
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use ra_pack::Progress;
-use ra_pack::info::{self, OutlineArray, OutlineGroup, OutlineOptions};
+use ra_pack::info::{OutlineArray, OutlineGroup, OutlineOptions};
 use ra_pack::ndl::Ndarray;
+use ra_pack::ra::Encoding;
 
-use crate::interrupt::long;
+use crate::pack::Shared;
 use crate::{numpy, values};
 
-/// Returns the structure of the pack at `path`, or of one of its groups.
+/// Returns the structure of a pack, or of one of its groups.
 pub(crate) fn outline<'py>(
     py: Python<'py>,
-    path: &Path,
+    pack: &Shared,
     group: Option<String>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut options = OutlineOptions::default();
     options.group = group;
-    options.progress = Progress::new();
-    let outline = long(py, &options.progress, || info::outline(path, &options))?;
+    let outline = pack.run(py, true, |pack| pack.outline(&options))?;
     let dict = PyDict::new(py);
     dict.set_item("attrs", values::attributes(py, &outline.attributes)?)?;
     let groups = outline.groups().map(|found| {
@@ -75,10 +74,19 @@ fn array_dict<'py>(py: Python<'py>, array: &OutlineArray<'_>) -> PyResult<Bound<
     dict.set_item(intern!(py, "attrs"), values::attributes(py, &array.attributes)?)?;
     dict.set_item(intern!(py, "order"), numpy::letter(array.order))?;
     dict.set_item(intern!(py, "element"), array.element.map(|element| element.to_string()))?;
-    let storage = description.and_then(|description| description.storage.as_ref());
-    let fill = storage.and_then(|storage| storage.fillvalue.as_ref());
-    let fill = fill.map(|value| values::object(py, value)).transpose()?;
-    dict.set_item(intern!(py, "fill_value"), fill)?;
+    // An array that NumPy cannot represent is an error only when it is opened.
+    let dtype = array.header().and_then(|header| {
+        let made = || Cow::Owned(ra_pack::describe(array.name, header, Encoding::Raw));
+        let described = description.map_or_else(made, Cow::Borrowed);
+        numpy::dtype(py, array.name, header, &described).ok()
+    });
+    if let Some(dtype) = &dtype {
+        let (shape, order) = (array.shape.get(..rank).unwrap_or_default(), array.order);
+        let fill = description.map(|description| numpy::fill_value(py, description, dtype));
+        dict.set_item(intern!(py, "chunks"), numpy::chunks(py, shape, dtype, order)?)?;
+        dict.set_item(intern!(py, "fill_value"), fill.transpose()?)?;
+    }
+    dict.set_item(intern!(py, "dtype"), dtype)?;
     let stated = description.filter(|_| array.member.is_none());
     let stated = stated.map(|description| numpy::stated(py, description)).transpose()?;
     dict.set_item(intern!(py, "values"), stated.flatten())?;

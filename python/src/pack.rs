@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use ra_pack::remote::{is_url, name};
 use ra_pack::{Container, Error, PackedArray, Progress, Result};
 
 use crate::array::Array;
@@ -65,7 +66,11 @@ impl State {
 
 impl Shared {
     fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let absolute = std::path::absolute(&path).unwrap_or_else(|_| path.clone());
+        let (path, absolute) = match path.to_str().filter(|_| is_url(&path)) {
+            // Messages and representations have no secrets; other processes need them.
+            Some(url) => (name(url).into(), path),
+            None => (path.clone(), std::path::absolute(&path).unwrap_or(path)),
+        };
         let shared = Self { path, absolute, state: Mutex::default() };
         shared.opened(py)?;
         Ok(shared)
@@ -91,7 +96,8 @@ impl Shared {
         let path = if state.opened.is_none() { &self.path } else { &self.absolute };
         drop(state);
         let progress = Progress::new();
-        let pack = short(py, || ra_pack::Pack::open_watched(path, &progress))?;
+        let open = || ra_pack::Pack::open_watched(path, &progress);
+        let pack = if is_url(path) { long(py, &progress, open)? } else { short(py, open)? };
         let opened = Arc::new(Opened { pack, progress, process: std::process::id() });
         self.state().opened = Some(Arc::clone(&opened));
         Ok(opened)
@@ -144,7 +150,8 @@ pub(crate) fn run_on<T: Send>(
 
 /// Returns whether reading `bytes` bytes of the pack takes long.
 pub(crate) fn is_long(pack: &ra_pack::Pack, bytes: u64) -> bool {
-    bytes >= LONG || matches!(pack.container(), Container::TarGz | Container::TarZst)
+    let is_stream = matches!(pack.container(), Container::TarGz | Container::TarZst);
+    bytes >= LONG || is_stream || pack.is_remote()
 }
 
 /// Open a pack for reading: a zip, a tar, a compressed tar or a directory.
@@ -152,7 +159,8 @@ pub(crate) fn is_long(pack: &ra_pack::Pack, bytes: u64) -> bool {
 /// Parameters
 /// ----------
 /// path : str or os.PathLike
-///     The archive, the directory, or one `.ra` file.
+///     The archive, the directory, or one `.ra` file. The URL of a zip begins with `https://`, `http://`, `s3://`,
+///     `gs://` or `az://`.
 ///
 /// Returns
 /// -------
@@ -300,12 +308,12 @@ impl Pack {
     ///     ``attrs``, ``dimensions`` (``name``, ``length`` and ``coordinate``, the name of its array or None),
     ///     ``coordinates`` and ``variables``. Those are lists of dicts with ``name``, ``array`` (the name in the pack;
     ///     None for a coordinate without a file), ``shape``, ``dims``, ``attrs``, ``order``, ``element``,
-    ///     ``fill_value`` and ``values``, which are those of a coordinate without a file. Dimensions without a name are
+    ///     ``dtype`` (None if NumPy has none), ``chunks``, ``fill_value`` and ``values``, which are those of a coordinate
+    ///     without a file. Dimensions without a name are
     ///     None.
     #[pyo3(signature = (group=None))]
     fn outline<'py>(&self, py: Python<'py>, group: Option<String>) -> PyResult<Bound<'py, PyDict>> {
-        self.shared.opened(py)?; // not closed
-        outline::outline(py, &self.shared.absolute, group)
+        outline::outline(py, &self.shared, group)
     }
 
     /// Return the content of a file, which is checked against the manifest.

@@ -31,7 +31,7 @@ pub(crate) struct RefsArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Address at which readers find TARGET, such as that of an upload [default: its absolute path].
+    /// Address at which readers find TARGET, such as that of an upload [default: its absolute path, or its URL].
     #[arg(long, value_name = "URL")]
     url: Option<String>,
 

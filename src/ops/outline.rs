@@ -132,6 +132,13 @@ pub struct OutlineArray<'a> {
     pub(super) facts: Option<&'a ArrayFacts>,
 }
 
+impl OutlineArray<'_> {
+    /// Returns the header; `None` if there is no member or its header is not valid.
+    pub fn header(&self) -> Option<&Header> {
+        self.facts?.header.as_ref().ok()
+    }
+}
+
 /// The groups that were read. Each [`OutlineGroup`] is made when it is requested.
 #[derive(Debug, Clone)]
 struct Groups {
@@ -192,13 +199,22 @@ enum Subject<'a> {
 /// # Ok::<(), ra_pack::Error>(())
 /// ```
 pub fn outline(target: impl AsRef<Path>, options: &OutlineOptions) -> Result<Outline> {
-    let target = target.as_ref();
-    let pack = Pack::open_watched(target, &options.progress)?;
-    let archive = pack.archive();
-    let PackScan { placement, contents, findings, .. } =
-        PackScan::of_contents(archive, pipeline::jobs(options.jobs))?;
-    let group = options.group.as_deref();
-    Ok(Outline::new(target, archive, (placement.layout, contents, findings), group))
+    Pack::open_watched(target.as_ref(), &options.progress)?.outline(options)
+}
+
+impl Pack {
+    /// Reads the structure of an open pack. Reads are reported to the progress that the pack was opened with.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`](crate::Error::Io) or [`Error::Damaged`](crate::Error::Damaged) if the container cannot be read.
+    pub fn outline(&self, options: &OutlineOptions) -> Result<Outline> {
+        let archive = self.archive();
+        let PackScan { placement, contents, findings, .. } =
+            PackScan::of_contents(archive, pipeline::jobs(options.jobs))?;
+        let group = options.group.as_deref();
+        Ok(Outline::new(self.given(), archive, (placement.layout, contents, findings), group))
+    }
 }
 
 /// Returns whether a directory is `wanted` or below it.

@@ -17,7 +17,7 @@ fn split(text: &str) -> Option<(&str, &str)> {
 
 /// Returns whether a path is the URL of a pack: it begins with `https://`, `http://`, `s3://`, `gs://`, `az://`,
 /// `abfs://` or `abfss://`.
-pub(crate) fn is_url(path: &Path) -> bool {
+pub fn is_url(path: &Path) -> bool {
     path.to_str().is_some_and(|text| split(text).is_some())
 }
 

@@ -106,11 +106,13 @@ impl ZipArchive {
         Ok(lines.fold(0, u64::saturating_add))
     }
 
-    /// Requests the beginnings of these members of a remote zip at once, unless one of them is announced. Names that are
-    /// not found are left out.
+    /// Requests the beginnings of these members of a remote zip at once, and all of those that are small, unless one of
+    /// them is announced. Names that are not found are left out.
     pub(in crate::archive) fn fetch_starts(&self, names: &[String]) -> Result<()> {
         /// Length of a beginning in bytes: the headers, or a description.
         const START: u64 = 16 * 1024;
+        /// Size up to which a member takes less time than another request.
+        const SMALL: u64 = 256 * 1024;
         let mut starts = Vec::new();
         for name in names {
             if let Some(found) = self.lookup.index(self)?.find(self, name)? {
@@ -118,7 +120,8 @@ impl ZipArchive {
                 if self.file.is_announced(start..next) {
                     return Ok(());
                 }
-                starts.push(start..next.min(start.saturating_add(START)));
+                let is_small = next.saturating_sub(start) <= SMALL;
+                starts.push(start..if is_small { next } else { start.saturating_add(START) });
             }
         }
         starts.sort_by_key(|range| range.start);

@@ -49,8 +49,6 @@ struct State {
     size: u64,
     /// Number of blocks that are being received.
     pending: usize,
-    /// The process whose threads receive them.
-    process: u32,
     /// Counts reads, to know which block was read last.
     clock: u64,
     announced: VecDeque<Range<u64>>,
@@ -263,13 +261,7 @@ impl CachedObject {
 
 impl Cache {
     fn lock(&self) -> MutexGuard<'_, State> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let process = std::process::id();
-        if state.process != process {
-            state.forget_pending();
-            state.process = process;
-        }
-        state
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for a change, and checks for cancellation.
@@ -317,16 +309,6 @@ impl State {
         self.blocks.insert(start, block);
         self.size += end - start;
         self.pending += 1;
-    }
-
-    /// Forgets the blocks that the parent of a forked process was receiving.
-    fn forget_pending(&mut self) {
-        let is_pending = |block: &Block| block.bytes.is_none() && block.fault.is_none();
-        let pending = self.blocks.iter().filter(|(_, block)| is_pending(block));
-        for start in pending.map(|(start, _)| *start).collect::<Vec<_>>() {
-            self.remove(start);
-        }
-        self.pending = 0;
     }
 
     fn remove(&mut self, start: u64) -> Option<Block> {

@@ -72,7 +72,9 @@ impl<'p> Ahead<'p> {
                 }
             }
             if pieces.iter().map(|piece| piece.end - piece.start).sum::<u64>() > BYTES {
-                pieces.into_iter().for_each(|long| self.file.announce(long));
+                for long in pieces {
+                    self.file.announce(long);
+                }
             } else {
                 self.file.fetch(&pieces, GAP)?;
             }

@@ -25,17 +25,23 @@ impl Pack {
     /// [`Error::NoSuchMember`], with a similar name if there is one; [`Error::SeveralMembers`] if several files match;
     /// [`Error::IsDirectory`] for a directory; [`Error::Damaged`] if the directory of the archive is not reliable.
     pub fn resolve(&self, name: &str) -> Result<String> {
-        if self.state.archive.is_remote() {
-            let stem = name.strip_suffix(&format!(".{ARRAY_EXTENSION}")).unwrap_or(name);
-            let extensions = DESCRIPTION_EXTENSIONS.iter().copied().chain([ARRAY_EXTENSION]);
-            let names: Vec<_> = extensions.map(|extension| format!("{stem}.{extension}")).collect();
-            self.state.archive.fetch_starts(&names)?;
-        }
+        self.fetch_start(name)?;
         match self.find(name) {
             Err(Error::NoSuchMember { .. }) => self.meant(name, false),
             Err(Error::IsDirectory { .. }) => self.meant(name, true),
             found => found.map(|_| name.to_owned()),
         }
+    }
+
+    /// Requests the beginning of a remote array and its description at once, before they are read one after the other.
+    pub(super) fn fetch_start(&self, name: &str) -> Result<()> {
+        if !self.is_remote() {
+            return Ok(());
+        }
+        let stem = name.strip_suffix(&format!(".{ARRAY_EXTENSION}")).unwrap_or(name);
+        let extensions = DESCRIPTION_EXTENSIONS.iter().copied().chain([ARRAY_EXTENSION]);
+        let names: Vec<_> = extensions.map(|extension| format!("{stem}.{extension}")).collect();
+        self.state.archive.fetch_starts(&names)
     }
 
     fn meant(&self, name: &str, is_directory: bool) -> Result<String> {

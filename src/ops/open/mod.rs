@@ -373,6 +373,11 @@ impl Pack {
         self.state.archive.container()
     }
 
+    /// Returns whether the archive is at a URL or in an object store, so that reads may wait for a server.
+    pub fn is_remote(&self) -> bool {
+        self.state.archive.is_remote()
+    }
+
     /// Returns the size of the archive file in bytes; `None` for a directory.
     ///
     /// # Errors
@@ -440,6 +445,7 @@ impl Pack {
     /// [`Error::NoSuchMember`] if there is no such array; [`resolve`](Self::resolve) finds incomplete names.
     /// [`Error::Damaged`] if the directory of the archive is not reliable.
     pub fn array(&self, name: &str) -> Result<PackedArray> {
+        self.fetch_start(name)?;
         if !pack::is_array(name) {
             match self.find(&format!("{name}.{ARRAY_EXTENSION}")) {
                 Err(Error::NoSuchMember { .. }) => {}

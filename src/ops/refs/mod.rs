@@ -21,6 +21,7 @@ use crate::archive::{Archive, Container};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::fs::{self, PendingFile};
+use crate::path::url::shown;
 use crate::path::{escape, escape_path};
 use crate::pipeline;
 use crate::progress::Progress;
@@ -285,6 +286,7 @@ fn address(pack: &Pack, archive: &Archive, given: Option<&str>) -> Result<String
                 ))
             })
         }
+        (None, _) if archive.is_remote() => Ok(shown(archive.path()).into_owned()),
         (None, _) => {
             let path = archive.path();
             let absolute = std::path::absolute(path).map_err(Error::io("find", path))?;
