@@ -106,7 +106,13 @@ pub(super) fn revisit<R: Revisit>(
     let sizes: Vec<u64> = (0..order.len()).map(|place| at(place).1.packed_size).collect();
     let is_stored = |place| at(place).1.method == Method::Stored;
     // Members to read at once. A job takes the next one whenever it has room.
-    let (beside, portions) = portions(&sizes, jobs, visit.at_once(), is_stored);
+    let (beside, portions) = if archive.is_remote() {
+        // Bytes that follow each other are received together.
+        let runs = runs(sizes.iter().copied().enumerate(), sizes.len(), jobs);
+        (Vec::new(), runs.map(|run| Portion::Run(run, Hashing::Here)).collect())
+    } else {
+        portions(&sizes, jobs, visit.at_once(), is_stored)
+    };
     let beside = Mutex::new(beside.into_iter());
     let next = || beside.lock().unwrap_or_else(PoisonError::into_inner).next();
     let chunks = pipeline::share(
@@ -179,27 +185,9 @@ fn portions(
     at_once: &[usize],
     is_stored: impl Fn(usize) -> bool,
 ) -> (Vec<usize>, Vec<Portion>) {
-    // With few members, every job should still get some.
-    let most = sizes.len().div_ceil(jobs.max(1) * 8).clamp(1, MEMBERS);
-    let mut runs: Vec<(Range<usize>, u64)> = Vec::new();
-    let mut large: Vec<(usize, u64)> = Vec::new();
-    let mut total = 0_u64;
-    for (place, size) in sizes.iter().copied().enumerate() {
-        total = total.saturating_add(size);
-        if size > LARGE {
-            large.push((place, size));
-            continue;
-        }
-        match runs.last_mut() {
-            Some((run, bytes))
-                if run.end == place && run.len() < most && *bytes + size <= BYTES =>
-            {
-                run.end += 1;
-                *bytes += size;
-            }
-            _ => runs.push((place..place + 1, size)),
-        }
-    }
+    let total = sizes.iter().copied().fold(0, u64::saturating_add);
+    let (mut large, small): (Vec<_>, Vec<_>) =
+        sizes.iter().copied().enumerate().partition(|(_, size)| *size > LARGE);
     // Decompression takes longest. Members below the limit keep their order.
     large.sort_by_key(|(place, size)| (is_stored(*place), Reverse((*size).max(BYTES))));
     let stored = large.partition_point(|(place, _)| !is_stored(*place));
@@ -218,8 +206,33 @@ fn portions(
     if !beside.is_empty() {
         portions.extend((0..jobs.max(1)).map(|_| Portion::SideBySide(width)));
     }
-    portions.extend(runs.into_iter().map(|(run, _)| Portion::Run(run, Hashing::Here)));
+    let runs = runs(small.into_iter(), sizes.len(), jobs);
+    portions.extend(runs.map(|run| Portion::Run(run, Hashing::Here)));
     (beside.into_iter().map(|(place, _)| place).collect(), portions)
+}
+
+/// Joins adjacent members, given by their places and sizes, to runs of a few megabytes. `count` is the number of all
+/// members.
+fn runs(
+    members: impl Iterator<Item = (usize, u64)>,
+    count: usize,
+    jobs: usize,
+) -> impl Iterator<Item = Range<usize>> {
+    // With few members, every job should still get some.
+    let most = count.div_ceil(jobs.max(1) * 8).clamp(1, MEMBERS);
+    let mut runs: Vec<(Range<usize>, u64)> = Vec::new();
+    for (place, size) in members {
+        match runs.last_mut() {
+            Some((run, bytes))
+                if run.end == place && run.len() < most && bytes.saturating_add(size) <= BYTES =>
+            {
+                run.end += 1;
+                *bytes += size;
+            }
+            _ => runs.push((place..place + 1, size)),
+        }
+    }
+    runs.into_iter().map(|(run, _)| run)
 }
 
 /// A member before its visit, then the result.

@@ -11,6 +11,9 @@ use super::shell;
 use super::show::{flow, values};
 use super::text::{count, floor};
 
+/// The note that part of a remote array is shown without any check.
+pub(super) const NOT_VERIFIED: &str = "ra-pack: not verified: only these values were read, and the pack has no block digests that prove them";
+
 /// Opens the pack, or the directory of a single array file. Returns it with the name of the array.
 pub(super) fn open(
     target: &Path,

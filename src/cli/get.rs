@@ -9,6 +9,7 @@ use ra_pack::extract::ExtractOptions;
 use ra_pack::get::GetOptions;
 use ra_pack::list::Patterns;
 use ra_pack::path::escape_path;
+use ra_pack::remote::is_url;
 
 use super::args::{ARRAY_FORMATS, Common, size, words};
 use super::files::FilesFrom;
@@ -114,6 +115,8 @@ pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
             None => "not verified: not in a manifest".to_owned(),
         };
         output.note(&format!("wrote {} ({}, {how})", escape_path(path), human_bytes(report.bytes)));
+    } else if args.no_verify && is_url(&args.archive) {
+        output.note(array::NOT_VERIFIED);
     } else if !report.verified && !args.no_verify {
         let member = ra_pack::path::escape(&member);
         output.note(&format!("ra-pack: not verified: `{member}` is not in a manifest"));

@@ -98,7 +98,7 @@ impl From<ra_pack::list::InvalidPattern> for Failure {
 
 /// Runs the program with these words of the command line, of which the first is its name. Returns the exit status.
 pub(crate) fn main(words: Vec<OsString>) -> u8 {
-    let words = words.into_iter().map(without_secrets).collect();
+    let words = without_secrets(words);
     let ending = parse(words).map_or_else(
         |ending| ending,
         |cli| {
@@ -140,15 +140,25 @@ fn parse(words: Vec<OsString>) -> Result<Cli, Ending> {
     })
 }
 
-/// Replaces a URL in an argument by its name, which has no secrets. From here on, no message can contain one.
-fn without_secrets(argument: OsString) -> OsString {
-    let Some(text) = argument.to_str() else { return argument };
-    let (option, value) = match text.split_once('=').filter(|_| text.starts_with("--")) {
-        Some((option, value)) => (Some(option), value),
-        None => (None, text),
-    };
-    let name = ra_pack::remote::name(value);
-    option.map_or_else(|| name.clone(), |option| format!("{option}={name}")).into()
+/// Replaces URLs in arguments by their names, which have no secrets. From here on, no message can contain one. The
+/// address that `refs` writes is not changed.
+fn without_secrets(words: Vec<OsString>) -> Vec<OsString> {
+    const WRITTEN: &str = "--url";
+    let mut is_written = false;
+    let named = words.into_iter().map(|word| {
+        let was_written = std::mem::replace(&mut is_written, word == WRITTEN);
+        let Some(text) = word.to_str() else { return word };
+        let (option, value) = match text.split_once('=').filter(|_| text.starts_with("--")) {
+            Some((option, value)) => (Some(option), value),
+            None => (None, text),
+        };
+        if was_written || option == Some(WRITTEN) {
+            return word;
+        }
+        let name = ra_pack::remote::name(value);
+        option.map_or_else(|| name.clone(), |option| format!("{option}={name}")).into()
+    });
+    named.collect()
 }
 
 /// Keeps only the most similar command among clap's suggestions, and removes the advice to pass an unknown option as a

@@ -37,6 +37,8 @@ pub struct Corners {
     pub leading: Vec<u64>,
     /// The bytes of the elements, last index fastest, in the byte order of this machine.
     pub bytes: Vec<u8>,
+    /// Whether the elements were checked: the whole array against a manifest, or its blocks against their digests.
+    pub verified: bool,
 }
 
 impl PackedArray {
@@ -91,11 +93,11 @@ impl PackedArray {
         in_file.sort_unstable();
         let whole = part.selection.is_whole() && count == part.header.elements();
         let mut bytes = Vec::new();
-        let (element, _) = self.with_data(whole, |header: &Header, read_at| {
+        let (element, verified) = self.with_data(whole, |header: &Header, read_at| {
             read(header, &in_file, &mut bytes, read_at)?;
             Ok(header.element())
         })?;
-        Ok(Corners { element, description: part.description, shape, leading, bytes })
+        Ok(Corners { element, description: part.description, shape, leading, bytes, verified })
     }
 }
 

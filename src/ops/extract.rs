@@ -249,6 +249,9 @@ impl<'o> Extraction<'o> {
                     .then(|| manifests::unlisted(name, &listed.name))
             }));
         }
+        if options.patterns.is_empty() {
+            archive.announce_range(0..archive.bytes_to_read());
+        }
         let directories = wanted(MemberKind::Directory).map(|(number, _)| number).collect();
         let (written, failed) = (AtomicU64::new(0), AtomicBool::new(false));
         let files = readable;

@@ -100,6 +100,8 @@ pub(super) struct ShownArray {
     shown_shape: Vec<u64>,
     /// The values as text, as the command shows them. `get --format json` writes all of them as numbers.
     text: String,
+    /// Whether the values were checked against the manifest or against block digests.
+    verified: bool,
     /// Statistics of the part that is shown, with `--stats`.
     #[cfg_attr(test, schemars(schema_with = "super::reference::tests::statistics"))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -188,6 +190,7 @@ fn array(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
             description,
             shown_shape: corners.shape,
             text,
+            verified: corners.verified,
             statistics: found,
         })?;
         return Ok(Ending::Clean);
@@ -204,6 +207,9 @@ fn array(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
         all.push_str(&attributes(corners.description.as_ref()));
     }
     output.result(&all)?;
+    if pack.is_remote() && !corners.verified {
+        output.note(array::NOT_VERIFIED);
+    }
     Ok(Ending::Clean)
 }
 

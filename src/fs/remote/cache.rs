@@ -21,7 +21,7 @@ const PART: u64 = 8 * 1024 * 1024;
 /// Maximum number of bytes in memory: cached, and being received.
 const KEPT: u64 = 40 * 1024 * 1024;
 /// Number of parts that are requested ahead of a reader.
-const AHEAD: u64 = 3;
+const AHEAD: u64 = 2;
 /// Maximum number of requests at once.
 const AT_ONCE: usize = 8;
 /// Number of announced ranges that are remembered.
@@ -133,11 +133,13 @@ impl CachedObject {
     /// Announces that all bytes of a range will be read, in any order.
     pub(crate) fn announce(&self, range: Range<u64>) {
         let mut state = self.cache.lock();
-        if range.is_empty() || state.announced.contains(&range) {
-            return;
-        }
         if range == (0..self.len()) {
             state.whole = Some(range.end);
+            return;
+        }
+        // If all is read, short ranges are requested together with their neighbours.
+        let is_short = state.whole.is_some() && range.end.saturating_sub(range.start) < PART;
+        if range.is_empty() || is_short || state.announced.contains(&range) {
             return;
         }
         if state.announced.len() >= ANNOUNCED {
@@ -239,10 +241,9 @@ impl CachedObject {
         Ok(())
     }
 
-    /// Requests a range up to the next block. Returns its end.
+    /// Requests a range up to the next block that is not small. Returns its end.
     fn request(&self, state: &mut State, range: Range<u64>) -> io::Result<u64> {
-        let next = state.blocks.range(range.start..).next().map_or(u64::MAX, |(start, _)| *start);
-        let end = range.end.min(next).min(self.len());
+        let end = state.free_until(range.start, range.end.min(self.len()));
         state.make_room(end - range.start, true);
         state.insert(range.start, end);
         let (object, cache) = (self.object.clone(), Arc::clone(&self.cache));
@@ -301,6 +302,19 @@ impl State {
     fn twice_before(&self, offset: u64) -> u64 {
         let before = self.blocks.range(..offset).next_back();
         before.filter(|(_, block)| block.end == offset).map_or(0, |(start, _)| 2 * (offset - start))
+    }
+
+    /// Returns the end of the part of a range that can be requested at once. Small blocks in it, such as headers, are
+    /// dropped: receiving them again costs less than dividing the request.
+    fn free_until(&mut self, from: u64, to: u64) -> u64 {
+        while let Some((start, block)) = self.blocks.range(from..to).next() {
+            let start = *start;
+            if block.bytes.is_none() || block.end - start > NEAR {
+                return start;
+            }
+            self.remove(start);
+        }
+        to
     }
 
     fn insert(&mut self, start: u64, end: u64) {

@@ -83,6 +83,51 @@ fn a_pack_in_a_bucket_is_read() {
     run_with(&["list", "s3://bucket/no.zip"], &keys).exits(2).says(&["no such object"]);
 }
 
+/// The gate installs Azurite and the library only with `--long`, because they are large.
+#[test]
+#[ignore = "needs Azurite, which is large"]
+fn a_pack_in_azurite_is_read() {
+    /// The account of every Azurite, which its documentation publishes.
+    const KEY: &str =
+        "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+    const UPLOAD: &str = "\
+import sys
+from azure.storage.blob import BlobServiceClient
+port, key, path = sys.argv[1:]
+account = 'devstoreaccount1'
+service = BlobServiceClient(f'http://127.0.0.1:{port}/{account}', {'account_name': account, 'account_key': key})
+service.create_container('data', public_access='blob')
+with open(path, 'rb') as file:
+    service.get_blob_client('data', 'a/exp.zip').upload_blob(file)
+";
+    let Some(python) = Python::with(&["azure.storage.blob"]) else { return };
+    if !installed(&["azurite-blob"]) {
+        return;
+    }
+    let place = TempDir::new().unwrap();
+    let path = place.path().join("exp.zip");
+    fs::write(&path, experiment("exp.zip")).unwrap();
+    // ra-pack reads Azurite at its usual port.
+    let (port, home) = ("10000", place.path().to_str().unwrap());
+    let mut azurite = Command::new("azurite-blob");
+    azurite.args(["--location", home, "--blobPort", port, "--silent", "--skipApiVersionCheck"]);
+    let _server = start(&mut azurite, port.parse().unwrap());
+    let uploaded = python.command().args(["-c", UPLOAD, port, KEY]).arg(&path).status().unwrap();
+    assert!(uploaded.success());
+    let variables = [
+        ("AZURE_STORAGE_USE_EMULATOR", "true"),
+        ("AZURE_STORAGE_ACCOUNT_NAME", "devstoreaccount1"),
+        ("AZURE_STORAGE_ACCOUNT_KEY", KEY),
+    ];
+    for variables in [&variables[..], &variables[..1]] {
+        let ran = run_with(&["verify", "az://data/a/exp.zip", "-v"], variables).exits(0);
+        assert!(ran.err.contains("1 request") || ran.err.contains("2 requests"), "{}", ran.err);
+        let get = ["get", "az://data/a/exp.zip", "thermistors/depth.ra"];
+        let local = run(&["get", "examples/experiment", "thermistors/depth.ra"]);
+        assert_eq!(run_with(&get, variables).exits(0).out, local.out);
+    }
+}
+
 #[test]
 fn a_pack_on_nginx_is_read() {
     if !installed(&["nginx"]) {

@@ -1,7 +1,9 @@
 //! Few requests: counted by the server.
 
+use std::fs;
+
 use ndarray::s;
-use ra_pack::{Pack, WriteOptions};
+use ra_pack::{Pack, PackWriter, WriteOptions};
 use tempfile::TempDir;
 
 use super::server::Server;
@@ -25,7 +27,7 @@ fn a_small_pack_takes_one_request() {
     let file = experiment("exp.zip");
     let place = TempDir::new().unwrap();
     let local = place.path().join("exp.zip");
-    std::fs::write(&local, &file).unwrap();
+    fs::write(&local, &file).unwrap();
     let server = Server::of("exp.zip", file);
     let (url, local) = (server.url("exp.zip"), local.to_str().unwrap().to_owned());
     for args in [&["list"][..], &["info"], &["show"], &["validate"], &["describe"], &["verify"]] {
@@ -66,6 +68,60 @@ fn one_array_of_a_long_pack_takes_two_requests() {
 }
 
 #[test]
+fn other_commands_take_few_requests() {
+    let server = Server::of("long.zip", arrays(24, 100_000));
+    let url = server.url("long.zip");
+    let place = TempDir::new().unwrap();
+    let file = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
+    // The header and the description are requested at the same time, and the last values after them.
+    takes(&server, &["info", &url, "a00003"], 3);
+    takes(&server, &["show", &url, "a00003"], 4);
+    takes(&server, &["plot", &url, "a00003", "-o", &file("a.svg")], 4);
+    // Several threads read ahead, so the number depends on their order.
+    for (args, most) in [
+        (["report", &url, "-o", &file("long.html")], 8),
+        (["extract", &url, "-C", &file("out")], 32),
+    ] {
+        run(&args).exits(0);
+        let count = server.requests().len();
+        assert!(count <= most, "{args:?} took {count} requests");
+    }
+    takes(&server, &["validate", &url], 25);
+    let references = takes(&server, &["refs", &url], 25);
+    assert!(String::from_utf8(references).unwrap().contains(&format!("[\"{url}\",")));
+}
+
+#[test]
+fn a_slice_is_proved_by_its_blocks_only() {
+    let place = TempDir::new().unwrap();
+    let archive = place.path().join("x.zip");
+    let mut options = WriteOptions::default();
+    options.block_digests = Some(64 << 10);
+    let mut pack = PackWriter::create(&archive, options).unwrap();
+    let values = ndarray::Array1::from_iter((0..2_000_000_u32).map(|number| number % 1000));
+    pack.array("x", &values).dims(["x"]).write().unwrap();
+    pack.finish().unwrap();
+    let mut content = fs::read(&archive).unwrap();
+    content[4_000_000] ^= 1;
+    let server = Server::of("x.zip", content.clone());
+    let url = server.url("x.zip");
+    let slice = ["show", &url, "x", "--slice", "500000:500002", "--json"];
+    let shown: serde_json::Value = serde_json::from_slice(&run(&slice).exits(0).out).unwrap();
+    assert_eq!((&shown["verified"], &shown["text"]), (&true.into(), &"[0 1]".into()));
+    let requests = server.requests();
+    let bytes = requests.iter().map(|request| request.range(content.len()).unwrap());
+    let bytes: usize = bytes.map(|(first, end)| end - first).sum();
+    assert!(requests.len() <= 4 && bytes < 600_000, "{bytes} bytes in {} requests", requests.len());
+    // Only the slice that touches the damaged block is refused.
+    run(&["show", &url, "x", "--slice", "1000000:1000002"]).exits(1).says(&["block"]);
+    // Without digests of blocks, the command says that nothing is proved.
+    let server = Server::of("y.zip", arrays(4, 100_000));
+    let (url, says) = (server.url("y.zip"), ["not verified: only these values were read"]);
+    run(&["show", &url, "a00001"]).exits(0).says(&says);
+    run(&["get", &url, "a00001", "--slice", "0:2", "--no-verify"]).exits(0).says(&says);
+}
+
+#[test]
 fn a_slice_in_a_pack_of_many_arrays_takes_three_round_trips() {
     let server = Server::of("many.zip", arrays(5000, 10));
     let url = server.url("many.zip");
@@ -90,10 +146,10 @@ fn pieces_of_a_slice_are_requested_at_once() {
     let values = ndarray::Array2::from_shape_fn((2000, 4000), |(row, column)| {
         f32::from(u16::try_from(row).unwrap()) * 4000.0 + f32::from(u16::try_from(column).unwrap())
     });
-    let mut pack = ra_pack::PackWriter::create(&archive, WriteOptions::default()).unwrap();
+    let mut pack = PackWriter::create(&archive, WriteOptions::default()).unwrap();
     pack.array("x", &values).dims(["row", "column"]).write().unwrap();
     pack.finish().unwrap();
-    let server = Server::of("x.zip", std::fs::read(&archive).unwrap());
+    let server = Server::of("x.zip", fs::read(&archive).unwrap());
     let pack = Pack::open(server.url("x.zip")).unwrap();
     let array = pack.array("x.ra").unwrap().in_shape_order().unwrap();
     for slice in [s![..;500, ..], s![.., ..;1000], s![10..12, ..], s![..;-700, ..]] {
