@@ -247,6 +247,17 @@ impl File {
         self.system().and_then(fs::File::metadata).map_err(Error::io("access", &self.path))
     }
 
+    /// Returns the facts that change with the file. A source has only a length.
+    #[cfg(feature = "inspect")]
+    pub(crate) fn version(&self) -> Result<Version> {
+        match &self.place {
+            Place::System(_) => Ok(self.stamp()?.version()),
+            #[cfg(feature = "remote")]
+            Place::Remote(object) => Ok(object.version()),
+            _ => Ok(Version { length: Some(self.len()?), ..Version::default() }),
+        }
+    }
+
     /// Returns the current stamp of the file.
     pub(crate) fn stamp(&self) -> Result<Stamp> {
         let metadata = self.metadata()?;
@@ -477,10 +488,11 @@ impl Stamp {
         self.len
     }
 
-    /// Returns the modification time, if the system has it.
+    /// Returns the facts that change with the file.
     #[cfg(feature = "inspect")]
-    pub(crate) fn time(&self) -> Option<Timestamp> {
-        self.modified.map(Timestamp::from)
+    fn version(&self) -> Version {
+        let modified = self.modified.map(Timestamp::from);
+        Version { length: Some(self.len), modified, e_tag: None }
     }
 
     /// Returns the modification time in seconds since 1970 UTC, at least 0.
@@ -574,10 +586,24 @@ pub(crate) fn holds(path: &Path, bytes: &[u8]) -> Result<bool> {
     }
 }
 
-/// Returns the current stamp of an ordinary file.
+/// The facts about an archive that change with its content.
 #[cfg(feature = "inspect")]
-pub(crate) fn stamp(path: &Path) -> Result<Stamp> {
-    File::open(path)?.stamp()
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Version {
+    pub(crate) length: Option<u64>,
+    pub(crate) modified: Option<Timestamp>,
+    /// The entity tag of an object of a server.
+    pub(crate) e_tag: Option<String>,
+}
+
+/// Returns the facts that change with an ordinary file, or with the object at a URL, which takes one request for a byte.
+#[cfg(feature = "inspect")]
+pub(crate) fn version(path: &Path) -> Result<Version> {
+    #[cfg(feature = "remote")]
+    if is_url(path) {
+        return remote::version(path).map_err(Error::io("open", &*shown(path)));
+    }
+    File::open(path)?.version()
 }
 
 /// Reads a complete file of at most `limit` bytes.

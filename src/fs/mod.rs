@@ -25,7 +25,7 @@ use std::time::Duration;
 #[cfg(feature = "audit")]
 pub(crate) use self::append::LineFile;
 #[cfg(feature = "inspect")]
-pub(crate) use self::file::stamp;
+pub(crate) use self::file::{Version, version};
 pub(crate) use self::file::{File, FileMap, Stamp, holds, read_limited, read_once};
 #[cfg(feature = "write")]
 pub use self::pending::{remove_unfinished_and_exit, write_new};

@@ -127,7 +127,7 @@ pub fn info(target: impl AsRef<Path>, options: &InfoOptions) -> Result<PackInfo>
     let is_array = |name: &str| placement.payload(name).is_some_and(|name| contents.is_array(name));
     let arrays = files().filter(|member| is_array(&member.name));
     let mut info = PackInfo {
-        name: target.to_string_lossy().into_owned(),
+        name: archive.path().to_string_lossy().into_owned(),
         container,
         layout: placement.layout,
         attributes: contents.own_attributes(),

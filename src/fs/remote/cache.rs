@@ -88,6 +88,11 @@ impl CachedObject {
         self.object.len()
     }
 
+    #[cfg(feature = "inspect")]
+    pub(crate) fn version(&self) -> crate::fs::Version {
+        self.object.version()
+    }
+
     /// Reads at least one byte from `offset`, unless it is the end of the object.
     pub(crate) fn read_at(
         &self,

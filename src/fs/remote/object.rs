@@ -4,7 +4,7 @@ use std::future::Future;
 use std::io;
 use std::ops::Range;
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use futures_util::StreamExt as _;
 use object_store::client::{HttpError, HttpErrorKind};
@@ -133,6 +133,21 @@ impl Object {
         })
     }
 
+    /// Requests the first byte of an object to learn its version.
+    #[cfg(feature = "inspect")]
+    pub(super) fn look_at(
+        located: Located,
+        timeout: Duration,
+        progress: &Progress,
+    ) -> io::Result<Self> {
+        let located = Arc::new(located);
+        wait(progress, async move {
+            let mut object = Self { located, version: Version::default(), timeout };
+            (object.version, _) = object.request(GetRange::Bounded(0..1), true).await?;
+            Ok(object)
+        })
+    }
+
     /// Requests the last bytes, and notes the version of the object.
     async fn start(&mut self) -> Result<Vec<u8>, Fault> {
         let fault = match self.request(GetRange::Suffix(TAIL), true).await {
@@ -165,6 +180,16 @@ impl Object {
 
     pub(super) fn len(&self) -> u64 {
         self.version.len
+    }
+
+    /// Returns the version that was opened.
+    #[cfg(feature = "inspect")]
+    pub(super) fn version(&self) -> crate::fs::Version {
+        let Version { len, e_tag, modified } = &self.version;
+        let since = u64::try_from(*modified).ok().filter(|seconds| *seconds > 0);
+        let time = since.and_then(|since| UNIX_EPOCH.checked_add(Duration::from_secs(since)));
+        let modified = time.map(crate::time::Timestamp::from);
+        crate::fs::Version { length: Some(*len), modified, e_tag: e_tag.clone() }
     }
 
     /// Reads a range of the version that was opened.

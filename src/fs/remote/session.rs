@@ -15,6 +15,8 @@ use super::store::{Located, locate};
 use crate::path::url::{conceal, shown};
 use crate::progress::Progress;
 
+/// Number of objects that are kept open: those of one operation, and not all of a long list.
+const MOST_KEPT: usize = 4;
 /// Bytes copied at once to a temporary file.
 const BLOCK: usize = 1 << 20;
 
@@ -27,8 +29,8 @@ pub struct RemoteOptions {
     /// Download a file completely to a temporary file without a name, and read that. It is needed for servers that do
     /// not serve ranges and for tars, which are read from their beginning.
     pub download: bool,
-    /// Keep objects open until the end of the process, so that several operations read the same version and share what
-    /// was read. A change of the object is then not noticed by a new operation.
+    /// Keep the last objects open, so that several operations read the same version and share what was read. A change
+    /// of the object is then not noticed by a new operation.
     pub keep: bool,
 }
 
@@ -109,9 +111,25 @@ pub(crate) fn open(path: &Path, progress: &Progress) -> io::Result<(Opened, Path
         Opened::Remote(Arc::new(CachedObject::new(object, tail)))
     };
     if options.keep {
-        session().open.insert(text.into_owned(), opened.clone());
+        let mut session = session();
+        if session.open.len() >= MOST_KEPT {
+            session.open.clear();
+        }
+        session.open.insert(text.into_owned(), opened.clone());
     }
     Ok((opened, named))
+}
+
+/// Returns the version of the object at the URL that is given or named by `path`.
+#[cfg(feature = "inspect")]
+pub(crate) fn version(path: &Path) -> io::Result<crate::fs::Version> {
+    let text = path.to_string_lossy();
+    let (timeout, url) = {
+        let session = session();
+        (session.options.timeout, session.urls.get(&*text).cloned())
+    };
+    let located = locate(url.as_deref().unwrap_or(&text), timeout)?;
+    Ok(Object::look_at(located, timeout, &Progress::default())?.version())
 }
 
 /// Opens an object of a store of the program.

@@ -7,7 +7,7 @@ use super::super::manifests::{
     self, BY_PREFERENCE, MAX_MANIFEST, ManifestText, NamedManifest, TagRules,
 };
 use super::super::single_file::{self, SingleFile};
-use super::{Intact, Start, VerifyOptions, VerifyReport, length_and_time};
+use super::{Intact, Start, VerifyOptions, VerifyReport};
 use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding, Severity, count_errors};
@@ -23,7 +23,7 @@ pub(super) fn verify(target: &Path, options: &VerifyOptions, start: Start) -> Re
     // An array file has no shards: each run reads all of it.
     report.shard = None;
     report.arrays = 1;
-    (report.length, report.modified) = length_and_time(Some(fs::stamp(target)?));
+    report.note_version(fs::version(target)?);
     if !options.only_manifests {
         report.findings = single_file.findings();
         report.findings.extend(single_file.inline_findings()?);

@@ -30,11 +30,10 @@ use crate::archive::{Archive, Container, Member, MemberKind, NameTable};
 use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding};
-use crate::fs::{self, Stamp};
+use crate::fs;
 use crate::pack::{self, BLOCK_LIST, Content, Contents, Placement};
 use crate::pipeline;
 use crate::progress::Progress;
-use crate::time::Timestamp;
 
 /// Options for [`verify`]: how much to read, and where the manifest is.
 #[derive(Debug, Clone, Default)]
@@ -95,7 +94,7 @@ fn verify_from(target: &Path, options: &VerifyOptions, start: Start) -> Result<V
         Ok(pack) => pack.verify_from(options, start),
         Err(Error::Damaged { finding, .. }) => {
             let mut report = VerifyReport::begin(target, options, start);
-            (report.length, report.modified) = length_and_time(fs::stamp(target).ok());
+            report.note_version(fs::version(target).unwrap_or_default());
             report.findings.push(*finding);
             Ok(report.finish(options, start))
         }
@@ -121,11 +120,8 @@ impl Pack {
         }
         let archive = self.archive();
         let mut report = VerifyReport::begin(archive.path(), options, start);
-        let file = archive.file().filter(|file| file.is_at_path());
-        (report.length, report.modified) =
-            length_and_time(file.map(|file| file.stamp()).transpose()?);
         if let Some(file) = archive.file() {
-            report.length = Some(file.len()?);
+            report.note_version(file.version()?);
         }
         let jobs = pipeline::jobs(options.jobs);
         match archive.check_start() {
@@ -139,11 +135,6 @@ impl Pack {
         Verification { archive, options, jobs, chosen: &chosen }.run(&mut report)?;
         Ok(report.finish(options, start))
     }
-}
-
-/// Returns the length and the modification time in the metadata of a file.
-fn length_and_time(stamp: Option<Stamp>) -> (Option<u64>, Option<Timestamp>) {
-    (stamp.as_ref().map(Stamp::len), stamp.and_then(|stamp| stamp.time()))
 }
 
 struct Verification<'a> {

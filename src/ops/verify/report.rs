@@ -56,6 +56,9 @@ pub struct VerifyReport {
     /// Modification time of the archive file; null for a directory, and if it cannot be opened.
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub modified: Option<Timestamp>,
+    /// Entity tag of an archive at a URL, which the server changes with its content; absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub e_tag: Option<String>,
     /// SHA-256 of the strongest manifest that the files were checked against, the one in the pack if there is one;
     /// null if there is none.
     #[cfg_attr(test, schemars(with = "Option<String>"))]
@@ -234,6 +237,10 @@ impl VerifyReport {
         report.exit_status = report.verdict.exit_status();
         report.seconds = start.instant.elapsed().as_secs_f64();
         report
+    }
+
+    pub(super) fn note_version(&mut self, version: Version) {
+        Version { length: self.length, modified: self.modified, e_tag: self.e_tag } = version;
     }
 
     /// Completes the report after all checks.
