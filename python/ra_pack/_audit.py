@@ -96,7 +96,7 @@ def audit(
     --------
     >>> import ra_pack, tempfile, pathlib
     >>> store = pathlib.Path(tempfile.mkdtemp())
-    >>> ra_pack.write(store / "a.zip", {"depth": [5.0, 20.0]})
+    >>> _ = ra_pack.write(store / "a.zip", {"depth": [5.0, 20.0]})
     >>> report = ra_pack.audit([store / "a.zip", store / "b.zip"], log=store / "audit.jsonl")
     >>> report.counts
     {'missing': 1, 'good': 1}
@@ -105,7 +105,7 @@ def audit(
 
     On a cluster of this machine:
 
-    >>> from distributed import Client
+    >>> from distributed import Client  # doctest: +SKIP
     >>> with Client(n_workers=2) as client:  # doctest: +SKIP
     ...     report = ra_pack.audit(store.glob("*.zip"), client, log=store / "audit.jsonl", max_age="90d")
     """
@@ -178,30 +178,35 @@ def _on_cluster(
     """Verify on a cluster, and append the results to the log as they come."""
     import distributed
 
-    def submit(batches: list[Batch]) -> dict[Any, Batch]:
+    if client.asynchronous:
+        raise Unsupported("expected a client that waits for results, found an asynchronous one")
+    as_completed: Any = distributed.as_completed  # it has no types
+
+    def run(batches: list[Batch]) -> list[Batch]:
+        """Run tasks. Return those without a result, because their workers were killed several times."""
         # Pure tasks of equal arguments would be one task, and an earlier result would be used.
         made = client.map(_verify_batch, batches, options=options, retries=retries, pure=False, key="ra_pack.audit")
-        return dict(zip(made, batches, strict=True))
+        waiting: dict[Any, Batch] = dict(zip(made, batches, strict=True))
+        del made  # the workers forget the results that were appended
+        without = []
+        try:
+            for future in as_completed(waiting):
+                batch = waiting.pop(future)
+                try:
+                    log.append(future.result())
+                except distributed.KilledWorker:
+                    without.append(batch)
+        finally:
+            client.cancel(list(waiting))
+        return without
 
-    futures = submit(list(_batches(parts, sum(client.nthreads().values()))))
-    as_completed: Any = distributed.as_completed  # it has no types
-    ended = as_completed(futures)
-    try:
-        for future in ended:
-            targets, shard = futures.pop(future)
-            try:
-                lines = future.result()
-            except distributed.KilledWorker:
-                # One of the targets may have ended the workers. The others have results if each has a task.
-                if len(targets) > 1:
-                    alone = submit([([target], shard) for target in targets])
-                    futures |= alone
-                    ended.update(alone)
-                    continue
-                lines = [_ra_pack.line_without_result(targets[0], "every worker that verified it was killed")]
-            log.append(lines)
-    finally:
-        client.cancel(list(futures))
+    threads = sum(client.nthreads().values())
+    for targets, shard in run(list(_batches(parts, threads))):
+        # One of the targets may have ended the workers, or one of another task on the same worker.
+        for target in targets:
+            if run([([target], shard)]):
+                reason = "every worker that verified it was killed"
+                log.append([_ra_pack.line_without_result(target, reason)])
 
 
 def _batches(parts: list[_Planned], threads: int) -> Iterator[Batch]:
