@@ -172,7 +172,7 @@ pub use crate::ra::{AnyArray, ElementType, RawArray};
 pub mod audit {
     pub use crate::ops::{
         AuditLog, AuditOptions, AuditPlan, AuditReport, AuditState, AuditedTarget, Budget,
-        CorruptLine, PlanOptions, audit, plan,
+        CorruptLine, PlanOptions, PlannedPart, audit, plan,
     };
 }
 

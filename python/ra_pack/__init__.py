@@ -28,6 +28,7 @@ True
 from collections.abc import Mapping as _Mapping
 from typing import TYPE_CHECKING, Any as _Any
 
+from ._audit import audit, audit_report
 from ._errors import (
     AlreadyExists,
     Changed,
@@ -47,7 +48,7 @@ from ._errors import (
 )
 from ._operations import create, verify
 from ._ra_pack import Array, Pack, __version__, open
-from ._reports import CreateReport, Finding, VerifyReport
+from ._reports import AuditedTarget, AuditReport, CorruptLine, CreateReport, Finding, VerifyReport
 from ._writer import PackWriter
 
 if TYPE_CHECKING:
@@ -58,7 +59,10 @@ _Mapping.register(Pack)
 __all__ = [
     "AlreadyExists",
     "Array",
+    "AuditReport",
+    "AuditedTarget",
     "Changed",
+    "CorruptLine",
     "CreateReport",
     "Damaged",
     "Error",
@@ -78,6 +82,8 @@ __all__ = [
     "Unsupported",
     "VerifyReport",
     "__version__",
+    "audit",
+    "audit_report",
     "create",
     "open",
     "verify",

@@ -1,18 +1,21 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from types import EllipsisType
 from typing import Any, Literal, SupportsIndex, TypedDict, TypeVar, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ._reports import CreateReport, VerifyReport
+from ._reports import AuditReport, CreateReport, VerifyReport
 
 __version__: str
 
 _Path = str | os.PathLike[str]
 _Part = SupportsIndex | slice | EllipsisType | None
 _Attrs = dict[str, Any]
+#: A target, the shard of its contents or None, and the number of bytes to read.
+_Planned = tuple[str, str | None, int]
 _T = TypeVar("_T")
 
 class _Dimension(TypedDict):
@@ -43,6 +46,18 @@ class _Group(TypedDict):
 class _Outline(TypedDict):
     attrs: _Attrs
     groups: list[_Group]
+
+class _Plan(TypedDict):
+    parts: list[_Planned]
+    recent: int
+    beyond: int
+    seconds: float | None
+
+class _Run(TypedDict):
+    shard: str | None
+    strict: bool
+    jobs: int | None
+    seconds: float | None
 
 class Array:
     @property
@@ -130,6 +145,11 @@ class Writer:
     def finish(self) -> CreateReport: ...
     def abort(self) -> None: ...
 
+class AuditLog:
+    def __init__(self, path: _Path) -> None: ...
+    def append(self, lines: list[str]) -> None: ...
+    def verify(self, targets: list[str], options: _Run) -> int: ...
+
 def open(path: _Path) -> Pack: ...
 def create(
     source: _Path, path: _Path, shared: Mapping[str, Any], directory: Mapping[str, Any]
@@ -142,4 +162,16 @@ def verify(
     jobs: int | None,
     manifest: _Path | None,
 ) -> VerifyReport: ...
+def verify_lines(targets: list[str], options: _Run) -> list[str]: ...
+def line_without_result(target: str, reason: str) -> str: ...
+def plan(
+    targets: list[str],
+    logs: list[str],
+    max_age: str | timedelta | None,
+    budget: str | timedelta | None,
+    divide: int | None,
+) -> _Plan: ...
+def audit_report(
+    logs: list[str], targets: list[str] | None, max_age: str | timedelta | None
+) -> AuditReport: ...
 def run(words: Sequence[str]) -> int: ...

@@ -3,6 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+#: The state of a target in an audit. Only `good` needs no attention.
+State = Literal[
+    "bad", "missing", "unreadable", "disagreeing", "not_verified", "incomplete", "never", "stale", "good"
+]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
@@ -183,3 +188,98 @@ class VerifyReport:
 
     def __bool__(self) -> bool:
         return self.valid
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditedTarget:
+    """The state of one target according to logs.
+
+    Attributes
+    ----------
+    target : str
+        The path, as given.
+    state : str
+        The state: `bad`, `missing`, `unreadable`, `disagreeing`, `not_verified`, `incomplete`, `never`, `stale` or
+        `good`. ``docs/auditing.md`` explains them.
+    last_good : str or None
+        The time of the last complete verification without errors, in UTC.
+    age : int or None
+        The number of seconds since then.
+    last : str or None
+        The time of the last verification.
+    reason : str or None
+        Why the target needs attention; None if it does not.
+    """
+
+    target: str
+    state: State
+    last_good: str | None
+    age: int | None
+    last: str | None
+    reason: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorruptLine:
+    """A line of a log that cannot be read.
+
+    Attributes
+    ----------
+    log : str
+        The path of the log.
+    line : int
+        The number of the line, from 1.
+    reason : str
+        Why it cannot be read.
+    """
+
+    log: str
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditReport:
+    """The state of each target according to logs. It is true if all are good.
+
+    Attributes
+    ----------
+    time : str
+        The time of the report, in UTC.
+    max_age : int or None
+        The largest age that was allowed, in seconds.
+    lines, corrupt_lines : int
+        The number of lines that were read, and of those that cannot be read.
+    corrupt : list of CorruptLine
+        The first of the lines that cannot be read.
+    counts : dict
+        The number of targets of each state.
+    codes : dict
+        The number of targets that have each error, by its code.
+    targets : list of AuditedTarget
+        Every target, sorted by name.
+    """
+
+    time: str
+    max_age: int | None
+    lines: int
+    corrupt_lines: int
+    corrupt: list[CorruptLine]
+    counts: dict[State, int]
+    codes: dict[str, int]
+    targets: list[AuditedTarget]
+
+    @classmethod
+    def of(cls, fields: dict[str, Any]) -> "AuditReport":
+        """Return the report with these fields."""
+        corrupt = [CorruptLine(**line) for line in fields.pop("corrupt")]
+        targets = [AuditedTarget(**target) for target in fields.pop("targets")]
+        return cls(corrupt=corrupt, targets=targets, **fields)
+
+    @property
+    def needs_attention(self) -> bool:
+        """Whether a target is not good, or there is none."""
+        return not self.targets or any(target.state != "good" for target in self.targets)
+
+    def __bool__(self) -> bool:
+        return not self.needs_attention

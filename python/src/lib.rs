@@ -1,6 +1,7 @@
 //! The compiled part of the Python module `ra_pack`. It calls the library and contains no format.
 
 mod array;
+mod audit;
 #[path = "../../src/cli/mod.rs"]
 mod cli;
 mod errors;
@@ -41,9 +42,14 @@ fn _ra_pack(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<pack::Pack>()?;
     module.add_class::<array::Array>()?;
     module.add_class::<writer::Writer>()?;
+    module.add_class::<audit::AuditLog>()?;
     module.add_function(wrap_pyfunction!(pack::open, module)?)?;
     module.add_function(wrap_pyfunction!(operations::create, module)?)?;
     module.add_function(wrap_pyfunction!(operations::verify, module)?)?;
+    module.add_function(wrap_pyfunction!(audit::verify_lines, module)?)?;
+    module.add_function(wrap_pyfunction!(audit::line_without_result, module)?)?;
+    module.add_function(wrap_pyfunction!(audit::plan, module)?)?;
+    module.add_function(wrap_pyfunction!(audit::audit_report, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     Ok(())
 }

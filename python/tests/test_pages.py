@@ -22,7 +22,7 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 
 def test_every_block_of_the_page_prints_what_the_page_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("xarray")
-    pytest.importorskip("dask")
+    pytest.importorskip("distributed")
     shutil.copytree(EXPERIMENT, tmp_path / "examples" / "experiment")
     monkeypatch.chdir(tmp_path)
     text = PAGE.read_text()

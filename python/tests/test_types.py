@@ -65,7 +65,7 @@ def test_everything_public_is_documented():
                 assert member.startswith("_") or inspect.getdoc(value) or not callable(value), f"{name}.{member}"
 
 
-@pytest.mark.parametrize("name", ["ra_pack", "ra_pack._writer"])
+@pytest.mark.parametrize("name", ["ra_pack", "ra_pack._audit", "ra_pack._writer"])
 def test_the_examples_of_the_documentation_run(name):
     result = doctest.testmod(importlib.import_module(name))
     assert result.attempted > 3 and result.failed == 0
@@ -87,6 +87,8 @@ with ra_pack.open("out.zip") as pack:
     found: ra_pack.Array | None = pack.get("none")
     groups: list[str] = [group["path"] for group in pack.outline()["groups"]]
 report = ra_pack.verify("out.zip")
+audited: ra_pack.AuditReport = ra_pack.audit(["out.zip"], log="audit.jsonl", max_age="90d")
+bad: list[str] = [pack.target for pack in audited.targets if pack.state == "bad"]
 codes: list[str] = [finding.code for finding in report.findings if finding.line is not None]
 try:
     ra_pack.create("source", "new.zip", layout="bagit", jobs=2)

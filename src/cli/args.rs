@@ -341,7 +341,7 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
 }
 
 /// Parses a duration such as `90d`.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let expected = || "expected a duration in s, min, h, d or w, such as 90d".to_owned();
     let split = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(split);
@@ -352,7 +352,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// Parses a limit of an audit: a duration, a size or a percentage.
-pub(super) fn budget(text: &str) -> Result<Budget, String> {
+pub(crate) fn budget(text: &str) -> Result<Budget, String> {
     let percent = |text: &str| text.parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
     // `size` also takes small letters, but `m` could be meant as minutes.
     let bytes = |text: &str| {

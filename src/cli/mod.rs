@@ -1,7 +1,7 @@
 //! The command-line tool: converts arguments to options, and reports to text and an exit status.
 
 mod add;
-mod args;
+pub(crate) mod args;
 mod array;
 mod audit;
 mod convert;
@@ -24,7 +24,7 @@ mod shell;
 mod show;
 mod signals;
 mod text;
-mod verify;
+pub(crate) mod verify;
 
 use std::ffi::OsString;
 use std::io;

@@ -109,10 +109,7 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure>
     let (mut tally, mut failed) = (TargetCounts::default(), None);
     let json = args.common.json;
     let ended = |report: &mut VerifyReport| {
-        diagnostics::reword(&mut report.findings);
-        if let Some(error) = &mut report.error {
-            error.message = diagnostics::with_command_options(&error.message);
-        }
+        reword(report);
         log.as_ref().map_or(Ok(()), |log| log.append(report))
     };
     let run = verify_each(targets, &options, ended, |verified| {
@@ -151,6 +148,14 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure>
     Ok(tally.ending())
 }
 
+/// Replaces options of the library in a report by those of the command. Every line of a log is written in this way.
+pub(crate) fn reword(report: &mut VerifyReport) {
+    diagnostics::reword(&mut report.findings);
+    if let Some(error) = &mut report.error {
+        error.message = diagnostics::with_command_options(&error.message);
+    }
+}
+
 /// Selects the targets of a shard, an age and a budget.
 fn planned(args: &VerifyArgs, options: &mut VerifyOptions) -> Result<AuditPlan, Failure> {
     let targets = args.targets.iter().cloned().map(Ok).chain(args.more.names()?);
@@ -179,7 +184,8 @@ type Targets = Box<dyn Iterator<Item = ra_pack::Result<PathBuf>> + Send>;
 
 /// Returns the targets in the order in which they are verified, until the time of the budget is over.
 fn targets(args: &VerifyArgs, plan: Option<&AuditPlan>) -> ra_pack::Result<Targets> {
-    let targets = plan.map_or(&args.targets, |plan| &plan.targets).clone().into_iter().map(Ok);
+    let planned = plan.map(|plan| plan.parts.iter().map(|part| part.target.clone()).collect());
+    let targets = planned.unwrap_or_else(|| args.targets.clone()).into_iter().map(Ok);
     if let Some(Budget::Time(limit)) = args.budget {
         let start = Instant::now();
         return Ok(Box::new(targets.take_while(move |_| start.elapsed() < limit)));
@@ -196,7 +202,7 @@ fn note_plan(args: &VerifyArgs, plan: &AuditPlan, verified: u64, output: &Output
     for line in &plan.corrupt {
         output.message(&super::audit::corrupt(line));
     }
-    let beyond = plan.beyond + (plan.targets.len() as u64).saturating_sub(verified);
+    let beyond = plan.beyond + (plan.parts.len() as u64).saturating_sub(verified);
     let left = [
         (plan.elsewhere, "in other shards"),
         (plan.recent, "verified recently"),

@@ -88,7 +88,7 @@ mod tests;
 #[cfg(feature = "audit")]
 pub use self::audit::{
     AuditLog, AuditOptions, AuditPlan, AuditReport, AuditState, AuditedTarget, Budget, CorruptLine,
-    PlanOptions, audit, plan,
+    PlanOptions, PlannedPart, audit, plan,
 };
 pub use self::open::{Axis, Block, Blocks, Coordinate, FileReader, MemberInfo, Pack, PackedArray};
 pub use self::single_file::{is_array_file, is_pack};

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use ra_pack::audit::{AuditLog, PlanOptions, plan};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -517,4 +518,62 @@ fn a_name_that_is_not_text_has_a_line() {
     fs::rename(pack(&Experiment::standard(), scratch.path(), "a.zip", &[]), &odd).unwrap();
     let ran = run_as(ra_pack().arg("verify").arg(&odd).arg("--json")).exits(0);
     assert_eq!(name(&ran.json()), "a\u{fffd}.zip");
+}
+
+#[test]
+fn a_large_target_is_divided_into_the_same_shards_in_every_run() {
+    let scratch = TempDir::new().unwrap();
+    let archive = |name: &str| pack(&eight(), scratch.path(), name, &[]);
+    let targets = vec![archive("x.zip"), archive("x.tar.gz"), scratch.path().join("none")];
+    let size = fs::metadata(&targets[0]).unwrap().len();
+    let log = scratch.path().join("log");
+    fs::write(&log, "").unwrap();
+    let mut options = PlanOptions::default();
+    options.divide = Some(size.div_ceil(3));
+    options.logs = vec![log.clone()];
+    options.max_age = Some(Duration::from_secs(3600));
+    let shards = |options: &PlanOptions| -> Vec<String> {
+        let planned = plan(targets.clone(), options).unwrap().parts.into_iter();
+        let zip = planned.filter(|part| part.target == targets[0]);
+        zip.map(|part| format!("{:?} {}", part.shard.map(|it| it.to_string()), part.bytes))
+            .collect()
+    };
+    let all = shards(&options);
+    assert_eq!(all.len(), 3, "{all:?}");
+    assert!(all.iter().all(|shard| shard.starts_with("Some(\"")), "{all:?}");
+    let others = plan(targets.clone(), &options).unwrap().parts.into_iter();
+    let whole = others.filter(|part| part.shard.is_none()).map(|part| part.target);
+    assert_eq!(whole.collect::<Vec<_>>(), targets[1..], "no shards");
+    // A shard that was verified is left out, alone or with the whole.
+    let verify = |options: &[&str]| {
+        run_as(ra_pack().arg("verify").arg(&targets[0]).args(options).arg("--log").arg(&log))
+    };
+    verify(&["--shard", "2/3"]).exits(0);
+    assert_eq!(shards(&options), [all[0].clone(), all[2].clone()]);
+    let lines = fs::read_to_string(&log).unwrap();
+    verify(&[]).exits(0);
+    assert_eq!(shards(&options), [""; 0]);
+    // Damage that a later run finds makes every shard due.
+    let bad = lines.replace("\"valid\"", "\"not_valid\"").replace("\"2/3\"", "null");
+    let later = bad.replace("\"started\":\"20", "\"started\":\"29");
+    fs::write(&log, lines + &later).unwrap();
+    assert_eq!(shards(&options), all);
+}
+
+#[test]
+fn a_log_gets_only_lines_of_reports_from_other_processes() {
+    let scratch = TempDir::new().unwrap();
+    let path = scratch.path().join("log");
+    let log = AuditLog::open(&path).unwrap();
+    let good = line("a.zip", "2026-01-01T00:00:00Z", "valid", &json!({}));
+    let good = good.trim_end();
+    for wrong in
+        ["", "{}", "{\"target\":\"a\"}", &format!("{good}\n{good}"), &good[..90], &good[1..]]
+    {
+        assert!(log.append_lines(&[good, wrong]).is_err(), "{wrong}");
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), "");
+    log.append_lines(&[good, good]).unwrap();
+    log.append_lines(&[""; 0]).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), format!("{good}\n{good}\n"));
 }

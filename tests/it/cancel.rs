@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{Write as _, sink};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -19,7 +20,7 @@ use ra_pack::list::ListOptions;
 use ra_pack::progress::Snapshot;
 use ra_pack::validate::ValidateOptions;
 use ra_pack::values::StatisticsOptions;
-use ra_pack::verify::VerifyOptions;
+use ra_pack::verify::{VerifyOptions, VerifyReport, verify_each};
 use ra_pack::{
     Error, Pack, Progress, Result, convert, create, diff, extract, get, info, list, validate,
     verify,
@@ -175,6 +176,13 @@ fn reading_can_be_cancelled() {
             let mut options = VerifyOptions::default();
             options.progress = progress.clone();
             verify(target, &options)
+        });
+        is_cancelled("verify of several", |progress| {
+            let mut options = VerifyOptions::default();
+            options.progress = progress.clone();
+            let targets = [target, target].map(|target| Ok(target.to_owned()));
+            let ended = |report: &mut VerifyReport| panic!("the target has a report: {report:?}");
+            verify_each(targets, &options, ended, |_| ControlFlow::Continue(()))
         });
         is_cancelled("manifest", |progress| {
             let mut options = ManifestOptions::default();

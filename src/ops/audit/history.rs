@@ -104,12 +104,20 @@ impl TargetHistory {
     }
 
     /// Returns the last verification of this shard, or the last complete one, if it has no errors and no later result
-    /// has any.
+    /// of the same bytes has any.
     pub(super) fn still_good(&self, shard: Option<Shard>) -> Option<GoodRun<'_>> {
         match shard {
             Some(shard) => {
                 let entry = Some(&self.shards.get(&shard)?.last).filter(|last| last.is_good())?;
-                Some(GoodRun { started: entry.started, entry })
+                // A shard of another count may have found errors in the same bytes.
+                let is_problem = |(other, history): (&Shard, &ShardHistory)| {
+                    let last = &history.last;
+                    other.count() != shard.count()
+                        && !last.is_good()
+                        && last.started > entry.started
+                };
+                let is_good = !self.shards.iter().any(is_problem);
+                is_good.then_some(GoodRun { started: entry.started, entry })
             }
             None => self.last_good().filter(|good| self.problem(Some(good.started)).is_none()),
         }

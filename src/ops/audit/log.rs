@@ -52,6 +52,27 @@ impl AuditLog {
         let line = json::text(report).map_err(Error::io("write", self.file.path()))?;
         self.file.append(&line)
     }
+
+    /// Appends reports that other processes made, as [`json::text`] returns them. They are synced to disk together.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] if one of them is not a line of a log, and [`Error::Io`] if they cannot be written
+    /// completely. The log then has the lines that it had before.
+    pub fn append_lines(&self, lines: &[impl AsRef<str>]) -> Result<()> {
+        lines.iter().try_for_each(|line| check_that_it_is_a_report(line.as_ref()))?;
+        let lines: Vec<&str> = lines.iter().map(AsRef::as_ref).collect();
+        if lines.is_empty() { Ok(()) } else { self.file.append(&lines.join("\n")) }
+    }
+}
+
+/// Refuses lines that are not reports, so that a log has nothing else.
+fn check_that_it_is_a_report(line: &str) -> Result<()> {
+    let is_one_line = line.starts_with("{\"target\":") && !line.contains('\n');
+    match serde_json::from_str::<Stored>(line) {
+        Ok(_) if is_one_line => Ok(()),
+        _ => Err(Error::Unsupported("expected a line of a log of `verify`".to_owned())),
+    }
 }
 
 /// Refuses a file that is not a log, so that nothing is appended to an archive.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 pub use self::log::{AuditLog, CorruptLine};
-pub use self::plan::{AuditPlan, Budget, PlanOptions, plan};
+pub use self::plan::{AuditPlan, Budget, PlanOptions, PlannedPart, plan};
 
 use self::history::{History, OpenShards, TargetHistory};
 use super::verify::Verdict;

@@ -7,6 +7,7 @@ use super::super::verify::Shard;
 use super::history::{GoodRun, History};
 use super::log::CorruptLine;
 use crate::error::Result;
+use crate::file_kind::FileKind;
 use crate::fs;
 use crate::time::Timestamp;
 
@@ -26,6 +27,9 @@ pub struct PlanOptions {
     pub budget: Option<Budget>,
     /// The shard of each target that will be verified, for `max_age` and for the order.
     pub shard_of_target: Option<Shard>,
+    /// Divides larger targets into shards of about this many bytes, if there is no `shard_of_target`. Compressed tars are
+    /// not divided, because they have no shards.
+    pub divide: Option<u64>,
     /// The time that ages are relative to; the current time if `None`.
     pub now: Option<Timestamp>,
 }
@@ -46,25 +50,28 @@ pub enum Budget {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct AuditPlan {
-    /// The targets in the order in which they are verified.
-    pub targets: Vec<PathBuf>,
-    /// Size of these targets in bytes.
-    pub bytes: u64,
+    /// The targets and shards in the order in which they are verified.
+    pub parts: Vec<PlannedPart>,
     /// Number of targets in other shards.
     pub elsewhere: u64,
-    /// Number of targets that were verified recently.
+    /// Number of targets, or of their shards, that were verified recently.
     pub recent: u64,
-    /// Number of targets beyond the budget.
+    /// Number of targets, or of their shards, beyond the budget.
     pub beyond: u64,
     /// Lines of the logs that cannot be read.
     pub corrupt: Vec<CorruptLine>,
 }
 
-/// A target with the facts that decide whether and when it is verified.
-struct Candidate {
-    target: PathBuf,
-    bytes: u64,
-    last_good: Option<Timestamp>,
+/// A target to verify, or a shard of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlannedPart {
+    /// The target.
+    pub target: PathBuf,
+    /// The shard of its contents; `None` for all of them.
+    pub shard: Option<Shard>,
+    /// Number of bytes to read.
+    pub bytes: u64,
 }
 
 /// Selects targets of a list: first the shard, then those that were not verified recently, then the oldest within the
@@ -89,41 +96,65 @@ pub fn plan(targets: Vec<PathBuf>, options: &PlanOptions) -> Result<AuditPlan> {
         .fold(0, |total: u64, bytes| total.saturating_add(*bytes));
     let now = options.now.unwrap_or_else(Timestamp::now);
     let all = targets.into_iter().zip(bytes).skip(mine.start).take(mine.len());
-    let mut candidates: Vec<Candidate> = all
-        .map(|(target, bytes)| {
-            let known = history.get(&target.to_string_lossy());
-            let good = known.and_then(|known| known.still_good(options.shard_of_target));
-            (Candidate { last_good: good.map(|good| good.started), target, bytes }, good)
-        })
-        .filter_map(|(candidate, good)| {
+    // Each part with the time of its last verification without errors.
+    let mut candidates: Vec<(Option<Timestamp>, PlannedPart)> = all
+        .flat_map(|(target, bytes)| parts(target, bytes, options))
+        .filter_map(|part| {
+            let known = history.get(&part.target.to_string_lossy());
+            let good = known.and_then(|known| {
+                let of_all = || known.still_good(None).filter(|_| options.divide.is_some());
+                known.still_good(part.shard).or_else(of_all)
+            });
             let is_recent = options.max_age.zip(good).is_some_and(|(max_age, good)| {
-                now.since(good.started) < max_age && is_unchanged(&candidate.target, good)
+                now.since(good.started) < max_age && is_unchanged(&part.target, good)
             });
             plan.recent += u64::from(is_recent);
-            (!is_recent).then_some(candidate)
+            (!is_recent).then(|| (good.map(|good| good.started), part))
         })
         .collect();
     if let Some(budget) = options.budget {
-        candidates.sort_by_key(|candidate| candidate.last_good);
+        candidates.sort_by_key(|(last_good, _)| *last_good);
         let limit = match budget {
             Budget::Bytes(bytes) => bytes,
             Budget::Percent(percent) => share_of(total, percent),
             Budget::Time(_) => u64::MAX,
         };
         let mut end = 0_u64;
-        let fits = |candidate: &&Candidate| {
-            end = end.saturating_add(candidate.bytes);
+        let fits = |(_, part): &&(_, PlannedPart)| {
+            end = end.saturating_add(part.bytes);
             end <= limit
         };
         let kept = candidates.iter().take_while(fits).count().max(1).min(candidates.len());
         plan.beyond = (candidates.len() - kept) as u64;
         candidates.truncate(kept);
     }
-    for Candidate { target, bytes, .. } in candidates {
-        plan.bytes = plan.bytes.saturating_add(bytes);
-        plan.targets.push(target);
-    }
+    plan.parts = candidates.into_iter().map(|(_, part)| part).collect();
     Ok(plan)
+}
+
+/// Returns the target as one part, or its shards if it is divided. They are the same in every run.
+fn parts(target: PathBuf, bytes: u64, options: &PlanOptions) -> Vec<PlannedPart> {
+    let shard = options.shard_of_target;
+    let count = match options.divide {
+        Some(most) if shard.is_none() && bytes > most && has_shards(&target) => {
+            u32::try_from(bytes.div_ceil(most.max(1))).unwrap_or(u32::MAX).min(Shard::MOST)
+        }
+        _ => return vec![PlannedPart { target, shard, bytes }],
+    };
+    let shards = (1..=count).filter_map(|number| Shard::new(number, count));
+    shards
+        .map(|shard| {
+            let part = shard.part(bytes);
+            let (target, bytes) = (target.clone(), part.end - part.start);
+            PlannedPart { target, shard: Some(shard), bytes }
+        })
+        .collect()
+}
+
+/// Returns whether a target that exists can be divided. A compressed archive can be read only from its beginning.
+fn has_shards(target: &Path) -> bool {
+    let kind = fs::File::open(target).and_then(|file| file.kind());
+    !matches!(kind, Ok(FileKind::Gzip | FileKind::Zstd))
 }
 
 /// Returns a percentage of a number of bytes, in thousandths of a percent.

@@ -40,7 +40,8 @@ pub struct Verified {
 ///
 /// # Errors
 ///
-/// The error of `targets` or of `ended`.
+/// The error of `targets` or of `ended`, and [`Error::Interrupted`] if the progress of the options is cancelled. The
+/// targets that were being verified then have no report.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -85,6 +86,10 @@ pub fn verify_each(
             let _alone = machine.write().unwrap_or_else(PoisonError::into_inner);
             verified(&target, &all_jobs)
         };
+        if let Some(Error::Interrupted) = verified.error {
+            // A run that was cancelled says nothing about the target.
+            return Err(Error::Interrupted);
+        }
         ended(&mut verified.report)?;
         Ok(verified)
     };

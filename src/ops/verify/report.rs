@@ -223,6 +223,12 @@ impl VerifyReport {
         }
     }
 
+    /// Makes the report about a target whose verification ended without a report, for example because the system killed
+    /// its process.
+    pub fn without_result(target: impl AsRef<Path>, error: &Error) -> Self {
+        Self::failed(target.as_ref(), &VerifyOptions::default(), Start::now(), error)
+    }
+
     /// Makes the report about a target that could not be verified.
     pub(super) fn failed(
         target: &Path,
