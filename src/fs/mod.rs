@@ -24,9 +24,9 @@ use std::time::Duration;
 
 #[cfg(feature = "audit")]
 pub(crate) use self::append::LineFile;
+pub(crate) use self::file::{File, FileMap, Stamp, holds, read_limited, read_once};
 #[cfg(feature = "inspect")]
 pub(crate) use self::file::{Version, version};
-pub(crate) use self::file::{File, FileMap, Stamp, holds, read_limited, read_once};
 #[cfg(feature = "write")]
 pub use self::pending::{remove_unfinished_and_exit, write_new};
 pub use self::source::{ReadAt, Seekable};

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 use std::path::Path;
+#[cfg(feature = "inspect")]
+use std::path::PathBuf;
 
 /// The beginnings of URLs that name a pack.
 const SCHEMES: [&str; 7] =
@@ -45,6 +47,12 @@ pub fn conceal(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     Cow::Owned(format!("{scheme}{host}{path}"))
+}
+
+/// Returns a path without the secret parts of a URL.
+#[cfg(feature = "inspect")]
+pub(crate) fn without_secrets(path: &Path) -> PathBuf {
+    if is_url(path) { shown(path).into_owned().into() } else { path.to_owned() }
 }
 
 /// Returns a path as text; the secret parts of a URL are left out, and bytes that are not UTF-8 are replaced.

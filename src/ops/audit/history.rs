@@ -6,6 +6,7 @@ use std::path::Path;
 use super::super::verify::{Shard, Verdict};
 use super::log::{self, CorruptLine, Entry};
 use crate::error::Result;
+use crate::fs::Version;
 use crate::time::Timestamp;
 
 /// The results of each target, by its path as text.
@@ -38,9 +39,14 @@ pub(super) struct GoodRun<'h> {
 }
 
 impl GoodRun<'_> {
-    /// Returns whether it verified a file with this length and modification time.
-    pub(super) fn is_of(&self, length: u64, modified: Timestamp) -> bool {
-        (self.entry.length, self.entry.modified) == (Some(length), Some(modified))
+    /// Returns whether it verified this version of a file. Without an entity tag, the modification time decides.
+    pub(super) fn is_of(&self, now: &Version) -> bool {
+        let Version { length, modified, e_tag } = &self.entry.version;
+        let is_same = match (e_tag, &now.e_tag) {
+            (Some(before), Some(now)) => before == now,
+            _ => modified.is_some() && *modified == now.modified,
+        };
+        is_same && length.is_some() && *length == now.length
     }
 }
 
@@ -186,7 +192,7 @@ impl<'h> Set<'h> {
         // If only some runs divided large files, some blocks may be in no shard.
         let same = |entry: &&Entry| {
             entry.manifest_digest == first.manifest_digest
-                && entry.length == first.length
+                && entry.version.length == first.version.length
                 && entry.shard_block_size == first.shard_block_size
         };
         let agree = entries.iter().all(same);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::verify::{Shard, TargetErrorKind, Verdict, VerifyReport};
 use crate::error::{Error, Result};
-use crate::fs::{self, File, LineFile};
+use crate::fs::{self, File, LineFile, Version};
 use crate::json;
 use crate::path::escape_path;
 use crate::time::Timestamp;
@@ -94,8 +94,7 @@ pub(super) struct Entry {
     pub(super) started: Timestamp,
     pub(super) verdict: Verdict,
     pub(super) is_missing: bool,
-    pub(super) length: Option<u64>,
-    pub(super) modified: Option<Timestamp>,
+    pub(super) version: Version,
     pub(super) manifest_digest: Option<String>,
     pub(super) shard_block_size: Option<u64>,
     /// Why the target is not valid, and the codes of its errors.
@@ -133,6 +132,7 @@ struct Stored {
     shard: Option<Shard>,
     length: Option<u64>,
     modified: Option<Timestamp>,
+    e_tag: Option<String>,
     manifest_digest: Option<String>,
     shard_block_size: Option<u64>,
     findings: Vec<StoredFinding>,
@@ -175,8 +175,7 @@ impl Stored {
             started: self.started,
             verdict: self.verdict,
             is_missing,
-            length: self.length,
-            modified: self.modified,
+            version: Version { length: self.length, modified: self.modified, e_tag: self.e_tag },
             manifest_digest: self.manifest_digest,
             shard_block_size: self.shard_block_size,
             reason,

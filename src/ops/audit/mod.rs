@@ -16,6 +16,7 @@ pub use self::plan::{AuditPlan, Budget, PlanOptions, PlannedPart, plan};
 use self::history::{History, OpenShards, TargetHistory};
 use super::verify::Verdict;
 use crate::error::Result;
+use crate::path::url::shown;
 use crate::time::Timestamp;
 
 /// Options for [`audit`].
@@ -178,7 +179,7 @@ pub fn audit(logs: &[impl AsRef<Path>], options: &AuditOptions) -> Result<AuditR
         targets: Vec::new(),
     };
     let wanted = options.targets.as_ref().map(|wanted| {
-        let names = wanted.iter().map(|target| target.to_string_lossy().into_owned());
+        let names = wanted.iter().map(|target| shown(target).into_owned());
         names.collect::<std::collections::BTreeSet<String>>()
     });
     let names: Vec<&str> = match &wanted {

@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::super::verify::Shard;
-use super::history::{GoodRun, History};
+use super::history::History;
 use super::log::CorruptLine;
 use crate::error::Result;
 use crate::file_kind::FileKind;
-use crate::fs;
+use crate::fs::{self, Version};
+use crate::path::url::{is_url, shown};
+use crate::pipeline;
 use crate::time::Timestamp;
 
 /// Options for [`plan`].
@@ -20,7 +22,7 @@ pub struct PlanOptions {
     /// Logs of earlier verifications.
     pub logs: Vec<PathBuf>,
     /// Skips archives that were verified without errors more recently than this, and whose size and modification time
-    /// are the same. Directories are not skipped: nothing shows that their files did not change.
+    /// (or entity tag, at a URL) are the same. Directories are not skipped: nothing shows that their files did not change.
     pub max_age: Option<Duration>,
     /// The part of the work to do. Targets without a result, or whose last result has errors, are first, then those
     /// that were verified longest ago.
@@ -86,7 +88,8 @@ pub fn plan(targets: Vec<PathBuf>, options: &PlanOptions) -> Result<AuditPlan> {
     for log in &options.logs {
         history.read(log, |line| plan.corrupt.push(line))?;
     }
-    let bytes: Vec<u64> = targets.iter().map(|target| size(target)).collect();
+    let looked = look_at(&targets, options)?;
+    let bytes: Vec<u64> = looked.iter().map(|(bytes, _)| *bytes).collect();
     let mine = options.shard.map_or(0..targets.len(), |shard| shard.of_items(&bytes));
     plan.elsewhere = (targets.len() - mine.len()) as u64;
     let total = bytes
@@ -95,18 +98,21 @@ pub fn plan(targets: Vec<PathBuf>, options: &PlanOptions) -> Result<AuditPlan> {
         .take(mine.len())
         .fold(0, |total: u64, bytes| total.saturating_add(*bytes));
     let now = options.now.unwrap_or_else(Timestamp::now);
-    let all = targets.into_iter().zip(bytes).skip(mine.start).take(mine.len());
+    let all = targets.into_iter().zip(looked).skip(mine.start).take(mine.len());
     // Each part with the time of its last verification without errors.
     let mut candidates: Vec<(Option<Timestamp>, PlannedPart)> = all
-        .flat_map(|(target, bytes)| parts(target, bytes, options))
-        .filter_map(|part| {
-            let known = history.get(&part.target.to_string_lossy());
+        .flat_map(|(target, (bytes, version))| {
+            parts(target, bytes, options).into_iter().map(move |part| (part, version.clone()))
+        })
+        .filter_map(|(part, version)| {
+            let known = history.get(&shown(&part.target));
             let good = known.and_then(|known| {
                 let of_all = || known.still_good(None).filter(|_| options.divide.is_some());
                 known.still_good(part.shard).or_else(of_all)
             });
             let is_recent = options.max_age.zip(good).is_some_and(|(max_age, good)| {
-                now.since(good.started) < max_age && is_unchanged(&part.target, good)
+                let version = || version.or_else(|| fs::version(&part.target).ok());
+                now.since(good.started) < max_age && version().is_some_and(|it| good.is_of(&it))
             });
             plan.recent += u64::from(is_recent);
             (!is_recent).then(|| (good.map(|good| good.started), part))
@@ -168,13 +174,25 @@ fn share_of(bytes: u64, percent: f64) -> u64 {
     u64::try_from(u128::from(bytes) * u128::from(thousandths) / 100_000).unwrap_or(u64::MAX)
 }
 
-/// Returns the size of an archive, or of all files in a directory; 0 for a target that cannot be accessed.
-fn size(target: &Path) -> u64 {
-    fs::file_len(target).unwrap_or_else(|| fs::size_below(target))
-}
-
-/// Returns whether the archive has the size and the time of an earlier verification.
-fn is_unchanged(target: &Path, good: GoodRun<'_>) -> bool {
-    let Ok(stamp) = fs::stamp(target) else { return false };
-    stamp.time().is_some_and(|modified| good.is_of(stamp.len(), modified))
+/// Returns the size of each archive, or of all files in each directory; 0 for a target that cannot be accessed. Also
+/// returns the versions of archives at URLs, which take one request each if the options need them.
+fn look_at(targets: &[PathBuf], options: &PlanOptions) -> Result<Vec<(u64, Option<Version>)>> {
+    /// Number of requests at once.
+    const REQUESTS: usize = 16;
+    let PlanOptions { shard, max_age, budget, divide, .. } = options;
+    let is_needed = shard.is_some() || max_age.is_some() || budget.is_some() || divide.is_some();
+    let is_remote = |target: &PathBuf| is_url(target);
+    let jobs = if is_needed && targets.iter().any(is_remote) { REQUESTS } else { 1 };
+    pipeline::share(
+        jobs,
+        targets,
+        || (),
+        |(): &mut (), target| {
+            if !is_url(target) {
+                return Ok((fs::file_len(target).unwrap_or_else(|| fs::size_below(target)), None));
+            }
+            let version = if is_needed { fs::version(target).ok() } else { None };
+            Ok((version.as_ref().and_then(|version| version.length).unwrap_or(0), version))
+        },
+    )
 }

@@ -13,8 +13,9 @@ use crate::archive::Container;
 use crate::digest::Digest;
 use crate::error::Error;
 use crate::finding::{self, Code, Finding, Severity, count_errors};
-use crate::fs;
+use crate::fs::{self, Version};
 use crate::pack::{self, Contents, Layout, MetadataCounts};
+use crate::path::url::without_secrets;
 use crate::time::Timestamp;
 
 /// The outcome for one target, its problems, and counts of its files. `verify --json` prints one for each target, and a
@@ -214,7 +215,7 @@ impl VerifyReport {
     /// Makes an empty report.
     pub(super) fn begin(target: &Path, options: &VerifyOptions, start: Start) -> Self {
         Self {
-            target: target.to_owned(),
+            target: without_secrets(target),
             started: start.time,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             host: fs::host_name(),

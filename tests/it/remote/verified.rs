@@ -94,3 +94,32 @@ fn commands_that_write_refuse_urls() {
         run(args).exits(2).says(&["URL"]);
     }
 }
+
+#[test]
+fn audits_of_urls_skip_the_version_that_was_verified() {
+    let place = TempDir::new().unwrap();
+    let log = place.path().join("audit.jsonl");
+    let log = log.to_str().unwrap();
+    let server = Server::of("exp.zip", experiment("exp.zip"));
+    let url = format!("{}?signature=secret", server.url("exp.zip"));
+    let verify = |url: &str| run(&["verify", url, "--log", log, "--max-age", "90d"]).exits(0);
+    verify(&url);
+    let line = fs::read_to_string(log).unwrap();
+    assert!(!line.contains("secret"), "{line}");
+    let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+    assert_eq!((&line["e_tag"], &line["target"]), (&"\"v1\"".into(), &server.url("exp.zip").into()));
+    assert_eq!(line["modified"], "2026-11-23T10:00:00Z");
+    server.requests();
+    // The version is asked for with one request.
+    verify(&url).says(&["1 verified recently"]);
+    assert_eq!(server.requests().len(), 1);
+    run(&["audit", log, "--max-age", "90d"]).exits(0);
+    // Another version is verified again.
+    let other = line.to_string().replace("\\\"v1\\\"", "\\\"v0\\\"");
+    fs::write(log, other + "\n").unwrap();
+    assert!(!verify(&url).err.contains("recently"));
+    assert_eq!(fs::read_to_string(log).unwrap().lines().count(), 2);
+    // A pack that is gone has a line, too.
+    run(&["verify", &server.url("gone.zip"), "--log", log]).exits(2);
+    run(&["audit", log]).exits(1).says(&["gone.zip: missing"]);
+}
