@@ -287,12 +287,21 @@ impl Archive {
         }
     }
 
+    /// Returns the bytes of a remote zip from the local header of a member to the next one, and its packed size, from the
+    /// directory. `None` for a name that is not found, and for other archives.
+    pub(crate) fn range_of(&self, name: &str) -> Result<Option<(Range<u64>, u64)>> {
+        match self {
+            Self::Zip(zip) if zip.file().is_remote() => zip.range_of(name),
+            _ => Ok(None),
+        }
+    }
+
     /// Announces that the whole content of a member will be read. A name that is not found is not announced.
     pub(crate) fn announce(&self, name: &str) -> Result<()> {
-        match self {
-            Self::Zip(zip) if zip.file().is_remote() => zip.announce(name),
-            _ => Ok(()),
+        if let Some((range, _)) = self.range_of(name)? {
+            self.announce_range(range);
         }
+        Ok(())
     }
 
     /// Returns whether all bytes of a remote archive are in memory.
@@ -304,10 +313,16 @@ impl Archive {
     /// Returns whether a member of a remote zip is in memory.
     #[cfg(feature = "inspect")]
     pub(crate) fn is_member_cached(&self, name: &str) -> Result<bool> {
-        match self {
-            Self::Zip(zip) => zip.is_member_cached(name),
-            Self::Directory(_) | Self::Tar(_) => Ok(false),
-        }
+        let (range, file) = (self.range_of(name)?, self.file());
+        Ok(range.zip(file).is_some_and(|((range, _), file)| file.is_cached(range)))
+    }
+
+    /// Reads ranges of a remote archive at once, so that later reads of them do not wait.
+    pub(crate) fn fetch(&self, mut ranges: Vec<Range<u64>>) -> Result<()> {
+        /// Maximum distance of ranges that are requested together.
+        const GAP: u64 = 16 * 1024;
+        ranges.sort_unstable_by_key(|range| range.start);
+        self.file().map_or(Ok(()), |file| file.fetch(&ranges, GAP))
     }
 
     /// Reads the beginnings of these members of a remote archive at once, so that later reads of them do not wait.

@@ -144,7 +144,6 @@ impl File {
     }
 
     /// Returns whether these bytes of a remote file are in memory.
-    #[cfg(feature = "inspect")]
     pub(crate) fn is_cached(&self, range: Range<u64>) -> bool {
         match &self.place {
             #[cfg(feature = "remote")]

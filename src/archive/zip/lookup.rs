@@ -71,25 +71,13 @@ impl ZipArchive {
         found.map(|found| check(self, name, &found)).transpose()
     }
 
-    /// Announces that the whole member `name` will be read, if there is one.
-    pub(in crate::archive) fn announce(&self, name: &str) -> Result<()> {
-        if let Some(range) = self.range_of(name)? {
-            self.file.announce(range);
-        }
-        Ok(())
-    }
-
-    /// Returns whether the member `name` of a remote zip is in memory.
-    #[cfg(feature = "inspect")]
-    pub(in crate::archive) fn is_member_cached(&self, name: &str) -> Result<bool> {
-        Ok(self.range_of(name)?.is_some_and(|range| self.file.is_cached(range)))
-    }
-
-    /// Returns the bytes from the local header of a member to the next one, if there is one.
-    fn range_of(&self, name: &str) -> Result<Option<Range<u64>>> {
+    /// Returns the bytes from the local header of the member `name` to the next one, and its packed size, if there is
+    /// such a member. The local header is not read.
+    pub(in crate::archive) fn range_of(&self, name: &str) -> Result<Option<(Range<u64>, u64)>> {
         let found = self.lookup.index(self)?.find(self, name)?;
-        let range = found.map(|found| found.record.local..found.next);
-        Ok(range.filter(|range| range.start < range.end))
+        let range =
+            found.map(|found| (found.record.local..found.next, found.record.facts.packed_size));
+        Ok(range.filter(|(range, _)| range.start < range.end))
     }
 
     /// Returns the length of the lines of the members before `name`, as [`Archive::lines_before`](super::super::Archive)

@@ -160,7 +160,6 @@ impl CachedObject {
     }
 
     /// Returns whether a range is in memory.
-    #[cfg(feature = "inspect")]
     pub(crate) fn is_cached(&self, range: Range<u64>) -> bool {
         let state = self.cache.lock();
         let mut at = range.start;

@@ -24,6 +24,9 @@ pub(super) struct CheckedReader {
 impl CheckedReader {
     pub(super) fn new(pack: &Pack, found: &Arc<FoundMember>, verify: bool) -> Result<Self> {
         pack.begin(&found.name, &found.member, None);
+        if verify {
+            pack.fetch_with_line(&found.member)?;
+        }
         let inner = pack.state.archive.read(&found.member)?;
         let expected = verify.then(|| pack.expected_digest(&found.member)).transpose()?;
         let hashed = |expected: ExpectedDigest| {

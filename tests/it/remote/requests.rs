@@ -132,7 +132,7 @@ fn a_slice_in_a_pack_of_many_arrays_takes_three_round_trips() {
     let requests = server.requests();
     assert!(requests.len() <= 3, "{requests:?}");
     // The whole array is compared with its line in the manifest.
-    takes(&server, &["get", &url, "a04000.ra"], 6);
+    takes(&server, &["get", &url, "a04000.ra"], 5);
     // Another array needs one more request at most.
     let all: ndarray::ArrayD<f32> = pack.array("a00000.ra").unwrap().slice(s![..]).unwrap();
     assert_eq!(all.len(), 10);

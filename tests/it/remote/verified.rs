@@ -107,7 +107,10 @@ fn audits_of_urls_skip_the_version_that_was_verified() {
     let text = fs::read_to_string(log).unwrap();
     assert!(!text.contains("secret"), "{text}");
     let line: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!((&line["e_tag"], &line["target"]), (&"\"v1\"".into(), &server.url("exp.zip").into()));
+    assert_eq!(
+        (&line["e_tag"], &line["target"]),
+        (&"\"v1\"".into(), &server.url("exp.zip").into())
+    );
     assert_eq!(line["modified"], "2026-11-23T10:00:00Z");
     server.requests();
     // The version is asked for with one request.
