@@ -44,24 +44,25 @@ impl ZipArchive {
 
     /// Returns the bytes of the directory.
     fn directory(&self) -> Result<&[u8]> {
+        /// Length of a directory that is requested at once. The parts of a longer one are requested while it is read.
+        const SHORT: u64 = 24 * 1024 * 1024;
+        /// Number of bytes before a remote directory that are requested with it: the end of the manifest, where its last
+        /// lines are checked.
+        const BEFORE: u64 = 16 * 1024;
         if let Some(directory) = self.directory.get() {
             return Ok(directory);
         }
         let length = usize::try_from(self.end.directory_len).map_err(|_| {
             Error::Unsupported("the directory of the zip does not fit into memory".to_owned())
         })?;
-        /// Length of a directory that is requested at once. The parts of a longer one are requested while it is read.
-        const SHORT: u64 = 24 * 1024 * 1024;
-        /// Number of bytes before a remote directory that are requested with it: the end of the manifest, where its last
-        /// lines are checked.
-        const BEFORE: u64 = 16 * 1024;
         // The end record follows the directory, so the file is at least this long.
         let mut directory = vec![0; length];
         let start = self.end.directory_offset;
         if self.end.directory_len > SHORT {
             self.file.announce(start..self.len);
         } else if !self.file.is_cached(start..self.len) {
-            self.file.fetch(&[start.saturating_sub(BEFORE)..self.len], 0)?;
+            let range = start.saturating_sub(BEFORE)..self.len;
+            self.file.fetch(std::slice::from_ref(&range), 0)?;
         }
         self.file.read_exact_at(&mut directory, self.end.directory_offset)?;
         Ok(self.directory.get_or_init(|| directory))
