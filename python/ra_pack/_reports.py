@@ -128,6 +128,8 @@ class VerifyReport:
         The size of the archive file in bytes; None for a directory.
     modified : str or None
         The modification time of the archive file; None for a directory.
+    e_tag : str or None
+        The entity tag of an archive at a URL.
     manifest_digest : str or None
         The SHA-256 of the manifest.
     container : str or None
@@ -173,6 +175,7 @@ class VerifyReport:
     shard_block_size: int | None = None
     length: int | None = None
     modified: str | None = None
+    e_tag: str | None = None
     manifest_digest: str | None = None
     container: str | None = None
     bag: dict[str, Any] | None = None

@@ -188,27 +188,50 @@ def test_a_cluster_reads_a_url(server: Server) -> None:
             assert float(large.a7.mean()) == 7
 
 
-def test_a_pack_in_a_bucket_is_read(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """An S3 client with a bucket called `bucket`, on a server on this machine."""
     moto = pytest.importorskip("moto.server")
     for name in list(os.environ):
         if name.startswith("AWS_") or name.lower().endswith("_proxy"):
             monkeypatch.delenv(name)
     s3 = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0)
     s3.start()
-    try:
-        host, port = s3.get_host_and_port()
-        endpoint = f"http://{host}:{port}"
-        monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
-        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
-        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-        import boto3
+    host, port = s3.get_host_and_port()
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    import boto3
 
-        client = boto3.client("s3", region_name="us-east-1")
-        client.create_bucket(Bucket="bucket")
-        client.upload_file(str(server.root / "exp.zip"), "bucket", "run 1/exp.zip")
-        pack = ra_pack.open("s3://bucket/run 1/exp.zip")
-        local = ra_pack.open(server.root / "exp.zip")
-        assert np.array_equal(pack["time"].read(), local["time"].read())
-        assert ra_pack.verify("s3://bucket/run 1/exp.zip").valid
-    finally:
-        s3.stop()
+    client = boto3.client("s3", region_name="us-east-1")
+    client.create_bucket(Bucket="bucket")
+    yield client
+    client.close()
+    s3.stop()
+
+
+def test_a_pack_in_a_bucket_is_read(server: Server, bucket: Any) -> None:
+    bucket.upload_file(str(server.root / "exp.zip"), "bucket", "run 1/exp.zip")
+    pack = ra_pack.open("s3://bucket/run 1/exp.zip")
+    local = ra_pack.open(server.root / "exp.zip")
+    assert np.array_equal(pack["time"].read(), local["time"].read())
+    assert ra_pack.verify("s3://bucket/run 1/exp.zip").valid
+
+
+def test_packs_in_a_bucket_are_audited_on_a_cluster(server: Server, bucket: Any, tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    content = (server.root / "exp.zip").read_bytes()
+    damaged = content[:9000] + bytes([content[9000] ^ 1]) + content[9001:]
+    for nth in range(20):
+        bucket.put_object(Bucket="bucket", Key=f"{nth}.zip", Body=damaged if nth == 7 else content)
+    targets = [f"s3://bucket/{nth}.zip" for nth in range(21)]
+    log = tmp_path / "audit.jsonl"
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
+        with distributed.Client(cluster) as client:
+            report = ra_pack.audit(targets, client, log=log)
+            assert report.counts == {"good": 19, "bad": 1, "missing": 1}
+            # The version in the bucket is compared with the one in the log.
+            bucket.put_object(Bucket="bucket", Key="7.zip", Body=content)
+            report = ra_pack.audit(targets, client, log=log, max_age="1d")
+            assert report.counts == {"good": 20, "missing": 1}
+    assert len(log.read_text().splitlines()) == 21 + 2
