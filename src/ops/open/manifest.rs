@@ -23,7 +23,7 @@ const SEARCHES: usize = 32;
 
 /// Size in bytes from which a manifest is searched and not read whole. It has some hundreds of lines; reading fewer
 /// costs as little.
-const LARGE: u64 = 64 * 1024;
+pub(super) const LARGE: u64 = 64 * 1024;
 
 /// The manifest of an open pack.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub(super) struct PackManifest {
 }
 
 /// Returns the name of a manifest and the length of a line in it without the name of the file.
-fn line_of(manifest: &str, algorithm: Algorithm) -> (&str, usize) {
+pub(super) fn line_of(manifest: &str, algorithm: Algorithm) -> (&str, usize) {
     (manifest, 2 * algorithm.digest_len() + 3)
 }
 
@@ -45,6 +45,11 @@ fn line_of(manifest: &str, algorithm: Algorithm) -> (&str, usize) {
 type ListedDigest = Result<Option<Digest>, ManifestFault>;
 
 impl PackManifest {
+    /// Returns whether all lines were read.
+    pub(super) fn is_indexed(&self) -> bool {
+        self.index.get().is_some()
+    }
+
     /// Finds the manifest to check single files against.
     pub(super) fn find(pack: &Pack) -> Result<Option<Self>> {
         for algorithm in BY_PREFERENCE {
@@ -105,36 +110,6 @@ impl PackManifest {
 }
 
 impl Pack {
-    /// Requests a member of a remote zip at once with the part of the manifest that probably lists it. These would be
-    /// several requests, one after the other.
-    pub(super) fn fetch_with_line(&self, member: &Member) -> Result<()> {
-        /// Number of bytes requested of a member. The rest of a longer one is requested while these are read.
-        const FIRST: u64 = 8 * 1024 * 1024;
-        /// Number of bytes that contain a local header.
-        const HEADER: u64 = 512;
-        let (archive, algorithm) = (&self.state.archive, Algorithm::Sha256);
-        let is_indexed = || {
-            let manifest = self.state.manifest.get().and_then(Option::as_ref);
-            manifest.is_some_and(|manifest| manifest.index.get().is_some())
-        };
-        if !archive.is_remote() || is_indexed() {
-            return Ok(());
-        }
-        let name = pack::manifest_name(algorithm);
-        let Some((range, len)) = archive.range_of(&name)? else { return Ok(()) };
-        let content = member.start()..member.start().saturating_add(member.packed_size.min(FIRST));
-        let mut ranges = vec![content];
-        if len < LARGE {
-            ranges.push(range);
-        } else if let Some(guess) = archive.lines_before(&member.name, line_of(&name, algorithm))? {
-            // The content ends where the next member begins.
-            let start = range.end.saturating_sub(len);
-            ranges.push(range.start..range.end.min(range.start + HEADER));
-            ranges.extend(ranges_near(len, guess).map(|near| near.start + start..near.end + start));
-        }
-        archive.fetch(ranges)
-    }
-
     /// Returns the manifest, which is searched once.
     pub(super) fn manifest(&self) -> Result<Option<&PackManifest>> {
         if let Some(manifest) = self.state.manifest.get() {

@@ -4,7 +4,7 @@ use super::Pack;
 use crate::archive::{Member, MemberKind};
 use crate::error::{Error, Result};
 use crate::ndl;
-use crate::pack::{self, ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, Placement};
+use crate::pack::{self, ARRAY_EXTENSION, Placement};
 
 impl Pack {
     /// Returns the name of the file that `name` means: `name` itself; else `name` with `.ra`; else the only file whose
@@ -31,17 +31,6 @@ impl Pack {
             Err(Error::IsDirectory { .. }) => self.meant(name, true),
             found => found.map(|_| name.to_owned()),
         }
-    }
-
-    /// Requests the beginning of a remote array and its description at once, before they are read one after the other.
-    pub(super) fn fetch_start(&self, name: &str) -> Result<()> {
-        if !self.is_remote() {
-            return Ok(());
-        }
-        let stem = name.strip_suffix(&format!(".{ARRAY_EXTENSION}")).unwrap_or(name);
-        let extensions = DESCRIPTION_EXTENSIONS.iter().copied().chain([ARRAY_EXTENSION]);
-        let names: Vec<_> = extensions.map(|extension| format!("{stem}.{extension}")).collect();
-        self.state.archive.fetch_starts(&names)
     }
 
     fn meant(&self, name: &str, is_directory: bool) -> Result<String> {

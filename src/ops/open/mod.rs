@@ -9,6 +9,7 @@ mod bytes;
 mod lone;
 mod manifest;
 mod missing;
+mod remote;
 mod stream;
 
 use std::borrow::Cow;
@@ -214,79 +215,6 @@ impl Pack {
         Ok(Self::searching(Archive::open_file(file)?))
     }
 
-    /// Opens the archive at a URL: `https`, `http`, `s3`, `gs`, `az` or `abfs`. [`Pack::open`] also accepts URLs.
-    /// [`remote::configure`](crate::remote::configure) sets the options.
-    ///
-    /// A whole array is checked against the manifest. Nothing checks the bytes of a slice. If the object changes while
-    /// the pack is open, reads return [`Error::Changed`].
-    ///
-    /// ```no_run
-    /// use ra_pack::Pack;
-    ///
-    /// let pack = Pack::open_url("s3://bucket/exp.zip")?;
-    /// let temperature = pack.array("run1/temperature.ra")?.read::<f32>()?;
-    /// # Ok::<(), ra_pack::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`Pack::open`], and [`Error::Io`] if the server does not give the bytes.
-    #[cfg(feature = "remote")]
-    pub fn open_url(url: &str) -> Result<Self> {
-        if !crate::path::url::is_url(url.as_ref()) {
-            return Err(Error::Unsupported(format!(
-                "`{}` is not a URL of https, http, s3, gs, az or abfs",
-                crate::path::escape(url)
-            )));
-        }
-        Self::open(crate::fs::remote::name(url))
-    }
-
-    /// Opens an archive in an object store of the program. Messages call it by its `path` in the store.
-    ///
-    /// ```
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// use std::sync::Arc;
-    ///
-    /// use ra_pack::Pack;
-    /// use ra_pack::remote::object_store::{ObjectStore, memory::InMemory};
-    ///
-    /// # let directory = tempfile::tempdir()?;
-    /// # let zip = directory.path().join("mooring.zip");
-    /// # ra_pack::create("examples/experiment", &zip, &Default::default())?;
-    /// # let store = Arc::new(InMemory::new());
-    /// # let content = std::fs::read(&zip)?.into();
-    /// # let path = "mooring.zip".into();
-    /// # futures_lite(async { ra_pack::remote::object_store::ObjectStoreExt::put(&*store, &path, content).await })?;
-    /// let pack = Pack::open_store(store, "mooring.zip")?;
-    /// assert_eq!(pack.arrays()?.len(), 10);
-    /// # Ok(())
-    /// # }
-    /// # fn futures_lite<T>(future: impl Future<Output = T>) -> T {
-    /// #     let mut future = std::pin::pin!(future);
-    /// #     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-    /// #     loop {
-    /// #         if let std::task::Poll::Ready(value) = future.as_mut().poll(&mut context) { return value; }
-    /// #     }
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`Pack::open_url`].
-    #[cfg(feature = "remote")]
-    pub fn open_store(store: Arc<dyn object_store::ObjectStore>, path: &str) -> Result<Self> {
-        let progress = Progress::default();
-        let object = crate::fs::remote::open_store(store, path, &progress);
-        let object = object.map_err(Error::io("open", path))?;
-        Ok(Self::searching(Archive::open_file(File::of_object(object, path.into()))?))
-    }
-
-    /// Announces that a whole member will be read, so that a remote one needs one request.
-    pub(in crate::ops) fn announce(&self, name: &str) -> Result<()> {
-        self.state.archive.announce(name)
-    }
-
     /// Makes a pack of an open archive with a known placement.
     pub(super) fn of_archive(archive: Archive, placement: Placement) -> Self {
         Self::new(archive, OnceLock::from(placement))
@@ -371,11 +299,6 @@ impl Pack {
     /// Returns the kind of the container.
     pub fn container(&self) -> Container {
         self.state.archive.container()
-    }
-
-    /// Returns whether the archive is at a URL or in an object store, so that reads may wait for a server.
-    pub fn is_remote(&self) -> bool {
-        self.state.archive.is_remote()
     }
 
     /// Returns the size of the archive file in bytes; `None` for a directory.
