@@ -158,6 +158,32 @@ def test_names_dims_coordinates_and_attributes_are_those_of_the_descriptions(tmp
     assert (variable["array"], variable["shape"], variable["order"]) == ("run1/t", (2, 3), "C")
 
 
+def test_coordinates_in_the_description_of_the_pack_are_those_of_the_nearest_group(tmp_path):
+    source = tmp_path / "source"
+    rawarray.write(source, "run1/heat", sample("<f4", (2, 3)), dims=["run", "depth"])
+    rawarray.write(source, "heat", sample("<f4", (2, 4)), dims=["run", "span"])
+    depth = "    depth: {size: 3, type: float32, value: [1.5, 2.5, 4.5], attributes: {units: m}}\n"
+    (source / "manifest.yaml").write_text(
+        "/:\n  dimcoords:\n    run: {size: 2, type: int16, value: [3, 4]}\n    span: {size: 4, type: int8}\n"
+        "/run1:\n  dimcoords:\n    run: {size: 2, type: int16, value: [7, 8]}\n" + depth
+    )
+    ra_pack.create(source, tmp_path / "pack.zip")
+    with ra_pack.PackWriter(tmp_path / "rewritten.zip") as writer:  # the description that this program writes
+        writer.add("time", np.arange(2.0), dims=["time"])
+        writer.add("a", np.zeros((2, 3)), dims=["time", "x"])
+    for path in [source, tmp_path / "pack.zip"]:
+        pack = ra_pack.open(path)
+        coords = pack["run1/heat"].coords
+        assert list(coords) == ["run", "depth"]
+        np.testing.assert_array_equal(coords["run"], np.array([7, 8], "i2"), strict=True)
+        np.testing.assert_array_equal(coords["depth"], np.array([1.5, 2.5, 4.5], "f4"), strict=True)
+        # A length alone is no coordinate.
+        assert list(pack["heat"].coords) == ["run"] and pack["heat"].dims == ("run", "span")
+        np.testing.assert_array_equal(pack["heat"].coords["run"], np.array([3, 4], "i2"), strict=True)
+    array = ra_pack.open(tmp_path / "rewritten.zip")["a"]
+    assert array.dims == ("time", "x") and array.coords["time"].name == "time" and len(array.coords) == 1
+
+
 def test_a_pack_is_a_mapping(source):
     pack = ra_pack.open(source)
     names = [f"{order}/{name_of(dtype)}" for order in "CF" for dtype in NUMBERS]

@@ -11,7 +11,7 @@ mod missing;
 mod stream;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read as _, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -32,6 +32,7 @@ use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{File, FileMap, ReadAt};
 use crate::manifest::BlockList;
+use crate::ndl::Ndarray;
 use crate::pack::{
     self, ARRAY_EXTENSION, BAG_DECLARATION, Content, Contents, DESCRIPTION_EXTENSIONS,
     DescriptionFacts, Inspector, Layout, PACK_DOCUMENT, Placement,
@@ -94,6 +95,8 @@ struct PackState {
     last_block: LastBlock,
     /// The description of the pack, which may describe any number of arrays.
     document: OnceLock<Option<Arc<DescriptionFacts>>>,
+    /// The coordinates in this description, by path.
+    dimcoords: OnceLock<BTreeMap<String, Ndarray>>,
     /// Members of an archive by the names that were given for them. Members of a directory are not kept because it may
     /// change.
     found: RwLock<HashMap<Arc<str>, Arc<FoundMember>>>,
@@ -101,8 +104,20 @@ struct PackState {
 
 impl PackState {
     fn new(archive: Archive, placement: OnceLock<Placement>) -> Self {
-        let (lone, map, manifest, block_list, last_block, document, found) = Default::default();
-        Self { archive, lone, map, placement, manifest, block_list, last_block, document, found }
+        let (lone, map, manifest, block_list, last_block) = Default::default();
+        let (document, dimcoords, found) = Default::default();
+        Self {
+            archive,
+            lone,
+            map,
+            placement,
+            manifest,
+            block_list,
+            last_block,
+            document,
+            dimcoords,
+            found,
+        }
     }
 }
 
@@ -492,6 +507,15 @@ impl Pack {
             Content::Array(_) | Content::Other => None,
         };
         Ok(self.state.document.get_or_init(|| document).clone())
+    }
+
+    /// Returns the coordinates in the description of the pack by path, which are read once.
+    fn dimcoords(&self) -> Result<&BTreeMap<String, Ndarray>> {
+        if let Some(found) = self.state.dimcoords.get() {
+            return Ok(found);
+        }
+        let found = self.document()?.map(|facts| facts.dimcoords()).unwrap_or_default();
+        Ok(self.state.dimcoords.get_or_init(|| found))
     }
 
     /// Reads the header or the description of a member.
