@@ -158,6 +158,33 @@ def test_names_dims_coordinates_and_attributes_are_those_of_the_descriptions(tmp
     assert (variable["array"], variable["shape"], variable["order"]) == ("run1/t", (2, 3), "C")
 
 
+def test_arrays_whose_descriptions_differ_only_in_the_name_are_apart(tmp_path):
+    with ra_pack.PackWriter(tmp_path / "pack.zip") as writer:
+        for nth in range(600):
+            writer.add(f"g/a{nth}", np.full(3, nth, "u2"), attrs={"units": "m" if nth % 3 else "K", "run": nth // 2})
+    pack = ra_pack.open(tmp_path / "pack.zip")
+    for nth in [*range(600), 0, 1, 599]:
+        array = pack[f"g/a{nth}"]
+        assert array.attrs == {"units": "m" if nth % 3 else "K", "run": nth // 2}
+        array.attrs["units"] = "changed"
+        np.testing.assert_array_equal(array.read(), np.full(3, nth, "u2"), strict=True)
+
+
+def test_a_long_array_is_checked_while_it_is_read(tmp_path):
+    values = np.arange(3 << 20, dtype="f4").reshape(3, -1)
+    ra_pack.write(tmp_path / "pack.zip", {"a": values, "b": values[:2]})
+    np.testing.assert_array_equal(ra_pack.open(tmp_path / "pack.zip")["a"].read(), values, strict=True)
+    content = (tmp_path / "pack.zip").read_bytes()
+    for place, code in [(20, "ARC006"), (values.nbytes - 1, "ARC006")]:
+        damaged = bytearray(content)
+        damaged[content.index(values.tobytes()) + place] ^= 1
+        (tmp_path / "damaged.zip").write_bytes(damaged)
+        with pytest.raises(ra_pack.Damaged) as error:
+            ra_pack.open(tmp_path / "damaged.zip")["a"].read()
+        assert [finding.code for finding in error.value.findings] == [code]
+        assert ra_pack.open(tmp_path / "damaged.zip")["b"].read().shape == (2, 1 << 20)
+
+
 def test_coordinates_in_the_description_of_the_pack_are_those_of_the_nearest_group(tmp_path):
     source = tmp_path / "source"
     rawarray.write(source, "run1/heat", sample("<f4", (2, 3)), dims=["run", "depth"])

@@ -97,6 +97,8 @@ struct PackState {
     document: OnceLock<Option<Arc<DescriptionFacts>>>,
     /// The coordinates in this description, by path.
     dimcoords: OnceLock<BTreeMap<String, Ndarray>>,
+    /// Arrays in plain descriptions, by the text without the name.
+    described: RwLock<HashMap<Arc<str>, Arc<Ndarray>>>,
     /// Members of an archive by the names that were given for them. Members of a directory are not kept because it may
     /// change.
     found: RwLock<HashMap<Arc<str>, Arc<FoundMember>>>,
@@ -105,7 +107,7 @@ struct PackState {
 impl PackState {
     fn new(archive: Archive, placement: OnceLock<Placement>) -> Self {
         let (lone, map, manifest, block_list, last_block) = Default::default();
-        let (document, dimcoords, found) = Default::default();
+        let (document, dimcoords, described, found) = Default::default();
         Self {
             archive,
             lone,
@@ -116,6 +118,7 @@ impl PackState {
             last_block,
             document,
             dimcoords,
+            described,
             found,
         }
     }
@@ -136,9 +139,20 @@ struct FoundMember {
 /// Maximum number of members in [`PackState::found`], about 300 bytes each. When there are more, all are dropped.
 const MOST_FOUND: usize = 1 << 15;
 
+/// Maximum number of texts in [`PackState::described`]. When there are more, all are dropped.
+const MOST_DESCRIBED: usize = 256;
+/// Maximum length in bytes of such a text. Longer ones are parsed each time.
+const LONGEST_DESCRIBED: usize = 4096;
+
 /// Number of arrays that a thread takes at a time: enough for their costs to average out, and few enough for the last
 /// ones to be shared and for an error to stop the other threads soon.
 const MOST: usize = 16;
+
+/// Returns whether a separate thread for hashing saves time.
+fn is_worth_a_thread(bytes: u64) -> bool {
+    const LEAST: u64 = 4 * 1024 * 1024;
+    bytes >= LEAST && pipeline::default_jobs() > 1
+}
 
 /// The action in the error of a copy whose output, with a name that is not known here, cannot be written.
 pub(super) const WRITE_COPY: &str = "write a copy of";
@@ -443,8 +457,6 @@ impl Pack {
         algorithm: Algorithm,
         out: &mut dyn Write,
     ) -> Result<(u64, Digest)> {
-        /// Size in bytes from which a separate thread for hashing saves time.
-        const WORTH_A_THREAD: u64 = 4 * 1024 * 1024;
         self.begin(name, member, None);
         let mut reader = self.state.archive.read(member)?;
         let mut written = 0;
@@ -453,8 +465,7 @@ impl Pack {
             written += block.len() as u64;
             Ok(())
         };
-        let is_worth_a_thread = member.size >= WORTH_A_THREAD && pipeline::default_jobs() > 1;
-        let hashing = if is_worth_a_thread { Hashing::Beside } else { Hashing::Here };
+        let hashing = if is_worth_a_thread(member.size) { Hashing::Beside } else { Hashing::Here };
         match copy(&mut reader, &[algorithm], hashing, sink) {
             Ok(digests) => Ok((written, digests.made_by(algorithm))),
             Err(Fault::Sink(error)) => Err(error),
@@ -507,6 +518,27 @@ impl Pack {
             Content::Array(_) | Content::Other => None,
         };
         Ok(self.state.document.get_or_init(|| document).clone())
+    }
+
+    /// Returns the array in a plain description. Often thousands of them differ only in the name, and parsing one takes
+    /// longer than reading a small array.
+    fn plain_description(&self, facts: &DescriptionFacts) -> Option<Ndarray> {
+        let (name, body) = facts.name_and_body()?;
+        let known = self.state.described.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(body) {
+            return Some(Ndarray { name: name.to_owned(), ..(**known).clone() });
+        }
+        drop(known);
+        let (_, entity) = facts.document()?.entities().next()?;
+        let ndarray = entity.array();
+        if body.len() <= LONGEST_DESCRIBED {
+            let mut known = self.state.described.write().unwrap_or_else(PoisonError::into_inner);
+            if known.len() >= MOST_DESCRIBED {
+                known.clear();
+            }
+            known.insert(Arc::clone(body), Arc::new(ndarray.clone()));
+        }
+        Some(ndarray.clone())
     }
 
     /// Returns the coordinates in the description of the pack by path, which are read once.
