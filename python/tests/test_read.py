@@ -204,7 +204,7 @@ def test_coordinates_in_the_description_of_the_pack_are_those_of_the_nearest_gro
         assert list(coords) == ["run", "depth"]
         np.testing.assert_array_equal(coords["run"], np.array([7, 8], "i2"), strict=True)
         np.testing.assert_array_equal(coords["depth"], np.array([1.5, 2.5, 4.5], "f4"), strict=True)
-        # A length alone is no coordinate.
+        # This description gives a length, and no values.
         assert list(pack["heat"].coords) == ["run"] and pack["heat"].dims == ("run", "span")
         np.testing.assert_array_equal(pack["heat"].coords["run"], np.array([3, 4], "i2"), strict=True)
     array = ra_pack.open(tmp_path / "rewritten.zip")["a"]
