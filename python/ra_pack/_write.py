@@ -245,13 +245,14 @@ def _blocks(array: Any) -> Iterator[np.ndarray[Any, Any]]:
     """Computes a Dask array in the parts that its chunks have along the first dimension."""
     start = 0
     for length in array.chunks[0]:
-        yield np.asarray(array[start : start + length])
+        yield np.asanyarray(array[start : start + length])
         start += length
 
 
 def _encode_array(where: str, data: Any) -> tuple[Any, dict[str, Any]]:
     """Returns an array of a type that packs have, and the attributes that explain it."""
-    if getattr(data, "chunks", None) and data.dtype.kind in "biufcSV":
+    is_masked = isinstance(data, np.ma.MaskedArray)  # the writer refuses it
+    if is_masked or getattr(data, "chunks", None) and data.dtype.kind in "biufcSV":
         return data, {}
     array = np.asarray(data)
     if array.dtype.kind in "OTU":

@@ -127,9 +127,7 @@ class PackWriter:
         Unsupported
             If a description cannot express the dtype or an attribute.
         """
-        values = np.asanyarray(array)
-        if isinstance(values, np.ma.MaskedArray):
-            raise Mismatch(f"`{name}` is a masked array; use `filled()` and `fill_value`")
+        values = _unmasked(name, array)
         dtype = values.dtype
         if dtype.byteorder != "|" and (not dtype.isnative or not _LITTLE) or dtype.fields is not None:
             values = values.astype(dtype.newbyteorder("<"), order="K", copy=False)
@@ -198,7 +196,7 @@ class PackWriter:
         def checked() -> Iterator[NDArray[Any]]:
             rows = 0
             for block in blocks:
-                values = np.asarray(block, kind, order="C")
+                values = np.asarray(_unmasked(name, block), kind, order="C")
                 rows += len(values) if values.ndim else 0
                 if values.shape[1:] != lengths[1:] or values.ndim == 0 or rows > lengths[0]:
                     raise Mismatch(f"`{name}`: the blocks do not fit the shape {lengths}, found {values.shape}")
@@ -277,6 +275,14 @@ class PackWriter:
 
 
 _LITTLE = np.little_endian
+
+
+def _unmasked(name: str, array: ArrayLike) -> NDArray[Any]:
+    """Return the array. A masked array is an error, because its mask would be lost."""
+    values = np.asanyarray(array)
+    if isinstance(values, np.ma.MaskedArray):
+        raise Mismatch(f"`{name}` is a masked array; use `filled()` and `fill_value`")
+    return values
 
 
 def _header(dtype: "np.dtype[Any]", is_column: bool, shape: tuple[int, ...]) -> bytes:

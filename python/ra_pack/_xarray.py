@@ -108,7 +108,9 @@ class GroupStore(AbstractDataStore):
         return {name: self._variable(source) for name, source in self.group.variables.items()}
 
     def _variable(self, source: Source) -> xr.Variable:
-        encoding: dict[str, Any] = {"dtype": source.dtype}
+        # xarray writes text with this dtype to any format, in the width that it then has.
+        dtype = np.dtype("S1") if source.dtype.kind == "S" else source.dtype
+        encoding: dict[str, Any] = {"dtype": dtype}
         if source.values is not None:
             return xr.Variable(source.dims, source.values, source.attrs, encoding)
         chunks = source.shape if self.verify else source.chunks

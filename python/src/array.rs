@@ -184,9 +184,8 @@ impl Array {
         if self.facts(py)?.shape.is_empty() {
             return Ok(PyTuple::empty(py));
         }
-        let axes = self.run(py, 0, PackedArray::axes)?;
-        let names = axes.into_iter().enumerate();
-        let names = names.map(|(nth, axis)| axis.name.unwrap_or_else(|| format!("dim_{nth}")));
+        let names = self.run(py, 0, PackedArray::dimension_names)?.into_iter().enumerate();
+        let names = names.map(|(nth, name)| name.unwrap_or_else(|| format!("dim_{nth}")));
         let dims = PyTuple::new(py, names.collect::<Vec<_>>())?;
         Ok(self.dims.get_or_init(py, || dims.unbind()).bind(py).clone())
     }

@@ -158,6 +158,59 @@ def test_names_dims_coordinates_and_attributes_are_those_of_the_descriptions(tmp
     assert (variable["array"], variable["shape"], variable["order"]) == ("run1/t", (2, 3), "C")
 
 
+def test_arrays_whose_descriptions_differ_only_in_the_name_are_apart(tmp_path):
+    with ra_pack.PackWriter(tmp_path / "pack.zip") as writer:
+        for nth in range(600):
+            writer.add(f"g/a{nth}", np.full(3, nth, "u2"), attrs={"units": "m" if nth % 3 else "K", "run": nth // 2})
+    pack = ra_pack.open(tmp_path / "pack.zip")
+    for nth in [*range(600), 0, 1, 599]:
+        array = pack[f"g/a{nth}"]
+        assert array.attrs == {"units": "m" if nth % 3 else "K", "run": nth // 2}
+        array.attrs["units"] = "changed"
+        np.testing.assert_array_equal(array.read(), np.full(3, nth, "u2"), strict=True)
+
+
+def test_a_long_array_is_checked_while_it_is_read(tmp_path):
+    values = np.arange(3 << 20, dtype="f4").reshape(3, -1)
+    ra_pack.write(tmp_path / "pack.zip", {"a": values, "b": values[:2]})
+    np.testing.assert_array_equal(ra_pack.open(tmp_path / "pack.zip")["a"].read(), values, strict=True)
+    content = (tmp_path / "pack.zip").read_bytes()
+    for place, code in [(20, "ARC006"), (values.nbytes - 1, "ARC006")]:
+        damaged = bytearray(content)
+        damaged[content.index(values.tobytes()) + place] ^= 1
+        (tmp_path / "damaged.zip").write_bytes(damaged)
+        with pytest.raises(ra_pack.Damaged) as error:
+            ra_pack.open(tmp_path / "damaged.zip")["a"].read()
+        assert [finding.code for finding in error.value.findings] == [code]
+        assert ra_pack.open(tmp_path / "damaged.zip")["b"].read().shape == (2, 1 << 20)
+
+
+def test_coordinates_in_the_description_of_the_pack_are_those_of_the_nearest_group(tmp_path):
+    source = tmp_path / "source"
+    rawarray.write(source, "run1/heat", sample("<f4", (2, 3)), dims=["run", "depth"])
+    rawarray.write(source, "heat", sample("<f4", (2, 4)), dims=["run", "span"])
+    depth = "    depth: {size: 3, type: float32, value: [1.5, 2.5, 4.5], attributes: {units: m}}\n"
+    (source / "manifest.yaml").write_text(
+        "/:\n  dimcoords:\n    run: {size: 2, type: int16, value: [3, 4]}\n    span: {size: 4, type: int8}\n"
+        "/run1:\n  dimcoords:\n    run: {size: 2, type: int16, value: [7, 8]}\n" + depth
+    )
+    ra_pack.create(source, tmp_path / "pack.zip")
+    with ra_pack.PackWriter(tmp_path / "rewritten.zip") as writer:  # the description that this program writes
+        writer.add("time", np.arange(2.0), dims=["time"])
+        writer.add("a", np.zeros((2, 3)), dims=["time", "x"])
+    for path in [source, tmp_path / "pack.zip"]:
+        pack = ra_pack.open(path)
+        coords = pack["run1/heat"].coords
+        assert list(coords) == ["run", "depth"]
+        np.testing.assert_array_equal(coords["run"], np.array([7, 8], "i2"), strict=True)
+        np.testing.assert_array_equal(coords["depth"], np.array([1.5, 2.5, 4.5], "f4"), strict=True)
+        # This description gives a length, and no values.
+        assert list(pack["heat"].coords) == ["run"] and pack["heat"].dims == ("run", "span")
+        np.testing.assert_array_equal(pack["heat"].coords["run"], np.array([3, 4], "i2"), strict=True)
+    array = ra_pack.open(tmp_path / "rewritten.zip")["a"]
+    assert array.dims == ("time", "x") and array.coords["time"].name == "time" and len(array.coords) == 1
+
+
 def test_a_pack_is_a_mapping(source):
     pack = ra_pack.open(source)
     names = [f"{order}/{name_of(dtype)}" for order in "CF" for dtype in NUMBERS]

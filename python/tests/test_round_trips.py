@@ -106,6 +106,18 @@ def test_a_netcdf_file_comes_back_with_its_encodings(tmp_path: Path) -> None:
         assert np.array_equal(ra_pack.open(tmp_path / "a.zip")["sst"].read(), raw.sst.values)
 
 
+@pytest.mark.parametrize("engine", ["netcdf4", "scipy"])
+def test_a_pack_with_text_can_be_written_as_netcdf(tmp_path: Path, engine: Any) -> None:
+    ds = xr.Dataset({"name": ("station", ["Bø", "Ålesund"]), "code": ("station", np.array([b"a", b"bc"]))})
+    ra_pack.write(tmp_path / "a.zip", ds)
+    with xr.open_dataset(tmp_path / "a.zip", engine="ra-pack") as found:
+        longer = found.assign(name=found.name.copy(data=np.array(["Bøøøøøøøø", "Å"], object)))
+        longer.to_netcdf(tmp_path / "a.nc", engine=engine)
+        with xr.open_dataset(tmp_path / "a.nc", engine=engine) as back:
+            assert back.name.values.tolist() == ["Bøøøøøøøø", "Å"]
+            assert back.code.values.tolist() == [b"a", b"bc"]
+
+
 def test_a_netcdf_file_that_is_not_decoded_comes_back(tmp_path: Path) -> None:
     write_netcdf(tmp_path / "a.nc")
     with xr.open_dataset(tmp_path / "a.nc", decode_cf=False) as expected:

@@ -89,6 +89,7 @@ def test_an_npz_file_is_written_array_by_array(tmp_path: Path) -> None:
         ({"good": np.arange(3), "run/bad": np.array([1, "a", None], object)}, {}, "run/bad"),
         ({"bad": np.array([{}])}, {}, "bad"),
         ({"text": np.array(["a\0"], object)}, {}, "text"),
+        ({"masked": np.ma.masked_array([1, 2], [True, False])}, {}, "masked"),
         ({"a": np.arange(3)}, {"attrs": {"flag": True}}, "flag"),
         ({"a": np.arange(3)}, {"attrs": {"none": None}}, "none"),
         ({"a": np.arange(3), 7: np.arange(3)}, {}, "7"),

@@ -1,5 +1,6 @@
 //! Copies and hashes data from a reader to a sink.
 
+use std::cell::RefCell;
 use std::convert::Infallible;
 use std::io::{self, BufRead, BufReader, Read as _, Take};
 use std::iter;
@@ -37,8 +38,10 @@ pub(crate) fn copy<'a>(
     }
     let hashers = Mutex::new(hashers);
     let mut failed = None;
+    // The system clears the memory of new blocks, which takes as long as reading them.
+    let spare = RefCell::new(Vec::new());
     let blocks = iter::from_fn(|| {
-        let mut block = vec![0; BLOCK];
+        let mut block = spare.borrow_mut().pop().unwrap_or_else(|| vec![0; BLOCK]);
         let passed = read_full(content, &mut block).map_err(Fault::Source).and_then(|count| {
             sink(block.split_at(count).0).map_err(Fault::Sink)?;
             Ok(count)
@@ -54,10 +57,14 @@ pub(crate) fn copy<'a>(
     let update = |(): &mut (), (block, count): (Vec<u8>, usize)| {
         let mut hashers = hashers.lock().unwrap_or_else(PoisonError::into_inner);
         hashers.update(block.split_at(count).0);
-        Ok::<_, Infallible>(())
+        Ok::<_, Infallible>(block)
+    };
+    let keep = |block| {
+        spare.borrow_mut().push(block);
+        Ok(())
     };
     // One worker hashes the blocks in order.
-    let Ok(()) = pipeline::ordered(1, blocks, || (), update, |()| Ok(()));
+    let Ok(()) = pipeline::ordered(1, blocks, || (), update, keep);
     match failed {
         Some(fault) => Err(fault),
         None => Ok(hashers.into_inner().unwrap_or_else(PoisonError::into_inner).finish()),

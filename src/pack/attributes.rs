@@ -1,4 +1,5 @@
 //! Attributes of a pack and its groups: where they are stated, and how they become part of the document of the pack.
+//! Coordinates of the document are read in the same way: without its arrays.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use super::coordinates::group_in_pack;
 use super::document::HEAD;
 use super::{DescriptionFacts, PACK_DOCUMENT};
 use crate::finding::{Code, Finding, Severity};
-use crate::ndl::{self, Attribute, Document, Form, Group, Refusal};
+use crate::ndl::{self, Attribute, Document, Form, Group, Ndarray, Refusal};
 
 /// The first line of a document that states attributes of the pack.
 pub(super) const STATED: &str = "# The maker of this pack stated attributes or dimensions here.\n";
@@ -30,22 +31,26 @@ pub(super) fn written_part(text: &str) -> Option<&str> {
 
 /// Returns the attributes of the pack from a document that states some, as far as ra-pack wrote it.
 pub(super) fn stated_attributes(text: &str) -> Option<Vec<Attribute>> {
-    let groups = attributes_of(text.strip_prefix(STATED)?.strip_prefix(HEAD)?)?;
+    let groups = groups_with(ATTRIBUTES, text.strip_prefix(STATED)?.strip_prefix(HEAD)?)?;
     Some(groups.into_iter().find(|group| group.path == "/")?.attributes)
 }
 
-/// Returns the groups of a canonical text that have attributes, without their other content. The arrays, which may be
+/// The first line of the attributes of a group.
+const ATTRIBUTES: &str = "  attributes:\n";
+/// The first line of the coordinates of a group.
+const DIMCOORDS: &str = "  dimcoords:\n";
+
+/// Returns the groups of a canonical text that have this part, without their other content. The arrays, which may be
 /// many, are not read.
-fn attributes_of(written: &str) -> Option<Vec<Group>> {
-    const ATTRIBUTES: &str = "  attributes:\n";
-    /// Most bytes of attributes that are read in this way.
+fn groups_with(part: &str, written: &str) -> Option<Vec<Group>> {
+    /// Most bytes of such parts that are read in this way.
     const MOST: usize = 1 << 20;
     let (mut kept, mut group, mut is_kept) = (String::new(), "", false);
     for line in written.split_inclusive('\n') {
         match line {
             // An empty line inside a text of several lines.
             "\n" => kept.push_str(if is_kept { line } else { "" }),
-            ATTRIBUTES => {
+            _ if line == part => {
                 is_kept = true;
                 kept.push_str(group);
                 kept.push_str(line);
@@ -62,7 +67,7 @@ fn attributes_of(written: &str) -> Option<Vec<Group>> {
     if kept.is_empty() {
         return Some(Vec::new());
     }
-    // For longer attributes, parsing the document limits the memory.
+    // For longer parts, parsing the document limits the memory.
     if kept.len() > MOST {
         return None;
     }
@@ -72,7 +77,7 @@ fn attributes_of(written: &str) -> Option<Vec<Group>> {
 impl DescriptionFacts {
     /// Returns the groups of the document that have attributes, without their other content.
     pub(crate) fn attributes(&self) -> Vec<Group> {
-        let of_written = || attributes_of(written_part(self.text())?);
+        let of_written = || groups_with(ATTRIBUTES, written_part(self.text())?);
         let of_document = || {
             let groups = self.document().into_iter().flat_map(|document| &document.groups);
             let groups = groups.filter(|group| !group.attributes.is_empty());
@@ -83,6 +88,19 @@ impl DescriptionFacts {
             groups.map(only).collect()
         };
         of_written().unwrap_or_else(of_document)
+    }
+
+    /// Returns the coordinates of the document by path.
+    pub(crate) fn dimcoords(&self) -> BTreeMap<String, Ndarray> {
+        let of = |group: &Group| {
+            let path = |one: &Ndarray| ndl::entity_path(&group.path, &one.name);
+            group.dimcoords.iter().map(|one| (path(one), one.clone())).collect::<Vec<_>>()
+        };
+        let written = written_part(self.text()).and_then(|text| groups_with(DIMCOORDS, text));
+        if let Some(groups) = written {
+            return groups.iter().flat_map(of).collect();
+        }
+        self.document().iter().flat_map(|document| &document.groups).flat_map(of).collect()
     }
 }
 
@@ -231,6 +249,19 @@ mod tests {
         assert_eq!((&*c.path, &*c.attributes[0].name), ("/c", "n"));
         assert_eq!(stated_attributes(&text), None);
         assert_eq!(stated_attributes(&format!("{STATED}{text}")).unwrap(), root.attributes);
+    }
+
+    #[test]
+    fn coordinates_are_equal_with_and_without_reading_the_arrays() {
+        let depth = "  dimcoords:\n    depth:\n      size: 2\n      type: float32\n      value: [5.0, 20.0]\n";
+        let array = "  ndarrays:\n    a:\n      shape: [\"depth\"]\n      type: int8\n";
+        let written = format!("{HEAD}/:\n{array}/b:\n{depth}{array}");
+        let text = facts(&written);
+        let quickly = text.dimcoords();
+        assert!(!text.is_parsed());
+        assert_eq!(facts(&format!("# mine\n{written}")).dimcoords(), quickly);
+        assert_eq!(quickly.keys().collect::<Vec<_>>(), ["/b/depth"]);
+        assert!(quickly["/b/depth"].value.is_some());
     }
 
     #[test]

@@ -169,7 +169,12 @@ impl DescriptionFacts {
 
     /// Returns the text of a plain description without its name.
     pub(super) fn body(&self) -> Option<&str> {
-        self.plain.as_ref().map(|plain| &*plain.body)
+        Some(self.name_and_body()?.1)
+    }
+
+    /// Returns the name of the array in a plain description, and the text without it.
+    pub(crate) fn name_and_body(&self) -> Option<(&str, &Arc<str>)> {
+        self.plain.as_ref().map(|plain| (&*plain.name, &plain.body))
     }
 
     /// Returns whether it describes one array and nothing that others could refer to.

@@ -195,6 +195,12 @@ def with_virtualizarr(refs, root, arrays):
         kept = {name: array for name, array in inside.items() if name not in skipped}
         COUNTS["VirtualiZarr"] += len(kept)
         check_dataset(dataset, kept, f"VirtualiZarr: /{group}")
+        if {"counts", "huge"} <= set(kept):
+            masked = xr.open_zarr(
+                store, consolidated=False, zarr_format=3, chunks=None, decode_times=False
+            )
+            assert np.isnan(masked["counts"].values[0, 0]), masked["counts"].values
+            assert masked["huge"].encoding["_FillValue"] == 2**64 - 1
         with virtualizarr.open_virtual_dataset(
             refs.as_uri(), registry=registry, parser=parser, loadable_variables=[]
         ) as virtual:

@@ -170,6 +170,9 @@ impl PackedArray {
     /// [`Error::Damaged`] if the description is not valid, and [`Error::Io`] if it cannot be read.
     pub fn description(&self) -> Result<Option<Ndarray>> {
         let (path, contents) = self.contents()?;
+        if let Some(facts) = contents.plain_facts(&path) {
+            return Ok(self.pack.plain_description(facts));
+        }
         let mut findings = Vec::new();
         let ndarray = contents
             .description(&path, &mut findings)

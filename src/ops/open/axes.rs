@@ -3,7 +3,7 @@
 use super::{Pack, PackedArray};
 use crate::error::{Error, Result};
 use crate::ndl::{Extent, Ndarray, Order};
-use crate::pack::{self, ARRAY_EXTENSION, Entity};
+use crate::pack::{self, ARRAY_EXTENSION, Described, Entity};
 use crate::path::MemberPath;
 
 /// One dimension of an array: its name, length and coordinates.
@@ -29,23 +29,29 @@ pub struct Coordinate {
     pub description: Option<Ndarray>,
 }
 
+impl Coordinate {
+    /// Returns the coordinate with the values of a description, if it may have this length.
+    fn stated(dimcoord: &Ndarray, extent: u64) -> Option<Self> {
+        let fits = dimcoord.known_size().is_none_or(|size| size == extent);
+        fits.then(|| Self { member: None, description: Some(dimcoord.clone()) })
+    }
+}
+
 impl Pack {
-    /// Returns the first of `paths` that is an array of this length.
-    fn coordinate(&self, paths: &[String], extent: u64) -> Result<Option<Coordinate>> {
-        for path in paths {
-            let member = format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/'));
-            let is_there = MemberPath::new(&*member).is_ok()
-                && self.find_placed(|placement| placement.place_payload(&member))?.is_some();
-            if !is_there {
-                continue;
-            }
-            let array = self.array(&member)?;
-            if array.header()?.dims() == [extent] {
-                let description = array.description()?;
-                return Ok(Some(Coordinate { member: Some(member), description }));
-            }
+    /// Returns the array at a path of the pack as a coordinate, if it has this length.
+    fn coordinate(&self, path: &str, extent: u64) -> Result<Option<Coordinate>> {
+        let member = format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/'));
+        let is_there = MemberPath::new(&*member).is_ok()
+            && self.find_placed(|placement| placement.place_payload(&member))?.is_some();
+        if !is_there {
+            return Ok(None);
         }
-        Ok(None)
+        let array = self.array(&member)?;
+        if array.header()?.dims() != [extent] {
+            return Ok(None);
+        }
+        let description = array.description()?;
+        Ok(Some(Coordinate { member: Some(member), description }))
     }
 }
 
@@ -53,12 +59,50 @@ impl PackedArray {
     /// Returns the dimensions in the order of the indices.
     ///
     /// Coordinates are searched as in [`validate`](crate::validate()): in the same document, then in the same group of
-    /// the pack and the groups above it. A coordinate whose length differs from that of the dimension is left out.
+    /// the pack and the groups above it, as arrays and in the description of the pack. A coordinate whose length differs from that of the dimension is left out.
     ///
     /// # Errors
     ///
     /// [`Error::Damaged`], [`Error::Array`] or [`Error::Io`] if the array or a description cannot be read.
     pub fn axes(&self) -> Result<Vec<Axis>> {
+        let pack = self.pack();
+        self.axes_with(|described, name, extent| {
+            if let Some((group, dimcoord)) = described.resolve_coord(name) {
+                let group = pack::group_in_pack(described.member, &group.path);
+                let path = pack::entity_path(&group, &dimcoord.name);
+                let found = pack.coordinate(&path, extent)?;
+                return Ok(found.or_else(|| Coordinate::stated(dimcoord, extent)));
+            }
+            for path in pack::candidates(&described.home(), name) {
+                let mut found = pack.coordinate(&path, extent)?;
+                if found.is_none() {
+                    let dimcoord = pack.dimcoords()?.get(&path);
+                    found = dimcoord.and_then(|dimcoord| Coordinate::stated(dimcoord, extent));
+                }
+                if found.is_some() {
+                    return Ok(found);
+                }
+            }
+            Ok(None)
+        })
+    }
+
+    /// Returns the names of the dimensions in the order of the indices, without searching their coordinates.
+    ///
+    /// # Errors
+    ///
+    /// As [`axes`](Self::axes).
+    pub fn dimension_names(&self) -> Result<Vec<Option<String>>> {
+        let axes = self.axes_with(|_, _, _| Ok(None))?;
+        Ok(axes.into_iter().map(|axis| axis.name).collect())
+    }
+
+    /// Returns the dimensions in the order of the indices, with the coordinates that `find` returns for the name of a
+    /// dimension in the description and its length.
+    fn axes_with(
+        &self,
+        find: impl Fn(&Described<'_>, &str, u64) -> Result<Option<Coordinate>>,
+    ) -> Result<Vec<Axis>> {
         let header = self.header()?;
         let (path, contents) = self.contents()?;
         let Some(described) = contents.description(&path, &mut Vec::new()) else {
@@ -76,26 +120,12 @@ impl PackedArray {
             }
         };
         let axis = |(nth, extent): (usize, u64)| {
-            let mut axis = Axis { name: None, extent, coordinate: None };
-            let Some(Extent::Coord(name)) = ndarray.shape.get(nth) else { return Ok(axis) };
-            axis.name = name.rsplit('/').next().map(str::to_owned);
-            let stated = described.resolve_coord(name);
-            let candidates = match stated {
-                Some((group, dimcoord)) => {
-                    let group = pack::group_in_pack(described.member, &group.path);
-                    vec![pack::entity_path(&group, &dimcoord.name)]
-                }
-                None => pack::candidates(&described.home(), name),
+            let Some(Extent::Coord(name)) = ndarray.shape.get(nth) else {
+                return Ok(Axis { name: None, extent, coordinate: None });
             };
-            axis.coordinate = self.pack().coordinate(&candidates, extent)?;
-            if axis.coordinate.is_none()
-                && let Some((_, dimcoord)) = stated
-                && dimcoord.known_size().is_none_or(|size| size == extent)
-            {
-                let description = Some(dimcoord.clone());
-                axis.coordinate = Some(Coordinate { member: None, description });
-            }
-            Ok(axis)
+            let coordinate = find(&described, name, extent)?;
+            let name = name.rsplit('/').next().map(str::to_owned);
+            Ok(Axis { name, extent, coordinate })
         };
         let mut found = shape.into_iter().enumerate().map(axis).collect::<Result<Vec<_>>>()?;
         // The axes are in the order of the shape here.

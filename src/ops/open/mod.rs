@@ -13,7 +13,7 @@ mod remote;
 mod stream;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read as _, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -34,6 +34,7 @@ use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{File, FileMap, ReadAt};
 use crate::manifest::BlockList;
+use crate::ndl::Ndarray;
 use crate::pack::{
     self, ARRAY_EXTENSION, BAG_DECLARATION, Content, Contents, DESCRIPTION_EXTENSIONS,
     DescriptionFacts, Inspector, Layout, PACK_DOCUMENT, Placement,
@@ -96,6 +97,10 @@ struct PackState {
     last_block: LastBlock,
     /// The description of the pack, which may describe any number of arrays.
     document: OnceLock<Option<Arc<DescriptionFacts>>>,
+    /// The coordinates in this description, by path.
+    dimcoords: OnceLock<BTreeMap<String, Ndarray>>,
+    /// Arrays in plain descriptions, by the text without the name.
+    described: RwLock<HashMap<Arc<str>, Arc<Ndarray>>>,
     /// Members of an archive by the names that were given for them. Members of a directory are not kept because it may
     /// change.
     found: RwLock<HashMap<Arc<str>, Arc<FoundMember>>>,
@@ -103,8 +108,21 @@ struct PackState {
 
 impl PackState {
     fn new(archive: Archive, placement: OnceLock<Placement>) -> Self {
-        let (lone, map, manifest, block_list, last_block, document, found) = Default::default();
-        Self { archive, lone, map, placement, manifest, block_list, last_block, document, found }
+        let (lone, map, manifest, block_list, last_block) = Default::default();
+        let (document, dimcoords, described, found) = Default::default();
+        Self {
+            archive,
+            lone,
+            map,
+            placement,
+            manifest,
+            block_list,
+            last_block,
+            document,
+            dimcoords,
+            described,
+            found,
+        }
     }
 }
 
@@ -123,9 +141,20 @@ struct FoundMember {
 /// Maximum number of members in [`PackState::found`], about 300 bytes each. When there are more, all are dropped.
 const MOST_FOUND: usize = 1 << 15;
 
+/// Maximum number of texts in [`PackState::described`]. When there are more, all are dropped.
+const MOST_DESCRIBED: usize = 256;
+/// Maximum length in bytes of such a text. Longer ones are parsed each time.
+const LONGEST_DESCRIBED: usize = 4096;
+
 /// Number of arrays that a thread takes at a time: enough for their costs to average out, and few enough for the last
 /// ones to be shared and for an error to stop the other threads soon.
 const MOST: usize = 16;
+
+/// Returns whether a separate thread for hashing saves time.
+fn is_worth_a_thread(bytes: u64) -> bool {
+    const LEAST: u64 = 4 * 1024 * 1024;
+    bytes >= LEAST && pipeline::default_jobs() > 1
+}
 
 /// The action in the error of a copy whose output, with a name that is not known here, cannot be written.
 pub(super) const WRITE_COPY: &str = "write a copy of";
@@ -431,8 +460,6 @@ impl Pack {
         algorithm: Algorithm,
         out: &mut dyn Write,
     ) -> Result<(u64, Digest)> {
-        /// Size in bytes from which a separate thread for hashing saves time.
-        const WORTH_A_THREAD: u64 = 4 * 1024 * 1024;
         self.begin(name, member, None);
         let mut reader = self.state.archive.read(member)?;
         let mut written = 0;
@@ -441,8 +468,7 @@ impl Pack {
             written += block.len() as u64;
             Ok(())
         };
-        let is_worth_a_thread = member.size >= WORTH_A_THREAD && pipeline::default_jobs() > 1;
-        let hashing = if is_worth_a_thread { Hashing::Beside } else { Hashing::Here };
+        let hashing = if is_worth_a_thread(member.size) { Hashing::Beside } else { Hashing::Here };
         match copy(&mut reader, &[algorithm], hashing, sink) {
             Ok(digests) => Ok((written, digests.made_by(algorithm))),
             Err(Fault::Sink(error)) => Err(error),
@@ -495,6 +521,36 @@ impl Pack {
             Content::Array(_) | Content::Other => None,
         };
         Ok(self.state.document.get_or_init(|| document).clone())
+    }
+
+    /// Returns the array in a plain description. Often thousands of them differ only in the name, and parsing one takes
+    /// longer than reading a small array.
+    fn plain_description(&self, facts: &DescriptionFacts) -> Option<Ndarray> {
+        let (name, body) = facts.name_and_body()?;
+        let known = self.state.described.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(body) {
+            return Some(Ndarray { name: name.to_owned(), ..(**known).clone() });
+        }
+        drop(known);
+        let (_, entity) = facts.document()?.entities().next()?;
+        let ndarray = entity.array();
+        if body.len() <= LONGEST_DESCRIBED {
+            let mut known = self.state.described.write().unwrap_or_else(PoisonError::into_inner);
+            if known.len() >= MOST_DESCRIBED {
+                known.clear();
+            }
+            known.insert(Arc::clone(body), Arc::new(ndarray.clone()));
+        }
+        Some(ndarray.clone())
+    }
+
+    /// Returns the coordinates in the description of the pack by path, which are read once.
+    fn dimcoords(&self) -> Result<&BTreeMap<String, Ndarray>> {
+        if let Some(found) = self.state.dimcoords.get() {
+            return Ok(found);
+        }
+        let found = self.document()?.map(|facts| facts.dimcoords()).unwrap_or_default();
+        Ok(self.state.dimcoords.get_or_init(|| found))
     }
 
     /// Reads the header or the description of a member.

@@ -1,15 +1,17 @@
 //! Streams of files and of elements in bounded memory, checked at their end.
 
-use std::fmt;
+use std::convert::Infallible;
 use std::io::{self, BufReader, Read};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::{fmt, iter};
 
 use super::array::PackedArray;
 use super::manifest::ExpectedDigest;
-use super::{FoundMember, Pack};
+use super::{FoundMember, Pack, is_worth_a_thread};
 use crate::archive::MemberReader;
 use crate::digest::Hasher;
 use crate::error::{Error, Result};
+use crate::pipeline;
 use crate::ra::{Decoder, Element, Encoding, Header, ReadError};
 
 /// A reader of a file that hashes what it reads and compares the digest with the manifest.
@@ -58,6 +60,33 @@ impl Read for CheckedReader {
             hasher.update(out.split_at(count).0);
         }
         Ok(count)
+    }
+
+    fn read_exact(&mut self, out: &mut [u8]) -> io::Result<()> {
+        /// Bytes that are read and then hashed.
+        const PIECE: usize = 1 << 20;
+        let inner = &mut self.inner;
+        let Some((_, hasher)) = &mut self.listing else { return inner.read_exact(out) };
+        if !is_worth_a_thread(out.len() as u64) {
+            return out.chunks_mut(PIECE).try_for_each(|piece| {
+                inner.read_exact(piece)?;
+                hasher.update(piece);
+                Ok(())
+            });
+        }
+        let (hasher, mut pieces, mut read) = (Mutex::new(hasher), out.chunks_mut(PIECE), Ok(()));
+        let pieces = iter::from_fn(|| {
+            let piece = pieces.next()?;
+            read = inner.read_exact(piece);
+            read.is_ok().then_some(&*piece)
+        });
+        let update = |(): &mut (), piece: &[u8]| {
+            hasher.lock().unwrap_or_else(PoisonError::into_inner).update(piece);
+            Ok::<_, Infallible>(())
+        };
+        // One worker hashes the pieces in order.
+        let Ok(()) = pipeline::ordered(1, pieces, || (), update, |()| Ok(()));
+        read
     }
 }
 

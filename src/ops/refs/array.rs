@@ -16,7 +16,7 @@ use crate::ra::{DecodeError, Encoding};
 /// The attribute with the names of the dimensions.
 const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 
-/// The attribute with the fill value. In Zarr, the metadata of an array has it.
+/// The attribute with the fill value. In Zarr 2, the metadata of an array has it.
 const FILL_VALUE: &str = "_FillValue";
 
 /// Most dimensions of an array in NumPy.
@@ -129,7 +129,11 @@ impl<'a> ZarrArray<'a> {
         let mut notes = Vec::new();
         let fill_value = fill_value(array, description, scalar, &mut notes);
         let mut attributes = attributes(&array.attributes, &mut notes);
-        attributes.remove(FILL_VALUE);
+        // Programs that convert the metadata to Zarr 3, such as VirtualiZarr, find missing integers by this attribute.
+        // They refuse floats in it.
+        if fill_value.is_i64() || fill_value.is_u64() {
+            attributes.insert(FILL_VALUE.to_owned(), fill_value.clone());
+        }
         add_flags(&description.datatype, &dtype, &mut attributes);
         let dimensions = names.of_array(group, array.name, &shape, &dimensions);
         attributes.insert(DIMENSIONS.to_owned(), json!(dimensions));
