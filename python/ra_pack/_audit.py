@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Path = str | os.PathLike[str]
 
-#: Bytes of a task with several targets. Hashing them takes 0.05 s to 0.3 s; the scheduler needs 0.008 s for a task.
+#: Bytes of a task with several targets. Hashing them takes 0.05 s to 0.3 s, and the task 0.003 s.
 SMALLEST_BATCH = 64 << 20
 LARGEST_BATCH = 256 << 20
 

@@ -6,6 +6,7 @@ import collections
 import contextlib
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -196,7 +197,7 @@ def test_a_killed_worker_costs_a_repetition(tmp_path, client, monkeypatch):
     found = []
 
     def kill():
-        in_time(log, 20)
+        in_time(log, random.randrange(1, 50))
         os.kill(min(before.values()), signal.SIGKILL)
         found.append(len(Path(log).read_bytes().splitlines()))
 
@@ -204,7 +205,7 @@ def test_a_killed_worker_costs_a_repetition(tmp_path, client, monkeypatch):
     thread.start()
     report = ra_pack.audit([*targets, str(tmp_path / "none.zip")], client, log=log)
     thread.join()
-    assert 20 <= found[0] < 95, "the worker was killed on the way"
+    assert found[0] < 95, "the worker was killed on the way"
     assert report.counts == {"bad": 1, "missing": 1, "good": 99}
     assert set(names(log).values()) == {1} and len(names(log)) == 101
     assert report.corrupt_lines == 0
@@ -287,12 +288,12 @@ PROGRAM = """
 import os, pathlib, sys, threading, time, signal
 import ra_pack
 from ra_pack import _audit
-directory, log, number = pathlib.Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+directory, log, number, least = pathlib.Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[5])
 targets = sorted(map(str, directory.glob("p*.zip")))
 _audit.SMALLEST_BATCH = _audit.LARGEST_BATCH = 10_000_000
 
 def stop():
-    while not os.path.exists(log) or open(log, "rb").read().count(b"\\n") < 20:
+    while not os.path.exists(log) or open(log, "rb").read().count(b"\\n") < least:
         time.sleep(0.002)
     os.kill(os.getpid(), number)
 
@@ -318,12 +319,13 @@ if __name__ == "__main__":
 def test_the_next_run_continues_one_that_was_ended(tmp_path, kind, number):
     targets, log = store(tmp_path, 100, SLOW), tmp_path / "log"
     (tmp_path / "program.py").write_text(textwrap.dedent(PROGRAM))
-    command = [sys.executable, tmp_path / "program.py", tmp_path, log, str(int(number)), kind]
+    least = random.randrange(1, 50)
+    command = [sys.executable, tmp_path / "program.py", tmp_path, log, str(int(number)), kind, str(least)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
     expected = (-signal.SIGKILL, "") if number == signal.SIGKILL else (0, "interrupted\n")
     assert (done.returncode, done.stdout) == expected, done.stderr
     before = ra_pack.audit_report([log])
-    assert set(before.counts) == {"good"} and 20 <= before.lines < 100
+    assert set(before.counts) == {"good"} and least <= before.lines < 100
     assert set(names(log).values()) == {1}
     report = ra_pack.audit(targets, log=log, max_age="1d")
     assert report.counts == {"good": 100} and report.corrupt_lines == 0
@@ -340,7 +342,7 @@ def test_a_log_on_a_full_disk_ends_the_run(tmp_path, kind):
     program = PROGRAM.replace("threading.Thread(target=stop, daemon=True).start()", limit)
     program = program.replace("KeyboardInterrupt", "OSError as error").replace('"interrupted"', "error")
     (tmp_path / "program.py").write_text(program)
-    command = [sys.executable, tmp_path / "program.py", tmp_path, log, "0", kind]
+    command = [sys.executable, tmp_path / "program.py", tmp_path, log, "0", kind, "0"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
     assert done.returncode == 0 and done.stdout.startswith(f"cannot write `{log}`: "), done.stderr
     report = ra_pack.audit_report([log])
