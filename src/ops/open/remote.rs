@@ -7,7 +7,6 @@ use super::Pack;
 use super::manifest::{LARGE, PackManifest, line_of};
 #[cfg(feature = "remote")]
 use crate::archive::Archive;
-use crate::archive::Member;
 use crate::digest::Algorithm;
 #[cfg(feature = "remote")]
 use crate::error::Error;
@@ -88,9 +87,17 @@ impl Pack {
         Ok(Self::searching(Archive::open_file(File::of_object(object, path.into()))?))
     }
 
-    /// Announces that a whole member will be read, so that a remote one needs one request.
+    /// Announces that a whole member will be read and compared with the manifest, so that a remote one needs few requests.
+    /// A name that is not found is not announced.
     pub(in crate::ops) fn announce(&self, name: &str) -> Result<()> {
-        self.state.archive.announce(name)
+        let array = format!("{name}.{ARRAY_EXTENSION}");
+        for name in [name, &array] {
+            if self.state.archive.range_of(name)?.is_some() {
+                self.state.archive.announce(name)?;
+                return self.fetch_with_line(name);
+            }
+        }
+        Ok(())
     }
 
     /// Returns whether the archive is at a URL or in an object store, so that reads may wait for a server.
@@ -111,7 +118,7 @@ impl Pack {
 
     /// Requests a member of a remote zip at once with the part of the manifest that probably lists it. These would be
     /// several requests, one after the other.
-    pub(super) fn fetch_with_line(&self, member: &Member) -> Result<()> {
+    pub(super) fn fetch_with_line(&self, member: &str) -> Result<()> {
         /// Number of bytes requested of a member. The rest of a longer one is requested while these are read.
         const FIRST: u64 = 8 * 1024 * 1024;
         /// Number of bytes that contain a local header.
@@ -125,12 +132,13 @@ impl Pack {
             return Ok(());
         }
         let name = pack::manifest_name(algorithm);
+        let Some((content, _)) = archive.range_of(member)? else { return Ok(()) };
         let Some((range, len)) = archive.range_of(&name)? else { return Ok(()) };
-        let content = member.start()..member.start().saturating_add(member.packed_size.min(FIRST));
-        let mut ranges = vec![content];
+        let end = content.end.min(content.start.saturating_add(FIRST));
+        let mut ranges = Vec::from([content.start..end]);
         if len < LARGE {
             ranges.push(range);
-        } else if let Some(guess) = archive.lines_before(&member.name, line_of(&name, algorithm))? {
+        } else if let Some(guess) = archive.lines_before(member, line_of(&name, algorithm))? {
             // The content ends where the next member begins.
             let start = range.end.saturating_sub(len);
             ranges.push(range.start..range.end.min(range.start + HEADER));

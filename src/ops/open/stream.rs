@@ -27,7 +27,7 @@ impl CheckedReader {
     pub(super) fn new(pack: &Pack, found: &Arc<FoundMember>, verify: bool) -> Result<Self> {
         pack.begin(&found.name, &found.member, None);
         if verify {
-            pack.fetch_with_line(&found.member)?;
+            pack.fetch_with_line(&found.member.name)?;
         }
         let inner = pack.state.archive.read(&found.member)?;
         let expected = verify.then(|| pack.expected_digest(&found.member)).transpose()?;
