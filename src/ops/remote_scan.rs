@@ -16,6 +16,10 @@ use crate::ra::Header;
 /// Smallest size of an archive, relative to the description of the pack, from which reading the description takes less
 /// than reading all headers.
 const LESS: u64 = 4;
+/// Length in bytes up to which the description of a pack with small members is read.
+const SHORT: u64 = 2 * 1024 * 1024;
+/// Average size in bytes of members whose headers are received one by one.
+const APART: u64 = 16 * 1024;
 /// Number of headers that are requested at once.
 const AT_ONCE: usize = 64;
 
@@ -52,7 +56,10 @@ impl PackScan {
         let Some(document) = scan.members.iter().find(|member| *member.name == *name) else {
             return Ok(None);
         };
-        let is_less = document.packed_size.saturating_mul(LESS) <= archive.bytes_to_read();
+        let (len, count) = (archive.bytes_to_read(), scan.members.len() as u64);
+        // The headers of small members are received together, and a long document takes more memory than they do.
+        let is_short = document.size <= SHORT || len / count >= APART;
+        let is_less = is_short && document.packed_size.saturating_mul(LESS) <= len;
         if archive.is_cached() || !(is_less || archive.is_member_cached(&name)?) {
             return Ok(None);
         }

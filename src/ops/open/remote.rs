@@ -135,7 +135,7 @@ impl Pack {
         let Some((content, _)) = archive.range_of(member)? else { return Ok(()) };
         let Some((range, len)) = archive.range_of(&name)? else { return Ok(()) };
         let end = content.end.min(content.start.saturating_add(FIRST));
-        let mut ranges = Vec::from([content.start..end]);
+        let mut ranges: Vec<_> = std::iter::once(content.start..end).collect();
         if len < LARGE {
             ranges.push(range);
         } else if let Some(guess) = archive.lines_before(member, line_of(&name, algorithm))? {
