@@ -1,6 +1,6 @@
 """Measures remote packs with other readers of zips on a web server of this machine.
 
-    python3 benches/remote.py target/release/ra-pack [--members 50000]
+    python3 benches/remote.py target/release/ra-pack [--members 100000]
 
 It needs NumPy, fsspec, aiohttp and remotezip. Requests and bytes are counted by the server. The time of ra-pack
 includes the start of its process; that of the Python libraries does not include their import. Prints Markdown tables.
@@ -180,7 +180,7 @@ READERS = {
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("ra_pack")
-    parser.add_argument("--members", type=int, default=50_000)
+    parser.add_argument("--members", type=int, default=100_000)
     options = parser.parse_args()
     ra_pack = str(pathlib.Path(options.ra_pack).resolve())
     with tempfile.TemporaryDirectory() as directory:
