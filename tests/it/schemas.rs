@@ -11,6 +11,7 @@ use tempfile::TempDir;
 
 use crate::experiment::{Element, Experiment, FLOAT32, UINT8, ra_pack, raw_array};
 use crate::page::{Block, blocks, read};
+use crate::remote::server::Server;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -343,6 +344,10 @@ fn every_result_on_the_sample_is_described_key_by_key() {
     let mut command = ra_pack();
     outputs.check("ndl", 0, command.arg("describe").arg(sample.join("time.ra")));
 
+    let server = Server::of("plain.zip", fs::read(home.path().join("plain.zip")).unwrap());
+    let mut remote = ra_pack();
+    remote.env("no_proxy", "127.0.0.1").arg("verify").arg(server.url("plain.zip"));
+    outputs.check("verify", 0, &mut remote);
     faulty(home.path(), &mut outputs);
     block_digests(home.path(), &mut outputs);
     two_arrays(&mut outputs);
