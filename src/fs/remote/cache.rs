@@ -18,13 +18,13 @@ use crate::progress::Progress;
 const NEAR: u64 = 64 * 1024;
 /// Maximum number of bytes per request of a range that is read from its beginning to its end. Longer ranges are requested
 /// in parts.
-const PART: u64 = 4 * 1024 * 1024;
+const PART: u64 = 8 * 1024 * 1024;
 /// Maximum number of bytes per request of a range that is needed as a whole, such as a directory.
 const LONGEST: u64 = 16 * 1024 * 1024;
 /// Maximum number of bytes in memory: cached, and being received.
 const KEPT: u64 = 32 * 1024 * 1024;
 /// Number of parts that are requested ahead of a reader.
-const AHEAD: u64 = 3;
+const AHEAD: u64 = 1;
 /// Maximum number of requests at once.
 const AT_ONCE: usize = 8;
 /// Number of announced ranges that are remembered.

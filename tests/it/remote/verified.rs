@@ -23,7 +23,7 @@ fn verify_reads_each_byte_once_in_large_parts() {
     let requests = server.requests();
     let ranges = requests.iter().map(|request| request.range(len).unwrap());
     let bytes: usize = ranges.map(|(first, end)| end - first).sum();
-    // The last 256 KiB are read first, and the parts are up to 4 MiB.
+    // The last 256 KiB are read first, and the parts are up to 8 MiB.
     assert!(bytes <= len + len / 20, "{bytes} of {len}");
     assert!(requests.len() <= 12, "{} requests", requests.len());
 }
