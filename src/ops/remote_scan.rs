@@ -20,6 +20,8 @@ const LESS: u64 = 4;
 const SHORT: u64 = 2 * 1024 * 1024;
 /// Average size in bytes of members whose headers are received one by one.
 const APART: u64 = 16 * 1024;
+/// Number of bytes that contain the headers of a member. More would be read for nothing.
+const START: u64 = 4 * 1024;
 /// Number of headers that are requested at once.
 const AT_ONCE: usize = 64;
 
@@ -82,8 +84,12 @@ impl PackScan {
             });
         }
         for arrays in arrays.chunks(AT_ONCE) {
-            let names: Vec<_> = arrays.iter().map(|(_, member)| member.name.to_string()).collect();
-            archive.fetch_starts(&names)?;
+            let mut starts = Vec::new();
+            for (_, member) in arrays {
+                let range = archive.range_of(&member.name)?.map(|(range, _)| range);
+                starts.extend(range.map(|it| it.start..it.end.min(it.start + START)));
+            }
+            archive.fetch(starts)?;
             for (path, member) in arrays {
                 match read_header(archive, member)? {
                     Some(header) => add(&mut scan.contents, path, header, &interner),

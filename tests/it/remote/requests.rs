@@ -92,6 +92,26 @@ fn other_commands_take_few_requests() {
 }
 
 #[test]
+fn only_headers_are_read_of_types_that_the_description_leaves_open() {
+    let place = TempDir::new().unwrap();
+    let archive = place.path().join("x.zip");
+    let mut pack = PackWriter::create(&archive, WriteOptions::default()).unwrap();
+    let values = ndarray::Array1::from_elem(20_000, num_complex::Complex::new(1_f32, 2.0));
+    for name in ["a", "b", "c", "d", "e"] {
+        pack.array(name, &values).dims(["x"]).write().unwrap();
+    }
+    pack.finish().unwrap();
+    let content = fs::read(&archive).unwrap();
+    let server = Server::of("x.zip", content.clone());
+    let listed = run(&["list", &server.url("x.zip")]).exits(0).out;
+    assert_eq!(listed, run(&["list", archive.to_str().unwrap()]).exits(0).out);
+    let requests = server.requests();
+    let ranges = requests.iter().skip(1).map(|request| request.range(content.len()).unwrap());
+    let bytes: usize = ranges.map(|(first, end)| end - first).sum();
+    assert!(bytes <= 5 * 4096, "{bytes} bytes of headers");
+}
+
+#[test]
 fn a_slice_is_proved_by_its_blocks_only() {
     let place = TempDir::new().unwrap();
     let archive = place.path().join("x.zip");
