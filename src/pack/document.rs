@@ -14,21 +14,27 @@ use crate::ndl::{
 use crate::path::MemberPath;
 use crate::ra::{Encoding, Header};
 
-/// The comment above the document, for readers who no longer have any software for the format.
-// words: packs contain this text, and are recognized by it.
+/// The comment above the document, for readers who no longer have any software for the format. Its first line identifies
+/// a generated document.
 pub(super) const HEAD: &str = "\
 # This file describes every array of this pack, in the Ndarray Data Language 0.6.1, which is YAML.
-# The array NAME of group /a/b is the file a/b/NAME.ra.
+# Pack format 1.0. Specification: docs/spec (pack.md, rawarray.md, ndl.md) in the source code of ra-pack.
+# The array NAME of group /a/b is the file a/b/NAME.ra; in a bag (next to bagit.txt), data/a/b/NAME.ra.
 #
-# A .ra file (RawArray) is a row of little-endian unsigned 64-bit integers and then the data:
-#   magic (the letters \"rawarray\"), flags, eltype, elbyte, size, ndims, dims[0] ... dims[ndims-1].
+# A .ra file (RawArray) is a header and then the data. The header is the letters \"rawarray\" and unsigned
+# 64-bit integers, little-endian: flags, eltype, elbyte, size, ndims, dims[0] ... dims[ndims-1].
+#   flags:  0; bit 0: the data is big-endian; bit 1: the data is encoded (rawarray.md)
 #   eltype: 0 user-defined, 1 signed integer, 2 unsigned integer, 3 IEEE 754 float,
-#           4 complex (real part, imaginary part), 5 brain float; elbyte: bytes of one element;
-#   size: bytes of the data, which begin at byte 48 + 8*ndims. flags is 0 (1: big-endian data).
+#           4 complex (real part, imaginary part), 5 bfloat16 (upper half of a 32-bit float)
+#   elbyte: bytes of one element
+#   size:   bytes of the data, which begin at byte 48 + 8*ndims
 # The first index of dims varies fastest. shape below equals dims, except where an array says
 # storage: {order: row}: there shape is dims reversed, so the last index of shape varies fastest.
+# With order: row-unreversed, shape equals dims, and the last index varies fastest.
 #
-# manifest-sha256.txt holds the SHA-256 digest of every other file: sha256sum -c manifest-sha256.txt
+# manifest-sha256.txt has the SHA-256 of every file except manifest-*.txt and signatures of manifests.
+# In a bag, it has those of the files in data/, and tagmanifest-sha256.txt those of the other files.
+# To check them: sha256sum -c manifest-sha256.txt
 ";
 
 /// Returns whether the beginning of a text is that of a generated document.

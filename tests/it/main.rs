@@ -74,6 +74,7 @@ mod show; // `ra-pack show`: numbers and layout like NumPy
 mod skips; // support: skipped tests, summarized at the end
 mod slurm; // support: a Slurm cluster of one machine
 mod sources; // packs in memory, in readers and in custom stores
+mod spec; // the specification: its text and its test vectors
 mod streams; // blocks of elements, readers of files
 mod validate; // `validate`, and packs described by one hand-written document
 #[cfg(unix)] // links, pipes, signals
