@@ -99,15 +99,15 @@
 //!
 //! # Features
 //!
-//! With `default-features = false`, the library reads arrays from `.ra` files and from packs in directories, zips, tars
-//! and `.tar.gz`, and checks them against their manifests. The features add the rest:
+//! With `default-features = false`, the library reads and writes `.ra` files. It also reads arrays from packs in
+//! directories, zips, tars and `.tar.gz`, and checks them against their manifests. The features add the rest:
 //!
 //! | feature | adds | includes |
 //! |---|---|---|
 //! | `remote` | packs at URLs: `https`, `http`, `s3`, `gs`, `az`, `abfs` | |
 //! | `zstd` | reading `.tar.zst` and zip members compressed with Zstandard | |
 //! | `inspect` | `verify`, `validate`, `list`, `info`, and the statistics of an array | |
-//! | `write` | [`PackWriter`], `create`, `extract`, `describe`, `diff`, manifests, [`RawArray::write`] | `inspect`, `zstd` |
+//! | `write` | [`PackWriter`], `create`, `extract`, `describe`, `diff`, manifests | `inspect`, `zstd` |
 //! | `convert` | `convert` and `get`, for `.npy`, `.npz`, `.ds`, CSV and JSON, and the module [`mod@refs`] | `write` |
 //! | `png` | PNG pictures for `convert` and `get` | `convert` |
 //! | `audit` | logs of verifications and their summaries | `inspect` |
@@ -225,12 +225,10 @@ pub mod extract {
 /// Kinds of files, and new files that appear when they are complete.
 pub mod files {
     pub use crate::file_kind::FileKind;
-    pub use crate::ops::{is_array_file, is_pack};
+    pub use crate::fs::{remove_unfinished_and_exit, write_new};
     #[cfg(feature = "write")]
-    pub use crate::{
-        fs::{remove_unfinished_and_exit, write_new},
-        ops::check_apart,
-    };
+    pub use crate::ops::check_apart;
+    pub use crate::ops::{is_array_file, is_pack};
 }
 
 /// Export of one array or file from a pack.

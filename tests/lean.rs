@@ -3,10 +3,11 @@
 #![cfg(test)] // tells clippy that all code here is for tests
 
 use std::fs;
+use std::io;
 use std::path::PathBuf;
 
 use ra_pack::ndarray::{Array2, ArrayD, array, s};
-use ra_pack::{Code, Error, Pack};
+use ra_pack::{Code, Error, Pack, RawArray};
 use tempfile::TempDir;
 
 #[allow(dead_code, reason = "the other tests use the rest")]
@@ -40,6 +41,32 @@ fn zip(change: impl Fn(&mut [u8])) -> (TempDir, PathBuf) {
     let path = directory.path().join("x.zip");
     fs::write(&path, Zip { entries, ..Zip::default() }.to_bytes()).unwrap();
     (directory, path)
+}
+
+#[test]
+fn the_example_of_the_original_crate_runs() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("myarray.ra");
+    let example = || -> io::Result<()> {
+        let vec1: Vec<f32> = vec![1.0, 2.0, 3.0, 4.0];
+        let ra: RawArray<f32> = vec1.clone().into();
+        ra.write(&path)?;
+
+        let vec2: Vec<f32> = RawArray::<f32>::read(&path)?.into();
+        assert_eq!(vec1, vec2);
+        Ok(())
+    };
+    example().unwrap();
+    let header = [0, 3, 4, 16, 1, 4].map(u64::to_le_bytes);
+    let elements = [1_f32, 2.0, 3.0, 4.0].map(f32::to_le_bytes);
+    let written = [b"rawarray", header.as_flattened(), elements.as_flattened()].concat();
+    assert_eq!(fs::read(&path).unwrap(), written);
+    // It is replaced, and no other file remains.
+    example().unwrap();
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    let missing = directory.path().join("no/such.ra");
+    let error = RawArray::from(vec![0_u8]).write(missing).unwrap_err();
+    assert!(error.to_string().contains("there is no such directory"), "{error}");
 }
 
 #[test]

@@ -184,8 +184,9 @@ impl Writer {
 
     /// Write the archive. Return a report.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let writer = self.take()?;
+        let mut writer = self.take()?;
         let result = long(py, &self.progress, || writer.finish());
+        py.detach(|| drop(writer));
         *self.state() = State::Ended;
         create_report(py, &result?)
     }

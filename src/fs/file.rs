@@ -553,6 +553,8 @@ pub(super) mod positional {
         return file.read_at(buffer, offset);
         #[cfg(windows)]
         return file.seek_read(buffer, offset);
+        #[cfg(not(any(unix, windows)))]
+        return at(file, offset).and_then(|mut file| io::Read::read(&mut file, buffer));
     }
 
     pub(super) fn write(file: &File, buffer: &[u8], offset: u64) -> io::Result<usize> {
@@ -560,6 +562,15 @@ pub(super) mod positional {
         return file.write_at(buffer, offset);
         #[cfg(windows)]
         return file.seek_write(buffer, offset);
+        #[cfg(not(any(unix, windows)))]
+        return at(file, offset).and_then(|mut file| io::Write::write(&mut file, buffer));
+    }
+
+    /// Returns the file at an offset, on systems without threads.
+    #[cfg(not(any(unix, windows)))]
+    fn at(mut file: &File, offset: u64) -> io::Result<&File> {
+        io::Seek::seek(&mut file, io::SeekFrom::Start(offset))?;
+        Ok(file)
     }
 }
 

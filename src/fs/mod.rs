@@ -4,15 +4,12 @@
 mod append;
 #[cfg(feature = "write")]
 mod below;
-#[cfg(feature = "write")]
 mod directory;
 mod file;
-#[cfg(feature = "write")]
 mod pending;
 #[cfg(feature = "remote")]
 pub(crate) mod remote;
 mod source;
-#[cfg(feature = "write")]
 mod target;
 mod walk;
 
@@ -27,17 +24,16 @@ pub(crate) use self::append::LineFile;
 pub(crate) use self::file::{File, FileMap, Stamp, holds, read_limited, read_once};
 #[cfg(feature = "inspect")]
 pub(crate) use self::file::{Version, version};
-#[cfg(feature = "write")]
 pub use self::pending::{remove_unfinished_and_exit, write_new};
 pub use self::source::{ReadAt, Seekable};
 pub use self::walk::MemberKind;
 pub(crate) use self::walk::{Walked, entries, walk};
 #[cfg(feature = "write")]
+pub(crate) use self::{below::Below, pending::scratch_file};
 pub(crate) use self::{
-    below::Below,
     pending::{
         PendingDirectory, PendingFile, STAGED, TEMPORARY_SUFFIX, leftovers, leftovers_in, replace,
-        rewrite, scratch_file,
+        rewrite,
     },
     target::{Target, TargetWriter},
 };

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
+use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -101,13 +102,20 @@ fn temporary_prefix(target: &Path) -> String {
 /// Creates a temporary file or directory in the directory of `target` with `make`, and returns its path.
 fn make_temporary<T>(
     target: &Path,
-    make: impl FnMut(&Path) -> io::Result<T>,
+    mut make: impl FnMut(&Path) -> io::Result<T>,
 ) -> Result<(T, PathBuf)> {
     let (directory, prefix) = (parent_of(target), temporary_prefix(target));
-    let mut builder = tempfile::Builder::new();
-    let new = builder.prefix(&prefix).suffix(TEMPORARY_SUFFIX).make_in(directory, make);
-    let (new, path) = new.map_err(|error| unwritable(directory, &error))?.into_parts();
-    Ok((new, path.keep().map_err(|error| unwritable(directory, &error.error))?))
+    loop {
+        // The keys are random for each process, and new for each call.
+        let random = RandomState::new().hash_one(std::process::id());
+        let path = directory.join(format!("{prefix}{random:016x}{TEMPORARY_SUFFIX}"));
+        match make(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && exists(&path) => {}
+            created => {
+                return Ok((created.map_err(|error| unwritable(directory, &error))?, path));
+            }
+        }
+    }
 }
 
 /// A new file that appears under its name only when complete. Dropping it earlier removes it.
@@ -308,6 +316,7 @@ fn unwritable(directory: &Path, error: &io::Error) -> Error {
 
 /// Creates an unnamed temporary file in the directory of `target`. It is deleted when closed. `progress` cancels its
 /// reads and writes but does not report them.
+#[cfg(feature = "write")]
 pub(crate) fn scratch_file(target: &Path, progress: &Progress) -> Result<File> {
     let directory = parent_of(target);
     let inner = tempfile::tempfile_in(directory).map_err(|error| unwritable(directory, &error))?;
@@ -377,6 +386,15 @@ impl PendingDirectory {
     pub(crate) fn make_directory(&self, name: &MemberPath) -> Result<()> {
         let _unfinished = unfinished();
         create_root(&self.temporary.join(name.as_str()))
+    }
+
+    /// Deletes a file in it, and the directories above that are then empty.
+    pub(crate) fn discard(&self, name: &MemberPath) {
+        let path = self.temporary.join(name.as_str());
+        // The rest is deleted with the directory.
+        let _ = fs::remove_file(&path);
+        let above = path.ancestors().skip(1).take_while(|above| *above != self.temporary);
+        let _ = above.take_while(|above| fs::remove_dir(above).is_ok()).count();
     }
 
     /// Renames the directory to its target, in one step.

@@ -440,7 +440,7 @@ mod tests {
                 let mut contents = Contents::default();
                 let path = |path| MemberPath::new(path).unwrap();
                 contents.add(path("a.ra"), Content::Array(std::sync::Arc::new(array)));
-                contents.add(path("a.yaml"), Content::Description(Box::new(facts)));
+                contents.add(path("a.yaml"), Content::Description(std::sync::Arc::new(facts)));
                 let listed = super::array(&contents, "a.ra");
                 serde_json::to_string(&listed).unwrap()
             });

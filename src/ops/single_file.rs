@@ -406,7 +406,6 @@ impl<T: Element> RawArray<T> {
     /// # Errors
     ///
     /// [`Error::Io`] if the file cannot be written.
-    #[cfg(feature = "write")]
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         fs::write_new(path.as_ref(), true, |out| {
             let mut writer = io::BufWriter::new(out);

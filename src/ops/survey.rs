@@ -5,6 +5,7 @@
 use std::io::BufReader;
 use std::num::NonZeroU64;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::select::Patterns;
 use crate::archive::{Member, MemberKind, Placed};
@@ -53,7 +54,7 @@ pub(super) enum EntrySource {
     /// A file, with its size and time when it was read.
     File(Option<Stamp>),
     /// A file in memory: a text that was generated for the archive, or a small file of a writer.
-    InMemory(Box<[u8]>),
+    InMemory(Arc<[u8]>),
     /// A member of an older archive.
     Kept(Box<KeptMember>),
 }

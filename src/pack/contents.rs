@@ -26,7 +26,7 @@ const OTHER_EXTENSION: &str = DESCRIPTION_EXTENSIONS[1];
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Contents {
     pub(crate) arrays: BTreeMap<MemberPath, Arc<ArrayFacts>>,
-    pub(crate) descriptions: BTreeMap<MemberPath, Box<DescriptionFacts>>,
+    pub(crate) descriptions: BTreeMap<MemberPath, Arc<DescriptionFacts>>,
     /// The description of the complete pack.
     pub(crate) pack_document: Option<Arc<DescriptionFacts>>,
     /// Attributes of the pack, once the document that states them is removed.
@@ -94,7 +94,7 @@ impl Contents {
                 self.arrays.insert(path, facts);
             }
             Content::Description(facts) if path.as_str() == PACK_DOCUMENT => {
-                self.pack_document = Some(Arc::from(facts));
+                self.pack_document = Some(facts);
             }
             Content::Description(facts) => {
                 self.has_yml |= path.extension() == Some(OTHER_EXTENSION);

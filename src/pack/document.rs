@@ -552,7 +552,7 @@ mod repetition_tests {
     }
 
     fn description(path: &str, text: &str) -> Content {
-        Content::Description(Box::new(DescriptionFacts::parse(path, text)))
+        Content::Description(std::sync::Arc::new(DescriptionFacts::parse(path, text)))
     }
 
     prop_compose! {

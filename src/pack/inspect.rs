@@ -22,7 +22,7 @@ const MAX_PROBED: u64 = 64 * 1024 * 1024;
 #[derive(Debug)]
 pub(crate) enum Content {
     Array(Arc<ArrayFacts>),
-    Description(Box<DescriptionFacts>),
+    Description(Arc<DescriptionFacts>),
     Other,
 }
 
@@ -163,12 +163,12 @@ impl Inspector {
                 let Self { allowance, kept, taken, .. } = self;
                 let Some(taken) = taken else {
                     let facts = DescriptionFacts::too_long(&allowance);
-                    return Content::Description(Box::new(facts));
+                    return Content::Description(Arc::new(facts));
                 };
                 let facts = DescriptionFacts::parse_interned(name, kept, &allowance, interner);
                 // Little is kept of plain descriptions, and one copy of the text of others.
                 allowance.give_back(if facts.is_plain() { taken } else { taken >> 1 });
-                Content::Description(Box::new(facts))
+                Content::Description(Arc::new(facts))
             }
             Kept::Header => Content::Array(interner.array(self.into_array(len))),
         }

@@ -73,8 +73,10 @@ mod tests {
     fn stated(document: &str, len: u64) -> Option<Header> {
         let facts = DescriptionFacts::parse(PACK_DOCUMENT, document);
         let mut contents = Contents::default();
-        contents
-            .add(MemberPath::new(PACK_DOCUMENT).unwrap(), Content::Description(Box::new(facts)));
+        contents.add(
+            MemberPath::new(PACK_DOCUMENT).unwrap(),
+            Content::Description(std::sync::Arc::new(facts)),
+        );
         contents.stated_header(&MemberPath::new("x.ra").unwrap(), len)
     }
 

@@ -280,8 +280,9 @@ fn attributes_of_groups_and_their_datatypes_are_kept() {
 #[test]
 fn contradicting_users_of_one_name_are_refused() {
     let (_scratch, refused) = written("x.zip", WriteOptions::default(), |pack| {
-        pack.array("a", &array![1_u8, 2]).dims(["time"]).write()?;
-        pack.array("b", &array![1_u8, 2, 3]).dims(["time"]).write()
+        pack.array("time", &array![1_u8, 2]).write()?;
+        // A later array `run/time` could be nearer.
+        pack.array("run/b", &array![1_u8, 2, 3]).dims(["time"]).write()
     });
     let Err(Error::Refused { path, findings }) = refused else { panic!("{refused:?}") };
     assert!(path.ends_with("x.zip"), "{path:?}");
@@ -294,6 +295,7 @@ fn a_writer_in_memory_gets_the_whole_archive() {
     let mut pack = PackWriter::new(&mut bytes, WriteOptions::default()).unwrap();
     pack.array("a", &array![1.5_f64]).write().unwrap();
     let report = pack.finish().unwrap();
+    drop(pack);
     assert_eq!(
         (report.archive.as_path(), report.archive_bytes),
         (Path::new("pack.zip"), bytes.len() as u64)
@@ -313,6 +315,7 @@ fn a_writer_in_memory_gets_the_whole_archive() {
     let mut pack = PackWriter::new(&mut sink, options).unwrap();
     pack.file("a.txt", "a".as_bytes()).unwrap();
     pack.finish().unwrap();
+    drop(pack);
     assert!(sink.windows(15).any(|bytes| bytes == b"pack/data/a.txt"));
 }
 
@@ -380,12 +383,14 @@ fn a_failed_or_dropped_writer_leaves_nothing() {
     // Also if the program continues.
     let error = pack.finish().unwrap_err();
     assert!(error.to_string().contains("`b.txt`"), "{error}");
+    drop(pack);
     assert_eq!(names_in(scratch.path()), [""; 0]);
 
     let mut pack = begin();
     let header = Header::new(ElementType::UINT8, vec![2]).unwrap();
     drop(pack.array_stream("c", header).begin().unwrap());
     assert!(matches!(pack.finish(), Err(Error::Incomplete { .. })));
+    drop(pack);
     assert_eq!(names_in(scratch.path()), [""; 0]);
 
     let progress = Progress::new();
@@ -439,6 +444,7 @@ fn repeated_names_are_refused_with_the_name_of_the_archive() {
     let Err(Error::Refused { path: of, findings }) = pack.finish() else { panic!() };
     assert_eq!(of, path);
     assert!(!format!("{findings:?}").contains("unfinished"), "{findings:?}");
+    drop(pack);
     assert_eq!(names_in(scratch.path()), [""; 0]);
 }
 
@@ -599,4 +605,321 @@ fn options_that_contradict_each_other_are_refused_at_the_beginning() {
         let made = PackWriter::create(scratch.path().join(name), options);
         assert!(matches!(made, Err(Error::Unsupported(_))), "{name} {compression:?}");
     }
+}
+
+/// A call of a writer.
+#[derive(Debug, Clone)]
+enum Call {
+    Array { name: usize, length: usize, is_dropped: bool, fault: Fault },
+    File { name: usize, fails: bool },
+    Remove { name: usize },
+    Finish,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Fault {
+    None,
+    Attribute,
+    Datatype,
+    DimensionName,
+    DimensionCount,
+    FillValue,
+}
+
+const ARRAYS: [&str; 6] = ["t", "x", "y", "g/t", "g/x", "g/h/x"];
+const FILES: [&str; 6] = ["x.yaml", "notes.txt", "g/t.ra", "g", "g/h/x.yml", "y.ra/file"];
+
+fn calls() -> impl Strategy<Value = Vec<Call>> {
+    let fault = prop_oneof![
+        8 => Just(Fault::None),
+        1 => Just(Fault::Attribute),
+        1 => Just(Fault::Datatype),
+        1 => Just(Fault::DimensionName),
+        1 => Just(Fault::DimensionCount),
+        1 => Just(Fault::FillValue),
+    ];
+    // Long arrays are staged on disk.
+    let length = prop_oneof![Just(2_usize), Just(3), Just(40_000)];
+    let array = (0..ARRAYS.len(), length, proptest::bool::weighted(0.2), fault);
+    let array = array.prop_map(|(name, length, is_dropped, fault)| Call::Array {
+        name,
+        length,
+        is_dropped,
+        fault,
+    });
+    let file = (0..FILES.len(), proptest::bool::weighted(0.3));
+    let file = file.prop_map(|(name, fails)| Call::File { name, fails });
+    let remove = (0..ARRAYS.len() + FILES.len()).prop_map(|name| Call::Remove { name });
+    let call = prop_oneof![6 => array, 3 => file, 2 => remove, 1 => Just(Call::Finish)];
+    proptest::collection::vec(call, 1..25)
+}
+
+/// The expected content of a writer: the bytes of each file, and the members that failed.
+#[derive(Debug, Default, Clone)]
+struct Model {
+    files: std::collections::BTreeMap<String, Vec<u8>>,
+    arrays: std::collections::BTreeMap<String, usize>,
+    incomplete: std::collections::BTreeSet<String>,
+}
+
+impl Model {
+    fn is_free(&self, name: &str) -> bool {
+        let is_above = |one: &str, other: &str| {
+            other.strip_prefix(one).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        self.files.keys().all(|other| !is_above(other, name) && !is_above(name, other))
+    }
+
+    fn group(array: &str) -> &str {
+        array.rsplit_once('/').map_or("", |(group, _)| group)
+    }
+
+    /// Returns whether an array has the dimension `t`.
+    fn uses(array: &str) -> bool {
+        !array.ends_with('t')
+    }
+
+    /// Returns whether all arrays of one group agree about `t`.
+    fn agrees(&self, array: &str, length: usize) -> bool {
+        let group = |other: &&String| Self::group(other) == Self::group(array);
+        self.arrays.iter().filter(|(other, _)| group(other)).all(|(_, other)| *other == length)
+    }
+
+    /// Returns whether every dimension `t` has the length of the nearest coordinate.
+    fn is_consistent(&self) -> bool {
+        self.arrays.iter().filter(|(array, _)| Self::uses(array)).all(|(array, length)| {
+            let mut group = Self::group(array);
+            loop {
+                let name = if group.is_empty() { "t".to_owned() } else { format!("{group}/t") };
+                match (self.arrays.get(&name), group.is_empty()) {
+                    (Some(found), _) => return found == length,
+                    (None, true) => return true,
+                    (None, false) => group = Self::group(group),
+                }
+            }
+        })
+    }
+
+    fn remove(&mut self, name: &str) -> bool {
+        for name in [name.to_owned(), format!("{name}.ra")] {
+            if self.incomplete.remove(&name) {
+                return true;
+            }
+            let before = self.files.len();
+            if self.files.contains_key(&name)
+                && let Some(stem) = name.strip_suffix(".ra")
+            {
+                self.files.remove(&format!("{stem}.yaml"));
+                self.files.remove(&format!("{stem}.yml"));
+            }
+            let below = format!("{name}/");
+            self.files.retain(|file, _| *file != name && !file.starts_with(&below));
+            let files = &self.files;
+            self.arrays.retain(|array, _| files.contains_key(&format!("{array}.ra")));
+            if self.files.len() < before {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+fn apply(pack: &mut PackWriter<'_>, model: &mut Model, call: &Call) {
+    match *call {
+        Call::Array { name, length, is_dropped, fault } => {
+            let name = ARRAYS[name];
+            let file = format!("{name}.ra");
+            let description = format!("{name}.yaml");
+            let elements = vec![u8::try_from(length % 256).unwrap(); length];
+            let header = Header::new(ElementType::UINT8, vec![length as u64]).unwrap();
+            let mut array = pack.array_stream(name, header.clone());
+            if Model::uses(name) {
+                array = array.dims(["t"]);
+            }
+            array = match fault {
+                Fault::None => array,
+                Fault::Attribute => array.attribute("a", vec![vec![1]; 2]),
+                Fault::Datatype => array.datatype(ra_pack::ndl::Datatype::Float64),
+                Fault::DimensionName => array.dims(["a/b"]),
+                Fault::DimensionCount => array.dims(["t", "u"]),
+                Fault::FillValue => array.fill_value("text"),
+            };
+            let is_right = fault == Fault::None
+                && model.is_free(&file)
+                && model.is_free(&description)
+                && model.agrees(name, length);
+            match array.begin() {
+                Ok(mut stream) => {
+                    assert!(is_right, "{call:?} {model:?}");
+                    stream.write_all(&elements[..length - usize::from(is_dropped)]).unwrap();
+                    if is_dropped {
+                        model.incomplete.insert(file);
+                        drop(stream);
+                        return;
+                    }
+                    stream.finish().unwrap();
+                    model.incomplete.remove(&file);
+                    model.incomplete.remove(&description);
+                    model.files.insert(file, [header.encode(), elements].concat());
+                    model.files.insert(description, Vec::new());
+                    model.arrays.insert(name.to_owned(), length);
+                }
+                Err(error) => assert!(!is_right, "{call:?} {model:?}: {error}"),
+            }
+        }
+        Call::File { name, fails } => {
+            let name = FILES[name];
+            let is_free = model.is_free(name);
+            let result =
+                if fails { pack.file(name, Failing) } else { pack.file(name, "a: 1\n".as_bytes()) };
+            assert_eq!(result.is_ok(), is_free && !fails, "{call:?} {model:?}: {result:?}");
+            if is_free && fails {
+                model.incomplete.insert(name.to_owned());
+            } else if is_free {
+                model.incomplete.remove(name);
+                model.files.insert(name.to_owned(), b"a: 1\n".to_vec());
+            }
+        }
+        Call::Remove { name } => {
+            let name = ARRAYS.iter().chain(&FILES).nth(name).unwrap();
+            let removed = pack.remove(name);
+            assert_eq!(removed.is_ok(), model.remove(name), "{call:?} {model:?}: {removed:?}");
+        }
+        Call::Finish => {
+            if !model.incomplete.is_empty() || !model.is_consistent() {
+                let error = pack.finish().unwrap_err();
+                let is_incomplete = matches!(error, Error::Incomplete { .. });
+                assert_eq!(is_incomplete, !model.incomplete.is_empty(), "{error}");
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn a_writer_has_what_was_accepted_after_any_calls(calls in calls()) {
+        let scratch = TempDir::new().unwrap();
+        let path = scratch.path().join("x.zip");
+        let mut pack = PackWriter::create(&path, WriteOptions::default()).unwrap();
+        let mut model = Model::default();
+        for call in &calls {
+            apply(&mut pack, &mut model, call);
+        }
+        // The rest can be finished after any refusal or failure.
+        for name in model.incomplete.clone() {
+            pack.remove(&name).unwrap();
+        }
+        for name in FILES {
+            let is_array = name.split_once(".y").is_some_and(|(stem, _)| model.arrays.contains_key(stem));
+            if name != "notes.txt"
+                && !is_array
+                && model.files.contains_key(name)
+                && model.remove(name)
+            {
+                pack.remove(name).unwrap();
+            }
+        }
+        let arrays: Vec<String> = model.arrays.keys().cloned().collect();
+        for array in arrays {
+            let is_described = model.files.get(&format!("{array}.yaml")).is_some_and(Vec::is_empty)
+                && !model.files.contains_key(&format!("{array}.yml"));
+            if !model.is_consistent() || !is_described {
+                pack.remove(&array).unwrap();
+                model.remove(&array);
+            }
+        }
+        let report = pack.finish().unwrap();
+        prop_assert!(pack.finish().is_err(), "it is finished");
+        let verified = verify(&report.archive, &VerifyOptions::default()).unwrap();
+        prop_assert!(verified.is_valid(), "{:?}", verified.findings);
+        let made = Pack::open(&report.archive).unwrap();
+        for (name, content) in &model.files {
+            let found = made.read(name).unwrap();
+            prop_assert!(content.is_empty() || found == *content, "{}", name);
+        }
+        let members: Vec<_> = made.members().unwrap();
+        let files: Vec<_> = members.iter().map(|member| member.name.clone()).collect();
+        for name in files.iter().filter(|name| !name.starts_with("manifest")) {
+            let is_above = |file: &String| file.starts_with(&format!("{name}/"));
+            prop_assert!(model.files.contains_key(&**name) || model.files.keys().any(is_above), "{}", name);
+        }
+        drop(pack);
+        prop_assert_eq!(names_in(scratch.path()).len(), 2);
+    }
+}
+
+#[test]
+fn a_failed_finish_keeps_all_members_of_an_update() {
+    for name in ["x.zip", "x.tar.zst"] {
+        let (scratch, report) = written(name, WriteOptions::default(), |pack| {
+            pack.array("t", &array![1_u8, 2]).write()?;
+            pack.file("empty/old.txt", "old".as_bytes())?;
+            pack.file("old.txt", "old".as_bytes())
+        });
+        let archive = report.unwrap().archive;
+        let mut pack = PackWriter::update(&archive, WriteOptions::default()).unwrap();
+        pack.array("g/x", &array![1_u8, 2, 3]).dims(["t"]).write().unwrap();
+        assert!(matches!(pack.finish(), Err(Error::Refused { .. })), "{name}");
+        pack.remove("g/x").unwrap();
+        pack.remove("empty").unwrap();
+        pack.array("g/x", &array![1_u8, 2]).dims(["t"]).write().unwrap();
+        pack.finish().unwrap();
+        let pack = Pack::open(&archive).unwrap();
+        assert_eq!(pack.arrays().unwrap(), ["g/x.ra", "t.ra"]);
+        assert_eq!(pack.read("old.txt").unwrap(), b"old");
+        assert!(!pack.contains("empty").unwrap() && !pack.contains("empty/old.txt").unwrap());
+        drop(scratch);
+    }
+}
+
+#[test]
+fn a_failed_sink_does_not_lose_the_members() {
+    /// A sink that fails once.
+    struct Once(bool, std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+    impl io::Write for Once {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if std::mem::take(&mut self.0) {
+                return Err(io::Error::other("the network is down"));
+            }
+            self.1.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let received = std::sync::Arc::default();
+    let sink = Once(true, std::sync::Arc::clone(&received));
+    let mut pack = PackWriter::new(sink, WriteOptions::default()).unwrap();
+    pack.array("a", &array![1_u8]).write().unwrap();
+    assert!(matches!(pack.finish(), Err(Error::Io { .. })));
+    pack.finish().unwrap();
+    let mut again = Vec::new();
+    let mut other = PackWriter::new(&mut again, WriteOptions::default()).unwrap();
+    other.array("a", &array![1_u8]).write().unwrap();
+    other.finish().unwrap();
+    drop(other);
+    assert_eq!(*received.lock().unwrap(), again);
+}
+
+#[test]
+fn contradictions_are_found_when_an_array_is_added() {
+    let scratch = TempDir::new().unwrap();
+    let mut pack =
+        PackWriter::create(scratch.path().join("x.zip"), WriteOptions::default()).unwrap();
+    pack.array("time", &Array::from_elem(24, 1.0)).write().unwrap();
+    let long = Array::from_elem(25, 1.0);
+    let error = pack.array("x", &long).dims(["time"]).write().unwrap_err();
+    let said = "`x.ra`: expected length 24 for the dimension `time`, as in `time.ra`, found 25";
+    assert_eq!(error.to_string(), said);
+    pack.array("g/x", &long).dims(["station"]).write().unwrap();
+    let error = pack.array("g/station", &array![1.0]).write().unwrap_err();
+    assert!(error.to_string().contains("found 1"), "{error}");
+    let error = pack.array("y", &long).dims(["a/b"]).write().unwrap_err();
+    assert!(error.to_string().contains("`a/b`"), "{error}");
+    pack.array("y", &long).dims(["n"]).write().unwrap();
+    assert_eq!(pack.finish().unwrap().arrays, 3);
 }

@@ -79,7 +79,7 @@ pub(super) fn open_all(inputs: &[&Path], options: &ConvertOptions) -> Result<Sou
         if path.extension().is_some_and(|end| DESCRIPTION_EXTENSIONS.contains(&end)) {
             let text = fs::read_limited(input, MAX_TEXT as u64)?;
             let facts = DescriptionFacts::parse(path.as_str(), text);
-            contents.add(path.clone(), Content::Description(Box::new(facts)));
+            contents.add(path.clone(), Content::Description(Arc::new(facts)));
         }
     }
     for mut file in files {

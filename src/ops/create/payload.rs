@@ -11,7 +11,7 @@ use std::io::{BufReader, Cursor};
 use std::iter;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{CreateOptions, FIXED_TIME};
 use crate::archive::{
@@ -132,7 +132,9 @@ impl PayloadMembers<'_> {
         let at = entries.binary_search_by(|entry| entry.path.as_str().cmp(name)).ok();
         match (at.and_then(|at| entries.get(at)).map(|entry| &entry.source), self.old) {
             (Some(EntrySource::Kept(kept)), Some(old)) => old.read(&kept.member),
-            (Some(EntrySource::InMemory(content)), _) => Ok(Box::new(Cursor::new(content.clone()))),
+            (Some(EntrySource::InMemory(content)), _) => {
+                Ok(Box::new(Cursor::new(Arc::clone(content))))
+            }
             _ => Ok(Box::new(BufReader::new(File::open(self.source.join(name))?))),
         }
     }

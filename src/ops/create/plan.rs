@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+use std::sync::Arc;
 
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -96,7 +97,7 @@ impl<'a> CreatePlan<'a> {
         if options.describe {
             for (path, text) in describe_missing(&contents, false) {
                 let facts = DescriptionFacts::parse(path.as_str(), text.as_slice());
-                contents.descriptions.insert(path.clone(), Box::new(facts));
+                contents.descriptions.insert(path.clone(), Arc::new(facts));
                 described.push(path.as_str().to_owned());
                 entries.push(SourceEntry::new(path, EntrySource::InMemory(text.into())));
             }

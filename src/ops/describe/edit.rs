@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::update::{replace, with_pack_document};
 use super::{DescribeOptions, UpdateReport, describe_missing};
@@ -261,7 +262,7 @@ impl Place {
         for (document, text) in describe_missing(&self.contents, options.dimcoords) {
             if is_chosen(&format!("{}.{ARRAY_EXTENSION}", document.without_extension())) {
                 let facts = DescriptionFacts::parse(document.as_str(), text);
-                self.contents.descriptions.insert(document.clone(), Box::new(facts));
+                self.contents.descriptions.insert(document.clone(), Arc::new(facts));
                 self.made.insert(document);
             }
         }
@@ -442,7 +443,7 @@ impl Place {
             if *member == PACK_DOCUMENT {
                 contents.pack_document = Some(facts.into());
             } else if let Some(old) = contents.descriptions.get_mut(*member) {
-                **old = facts;
+                *old = Arc::new(facts);
             }
         }
         contents

@@ -187,7 +187,7 @@ fn said(side: &PackSide, unit: &Unit) -> Result<Stated> {
     };
     let Ok(beside) = MemberPath::new(side.name(file)) else { return Ok(Ok(None)) };
     let mut contents = Contents::default();
-    contents.add(beside, Content::Description(Box::new(side.facts(file)?)));
+    contents.add(beside, Content::Description(side.facts(file)?));
     let mut findings = Vec::new();
     let described = contents.description(&path, &mut findings);
     if described.is_none() && findings.iter().any(Finding::is_error) {

@@ -279,13 +279,13 @@ impl PackSide {
     }
 
     /// Returns the facts of a description.
-    pub(super) fn facts(&self, file: usize) -> Result<DescriptionFacts> {
+    pub(super) fn facts(&self, file: usize) -> Result<Arc<DescriptionFacts>> {
         let name = self.name(file);
         let mut inspector = Inspector::within(name, &self.allowance);
         let blob = self.blob(file, u64::MAX)?;
         inspector.read(&mut blob.reader()).map_err(Error::io("read", name))?;
         match inspector.finish(name, blob.len) {
-            Content::Description(facts) => Ok(*facts),
+            Content::Description(facts) => Ok(facts),
             Content::Array(_) | Content::Other => unreachable!("its name is that of a description"),
         }
     }
@@ -298,7 +298,7 @@ impl PackSide {
         let mut contents = Contents::default();
         if let Some(file) = self.find(PACK_DOCUMENT) {
             let facts = self.facts(file)?;
-            contents.pack_document = Some(Arc::new(facts));
+            contents.pack_document = Some(facts);
         }
         Ok(self.document.get_or_init(|| contents))
     }

@@ -517,7 +517,7 @@ impl Pack {
             None => Content::Other,
         };
         let document = match found {
-            Content::Description(facts) => Some(Arc::from(facts)),
+            Content::Description(facts) => Some(facts),
             Content::Array(_) | Content::Other => None,
         };
         Ok(self.state.document.get_or_init(|| document).clone())

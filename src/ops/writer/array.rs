@@ -1,14 +1,20 @@
 //! One array that is added to a pack: its description, and its elements at once or in pieces.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use ndarray::ArrayViewD;
 
-use super::{PackWriter, new_attribute};
+use super::{NamedDimension, PackWriter, StagedMember, new_attribute};
+use crate::archive::MemberKind;
 use crate::error::{Error, Result};
+use crate::finding::Code;
 use crate::fs::File;
-use crate::ndl::{Attribute, Datatype, Document, Extent, Order, Storage, Value};
-use crate::pack::{self, ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, group_of, is_made_of, shape_of};
+use crate::ndl::{Attribute, Datatype, Document, Extent, Order, Storage, Value, candidates};
+use crate::pack::{
+    self, ARRAY_EXTENSION, ArrayFacts, Content, Contents, DESCRIPTION_EXTENSIONS, DescriptionFacts,
+    group_of, is_made_of, shape_of,
+};
 use crate::path::MemberPath;
 use crate::pipeline;
 use crate::ra::{Element, Encoding, Header, Part, Reversal, Structure};
@@ -152,31 +158,96 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
         } else {
             group.ndarrays.push(array);
         }
-        let content =
-            match self.pack.memory_for(header.header_len().saturating_add(header.data_len())) {
-                Some(memory) => {
-                    self.pack.reserve(&path)?;
-                    StagedContent::Memory(memory)
-                }
-                None => StagedContent::File(self.pack.stage_file(&path)?),
-            };
+        let dims = if is_coordinate { None } else { self.dims };
+        let dims = dims.into_iter().flatten().zip(shape).filter(|(_, length)| *length > 0);
+        let dims: Vec<_> = dims.collect();
         let description = format!("{}.{}", path.without_extension(), DESCRIPTION_EXTENSIONS[0]);
-        self.pack.description(MemberPath::new(description)?, &document.to_yaml())?;
-        let other = format!("{}.{}", path.without_extension(), DESCRIPTION_EXTENSIONS[1]);
-        self.pack.old.as_mut().map(|old| old.remove(&other));
-        if !is_coordinate {
-            let home = group_of(&path);
-            for (name, length) in
-                self.dims.into_iter().flatten().zip(shape).filter(|(_, length)| *length > 0)
-            {
-                self.pack.dims.entry((home.clone(), name)).or_insert(length);
-            }
+        let description = (MemberPath::new(description)?, document.to_yaml());
+        let pack = self.pack;
+        for path in [&path, &description.0] {
+            pack.check_name(path, MemberKind::File)?;
         }
-        let mut stream =
-            ArrayStream { pack: self.pack, path, content, header, datatype, written: 0 };
+        pack.check_lengths(&path, header.dims(), &dims)?;
+        pack.check_description(&path, &header, &description)?;
+        let content = match pack.memory_for(header.header_len().saturating_add(header.data_len())) {
+            Some(memory) => StagedContent::Memory(memory),
+            None => {
+                let file = pack.staged.begin(&path);
+                StagedContent::File(file.map_err(|error| pack.in_words(error))?)
+            }
+        };
+        let mut stream = ArrayStream {
+            pack,
+            path,
+            description,
+            dims,
+            content,
+            header,
+            datatype,
+            written: 0,
+            is_complete: false,
+        };
         let encoded = stream.header.encode();
         stream.put(0, &encoded)?;
         Ok(stream)
+    }
+}
+
+impl PackWriter<'_> {
+    /// Returns an error if a dimension contradicts those of the group. Arrays that are added later may be nearer
+    /// coordinates for other groups.
+    fn check_lengths(
+        &self,
+        path: &MemberPath,
+        header: &[u64],
+        dims: &[(String, u64)],
+    ) -> Result<()> {
+        let home = group_of(path);
+        let mismatch = |name: &str, expected: u64, other: &MemberPath, found: u64| {
+            let reason = format!(
+                "expected length {expected} for the dimension `{name}`, as in `{other}`, found {found}"
+            );
+            Err(Error::mismatch(path.as_str(), reason))
+        };
+        for (name, length) in dims {
+            let nearest = candidates(&home, name).swap_remove(0);
+            let coordinate = format!("{}.{ARRAY_EXTENSION}", nearest.trim_start_matches('/'));
+            let added = self.members.get_key_value(&*coordinate);
+            if let Some((other, expected)) = added.and_then(|(path, one)| Some((path, one.length?)))
+                && expected != *length
+            {
+                return mismatch(name, expected, other, *length);
+            }
+        }
+        let own = [(path.stem().to_owned(), header.first().copied().unwrap_or_default())];
+        let own = own.iter().filter(|_| header.len() == 1);
+        for (name, length) in dims.iter().chain(own) {
+            if let Some(used) = self.dims.get(&(home.clone(), name.clone()))
+                && used.length != *length
+                && let Some(other) = used.arrays.first()
+            {
+                return mismatch(name, used.length, other, *length);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns an error if the description breaks a rule of the language, or contradicts the header.
+    fn check_description(
+        &self,
+        path: &MemberPath,
+        header: &Header,
+        (name, text): &(MemberPath, String),
+    ) -> Result<()> {
+        let mut contents = Contents::default();
+        let facts = ArrayFacts::of_header(header.clone());
+        contents.add(path.clone(), Content::Array(Arc::new(facts)));
+        let facts = DescriptionFacts::parse(name.as_str(), text.as_bytes());
+        contents.add(name.clone(), Content::Description(Arc::new(facts)));
+        let mut findings = contents.findings();
+        // The coordinates are elsewhere in the pack.
+        findings.retain(|finding| finding.is_error() && finding.code != Code::UnknownCoordinate);
+        if findings.is_empty() { Ok(()) } else { Err(self.refused(findings)) }
     }
 }
 
@@ -236,17 +307,23 @@ impl<'p, 'w> NewArray<'p, 'w, Header> {
 }
 
 /// A writer for an array in pieces. Write elements with [`write_elements`](Self::write_elements), or bytes of the data
-/// section with [`Write`]. Call [`finish`](Self::finish) at the end; otherwise the pack cannot be finished.
+/// section with [`Write`]. Call [`finish`](Self::finish) at the end; otherwise the array is incomplete, and the pack cannot
+/// be finished until it is added again or [removed](PackWriter::remove).
 #[derive(Debug)]
 pub struct ArrayStream<'p, 'w> {
     pack: &'p mut PackWriter<'w>,
     path: MemberPath,
+    /// The name and the text of the description.
+    description: (MemberPath, String),
+    /// The names and lengths of dimensions.
+    dims: Vec<(String, u64)>,
     content: StagedContent,
     header: Header,
     /// The datatype that was set.
     datatype: Option<Datatype>,
     /// Bytes of data written so far.
     written: u64,
+    is_complete: bool,
 }
 
 /// The place of an array until the pack is finished.
@@ -297,17 +374,41 @@ impl ArrayStream<'_, '_> {
     /// # Errors
     ///
     /// [`Error::Mismatch`] if elements are missing.
-    pub fn finish(self) -> Result<()> {
+    pub fn finish(mut self) -> Result<()> {
         let (expected, found) = (self.header.data_len(), self.written);
         if found != expected {
             return Err(self.mismatch(format!("expected {expected} bytes of data, found {found}")));
         }
-        match self.content {
-            StagedContent::Memory(content) => self.pack.keep(self.path, content),
-            StagedContent::File(_) => {
-                self.pack.incomplete.remove(self.path.as_str());
+        let (name, text) = &self.description;
+        let content = match self.pack.memory_for(text.len() as u64) {
+            Some(_) => Some(text.as_bytes().into()),
+            None => {
+                let written = self
+                    .pack
+                    .staged
+                    .begin(name)
+                    .and_then(|file| file.write_all_at(text.as_bytes(), 0));
+                written.map_err(|error| self.pack.in_words(error))?;
+                None
             }
+        };
+        self.is_complete = true;
+        let pack = &mut *self.pack;
+        let description = StagedMember { content, length: None };
+        pack.put(name.clone(), description);
+        let other = format!("{}.{}", self.path.without_extension(), DESCRIPTION_EXTENSIONS[1]);
+        pack.old.as_mut().map(|old| old.remove(&other));
+        for (name, length) in self.dims.drain(..) {
+            let used = pack.dims.entry((group_of(&self.path), name));
+            let used = used.or_insert_with(|| NamedDimension { length, arrays: <_>::default() });
+            used.arrays.insert(self.path.clone());
         }
+        let content = match &mut self.content {
+            StagedContent::Memory(content) => Some(std::mem::take(content).into()),
+            StagedContent::File(_) => None,
+        };
+        let length = if let [length] = self.header.dims() { Some(*length) } else { None };
+        pack.put(self.path.clone(), StagedMember { content, length });
         Ok(())
     }
 
@@ -362,6 +463,15 @@ impl ArrayStream<'_, '_> {
             written.map_err(|error| self.pack.in_words(error))?;
         }
         Ok(())
+    }
+}
+
+impl Drop for ArrayStream<'_, '_> {
+    fn drop(&mut self) {
+        if !self.is_complete {
+            self.pack.staged.discard(&self.description.0);
+            self.pack.fail(&self.path);
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ndarray::{ArrayBase, ArrayViewD, Data, Dimension};
 
@@ -16,16 +17,17 @@ use self::update::OldPack;
 use super::create::{self, CreateOptions, CreateReport, create_staged};
 use super::select::Patterns;
 use super::survey::{self, EntrySource, SourceEntry};
-use crate::archive::Container;
+use crate::archive::{Container, MemberKind};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding, count_errors};
 use crate::fs::{self, File, PendingDirectory};
-use crate::ndl::{Attribute, Group, Value, candidates, split_path};
+use crate::ndl::{Attribute, Document, Group, Value, candidates, split_path};
 use crate::pack::{
     self, ARCHIVE_DIGEST_SUFFIX, ARRAY_EXTENSION, BAG_DECLARATION, BLOCK_LIST,
-    EXTERNAL_MANIFEST_SUFFIX, PACK_DOCUMENT,
+    DESCRIPTION_EXTENSIONS, EXTERNAL_MANIFEST_SUFFIX, PACK_DOCUMENT, is_array,
 };
 use crate::path::{MemberPath, escape};
+use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::{Element, Header, read_full};
 
@@ -47,8 +49,10 @@ pub type WriteOptions = CreateOptions;
 /// directory is deleted if the writer is dropped, if it fails, or if the process is
 /// [terminated](crate::files::remove_unfinished_and_exit).
 ///
-/// If a name is rejected, the writer is unchanged and can still be used. If writing a member fails, the member is
-/// incomplete, and [`finish`](Self::finish) returns an error.
+/// If a member is refused, the writer is unchanged and can still be used. If the content of a member fails, or the writer
+/// of an array is dropped, the member is incomplete: [`finish`](Self::finish) returns an error until the member is added
+/// again or [removed](Self::remove). Also after another error of `finish`, you can add and remove members, and call it
+/// again.
 ///
 /// ```
 /// use ndarray::array;
@@ -76,19 +80,20 @@ pub struct PackWriter<'w> {
     exclude: Patterns,
     /// The directory with the files of the pack.
     staged: PendingDirectory,
-    /// The other files of the pack.
-    in_memory: Vec<(MemberPath, Vec<u8>)>,
-    /// The bytes of these files.
+    /// The files that were added.
+    members: BTreeMap<MemberPath, StagedMember>,
+    /// Directories that are added even if they are empty.
+    directories: BTreeSet<MemberPath>,
+    /// The bytes of files in memory.
     memory: usize,
-    names: BTreeSet<MemberPath>,
     /// Attributes of the pack.
     attributes: Vec<Attribute>,
     /// Attributes of groups, by the path of the group.
     group_attributes: BTreeMap<String, Vec<Attribute>>,
-    /// Lengths of named dimensions, by the group of the array and the name in it.
-    dims: BTreeMap<(String, String), u64>,
-    /// Members that are not complete, including those that failed.
-    incomplete: BTreeSet<String>,
+    /// Named dimensions, by the group of the array and the name in it.
+    dims: BTreeMap<(String, String), NamedDimension>,
+    /// Members that failed or are not complete.
+    incomplete: BTreeSet<MemberPath>,
     /// The archive that is updated.
     old: Option<OldPack>,
     /// Whether files of that archive may be replaced.
@@ -96,6 +101,23 @@ pub struct PackWriter<'w> {
     warnings: Vec<Finding>,
     /// The directory of the archive and the writer to copy it to, if there is one.
     sink: Option<(PendingDirectory, Box<dyn Write + Send + 'w>)>,
+    is_finished: bool,
+}
+
+/// A file that was added.
+#[derive(Debug, Default)]
+struct StagedMember {
+    /// The bytes of a file in memory; the others are in the directory of staged files.
+    content: Option<Arc<[u8]>>,
+    /// The length of a 1-D array, which others may use as a coordinate.
+    length: Option<u64>,
+}
+
+/// A dimension that arrays of one group call by the same name.
+#[derive(Debug)]
+struct NamedDimension {
+    length: u64,
+    arrays: BTreeSet<MemberPath>,
 }
 
 impl fmt::Debug for PackWriter<'_> {
@@ -178,25 +200,29 @@ impl<'w> PackWriter<'w> {
         create::check(&archive, &options)?;
         let mut this = Self::begin(archive.clone(), options, PendingDirectory::beside(&archive)?);
         this.sink = Some((directory, Box::new(sink)));
+        // An archive of an earlier try is there if the sink failed.
+        this.options.force = true;
         Ok(this)
     }
 
     fn begin(archive: PathBuf, options: CreateOptions, staged: PendingDirectory) -> Self {
-        let (names, attributes, group_attributes, dims, incomplete, warnings) = <_>::default();
-        let (in_memory, memory) = <_>::default();
+        let (members, directories, memory, attributes, group_attributes) = <_>::default();
+        let (dims, incomplete, warnings) = <_>::default();
         let (replaces, old, sink) = (options.force, None, None);
         let mut options = options;
         let exclude = std::mem::take(&mut options.exclude);
         // Staged files have no meaningful times.
         options.preserve_mtime = false;
+        // Asking the system takes longer than writing a small array.
+        options.jobs = Some(pipeline::jobs(options.jobs));
         Self {
             archive,
             options,
             exclude,
             staged,
-            in_memory,
+            members,
+            directories,
             memory,
-            names,
             attributes,
             group_attributes,
             dims,
@@ -205,6 +231,7 @@ impl<'w> PackWriter<'w> {
             replaces,
             warnings,
             sink,
+            is_finished: false,
         }
     }
 
@@ -296,20 +323,9 @@ impl<'w> PackWriter<'w> {
     /// [`Error::InvalidPath`] if the name is not valid; [`Error::Refused`] if it is in use, or in an update
     /// [`Error::AlreadyExists`] without the option `force`; [`Error::Io`] if the content cannot be read or written.
     pub fn file(&mut self, name: impl AsRef<str>, content: impl Read) -> Result<()> {
-        let name = name.as_ref();
-        let file = self.stage_file(&MemberPath::new(name)?)?;
-        let mut content = Watched { reader: content, progress: self.options.progress.clone() };
-        let (mut block, mut at) = (vec![0; BLOCK], 0);
-        loop {
-            let count = read_full(&mut content, &mut block).map_err(Error::io("read", file.path()));
-            let block = block.split_at(count.map_err(|error| self.in_words(error))?).0;
-            file.write_all_at(block, at).map_err(|error| self.in_words(error))?;
-            at += block.len() as u64;
-            if block.len() < BLOCK {
-                self.incomplete.remove(name);
-                return Ok(());
-            }
-        }
+        let path = MemberPath::new(name.as_ref())?;
+        let content = Watched { reader: content, progress: self.options.progress.clone() };
+        self.stage(&path, |file| write_all(content, file))
     }
 
     /// Adds the file or directory `name` of `directory` under the same name. A directory is added with its content, and
@@ -348,7 +364,10 @@ impl<'w> PackWriter<'w> {
             let path = if name == "." { below.to_owned() } else { format!("{name}/{below}") };
             let path = MemberPath::new(path)?;
             match entry.source {
-                EntrySource::Directory => self.staged.make_directory(&path)?,
+                EntrySource::Directory => {
+                    self.check_name(&path, MemberKind::Directory)?;
+                    self.directories.insert(path);
+                }
                 _ => self.copy(&root.join(below), &path)?,
             }
         }
@@ -358,63 +377,129 @@ impl<'w> PackWriter<'w> {
     /// Stages a copy of a file.
     fn copy(&mut self, from: &Path, path: &MemberPath) -> Result<()> {
         let source = File::open(from)?.watched(&self.options.progress);
-        let stamp = source.stamp()?;
-        let file = self.stage_file(path)?;
-        let copied = source.copy_to(0, stamp.len(), &file, 0);
-        copied
-            .and_then(|()| source.check_unchanged(&stamp))
-            .map_err(|error| self.in_words(error))?;
-        self.incomplete.remove(path.as_str());
-        Ok(())
+        self.stage(path, |file| {
+            let stamp = source.stamp()?;
+            source.copy_to(0, stamp.len(), file, 0)?;
+            source.check_unchanged(&stamp)
+        })
     }
 
-    /// Removes a member from the archive that is updated: a file, an array with its description, or a directory with
-    /// its content. Dimensions in the description of the pack remain.
+    /// Removes a member that was added, is incomplete, or is in the archive that is updated: a file, an array with its
+    /// description, or a directory with its content. If it is incomplete, only the new content is removed.
+    /// Dimensions in the description of an archive that is updated remain.
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchMember`] if the archive has no such member.
+    /// [`Error::NoSuchMember`] if there is no such member.
     pub fn remove(&mut self, name: impl AsRef<str>) -> Result<()> {
         let name = name.as_ref().trim_end_matches('/');
-        let array = format!("{name}.{ARRAY_EXTENSION}");
-        if self.old.as_mut().is_some_and(|old| old.remove(name) || old.remove(&array)) {
-            return Ok(());
+        for name in [name, &format!("{name}.{ARRAY_EXTENSION}")] {
+            let removed = self.incomplete.remove(name)
+                || self.withdraw(name) | self.old.as_mut().is_some_and(|old| old.remove(name));
+            if removed {
+                return Ok(());
+            }
         }
         let (archive, member) = (self.archive.clone(), name.to_owned());
         Err(Error::NoSuchMember { archive, member, suggestion: None })
     }
 
-    /// Checks the content, writes the archive and its manifests, and renames them.
+    /// Removes an added file, an array with its description, or a directory with its content. Returns whether it
+    /// existed.
+    fn withdraw(&mut self, name: &str) -> bool {
+        let mut gone: Vec<_> = below(&self.members, name).cloned().collect();
+        gone.extend(self.members.get_key_value(name).map(|(path, _)| path.clone()));
+        if let Some(array) = gone.last().filter(|path| path.as_str() == name && is_array(name)) {
+            let stem = array.without_extension();
+            let names = DESCRIPTION_EXTENSIONS.map(|extension| format!("{stem}.{extension}"));
+            let descriptions = names.iter().filter_map(|name| self.members.get_key_value(&**name));
+            let descriptions: Vec<_> = descriptions.map(|(path, _)| path.clone()).collect();
+            gone.extend(descriptions);
+        }
+        for path in &gone {
+            match self.members.remove(path).and_then(|member| member.content) {
+                Some(content) => self.memory -= content.len(),
+                None => self.staged.discard(path),
+            }
+            self.dims.retain(|_, dimension| {
+                dimension.arrays.remove(path);
+                !dimension.arrays.is_empty()
+            });
+        }
+        let directories = self.directories.len();
+        self.directories.retain(|path| {
+            path.as_str() != name && !path.as_str().starts_with(&format!("{name}/"))
+        });
+        !gone.is_empty() || self.directories.len() < directories
+    }
+
+    /// Checks the content, writes the archive and its manifests, and renames them. After an error, the writer still has
+    /// all members, so that you can correct the cause and call this again. A sink that failed may have received a part
+    /// of the archive.
     ///
     /// # Errors
     ///
-    /// As [`create`](crate::create()); [`Error::Incomplete`] if a member is not complete.
-    pub fn finish(mut self) -> Result<CreateReport> {
-        if let Some(name) = self.incomplete.pop_first() {
-            return Err(Error::Incomplete { name });
+    /// As [`create`](crate::create()); [`Error::Incomplete`] if a member is not complete; [`Error::Unsupported`] if the
+    /// pack is finished.
+    pub fn finish(&mut self) -> Result<CreateReport> {
+        if self.is_finished {
+            return Err(Error::Unsupported("the pack is finished".to_owned()));
         }
-        self.add_document()?;
-        let Self { archive, options, staged, in_memory, sink, mut old, mut warnings, .. } = self;
-        let old = old.as_mut().map(|old| old.members(&staged, &options)).transpose()?;
-        let in_memory = with_directories(in_memory)?;
-        let made = create_staged(&staged, &archive, &options, in_memory, old).map(|mut report| {
-            warnings.append(&mut report.findings);
-            CreateReport { findings: warnings, ..report }
-        });
-        let Some((_directory, mut sink)) = sink else { return made };
-        let copied = made.and_then(|report| {
-            let mut file = Watched { reader: File::open(&archive)?, progress: options.progress };
-            let copied = io::copy(&mut file, &mut sink).and_then(|_| sink.flush());
-            copied.map_err(Error::io("write", &archive))?;
-            Ok(CreateReport { archive: file_name(&archive, archive.clone()), ..report })
-        });
-        copied.map_err(|error| error.with_path(|path| file_name(&archive, path)))
+        if let Some(path) = self.incomplete.first() {
+            return Err(Error::Incomplete { name: path.as_str().to_owned() });
+        }
+        let mut options = self.options.clone();
+        let document = self.document(&mut options);
+        let in_memory = self.in_memory(document)?;
+        let Self { archive, staged, old, sink, .. } = self;
+        let kept = old.as_ref().map(|old| old.members(staged, &options)).transpose();
+        let mut made =
+            kept.and_then(|kept| create_staged(staged, archive, &options, in_memory, kept));
+        if let Ok(report) = &mut made {
+            report.findings.splice(0..0, self.warnings.iter().cloned());
+        } else if let Some(old) = old {
+            old.forget_staged(staged);
+        }
+        if let Some((_, sink)) = sink {
+            let copied = made.and_then(|report| {
+                let reader = File::open(&archive)?;
+                let mut file = Watched { reader, progress: options.progress.clone() };
+                let copied = io::copy(&mut file, sink).and_then(|_| sink.flush());
+                copied.map_err(Error::io("write", &archive))?;
+                Ok(CreateReport { archive: file_name(archive, archive.clone()), ..report })
+            });
+            made = copied.map_err(|error| error.with_path(|path| file_name(archive, path)));
+        }
+        self.is_finished = made.is_ok();
+        made
     }
 
-    /// Begins a file of the pack under a new name, in the directory of staged files.
-    fn stage_file(&mut self, path: &MemberPath) -> Result<File> {
-        self.reserve(path)?;
-        self.staged.begin(path).map_err(|error| self.in_words(error))
+    /// Stages a file of the pack under a new name. If its content fails, it is incomplete.
+    fn stage(&mut self, path: &MemberPath, write: impl FnOnce(&File) -> Result<()>) -> Result<()> {
+        self.check_name(path, MemberKind::File)?;
+        let written = self.staged.begin(path).and_then(|file| write(&file));
+        if let Err(error) = written {
+            self.fail(path);
+            return Err(self.in_words(error));
+        }
+        self.put(path.clone(), StagedMember::default());
+        Ok(())
+    }
+
+    /// Records that the content of a file failed.
+    fn fail(&mut self, path: &MemberPath) {
+        self.staged.discard(path);
+        self.incomplete.insert(path.clone());
+    }
+
+    /// Adds a complete file.
+    fn put(&mut self, path: MemberPath, member: StagedMember) {
+        self.incomplete.remove(&path);
+        if let Some(old) = &mut self.old {
+            old.give_way(&path);
+        }
+        self.memory += member.content.as_ref().map_or(0, |content| content.len());
+        self.members.insert(path, member);
     }
 
     /// Returns memory for a file of `len` bytes, if it is short and there is room.
@@ -423,27 +508,9 @@ impl<'w> PackWriter<'w> {
         (self.memory + len <= IN_MEMORY).then(|| Vec::with_capacity(len))
     }
 
-    /// Adds a complete file in memory.
-    fn keep(&mut self, path: MemberPath, content: Vec<u8>) {
-        self.incomplete.remove(path.as_str());
-        self.memory += content.len();
-        self.in_memory.push((path, content));
-    }
-
-    /// Adds a description.
-    fn description(&mut self, path: MemberPath, text: &str) -> Result<()> {
-        let Some(mut content) = self.memory_for(text.len() as u64) else {
-            return self.file(path, text.as_bytes());
-        };
-        self.reserve(&path)?;
-        content.extend_from_slice(text.as_bytes());
-        self.keep(path, content);
-        Ok(())
-    }
-
-    /// Reserves a new name for a file that is not complete.
-    fn reserve(&mut self, path: &MemberPath) -> Result<()> {
-        let name = path.as_str();
+    /// Returns an error if a file or directory cannot have this name.
+    fn check_name(&self, path: &MemberPath, kind: MemberKind) -> Result<()> {
+        let (name, is_file) = (path.as_str(), kind == MemberKind::File);
         let is_generated = name == BAG_DECLARATION
             || name == BLOCK_LIST
             || pack::is_signature(name)
@@ -454,33 +521,39 @@ impl<'w> PackWriter<'w> {
                 "`{name}` is reserved for a file that is generated"
             )));
         }
-        let finding = if self.names.contains(path) {
+        let finding = if is_file && self.members.contains_key(path) {
             let finding =
                 Finding::new(Code::DuplicateName, "a member of this name was already added");
             Some(finding.in_member(name).hint("choose another name"))
         } else {
-            let directory = format!("{name}/");
-            let below =
-                self.names.range::<str, _>((Bound::Included(&*directory), Bound::Unbounded));
-            let below = below.map(MemberPath::as_str).next();
-            let below = below.filter(|below| below.starts_with(&directory));
-            in_the_way(name, |above| self.names.contains(above), below)
+            let is_there = |above: &str| self.members.contains_key(above);
+            let mut below = below(&self.members, name).map(MemberPath::as_str);
+            let mut directories = self.directories.iter().map(MemberPath::as_str);
+            let is_in = |directory: &&str| {
+                directory
+                    .strip_prefix(name)
+                    .is_some_and(|end| end.is_empty() || end.starts_with('/'))
+            };
+            let below = below.next().or_else(|| directories.find(is_in));
+            let same = Some(name).filter(|name| !is_file && is_there(name));
+            in_the_way(name, is_there, same.or(below.filter(|_| is_file)))
         };
         if let Some(finding) = finding {
-            let findings = vec![finding];
-            return Err(self.in_words(Error::Refused { path: self.archive.clone(), findings }));
+            return Err(self.refused(vec![finding]));
         }
-        if let Some(old) = &mut self.old {
-            old.make_room(path, self.replaces)?;
+        match &self.old {
+            Some(old) if is_file => old.check_room(path, self.replaces),
+            _ => Ok(()),
         }
-        self.names.insert(path.clone());
-        self.incomplete.insert(name.to_owned());
-        Ok(())
+    }
+
+    fn refused(&self, findings: Vec<Finding>) -> Error {
+        self.in_words(Error::Refused { path: self.archive.clone(), findings })
     }
 
     /// Returns whether the pack has a file of this name.
     fn has(&self, name: &str) -> bool {
-        self.names.contains(name) || self.old.as_ref().is_some_and(|old| old.has(name))
+        self.members.contains_key(name) || self.old.as_ref().is_some_and(|old| old.has(name))
     }
 
     /// Replaces the staging directories in the error by the archive.
@@ -492,24 +565,24 @@ impl<'w> PackWriter<'w> {
         }
     }
 
-    /// Stages the description of the pack if there are attributes, or named dimensions without an array.
-    fn add_document(&mut self) -> Result<()> {
+    /// Returns the description of the pack if there are attributes, or named dimensions without an array. If there is
+    /// another description, the attributes are added to the options instead.
+    fn document(&self, options: &mut CreateOptions) -> Option<Vec<u8>> {
         let mut root = Group::new("/");
-        root.attributes = std::mem::take(&mut self.attributes);
+        root.attributes.clone_from(&self.attributes);
         let mut groups = BTreeMap::from([("/".to_owned(), root)]);
-        for (path, attributes) in std::mem::take(&mut self.group_attributes) {
-            let group = Group { attributes, ..Group::new(&*path) };
-            groups.insert(path, group);
+        for (path, attributes) in &self.group_attributes {
+            let group = Group { attributes: attributes.clone(), ..Group::new(&**path) };
+            groups.insert(path.clone(), group);
         }
-        let mut dims = std::mem::take(&mut self.dims);
+        let dims = self.dims.iter().map(|((home, name), used)| (&**home, &**name, used.length));
         let stated = self.old.as_ref().and_then(|old| old.stated.as_ref());
-        for (group, coordinate) in stated.iter().flat_map(|document| document.dimcoords()) {
-            if let Some(length) = coordinate.known_size() {
-                dims.entry((group.path.clone(), coordinate.name.clone())).or_insert(length);
-            }
-        }
-        for ((home, name), length) in dims {
-            let paths = candidates(&home, &name);
+        let stated = stated.into_iter().flat_map(Document::dimcoords);
+        let stated = stated.filter_map(|(group, coordinate)| {
+            Some((&*group.path, &*coordinate.name, coordinate.known_size()?))
+        });
+        for (home, name, length) in dims.chain(stated) {
+            let paths = candidates(home, name);
             let is_array = |path: &String| {
                 self.has(&format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/')))
             };
@@ -524,46 +597,73 @@ impl<'w> PackWriter<'w> {
                 group.dimcoords.push(pack::dimension(name, length));
             }
         }
-        let document = self.old.as_mut().and_then(|old| old.document.take());
-        if let Some(text) = document.filter(|_| !self.names.contains(PACK_DOCUMENT)) {
-            self.file(PACK_DOCUMENT, text.as_slice())?;
-        }
         groups.retain(|_, group| !group.attributes.is_empty() || !group.dimcoords.is_empty());
-        if groups.is_empty() {
-            return Ok(());
-        }
-        if self.names.contains(PACK_DOCUMENT) {
-            // The caller added a description, which defines the dimensions.
-            let root = groups.remove("/").unwrap_or_default();
-            let stated = std::mem::replace(&mut self.options.attributes, root.attributes);
-            for attribute in stated {
-                attribute.put_into(&mut self.options.attributes);
+        let old = self.old.as_ref().and_then(|old| old.document.as_ref());
+        if old.is_some() || self.members.contains_key(PACK_DOCUMENT) {
+            // This description defines the dimensions.
+            if let Some(root) = groups.remove("/").filter(|root| !root.attributes.is_empty()) {
+                let stated = std::mem::replace(&mut options.attributes, root.attributes);
+                for attribute in stated {
+                    attribute.put_into(&mut options.attributes);
+                }
             }
-            return Ok(());
+            let old = old.filter(|_| !self.members.contains_key(PACK_DOCUMENT));
+            return old.cloned();
         }
-        let text = pack::attributes_document(groups.into_values().collect());
-        self.file(PACK_DOCUMENT, text.as_bytes())
+        let groups = (!groups.is_empty()).then(|| groups.into_values().collect());
+        groups.map(|groups| pack::attributes_document(groups).into_bytes())
+    }
+
+    /// Returns the entries of files in memory, of all directories, and of the description of the pack.
+    fn in_memory(&self, document: Option<Vec<u8>>) -> Result<Vec<SourceEntry>> {
+        let in_memory = self.members.iter().filter_map(|(path, member)| {
+            Some((path.clone(), Arc::clone(member.content.as_ref()?)))
+        });
+        let name = MemberPath::new(PACK_DOCUMENT)?;
+        let files: Vec<_> = in_memory.chain(document.map(|text| (name, text.into()))).collect();
+        let mut directories: BTreeSet<_> =
+            self.directories.iter().map(MemberPath::as_str).collect();
+        for (path, _) in &files {
+            let path = path.as_str();
+            for directory in path.rmatch_indices('/').map(|(end, _)| path.split_at(end).0) {
+                if !directories.insert(directory) {
+                    break;
+                }
+            }
+        }
+        let directory = |path| Ok(SourceEntry::new(MemberPath::new(path)?, EntrySource::Directory));
+        let mut entries = directories.into_iter().map(directory).collect::<Result<Vec<_>>>()?;
+        entries.extend(
+            files
+                .into_iter()
+                .map(|(path, content)| SourceEntry::new(path, EntrySource::InMemory(content))),
+        );
+        Ok(entries)
     }
 }
 
-/// Returns the entries of files in memory and of the directories above them.
-fn with_directories(files: Vec<(MemberPath, Vec<u8>)>) -> Result<Vec<SourceEntry>> {
-    let mut directories = BTreeSet::new();
-    for (path, _) in &files {
-        let ends = path.as_str().rmatch_indices('/').map(|(end, _)| path.as_str().split_at(end).0);
-        for directory in ends {
-            if !directories.insert(directory) {
-                break;
-            }
+/// Writes the content of a reader to a file.
+fn write_all(mut content: impl Read, file: &File) -> Result<()> {
+    let (mut block, mut at) = (vec![0; BLOCK], 0);
+    loop {
+        let count = read_full(&mut content, &mut block).map_err(Error::io("read", file.path()))?;
+        let block = block.split_at(count).0;
+        file.write_all_at(block, at)?;
+        at += count as u64;
+        if count < BLOCK {
+            return Ok(());
         }
     }
-    let directories = directories.into_iter().map(MemberPath::new);
-    let directory = |path| Ok(SourceEntry::new(path?, EntrySource::Directory));
-    let mut entries = directories.map(directory).collect::<Result<Vec<_>>>()?;
-    entries.extend(files.into_iter().map(|(path, content)| {
-        SourceEntry::new(path, EntrySource::InMemory(content.into_boxed_slice()))
-    }));
-    Ok(entries)
+}
+
+/// Returns the files below a directory.
+fn below<'m>(
+    members: &'m BTreeMap<MemberPath, StagedMember>,
+    name: &str,
+) -> impl Iterator<Item = &'m MemberPath> {
+    let directory = format!("{name}/");
+    let after = members.range::<str, _>((Bound::Included(&*directory), Bound::Unbounded));
+    after.map(|(path, _)| path).take_while(move |path| path.as_str().starts_with(&directory))
 }
 
 /// A reader that stops when the operation is cancelled.
@@ -612,4 +712,17 @@ fn new_attribute(name: &str, value: Value) -> Result<Attribute> {
             escape(name)
         ))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_cores_is_asked_once() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("x.zip");
+        let pack = PackWriter::create(path, WriteOptions::default()).unwrap();
+        assert_eq!(pack.options.jobs, Some(pipeline::jobs(None)));
+    }
 }

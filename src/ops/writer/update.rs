@@ -138,8 +138,8 @@ impl OldPack {
         root.map_or(&self.contents.attributes, |root| &root.attributes).clone()
     }
 
-    /// Prepares for a new file. An existing one is replaced if `force` is true.
-    pub(super) fn make_room(&mut self, path: &MemberPath, force: bool) -> Result<()> {
+    /// Returns an error if there is no room for a new file. An existing one may be replaced if `force` is true.
+    pub(super) fn check_room(&self, path: &MemberPath, force: bool) -> Result<()> {
         let name = path.as_str();
         if self.has(name) && !force {
             return Err(Error::AlreadyExists { path: self.pack.archive().path().join(name) });
@@ -149,8 +149,19 @@ impl OldPack {
             let path = self.pack.archive().path().to_owned();
             return Err(Error::Refused { path, findings: vec![finding] });
         }
-        self.kept.remove(name);
         Ok(())
+    }
+
+    /// Leaves out the file that a new one replaces.
+    pub(super) fn give_way(&mut self, path: &MemberPath) {
+        self.kept.remove(path);
+    }
+
+    /// Deletes the members that [`members`](Self::members) staged.
+    pub(super) fn forget_staged(&self, staged: &PendingDirectory) {
+        if self.pack.archive().is_stream() {
+            self.kept.keys().for_each(|path| staged.discard(path));
+        }
     }
 
     /// Removes a file, an array with its description, or a directory with its content. Returns whether it existed.
@@ -186,12 +197,10 @@ impl OldPack {
     /// Returns the members that stay, to be copied in their compressed form. Members of a compressed tar are staged
     /// instead, because it is one stream.
     pub(super) fn members(
-        &mut self,
+        &self,
         staged: &PendingDirectory,
         options: &CreateOptions,
     ) -> Result<OldMembers<'_>> {
-        let kept = &self.kept;
-        self.contents.retain(|path| kept.contains_key(path));
         let is_stream = self.pack.archive().is_stream();
         let mut entries = Vec::with_capacity(if is_stream { 0 } else { self.kept.len() });
         let mut files = Vec::new();
@@ -255,8 +264,8 @@ impl OldPack {
             let written = archive.revisit(&self.members, &numbers, jobs, || (), write)?;
             written.into_iter().collect::<Result<()>>()?;
         }
-        let contents =
-            if is_stream { Contents::default() } else { std::mem::take(&mut self.contents) };
+        let mut contents = if is_stream { Contents::default() } else { self.contents.clone() };
+        contents.retain(|path| self.kept.contains_key(path));
         Ok(OldMembers { archive, stamp: self.stamp, entries, contents })
     }
 }
