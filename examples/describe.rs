@@ -7,9 +7,9 @@ use std::error::Error;
 use std::fs;
 
 use ndarray::array;
-use ra_pack::create::CreateOptions;
 use ra_pack::ndl::{Attribute, Document, Extent, Form, Group, Ndarray};
 use ra_pack::ra::Encoding;
+use ra_pack::write::CreateOptions;
 use ra_pack::{Pack, RawArray, create, describe};
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -7,9 +7,9 @@ use std::error::Error;
 use std::path::Path;
 
 use ndarray::{ArrayD, s};
-use ra_pack::create::CreateOptions;
-use ra_pack::list::ListOptions;
+use ra_pack::inspect::ListOptions;
 use ra_pack::verify::VerifyOptions;
+use ra_pack::write::CreateOptions;
 use ra_pack::{Pack, create, list, verify};
 
 fn main() -> Result<(), Box<dyn Error>> {

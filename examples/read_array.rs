@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use ndarray::{ArrayD, s};
-use ra_pack::create::CreateOptions;
+use ra_pack::write::CreateOptions;
 use ra_pack::{Pack, create};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -7,7 +7,7 @@ use std::error::Error;
 use std::path::Path;
 
 use ndarray::{ArrayViewD, Axis};
-use ra_pack::create::CreateOptions;
+use ra_pack::write::CreateOptions;
 use ra_pack::{Pack, create};
 
 #[allow(unsafe_code, reason = "mapping a file needs a promise")]

@@ -95,7 +95,7 @@ fn an_element_that_does_not_match_the_manifest_is_an_error() {
     }
 }
 
-#[cfg(not(feature = "zstd"))]
+#[cfg(not(feature = "full"))]
 #[test]
 fn an_error_names_the_missing_feature() {
     let directory = tempfile::tempdir().unwrap();
@@ -109,6 +109,6 @@ fn an_error_names_the_missing_feature() {
         fs::write(&path, bytes).unwrap();
         let read = Pack::open(&path).and_then(|pack| pack.array("a.ra")?.read::<f32>());
         let error = read.unwrap_err().to_string();
-        assert!(error.contains("the feature `zstd`"), "{error}");
+        assert!(error.contains("the feature `full`"), "{error}");
     }
 }

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use divan::Bencher;
 use divan::counter::BytesCount;
-use ra_pack::create::CreateOptions;
 use ra_pack::digest::Digest;
 use ra_pack::ra::RawArray;
 use ra_pack::verify::VerifyOptions;
+use ra_pack::write::CreateOptions;
 use ra_pack::{create, verify};
 use tempfile::TempDir;
 

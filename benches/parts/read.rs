@@ -5,7 +5,7 @@ use std::fs;
 
 use divan::Bencher;
 use ndarray::{Array1, Array2};
-use ra_pack::create::CreateOptions;
+use ra_pack::write::CreateOptions;
 use ra_pack::{Pack, RawArray, create, ra};
 use tempfile::TempDir;
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use ra_pack::Finding;
-use ra_pack::create::CreateReport;
 use ra_pack::verify::VerifyOptions;
+use ra_pack::write::CreateReport;
 use serde::Serialize;
 
 use crate::errors;

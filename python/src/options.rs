@@ -5,9 +5,9 @@ use std::str::FromStr as _;
 
 use pyo3::prelude::*;
 use ra_pack::archive::Compression;
-use ra_pack::create::{CreateOptions, Layout};
 use ra_pack::digest::Algorithm;
-use ra_pack::list::Patterns;
+use ra_pack::inspect::Patterns;
+use ra_pack::write::{CreateOptions, Layout};
 use ra_pack::{Container, Progress};
 
 use crate::{errors, values};

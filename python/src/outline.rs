@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use ra_pack::info::{OutlineArray, OutlineGroup, OutlineOptions};
+use ra_pack::inspect::{OutlineArray, OutlineGroup, OutlineOptions};
 use ra_pack::ndl::Ndarray;
 use ra_pack::ra::Encoding;
 

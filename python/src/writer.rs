@@ -10,10 +10,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
-use ra_pack::create::ArrayStream;
 use ra_pack::interchange::npy::NpyReader;
 use ra_pack::interchange::{FormatError, ImportOptions, Variable};
 use ra_pack::ndl::{Attribute, Order, Value};
+use ra_pack::write::ArrayStream;
 use ra_pack::{Error, PackWriter, Progress, Result};
 
 use crate::interrupt::{Stopped, long, short};

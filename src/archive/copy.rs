@@ -132,7 +132,7 @@ pub(super) struct Copied {
 }
 
 /// Copies all of `content` to `sink`. A file must match its stamp from beginning to end.
-#[cfg(feature = "write")]
+#[cfg(feature = "full")]
 pub(super) fn copy_content(
     content: super::write::NewContent<'_>,
     wanted: Wanted<'_>,

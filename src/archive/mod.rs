@@ -3,17 +3,16 @@
 mod copy;
 mod data;
 mod directory;
-#[cfg(feature = "inspect")]
 mod names;
 mod revisit;
 mod stream;
 mod stream_contents;
 mod tar;
 mod tarball;
-#[cfg(feature = "write")]
+#[cfg(feature = "full")]
 mod write;
 mod zip;
-#[cfg_attr(not(feature = "zstd"), path = "no_zstd_frame.rs")]
+#[cfg_attr(not(feature = "full"), path = "no_zstd_frame.rs")]
 mod zstd_frame;
 
 use std::fmt;
@@ -26,14 +25,13 @@ use serde::{Serialize, Serializer};
 
 pub(crate) use self::copy::{Copying, Fault, Sink, copy, wait_for};
 pub(crate) use self::data::{DataFault, MemberReader, Stretch};
-#[cfg(feature = "inspect")]
 pub(crate) use self::names::{
     NameTable, are_surely_portable, check as check_names, check_portable,
 };
 pub(crate) use self::revisit::{LARGE, OpenContents, Revisit, Shown};
-#[cfg(feature = "write")]
+#[cfg(feature = "full")]
 pub use self::write::Compression;
-#[cfg(feature = "write")]
+#[cfg(feature = "full")]
 pub(crate) use self::write::{
     ArchiveWriter, Batch, ContentPieces, NewContent, NewMember, Packer, Placed, Records,
     ReservedFile, SMALL, Sampled,
@@ -305,13 +303,11 @@ impl Archive {
     }
 
     /// Returns whether all bytes of a remote archive are in memory.
-    #[cfg(feature = "inspect")]
     pub(crate) fn is_cached(&self) -> bool {
         self.file().is_some_and(|file| file.is_cached(0..self.bytes_to_read()))
     }
 
     /// Returns whether a member of a remote zip is in memory.
-    #[cfg(feature = "inspect")]
     pub(crate) fn is_member_cached(&self, name: &str) -> Result<bool> {
         let (range, file) = (self.range_of(name)?, self.file());
         Ok(range.zip(file).is_some_and(|((range, _), file)| file.is_cached(range)))
@@ -452,7 +448,6 @@ impl Archive {
 
     /// Visits every file with its content, on `jobs` threads if the container allows it. Also checks the container and
     /// the names. Content that `visit` does not read is not checked.
-    #[cfg(feature = "inspect")]
     pub(crate) fn scan<T: Send>(
         &self,
         jobs: usize,

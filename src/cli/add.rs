@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use ra_pack::PackWriter;
-use ra_pack::create::CreateOptions;
-use ra_pack::list::Patterns;
+use ra_pack::inspect::Patterns;
 use ra_pack::ndl::Attribute;
+use ra_pack::write::CreateOptions;
 
 use super::args::{Common, compression};
 use super::create::{attribute, show, timestamp};

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use ra_pack::ndl::{Attribute, Ndarray, Order};
+use ra_pack::read::Corners;
 use ra_pack::time::{civil, days};
-use ra_pack::values::Corners;
 use ra_pack::{Pack, Progress, Result};
 
 use super::shell;

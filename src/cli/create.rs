@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use ra_pack::create::{CreateOptions, CreateReport, Layout};
-use ra_pack::list::Patterns;
+use ra_pack::inspect::MetadataCounts;
+use ra_pack::inspect::Patterns;
 use ra_pack::manifest::BlockList;
 use ra_pack::ndl::Attribute;
 use ra_pack::path::escape_path;
-use ra_pack::validate::MetadataCounts;
+use ra_pack::write::{CreateOptions, CreateReport, Layout};
 
 use super::args::{Choices, Common, compression, size, words};
 use super::output::Output;

@@ -9,10 +9,10 @@ use ra_pack::diff::{
     FieldDifference, MemberChange, MemberDiff, PackDiff,
 };
 use ra_pack::files::FileKind;
-use ra_pack::list::Patterns;
+use ra_pack::inspect::Patterns;
 use ra_pack::ndl::Value;
 use ra_pack::path::{escape, escape_path};
-use ra_pack::values::{Axis, CornersOptions};
+use ra_pack::read::{Axis, CornersOptions};
 use ra_pack::{Container, Pack, PackedArray};
 
 use super::args::Common;

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use ra_pack::Container;
 use ra_pack::convert::ArrayFormat;
-use ra_pack::extract::ExtractOptions;
-use ra_pack::get::GetOptions;
-use ra_pack::list::Patterns;
+use ra_pack::convert::GetOptions;
+use ra_pack::inspect::Patterns;
 use ra_pack::path::escape_path;
 use ra_pack::remote::is_url;
+use ra_pack::write::ExtractOptions;
 
 use super::args::{ARRAY_FORMATS, Common, size, words};
 use super::files::FilesFrom;
@@ -98,7 +98,7 @@ pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
             )
             .next(format!("`ra-pack show {archive} {member}` shows its values")));
         }
-        None => ra_pack::get::get_to(&args.archive, &member, &mut output.bytes(), &options)?,
+        None => ra_pack::convert::get_to(&args.archive, &member, &mut output.bytes(), &options)?,
     };
     diagnostics::show(&args.archive, &mut [], &report.leftovers, output);
     if !report.losses.is_empty() {

@@ -7,11 +7,11 @@ use clap::Args;
 use clap::builder::styling::Style;
 use ra_pack::Container;
 use ra_pack::archive::Method;
-use ra_pack::create::Layout;
-use ra_pack::info::{ArrayInfo, CoordinateInfo, InfoOptions, ManifestInfo, PackInfo};
+use ra_pack::inspect::{ArrayInfo, CoordinateInfo, InfoOptions, ManifestInfo, PackInfo};
 use ra_pack::ndl::{Extent, Ndarray, Order};
 use ra_pack::path::escape;
 use ra_pack::ra::ElementKind;
+use ra_pack::write::Layout;
 use serde::Serialize;
 
 use super::array::{attribute_rows, extents, label};
@@ -55,11 +55,11 @@ pub(super) fn run(args: &InfoArgs, output: &Output) -> Result<Ending, Failure> {
     let target = args.target.as_path();
     let color = output.color_out;
     if let Some(member) = &args.member {
-        let info = ra_pack::info::array_info(target, member)?;
+        let info = ra_pack::inspect::array_info(target, member)?;
         return show(args, output, &info, || array_text(&info, Some((target, member)), color));
     }
     if ra_pack::files::is_array_file(target)? {
-        let info = ra_pack::info::array_file_info(target)?;
+        let info = ra_pack::inspect::array_file_info(target)?;
         return show(args, output, &info, || array_text(&info, None, color));
     }
     let mut options = InfoOptions::default();

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::styling::{AnsiColor, Style};
 use ra_pack::archive::MemberKind;
-use ra_pack::list::{ListOptions, ListOrder, Listed, Listing, Patterns};
+use ra_pack::inspect::{ListOptions, ListOrder, Listed, Listing, Patterns};
 use ra_pack::path::escape;
 
 use super::args::{Choices, Common, words};

@@ -90,8 +90,8 @@ impl From<io::Error> for Failure {
     }
 }
 
-impl From<ra_pack::list::InvalidPattern> for Failure {
-    fn from(error: ra_pack::list::InvalidPattern) -> Self {
+impl From<ra_pack::inspect::InvalidPattern> for Failure {
+    fn from(error: ra_pack::inspect::InvalidPattern) -> Self {
         Self::unsupported(error.to_string())
     }
 }

@@ -21,7 +21,7 @@ use super::text::{aligned, counted, flowing};
 use super::{Ending, Failure};
 
 #[cfg(test)]
-#[path = "../ops/tests/generated.rs"]
+#[path = "../tests/generated.rs"]
 mod generated;
 
 /// A finding code.

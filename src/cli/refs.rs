@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use ra_pack::convert::{RefsOptions, RefsReport};
 use ra_pack::path::{escape, escape_path};
-use ra_pack::refs::{RefsOptions, RefsReport};
 
 use super::args::jobs;
 use super::output::Output;
@@ -57,8 +57,8 @@ pub(super) fn run(args: &RefsArgs, output: &Output) -> Result<Ending, Failure> {
     options.progress = output.progress();
     let to_file = args.output.as_ref().filter(|path| path.as_os_str() != "-");
     let mut report = match to_file {
-        Some(path) => ra_pack::refs::write_refs(&args.archive, path, &options)?,
-        None => ra_pack::refs::refs_to(&args.archive, &mut output.bytes(), &options)?,
+        Some(path) => ra_pack::convert::write_refs(&args.archive, path, &options)?,
+        None => ra_pack::convert::refs_to(&args.archive, &mut output.bytes(), &options)?,
     };
     diagnostics::show(&args.archive, &mut report.findings, &report.leftovers, output);
     print_losses(&report, output);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ra_pack::archive::Method;
-use ra_pack::info::ArrayInfo;
+use ra_pack::inspect::ArrayInfo;
 use ra_pack::path::escape;
 use ra_pack::ra::{ElementKind, ElementType, Flags};
 

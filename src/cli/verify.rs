@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use ra_pack::audit::{AuditLog, AuditPlan, Budget, PlanOptions, plan};
-use ra_pack::create::ManifestOptions;
 use ra_pack::digest::Algorithm;
+use ra_pack::inspect::{ValidateOptions, ValidateReport};
 use ra_pack::path::escape;
-use ra_pack::validate::{ValidateOptions, ValidateReport};
 use ra_pack::verify::{Shard, Verdict, Verified, VerifyOptions, VerifyReport, verify_each};
+use ra_pack::write::ManifestOptions;
 use ra_pack::{Code, Container, Finding, ndl};
 
 use super::args::{self, Common};
@@ -479,9 +479,9 @@ pub(super) fn manifest(args: &ManifestArgs, output: &Output) -> Result<Ending, F
     options.progress = output.progress();
     let is_written = args.write || args.output.is_some();
     let mut made = if is_written {
-        ra_pack::create::write_manifest(&args.target, args.output.as_deref(), &options)?
+        ra_pack::write::write_manifest(&args.target, args.output.as_deref(), &options)?
     } else {
-        ra_pack::create::manifest_of(&args.target, &options)?
+        ra_pack::write::manifest_of(&args.target, &options)?
     };
     diagnostics::show(&args.target, &mut made.findings, &made.leftovers, output);
     if args.common.json {
@@ -610,5 +610,5 @@ fn validated(path: &Path, options: &ValidateOptions) -> ra_pack::Result<Validate
         path: "<stdin>".into(),
         source,
     })?;
-    Ok(ra_pack::validate::validate_text(&text, options))
+    Ok(ra_pack::inspect::validate_text(&text, options))
 }

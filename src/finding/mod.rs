@@ -28,7 +28,7 @@ pub enum Severity {
 /// An error or warning about a pack: its place, the expected and the found value, and a hint.
 ///
 /// ```
-/// use ra_pack::validate::{ValidateOptions, validate_text};
+/// use ra_pack::inspect::{ValidateOptions, validate_text};
 /// use ra_pack::{Code, Severity};
 ///
 /// let text = b"ndarrays: {t: {shape: [3], type: floot32}}";

@@ -1,9 +1,9 @@
 //! Operations relative to an open directory. They use its handle, so replacing the directory with a link cannot
-//! redirect them. On systems without such handles, and without the feature `write`, a directory is a path.
+//! redirect them. On systems without such handles, a directory is a path.
 
 pub(super) use self::system::Directory;
 
-#[cfg(all(unix, feature = "write"))]
+#[cfg(unix)]
 mod system {
     use std::ffi::OsStr;
     use std::fs::File;
@@ -141,14 +141,11 @@ mod system {
     }
 }
 
-#[cfg(not(all(unix, feature = "write")))]
+#[cfg(not(unix))]
 use self::by_path as system;
 
-#[cfg(any(not(all(unix, feature = "write")), test))]
-#[cfg_attr(
-    all(unix, feature = "write"),
-    expect(dead_code, reason = "only its tests run where there are handles")
-)]
+#[cfg(any(not(unix), test))]
+#[cfg_attr(unix, expect(dead_code, reason = "only its tests run where there are handles"))]
 mod by_path {
     use std::ffi::OsStr;
     use std::fs::{self, File};
@@ -203,9 +200,9 @@ mod by_path {
 
         pub(in crate::fs) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
             let (from, to) = (self.0.join(from), self.0.join(to));
-            #[cfg(feature = "write")]
+            #[cfg(feature = "full")]
             return Ok(tempfile::TempPath::try_from_path(from)?.persist_noclobber(to)?);
-            #[cfg(not(feature = "write"))]
+            #[cfg(not(feature = "full"))]
             return fs::hard_link(from, to);
         }
 

@@ -17,7 +17,6 @@ use crate::path::url::is_url;
 #[cfg(feature = "remote")]
 use crate::path::url::shown;
 use crate::progress::Progress;
-#[cfg(feature = "inspect")]
 use crate::time::Timestamp;
 
 /// Number of bytes per system call. It bounds the delay of progress reports and of cancelling.
@@ -247,7 +246,6 @@ impl File {
     }
 
     /// Returns the facts that change with the file. A source has only a length.
-    #[cfg(feature = "inspect")]
     pub(crate) fn version(&self) -> Result<Version> {
         match &self.place {
             Place::System(_) => Ok(self.stamp()?.version()),
@@ -488,7 +486,6 @@ impl Stamp {
     }
 
     /// Returns the facts that change with the file.
-    #[cfg(feature = "inspect")]
     fn version(&self) -> Version {
         let modified = self.modified.map(Timestamp::from);
         Version { length: Some(self.len), modified, e_tag: None }
@@ -597,7 +594,6 @@ pub(crate) fn holds(path: &Path, bytes: &[u8]) -> Result<bool> {
 }
 
 /// The facts about an archive that change with its content.
-#[cfg(feature = "inspect")]
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Version {
     pub(crate) length: Option<u64>,
@@ -607,7 +603,6 @@ pub(crate) struct Version {
 }
 
 /// Returns the facts that change with an ordinary file, or with the object at a URL, which takes one request for a byte.
-#[cfg(feature = "inspect")]
 pub(crate) fn version(path: &Path) -> Result<Version> {
     #[cfg(feature = "remote")]
     if is_url(path) {

@@ -1,8 +1,8 @@
 //! Access to the file system. Every error names the path, and every new file is written completely or not created.
 
-#[cfg(feature = "audit")]
+#[cfg(feature = "full")]
 mod append;
-#[cfg(feature = "write")]
+#[cfg(feature = "full")]
 mod below;
 mod directory;
 mod file;
@@ -19,16 +19,15 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-#[cfg(feature = "audit")]
+#[cfg(feature = "full")]
 pub(crate) use self::append::LineFile;
 pub(crate) use self::file::{File, FileMap, Stamp, holds, read_limited, read_once};
-#[cfg(feature = "inspect")]
 pub(crate) use self::file::{Version, version};
 pub use self::pending::{remove_unfinished_and_exit, write_new};
 pub use self::source::{ReadAt, Seekable};
 pub use self::walk::MemberKind;
 pub(crate) use self::walk::{Walked, entries, walk};
-#[cfg(feature = "write")]
+#[cfg(feature = "full")]
 pub(crate) use self::{below::Below, pending::scratch_file};
 pub(crate) use self::{
     pending::{
@@ -83,7 +82,7 @@ pub(crate) fn file_len(path: &Path) -> Option<u64> {
 
 /// Returns the size of all ordinary files below a directory, without following links; 0 for those that cannot be
 /// accessed.
-#[cfg(feature = "audit")]
+#[cfg(feature = "full")]
 pub(crate) fn size_below(path: &Path) -> u64 {
     let files =
         walkdir::WalkDir::new(path).into_iter().filter_map(|entry| entry.ok()?.metadata().ok());
@@ -118,7 +117,7 @@ pub(crate) fn is_plain_below(root: &Path, below: &str) -> Result<bool> {
 
 /// Returns whether something other than a directory, such as a link, is at `below` under `root` or at one of its
 /// parents.
-#[cfg(feature = "write")]
+#[cfg(feature = "full")]
 pub(crate) fn is_blocked(root: &Path, below: &str) -> bool {
     let mut path = root.to_owned();
     below.split('/').any(|part| {
@@ -188,7 +187,6 @@ fn parent_of(path: &Path) -> &Path {
 }
 
 /// Returns the name of this machine.
-#[cfg(feature = "inspect")]
 pub(crate) fn host_name() -> Option<String> {
     #[cfg(unix)]
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();

@@ -316,7 +316,7 @@ fn unwritable(directory: &Path, error: &io::Error) -> Error {
 
 /// Creates an unnamed temporary file in the directory of `target`. It is deleted when closed. `progress` cancels its
 /// reads and writes but does not report them.
-#[cfg(feature = "write")]
+#[cfg(feature = "full")]
 pub(crate) fn scratch_file(target: &Path, progress: &Progress) -> Result<File> {
     let directory = parent_of(target);
     let inner = tempfile::tempfile_in(directory).map_err(|error| unwritable(directory, &error))?;

@@ -18,7 +18,7 @@ use crate::progress::Progress;
 ///
 /// ```
 /// use std::io;
-/// use ra_pack::open::ReadAt;
+/// use ra_pack::read::ReadAt;
 ///
 /// /// An object in a store. A real implementation would request a range.
 /// struct Object(Vec<u8>);

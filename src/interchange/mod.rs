@@ -5,15 +5,15 @@
 //! fastest, the description has `storage: {order: row}`, and the dimensions of the header are the shape reversed. To
 //! change the order, use [`Reversal`](crate::ra::Reversal), which needs random access.
 
-#[cfg(feature = "convert")]
+#[cfg(feature = "full")]
 pub mod ds;
-#[cfg(feature = "convert")]
+#[cfg(feature = "full")]
 mod literal;
-#[cfg(feature = "convert")]
+#[cfg(feature = "full")]
 pub mod npy;
-#[cfg(feature = "convert")]
+#[cfg(feature = "full")]
 pub mod npz;
-#[cfg(feature = "png")]
+#[cfg(feature = "full")]
 pub mod png;
 
 use std::io::{self, Read};

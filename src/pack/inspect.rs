@@ -215,7 +215,6 @@ impl Hash for ArrayFacts {
 
 impl ArrayFacts {
     /// Returns the facts about an array of which only the header is known.
-    #[cfg(feature = "inspect")]
     pub(crate) fn of_header(header: Header) -> Self {
         Self { header: Ok(header), encoding: None, trailing: 0, data: Ok(()) }
     }

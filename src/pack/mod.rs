@@ -19,7 +19,6 @@ mod document;
 mod facts;
 mod inspect;
 mod metadata;
-#[cfg(feature = "inspect")]
 mod stated;
 mod units;
 mod update;
@@ -31,7 +30,7 @@ pub use self::metadata::MetadataCounts;
 pub(crate) use self::attributes::{as_stated, attributes_document, is_attributes_document};
 pub(crate) use self::contents::{Contents, Described};
 pub(crate) use self::coordinates::{Convention, group_in_pack};
-pub(crate) use self::describe::is_made_of;
+pub(crate) use self::describe::{describe_missing, is_made_of};
 pub(crate) use self::dimensions::{NamedShape, dimension};
 pub(crate) use self::document::{PackDocument, as_coordinate, is_generated, pack_document};
 pub(crate) use self::facts::{DescriptionFacts, Interner, Sources};
@@ -141,6 +140,14 @@ impl Placement {
 
     pub(crate) fn bag(top: &str) -> Self {
         Self { layout: Layout::BagIt, base: format!("{top}/") }
+    }
+
+    /// Returns whether a manifest must list the file.
+    pub(crate) fn is_payload(&self, name: &str) -> bool {
+        match self.layout {
+            Layout::Plain => manifest_algorithm(name).is_none() && !is_signature(name),
+            Layout::BagIt => self.payload(&self.place_tag(name)).is_some(),
+        }
     }
 
     /// Detects the layout of a pack from the names in it.

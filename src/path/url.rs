@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::path::Path;
-#[cfg(feature = "inspect")]
 use std::path::PathBuf;
 
 /// The beginnings of URLs that name a pack.
@@ -50,7 +49,6 @@ pub fn conceal(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns a path without the secret parts of a URL.
-#[cfg(feature = "inspect")]
 pub(crate) fn without_secrets(path: &Path) -> PathBuf {
     if is_url(path) { shown(path).into_owned().into() } else { path.to_owned() }
 }

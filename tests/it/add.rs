@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ndarray::array;
-use ra_pack::create::Layout;
 use ra_pack::verify::VerifyOptions;
+use ra_pack::write::Layout;
 use ra_pack::{Error, Pack, PackWriter, WriteOptions, verify};
 use tempfile::TempDir;
 

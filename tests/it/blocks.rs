@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use ndarray::{ArrayD, s};
 use proptest::prelude::*;
-use ra_pack::create::{CreateOptions, Layout};
 use ra_pack::verify::VerifyOptions;
+use ra_pack::write::{CreateOptions, Layout};
 use ra_pack::{Code, Error, Finding, Pack, create, verify};
 use tempfile::TempDir;
 

@@ -10,17 +10,17 @@ use std::time::{Duration, Instant};
 
 use ra_pack::archive::Compression;
 use ra_pack::convert::{ArrayFormat, ConvertOptions};
-use ra_pack::create::{CreateOptions, ManifestOptions, manifest_of};
+use ra_pack::convert::{GetOptions, get_to};
 use ra_pack::describe::{DescribeOptions, describe_target};
 use ra_pack::diff::{DiffOptions, diff_arrays, diff_members};
-use ra_pack::extract::ExtractOptions;
-use ra_pack::get::{GetOptions, get_to};
-use ra_pack::info::{InfoOptions, OutlineOptions, outline};
-use ra_pack::list::ListOptions;
+use ra_pack::inspect::ListOptions;
+use ra_pack::inspect::ValidateOptions;
+use ra_pack::inspect::{InfoOptions, OutlineOptions, outline};
 use ra_pack::progress::Snapshot;
-use ra_pack::validate::ValidateOptions;
-use ra_pack::values::StatisticsOptions;
+use ra_pack::read::StatisticsOptions;
 use ra_pack::verify::{VerifyOptions, VerifyReport, verify_each};
+use ra_pack::write::ExtractOptions;
+use ra_pack::write::{CreateOptions, ManifestOptions, manifest_of};
 use ra_pack::{
     Error, Pack, Progress, Result, convert, create, diff, extract, get, info, list, validate,
     verify,

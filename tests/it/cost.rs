@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use assert_cmd::Command;
 use ra_pack::archive::Compression;
-use ra_pack::create::CreateOptions;
-use ra_pack::extract::ExtractOptions;
 use ra_pack::verify::VerifyOptions;
+use ra_pack::write::CreateOptions;
+use ra_pack::write::ExtractOptions;
 use ra_pack::{Pack, create, extract, verify};
 use tempfile::TempDir;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use ra_pack::describe::{DescribeOptions, update_descriptions};
-use ra_pack::validate::ValidateOptions;
+use ra_pack::inspect::ValidateOptions;
 use ra_pack::{ndl, validate};
 use tempfile::TempDir;
 
@@ -214,7 +214,7 @@ fn describe_and_pack(directory: &Path, file: &[u8]) {
     fs::write(directory.join("a.ra"), file).unwrap();
     ra_pack::describe::write_descriptions(directory, &DescribeOptions::default()).unwrap();
     let zip = directory.with_extension("zip");
-    let mut options = ra_pack::create::CreateOptions::default();
+    let mut options = ra_pack::write::CreateOptions::default();
     options.force = true;
     ra_pack::create(directory, &zip, &options).unwrap();
     let report = ra_pack::verify(&zip, &ra_pack::verify::VerifyOptions::default()).unwrap();

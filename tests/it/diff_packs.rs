@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use ra_pack::create::{CreateOptions, Layout};
 use ra_pack::diff::{DiffOptions, MemberChange, PackDiff};
+use ra_pack::write::{CreateOptions, Layout};
 use ra_pack::{Pack, create};
 use serde_json::{Value, json};
 use tempfile::TempDir;

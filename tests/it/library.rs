@@ -12,15 +12,15 @@ use half::{bf16, f16};
 use ndarray::{ArrayD, ArrayViewD, s};
 use num_complex::Complex;
 use ra_pack::archive::{Compression, Method};
-use ra_pack::create::{CreateOptions, Layout};
+use ra_pack::convert::{GetOptions, get_to};
 use ra_pack::error::NotViewable;
-use ra_pack::extract::ExtractOptions;
 use ra_pack::files::FileKind;
-use ra_pack::get::{GetOptions, get_to};
-use ra_pack::list::{ListOptions, Listing};
+use ra_pack::inspect::{ListOptions, Listing};
 use ra_pack::ndl::{Extent, Order};
 use ra_pack::ra::{self, DecodeError, SliceError, parse_slice};
 use ra_pack::verify::VerifyOptions;
+use ra_pack::write::ExtractOptions;
+use ra_pack::write::{CreateOptions, Layout};
 use ra_pack::{
     AnyArray, Container, Error, Pack, Progress, RawArray, create, extract, list, verify,
 };

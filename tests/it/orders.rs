@@ -5,9 +5,9 @@ use std::fmt::Debug;
 use ndarray::{Array3, ArrayD, SliceInfo, SliceInfoElem};
 use num_complex::Complex;
 use ra_pack::convert::ArrayFormat;
-use ra_pack::get::{GetOptions, get_to};
+use ra_pack::convert::{GetOptions, get_to};
 use ra_pack::ra::{self, ElementType, Header, parse_slice};
-use ra_pack::values::{CornersOptions, Statistics, StatisticsOptions};
+use ra_pack::read::{CornersOptions, Statistics, StatisticsOptions};
 use ra_pack::{AnyArray, Pack, PackedArray, RawArray};
 
 use crate::experiment::Experiment;

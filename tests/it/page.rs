@@ -6,8 +6,8 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::{env, fs};
 
+use ra_pack::inspect::{ValidateOptions, validate_text};
 use ra_pack::ndl;
-use ra_pack::validate::{ValidateOptions, validate_text};
 use tempfile::TempDir;
 
 use crate::python::Python;

@@ -68,7 +68,7 @@ const REMOTE: &str = "docs/remote.md";
 #[cfg(target_os = "linux")]
 #[test]
 fn generated_remote() {
-    let options = ra_pack::create::CreateOptions::default();
+    let options = ra_pack::write::CreateOptions::default();
     let pack = |name: &str| {
         let place = tempfile::TempDir::new().unwrap();
         let archive = place.path().join(name);

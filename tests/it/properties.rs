@@ -12,12 +12,12 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use ra_pack::archive::{Compression, MemberKind};
-use ra_pack::create::{CreateOptions, Layout};
-use ra_pack::describe::shape_of;
-use ra_pack::extract::ExtractOptions;
 use ra_pack::ndl::{Document, Extent, Form, Group, Order, Storage};
 use ra_pack::ra::{Encoding, Header};
+use ra_pack::read::shape_of;
 use ra_pack::verify::VerifyOptions;
+use ra_pack::write::ExtractOptions;
+use ra_pack::write::{CreateOptions, Layout};
 use ra_pack::{Error, Finding, Pack, PackedArray, create, describe, extract, verify};
 use tempfile::TempDir;
 

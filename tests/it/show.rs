@@ -1,8 +1,8 @@
 use std::fs;
 use std::path::Path;
 
-use ra_pack::create::CreateOptions;
-use ra_pack::values::{NumberStatistics, Statistics, StatisticsOptions};
+use ra_pack::read::{NumberStatistics, Statistics, StatisticsOptions};
+use ra_pack::write::CreateOptions;
 use ra_pack::{Pack, create};
 use serde_json::Value;
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ra_pack::create::CreateOptions;
-use ra_pack::open::{ReadAt, Seekable};
+use ra_pack::read::{ReadAt, Seekable};
+use ra_pack::write::CreateOptions;
 use ra_pack::{Error, Pack, Progress, create};
 use tempfile::TempDir;
 

@@ -5,8 +5,8 @@ use std::io::Read as _;
 use std::path::Path;
 
 use ra_pack::archive::Compression;
-use ra_pack::create::{CreateOptions, Layout};
 use ra_pack::ra::Element;
+use ra_pack::write::{CreateOptions, Layout};
 use ra_pack::{Error, Pack, create};
 use tempfile::TempDir;
 
@@ -150,7 +150,7 @@ fn damage_at_the_end_is_reported_with_the_last_block() {
         let target = place.path().join(name);
         if name == "directory" {
             pack(source.path(), &place.path().join("b.zip"), (Compression::Stored, Layout::Plain));
-            let options = ra_pack::extract::ExtractOptions::default();
+            let options = ra_pack::write::ExtractOptions::default();
             ra_pack::extract(place.path().join("b.zip"), &target, &options).unwrap();
             let file = target.join("long.ra");
             let mut bytes = fs::read(&file).unwrap();

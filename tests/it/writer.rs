@@ -7,11 +7,11 @@ use std::path::Path;
 use ndarray::{Array, Array2, ArrayD, IxDyn, ShapeBuilder as _, array, s};
 use proptest::prelude::*;
 use ra_pack::archive::Compression;
-use ra_pack::create::{ArrayStream, CreateOptions, CreateReport, Layout};
-use ra_pack::extract::ExtractOptions;
 use ra_pack::ndl::{Attribute, Document, Extent, Order};
 use ra_pack::ra::{Element, ElementType, Encoding, Header};
 use ra_pack::verify::VerifyOptions;
+use ra_pack::write::ExtractOptions;
+use ra_pack::write::{ArrayStream, CreateOptions, CreateReport, Layout};
 use ra_pack::{
     Code, Error, Pack, PackWriter, Progress, RawArray, WriteOptions, create, describe, extract,
     verify,
@@ -560,7 +560,7 @@ fn patterns_exclude_only_files_of_directories() {
     let source = TempDir::new().unwrap();
     fs::write(source.path().join("left.txt"), "out").unwrap();
     let mut options = WriteOptions::default();
-    options.exclude = ra_pack::list::Patterns::new(["a.ra", "left.txt"]).unwrap();
+    options.exclude = ra_pack::inspect::Patterns::new(["a.ra", "left.txt"]).unwrap();
     let (_scratch, report) = written("x.zip", options, |pack| {
         pack.array("a", &array![1.0]).write()?;
         pack.add(source.path(), ".")

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fs;
 
 use ra_pack::archive::Compression;
-use ra_pack::create::CreateOptions;
+use ra_pack::write::CreateOptions;
 use ra_pack::{RawArray, create};
 
 use super::Seed;

@@ -1,6 +1,6 @@
 //! Compressed streams: gzip and zstd encoding and decoding of any bytes.
 
-#[cfg(feature = "write")]
+#[cfg(feature = "full")]
 mod encoder;
 #[cfg(test)]
 mod tests;
@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::file_kind::FileKind;
 use crate::finding::{Code, Finding};
 
-#[cfg(feature = "write")]
+#[cfg(feature = "full")]
 pub(crate) use self::encoder::{Deflater, Encoder, Engine, SMALL_ZSTD_JOB};
 
 /// The format of a compressed stream.

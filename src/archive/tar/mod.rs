@@ -9,14 +9,14 @@ mod pax;
 mod read;
 #[cfg(test)]
 mod tests;
-#[cfg(feature = "write")]
+#[cfg(feature = "full")]
 mod write;
 
 use std::fmt;
 
 pub(crate) use self::header::passes_for_header;
 pub(crate) use self::read::{Skip, Streaming, TarReader};
-#[cfg(feature = "write")]
+#[cfg(feature = "full")]
 pub(crate) use self::write::{each_entry, end_mark, entry_header, padding};
 
 use super::MemberKind;

@@ -5,7 +5,7 @@ pub(super) mod end;
 mod lookup;
 mod record;
 mod scan;
-#[cfg(feature = "write")]
+#[cfg(feature = "full")]
 pub(super) mod write;
 
 use std::borrow::Cow;

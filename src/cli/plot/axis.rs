@@ -1,6 +1,6 @@
 //! Axes: positions of values and cells from 0 to 1, and ticks at round numbers and dates.
 
-use ra_pack::values::SampledAxis;
+use ra_pack::read::SampledAxis;
 
 use super::super::array::{self, Dates, attribute_text};
 use super::super::text::{self, float, stepped};

@@ -3,7 +3,7 @@
 use std::mem::swap;
 
 use ra_pack::path::escape;
-use ra_pack::values::{Grid, Line, Quantity, Sample};
+use ra_pack::read::{Grid, Line, Quantity, Sample};
 
 use super::super::array::dates;
 use super::super::text::{columns, count, digits, fit, float};

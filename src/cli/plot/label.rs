@@ -2,7 +2,7 @@
 
 use ra_pack::ndl::Ndarray;
 use ra_pack::path::escape;
-use ra_pack::values::{FixedAxis, Quantity};
+use ra_pack::read::{FixedAxis, Quantity};
 
 use super::super::array::{self, attribute_text};
 use super::super::text::{columns, digits, fit};

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use ra_pack::path::escape_path;
-use ra_pack::values::{Sample, SampleOptions};
+use ra_pack::read::{Sample, SampleOptions};
 
 pub(super) use self::chart::{
     Chart, Palette, PlotArea, draw, extremes, image, line_extremes, line_scale, notes, pieces,

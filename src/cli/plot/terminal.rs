@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use ra_pack::path::escape;
-use ra_pack::values::{Grid, Line, Sample};
+use ra_pack::read::{Grid, Line, Sample};
 
 use super::super::output::Output;
 use super::super::text::{columns, count, digits, fit, float, padded};

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use ra_pack::list::{Listed, ListedArray};
+use ra_pack::inspect::{Listed, ListedArray};
 use ra_pack::ndl::{Attribute, Datatype, Ndarray, Order, Value};
-use ra_pack::values::{
+use ra_pack::read::{
     Axis, Category, Coordinate, Histogram, NameStatistics, Number, NumberStatistics, Statistics,
     StatisticsOptions, scale_and_offset,
 };

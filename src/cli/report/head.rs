@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use ra_pack::archive::MemberKind;
-use ra_pack::create::Layout;
 use ra_pack::finding::Place;
-use ra_pack::list::Listed;
+use ra_pack::inspect::Listed;
 use ra_pack::ndl::Attribute;
 use ra_pack::verify::{Verdict, VerifyReport};
+use ra_pack::write::Layout;
 use ra_pack::{Container, Finding};
 
 use super::super::diagnostics;

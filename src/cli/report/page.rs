@@ -11,7 +11,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use ra_pack::archive::MemberKind;
 use ra_pack::digest::Digest;
-use ra_pack::list::{ListOptions, Listed, Listing};
+use ra_pack::inspect::{ListOptions, Listed, Listing};
 use ra_pack::ndl::Attribute;
 use ra_pack::verify::VerifyReport;
 use ra_pack::{Container, Finding, Pack};

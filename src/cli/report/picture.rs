@@ -1,6 +1,6 @@
 //! Small picture of an array.
 
-use ra_pack::values::{Column, Grid, Line, Quantity, Sample, SampleOptions, SampledAxis};
+use ra_pack::read::{Column, Grid, Line, Quantity, Sample, SampleOptions, SampledAxis};
 use ra_pack::{Error, PackedArray};
 
 use super::super::plot::{

@@ -1,7 +1,7 @@
 //! Code snippets that open one array in several languages.
 
 use ra_pack::archive::Method;
-use ra_pack::list::Listed;
+use ra_pack::inspect::Listed;
 use ra_pack::ndl::Order;
 use ra_pack::ra::{ElementType, Header};
 use ra_pack::{Container, PackedArray};

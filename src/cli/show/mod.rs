@@ -9,7 +9,7 @@ use clap::Args;
 use ra_pack::Pack;
 use ra_pack::ndl::{Document, Ndarray, Value};
 use ra_pack::ra::split_slice;
-use ra_pack::values::{
+use ra_pack::read::{
     Axis, Category, Corners, CornersOptions, NameStatistics, NumberStatistics, Statistics,
     StatisticsOptions,
 };

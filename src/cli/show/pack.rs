@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use clap::builder::styling::Style;
-use ra_pack::info::{Outline, OutlineArray, OutlineDimension, OutlineGroup, OutlineOptions};
+use ra_pack::inspect::{Outline, OutlineArray, OutlineDimension, OutlineGroup, OutlineOptions};
 use ra_pack::ndl::Attribute;
 use ra_pack::path::{escape, escape_path};
 
@@ -33,7 +33,7 @@ pub(super) fn run(
     options.group = group.map(str::to_owned);
     options.jobs = args.jobs;
     options.progress = output.progress();
-    let mut outline = ra_pack::info::outline(&args.archive, &options)?;
+    let mut outline = ra_pack::inspect::outline(&args.archive, &options)?;
     if group.is_some() && outline.groups().len() == 0 {
         return Ok(None);
     }

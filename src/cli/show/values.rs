@@ -7,7 +7,7 @@ use ra_pack::ElementType;
 use ra_pack::interchange::element_of_word;
 use ra_pack::ndl::{Datatype, Ndarray};
 use ra_pack::ra::ElementKind;
-use ra_pack::values::Corners;
+use ra_pack::read::Corners;
 
 /// Width of a line, in columns.
 const LINE: usize = 75;

@@ -91,7 +91,6 @@ impl CachedObject {
         self.object.len()
     }
 
-    #[cfg(feature = "inspect")]
     pub(crate) fn version(&self) -> crate::fs::Version {
         self.object.version()
     }

@@ -19,7 +19,6 @@ mod store;
 pub(crate) use self::cache::CachedObject;
 pub use self::client::{Traffic, traffic};
 pub(crate) use self::object::change;
-#[cfg(feature = "inspect")]
 pub(crate) use self::session::version;
 pub(crate) use self::session::{Opened, open, open_store};
 pub use self::session::{RemoteOptions, configure, name};

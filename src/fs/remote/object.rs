@@ -134,7 +134,6 @@ impl Object {
     }
 
     /// Requests the first byte of an object to learn its version.
-    #[cfg(feature = "inspect")]
     pub(super) fn look_at(
         located: Located,
         timeout: Duration,
@@ -183,7 +182,6 @@ impl Object {
     }
 
     /// Returns the version that was opened.
-    #[cfg(feature = "inspect")]
     pub(super) fn version(&self) -> crate::fs::Version {
         let Version { len, e_tag, modified } = &self.version;
         let since = u64::try_from(*modified).ok().filter(|seconds| *seconds > 0);

@@ -121,7 +121,6 @@ pub(crate) fn open(path: &Path, progress: &Progress) -> io::Result<(Opened, Path
 }
 
 /// Returns the version of the object at the URL that is given or named by `path`.
-#[cfg(feature = "inspect")]
 pub(crate) fn version(path: &Path) -> io::Result<crate::fs::Version> {
     let text = path.to_string_lossy();
     let (timeout, url) = {

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use ra_pack::archive::Compression;
-use ra_pack::create::{CreateOptions, Layout};
-use ra_pack::extract::ExtractOptions;
+use ra_pack::write::ExtractOptions;
+use ra_pack::write::{CreateOptions, Layout};
 use ra_pack::{create, extract};
 use tempfile::TempDir;
 

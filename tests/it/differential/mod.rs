@@ -18,8 +18,8 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use ra_pack::extract::ExtractOptions;
 use ra_pack::verify::VerifyOptions;
+use ra_pack::write::ExtractOptions;
 use ra_pack::{extract, verify};
 use tempfile::TempDir;
 

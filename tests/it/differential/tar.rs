@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use ra_pack::create::{ManifestOptions, manifest_of};
+use ra_pack::write::{ManifestOptions, manifest_of};
 use tempfile::TempDir;
 
 use super::{Readers, difference, ours};

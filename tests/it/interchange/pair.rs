@@ -4,9 +4,9 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
+use ra_pack::inspect::ValidateOptions;
 use ra_pack::interchange::{ExportOptions, ImportOptions, Variable, npy};
 use ra_pack::ndl::Document;
-use ra_pack::validate::ValidateOptions;
 use ra_pack::{Code, validate};
 
 /// Reads the variable and the data of an `.npy` file without trailing bytes.

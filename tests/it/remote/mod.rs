@@ -11,7 +11,7 @@ mod verified;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use ra_pack::create::CreateOptions;
+use ra_pack::write::CreateOptions;
 use ra_pack::{PackWriter, WriteOptions, create};
 use tempfile::TempDir;
 

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use ra_pack::create::CreateOptions;
 use ra_pack::verify::VerifyOptions;
+use ra_pack::write::CreateOptions;
 use ra_pack::{Pack, create, verify};
 use tempfile::TempDir;
 

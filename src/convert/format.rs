@@ -1,0 +1,265 @@
+//! The formats that arrays are converted from and to, with their readers and writers.
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+
+use super::foreign::{self, WriteOne};
+use super::{ArraySink, ConvertOptions, Destination, SourceArrays, rawarray, sink, tree};
+use crate::archive::Container;
+use crate::error::{Error, Result};
+use crate::file_kind::FileKind;
+use crate::fs;
+use crate::path::escape;
+use crate::write::plain_arrays::PAGE;
+
+/// A format of arrays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ArrayFormat {
+    /// One RawArray file, with its description next to it.
+    Ra,
+    /// One NumPy array.
+    Npy,
+    /// Several NumPy arrays in a zip.
+    Npz,
+    /// The variables of one ds-format file.
+    Ds,
+    /// A PNG picture.
+    Png,
+    /// Only the elements of one array, little-endian, in the order of the file. Write-only.
+    Raw,
+    /// Numbers of one or two dimensions as text, one line for each first index. NaN and infinities are `nan`, `inf` and
+    /// `-inf`. Write-only.
+    Csv,
+    /// Numbers as nested lists, the outermost for the first index. NaN and infinities are the strings `"NaN"`,
+    /// `"Infinity"` and `"-Infinity"`; integers of 16 bytes are strings. Write-only.
+    Json,
+    /// A directory of RawArray files and descriptions, or an archive of one.
+    Pack(Container),
+}
+
+type OpenSource = fn(&Path, &ConvertOptions) -> Result<SourceArrays>;
+type Begin = for<'o> fn(&Destination<'o>) -> Result<ArraySink<'o>>;
+
+/// A row of the table of formats.
+pub(super) struct FormatRow {
+    format: ArrayFormat,
+    /// Its word, which is also the extension of files.
+    word: &'static str,
+    /// The function that opens a source; `None` for write-only formats.
+    open: Option<OpenSource>,
+    pub(super) begin: Begin,
+    /// The function that writes a single array to a stream.
+    write: Option<WriteOne>,
+}
+
+/// All formats.
+const FORMATS: [FormatRow; 13] = [
+    row(ArrayFormat::Ra, "ra", Some(rawarray::open_file), sink::begin_file, None),
+    row(ArrayFormat::Npy, "npy", Some(foreign::open_npy), SINGLE, Some(foreign::WRITE_NPY)),
+    row(ArrayFormat::Npz, "npz", Some(foreign::open_npz), foreign::begin_npz, None),
+    row(ArrayFormat::Ds, "ds", Some(foreign::open_ds), foreign::begin_ds, None),
+    row(ArrayFormat::Png, "png", Some(foreign::open_png), SINGLE, Some(foreign::WRITE_PNG)),
+    row(ArrayFormat::Raw, "raw", None, SINGLE, Some(foreign::WRITE_RAW)),
+    row(ArrayFormat::Csv, "csv", None, SINGLE, Some(foreign::WRITE_CSV)),
+    row(ArrayFormat::Json, "json", None, SINGLE, Some(foreign::WRITE_JSON)),
+    pack("directory", Container::Directory, tree::open_directory),
+    pack("zip", Container::Zip, rawarray::open_pack),
+    pack("tar", Container::Tar, rawarray::open_pack),
+    pack("tar.gz", Container::TarGz, rawarray::open_pack),
+    pack("tar.zst", Container::TarZst, rawarray::open_pack),
+];
+
+const SINGLE: Begin = foreign::begin_single;
+
+const fn row(
+    format: ArrayFormat,
+    word: &'static str,
+    open: Option<OpenSource>,
+    begin: Begin,
+    write: Option<WriteOne>,
+) -> FormatRow {
+    FormatRow { format, word, open, begin, write }
+}
+
+const fn pack(word: &'static str, container: Container, open: OpenSource) -> FormatRow {
+    row(ArrayFormat::Pack(container), word, Some(open), sink::begin_pack, None)
+}
+
+impl ArrayFormat {
+    pub(super) fn row(self) -> &'static FormatRow {
+        FORMATS.iter().find(|row| row.format == self).expect("the table contains every format")
+    }
+
+    /// Returns the function that writes a single array to a stream.
+    pub(super) fn writer(self) -> WriteOne {
+        self.row().write.expect("the format is for a single array")
+    }
+
+    /// Opens the arrays at `path` without reading their elements.
+    pub(super) fn open(self, path: &Path, options: &ConvertOptions) -> Result<SourceArrays> {
+        let open = self.row().open.ok_or_else(|| {
+            Error::Unsupported(format!("the format `{self}` can be written but not read"))
+        })?;
+        open(path, options)
+    }
+
+    /// Returns the format of a file in a directory that is converted, according to its name only; `None` if it contains
+    /// no arrays.
+    pub(super) fn in_tree(path: &Path) -> Option<Self> {
+        let format = Self::from_extension(path)?;
+        let is_read = format.row().open.is_some() && !matches!(format, Self::Pack(_));
+        is_read.then_some(format)
+    }
+
+    /// Returns the words of all formats.
+    pub fn words() -> impl Iterator<Item = &'static str> {
+        FORMATS.iter().map(|row| row.word)
+    }
+
+    /// Returns the word of the format, such as `npy`.
+    pub fn word(self) -> &'static str {
+        self.row().word
+    }
+
+    /// Returns the format for the extension of a file name.
+    pub fn from_extension(path: &Path) -> Option<Self> {
+        if let Some(container) = Container::from_extension(path) {
+            return Some(Self::Pack(container));
+        }
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        let mut files =
+            FORMATS.iter().filter(|row| !matches!(row.format, Self::Pack(_) | Self::Raw));
+        files.find(|row| row.word == extension).map(|row| row.format)
+    }
+
+    /// Returns the format of the input at `path`.
+    pub(super) fn of_input(path: &Path) -> Result<Self> {
+        refuse_stream(path)?;
+        if fs::is_directory(path)? {
+            return Ok(Self::Pack(Container::Directory));
+        }
+        if let Some(format) =
+            Self::from_extension(path).filter(|format| format.row().open.is_some())
+        {
+            return Ok(format);
+        }
+        // The content may have a known format under any name.
+        let kind = fs::kind_of(path)?;
+        let has_format =
+            [FileKind::RawArray, FileKind::Npy, FileKind::Ds, FileKind::Png, FileKind::Unknown];
+        if !has_format.contains(&kind) && !kind.may_hold_a_pack() {
+            return Err(Error::Unsupported(format!(
+                "`{}` is {kind}, which ra-pack cannot read; see {PAGE} for a way to convert it",
+                escape(&path.to_string_lossy())
+            )));
+        }
+        Err(unknown(path, "from", |row| row.open.is_some()))
+    }
+
+    /// Returns the format of the output at `path`. An existing directory, a trailing slash or a missing extension means
+    /// a directory.
+    pub(super) fn of_output(path: &Path) -> Result<Self> {
+        refuse_stream(path)?;
+        let last = path.as_os_str().as_encoded_bytes().last();
+        let ends_in_slash = last.is_some_and(|last| std::path::is_separator(char::from(*last)));
+        let is_there = fs::is_directory(path).is_ok_and(|is_there| is_there);
+        if ends_in_slash || path.extension().is_none() || is_there {
+            return Ok(Self::Pack(Container::Directory));
+        }
+        Self::from_extension(path).ok_or_else(|| unknown(path, "to", |_| true))
+    }
+
+    /// Returns whether the arrays are RawArray files.
+    pub(super) fn is_rawarray(self) -> bool {
+        matches!(self, Self::Ra | Self::Pack(_))
+    }
+
+    /// Returns whether the format can contain several named arrays.
+    pub(crate) fn holds_many(self) -> bool {
+        matches!(self, Self::Npz | Self::Ds | Self::Pack(_))
+    }
+
+    /// Returns whether the format always has the last index fastest.
+    pub(super) fn is_row_only(self) -> bool {
+        matches!(self, Self::Ds | Self::Png | Self::Csv | Self::Json)
+    }
+}
+
+/// Rejects `-`, because standard input and output cannot seek.
+fn refuse_stream(path: &Path) -> Result<()> {
+    if path.as_os_str() != "-" {
+        return Ok(());
+    }
+    Err(Error::Unsupported(
+        "cannot convert standard input or output; use a path, or `./-` for a file named `-`"
+            .to_owned(),
+    ))
+}
+
+fn unknown(path: &Path, option: &str, is_meant: fn(&FormatRow) -> bool) -> Error {
+    let words: Vec<_> = FORMATS.iter().filter(|row| is_meant(row)).map(|row| row.word).collect();
+    Error::Unsupported(format!(
+        "the extension of `{}` is not that of a known format; set the option `{option}` to one of {}",
+        escape(&path.to_string_lossy()),
+        words.join(", ")
+    ))
+}
+
+impl fmt::Display for ArrayFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+impl Serialize for ArrayFormat {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
+    }
+}
+
+/// A word that is not a format.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected one of {}", ArrayFormat::words().collect::<Vec<_>>().join(", "))]
+pub struct UnknownFormat;
+
+impl FromStr for ArrayFormat {
+    type Err = UnknownFormat;
+
+    fn from_str(word: &str) -> Result<Self, UnknownFormat> {
+        let row = FORMATS.iter().find(|row| row.word == word);
+        row.map(|row| row.format).ok_or(UnknownFormat)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_determines_the_format() {
+        let output = |path: &str| ArrayFormat::of_output(path.as_ref()).ok();
+        for (path, form) in [
+            ("a.ra", "ra"),
+            ("x/a.NPY", "npy"),
+            ("a.npz", "npz"),
+            ("a.b.ds", "ds"),
+            ("a.png", "png"),
+            ("a.tar.gz", "tar.gz"),
+            ("a.tzst", "tar.zst"),
+            ("a", "directory"),
+            ("a.npy/", "directory"),
+            ("a.b/c", "directory"),
+        ] {
+            assert_eq!(output(path), form.parse().ok(), "{path}");
+        }
+        assert_eq!(output("a.jpeg"), None);
+        assert_eq!(output("-"), None);
+        assert_eq!(output("./-"), "directory".parse().ok());
+        assert!(ArrayFormat::of_input("-".as_ref()).is_err());
+        assert!("zap".parse::<ArrayFormat>().is_err());
+    }
+}

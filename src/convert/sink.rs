@@ -1,0 +1,322 @@
+//! Writers of RawArray files: one with its description, or a directory, which may be packed.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::plan::ArrayItem;
+use super::rawarray::is_in_the_way;
+use super::{
+    ArrayFormat, ArraySink, ConvertOptions, Destination, OtherFile, OutgoingArray, WriteArrays,
+};
+use crate::archive::Container;
+use crate::error::{Error, Result};
+use crate::finding::Code;
+use crate::fs::{self, File, PendingDirectory, PendingFile, Turn};
+use crate::ndl::{Document, MAX_TEXT};
+use crate::pack::{
+    self, ARRAY_EXTENSION, ArrayFacts, Content, Contents, DESCRIPTION_EXTENSIONS, Inspector,
+};
+use crate::path::{MemberPath, escape};
+use crate::progress::Progress;
+use crate::write::create::{CreateOptions, create_staged};
+
+/// The file for the description of an array, next to it.
+#[derive(Debug)]
+struct DescriptionPlace {
+    path: PathBuf,
+    /// Whether the description replaces an existing one.
+    is_replaced: bool,
+}
+
+impl DescriptionPlace {
+    /// Returns the file for the description of the array at `target`. An array must not have two descriptions.
+    fn of(target: &Path, force: bool) -> Result<Self> {
+        let [first, second] = DESCRIPTION_EXTENSIONS.map(|end| target.with_extension(end));
+        let path = match [&first, &second].map(|path| fs::exists(path)) {
+            [true, false] if !force => return Err(Error::AlreadyExists { path: first }),
+            [_, false] => first,
+            _ if !force => return Err(Error::AlreadyExists { path: second }),
+            [false, true] => second,
+            [true, true] => {
+                let [first, second] =
+                    [first, second].map(|path| escape(&path.to_string_lossy()).to_string());
+                return Err(Error::Unsupported(format!(
+                    "`{first}` and `{second}` both describe the array to replace; delete one of them"
+                )));
+            }
+        };
+        let is_replaced = fs::exists(&path);
+        Ok(Self { path, is_replaced })
+    }
+
+    /// Returns the description to write for the array at `target`, and a sentence about an older one.
+    fn text(&self, target: &Path, item: &ArrayItem) -> Result<(Vec<u8>, Option<String>)> {
+        if !self.is_replaced {
+            return Ok((description(item).into_bytes(), None));
+        }
+        let name = escape(&self.path.to_string_lossy()).to_string();
+        Ok(match self.valid_description(target, item)? {
+            Some(old) => (old, Some(format!("`{name}` is kept: it still describes the array"))),
+            None => (
+                description(item).into_bytes(),
+                Some(format!("`{name}` was replaced: it described another array")),
+            ),
+        })
+    }
+
+    /// Returns the old description if it also describes the new array: elements of the same type, shape and order.
+    /// `None` if the source has metadata of its own.
+    fn valid_description(&self, target: &Path, item: &ArrayItem) -> Result<Option<Vec<u8>>> {
+        let member = |path: &Path| MemberPath::new(path.file_name()?.to_str()?).ok();
+        let (Some(subject), Some(document)) = (member(target), member(&self.path)) else {
+            return Ok(None);
+        };
+        let says_more = !item.description.attributes.is_empty() || !item.shared.is_empty();
+        if says_more || item.stated.is_some() {
+            return Ok(None);
+        }
+        let text = fs::read_limited(&self.path, MAX_TEXT as u64)?;
+        let header = Ok(item.to_variable()?.header);
+        let facts = ArrayFacts { header, encoding: None, trailing: 0, data: Ok(()) };
+        let mut inspector = Inspector::new(document.as_str());
+        inspector.update(&text);
+        let content = inspector.finish(document.as_str(), text.len() as u64);
+        let mut contents = Contents::default();
+        contents.add(subject.clone(), Content::Array(Arc::new(facts)));
+        contents.add(document, content);
+        let described = contents.description(&subject, &mut Vec::new());
+        let order = item.description.order();
+        let is_valid = described.is_some_and(|described| described.order() == order)
+            && !contents.findings().iter().any(is_in_the_way);
+        Ok(is_valid.then_some(text))
+    }
+}
+
+/// A RawArray file and its description.
+struct FileSink {
+    array: PendingFile,
+    description: PendingFile,
+    target: PathBuf,
+    place: DescriptionPlace,
+    bytes: u64,
+}
+
+pub(super) fn begin_file<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
+    let force = out.options.force;
+    let array = PendingFile::create(out.path, force)?;
+    let place = DescriptionPlace::of(out.path, force)?;
+    let description = PendingFile::create(&place.path, force)?;
+    Ok(Box::new(FileSink { array, description, target: out.path.to_owned(), place, bytes: 0 }))
+}
+
+impl WriteArrays for FileSink {
+    fn array(&mut self, array: OutgoingArray<'_>) -> Result<Vec<String>> {
+        let item = array.item;
+        let len = write_rawarray(self.array.file(), array)?;
+        let (text, replaced) = self.place.text(&self.target, item)?;
+        self.description.file().write_all_at(&text, 0)?;
+        self.bytes = len + text.len() as u64;
+        Ok(replaced.into_iter().collect())
+    }
+
+    /// Renames the description first: without an array it is an ordinary file, while an array without its description
+    /// may be read in the wrong order.
+    fn finish(self: Box<Self>, _: &mut Vec<String>) -> Result<u64> {
+        let Self { array, description, place, bytes, .. } = *self;
+        array.sync()?;
+        description.sync()?;
+        let _turn = Turn::beside(&place.path, &Progress::default())?;
+        description.persist()?;
+        if let Err(error) = array.persist() {
+            if !place.is_replaced {
+                fs::remove(&place.path)?;
+            }
+            return Err(error);
+        }
+        fs::sync_directory(&place.path)?;
+        Ok(bytes)
+    }
+}
+
+/// A directory that is written, and may be packed afterwards.
+struct PackSink<'o> {
+    directory: PendingDirectory,
+    to: PackTarget<'o>,
+    options: &'o ConvertOptions,
+    /// Names of written files in the order of their renaming: an array after its description.
+    names: Vec<String>,
+    /// Empty directories.
+    directories: Vec<String>,
+    bytes: u64,
+}
+
+/// The purpose of the directory.
+#[derive(Clone, Copy)]
+enum PackTarget<'o> {
+    /// The directory is packed.
+    Archive(&'o Path, Container),
+    /// The directory is renamed.
+    New,
+    /// Its files are moved into an existing directory.
+    Existing(&'o Path),
+}
+
+pub(super) fn begin_pack<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
+    let Destination { path, options, .. } = *out;
+    let to = match out.to {
+        ArrayFormat::Pack(container) if container != Container::Directory => {
+            PackTarget::Archive(path, container)
+        }
+        _ if fs::is_directory(path).is_ok_and(|is| is) => PackTarget::Existing(path),
+        _ => PackTarget::New,
+    };
+    let directory = match to {
+        PackTarget::Archive(..) if !options.force && fs::exists(path) => {
+            return Err(Error::AlreadyExists { path: path.to_owned() });
+        }
+        PackTarget::Archive(..) => PendingDirectory::beside(path)?,
+        PackTarget::New => PendingDirectory::create(path)?,
+        PackTarget::Existing(path) => PendingDirectory::within(path)?,
+    };
+    let (names, directories) = <_>::default();
+    Ok(Box::new(PackSink { directory, to, options, names, directories, bytes: 0 }))
+}
+
+impl PackSink<'_> {
+    /// Writes a file with `write` and adds the returned length. A file of the output is synced, and an incomplete file
+    /// is deleted.
+    fn write(&mut self, name: String, write: impl FnOnce(&File) -> Result<u64>) -> Result<()> {
+        let path = MemberPath::new(name.as_str())?;
+        let file = self.directory.begin(&path)?;
+        let written = write(&file).and_then(|bytes| {
+            if !matches!(self.to, PackTarget::Archive(..)) {
+                file.sync()?;
+            }
+            Ok(bytes)
+        });
+        match written {
+            Ok(bytes) => {
+                self.bytes += bytes;
+                self.names.push(name);
+                Ok(())
+            }
+            Err(error) => {
+                drop(file);
+                fs::remove(&self.directory.path().join(name))?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Writes the description of an array, unless the description of the pack contains it. Returns a sentence about an
+    /// older one.
+    fn describe(&mut self, name: &str, item: &ArrayItem) -> Result<Option<String>> {
+        if item.stated.as_ref().is_some_and(|stated| stated.text.is_none()) {
+            return Ok(None);
+        }
+        let (mut text, mut note) = (None, None);
+        let mut file = format!("{name}.{}", DESCRIPTION_EXTENSIONS[0]);
+        if let PackTarget::Existing(root) = self.to {
+            let target = root.join(format!("{name}.{ARRAY_EXTENSION}"));
+            let place = DescriptionPlace::of(&target, self.options.force)?;
+            let end = place.path.extension().unwrap_or_default().to_string_lossy();
+            file = format!("{name}.{end}");
+            let (found, replaced) = place.text(&target, item)?;
+            (text, note) = (Some(found), replaced);
+        }
+        let text = text.unwrap_or_else(|| description(item).into_bytes());
+        self.write(file, |file| {
+            file.write_all_at(&text, 0)?;
+            Ok(text.len() as u64)
+        })?;
+        Ok(note)
+    }
+}
+
+impl WriteArrays for PackSink<'_> {
+    fn array(&mut self, array: OutgoingArray<'_>) -> Result<Vec<String>> {
+        let (name, item) = (array.name, array.item);
+        let (before, bytes) = (self.names.len(), self.bytes);
+        let note = self.describe(name, item)?;
+        let array =
+            self.write(format!("{name}.{ARRAY_EXTENSION}"), |file| write_rawarray(file, array));
+        if let Err(error) = array {
+            // Its description has no array any more.
+            for name in self.names.drain(before..) {
+                fs::remove(&self.directory.path().join(name))?;
+            }
+            self.bytes = bytes;
+            return Err(error);
+        }
+        Ok(note.into_iter().collect())
+    }
+
+    fn inline(&mut self, name: &str, item: &ArrayItem) -> Result<()> {
+        self.describe(name, item).map(drop)
+    }
+
+    fn other(&mut self, other: &OtherFile) -> Result<()> {
+        let name = other.name.clone();
+        match &other.copy {
+            Some(copy) => self.write(name, |file| copy(&mut { file })),
+            None => {
+                self.directory.make_directory(&MemberPath::new(name.as_str())?)?;
+                self.directories.push(name);
+                Ok(())
+            }
+        }
+    }
+
+    fn finish(self: Box<Self>, losses: &mut Vec<String>) -> Result<u64> {
+        let Self { directory, to, options, names, directories, bytes } = *self;
+        let (archive, container) = match to {
+            PackTarget::New => {
+                directory.persist()?;
+                return Ok(bytes);
+            }
+            PackTarget::Existing(path) => {
+                let _turn = Turn::take(path, false, &options.progress)?;
+                directory.move_into(&names, &directories, options.force)?;
+                return Ok(bytes);
+            }
+            PackTarget::Archive(archive, container) => (archive, container),
+        };
+        let options = CreateOptions {
+            container: Some(container),
+            compression: options.compression.unwrap_or_default(),
+            force: options.force,
+            jobs: options.jobs,
+            progress: options.progress.silent(),
+            ..CreateOptions::default()
+        };
+        let report = create_staged(&directory, archive, &options, Vec::new(), None)?;
+        // The reason why files were not converted is already known.
+        let others = report.findings.iter().filter(|finding| finding.code != Code::NoArrays);
+        losses.extend(others.map(ToString::to_string));
+        Ok(report.archive_bytes)
+    }
+}
+
+/// Writes a RawArray file, and returns its size in bytes.
+fn write_rawarray(file: &File, array: OutgoingArray<'_>) -> Result<u64> {
+    let OutgoingArray { item, data, metadata, .. } = array;
+    let header = item.to_variable()?.header;
+    file.write_all_at(&header.encode(), 0)?;
+    let end = header.header_len() + header.data_len();
+    data.write_at(file, header.header_len())?;
+    metadata.write_at(file, end)?;
+    Ok(end + metadata.len)
+}
+
+/// Returns the description of an array: that of the source if it is still correct.
+fn description(item: &ArrayItem) -> String {
+    if let Some(text) = item.stated.as_ref().and_then(|stated| stated.text.as_ref()) {
+        return text.clone();
+    }
+    let ndarray = item.description.clone();
+    let ndarray = if item.is_coordinate { pack::as_coordinate(ndarray) } else { ndarray };
+    let mut document = Document::of(ndarray, item.is_coordinate);
+    let root = document.groups.first_mut().expect("a flat document has one group");
+    root.attributes.clone_from(&item.shared);
+    document.to_yaml()
+}

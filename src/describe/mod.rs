@@ -1,0 +1,154 @@
+//! Creation of descriptions from headers, and changes to descriptions: updates to changed headers, reshaping, and edits
+//! of attributes and names.
+
+mod edit;
+mod reshape;
+mod table;
+mod update;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+pub use self::edit::{MetadataEdits, edit_descriptions};
+pub use self::reshape::{ReshapeReport, reshape};
+pub use self::table::metadata_table;
+pub use self::update::{Change, UpdateReport, update_descriptions};
+
+use crate::archive::Archive;
+use crate::error::{Error, Result};
+use crate::finding::{self, Finding, count_errors};
+use crate::fs;
+use crate::inspect::scan::PackScan;
+use crate::pack::{self, Contents, Convention};
+use crate::path::{MemberPath, escape_path};
+use crate::pipeline;
+use crate::progress::Progress;
+use crate::read::single_file::look;
+use crate::write::survey::{Survey, survey};
+
+/// Options for operations on descriptions.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct DescribeOptions {
+    /// Whether to turn 1-D arrays without a description whose name is that of a coordinate, such as `time` or `lat`,
+    /// into coordinates. Dimensions of other arrays with the same length get their names.
+    pub dimcoords: bool,
+    /// Whether to only report what would be written or changed.
+    pub dry_run: bool,
+    /// Number of threads; one per core if `None`.
+    pub jobs: Option<usize>,
+    /// Receives progress reports and cancels the operation.
+    pub progress: Progress,
+}
+
+/// Returns the description of one array file, or of a directory or archive as one document.
+///
+/// Existing descriptions are included; the others are made from the headers.
+///
+/// # Errors
+///
+/// [`Error::Io`] if the target cannot be read, and [`Error::Refused`] or [`Error::Array`] if a header is not valid.
+pub fn describe_target(target: impl AsRef<Path>, options: &DescribeOptions) -> Result<String> {
+    let target = target.as_ref();
+    if !fs::is_directory(target)? && target.extension().is_some_and(|extension| extension == "ra") {
+        return describe_file(target, options);
+    }
+    let archive = Archive::open_watched(target, &options.progress)?;
+    let jobs = pipeline::jobs(options.jobs);
+    let PackScan { contents, .. } = PackScan::of_contents(&archive, jobs)?;
+    refuse_bad_headers(target, &contents)?;
+    let convention = options.dimcoords.then(|| Convention::new(&contents));
+    Ok(pack::pack_document(&contents, convention.as_ref()))
+}
+
+fn describe_file(path: &Path, options: &DescribeOptions) -> Result<String> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let member = MemberPath::new(name.as_str())?;
+    let mut contents = Contents::default();
+    contents.add(member.clone(), look(path, &member)?);
+    refuse_bad_headers(path, &contents)?;
+    let texts = pack::describe_missing(&contents, options.dimcoords);
+    let text = texts.into_values().next().unwrap_or_default();
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+fn refuse_bad_headers(target: &Path, contents: &Contents) -> Result<()> {
+    let mut findings = Vec::new();
+    for (path, facts) in &contents.arrays {
+        facts.findings(path, &mut findings);
+    }
+    finding::cut(&mut findings);
+    if count_errors(&findings) > 0 {
+        return Err(Error::Refused { path: target.to_owned(), findings });
+    }
+    Ok(())
+}
+
+/// The descriptions that were written.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct DescribeReport {
+    /// The directory.
+    pub target: PathBuf,
+    /// Descriptions that were written, by their paths below the directory.
+    pub written: Vec<String>,
+    /// Number of arrays that already had a description.
+    pub described: u64,
+    /// Files that an interrupted run left in the directories of the arrays. You can delete them.
+    pub leftovers: Vec<PathBuf>,
+    /// Problems, such as arrays whose headers cannot be read.
+    pub findings: Vec<Finding>,
+}
+
+/// Writes a description next to every array below the directory `target` that has none. Existing files are not changed.
+///
+/// # Errors
+///
+/// [`Error::Io`] for system errors, and [`Error::Unsupported`] if `target` is not a directory.
+pub fn write_descriptions(
+    target: impl AsRef<Path>,
+    options: &DescribeOptions,
+) -> Result<DescribeReport> {
+    let target = target.as_ref();
+    if !fs::is_directory(target)? {
+        return Err(Error::Unsupported(format!(
+            "`{}` is not a directory; remove the option `write` to print its description",
+            escape_path(target)
+        )));
+    }
+    let jobs = pipeline::jobs(options.jobs);
+    let Survey { contents, mut findings, .. } = survey(target, jobs, &options.progress)?;
+    for (path, facts) in &contents.arrays {
+        if facts.header.is_err() {
+            facts.findings(path, &mut findings);
+        }
+    }
+    let missing = pack::describe_missing(&contents, options.dimcoords);
+    let arrays = contents.arrays.len() as u64;
+    let undescribed = contents.undescribed().count() as u64;
+    let mut written = Vec::with_capacity(missing.len());
+    for (path, text) in missing {
+        if !options.dry_run {
+            fs::write_new(&target.join(path.as_str()), false, |out| out.write_all(&text))?;
+        }
+        written.push(path.as_str().to_owned());
+    }
+    Ok(DescribeReport {
+        target: target.to_owned(),
+        written,
+        described: arrays - undescribed,
+        leftovers: leftovers(target, &contents),
+        findings,
+    })
+}
+
+/// Returns the files that an interrupted run left in the directories where descriptions are written.
+fn leftovers(target: &Path, contents: &Contents) -> Vec<PathBuf> {
+    let directories: BTreeSet<_> =
+        contents.arrays.keys().map(|path| path.parent().unwrap_or_default()).collect();
+    let below = directories.into_iter().map(|directory| target.join(directory));
+    below.flat_map(|directory| fs::leftovers_in(&directory, ".")).collect()
+}

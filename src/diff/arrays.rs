@@ -1,0 +1,364 @@
+//! Comparison of two arrays: their headers, and their elements in their own type.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use super::DiffOptions;
+use super::blob::{self, Blob};
+use super::report::{DiffPlace, Distance, ElementsDiff, FieldDifference};
+use crate::error::{Error, Result};
+use crate::fs::File;
+use crate::ndl::Order;
+use crate::pack::shape_of;
+use crate::pipeline;
+use crate::progress::Progress;
+use crate::ra::{Decoder, ElementType, Encoding, Flags, Header, ReadError, Reversal};
+use crate::read::open::{check_decoded, find_encoding};
+use crate::read::single_file;
+use crate::read::values::{Number, ReadNumber, read_number, real_type};
+
+/// Size in bytes of the blocks of elements that are compared at once; at least one element.
+const BLOCK: u64 = 1 << 20;
+
+/// Compares two headers, and the elements if types and shapes are the same.
+pub(super) fn compare(
+    first: &OpenArray,
+    second: &OpenArray,
+    options: &DiffOptions,
+) -> Result<(Vec<FieldDifference>, Option<ElementsDiff>)> {
+    let header = differences(first, second)?;
+    if header.iter().any(|field| field.field != "metadata") {
+        return Ok((header, None));
+    }
+    let is_other_order = first.is_row() != second.is_row();
+    let (mut ours, mut theirs) =
+        (first.elements(), if is_other_order { second.reversed()? } else { second.elements() });
+    let mut comparison = Comparison::new(first, options);
+    let mut blocks = (Vec::new(), Vec::new());
+    for len in first.blocks() {
+        blocks.0.resize(len?, 0);
+        blocks.1.resize(blocks.0.len(), 0);
+        ours(&mut blocks.0)?;
+        theirs(&mut blocks.1)?;
+        comparison.add(&blocks.0, &blocks.1);
+    }
+    let mut found = comparison.found;
+    if let Some(distance) = &mut found.distance {
+        distance.l2 = distance.l2.sqrt();
+    }
+    Ok((header, Some(found)))
+}
+
+/// Compares how two arrays are stored.
+pub(super) fn stored_otherwise(a: &OpenArray, b: &OpenArray) -> Vec<FieldDifference> {
+    let pairs = a.storage().into_iter().zip(b.storage());
+    let pairs = pairs.map(|((field, a), (_, b))| FieldDifference { field, a, b });
+    let mut fields: Vec<_> = pairs.filter(|field| field.a != field.b).collect();
+    // Flags are reported only if no other field shows the difference.
+    if fields.len() > 1 {
+        fields.retain(|field| field.field != "flags");
+    }
+    fields
+}
+
+fn differences(a: &OpenArray, b: &OpenArray) -> Result<Vec<FieldDifference>> {
+    // Booleans of Julia are compared with the numbers that other programs write.
+    let read_as = |element| if element == ElementType::BOOL { ElementType::UINT8 } else { element };
+    let is_other_type = read_as(a.element()) != read_as(b.element());
+    let mut fields = Vec::new();
+    let mut add = |field, a: String, b: String| fields.push(FieldDifference { field, a, b });
+    if is_other_type {
+        add("type", a.element().to_string(), b.element().to_string());
+    }
+    if a.shape() != b.shape() {
+        add("shape", format!("{:?}", a.shape()), format!("{:?}", b.shape()));
+    }
+    if blob::compare(&a.metadata, &b.metadata)?.is_some() {
+        let [a, b] = [a, b].map(|side| match side.metadata.len {
+            0 => "none".to_owned(),
+            1 => "1 byte".to_owned(),
+            many => format!("{many} bytes"),
+        });
+        let others = if a == b { ", others" } else { "" };
+        add("metadata", a, b + others);
+    }
+    Ok(fields)
+}
+
+/// An open array.
+pub(super) struct OpenArray {
+    name: String,
+    stored: Header,
+    /// Header of the elements as they are read.
+    header: Header,
+    order: Order,
+    encoding: Encoding,
+    /// All bytes after the header.
+    section: Blob,
+    /// The bytes after the elements.
+    metadata: Blob,
+}
+
+/// Reads the next elements, in the byte order of this machine.
+type ReadNext<'a> = Box<dyn FnMut(&mut [u8]) -> Result<()> + 'a>;
+
+impl OpenArray {
+    /// Opens the array in a file.
+    pub(super) fn open(path: &Path, progress: &Progress) -> Result<Self> {
+        let blob = Blob::whole(File::open(path)?.watched(progress))?;
+        let name = path.to_string_lossy().into_owned();
+        let described = single_file::description_beside(path)?;
+        Self::new(&name, &blob, described.map_or(Order::Column, |ndarray| ndarray.order()))
+    }
+
+    /// Opens the array in `blob`.
+    pub(super) fn new(name: &str, blob: &Blob, order: Order) -> Result<Self> {
+        let unreadable = |error| Error::array_file(name.as_ref(), error);
+        let stored = Header::read(&mut blob.reader()).map_err(unreadable)?;
+        let trailing = stored.check_file_len(blob.len).map_err(|error| unreadable(error.into()))?;
+        let section = blob.after(stored.header_len());
+        let (encoding, used) = if stored.is_encoded() {
+            check_decoded(name, &stored)?;
+            find_encoding(stored.clone(), &mut section.reader()).map_err(unreadable)?
+        } else {
+            (Encoding::Raw, section.len - trailing)
+        };
+        let (header, metadata) = (stored.decoded(), section.after(used));
+        Ok(Self { name: name.to_owned(), stored, header, order, encoding, section, metadata })
+    }
+
+    pub(super) fn element(&self) -> ElementType {
+        self.header.element()
+    }
+
+    pub(super) fn shape(&self) -> Vec<u64> {
+        shape_of(self.header.dims(), self.order)
+    }
+
+    pub(super) fn data_len(&self) -> u64 {
+        self.header.data_len()
+    }
+
+    /// Returns the lengths in bytes of blocks of whole elements.
+    fn blocks(&self) -> impl Iterator<Item = Result<usize>> + use<> {
+        let (elbyte, all) = (self.element().elbyte(), self.data_len());
+        let step = (BLOCK / elbyte).max(1) * elbyte;
+        (0..all.div_ceil(step)).map(move |nth| {
+            let len = usize::try_from(step.min(all - nth * step));
+            len.map_err(|_| Error::Unsupported(format!("elements of {elbyte} bytes are too large")))
+        })
+    }
+
+    /// Returns whether the last index of the shape is the fastest.
+    fn is_row(&self) -> bool {
+        self.order != Order::Column
+    }
+
+    /// Returns how the array is stored: a word for each property in which files with the same elements may differ.
+    fn storage(&self) -> [(&'static str, String); 5] {
+        let flags = self.stored.flags();
+        let is_big = flags.contains(Flags::BIG_ENDIAN);
+        let encoding = match self.encoding {
+            Encoding::Raw => "none".to_owned(),
+            other => format!("{other:?}").to_lowercase(),
+        };
+        [
+            ("type", self.stored.element().to_string()),
+            ("order", self.order.word().to_owned()),
+            ("byte order", if is_big { "big-endian" } else { "little-endian" }.to_owned()),
+            ("encoding", encoding),
+            ("flags", format!("{:#x}", flags.bits())),
+        ]
+    }
+
+    /// Returns the index, in the order of the shape, of an element given by its position in the file.
+    fn index(&self, number: u64) -> Vec<u64> {
+        let (mut left, mut index) = (number, self.shape());
+        let take = |extent: &mut u64| (left, *extent) = (left / *extent, left % *extent);
+        if self.is_row() {
+            index.iter_mut().rev().for_each(take);
+        } else {
+            index.iter_mut().for_each(take);
+        }
+        index
+    }
+
+    /// Returns a reader of all elements.
+    fn elements(&self) -> ReadNext<'_> {
+        let mut decoder = Decoder::new(self.section.reader(), self.stored.clone(), self.encoding);
+        Box::new(move |buffer| {
+            let read = decoder.read_exact(buffer).map_err(ReadError::from);
+            let swapped = read.and_then(|()| Ok(decoder.swap_to_native(buffer)?));
+            swapped.map_err(|error| Error::array_file(self.name.as_ref(), error))
+        })
+    }
+
+    /// Returns a reader of all elements with the dimensions reversed.
+    fn reversed(&self) -> Result<ReadNext<'static>> {
+        let progress = self.section.file.progress();
+        let (source, target) = (blob::scratch(progress)?, blob::scratch(progress)?);
+        let (mut elements, mut block, mut at) = (self.elements(), Vec::new(), 0);
+        for len in self.blocks() {
+            block.resize(len?, 0);
+            elements(&mut block)?;
+            source.write_all_at(&block, at)?;
+            at += block.len() as u64;
+        }
+        // The order `row-unreversed` is `row` with the dims reversed.
+        let is_reversed = self.order == Order::RowUnreversed;
+        let header = if is_reversed { self.header.reversed() } else { self.header.clone() };
+        let done = Reversal::new(&header).reverse_at(
+            pipeline::default_jobs(),
+            |run, at| Ok(source.read_exact_at(run, at)?),
+            |run, at| Ok(target.write_all_at(run, at)?),
+        );
+        done.map_err(Error::io("reorder", &self.name))?;
+        let mut at = 0;
+        Ok(Box::new(move |buffer| {
+            target.read_exact_at(buffer, at)?;
+            at += buffer.len() as u64;
+            Ok(())
+        }))
+    }
+}
+
+/// The real part of a numeric element, and its imaginary part if it has one.
+type ElementParts = (Number, Option<Number>);
+
+/// The comparison of elements so far.
+struct Comparison<'a> {
+    array: &'a OpenArray,
+    options: &'a DiffOptions,
+    elbyte: usize,
+    /// Reads a number of the element; `None` if elements are not numbers.
+    read: Option<ReadNumber>,
+    is_complex: bool,
+    /// The differences. `l2` is the sum of the squared distances.
+    found: ElementsDiff,
+}
+
+impl<'a> Comparison<'a> {
+    fn new(array: &'a OpenArray, options: &'a DiffOptions) -> Self {
+        let element = array.element();
+        let element = if element == ElementType::BOOL { ElementType::UINT8 } else { element };
+        let read = read_number(real_type(element));
+        Self {
+            array,
+            options,
+            elbyte: usize::try_from(element.elbyte()).unwrap_or(usize::MAX),
+            read,
+            is_complex: real_type(element) != element,
+            found: ElementsDiff {
+                distance: read.map(|_| Distance::default()),
+                ..ElementsDiff::default()
+            },
+        }
+    }
+
+    /// Compares the next elements of both arrays.
+    fn add(&mut self, a: &[u8], b: &[u8]) {
+        let elements = a.chunks_exact(self.elbyte).zip(b.chunks_exact(self.elbyte));
+        let first = self.found.count;
+        self.found.count += elements.len() as u64;
+        if a == b {
+            return;
+        }
+        for (number, (a, b)) in (first..).zip(elements).filter(|(_, (a, b))| a != b) {
+            if self.differ(number, a, b) {
+                self.found.differing += 1;
+                if self.found.first.is_none() {
+                    self.found.first = Some(self.place(number, a, b));
+                }
+            }
+        }
+    }
+
+    /// Returns whether two elements with different bytes differ by more than the tolerance.
+    fn differ(&mut self, number: u64, bytes_a: &[u8], bytes_b: &[u8]) -> bool {
+        let Some((a, b)) = self.parts(bytes_a).zip(self.parts(bytes_b)) else { return true };
+        match (size(a).is_nan(), size(b).is_nan()) {
+            (true, true) => return false,
+            (false, false) => {}
+            _ => {
+                self.found.nan += 1;
+                return true;
+            }
+        }
+        let imaginary = a.1.zip(b.1).map_or(0.0, |(a, b)| apart(a, b));
+        let distance = libm::hypot(apart(a.0, b.0), imaginary);
+        let (magnitude, larger) = (size(b), size(b).max(size(a)));
+        if distance == 0.0 {
+            return false;
+        }
+        let found = self.found.distance.get_or_insert_default();
+        found.l1 += distance;
+        found.l2 += distance * distance;
+        // The relative distance from an infinite number is 1.
+        let part = if larger.is_finite() { distance / larger } else { 1.0 };
+        found.relative = found.relative.max(part);
+        if distance > found.max {
+            found.max = distance;
+            self.found.furthest = Some(self.place(number, bytes_a, bytes_b));
+        }
+        // An infinite magnitude would tolerate any distance.
+        let DiffOptions { tolerance, relative, .. } = self.options;
+        let relative = if magnitude.is_finite() { relative * magnitude } else { 0.0 };
+        distance > tolerance.max(relative)
+    }
+
+    fn parts(&self, bytes: &[u8]) -> Option<ElementParts> {
+        let read = self.read?;
+        let (re, im) = bytes.split_at(if self.is_complex { self.elbyte / 2 } else { self.elbyte });
+        Some((read(re), self.is_complex.then(|| read(im))))
+    }
+
+    fn place(&self, number: u64, a: &[u8], b: &[u8]) -> DiffPlace {
+        DiffPlace { index: self.array.index(number), a: self.text(a), b: self.text(b) }
+    }
+
+    fn text(&self, bytes: &[u8]) -> String {
+        /// Maximum number of bytes shown of one element.
+        const SHOWN: usize = 16;
+        // Short numbers are easier to read without an exponent.
+        let text = |number: Number| match (number, number.to_f64().abs()) {
+            (Number::Float32(float), 1e-5..1e-4) => float.to_string(),
+            (Number::Float64(float), 1e-5..1e-4) => float.to_string(),
+            _ => number.to_string(),
+        };
+        match self.parts(bytes) {
+            Some((re, None)) => text(re),
+            Some((re, Some(im))) => {
+                let sign = if im.to_f64().is_sign_negative() { "" } else { "+" };
+                format!("{}{sign}{}i", text(re), text(im))
+            }
+            None => {
+                let hex = bytes.iter().take(SHOWN).map(|byte| format!("{byte:02x}"));
+                let more = if bytes.len() > SHOWN { "…" } else { "" };
+                format!("0x{}{more}", hex.collect::<String>())
+            }
+        }
+    }
+}
+
+/// Returns the distance between two numbers of one type.
+fn apart(a: Number, b: Number) -> f64 {
+    match (a, b) {
+        (Number::Int(a), Number::Int(b)) => Number::UInt(a.abs_diff(b)).to_f64(),
+        (Number::UInt(a), Number::UInt(b)) => Number::UInt(a.abs_diff(b)).to_f64(),
+        // The difference of two equal infinities would be NaN.
+        #[expect(clippy::float_cmp, reason = "equal numbers have the distance 0")]
+        (a, b) => {
+            if a.to_f64() == b.to_f64() {
+                0.0
+            } else {
+                (a.to_f64() - b.to_f64()).abs()
+            }
+        }
+    }
+}
+
+/// Returns the magnitude of an element; NaN if one of its parts is NaN.
+fn size((re, im): ElementParts) -> f64 {
+    let (re, im) = (re.to_f64(), im.map_or(0.0, Number::to_f64));
+    if re.is_nan() || im.is_nan() { f64::NAN } else { libm::hypot(re, im) }
+}

@@ -1,0 +1,250 @@
+//! Comparison of one member that is not identical.
+
+use super::arrays::{OpenArray, compare, stored_otherwise};
+use super::pairing::{Pair, Unit, is_array};
+use super::report::{ArrayChange, DescriptionDifference, MemberChange, MemberDiff};
+use super::side::PackSide;
+use super::{DiffOptions, blob, is_same};
+use crate::error::{Error, Result};
+use crate::finding::Finding;
+use crate::ndl::{Document, Order, Value};
+use crate::pack::{self, Content, Contents, DescriptionFacts, Entity, PACK_DOCUMENT, shape_of};
+use crate::path::MemberPath;
+use crate::ra::Header;
+use crate::read::open::LONGEST_HEADER;
+
+/// Compares one member of two packs.
+pub(super) struct Details<'a> {
+    pub(super) a: &'a PackSide,
+    pub(super) b: &'a PackSide,
+    pub(super) options: &'a DiffOptions,
+    /// Whether to compare descriptions in the generated descriptions of both packs.
+    pub(super) documents: bool,
+}
+
+impl Details<'_> {
+    /// Compares a member.
+    pub(super) fn of(&self, pair: &Pair) -> Result<MemberDiff> {
+        match (pair.a, pair.b) {
+            (Some(a), Some(b)) => self.both(&a, &b, pair.renamed),
+            (Some(a), None) => Ok(alone(self.a, &a, MemberChange::Removed)),
+            (None, Some(b)) => Ok(alone(self.b, &b, MemberChange::Added)),
+            (None, None) => unreachable!("a pair has at least one member"),
+        }
+    }
+
+    fn both(&self, a: &Unit, b: &Unit, renamed: bool) -> Result<MemberDiff> {
+        let mut member = MemberDiff {
+            name: self.b.name(b.file).to_owned(),
+            renamed_from: renamed.then(|| self.a.name(a.file).to_owned()),
+            generated: b.generated,
+            size_a: Some(self.a.size(a.file)),
+            size_b: Some(self.b.size(b.file)),
+            ..MemberDiff::default()
+        };
+        let is_unread =
+            |side: &PackSide, unit: &Unit| unit.files().any(|file| side.is_damaged(file));
+        if is_unread(self.a, a) || is_unread(self.b, b) {
+            return Ok(MemberDiff { change: MemberChange::Unread, ..member });
+        }
+        let mut differs = false;
+        let is_read = is_array(&member.name) && self.arrays(a, b, &mut member)?;
+        if !is_read && !is_same(self.a, self.b, a.file, b.file) {
+            differs |= self.files(a, b, &mut member)?;
+        }
+        differs |= member.description.iter().any(|place| !place.is_about_storage());
+        let array = member.array.as_ref();
+        let elements = array.and_then(|array| array.elements.as_ref());
+        differs |= array.is_some_and(|array| !array.header.is_empty());
+        differs |= elements.is_some_and(|elements| elements.differing > 0);
+        let tolerated = elements.is_some_and(|elements| elements.furthest.is_some());
+        member.change = match (renamed, differs, tolerated) {
+            (true, ..) => MemberChange::Renamed,
+            (_, true, _) => MemberChange::Changed,
+            (_, _, true) => MemberChange::Tolerated,
+            _ => MemberChange::StoredOtherwise,
+        };
+        Ok(member)
+    }
+
+    /// Compares two files that are not arrays. Returns whether their contents differ.
+    fn files(&self, a: &Unit, b: &Unit, member: &mut MemberDiff) -> Result<bool> {
+        member.file =
+            blob::compare(&self.a.blob(a.file, u64::MAX)?, &self.b.blob(b.file, u64::MAX)?)?;
+        if pack::may_be_description(&member.name) && !b.generated {
+            let (ours, theirs) = (self.a.facts(a.file)?, self.b.facts(b.file)?);
+            let is_of_pack = self.a.name(a.file) == PACK_DOCUMENT;
+            let value = |facts: &DescriptionFacts| {
+                // A document that is not valid may be incomplete when it is parsed.
+                let is_valid = (facts.describes() || is_of_pack) && !facts.has_errors();
+                facts.document().filter(|_| is_valid).map(Document::to_value)
+            };
+            if let Some((ours, theirs)) = value(&ours).zip(value(&theirs)) {
+                compare_values("", Some(&ours), Some(&theirs), &mut member.description);
+                return Ok(false);
+            }
+        }
+        Ok(member.file.is_some())
+    }
+
+    /// Compares two arrays and their descriptions. Returns false for files that cannot be read as arrays, which are
+    /// compared as files.
+    fn arrays(&self, a: &Unit, b: &Unit, member: &mut MemberDiff) -> Result<bool> {
+        let (ours, theirs) = (said(self.a, a)?, said(self.b, b)?);
+        let orders = (order(&ours), order(&theirs));
+        let descriptions = a.description.zip(b.description);
+        match (ours, theirs, descriptions) {
+            _ if a.description.or(b.description).is_none() && !self.documents => {}
+            (Ok(ours), Ok(theirs), _) => {
+                member.description = differences(ours.as_ref(), theirs.as_ref());
+                // The description of a renamed array contains the new name.
+                member.description_rewritten = member.description.is_empty()
+                    && member.renamed_from.is_none()
+                    && descriptions.is_some_and(|(a, b)| !is_same(self.a, self.b, a, b));
+            }
+            // Descriptions that are not valid are compared as text.
+            (_, _, Some((a, b))) => {
+                let texts = (self.a.blob(a, u64::MAX)?, self.b.blob(b, u64::MAX)?);
+                let difference = blob::compare(&texts.0, &texts.1)?;
+                member.description.extend(difference.map(|difference| DescriptionDifference {
+                    path: format!("line {}", difference.line.unwrap_or(1)),
+                    a: None,
+                    b: None,
+                }));
+            }
+            _ => {}
+        }
+        let is_same_file = is_same(self.a, self.b, a.file, b.file) && orders.0 == orders.1;
+        if is_same_file && member.description.is_empty() {
+            return Ok(true);
+        }
+        let open = |side: &PackSide, unit: &Unit, order| {
+            OpenArray::new(side.name(unit.file), &side.blob(unit.file, u64::MAX)?, order)
+        };
+        let change = || {
+            let (ours, theirs) = (open(self.a, a, orders.0)?, open(self.b, b, orders.1)?);
+            let mut array = ArrayChange::new(theirs.element(), theirs.shape());
+            if !is_same_file {
+                (array.header, array.elements) = compare(&ours, &theirs, self.options)?;
+            }
+            // The storage of arrays with different shapes or types need not be reported.
+            if array.elements.is_some() {
+                array.stored = stored_otherwise(&ours, &theirs);
+            }
+            Ok(array)
+        };
+        match change() {
+            Ok(array) => member.array = Some(array),
+            Err(Error::Array { .. } | Error::NotAnArray { .. }) => return Ok(false),
+            Err(error) => return Err(error),
+        }
+        Ok(true)
+    }
+}
+
+/// Returns the report for a member of one pack only: for an array, its header and description if they can be read.
+fn alone(side: &PackSide, unit: &Unit, change: MemberChange) -> MemberDiff {
+    let name = side.name(unit.file).to_owned();
+    let bytes = Some(side.size(unit.file));
+    let is_added = change == MemberChange::Added;
+    let (size_a, size_b) = if is_added { (None, bytes) } else { (bytes, None) };
+    let header = || {
+        let blob = side.blob(unit.file, LONGEST_HEADER).ok()?;
+        let header = Header::read(&mut blob.reader()).ok()?;
+        header.check_file_len(side.size(unit.file)).ok().map(|_| header)
+    };
+    let array = is_array(&name).then(header).flatten().map(|header| {
+        let order = said(side, unit).map_or(Order::Column, |said| order(&said));
+        ArrayChange::new(header.element(), shape_of(header.dims(), order))
+    });
+    let generated = unit.generated;
+    MemberDiff { name, change, generated, size_a, size_b, array, ..MemberDiff::default() }
+}
+
+/// The description of an array as a value.
+struct Statement {
+    kind: &'static str,
+    value: Value,
+    order: Order,
+}
+
+/// The description of an array, if there is one, or an error if it is not valid.
+type Stated = Result<Option<Statement>, Incomprehensible>;
+
+struct Incomprehensible;
+
+fn order(said: &Stated) -> Order {
+    let said = said.as_ref().ok().and_then(Option::as_ref);
+    said.map(|said| said.order).unwrap_or_default()
+}
+
+/// Returns the description of an array, which is next to it or in the description of the pack.
+fn said(side: &PackSide, unit: &Unit) -> Result<Stated> {
+    let Ok(path) = MemberPath::new(side.name(unit.file)) else { return Ok(Ok(None)) };
+    let Some(file) = unit.description else {
+        let described = side.document()?.in_pack_document(&path);
+        return Ok(Ok(described.map(|described| Statement::new(described.entity))));
+    };
+    let Ok(beside) = MemberPath::new(side.name(file)) else { return Ok(Ok(None)) };
+    let mut contents = Contents::default();
+    contents.add(beside, Content::Description(side.facts(file)?));
+    let mut findings = Vec::new();
+    let described = contents.description(&path, &mut findings);
+    if described.is_none() && findings.iter().any(Finding::is_error) {
+        return Ok(Err(Incomprehensible));
+    }
+    Ok(Ok(described.map(|described| Statement::new(described.entity))))
+}
+
+impl Statement {
+    fn new(entity: Entity<'_>) -> Self {
+        let kind = match entity {
+            Entity::Ndarray(_) => "ndarray",
+            Entity::DimCoord(_) => "dimcoord",
+        };
+        Self { kind, value: entity.to_value(), order: entity.order() }
+    }
+}
+
+/// Returns the differences between two descriptions of an array.
+fn differences(a: Option<&Statement>, b: Option<&Statement>) -> Vec<DescriptionDifference> {
+    let mut found = Vec::new();
+    let kinds = [a, b].map(|said| said.map(|said| Value::from(said.kind)));
+    let [kind_a, kind_b] = kinds.each_ref().map(Option::as_ref);
+    let path = if a.is_some() && b.is_some() { "kind" } else { "description" };
+    compare_values(path, kind_a, kind_b, &mut found);
+    if let Some((a, b)) = a.zip(b) {
+        compare_values("", Some(&a.value), Some(&b.value), &mut found);
+    }
+    found
+}
+
+/// Compares values recursively. The parser limits the depth of mappings.
+fn compare_values(
+    path: &str,
+    a: Option<&Value>,
+    b: Option<&Value>,
+    found: &mut Vec<DescriptionDifference>,
+) {
+    let (ours, theirs): (&[_], &[_]) = match (a, b) {
+        (Some(Value::Map(a)), Some(Value::Map(b))) => (a, b),
+        (Some(Value::Map(a)), None) if !a.is_empty() => (a, &[]),
+        (None, Some(Value::Map(b))) if !b.is_empty() => (&[], b),
+        _ if a == b => return,
+        _ => {
+            let [a, b] = [a, b].map(|value| value.map(Value::to_line));
+            return found.push(DescriptionDifference { path: path.to_owned(), a, b });
+        }
+    };
+    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    for (key, value) in ours {
+        compare_values(&below(key), Some(value), value_of(theirs, key), found);
+    }
+    for (key, value) in theirs.iter().filter(|(key, _)| value_of(ours, key).is_none()) {
+        compare_values(&below(key), None, Some(value), found);
+    }
+}
+
+fn value_of<'v>(map: &'v [(String, Value)], key: &str) -> Option<&'v Value> {
+    map.iter().find(|(other, _)| other == key).map(|(_, value)| value)
+}

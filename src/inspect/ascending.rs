@@ -1,0 +1,96 @@
+//! Checks that the values of a coordinate increase or decrease throughout.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, Read as _};
+
+use crate::archive::{Archive, MemberReader};
+use crate::error::Result;
+use crate::finding::{Code, Finding};
+use crate::inspect::scan::placed;
+use crate::pack::{Contents, Placement};
+use crate::path::MemberPath;
+use crate::ra::{Flags, Header};
+use crate::read::values::{Number, read_number};
+
+/// Reads the coordinates of an archive, and reports those that neither increase nor decrease.
+pub(crate) fn check_order(
+    archive: &Archive,
+    placement: &Placement,
+    contents: &Contents,
+    jobs: usize,
+) -> Result<Vec<Finding>> {
+    let wanted: BTreeMap<&str, _> = contents
+        .coordinate_arrays()
+        .into_iter()
+        .map(|(path, header)| (path.as_str(), header))
+        .collect();
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let scan = archive.scan_files(jobs, |member, content| {
+        let path = placed(placement, &member.name)?;
+        look(&path, wanted.get(path.as_str())?, content)
+    })?;
+    archive.progress().check()?;
+    Ok(scan.members.into_iter().filter_map(|(_, found)| found.flatten()).collect())
+}
+
+/// Checks arrays that `open` opens one by one, as [`check_order`] does.
+pub(crate) fn check_order_of(
+    contents: &Contents,
+    open: impl Fn(&str) -> Result<MemberReader>,
+) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for (path, header) in contents.coordinate_arrays() {
+        findings.extend(look(path, header, &mut open(path.as_str())?));
+    }
+    Ok(findings)
+}
+
+/// Compares each element of an array with the one before it. Read errors are reported elsewhere.
+fn look(path: &MemberPath, header: &Header, content: &mut dyn BufRead) -> Option<Finding> {
+    /// Size in bytes of the longest numeric element.
+    const LONGEST: usize = 16;
+    let read = read_number(header.element())?;
+    let size = usize::try_from(header.element().elbyte()).ok().filter(|size| *size <= LONGEST)?;
+    let is_big = header.flags().contains(Flags::BIG_ENDIAN);
+    let skipped =
+        std::io::copy(&mut (&mut *content).take(header.header_len()), &mut std::io::sink());
+    skipped.ok()?;
+    let mut room = [0_u8; LONGEST];
+    let bytes = room.get_mut(..size)?;
+    let (mut last, mut rises): (Option<Number>, Option<bool>) = (None, None);
+    for at in 0..header.elements() {
+        content.read_exact(bytes).ok()?;
+        if is_big {
+            bytes.reverse();
+        }
+        let number = read(bytes);
+        let is_number = !number.to_f64().is_nan();
+        let step = last.map(|last| (last.is_less(number), number.is_less(last)));
+        let fits = match step {
+            None => true,
+            Some((up, down)) => up != down && rises.is_none_or(|rises| rises == up),
+        };
+        if !is_number || !fits {
+            let message = format!(
+                "the coordinate `{}` neither increases nor decreases throughout",
+                path.stem()
+            );
+            let finding = Finding::new(Code::NotMonotone, message).in_member(path.as_str());
+            let direction = match rises {
+                Some(true) => "more",
+                Some(false) => "less",
+                None => "another number",
+            };
+            let expected = match last {
+                Some(last) => format!("{direction} than {last} at index {at}"),
+                None => "a number at index 0".to_owned(),
+            };
+            return Some(finding.expected(expected, number.to_string()).about_array(path.as_str()));
+        }
+        rises = rises.or(step.map(|(up, _)| up));
+        last = Some(number);
+    }
+    None
+}

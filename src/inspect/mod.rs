@@ -1,0 +1,22 @@
+//! Facts about packs from headers, descriptions and manifests; checks of descriptions.
+
+pub(crate) mod ascending;
+pub(crate) mod info;
+pub(crate) mod inlined;
+pub(crate) mod list;
+pub(crate) mod outline;
+pub(crate) mod remote_scan;
+pub(crate) mod scan;
+pub(crate) mod select;
+pub(crate) mod validate;
+
+pub use self::info::{
+    ArrayInfo, InfoOptions, ManifestInfo, PackInfo, array_file_info, array_info, info,
+};
+pub use self::list::{ListOptions, ListOrder, Listed, ListedArray, Listing, list};
+pub use self::outline::{
+    Outline, OutlineArray, OutlineDimension, OutlineGroup, OutlineOptions, outline,
+};
+pub use self::select::{InvalidPattern, Patterns};
+pub use self::validate::{ValidateOptions, ValidateReport, validate, validate_text};
+pub use crate::pack::{CoordinateInfo, MetadataCounts};

@@ -1,0 +1,23 @@
+//! Reading packs: arrays, slices, values and statistics.
+
+pub(crate) mod corners;
+pub(crate) mod manifests;
+pub(crate) mod open;
+pub(crate) mod sample;
+pub(crate) mod single_file;
+pub(crate) mod statistics;
+pub(crate) mod values;
+
+pub use self::corners::{Corners, CornersOptions};
+pub use self::manifests::check_apart;
+pub use self::open::{Axis, Block, Blocks, Coordinate, FileReader, MemberInfo, Pack, PackedArray};
+pub use self::sample::{
+    Column, FixedAxis, Grid, Line, Quantity, Sample, SampleOptions, SampledAxis,
+};
+pub use self::single_file::{is_array_file, is_pack};
+pub use self::statistics::{
+    Category, Histogram, NameStatistics, NumberStatistics, Statistics, StatisticsOptions,
+};
+pub use self::values::{Number, scale_and_offset};
+pub use crate::fs::{ReadAt, Seekable};
+pub use crate::pack::{datatype, shape_of};

@@ -1,0 +1,795 @@
+//! Arrays of an open pack.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::sync::Arc;
+
+use ndarray::{ArrayD, ArrayViewD, SliceInfoElem};
+
+use super::ahead::{Ahead, Extents};
+use super::blocks::BlockProof;
+use super::stream::{Blocks, CheckedReader};
+use super::{FoundMember, Pack};
+use crate::archive::Method;
+use crate::digest::Digest;
+use crate::error::{Error, NotViewable, Result};
+use crate::finding::{Code, Finding};
+use crate::fs::File;
+use crate::manifest::BlockList;
+use crate::ndl::{Ndarray, Order};
+use crate::pack::{self, Contents};
+use crate::path::{MemberPath, escape};
+use crate::ra::{
+    self, AnyArray, DecodeErrorKind, Element, Encoding, EncodingProbe, Header, Part, RawArray,
+    ReadError, SlicePlan, Structure,
+};
+use crate::read::manifests::RootFiles as _;
+
+/// Bytes that contain any header.
+pub(crate) const LONGEST_HEADER: u64 = 1024;
+
+/// Maximum size in bytes to which an encoded array is decoded in one pass. A file of 60 MiB may decode to 15 GiB, and
+/// an archive of 3 KB may contain such a file. No current writer encodes arrays.
+const MAX_DECODED: u64 = 1 << 28;
+
+/// Number of elements that may be processed one by one per byte of memory that the archive may take. Numbers compressed
+/// with deflate always stay below this.
+const LOOKED_AT: u64 = 16;
+
+/// Bytes of elements that may be kept in memory for any archive: a mask of zeros is large and compresses to almost
+/// nothing.
+const ALWAYS_KEPT: u64 = 192 << 20;
+
+/// Fills a buffer from an offset of the data section. Offsets increase from call to call.
+pub(crate) type ReadElements<'r> = dyn FnMut(u64, &mut [u8]) -> io::Result<()> + 'r;
+
+/// An array of a pack: its elements, slices, views, description and statistics.
+///
+/// ```
+/// use ndarray::{ArrayD, s};
+/// use ra_pack::Pack;
+///
+/// let depth = Pack::open("examples/experiment")?.array("thermistors/depth.ra")?;
+/// assert_eq!(depth.shape()?, [10]);
+/// let all: ArrayD<f32> = depth.read()?;
+/// let last: ArrayD<f32> = depth.slice(s![-1..])?;
+/// assert_eq!(last[[0]], all[[9]]);
+/// # Ok::<(), ra_pack::Error>(())
+/// ```
+///
+/// Reading a whole array checks it against the manifest of the pack, if there is one. An array that the manifest does
+/// not list is an error; [`unverified`](Self::unverified) reads it without the check.
+///
+/// Slices, shapes, axes, statistics and elements that are read all use one order of indices. By default it is that of
+/// the header's `dims`, with the first index fastest. After [`in_shape_order`](Self::in_shape_order) it is that of the
+/// description's `shape`. The two differ only if the description has `storage: {order: row}` or `row-unreversed`.
+/// [`header`](Self::header), [`read_raw`](Self::read_raw) and [`read_into`](Self::read_into) always use the order of
+/// the file.
+///
+/// The array keeps the pack open. It can be stored next to the pack and sent to other threads. The header is read once.
+#[derive(Debug, Clone)]
+pub struct PackedArray {
+    pack: Pack,
+    found: Arc<FoundMember>,
+    verify: bool,
+    order: Order,
+}
+
+impl PackedArray {
+    pub(super) fn new(pack: Pack, found: Arc<FoundMember>) -> Self {
+        Self { pack, found, verify: true, order: Order::Column }
+    }
+
+    /// Returns the pack of the array.
+    pub(crate) fn pack(&self) -> &Pack {
+        &self.pack
+    }
+
+    /// Returns the offset of the member in the container.
+    pub(super) fn start(&self) -> u64 {
+        self.found.member.start()
+    }
+
+    /// Returns whether a part of the array can be read without the rest.
+    pub(crate) fn is_placed(&self) -> Result<bool> {
+        Ok(self.stored(self.header()?)?.is_some())
+    }
+
+    /// Returns the name of the array in the payload.
+    pub fn name(&self) -> &str {
+        &self.found.name
+    }
+
+    /// Returns the name of the member in the archive. In a bag it is longer than [`name`](Self::name).
+    pub fn archive_name(&self) -> &str {
+        &self.found.member.name
+    }
+
+    /// Reads without checking the content against the manifest. If a whole member is read, the checksum of the
+    /// container is still checked.
+    #[must_use]
+    pub fn unverified(mut self) -> Self {
+        self.verify = false;
+        self
+    }
+
+    /// Limits the bytes of memory that one read may take for elements; see [`Pack::max_bytes`].
+    #[must_use]
+    pub fn max_bytes(mut self, limit: u64) -> Self {
+        self.pack.max_bytes = limit;
+        self
+    }
+
+    /// Changes the order of indices to that of the description's `shape`. This reads the description and moves no
+    /// elements.
+    ///
+    /// # Errors
+    ///
+    /// As [`PackedArray::description`].
+    pub fn in_shape_order(self) -> Result<Self> {
+        let description = self.description()?;
+        Ok(self.in_order(description.map_or(Order::Column, |ndarray| ndarray.order())))
+    }
+
+    /// Changes the order of indices as [`in_shape_order`](Self::in_shape_order) does, if the order is known from the
+    /// [description](Self::description).
+    #[must_use]
+    pub fn in_order(mut self, order: Order) -> Self {
+        self.order = order;
+        self
+    }
+
+    /// Returns the header. It is read once; for a stored member nothing else is read.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Array`] or [`Error::NotAnArray`] if the member is not a RawArray file, and [`Error::Io`] or
+    /// [`Error::Damaged`] if it cannot be read.
+    pub fn header(&self) -> Result<&Header> {
+        if let Some(header) = self.found.header.get() {
+            return Ok(header);
+        }
+        let member = &self.found.member;
+        let header = if let Some(content) = self.pack.confirmed(member) {
+            Header::read(&mut &*content)
+        } else {
+            self.pack.must_be_alone(member)?;
+            match self.pack.state.archive.start_of(member, LONGEST_HEADER) {
+                Some(mut start) => Header::read(&mut start),
+                None => Header::read(&mut self.pack.state.archive.read(member)?),
+            }
+        };
+        let header = header.map_err(|error| self.unreadable(error))?;
+        header.check_file_len(self.found.member.size).map_err(|error| self.undecodable(error))?;
+        Ok(self.found.header.get_or_init(|| header))
+    }
+
+    /// Returns the description, from the document next to the array or from the description of the pack.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] if the description is not valid, and [`Error::Io`] if it cannot be read.
+    pub fn description(&self) -> Result<Option<Ndarray>> {
+        let (path, contents) = self.contents()?;
+        if let Some(facts) = contents.plain_facts(&path) {
+            return Ok(self.pack.plain_description(facts));
+        }
+        let mut findings = Vec::new();
+        let ndarray = contents
+            .description(&path, &mut findings)
+            .map(|described| described.entity.array().clone());
+        match findings.into_iter().find(Finding::is_error) {
+            Some(finding) => Err(self.pack.damaged(finding)),
+            None => Ok(ndarray),
+        }
+    }
+
+    /// Returns the name in the payload, the header and the description.
+    pub(super) fn contents(&self) -> Result<(MemberPath, Contents)> {
+        self.pack.contents_about(&self.found, self.header()?)
+    }
+
+    /// Returns the header with the fastest index first, and the order of the indices.
+    pub(crate) fn layout(&self) -> Result<(Header, Order)> {
+        let order = if self.is_reversed() { Order::Row } else { Order::Column };
+        Ok((self.laid_out(self.header()?.clone()), order))
+    }
+
+    /// Returns the header with the fastest index first. Some files list it last.
+    fn laid_out(&self, header: Header) -> Header {
+        if self.order == Order::RowUnreversed { header.reversed() } else { header }
+    }
+
+    /// Returns whether the last index is the fastest.
+    pub(super) fn is_reversed(&self) -> bool {
+        self.order != Order::Column
+    }
+
+    /// Returns the lengths of the dimensions, in the order of the indices.
+    ///
+    /// # Errors
+    ///
+    /// As [`PackedArray::header`].
+    pub fn shape(&self) -> Result<Vec<u64>> {
+        Ok(pack::shape_of(self.header()?.dims(), self.order))
+    }
+
+    /// Returns the size of the array file in bytes.
+    pub fn file_size(&self) -> u64 {
+        self.found.member.size
+    }
+
+    /// Returns how the container compresses the array.
+    pub fn method(&self) -> Method {
+        self.found.member.method
+    }
+
+    /// Returns the SHA-256 digest that the manifest lists for the array.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] if the manifest is not valid, and [`Error::Io`] if it cannot be read.
+    pub fn listed_digest(&self) -> Result<Option<Digest>> {
+        self.pack.listed_digest(&self.found.member)
+    }
+
+    /// Returns the offsets of the header and of the first element in the archive file, in bytes; `None` if the member
+    /// is not stored.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] or [`Error::Io`] if the member cannot be read.
+    pub fn offsets(&self) -> Result<Option<(u64, u64)>> {
+        let Some(start) = self.found.member.data_offset() else { return Ok(None) };
+        Ok(Some((start, start + self.header()?.header_len())))
+    }
+
+    /// Reads the whole array. The elements have the same order in memory as in the file and are not copied.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Array`] if the elements are not of type `T`; [`Error::Structure`] if `T` is a structure and the
+    /// description does not match; [`Error::Damaged`] if the member is damaged or not what the manifest lists;
+    /// [`Error::TooLarge`] if it needs more memory than the limit.
+    ///
+    /// ```
+    /// use ndarray::{Array2, ArrayD, Ix2};
+    /// use ra_pack::Pack;
+    ///
+    /// let array = Pack::open("examples/experiment")?.array("thermistors/temperature.ra")?;
+    /// let all: ArrayD<f32> = array.read()?;
+    /// // With a fixed number of dimensions. ndarray returns an error if the number differs.
+    /// let matrix: Array2<f32> = all.into_dimensionality::<Ix2>()?;
+    /// assert_eq!(matrix.dim(), (10, 149));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn read<T: Element>(&self) -> Result<ArrayD<T>> {
+        self.check_structure::<T>()?;
+        let array = ArrayD::try_from(self.read_laid_out(RawArray::<T>::read_after)?)
+            .map_err(|error| self.mismatch(error.to_string()))?;
+        Ok(self.ordered(array))
+    }
+
+    /// Reads the whole array with the dims and the trailing metadata of the file. The first index is always the one
+    /// that the header lists first.
+    ///
+    /// # Errors
+    ///
+    /// As [`PackedArray::read`].
+    pub fn read_raw<T: Element>(&self) -> Result<RawArray<T>> {
+        self.check_structure::<T>()?;
+        self.read_with(|header| self.check_room(header), RawArray::read_after)
+    }
+
+    /// Reads the whole array with the element type of the file.
+    ///
+    /// # Errors
+    ///
+    /// As [`PackedArray::read`].
+    pub fn read_any(&self) -> Result<AnyArray> {
+        let array = self.read_laid_out(AnyArray::read_after)?;
+        Ok(if self.is_reversed() { array.reversed_axes() } else { array })
+    }
+
+    /// Reads the elements into `out` in the order of the file: the first index is the fastest. In shape order, the last
+    /// index is the fastest if the order of the array is `row` or `row-unreversed`.
+    ///
+    /// # Errors
+    ///
+    /// As [`PackedArray::read`], and [`Error::Length`] if the length of `out` is not the number of elements.
+    pub fn read_into<T: Element>(&self, out: &mut [T]) -> Result<()> {
+        self.check_structure::<T>()?;
+        let found = out.len();
+        let check = |header: &Header| {
+            header.check_type::<T>().map_err(|error| self.undecodable(error))?;
+            let (expected, found) = (header.elements(), found as u64);
+            if expected == found {
+                return if header.is_encoded() { self.check_room(header) } else { Ok(()) };
+            }
+            Err(Error::Length { name: self.name().to_owned(), expected, found })
+        };
+        self.read_with(check, |header, reader, len| {
+            if header.is_encoded() {
+                out.copy_from_slice(RawArray::read_after(header, reader, len)?.data());
+                return Ok(());
+            }
+            let bytes = bytemuck::cast_slice_mut(out);
+            reader.read_exact(bytes)?;
+            header.swap_to_native(bytes)?;
+            Ok(())
+        })
+    }
+
+    /// Reads the array in blocks of `elements` elements (the last may be shorter), in the order of the file as
+    /// [`read_into`](Self::read_into) does. Memory does not grow with the size of the array, even if it is compressed.
+    ///
+    /// The slowest index is the last one. In shape order, it is the first one if the order of the array is `row` or
+    /// `row-unreversed`. If `elements` is a multiple of the product of all other lengths, each block is a range of the
+    /// slowest index.
+    ///
+    /// ```
+    /// # fn main() -> ra_pack::Result<()> {
+    /// use ra_pack::Pack;
+    ///
+    /// let array = Pack::open("examples/experiment")?.array("thermistors/temperature.ra")?;
+    /// let mut blocks = array.blocks::<f32>(1000)?;
+    /// let mut warmest = f32::MIN;
+    /// for block in &mut blocks {
+    ///     let warm = block?.elements.into_iter().filter(|value| value.is_finite());
+    ///     warmest = warm.fold(warmest, f32::max);
+    /// }
+    /// assert!(warmest > 10.0);
+    /// assert!(!blocks.is_verified()); // the sample has no manifest
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Array`] if the elements are not of type `T`; [`Error::Damaged`] or [`Error::Io`] if the member cannot
+    /// be read; [`Error::TooLarge`] if a block needs more memory than a read or an archive of this size may take.
+    pub fn blocks<T: Element>(&self, elements: usize) -> Result<Blocks<T>> {
+        self.check_structure::<T>()?;
+        let header = self.header()?;
+        header.check_type::<T>().map_err(|error| self.undecodable(error))?;
+        let most = header.elements().min(elements as u64);
+        let bytes = most.saturating_mul(header.element().elbyte());
+        self.pack.check_room(self.name(), bytes)?;
+        let limit = self.memory_limit()?;
+        if bytes > limit {
+            return Err(Error::TooLarge { name: self.name().to_owned(), bytes, limit });
+        }
+        let encoding = self.encoding(header)?.unwrap_or(Encoding::Raw);
+        Blocks::new(self.clone(), header.clone(), encoding, elements)
+    }
+
+    /// Returns the number of bytes in a block if the digests of blocks prove the slices of the array; `None` if a slice
+    /// of it is not checked, or only together with the whole file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] if the list of block digests differs from the manifest or is not valid.
+    pub fn block_size(&self) -> Result<Option<u64>> {
+        if !self.verify || !self.is_placed()? {
+            return Ok(None);
+        }
+        Ok(self.pack.block_list()?.map(BlockList::block_size))
+    }
+
+    /// Reads a part of the array, selected with [`ndarray::s!`] or [`parse_slice`](ra::parse_slice). For a stored
+    /// member, only the bytes of the slice are read, and they are not checked against the manifest.
+    ///
+    /// If the pack has block digests (see [`block_size`](Self::block_size)), the complete blocks of the slice are read
+    /// and compared with their digests.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Slice`] if the slice does not fit the array, and as [`PackedArray::read`]. For a damaged block,
+    /// [`Error::Damaged`] names its bytes.
+    pub fn slice<T: Element>(&self, slice: impl AsRef<[SliceInfoElem]>) -> Result<ArrayD<T>> {
+        self.check_structure::<T>()?;
+        self.header()?.check_type::<T>().map_err(|error| self.undecodable(error))?;
+        let (array, _) = self.part(slice.as_ref(), |header, len, slice, read_at| {
+            ra::read_slice(header, len, slice, read_at)
+        })?;
+        Ok(self.ordered(array))
+    }
+
+    /// Reads a part of the array with the element type of the file.
+    ///
+    /// # Errors
+    ///
+    /// As [`PackedArray::slice`].
+    pub fn slice_any(&self, slice: impl AsRef<[SliceInfoElem]>) -> Result<AnyArray> {
+        let (part, _) = self.part_for_file(slice.as_ref())?;
+        Ok(if self.is_reversed() { part.reversed_axes() } else { part })
+    }
+
+    /// Reads a slice to be written as a file: with the fastest index first. Also returns the number of blocks whose
+    /// digests prove it.
+    pub(crate) fn part_for_file(&self, slice: &[SliceInfoElem]) -> Result<(AnyArray, Option<u64>)> {
+        self.part(slice, |header, len, slice, read_at| {
+            AnyArray::read_slice(header, len, slice, read_at)
+        })
+    }
+
+    /// Plans to read a slice with the fastest index first.
+    pub(super) fn plan(&self, slice: &[SliceInfoElem]) -> Result<SlicePlan> {
+        let decoded = self.laid_out(self.header()?.decoded());
+        let mut slice = slice.to_vec();
+        if self.is_reversed() {
+            slice.reverse();
+        }
+        let plan = SlicePlan::new(decoded.dims(), decoded.element().elbyte(), &slice);
+        plan.map_err(|error| self.unreadable(error.into()))
+    }
+
+    /// Reads a slice with the fastest index first. Also returns the number of blocks whose digests prove it.
+    pub(super) fn part<R>(
+        &self,
+        slice: &[SliceInfoElem],
+        read: impl FnOnce(&Header, u64, &[SliceInfoElem], &mut ReadElements<'_>) -> Result<R, ReadError>,
+    ) -> Result<(R, Option<u64>)> {
+        let (header, plan, mut slice) = (self.header()?, self.plan(slice)?, slice.to_vec());
+        self.pack.check_room(self.name(), plan.data_len())?;
+        if self.is_reversed() {
+            slice.reverse();
+        }
+        let stored = self.stored(header)?;
+        let mut ahead = match &stored {
+            Some((file, data)) if file.is_remote() => {
+                let list = if self.verify { self.pack.block_list()? } else { None };
+                let (header_len, len) = (header.header_len(), self.found.member.size);
+                let block_size = list.map(BlockList::block_size);
+                let start = data - header_len;
+                Some(Ahead::new(file, Extents { start, len, header_len, block_size }, &plan))
+            }
+            _ => None,
+        };
+        self.read_data(header, stored.clone(), |header, read_at| {
+            let header = self.laid_out(header.clone());
+            let mut read_at = |at: u64, out: &mut [u8]| {
+                if let Some(ahead) = &mut ahead {
+                    ahead.reach(at + out.len() as u64).map_err(io::Error::from)?;
+                }
+                read_at(at, out)
+            };
+            read(&header, header.header_len() + header.data_len(), &slice, &mut read_at)
+        })
+    }
+
+    /// Returns a view of the array in a [mapped](Pack::map) archive, without reading or copying it. The view is not
+    /// checked against the manifest.
+    ///
+    /// In a zip made by ra-pack, the elements of a stored array are aligned to 64 bytes. In a tar, they begin
+    /// [`Header::header_len`] bytes after a multiple of 512. They are aligned to 16 bytes if the number of dimensions
+    /// is even, and otherwise to 8 bytes, which is not enough for `u128` and `i128`. [`read`](Self::read) works with
+    /// any alignment.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotViewable`] if the pack is not mapped, the member is compressed, or its elements do not have the byte
+    /// order of this machine and the alignment of `T`: use [`read`](Self::read). [`Error::Array`] if the elements are
+    /// not of type `T`.
+    ///
+    /// ```
+    /// use ndarray::CowArray;
+    /// use ra_pack::{Error, Pack};
+    ///
+    /// let array = Pack::open("examples/experiment")?.array("thermistors/depth.ra")?;
+    /// let depths: CowArray<'_, f32, _> = match array.view() {
+    ///     Err(Error::NotViewable { .. }) => array.read()?.into(),
+    ///     view => view?.into(),
+    /// };
+    /// assert_eq!(depths.len(), 10);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn view<T: Element>(&self) -> Result<ArrayViewD<'_, T>> {
+        let bytes = self.mapped()?;
+        self.check_structure::<T>()?;
+        self.header()?;
+        let view = ra::view(bytes).map_err(|error| match error.kind {
+            DecodeErrorKind::NotInPlace { flags } => self.not_viewable(NotViewable::Flags(flags)),
+            DecodeErrorKind::Misaligned { expected } => {
+                self.not_viewable(NotViewable::Misaligned(expected))
+            }
+            _ => self.undecodable(error),
+        })?;
+        if self.order == Order::RowUnreversed {
+            let shape = view.raw_dim();
+            let rows = view.reversed_axes().into_shape_with_order(shape);
+            return rows.map_err(|error| self.mismatch(error.to_string()));
+        }
+        Ok(if self.is_reversed() { view.reversed_axes() } else { view })
+    }
+
+    /// Returns the bytes of the file in a mapped archive.
+    pub(super) fn mapped(&self) -> Result<&[u8]> {
+        let Some(map) = &self.pack.state.map else {
+            return Err(self.not_viewable(NotViewable::NotMapped));
+        };
+        let Some(start) = self.found.member.data_offset() else {
+            return Err(self.not_viewable(NotViewable::Compressed));
+        };
+        let end = start.saturating_add(self.found.member.size);
+        let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
+        range.and_then(|(start, end)| map.bytes().get(start..end)).ok_or_else(|| {
+            let finding = Finding::new(Code::BadMemberData, "the archive was truncated");
+            self.pack.damaged(finding.in_member(self.name().to_owned()))
+        })
+    }
+
+    /// Checks that the description has the fields of `T`.
+    fn check_structure<T: Element>(&self) -> Result<()> {
+        if T::STRUCTURE == Structure::Plain || !self.header()?.element().reads_as::<T>() {
+            return Ok(());
+        }
+        match self.description()? {
+            Some(array) if !pack::is_made_of(&array.datatype, &Part::of::<T>()) => {
+                Err(Error::Structure {
+                    name: self.name().to_owned(),
+                    described: Box::new(array.datatype),
+                    wanted: Box::new(pack::datatype::<T>()),
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads the whole file with `read`, and returns the result with the fastest index first.
+    fn read_laid_out<R>(
+        &self,
+        read: impl FnOnce(&Header, &mut CheckedReader, Option<u64>) -> Result<R, ReadError>,
+    ) -> Result<R> {
+        self.read_with(
+            |header| self.check_room(header),
+            |header, reader, len| read(&self.laid_out(header.clone()), reader, len),
+        )
+    }
+
+    /// Reverses the axes if the last index is the fastest. No elements are moved.
+    fn ordered<T>(&self, array: ArrayD<T>) -> ArrayD<T> {
+        if self.is_reversed() { array.reversed_axes() } else { array }
+    }
+
+    /// Begins to count the bytes that are read.
+    pub(crate) fn begin(&self, bytes: Option<u64>) {
+        self.pack.begin(&self.found.name, &self.found.member, bytes);
+    }
+
+    /// Calls `look` to read elements at increasing offsets of the data section, and returns whether a manifest lists
+    /// the array and confirms it. If the member is stored and `whole` is false, only the requested bytes are read, and
+    /// they are not checked unless the pack has block digests. Otherwise the whole member is read and checked. Encoded
+    /// data is read twice: the first pass finds the encoding.
+    pub(crate) fn with_data<R>(
+        &self,
+        whole: bool,
+        look: impl FnOnce(&Header, &mut ReadElements<'_>) -> Result<R, ReadError>,
+    ) -> Result<(R, bool)> {
+        let header = self.header()?;
+        let stored = if whole { None } else { self.stored(header)? };
+        let is_whole = stored.is_none();
+        let (result, blocks) = self.read_data(header, stored, look)?;
+        let is_checked = blocks.is_some() || is_whole && self.verify && self.pack.has_manifest()?;
+        Ok((result, is_checked))
+    }
+
+    /// Reads elements from `stored`, or from the stream of all elements. Also returns the number of blocks whose digests
+    /// prove what was read from `stored`.
+    pub(super) fn read_data<R>(
+        &self,
+        header: &Header,
+        stored: Option<(Arc<File>, u64)>,
+        look: impl FnOnce(&Header, &mut ReadElements<'_>) -> Result<R, ReadError>,
+    ) -> Result<(R, Option<u64>)> {
+        if let Some((file, data)) = stored {
+            let start = data - header.header_len();
+            let proof =
+                if self.verify { self.pack.proof(&self.found, &file, start)? } else { None };
+            let Some(mut proof) = proof else {
+                let mut read_at = |at: u64, out: &mut [u8]| Ok(file.read_exact_at(out, data + at)?);
+                let result = look(header, &mut read_at).map_err(|error| self.unreadable(error))?;
+                return Ok((result, None));
+            };
+            self.prove_header(header, &mut proof)?;
+            let mut read_at =
+                |at: u64, out: &mut [u8]| Ok(proof.read_at(header.header_len() + at, out)?);
+            let result = look(header, &mut read_at).map_err(|error| self.unreadable(error))?;
+            return Ok((result, Some(proof.count)));
+        }
+        let encoding = self.encoding(header)?;
+        let check = |found: &Header| self.must_be_header(header, found);
+        let result = self.read_with(check, |_, reader, _| {
+            let mut passed = 0;
+            if let Some(encoding) = encoding {
+                let reader = BufReader::new(reader);
+                let mut decoder = ra::Decoder::new(reader, header.clone(), encoding);
+                let mut read_at = |at: u64, out: &mut [u8]| {
+                    read_passing(&mut decoder, &mut passed, at, out)?;
+                    Ok(decoder.swap_to_native(out)?)
+                };
+                return look(&header.decoded(), &mut read_at);
+            }
+            let mut read_at = |at: u64, out: &mut [u8]| read_passing(reader, &mut passed, at, out);
+            look(header, &mut read_at)
+        })?;
+        Ok((result, None))
+    }
+
+    /// Checks the header against the digest of its block. It was read before, without a check.
+    fn prove_header(&self, header: &Header, proof: &mut BlockProof<'_>) -> Result<()> {
+        if self.found.is_header_proved.get().is_some() {
+            return Ok(());
+        }
+        let len = usize::try_from(header.header_len()).unwrap_or(usize::MAX);
+        let mut start = vec![0; len];
+        proof.read_at(0, &mut start)?;
+        let found = Header::parse(&start).map_err(|error| self.undecodable(error))?;
+        self.must_be_header(header, &found)?;
+        self.found.is_header_proved.get_or_init(|| ());
+        Ok(())
+    }
+
+    /// Returns the encoding of the data if the header says that it is encoded.
+    fn encoding(&self, header: &Header) -> Result<Option<Encoding>> {
+        if !header.is_encoded() {
+            return Ok(None);
+        }
+        check_decoded(&self.found.name, header)?;
+        let mut reader = self.pack.state.archive.read(&self.found.member)?;
+        let found = Header::read(&mut reader).and_then(|header| find_encoding(header, &mut reader));
+        found.map(|(encoding, _)| Some(encoding)).map_err(|error| self.unreadable(error))
+    }
+
+    /// Bytes of the array that may be kept in memory at once in another format than the stored one.
+    fn memory_limit(&self) -> Result<u64> {
+        Ok(self.pack.state.archive.allowance()?.limit().max(ALWAYS_KEPT))
+    }
+
+    /// Checks that `bytes` bytes of the array may be kept in memory at once: up to [`ALWAYS_KEPT`], or what its archive
+    /// may take.
+    pub(crate) fn check_memory(&self, bytes: u64) -> Result<()> {
+        let limit = self.memory_limit()?;
+        if bytes <= limit {
+            return Ok(());
+        }
+        Err(Error::Limit(format!(
+            "`{}` needs {bytes} bytes of memory in this format; the limit for an archive of this size is \
+             {limit}; choose a part with the option `slice`, or extract it unchanged with `ra-pack extract`",
+            escape(&self.found.name)
+        )))
+    }
+
+    /// Checks that the archive is large enough for `elements` elements to be processed one by one.
+    pub(crate) fn check_elements(&self, elements: u64) -> Result<()> {
+        let limit = self.pack.state.archive.allowance()?.limit().saturating_mul(LOOKED_AT);
+        if elements <= limit {
+            return Ok(());
+        }
+        Err(Error::Limit(format!(
+            "`{}` has {elements} elements to process; the limit for an archive of this size is {limit}; choose a \
+             part with the option `slice`, or unpack it with `ra-pack extract`",
+            escape(&self.found.name)
+        )))
+    }
+
+    /// Returns the file that stores the elements, and the offset of the first one.
+    fn stored(&self, header: &Header) -> Result<Option<(Arc<File>, u64)>> {
+        if header.is_encoded() {
+            return Ok(None);
+        }
+        let stored = self.pack.state.archive.stored(&self.found.member)?;
+        Ok(stored.map(|(file, start)| (file, start + header.header_len())))
+    }
+
+    /// Reads the whole member and checks it against the manifest. `check` gets the header; `read` gets the rest, and
+    /// the length of the file if the container confirms it.
+    pub(super) fn read_with<R>(
+        &self,
+        check: impl FnOnce(&Header) -> Result<()>,
+        read: impl FnOnce(&Header, &mut CheckedReader, Option<u64>) -> Result<R, ReadError>,
+    ) -> Result<R> {
+        let mut reader = self.checked_reader()?;
+        let len = (self.found.member.method == Method::Stored).then_some(self.found.member.size);
+        let header = Header::read(&mut reader).map_err(|error| self.unreadable(error))?;
+        check(&header)?;
+        let result = read(&header, &mut reader, len).map_err(|error| self.unreadable(error))?;
+        let is_listed = reader.finish()?;
+        self.must_be_listed(is_listed)?;
+        self.found.header.get_or_init(|| header);
+        Ok(result)
+    }
+
+    /// Returns a reader of the whole file that checks it against the manifest at its end.
+    pub(super) fn checked_reader(&self) -> Result<CheckedReader> {
+        if !self.verify && self.found.header.get().is_none() {
+            self.pack.must_be_alone(&self.found.member)?;
+        }
+        CheckedReader::new(&self.pack, &self.found, self.verify)
+    }
+
+    /// Returns an error if the manifest does not list the array, unless the manifest is not used.
+    pub(super) fn must_be_listed(&self, is_listed: bool) -> Result<()> {
+        if self.verify { self.pack.must_be_listed(&self.found.member, is_listed) } else { Ok(()) }
+    }
+
+    /// Reads the header again, and returns an error if it changed.
+    pub(super) fn must_begin_with(&self, header: &Header, reader: &mut impl Read) -> Result<()> {
+        let found = Header::read(reader).map_err(|error| self.unreadable(error))?;
+        self.must_be_header(header, &found)
+    }
+
+    fn must_be_header(&self, header: &Header, found: &Header) -> Result<()> {
+        if found == header {
+            return Ok(());
+        }
+        Err(self.unreadable(io::Error::other("the header changed while it was read").into()))
+    }
+
+    pub(super) fn unreadable(&self, error: ReadError) -> Error {
+        match error {
+            ReadError::Decode(source) => self.undecodable(source),
+            ReadError::Slice(source) => Error::Slice { name: self.name().to_owned(), source },
+            ReadError::Io(error) => self.pack.unreadable(&self.found.name, error),
+        }
+    }
+
+    pub(super) fn not_viewable(&self, reason: NotViewable) -> Error {
+        Error::NotViewable { name: self.name().to_owned(), reason }
+    }
+
+    /// Checks that the whole array fits into the memory limit: its elements, the trailing metadata, and the encoded
+    /// data.
+    pub(super) fn check_room(&self, header: &Header) -> Result<()> {
+        let stored = self.found.member.size.saturating_sub(header.header_len());
+        let decoded = if header.is_encoded() { header.data_len() } else { 0 };
+        self.pack.check_room(self.name(), stored.saturating_add(decoded))
+    }
+
+    fn undecodable(&self, source: ra::DecodeError) -> Error {
+        Error::array(self.name().to_owned(), source)
+    }
+
+    pub(super) fn mismatch(&self, reason: impl ToString) -> Error {
+        Error::mismatch(self.name(), reason)
+    }
+}
+
+/// Checks that an encoded array does not decode to more than [`MAX_DECODED`] bytes.
+pub(crate) fn check_decoded(name: &str, header: &Header) -> Result<()> {
+    let decoded = header.data_len();
+    if !header.is_encoded() || decoded <= MAX_DECODED {
+        return Ok(());
+    }
+    Err(Error::Limit(format!(
+        "`{}` decodes to {decoded} bytes; the limit is {MAX_DECODED}; \
+         convert it with `ra-pack convert` first, after `ra-pack extract` if it is in an archive",
+        escape(name)
+    )))
+}
+
+/// Finds the encoding of the data section. `section` gives the data and the trailing metadata; also returns the number
+/// of bytes that the encoded data takes.
+pub(crate) fn find_encoding(
+    header: Header,
+    section: &mut dyn BufRead,
+) -> Result<(Encoding, u64), ReadError> {
+    let mut probe = EncodingProbe::new(header);
+    loop {
+        let block = section.fill_buf()?;
+        if block.is_empty() {
+            return Ok(probe.finish()?);
+        }
+        probe.update(block);
+        let count = block.len();
+        section.consume(count);
+    }
+}
+
+/// Fills `out` from an offset of the data, of which `passed` bytes have been read.
+fn read_passing(data: &mut impl Read, passed: &mut u64, at: u64, out: &mut [u8]) -> io::Result<()> {
+    let between = at.checked_sub(*passed).ok_or(io::ErrorKind::InvalidInput)?;
+    io::copy(&mut data.take(between), &mut io::sink())?;
+    data.read_exact(out)?;
+    *passed = at + out.len() as u64;
+    Ok(())
+}

@@ -1,0 +1,784 @@
+//! Packs opened for reading single arrays and files.
+
+mod ahead;
+mod array;
+mod attributes;
+mod axes;
+mod blocks;
+mod bytes;
+mod lone;
+mod manifest;
+mod missing;
+mod remote;
+mod stream;
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Read as _, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+pub use self::array::PackedArray;
+pub(crate) use self::array::{LONGEST_HEADER, ReadElements, check_decoded, find_encoding};
+pub use self::axes::{Axis, Coordinate};
+pub use self::stream::{Block, Blocks, FileReader};
+
+use self::blocks::LastBlock;
+use self::manifest::PackManifest;
+use crate::read::manifests::{self, RootFiles};
+use crate::read::single_file::is_array_file;
+
+use crate::archive::{Archive, Container, Fault, Member, MemberKind, Method, copy};
+use crate::digest::{Algorithm, Digest, Digests, Hashing};
+use crate::error::{Error, Result};
+use crate::finding::{Code, Finding};
+use crate::fs::{File, FileMap, ReadAt};
+use crate::manifest::BlockList;
+use crate::ndl::Ndarray;
+use crate::pack::{
+    self, ARRAY_EXTENSION, BAG_DECLARATION, Content, Contents, DESCRIPTION_EXTENSIONS,
+    DescriptionFacts, Inspector, Layout, PACK_DOCUMENT, Placement,
+};
+use crate::path::MemberPath;
+use crate::pipeline;
+use crate::progress::Progress;
+use crate::ra::Header;
+
+/// A pack (zip, tar, compressed tar or directory) opened for reading, or an array file with its description as a pack
+/// of one array.
+///
+/// Opening a zip reads only its end record. Reading a stored array finds its directory entry and its manifest line,
+/// reads the member, and checks it against the digest. If the directory and the manifest are large and sorted, as
+/// [`create`](crate::create()) writes them, both are found with binary search. Problems elsewhere in the archive, such
+/// as a second member with the same name, are then not noticed: use [`verify`](crate::verify()) to check the whole
+/// archive. If no digest confirms the bytes, as for slices and views of large arrays, the whole directory is read.
+///
+/// After many reads, the directory and the manifest are kept in memory with an index. A tar is read once to index it. A
+/// compressed tar can only be decoded from its beginning, so read its arrays in the order of the archive;
+/// [`decoded`](Self::decoded) returns the bytes decoded so far.
+///
+/// Clones are cheap and share everything. Methods take `&self` and can be called from several threads.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use ndarray::s;
+/// use ra_pack::Pack;
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let zip = directory.path().join("mooring.zip");
+/// # ra_pack::create("examples/experiment", &zip, &Default::default())?;
+/// let pack = Pack::open(&zip)?;
+/// let temperature = pack.array("thermistors/temperature.ra")?;
+/// let all: ndarray::ArrayD<f32> = temperature.read()?;
+/// let first: ndarray::ArrayD<f32> = temperature.slice(s![.., 0])?;
+/// assert_eq!(first, all.slice(s![.., 0]).into_dyn());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Pack {
+    state: Arc<PackState>,
+    /// Maximum number of bytes that one read may take.
+    max_bytes: u64,
+}
+
+/// The state that all clones of a [`Pack`] share.
+#[derive(Debug)]
+struct PackState {
+    archive: Archive,
+    /// Path of the array file, as given, and its name in the pack.
+    lone: Option<(PathBuf, String)>,
+    map: Option<FileMap>,
+    /// Determined when it is first needed.
+    placement: OnceLock<Placement>,
+    manifest: OnceLock<Option<PackManifest>>,
+    /// The list of block digests, if a manifest covers one.
+    block_list: OnceLock<Option<BlockList>>,
+    last_block: LastBlock,
+    /// The description of the pack, which may describe any number of arrays.
+    document: OnceLock<Option<Arc<DescriptionFacts>>>,
+    /// The coordinates in this description, by path.
+    dimcoords: OnceLock<BTreeMap<String, Ndarray>>,
+    /// Arrays in plain descriptions, by the text without the name.
+    described: RwLock<HashMap<Arc<str>, Arc<Ndarray>>>,
+    /// Members of an archive by the names that were given for them. Members of a directory are not kept because it may
+    /// change.
+    found: RwLock<HashMap<Arc<str>, Arc<FoundMember>>>,
+}
+
+impl PackState {
+    fn new(archive: Archive, placement: OnceLock<Placement>) -> Self {
+        let (lone, map, manifest, block_list, last_block) = Default::default();
+        let (document, dimcoords, described, found) = Default::default();
+        Self {
+            archive,
+            lone,
+            map,
+            placement,
+            manifest,
+            block_list,
+            last_block,
+            document,
+            dimcoords,
+            described,
+            found,
+        }
+    }
+}
+
+/// A member that was found by its name.
+#[derive(Debug)]
+struct FoundMember {
+    /// The name that was given.
+    name: Arc<str>,
+    member: Member,
+    /// The header of the array, once it is read and a digest confirmed it or no other member has the name.
+    header: OnceLock<Header>,
+    /// Set once the digest of its block has confirmed the header.
+    is_header_proved: OnceLock<()>,
+}
+
+/// Maximum number of members in [`PackState::found`], about 300 bytes each. When there are more, all are dropped.
+const MOST_FOUND: usize = 1 << 15;
+
+/// Maximum number of texts in [`PackState::described`]. When there are more, all are dropped.
+const MOST_DESCRIBED: usize = 256;
+/// Maximum length in bytes of such a text. Longer ones are parsed each time.
+const LONGEST_DESCRIBED: usize = 4096;
+
+/// Number of arrays that a thread takes at a time: enough for their costs to average out, and few enough for the last
+/// ones to be shared and for an error to stop the other threads soon.
+const MOST: usize = 16;
+
+/// Returns whether a separate thread for hashing saves time.
+fn is_worth_a_thread(bytes: u64) -> bool {
+    const LEAST: u64 = 4 * 1024 * 1024;
+    bytes >= LEAST && pipeline::default_jobs() > 1
+}
+
+/// The action in the error of a copy whose output, with a name that is not known here, cannot be written.
+pub(crate) const WRITE_COPY: &str = "write a copy of";
+
+/// A member of a container: name, kind and sizes.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct MemberInfo {
+    /// The name in the container.
+    pub name: String,
+    /// The kind of the member.
+    pub kind: MemberKind,
+    /// Size of the content in bytes.
+    pub size: u64,
+    /// Bytes that the content takes in the container.
+    pub packed_size: u64,
+    /// The compression of the member.
+    pub method: Method,
+}
+
+impl Pack {
+    /// Opens a directory, an archive, or an array file as [`Pack::of_array`] does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotAPack`] for a file of another kind, [`Error::Damaged`] for an archive whose beginning or end is
+    /// missing, and [`Error::Io`] if it cannot be read.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_watched(path, &Progress::default())
+    }
+
+    /// Opens a pack as [`Pack::open`] does, and reports the progress of reads to `progress`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pack::open`].
+    pub fn open_watched(path: impl AsRef<Path>, progress: &Progress) -> Result<Self> {
+        if is_array_file(path.as_ref())? {
+            return Ok(Self::of_array_watched(path, progress)?.0);
+        }
+        Ok(Self::searching(Archive::open_watched(path.as_ref(), progress)?))
+    }
+
+    /// Sets the stage of the search for members, which takes as long as a whole read in a stream.
+    fn searching(archive: Archive) -> Self {
+        let bytes = if archive.is_stream() { archive.bytes_to_read() } else { 0 };
+        archive.progress().stage("searching", bytes, 0);
+        Self::new(archive, OnceLock::new())
+    }
+
+    /// Opens an archive in memory or in your own storage. Messages call it `memory`.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use ra_pack::Pack;
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let zip = directory.path().join("mooring.zip");
+    /// # ra_pack::create("examples/experiment", &zip, &Default::default())?;
+    /// let bytes: Vec<u8> = std::fs::read(&zip)?; // or as they came over the network
+    /// let pack = Pack::open_source(bytes)?;
+    /// let temperature = pack.array("thermistors/temperature.ra")?.read::<f32>()?;
+    /// assert_eq!(temperature.shape(), [10, 149]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Pack::open`], and [`Error::Io`] for errors of the source.
+    pub fn open_source(source: impl ReadAt + 'static) -> Result<Self> {
+        Self::open_source_watched(source, "memory", &Progress::default())
+    }
+
+    /// Opens an archive as [`Pack::open_source`] does, with a name for messages. The extension of the name identifies
+    /// tars that are damaged or have no magic number. Reports the progress of reads to `progress`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pack::open_source`].
+    pub fn open_source_watched(
+        source: impl ReadAt + 'static,
+        name: impl Into<PathBuf>,
+        progress: &Progress,
+    ) -> Result<Self> {
+        let file = File::of_source(Arc::new(source), name.into())?.watched(progress);
+        Ok(Self::searching(Archive::open_file(file)?))
+    }
+
+    /// Makes a pack of an open archive with a known placement.
+    pub(crate) fn of_archive(archive: Archive, placement: Placement) -> Self {
+        Self::new(archive, OnceLock::from(placement))
+    }
+
+    /// Returns the archive.
+    pub(crate) fn archive(&self) -> &Archive {
+        &self.state.archive
+    }
+
+    fn new(archive: Archive, placement: OnceLock<Placement>) -> Self {
+        Self { state: Arc::new(PackState::new(archive, placement)), max_bytes: u64::MAX }
+    }
+
+    /// Opens an archive and maps it into memory for zero-copy [views](PackedArray::view).
+    ///
+    /// # Errors
+    ///
+    /// As [`Pack::open`], and [`Error::Unsupported`] for a directory.
+    ///
+    /// # Safety
+    ///
+    /// The archive must not be changed or truncated while the pack is open. A change would modify memory that shared
+    /// references point to, and reading past a truncated end stops the process.
+    #[expect(unsafe_code, reason = "only the caller can know that the mapped file does not change")]
+    pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self> {
+        let archive = Archive::open_watched(path.as_ref(), &Progress::default())?;
+        let Some(file) = archive.file() else {
+            return Err(Error::Unsupported(format!(
+                "`{}` is a directory; only an archive can be mapped",
+                crate::path::escape_path(path.as_ref())
+            )));
+        };
+        // SAFETY: the caller guarantees that the file does not change, as `File::map` requires.
+        let map = unsafe { file.map() }?;
+        let mut state = PackState::new(archive, OnceLock::new());
+        state.map = Some(map);
+        Ok(Self { state: Arc::new(state), max_bytes: u64::MAX })
+    }
+
+    /// Begins to count the bytes of a read: `bytes`, or all that the archive has for the member.
+    fn begin(&self, name: &str, member: &Member, bytes: Option<u64>) {
+        let all = if self.state.archive.is_stream() {
+            self.state.archive.bytes_to_read()
+        } else {
+            member.packed_size
+        };
+        let progress = self.state.archive.progress();
+        progress.stage("reading", bytes.unwrap_or(all), 0);
+        progress.at(name);
+    }
+
+    /// Limits the bytes of memory that one read may take for elements or content. The limit applies to this pack and to
+    /// arrays opened from it afterwards. A larger read returns [`Error::TooLarge`] before it takes memory.
+    ///
+    /// By default there is no limit, and a small archive may contain an array that is larger than the memory of the
+    /// machine. Operations that stream, such as [`copy_to`](Self::copy_to) and [`statistics`](PackedArray::statistics),
+    /// are not limited.
+    ///
+    /// ```
+    /// use ra_pack::{Error, Pack};
+    ///
+    /// let pack = Pack::open("examples/experiment")?.max_bytes(1000);
+    /// let refused = pack.array("thermistors/temperature.ra")?.read::<f32>();
+    /// assert!(matches!(refused, Err(Error::TooLarge { bytes: 5960, limit: 1000, .. })));
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[must_use]
+    pub fn max_bytes(mut self, limit: u64) -> Self {
+        self.max_bytes = limit;
+        self
+    }
+
+    fn check_room(&self, name: &str, bytes: u64) -> Result<()> {
+        let limit = self.max_bytes;
+        if bytes <= limit {
+            return Ok(());
+        }
+        Err(Error::TooLarge { name: name.to_owned(), bytes, limit })
+    }
+
+    /// Returns the kind of the container.
+    pub fn container(&self) -> Container {
+        self.state.archive.container()
+    }
+
+    /// Returns the size of the archive file in bytes; `None` for a directory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the system does not give the size.
+    pub fn file_size(&self) -> Result<Option<u64>> {
+        self.state.archive.file().map(|file| file.len()).transpose()
+    }
+
+    /// Returns the number of bytes decoded so far from a compressed tar. It is decoded again when a read precedes the
+    /// last one, unless its bytes are among those decoded last. Always 0 for other containers.
+    pub fn decoded(&self) -> u64 {
+        self.state.archive.decoded()
+    }
+
+    /// Returns all members in the order of the container.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] or [`Error::Io`] if the container cannot be read to its end.
+    pub fn members(&self) -> Result<Vec<MemberInfo>> {
+        let members = self.state.archive.members()?;
+        Ok(members
+            .into_iter()
+            .map(|member| MemberInfo {
+                name: member.name.to_string(),
+                kind: member.kind,
+                size: member.size,
+                packed_size: member.packed_size,
+                method: member.method,
+            })
+            .collect())
+    }
+
+    /// Returns the names of all arrays in the order of the container.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] or [`Error::Io`] if the container cannot be read to its end.
+    pub fn arrays(&self) -> Result<Vec<String>> {
+        let placement = self.placement()?;
+        let members = self.state.archive.members()?;
+        let files = members.iter().filter(|member| member.kind == MemberKind::File);
+        let names = files.filter_map(|member| placement.payload(&member.name));
+        Ok(names.filter(|name| pack::is_array(name)).map(str::to_owned).collect())
+    }
+
+    /// Returns whether the pack has a file of this name, or an array of this name without `.ra`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] if the directory of the archive is not reliable.
+    pub fn contains(&self, name: &str) -> Result<bool> {
+        match self.array(name) {
+            Err(Error::NoSuchMember { .. } | Error::IsDirectory { .. }) => Ok(false),
+            found => found.map(|_| true),
+        }
+    }
+
+    /// Opens one array by its name in the payload, such as `run1/temperature.ra` or `run1/temperature`. No data is read
+    /// yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchMember`] if there is no such array; [`resolve`](Self::resolve) finds incomplete names.
+    /// [`Error::Damaged`] if the directory of the archive is not reliable.
+    pub fn array(&self, name: &str) -> Result<PackedArray> {
+        self.fetch_start(name)?;
+        if !pack::is_array(name) {
+            match self.find(&format!("{name}.{ARRAY_EXTENSION}")) {
+                Err(Error::NoSuchMember { .. }) => {}
+                found => return Ok(PackedArray::new(self.clone(), found?)),
+            }
+        }
+        Ok(PackedArray::new(self.clone(), self.find(name)?))
+    }
+
+    /// Reads the whole content of one member, and checks it against the manifest.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchMember`] if there is no such member; [`Error::Damaged`] if its content differs from the manifest
+    /// or the container; [`Error::TooLarge`] if it needs more memory than the limit.
+    pub fn read(&self, name: &str) -> Result<Vec<u8>> {
+        let (found, mut content) = (self.find(name)?, Vec::new());
+        self.check_room(name, found.member.size)?;
+        self.copy_found(&found, &mut content)?;
+        Ok(content)
+    }
+
+    /// Writes the whole content of one member to `out`, and checks it against the manifest. Returns the number of
+    /// bytes, and whether the manifest lists and confirms them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pack::read`]. If it returns an error, discard the output.
+    pub fn copy_to(&self, name: &str, out: &mut dyn Write) -> Result<(u64, bool)> {
+        self.copy_found(&*self.find(name)?, out)
+    }
+
+    fn copy_found(
+        &self,
+        FoundMember { name, member, .. }: &FoundMember,
+        out: &mut dyn Write,
+    ) -> Result<(u64, bool)> {
+        let expected = self.expected_digest(member)?;
+        let (written, digest) = self.copy(member, name, expected.algorithm, out)?;
+        let is_verified = self.check_digest(member, expected, &digest)?;
+        Ok((written, is_verified))
+    }
+
+    /// Copies a member as [`Pack::copy_to`] does, without the manifest. The checksum of the container is checked.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchMember`] if there is no such member, and [`Error::Damaged`] if its content differs from what the
+    /// container says.
+    pub fn copy_unverified_to(&self, name: &str, out: &mut dyn Write) -> Result<u64> {
+        let member = &self.find(name)?.member;
+        self.must_be_alone(member)?;
+        self.copy(member, name, Algorithm::Sha256, out).map(|(written, _)| written)
+    }
+
+    fn copy(
+        &self,
+        member: &Member,
+        name: &str,
+        algorithm: Algorithm,
+        out: &mut dyn Write,
+    ) -> Result<(u64, Digest)> {
+        self.begin(name, member, None);
+        let mut reader = self.state.archive.read(member)?;
+        let mut written = 0;
+        let sink = |block: &[u8]| {
+            out.write_all(block).map_err(Error::io(WRITE_COPY, self.state.archive.path()))?;
+            written += block.len() as u64;
+            Ok(())
+        };
+        let hashing = if is_worth_a_thread(member.size) { Hashing::Beside } else { Hashing::Here };
+        match copy(&mut reader, &[algorithm], hashing, sink) {
+            Ok(digests) => Ok((written, digests.made_by(algorithm))),
+            Err(Fault::Sink(error)) => Err(error),
+            Err(Fault::Source(error)) => Err(self.unreadable(name, error)),
+        }
+    }
+
+    /// Returns the name of an array in the payload, its header, and the document that describes it.
+    fn contents_about(
+        &self,
+        found: &FoundMember,
+        header: &Header,
+    ) -> Result<(MemberPath, Contents)> {
+        let placement = self.state.placement.get();
+        let name = placement.and_then(|placement| placement.payload(&found.member.name));
+        let path = MemberPath::new(name.unwrap_or(&found.name))?;
+        let mut contents = Contents::default();
+        let facts = Ok(header.clone());
+        let facts = pack::ArrayFacts { header: facts, encoding: None, trailing: 0, data: Ok(()) };
+        contents.add(path.clone(), Content::Array(Arc::new(facts)));
+        for extension in DESCRIPTION_EXTENSIONS {
+            let name = format!("{}.{extension}", path.without_extension());
+            // A second description is an error elsewhere in the archive, like a second member of the same name.
+            let must_be_sure = contents.descriptions.is_empty();
+            if let Some(member) = self.find_beside(&name, must_be_sure)? {
+                contents.add(MemberPath::new(&*name)?, self.inspect(&name, &member)?);
+            }
+        }
+        if contents.descriptions.is_empty() {
+            contents.pack_document = self.document()?;
+            if placement.is_none() && self.state.placement.get().is_some() {
+                return self.contents_about(found, header);
+            }
+        }
+        Ok((path, contents))
+    }
+
+    /// Returns the description of the pack, which is read once. It describes all arrays that have no description of
+    /// their own.
+    fn document(&self) -> Result<Option<Arc<DescriptionFacts>>> {
+        if let Some(document) = self.state.document.get() {
+            return Ok(document.clone());
+        }
+        let found = match self.find_tag(PACK_DOCUMENT)? {
+            Some(member) => self.inspect(PACK_DOCUMENT, &member)?,
+            None => Content::Other,
+        };
+        let document = match found {
+            Content::Description(facts) => Some(facts),
+            Content::Array(_) | Content::Other => None,
+        };
+        Ok(self.state.document.get_or_init(|| document).clone())
+    }
+
+    /// Returns the array in a plain description. Often thousands of them differ only in the name, and parsing one takes
+    /// longer than reading a small array.
+    fn plain_description(&self, facts: &DescriptionFacts) -> Option<Ndarray> {
+        let (name, body) = facts.name_and_body()?;
+        let known = self.state.described.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(body) {
+            return Some(Ndarray { name: name.to_owned(), ..(**known).clone() });
+        }
+        drop(known);
+        let (_, entity) = facts.document()?.entities().next()?;
+        let ndarray = entity.array();
+        if body.len() <= LONGEST_DESCRIBED {
+            let mut known = self.state.described.write().unwrap_or_else(PoisonError::into_inner);
+            if known.len() >= MOST_DESCRIBED {
+                known.clear();
+            }
+            known.insert(Arc::clone(body), Arc::new(ndarray.clone()));
+        }
+        Some(ndarray.clone())
+    }
+
+    /// Returns the coordinates in the description of the pack by path, which are read once.
+    fn dimcoords(&self) -> Result<&BTreeMap<String, Ndarray>> {
+        if let Some(found) = self.state.dimcoords.get() {
+            return Ok(found);
+        }
+        let found = self.document()?.map(|facts| facts.dimcoords()).unwrap_or_default();
+        Ok(self.state.dimcoords.get_or_init(|| found))
+    }
+
+    /// Reads the header or the description of a member.
+    fn inspect(&self, name: &str, member: &Member) -> Result<Content> {
+        let mut inspector = Inspector::within(name, &self.state.archive.allowance()?);
+        if let Some(content) = self.confirmed(member) {
+            inspector.update(&content);
+        } else {
+            self.must_be_alone(member)?;
+            let mut reader = self.state.archive.read(member)?;
+            inspector.read(&mut reader).map_err(|error| self.unreadable(name, error))?;
+        }
+        Ok(inspector.finish(name, member.size))
+    }
+
+    /// Reads a whole file at the root of the pack, if it exists.
+    fn read_root(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        self.find_tag(name)?.map(|member| self.text(&member, name)).transpose()
+    }
+
+    fn unreadable(&self, member: &str, error: io::Error) -> Error {
+        manifests::unreadable(member, error)
+            .map_or_else(|refused| refused, |found| self.damaged(found))
+    }
+
+    /// Returns the layout of the pack, derived from the names of all members.
+    fn placement(&self) -> Result<&Placement> {
+        if let Some(placement) = self.state.placement.get() {
+            return Ok(placement);
+        }
+        let members = self.state.archive.members()?;
+        let placement = Placement::detect(&members.iter().map(|member| &*member.name));
+        Ok(self.state.placement.get_or_init(|| placement))
+    }
+
+    /// Finds a member by its place in the pack. Most packs are plain, and other names need not be read.
+    fn find_placed(&self, place: impl Fn(&Placement) -> String) -> Result<Option<Member>> {
+        let plain = Placement::plain();
+        let name = place(&plain);
+        if let Some(member) = self.state.archive.find_by_order(&name, true)? {
+            return Ok(Some(member));
+        }
+        let placement = self.placement()?;
+        if *placement == plain {
+            return Ok(None);
+        }
+        self.state.archive.find(&place(placement))
+    }
+
+    /// Finds a file of the payload by its name, after another one was found. If that needed no placement, the names of
+    /// all members need not be read to know that this one is missing.
+    fn find_beside(&self, name: &str, must_be_sure: bool) -> Result<Option<Member>> {
+        match self.state.placement.get() {
+            Some(placement) => self.state.archive.find(&placement.place_payload(name)),
+            None => self.state.archive.find_by_order(name, must_be_sure),
+        }
+    }
+
+    /// Finds a file outside the payload.
+    fn find_tag(&self, name: &str) -> Result<Option<Member>> {
+        self.find_placed(|placement| placement.place_tag(name))
+    }
+
+    /// Finds a file; in an archive each name is searched once.
+    fn find(&self, name: &str) -> Result<Arc<FoundMember>> {
+        let found = self.state.found.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = found.get(name) {
+            return Ok(Arc::clone(found));
+        }
+        drop(found);
+        let (name, member) = (Arc::<str>::from(name), self.look_for(name)?);
+        let (header, is_header_proved) = Default::default();
+        let found = Arc::new(FoundMember { name: name.clone(), member, header, is_header_proved });
+        if self.container() != Container::Directory {
+            let mut all = self.state.found.write().unwrap_or_else(PoisonError::into_inner);
+            if all.len() >= MOST_FOUND {
+                all.clear();
+            }
+            all.insert(name, Arc::clone(&found));
+        }
+        Ok(found)
+    }
+
+    fn look_for(&self, name: &str) -> Result<Member> {
+        let found = match self.find_placed(|placement| placement.place_payload(name))? {
+            // Files of a bag outside its payload have their names in the bag.
+            None if *self.placement()? != Placement::plain() => self.find_tag(name)?,
+            found => found,
+        };
+        match found {
+            Some(member) if member.kind == MemberKind::File => Ok(member),
+            None => {
+                let (archive, member) = (self.given().to_owned(), name.to_owned());
+                Err(Error::NoSuchMember { archive, member, suggestion: None })
+            }
+            Some(Member { kind: MemberKind::Directory, .. }) => Err(self.is_a_directory(name)),
+            Some(member) => Err(Error::Unsupported(format!(
+                "`{}` is {}, not a file",
+                crate::path::escape(name),
+                if member.kind == MemberKind::Link { "a link" } else { "a special file" }
+            ))),
+        }
+    }
+
+    /// Returns whether the pack has a manifest.
+    pub(crate) fn has_manifest(&self) -> Result<bool> {
+        Ok(self.manifest()?.is_some())
+    }
+
+    /// Returns the content of a small member of a zip if the manifest confirms it. Then no other
+    /// member can be meant, and [`must_be_alone`](Self::must_be_alone) need not read the directory.
+    fn confirmed(&self, member: &Member) -> Option<Vec<u8>> {
+        /// Size in bytes from which reading the directory can take less time.
+        const SMALL: u64 = 64 * 1024;
+        // The directory of a remote archive is in memory, and reading the manifest would be another request.
+        if self.container() != Container::Zip
+            || member.size > SMALL
+            || self.state.archive.is_remote()
+        {
+            return None;
+        }
+        // After an error, the caller reads the member in the ordinary way and reports it.
+        let expected = self.expected_digest(member).ok()?;
+        let listed = expected.listing.ok().flatten()?;
+        let mut content = Vec::new();
+        let reader = self.state.archive.read(member).ok()?;
+        reader.take(SMALL).read_to_end(&mut content).ok()?;
+        let digests = Digests::of(&[expected.algorithm], &content);
+        (digests.made_by(expected.algorithm) == listed).then_some(content)
+    }
+
+    /// Checks that no other member has the name of a member that no manifest confirms.
+    fn must_be_alone(&self, member: &Member) -> Result<()> {
+        if self.container() != Container::Zip {
+            return Ok(());
+        }
+        match self.state.archive.find(&member.name)? {
+            Some(found) if found == *member => Ok(()),
+            _ => Err(self.damaged(
+                Finding::new(Code::BadDirectory, "the directory is inconsistent about this member")
+                    .in_member(&*member.name)
+                    .hint("check the archive with `ra-pack verify`"),
+            )),
+        }
+    }
+
+    /// Calls `visit` for many arrays on `jobs` threads (one per core if `None`), and returns its results in the order
+    /// of the names.
+    ///
+    /// The first error of a read or of `visit` stops the run. A compressed tar is decoded once, in its own order, by
+    /// one thread.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let directory = tempfile::tempdir()?;
+    /// # let zip = directory.path().join("mooring.zip");
+    /// # ra_pack::create("examples/experiment", &zip, &Default::default())?;
+    /// let pack = ra_pack::Pack::open(&zip)?;
+    /// let names = ["thermistors/temperature.ra", "thermistors/depth.ra"];
+    /// let means = pack.read_each(&names, None, |array| Ok::<_, ra_pack::Error>(array.read::<f32>()?.mean()))?;
+    /// assert!(means.iter().all(Option::is_some));
+    ///
+    /// // Elements of any type, indexed as in the descriptions.
+    /// let shapes = pack.read_each(&pack.arrays()?, None, |array| {
+    ///     array.in_shape_order()?.read_any().map(|array| array.dims())
+    /// })?;
+    /// assert_eq!(shapes.len(), 10);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The first error in the order of the names, or in the order of the archive for a compressed tar. `visit` may have
+    /// been called for later arrays.
+    pub fn read_each<R: Send, E: From<Error> + Send>(
+        &self,
+        names: &[impl AsRef<str> + Sync],
+        jobs: Option<usize>,
+        visit: impl Fn(PackedArray) -> Result<R, E> + Sync,
+    ) -> Result<Vec<R>, E> {
+        let is_stream = self.state.archive.is_stream();
+        // Loads the index for many arrays before the threads begin, so that their order makes no difference.
+        if let Some(name) = names.first().filter(|_| names.len() > MOST && !is_stream) {
+            self.state.archive.find(name.as_ref())?;
+            if let Some(manifest) = self.manifest()? {
+                manifest.index(self)?;
+            }
+        }
+        let numbered = |(number, name): (usize, _)| {
+            self.state.archive.progress().check()?;
+            let name = AsRef::<str>::as_ref(name);
+            Ok((if is_stream { self.array(name)?.start() } else { 0 }, number, name))
+        };
+        let mut order = names.iter().enumerate().map(numbered).collect::<Result<Vec<_>>>()?;
+        if is_stream {
+            order.sort_unstable();
+        }
+        let jobs = if is_stream { 1 } else { pipeline::jobs(jobs) };
+        let step = (names.len() / (jobs * 8)).clamp(1, MOST);
+        let visit =
+            |(_, number, name): &(u64, usize, &str)| Ok((*number, visit(self.array(name)?)?));
+        let look =
+            |(): &mut (), arrays: &[_]| arrays.iter().map(visit).collect::<Result<Vec<_>, E>>();
+        let seen = pipeline::share(jobs, order.chunks(step), || (), look)?;
+        let mut seen: Vec<(usize, R)> = seen.into_iter().flatten().collect();
+        seen.sort_unstable_by_key(|(number, _)| *number);
+        Ok(seen.into_iter().map(|(_, seen)| seen).collect())
+    }
+}
+
+impl RootFiles for Pack {
+    fn layout(&self) -> Result<Layout> {
+        match self.state.placement.get() {
+            Some(placement) => Ok(placement.layout),
+            // The member was found at the root without reading all names, and the root may be that of a bag.
+            None => match self.state.archive.find_by_order(BAG_DECLARATION, false)? {
+                Some(_) => Ok(Layout::BagIt),
+                None => Ok(Layout::Plain),
+            },
+        }
+    }
+
+    fn read(&self, name: &str) -> Result<Option<Cow<'_, [u8]>>> {
+        Ok(self.read_root(name)?.map(Cow::Owned))
+    }
+
+    fn damaged(&self, finding: Finding) -> Error {
+        Error::damaged(self.state.archive.path(), finding)
+    }
+}

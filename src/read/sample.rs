@@ -1,0 +1,611 @@
+//! Samples of an array for pictures: at most one value per pixel, in bounded memory.
+
+use crate::error::{Error, Result};
+use crate::ndl::{Ndarray, Order, Value};
+use crate::path::escape;
+use crate::pipeline;
+use crate::read::open::{Axis, PackedArray};
+use crate::read::values::{
+    ArrayPart, ArraySelection, Converter, Meaning, Taken, float, float_of, for_each,
+    scale_and_offset,
+};
+
+/// Size in bytes above which a stored array is not read completely for a picture.
+const WHOLE: u64 = 1 << 30;
+
+/// Options for [`PackedArray::sample`]: the part of the array, and the size of the picture.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct SampleOptions {
+    /// Part of the array, such as `0:10,:,3`, in the order of its indices.
+    pub slice: Option<String>,
+    /// Maximum number of columns: points of a line, or cells of a grid from left to right.
+    pub columns: usize,
+    /// Maximum number of cells of a grid from top to bottom.
+    pub rows: usize,
+    /// Number of threads; one per core if `None`.
+    pub jobs: Option<usize>,
+}
+
+impl Default for SampleOptions {
+    fn default() -> Self {
+        Self { slice: None, columns: 1024, rows: 1024, jobs: None }
+    }
+}
+
+/// A sample of an array, small enough for a picture.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Sample {
+    /// A sample with one dimension, or none.
+    Line(Box<Line>),
+    /// A sample with two dimensions.
+    Grid(Box<Grid>),
+}
+
+/// The name and the meaning of the numbers in a sample.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Quantity {
+    /// The name of the array.
+    pub name: String,
+    /// Its description, if there is one.
+    pub description: Option<Ndarray>,
+    /// Whether the numbers are magnitudes of complex numbers.
+    pub is_magnitude: bool,
+    /// Names of the numbers, for enums and booleans.
+    pub names: Vec<(String, i128)>,
+    /// Factor and offset that were applied to the stored numbers, if the description has any.
+    pub scale_and_offset: Option<(f64, f64)>,
+    /// The dimensions at a fixed index, in the order of the shape.
+    pub fixed: Vec<FixedAxis>,
+}
+
+/// A dimension at a fixed index.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct FixedAxis {
+    /// Name of the dimension, if the description has one.
+    pub name: Option<String>,
+    /// The index in the array.
+    pub index: u64,
+    /// The coordinate at this index, if the pack has it and it is a number.
+    pub position: Option<f64>,
+    /// Name of this index: a coordinate that is text, or an entry of the array's attribute `components` or `labels`.
+    pub label: Option<String>,
+    /// Description of the coordinate, if there is one.
+    pub coordinate: Option<Ndarray>,
+}
+
+/// A sample of an array with one dimension.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Line {
+    /// The meaning of the numbers.
+    pub quantity: Quantity,
+    /// The dimension; `None` for a single number.
+    pub axis: Option<SampledAxis>,
+    /// A column for each cell of the dimension.
+    pub columns: Vec<Column>,
+    /// Whether a manifest confirms the elements.
+    pub verified: bool,
+}
+
+/// The elements in one column.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Column {
+    /// The first finite value; NaN if there is none.
+    pub first: f64,
+    /// The smallest finite value; NaN if there is none.
+    pub low: f64,
+    /// The largest finite value; NaN if there is none.
+    pub high: f64,
+    /// The last finite value; NaN if there is none.
+    pub last: f64,
+    /// Whether an element is missing or not finite.
+    pub has_gap: bool,
+}
+
+/// A sample of an array with two dimensions.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Grid {
+    /// The meaning of the numbers.
+    pub quantity: Quantity,
+    /// The first dimension.
+    pub rows: SampledAxis,
+    /// The second dimension.
+    pub columns: SampledAxis,
+    /// The cells, row by row; NaN if a cell has no finite element.
+    pub cells: Vec<f64>,
+    /// Whether each cell is one element near its middle; otherwise it is the mean of its finite elements.
+    pub is_nearest: bool,
+    /// Whether a manifest confirms the elements.
+    pub verified: bool,
+}
+
+/// A dimension of a sample. Each cell covers `step` consecutive elements of the selected part; the last cell covers the
+/// rest.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct SampledAxis {
+    /// Name of the dimension, if the description has one.
+    pub name: Option<String>,
+    /// Number of elements in the selected part.
+    pub extent: u64,
+    /// Number of cells.
+    pub cells: usize,
+    /// Number of elements in each cell.
+    pub step: u64,
+    /// Index in the array of an element near the middle of each cell.
+    pub indices: Vec<u64>,
+    /// Coordinates of these elements, if the pack has them and they are numbers.
+    pub positions: Option<Vec<f64>>,
+    /// Description of the coordinate, if there is one.
+    pub coordinate: Option<Ndarray>,
+}
+
+impl Column {
+    const NONE: Self =
+        Self { first: f64::NAN, low: f64::NAN, high: f64::NAN, last: f64::NAN, has_gap: false };
+
+    fn add(&mut self, number: f64) {
+        if !number.is_finite() {
+            self.has_gap = true;
+            return;
+        }
+        if self.first.is_nan() {
+            self.first = number;
+        }
+        self.last = number;
+        self.low = self.low.min(number);
+        self.high = self.high.max(number);
+    }
+
+    fn scale(&mut self, (factor, offset): (f64, f64)) {
+        for number in [&mut self.first, &mut self.low, &mut self.high, &mut self.last] {
+            *number = *number * factor + offset;
+        }
+        if factor < 0.0 {
+            std::mem::swap(&mut self.low, &mut self.high);
+        }
+    }
+}
+
+impl PackedArray {
+    /// Returns a sample of an array, or of a part of it, for a picture with a limited number of columns and rows.
+    ///
+    /// A line has the smallest and the largest value in each column, so that no peak is lost; every element is read. A
+    /// grid has the mean in each cell. It has one element per cell for enums, and for stored arrays larger than 1 GiB,
+    /// of which only these elements are read. Missing values are NaN (see [`statistics`](Self::statistics)).
+    /// [`scale_and_offset`](crate::read::scale_and_offset) is applied to stored numbers and to coordinates. If there
+    /// are more than two dimensions, those of length 1 are left out.
+    ///
+    /// ```
+    /// # fn main() -> ra_pack::Result<()> {
+    /// use ra_pack::Pack;
+    /// use ra_pack::read::Sample;
+    ///
+    /// let pack = Pack::open("examples/experiment")?;
+    /// let temperature = pack.array("thermistors/temperature.ra")?;
+    /// let Sample::Grid(grid) = temperature.sample(&Default::default())? else {
+    ///     panic!("it has two dimensions");
+    /// };
+    /// assert_eq!((grid.rows.cells, grid.columns.cells), (10, 149));
+    /// let time = grid.columns.coordinate.expect("it is described");
+    /// assert_eq!(time.attribute("standard_name").and_then(|name| name.as_str()), Some("time"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`PackedArray::read`]; [`Error::Slice`] or [`Error::SliceText`] if the slice does not fit;
+    /// [`Error::Unsupported`] if more than two dimensions remain (the message suggests a slice), or if elements are not
+    /// numbers.
+    pub fn sample(&self, options: &SampleOptions) -> Result<Sample> {
+        let part = ArrayPart::new(self, options.slice.as_deref())?;
+        let (converter, quantity) = converter(&part)?;
+        let shown = shown(&part);
+        if shown.len() > 2 {
+            return Err(too_many(&part, options.slice.as_deref()));
+        }
+        let (rows, columns) = (options.rows.max(1), options.columns.max(1));
+        let mut axes = self.axes()?;
+        if part.order == Order::Row {
+            axes.reverse();
+        }
+        let jobs = pipeline::jobs(options.jobs);
+        let mut sampler = Sampler { part, axes, converter, quantity, jobs };
+        sampler.quantity.fixed = sampler.fixed(&shown)?;
+        match *shown.as_slice() {
+            [down, across] => sampler.grid((down, rows), (across, columns)),
+            _ => sampler.line(shown.first().copied(), columns),
+        }
+    }
+
+    /// Returns a slice that leaves the two dimensions that suit a picture best, in the order of the indices; `None` if
+    /// the array has at most two dimensions.
+    ///
+    /// Dimensions with named indices, and short dimensions without a name among named ones, are fixed at their first
+    /// index. Then time is fixed at its middle, and then the shorter of the others.
+    ///
+    /// ```
+    /// # fn main() -> ra_pack::Result<()> {
+    /// let pack = ra_pack::Pack::open("examples/experiment")?;
+    /// let velocity = pack.array("currents/velocity.ra")?;
+    /// assert_eq!(velocity.picture_slice()?.as_deref(), Some("0,:,:"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Array`], [`Error::Damaged`] or [`Error::Io`] if the array or a description cannot be read.
+    pub fn picture_slice(&self) -> Result<Option<String>> {
+        let axes = self.axes()?;
+        if axes.iter().filter(|axis| axis.extent != 1).count() <= 2 {
+            return Ok(None);
+        }
+        let description = self.description()?;
+        let has_names = axes.iter().any(|axis| axis.name.is_some());
+        let is_component = |axis: &Axis| {
+            let is_short = axis.name.is_none() && axis.extent <= MOST_COMPONENTS;
+            has_names && is_short || names(axis, description.as_ref()).is_some()
+        };
+        let rank = |axis: &Axis| {
+            let kind = u8::from(is_time(axis)) + 2 * u8::from(is_component(axis));
+            (axis.extent == 1, kind, std::cmp::Reverse(axis.extent))
+        };
+        let mut best: Vec<(usize, &Axis)> = axes.iter().enumerate().collect();
+        best.sort_by_key(|(_, axis)| rank(axis));
+        best.truncate(2);
+        let part = |(nth, axis): (usize, &Axis)| match axis {
+            _ if best.iter().any(|(kept, _)| *kept == nth) => ":".to_owned(),
+            component if is_component(component) => "0".to_owned(),
+            other => (other.extent / 2).to_string(),
+        };
+        Ok(Some(axes.iter().enumerate().map(part).collect::<Vec<_>>().join(",")))
+    }
+}
+
+/// Maximum length of an unnamed dimension that is taken for components, such as those of a vector or a colour.
+const MOST_COMPONENTS: u64 = 4;
+
+/// Returns whether a dimension is time, according to the description of its coordinate or its name.
+fn is_time(axis: &Axis) -> bool {
+    let description = axis.coordinate.as_ref().and_then(|found| found.description.as_ref());
+    let attribute = |name| description.and_then(|found| found.attribute(name)?.as_str());
+    axis.name.as_deref() == Some("time")
+        || attribute("standard_name") == Some("time")
+        || attribute("axis") == Some("T")
+        || attribute("units").is_some_and(|units| units.contains(" since "))
+}
+
+/// Attributes that name the indices of a dimension without a coordinate.
+const NAMES: [&str; 2] = ["components", "labels"];
+
+/// Returns the names of the indices of a dimension: its coordinate if it is text, or, without a coordinate, an
+/// attribute of the array with the same number of names.
+fn names<'d>(axis: &'d Axis, description: Option<&'d Ndarray>) -> Option<&'d [Value]> {
+    let own = match &axis.coordinate {
+        Some(coordinate) => coordinate.description.as_ref()?.value.as_ref(),
+        None => description.and_then(|found| NAMES.iter().find_map(|name| found.attribute(name))),
+    };
+    let Value::List(names) = own? else { return None };
+    let is_each = names.len() as u64 == axis.extent && names.iter().all(|it| it.as_str().is_some());
+    is_each.then_some(names)
+}
+
+fn converter(part: &ArrayPart<'_>) -> Result<(Converter, Quantity)> {
+    let refused = |what: &str| {
+        Error::Unsupported(format!("`{}`: cannot plot {what}", escape(part.array.name())))
+    };
+    let member = part.array.name();
+    let last = member.rsplit('/').next().unwrap_or(member);
+    let mut quantity = Quantity {
+        name: last.strip_suffix(".ra").unwrap_or(last).to_owned(),
+        description: part.description.clone(),
+        is_magnitude: false,
+        names: Vec::new(),
+        scale_and_offset: None,
+        fixed: Vec::new(),
+    };
+    let converter = match part.meaning() {
+        Meaning::Numbers(converter) => {
+            quantity.scale_and_offset = part.description.as_ref().and_then(scale_and_offset);
+            converter
+        }
+        Meaning::Magnitudes(converter) => {
+            quantity.is_magnitude = true;
+            converter
+        }
+        Meaning::Names(element, names) => {
+            quantity.names = names;
+            Converter::of_names(element).ok_or_else(|| refused(&format!("names of `{element}`")))?
+        }
+        Meaning::Other(what) => return Err(refused(&what)),
+    };
+    Ok((converter, quantity))
+}
+
+/// A dimension that is shown, with its number in the file.
+#[derive(Debug, Clone, Copy)]
+struct ShownAxis {
+    of_file: usize,
+    taken: Taken,
+}
+
+/// Returns the dimensions that a slice leaves, in the order of the shape. Those of length 1 are dropped if there are
+/// more than two.
+fn shown(part: &ArrayPart<'_>) -> Vec<ShownAxis> {
+    let all = part.selection.axes().iter().copied().enumerate();
+    let all = all.map(|(of_file, taken)| ShownAxis { of_file, taken });
+    let mut all: Vec<_> = all.filter(|axis| !axis.taken.is_index).collect();
+    if part.order == Order::Row {
+        all.reverse();
+    }
+    if all.len() > 2 {
+        all.retain(|axis| axis.taken.count != 1);
+    }
+    all
+}
+
+/// Makes the error for too many dimensions, with a slice that leaves two.
+fn too_many(part: &ArrayPart<'_>, slice: Option<&str>) -> Error {
+    let proposed = match part.array.picture_slice() {
+        Ok(proposed) => proposed.unwrap_or_default(),
+        Err(error) => return error,
+    };
+    let shape = crate::pack::shape_of(part.header.dims(), part.order);
+    let extents: Vec<String> = shape.iter().map(u64::to_string).collect();
+    let after =
+        slice.map_or_else(String::new, |slice| format!(" and `{slice}` leaves more than two"));
+    Error::Unsupported(format!(
+        "`{}` has {} dimensions ({}){after}; select two, for example with the option `slice: '{proposed}'`",
+        escape(part.array.name()),
+        shape.len(),
+        extents.join(" x "),
+    ))
+}
+
+/// Returns the number of elements in each cell, and the number of cells, for at most `most` cells.
+fn cells(extent: u64, most: usize) -> (u64, usize) {
+    let step = extent.div_ceil(most as u64).max(1);
+    (step, usize::try_from(extent.div_ceil(step)).expect("there are at most `most` cells"))
+}
+
+/// Returns the elements in the middle of the cells. In the last cell, the element continues the regular distance.
+fn middles(taken: Taken, step: u64) -> Taken {
+    let Some(last) = taken.count.checked_sub(1) else { return taken };
+    taken.part(((step - 1) / 2).min(last % step), step, taken.count.div_ceil(step))
+}
+
+/// The cells along one dimension, for elements in the order of the file.
+struct CellAxis {
+    /// Number of elements in the dimension, and in each cell except the last.
+    count: u64,
+    step: u64,
+    is_flipped: bool,
+    /// The distance between the cells in the picture.
+    stride: usize,
+}
+
+impl CellAxis {
+    /// Returns the cell of an element, and the number of elements in the cell from that one on.
+    fn cell(&self, nth: u64) -> (usize, u64) {
+        let left = self.count - nth;
+        let (cell, len) = if self.is_flipped {
+            ((left - 1) / self.step, (left - 1) % self.step + 1)
+        } else {
+            (nth / self.step, left.min(self.step - nth % self.step))
+        };
+        (usize::try_from(cell).expect("the cells are in memory") * self.stride, len)
+    }
+}
+
+/// An array to sample.
+struct Sampler<'a> {
+    part: ArrayPart<'a>,
+    /// The dimensions in the order of the file.
+    axes: Vec<Axis>,
+    converter: Converter,
+    quantity: Quantity,
+    jobs: usize,
+}
+
+impl Sampler<'_> {
+    fn axis(&self, of_file: usize) -> &Axis {
+        self.axes.get(of_file).expect("the dimensions are those of the header")
+    }
+
+    /// Returns the dimensions that are not shown, in the order of the shape.
+    fn fixed(&self, shown: &[ShownAxis]) -> Result<Vec<FixedAxis>> {
+        let all = self.part.selection.axes().iter().enumerate();
+        let is_fixed = |of_file: usize| shown.iter().all(|axis| axis.of_file != of_file);
+        let fixed = |(of_file, taken): (usize, &Taken)| {
+            let axis = self.axis(of_file);
+            let name_of = |names: &[Value]| {
+                let name = names.get(usize::try_from(taken.first).ok()?)?;
+                name.as_str().map(str::to_owned)
+            };
+            Ok(FixedAxis {
+                name: axis.name.clone(),
+                index: taken.first,
+                position: self.positions(axis, *taken)?.and_then(|all| all.first().copied()),
+                label: names(axis, self.part.description.as_ref()).and_then(name_of),
+                coordinate: axis.coordinate.as_ref().and_then(|found| found.description.clone()),
+            })
+        };
+        let mut all =
+            all.filter(|(nth, _)| is_fixed(*nth)).map(fixed).collect::<Result<Vec<_>>>()?;
+        if self.part.order == Order::Row {
+            all.reverse();
+        }
+        Ok(all)
+    }
+
+    /// Returns a dimension of the sample.
+    fn describe(&self, shown: ShownAxis, most: usize) -> Result<SampledAxis> {
+        let (step, cells) = cells(shown.taken.count, most);
+        let middles = middles(shown.taken, step);
+        let mut indices: Vec<u64> = (0..middles.count).map(|nth| middles.nth(nth)).collect();
+        let axis = self.axis(shown.of_file);
+        let mut positions = self.positions(axis, middles)?;
+        if shown.taken.is_flipped {
+            indices.reverse();
+            if let Some(positions) = &mut positions {
+                positions.reverse();
+            }
+        }
+        let (name, extent) = (axis.name.clone(), shown.taken.count);
+        let coordinate = axis.coordinate.as_ref().and_then(|found| found.description.clone());
+        Ok(SampledAxis { name, extent, cells, step, indices, positions, coordinate })
+    }
+
+    /// Returns the coordinates of some elements along a dimension, if they are numbers.
+    fn positions(&self, axis: &Axis, taken: Taken) -> Result<Option<Vec<f64>>> {
+        let Some(coordinate) = &axis.coordinate else { return Ok(None) };
+        let description = coordinate.description.as_ref();
+        if let Some(member) = &coordinate.member {
+            let array = self.part.array.pack().array(member)?;
+            let part = ArrayPart::new(&array, None)?;
+            let Meaning::Numbers(converter) = part.meaning() else { return Ok(None) };
+            let selection = part.selection.with_axes(vec![taken]);
+            let mut all = Vec::new();
+            let look = |block: &[u8]| converter.convert(block).numbers;
+            for_each(&array, &selection, 1, look, |numbers| all.extend(numbers))?;
+            if let Some((factor, offset)) = description.and_then(scale_and_offset) {
+                for number in &mut all {
+                    *number = *number * factor + offset;
+                }
+            }
+            return Ok(Some(all));
+        }
+        let Some(Value::List(list)) = description.and_then(|found| found.value.as_ref()) else {
+            return Ok(None);
+        };
+        let number = |nth| float_of(list.get(usize::try_from(taken.nth(nth)).ok()?)?);
+        Ok((0..taken.count).map(number).collect())
+    }
+
+    /// Passes the elements of a selection to `add`, cell by cell in the order of the file. Returns whether a manifest
+    /// confirms them.
+    fn fill(
+        &self,
+        array: &PackedArray,
+        selection: &ArraySelection,
+        (fast, slow): (&CellAxis, &CellAxis),
+        mut add: impl FnMut(usize, &[f64]),
+    ) -> Result<bool> {
+        let mut at = 0;
+        let look = |block: &[u8]| self.converter.convert(block).numbers;
+        for_each(array, selection, self.jobs, look, |numbers| {
+            let mut numbers = numbers.as_slice();
+            while !numbers.is_empty() {
+                let (cell, len) = fast.cell(at % fast.count);
+                let len = usize::try_from(len).map_or(numbers.len(), |len| len.min(numbers.len()));
+                let now;
+                (now, numbers) = numbers.split_at(len);
+                add(cell + slow.cell(at / fast.count).0, now);
+                at += len as u64;
+            }
+        })
+    }
+
+    fn line(self, shown: Option<ShownAxis>, most: usize) -> Result<Sample> {
+        let axis = shown.map(|shown| self.describe(shown, most)).transpose()?;
+        let (step, cells) = axis.as_ref().map_or((1, 1), |axis| (axis.step, axis.cells));
+        let is_flipped = shown.is_some_and(|shown| shown.taken.is_flipped);
+        let mut columns = vec![Column::NONE; cells];
+        let selection = &self.part.selection;
+        let fast = CellAxis { count: selection.elements(), step, is_flipped, stride: 1 };
+        let slow = CellAxis { count: 1, step: 1, is_flipped: false, stride: 0 };
+        let verified = self.fill(self.part.array, selection, (&fast, &slow), |cell, numbers| {
+            let column = columns.get_mut(cell).expect("every element has a column");
+            for number in numbers {
+                column.add(*number);
+            }
+        })?;
+        for column in &mut columns {
+            if is_flipped {
+                std::mem::swap(&mut column.first, &mut column.last);
+            }
+            if let Some(scale_and_offset) = self.quantity.scale_and_offset {
+                column.scale(scale_and_offset);
+            }
+        }
+        Ok(Sample::Line(Box::new(Line { quantity: self.quantity, axis, columns, verified })))
+    }
+
+    fn grid(
+        self,
+        (down, most_rows): (ShownAxis, usize),
+        (across, most_columns): (ShownAxis, usize),
+    ) -> Result<Sample> {
+        let (rows, columns) =
+            (self.describe(down, most_rows)?, self.describe(across, most_columns)?);
+        let part = &self.part;
+        let is_large = part.selection.bytes() > WHOLE && part.array.is_placed()?;
+        let is_nearest =
+            rows.step.max(columns.step) > 1 && (is_large || !self.quantity.names.is_empty());
+        let mut axes = part.selection.axes().to_vec();
+        let mut lane = |shown: ShownAxis, step: u64, stride| {
+            let taken = axes.get_mut(shown.of_file).expect("the number is that of a dimension");
+            if is_nearest {
+                *taken = middles(shown.taken, step);
+            }
+            let step = if is_nearest { 1 } else { step };
+            CellAxis { count: taken.count, step, is_flipped: taken.is_flipped, stride }
+        };
+        let row = lane(down, rows.step, columns.cells);
+        let column = lane(across, columns.step, 1);
+        // In the order of the file, either can be the faster one.
+        let lanes = if down.of_file < across.of_file { (&row, &column) } else { (&column, &row) };
+        let mut sums = vec![(0.0, 0_u64); rows.cells * columns.cells];
+        // A proof of scattered elements would read the whole file.
+        let is_sparse = is_nearest && is_large;
+        let array = part.array.clone();
+        let array = if is_sparse { array.unverified() } else { array };
+        let selection = part.selection.with_axes(axes);
+        let verified = self.fill(&array, &selection, lanes, |cell, numbers| {
+            let (sum, count) = sums.get_mut(cell).expect("every element has a cell");
+            for number in numbers.iter().filter(|number| number.is_finite()) {
+                *sum += number;
+                *count += 1;
+            }
+        })?;
+        // A sum that overflows stays infinite after the division.
+        let (factor, offset) = self.quantity.scale_and_offset.unwrap_or((1.0, 0.0));
+        let mean = |(sum, count): (f64, u64)| {
+            if count == 0 { f64::NAN } else { sum / float(count) * factor + offset }
+        };
+        let cells = sums.into_iter().map(mean).collect();
+        let quantity = self.quantity;
+        Ok(Sample::Grid(Box::new(Grid { quantity, rows, columns, cells, is_nearest, verified })))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_cover_all_elements_and_contain_their_middles() {
+        for extent in 1..60 {
+            for most in 1..20 {
+                let (step, cells) = cells(extent, most);
+                let count = u64::try_from(cells).unwrap();
+                assert!(cells <= most && step * count >= extent);
+                let middles = middles(Taken::all(extent), step);
+                assert_eq!(middles.count, count);
+                for nth in 0..middles.count {
+                    let index = middles.first + nth * middles.step;
+                    assert!(index >= nth * step && index < ((nth + 1) * step).min(extent));
+                }
+            }
+        }
+        assert_eq!(cells(0, 10), (1, 0));
+    }
+}

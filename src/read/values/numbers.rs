@@ -1,0 +1,418 @@
+//! Elements as numbers: exact ones, or blocks of floats with NaN for missing values.
+
+use std::fmt;
+
+use bytemuck::Pod;
+use half::{bf16, f16};
+use serde::{Serialize, Serializer};
+
+use crate::ndl::{Ndarray, Value};
+use crate::ra::{ElementKind, ElementType};
+
+/// An exact number from an array.
+///
+/// It is displayed and serialized with the fewest digits that distinguish it from all others of its type. Integers
+/// beyond 64 bits are serialized as text.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Number {
+    /// A signed integer.
+    Int(i128),
+    /// An unsigned integer.
+    UInt(u128),
+    /// A float of at most 4 bytes.
+    Float32(f32),
+    /// A float of 8 bytes, or the magnitude of a complex number.
+    Float64(f64),
+}
+
+impl Number {
+    /// Returns the nearest float.
+    #[expect(clippy::cast_precision_loss, reason = "the function returns the nearest float")]
+    pub fn to_f64(self) -> f64 {
+        match self {
+            Self::Int(number) => number as f64,
+            Self::UInt(number) => number as f64,
+            Self::Float32(number) => number.into(),
+            Self::Float64(number) => number,
+        }
+    }
+
+    /// Returns the number as an integer; `None` if it is not one or too large for a signed integer.
+    pub(crate) fn to_integer(self) -> Option<i128> {
+        match self {
+            Self::Int(number) => Some(number),
+            Self::UInt(number) => number.try_into().ok(),
+            Self::Float32(_) | Self::Float64(_) => None,
+        }
+    }
+
+    /// Returns whether the number is less than another of the same type.
+    pub(crate) fn is_less(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Int(one), Self::Int(other)) => one < other,
+            (Self::UInt(one), Self::UInt(other)) => one < other,
+            (one, other) => one.to_f64() < other.to_f64(),
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Int(number) => number.fmt(f),
+            Self::UInt(number) => number.fmt(f),
+            // Debug uses exponents where Display would write hundreds of digits.
+            Self::Float32(number) => f.pad(&short(&format!("{number:?}"))),
+            Self::Float64(number) => f.pad(&short(&format!("{number:?}"))),
+        }
+    }
+}
+
+/// Removes the `.0` of whole numbers.
+fn short(text: &str) -> String {
+    text.strip_suffix(".0").unwrap_or(text).to_owned()
+}
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Int(number) => match i64::try_from(*number) {
+                Ok(number) => serializer.serialize_i64(number),
+                Err(_) => serializer.collect_str(number),
+            },
+            Self::UInt(number) => match u64::try_from(*number) {
+                Ok(number) => serializer.serialize_u64(number),
+                Err(_) => serializer.collect_str(number),
+            },
+            // Serializes the shortest digits as a float of 8 bytes.
+            Self::Float32(number) => {
+                let short = number.to_string().parse().unwrap_or_else(|_| f64::from(*number));
+                serializer.serialize_f64(short)
+            }
+            Self::Float64(number) => serializer.serialize_f64(*number),
+        }
+    }
+}
+
+/// Returns the nearest float of a number in a description.
+pub(crate) fn float_of(value: &Value) -> Option<f64> {
+    match value {
+        Value::Float(number) => Some(*number),
+        value => value.as_integer().map(|number| Number::Int(number).to_f64()),
+    }
+}
+
+/// Returns the factor and the offset that convert stored numbers to physical values, as in `NetCDF`: the attributes
+/// `scale_factor` (default 1) and `add_offset` (default 0). `None` if the description has neither.
+pub fn scale_and_offset(description: &Ndarray) -> Option<(f64, f64)> {
+    let number = |name| match description.attribute(name)? {
+        Value::List(list) => match list.as_slice() {
+            [value] => float_of(value),
+            _ => None,
+        },
+        value => float_of(value),
+    };
+    let (factor, offset) = (number("scale_factor"), number("add_offset"));
+    factor.or(offset)?;
+    let both = (factor.unwrap_or(1.0), offset.unwrap_or(0.0));
+    (both.0.is_finite() && both.0 != 0.0 && both.1.is_finite()).then_some(both)
+}
+
+/// A type of real numbers.
+trait Real: Pod + PartialOrd + Send + Sync {
+    /// Whether a float may not represent all digits.
+    const IS_WIDE: bool;
+    fn to_float(self) -> f64;
+    fn number(self) -> Number;
+    /// Returns the number of a description: the nearest one for a float, and `None` for an integer out of range.
+    fn of_value(value: &Value) -> Option<Self>;
+}
+
+macro_rules! integers {
+    ($variant:ident: $($integer:ty)+) => {
+        $(impl Real for $integer {
+            const IS_WIDE: bool = size_of::<Self>() > 4;
+
+            #[allow(
+                clippy::cast_precision_loss, clippy::cast_lossless,
+                reason = "numbers that no float represents are rounded to the nearest"
+            )]
+            fn to_float(self) -> f64 {
+                self as f64
+            }
+
+            fn number(self) -> Number {
+                Number::$variant(self.into())
+            }
+
+            fn of_value(value: &Value) -> Option<Self> {
+                value.as_integer()?.try_into().ok()
+            }
+        })+
+    };
+}
+
+integers! { Int: i8 i16 i32 i64 i128 }
+integers! { UInt: u8 u16 u32 u64 u128 }
+
+macro_rules! floats {
+    ($($float:ty = $variant:ident, $nearest:expr;)+) => {
+        $(impl Real for $float {
+            const IS_WIDE: bool = false;
+
+            fn to_float(self) -> f64 {
+                self.into()
+            }
+
+            fn number(self) -> Number {
+                Number::$variant(self.into())
+            }
+
+            fn of_value(value: &Value) -> Option<Self> {
+                float_of(value).map($nearest)
+            }
+        })+
+    };
+}
+
+floats! {
+    f16 = Float32, f16::from_f64;
+    bf16 = Float32, bf16::from_f64;
+    f32 = Float32, nearest;
+    f64 = Float64, std::convert::identity;
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the conversion rounds to the nearest")]
+fn nearest(number: f64) -> f32 {
+    number as f32
+}
+
+/// Calls a generic function with the Rust type of real elements; `None` for other elements.
+macro_rules! for_real {
+    ($element:expr, $function:ident $arguments:tt) => {
+        match $element {
+            ElementType::INT8 => Some($function::<i8> $arguments),
+            ElementType::INT16 => Some($function::<i16> $arguments),
+            ElementType::INT32 => Some($function::<i32> $arguments),
+            ElementType::INT64 => Some($function::<i64> $arguments),
+            ElementType::INT128 => Some($function::<i128> $arguments),
+            ElementType::UINT8 => Some($function::<u8> $arguments),
+            ElementType::UINT16 => Some($function::<u16> $arguments),
+            ElementType::UINT32 => Some($function::<u32> $arguments),
+            ElementType::UINT64 => Some($function::<u64> $arguments),
+            ElementType::UINT128 => Some($function::<u128> $arguments),
+            ElementType::FLOAT16 => Some($function::<f16> $arguments),
+            ElementType::BFLOAT16 => Some($function::<bf16> $arguments),
+            ElementType::FLOAT32 => Some($function::<f32> $arguments),
+            ElementType::FLOAT64 => Some($function::<f64> $arguments),
+            _ => None,
+        }
+    };
+}
+
+/// Returns the type of both parts of complex elements, and other types unchanged.
+pub(crate) fn real_type(element: ElementType) -> ElementType {
+    match element {
+        ElementType::COMPLEX32 => ElementType::FLOAT16,
+        ElementType::COMPLEX64 => ElementType::FLOAT32,
+        ElementType::COMPLEX128 => ElementType::FLOAT64,
+        real => real,
+    }
+}
+
+/// Reads one element as a number.
+pub(crate) type ReadNumber = fn(&[u8]) -> Number;
+
+/// Returns the function that reads exact numbers of a type; `None` for types that are not real.
+pub(crate) fn read_number(element: ElementType) -> Option<ReadNumber> {
+    fn read<T: Real>() -> ReadNumber {
+        |bytes| bytemuck::pod_read_unaligned::<T>(bytes).number()
+    }
+    for_real!(element, read())
+}
+
+/// Returns whether an element equals the number of a description, converted to its type.
+pub(crate) fn is_number(element: ElementType, bytes: &[u8], value: &Value) -> bool {
+    fn is<T: Real>(bytes: &[u8], value: &Value) -> bool {
+        let stored = bytemuck::pod_read_unaligned::<T>(bytes);
+        T::of_value(value).is_some_and(|said| is_same(said, stored))
+    }
+    for_real!(element, is(bytes, value)).unwrap_or(false)
+}
+
+/// Returns whether two numbers are equal. NaN equals NaN.
+fn is_same<T: Real>(one: T, other: T) -> bool {
+    one == other || (one.to_float().is_nan() && other.to_float().is_nan())
+}
+
+fn elements<T: Pod>(bytes: &[u8]) -> impl Iterator<Item = T> + '_ {
+    bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned)
+}
+
+/// The elements of a block as floats.
+#[derive(Debug, Default)]
+pub(crate) struct Floats {
+    /// The floats; NaN for missing values.
+    pub(crate) numbers: Vec<f64>,
+    /// Number of missing values according to the description.
+    pub(crate) missing: u64,
+    /// The smallest and the largest number, for types whose digits a float may not represent.
+    pub(crate) exact: Option<(Number, Number)>,
+}
+
+/// Returns the range that covers two ranges.
+pub(crate) fn hull(one: (Number, Number), other: (Number, Number)) -> (Number, Number) {
+    let low = if other.0.is_less(one.0) { other.0 } else { one.0 };
+    (low, if one.1.is_less(other.1) { other.1 } else { one.1 })
+}
+
+type Conversion = dyn Fn(&[u8]) -> Floats + Sync + Send;
+
+/// Converts elements of one type to floats; complex elements to their magnitudes.
+pub(crate) struct Converter {
+    convert: Box<Conversion>,
+    /// A number of the original type.
+    like: Number,
+}
+
+impl fmt::Debug for Converter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Converter").field("like", &self.like).finish_non_exhaustive()
+    }
+}
+
+impl Converter {
+    /// Makes a converter for a type; `None` for elements that are not numbers or that no float represents.
+    pub(super) fn new(element: ElementType, description: Option<&Ndarray>) -> Option<Self> {
+        fn real<T: Real>(description: Option<&Ndarray>) -> Converter {
+            let missing = missing::<T>(description);
+            let convert = Box::new(move |bytes: &[u8]| convert(bytes, missing.as_ref()));
+            Converter { convert, like: T::zeroed().number() }
+        }
+        if element.kind() == ElementKind::Complex {
+            let Self { convert: parts, .. } =
+                Self::new(Some(real_type(element)).filter(|real| *real != element)?, None)?;
+            let convert = move |bytes: &[u8]| {
+                let parts = parts(bytes).numbers;
+                let numbers = parts.as_chunks().0.iter().copied().map(magnitude).collect();
+                Floats { numbers, ..Floats::default() }
+            };
+            return Some(Self { convert: Box::new(convert), like: Number::Float64(0.0) });
+        }
+        for_real!(element, real(description))
+    }
+
+    /// Makes a converter for the numbers of an enum or for booleans; `None` for elements that are not integers.
+    pub(crate) fn of_names(element: ElementType) -> Option<Self> {
+        let element = if element.reads_as::<u8>() { ElementType::UINT8 } else { element };
+        Self::new(element, None)
+    }
+
+    pub(crate) fn convert(&self, bytes: &[u8]) -> Floats {
+        (self.convert)(bytes)
+    }
+
+    /// Returns whether the elements are integers.
+    pub(crate) fn is_integer(&self) -> bool {
+        matches!(self.like, Number::Int(_) | Number::UInt(_))
+    }
+
+    /// Converts a float back to the element, for types whose digits a float represents.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the float was an element of the type"
+    )]
+    pub(crate) fn number(&self, float: f64) -> Number {
+        match self.like {
+            Number::Int(_) => Number::Int(float as i128),
+            Number::UInt(_) => Number::UInt(float as u128),
+            Number::Float32(_) => Number::Float32(float as f32),
+            Number::Float64(_) => Number::Float64(float),
+        }
+    }
+}
+
+/// Returns the magnitude of a complex number; NaN if a part is NaN.
+fn magnitude([re, im]: [f64; 2]) -> f64 {
+    if re.is_nan() || im.is_nan() { f64::NAN } else { libm::hypot(re, im) }
+}
+
+fn convert<T: Real>(bytes: &[u8], missing: Option<&impl Fn(T) -> bool>) -> Floats {
+    let extremes = |elements: &mut dyn Iterator<Item = T>| {
+        let first = elements.next().filter(|_| T::IS_WIDE)?;
+        let (low, high) = elements.fold((first, first), |(low, high), element| {
+            (if element < low { element } else { low }, if element > high { element } else { high })
+        });
+        Some((low.number(), high.number()))
+    };
+    let Some(is_missing) = missing else {
+        let numbers = elements::<T>(bytes).map(T::to_float).collect();
+        return Floats { numbers, missing: 0, exact: extremes(&mut elements(bytes)) };
+    };
+    let mut count = 0;
+    let number = |element: T| {
+        let is_missing = is_missing(element);
+        count += u64::from(is_missing);
+        if is_missing { f64::NAN } else { element.to_float() }
+    };
+    let numbers = elements(bytes).map(number).collect();
+    let exact = extremes(&mut elements(bytes).filter(|element| !is_missing(*element)));
+    Floats { numbers, missing: count, exact }
+}
+
+/// Attributes whose numbers mark missing values.
+const FILLS: [&str; 2] = ["_FillValue", "missing_value"];
+
+/// Returns a function that recognizes missing elements, if the description defines any. They equal `storage.fillvalue`
+/// or the attributes `_FillValue` and `missing_value`, or are outside `valid_range`, `valid_min` and `valid_max`.
+/// Numbers that the type cannot represent match no elements.
+fn missing<T: Real>(
+    description: Option<&Ndarray>,
+) -> Option<impl Fn(T) -> bool + Sync + Send + use<T>> {
+    let description = description?;
+    let attribute = |name| description.attribute(name);
+    let mut fills: Vec<T> = Vec::new();
+    let stored = description.storage.as_ref().and_then(|storage| storage.fillvalue.as_ref());
+    for value in stored.into_iter().chain(FILLS.into_iter().filter_map(attribute)) {
+        let values = if let Value::List(list) = value { list } else { std::slice::from_ref(value) };
+        fills.extend(values.iter().filter_map(T::of_value));
+    }
+    let (low, high) = match attribute("valid_range") {
+        Some(Value::List(range)) => match range.as_slice() {
+            [low, high] => (Some(low), Some(high)),
+            _ => (None, None),
+        },
+        _ => (attribute("valid_min"), attribute("valid_max")),
+    };
+    let [low, high] = [low, high].map(|bound| bound.and_then(T::of_value));
+    let is_nothing = fills.is_empty() && low.is_none() && high.is_none();
+    // Infinities do not count as outside a range.
+    (!is_nothing).then_some(move |element: T| {
+        fills.iter().any(|fill| is_same(*fill, element))
+            || (element.to_float().is_finite()
+                && (low.is_some_and(|low| element < low)
+                    || high.is_some_and(|high| element > high)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_displayed_with_the_fewest_digits() {
+        let cases = [
+            (Number::Float32(0.1), "0.1"),
+            (Number::Float64(0.1 + 0.2), "0.30000000000000004"),
+            (Number::Float64(5.0), "5"),
+            (Number::Float64(-1e300), "-1e300"),
+            (Number::Int(i128::MIN), "-170141183460469231731687303715884105728"),
+            (Number::UInt(7), "7"),
+        ];
+        for (number, text) in cases {
+            assert_eq!(number.to_string(), text);
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! Verification of packs: container, manifests, digests, headers and descriptions. All problems are reported.
+
+pub(crate) mod bag;
+mod blocks;
+mod each;
+mod lone;
+mod proof;
+mod report;
+mod shard;
+mod visit;
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+
+pub use self::bag::BagReport;
+pub use self::blocks::ProvedByBlocks;
+pub use self::each::{Verified, verify_each};
+pub use self::report::{Intact, TargetError, TargetErrorKind, Verdict, VerifyReport};
+pub use self::shard::{InvalidShard, Shard};
+
+use self::blocks::ListedBlocks;
+use self::proof::Proof;
+use self::report::Start;
+use self::shard::{Chosen, Extent};
+use self::visit::{LargeFiles, Visited, Visitor};
+use crate::archive::{Archive, Container, Member, MemberKind, NameTable};
+use crate::digest::Algorithm;
+use crate::error::{Error, Result};
+use crate::finding::{self, Code, Finding};
+use crate::fs;
+use crate::inspect::scan::{check_values, placed};
+use crate::pack::{self, BLOCK_LIST, Content, Contents, Placement};
+use crate::pipeline;
+use crate::progress::Progress;
+use crate::read::manifests::MAX_MANIFEST;
+use crate::read::open::Pack;
+use crate::read::single_file::is_array_file;
+
+/// Options for [`verify`]: how much to read, and where the manifest is.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct VerifyOptions {
+    /// Whether to read only headers and descriptions. Digests are not checked, so damaged data is not found.
+    pub fast: bool,
+    /// Whether to compute the digest of every whole file. By default it is not computed for a file that block digests
+    /// prove. The blocks of all other files are then also compared with their digests.
+    pub full: bool,
+    /// Whether to check only the container, names and digests, without headers and descriptions.
+    pub only_manifests: bool,
+    /// Whether to treat warnings and extension words in descriptions as errors.
+    pub strict: bool,
+    /// Number of threads; one per core if `None`.
+    pub jobs: Option<usize>,
+    /// The shard of the contents that is read; everything if `None`. A file belongs to one shard; a large file that block
+    /// digests prove is divided by its blocks. The structure, headers and descriptions of the whole pack are checked in
+    /// every shard. The digest of the archive file itself is checked in none, and neither is the CRC-32 of a divided
+    /// file.
+    pub shard: Option<Shard>,
+    /// Path of a manifest that is not next to the archive.
+    pub manifest: Option<PathBuf>,
+    /// Receives progress reports and cancels the operation.
+    pub progress: Progress,
+}
+
+/// Verifies an archive, a directory or an array file. An array file is verified with its description, and with the
+/// nearest manifest in its directory or above that lists it.
+///
+/// Damage is not an error: the report lists it. This includes an archive whose beginning or end is missing.
+///
+/// # Errors
+///
+/// [`Error::Io`] if the target or a manifest that was named cannot be read, and [`Error::NotAPack`] if the target is
+/// another kind of file.
+///
+/// ```no_run
+/// use ra_pack::verify;
+/// use ra_pack::verify::VerifyOptions;
+///
+/// let report = verify("exp.zip", &VerifyOptions::default())?;
+/// for finding in &report.findings {
+///     println!("{finding}");
+/// }
+/// assert!(report.is_valid());
+/// # Ok::<(), ra_pack::Error>(())
+/// ```
+pub fn verify(target: impl AsRef<Path>, options: &VerifyOptions) -> Result<VerifyReport> {
+    verify_from(target.as_ref(), options, Start::now())
+}
+
+fn verify_from(target: &Path, options: &VerifyOptions, start: Start) -> Result<VerifyReport> {
+    if is_array_file(target)? {
+        return lone::verify(target, options, start);
+    }
+    match Pack::open_watched(target, &options.progress) {
+        Ok(pack) => pack.verify_from(options, start),
+        Err(Error::Damaged { finding, .. }) => {
+            let mut report = VerifyReport::begin(target, options, start);
+            report.note_version(fs::version(target).unwrap_or_default());
+            report.findings.push(*finding);
+            Ok(report.finish(options, start))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+impl Pack {
+    /// Verifies an open pack: the file that was opened, even if it was renamed or replaced since. Reads are reported to
+    /// the progress that the pack was opened with.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the archive or a manifest that was named cannot be read, and [`Error::Unsupported`] for a shard
+    /// of a compressed tar.
+    pub fn verify(&self, options: &VerifyOptions) -> Result<VerifyReport> {
+        self.verify_from(options, Start::now())
+    }
+
+    fn verify_from(&self, options: &VerifyOptions, start: Start) -> Result<VerifyReport> {
+        if let Some((path, _)) = self.lone() {
+            return lone::verify(path, options, start);
+        }
+        let archive = self.archive();
+        let mut report = VerifyReport::begin(archive.path(), options, start);
+        if let Some(file) = archive.file() {
+            report.note_version(file.version()?);
+        }
+        let jobs = pipeline::jobs(options.jobs);
+        match archive.check_start() {
+            Err(Error::Damaged { finding, .. }) => {
+                report.findings.push(*finding);
+                return Ok(report.finish(options, start));
+            }
+            checked => checked?,
+        }
+        let chosen = Chosen::of(archive, options.shard)?;
+        Verification { archive, options, jobs, chosen: &chosen }.run(&mut report)?;
+        Ok(report.finish(options, start))
+    }
+}
+
+struct Verification<'a> {
+    archive: &'a Archive,
+    options: &'a VerifyOptions,
+    jobs: usize,
+    chosen: &'a Chosen,
+}
+
+impl Verification<'_> {
+    fn run(&self, report: &mut VerifyReport) -> Result<()> {
+        let progress = self.archive.progress();
+        let reads_all = !self.options.fast && self.chosen.is_all();
+        let bytes = if reads_all { self.archive.bytes_to_read() } else { 0 };
+        progress.stage("checking", bytes, 0);
+        let container = self.archive.container();
+        let fast = self.options.fast;
+        // All of a remote archive is read once, in its order.
+        let reads_in_order = self.archive.is_remote() && self.chosen.is_all();
+        let leaves_large = !self.archive.is_stream()
+            && !reads_in_order
+            && (container != Container::Directory || self.may_have_block_list());
+        let visitor = Visitor::new(self.archive, leaves_large, self.algorithms())?;
+        if !fast {
+            self.archive.announce_range(self.chosen.range(self.archive.bytes_to_read()));
+        }
+        let mut scan = self.archive.scan_keeping(self.jobs, &|member, content| {
+            let extent = if fast { Extent::Header } else { self.chosen.extent(member) };
+            let read = |content| visitor.visit(member, content, extent, progress);
+            Visited::new(member, content.map(read))
+        })?;
+        let placement = Placement::detect(&scan.members.iter().map(|(member, _)| &*member.name));
+        let piped = self.options.manifest.as_deref().map(|path| fs::read_once(path, MAX_MANIFEST));
+        let piped = piped.transpose()?.flatten();
+        let mut blocks = None;
+        if !fast && visitor.exceeded().is_none() {
+            let outside = (&placement, piped.as_deref());
+            let findings = &mut report.findings;
+            blocks =
+                ListedBlocks::find(self.archive, self.options, outside, &scan.members, findings)?;
+        }
+        if leaves_large {
+            self.read_large(&visitor, blocks.as_mut(), &mut scan.members)?;
+        }
+        progress.check()?;
+        progress.stage("finishing", 0, 0);
+        report.findings.append(&mut scan.findings);
+        report.container = Some(container);
+        let mut rare =
+            scan.members.iter_mut().filter_map(|(member, _)| member.read.as_mut()?.rare.as_mut());
+        if let Some(refused) = rare.find_map(|rare| rare.refused.take()) {
+            return Err(*refused);
+        }
+        if let Some(longest) = visitor.exceeded() {
+            // The order in which threads read the texts is random, so all are dropped.
+            for (member, _) in &mut scan.members {
+                if let Some(rare) = member.read.as_mut().and_then(|read| read.rare.as_mut()) {
+                    rare.forget_text(&member.name, longest);
+                }
+            }
+        }
+        report.layout = placement.layout;
+        let said = scan.members.iter_mut().filter_map(|(member, content)| {
+            let content = std::mem::replace(content, Content::Other);
+            Some((placed(&placement, &member.name)?, content))
+        });
+        let mut contents = Contents::collect(said);
+        let mut members: Vec<Visited> =
+            scan.members.into_iter().map(|(member, _)| member).collect();
+        // The vector had room for contents as well.
+        members.shrink_to_fit();
+        let members = &members[..];
+        progress.check()?;
+        let names = NameTable::new(members.iter().map(|member| (&*member.name, member.kind)));
+        let Self { archive, options, jobs, chosen } = *self;
+        let (placement, names, texts) = (&placement, &names, BTreeMap::new());
+        let proof =
+            Proof { archive, options, jobs, chosen, placement, members, names, texts, piped };
+        proof.run(report)?;
+        progress.check()?;
+        if let Some(blocks) = &blocks {
+            report.blocks = blocks.proved();
+            report.shard_block_size = blocks.divides().filter(|_| !chosen.is_all());
+            self.compare_other_blocks(blocks, placement, &mut report.findings)?;
+        }
+        contents.forget_repetition();
+        let mut of_contents = contents.findings();
+        of_contents.extend(contents.document_of_all(&of_contents));
+        if !options.fast {
+            of_contents.extend(check_values(archive, placement, &contents, jobs)?);
+        }
+        report.arrays = contents.arrays.len() as u64;
+        if !self.options.only_manifests {
+            report.metadata = Some(contents.metadata_counts());
+            drop_consequences(&mut of_contents, &report.findings, &contents);
+            report.findings.append(&mut of_contents);
+        }
+        name_arrays(&mut report.findings, &contents);
+        if report.contents_read && self.chosen.is_all() {
+            let files = members.iter().filter(|member| member.kind == MemberKind::File);
+            let files = files.map(|member| (placement.shown(&member.name), member.size));
+            let all =
+                Intact { members: report.members, arrays: report.arrays, bytes: report.bytes };
+            report.intact = Some(Intact::count(all, files, &contents, &report.findings));
+        }
+        // Extension words are added after the count: files that contain them are intact.
+        if self.options.strict && !self.options.only_manifests {
+            report.findings.extend(contents.extension_words());
+            name_arrays(&mut report.findings, &contents);
+        }
+        Ok(())
+    }
+
+    /// Reads the large files that the scan left out.
+    fn read_large(
+        &self,
+        visitor: &Visitor,
+        mut blocks: Option<&mut ListedBlocks>,
+        scanned: &mut [(Visited, Content)],
+    ) -> Result<()> {
+        /// Number of files to read at once: the data for locating them takes more memory than their results.
+        const TOGETHER: usize = 1 << 16;
+        for scanned in scanned.chunks_mut(TOGETHER) {
+            let (members, large): (Vec<Member>, Vec<_>) = scanned
+                .iter_mut()
+                .filter_map(|(member, content)| {
+                    let read = member.read.as_mut()?;
+                    Some((read.rare.as_mut()?.large.take()?, (read, content)))
+                })
+                .unzip();
+            let proved = |member: &Member| blocks.as_ref().is_some_and(|all| all.prove(member));
+            let (of_blocks, others): (Vec<usize>, Vec<usize>) =
+                (0..members.len()).partition(|at| members.get(*at).is_some_and(proved));
+            let is_whole = |at: &usize| members.get(*at).is_some_and(|it| self.chosen.has(it));
+            let (wanted, elsewhere): (Vec<usize>, Vec<usize>) =
+                others.into_iter().partition(is_whole);
+            let progress = self.archive.progress();
+            let visit = LargeFiles { visitor, members: &members, progress };
+            let found = self.archive.revisit_by(&members, &wanted, self.jobs, &visit)?;
+            let mut found: Vec<_> = wanted.into_iter().zip(found).collect();
+            if let Some(blocks) = &mut blocks {
+                let proved = of_blocks.iter().filter_map(|at| members.get(*at).cloned());
+                let proved: Vec<Member> = proved.collect();
+                let faults = blocks.check(self.archive, &proved, self.chosen, self.jobs)?;
+                let looked = proved.iter().zip(faults);
+                let looked = looked
+                    .map(|(member, fault)| visitor.look_at_header(member, fault, self.archive));
+                found.extend(of_blocks.into_iter().zip(looked));
+                blocks.count(&proved, self.chosen);
+            }
+            found.extend(elsewhere.into_iter().filter_map(|at| {
+                Some((at, visitor.look_at_header(members.get(at)?, None, self.archive)))
+            }));
+            found.sort_unstable_by_key(|(at, _)| *at);
+            for ((read, content), (_, found)) in large.into_iter().zip(found) {
+                (*read, *content) = found;
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares the blocks of files that were hashed as a whole: to tell which bytes are damaged, or of all files if the
+    /// option `full` is set.
+    fn compare_other_blocks(
+        &self,
+        blocks: &ListedBlocks,
+        placement: &Placement,
+        findings: &mut Vec<Finding>,
+    ) -> Result<()> {
+        let is_damage = |finding: &&Finding| {
+            matches!(finding.code, Code::DigestMismatch | Code::BadChecksum | Code::BadMemberData)
+        };
+        let damaged =
+            findings.iter().filter(is_damage).filter_map(|finding| finding.member.clone());
+        let damaged: HashSet<String> = damaged.collect();
+        let how = (self.options.full, self.jobs, self.chosen);
+        let mut found = blocks.compare_others(self.archive, how, &damaged)?;
+        finding::rename(&mut found, |name| placement.shown(name));
+        findings.append(&mut found);
+        Ok(())
+    }
+
+    /// Returns whether a directory has a file with the name of a list of block digests.
+    fn may_have_block_list(&self) -> bool {
+        let mut is_there = false;
+        let named = self.archive.each_first_name(&mut |name| {
+            is_there |= name.rsplit('/').next() == Some(BLOCK_LIST);
+        });
+        named.is_ok() && is_there
+    }
+
+    /// Returns the algorithms of the manifests, if the names can be read before the contents.
+    fn algorithms(&self) -> Vec<Algorithm> {
+        let mut algorithms = BTreeSet::from([Algorithm::Sha256]);
+        if !self.archive.is_stream() {
+            let known = self.archive.each_first_name(&mut |name| {
+                // At the top, or in a single directory that contains the whole pack.
+                let last = name.split_once('/').map_or(name, |(_, last)| last);
+                let of_manifest = pack::manifest_algorithm(last);
+                algorithms.extend(of_manifest.or_else(|| pack::tag_manifest_algorithm(last)));
+            });
+            // The scan reports why names cannot be read.
+            if known.is_err() {
+                algorithms = BTreeSet::from([Algorithm::Sha256]);
+            }
+        }
+        algorithms.into_iter().collect()
+    }
+}
+
+/// Drops findings about arrays and descriptions whose files could not be read, because they follow from that.
+fn drop_consequences(findings: &mut Vec<Finding>, causes: &[Finding], contents: &Contents) {
+    let is_cause =
+        |finding: &&Finding| matches!(finding.code, Code::BadChecksum | Code::BadMemberData);
+    let members = causes.iter().filter(is_cause).filter_map(|finding| finding.member.as_deref());
+    let mut unread: HashSet<&str> = members.collect();
+    if unread.is_empty() {
+        return;
+    }
+    let arrays: Vec<_> = unread.iter().filter_map(|member| contents.array_of(member)).collect();
+    unread.extend(arrays);
+    findings.retain(|finding| {
+        let about = [finding.member.as_deref(), finding.array.as_deref()];
+        !about.into_iter().flatten().any(|name| unread.contains(name))
+    });
+}
+
+/// Adds the name of the array to the findings about it.
+fn name_arrays(findings: &mut [Finding], contents: &Contents) {
+    for finding in findings.iter_mut().filter(|finding| finding.array.is_none()) {
+        let array = finding.member.as_deref().and_then(|member| contents.array_of(member));
+        finding.array = array.map(str::to_owned);
+    }
+}

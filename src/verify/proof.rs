@@ -1,0 +1,467 @@
+//! Checks of the manifests inside and outside a pack against its files, of signatures, and of the digest of the
+//! archive.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::shard::Chosen;
+use super::visit::Visited;
+use super::{VerifyOptions, VerifyReport};
+use crate::archive::{Archive, Container, MemberKind, NameTable, check_names};
+use crate::digest::{Algorithm, Digest};
+use crate::error::Result;
+use crate::finding::{self, Code, Finding};
+use crate::fs::{self, File};
+use crate::manifest::{Manifest, NameEncoding, is_written};
+use crate::pack::bag::{DECLARATION, FETCH};
+use crate::pack::{
+    self, ARCHIVE_DIGEST_SUFFIX, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement,
+};
+use crate::path::escape_path;
+use crate::read::manifests::{
+    self, MAX_MANIFEST, ManifestText, NamedManifest, PresentFiles, TagRules, beside_archive,
+    signatures_of,
+};
+use crate::verify::bag::{Bag, BagManifests};
+
+/// A pack to check against its manifests.
+pub(super) struct Proof<'a> {
+    pub(super) archive: &'a Archive,
+    pub(super) options: &'a VerifyOptions,
+    pub(super) jobs: usize,
+    /// The files whose contents were read.
+    pub(super) chosen: &'a Chosen,
+    pub(super) placement: &'a Placement,
+    pub(super) members: &'a [Visited],
+    pub(super) names: &'a NameTable,
+    /// Texts of manifests and tag files by their names in the pack.
+    pub(super) texts: BTreeMap<&'a str, &'a [u8]>,
+    /// The manifest that the caller named, if it was read from a pipe.
+    pub(super) piped: Option<Vec<u8>>,
+}
+
+impl Proof<'_> {
+    /// Checks the names of the files, and the files against the manifests.
+    pub(super) fn run(mut self, report: &mut VerifyReport) -> Result<()> {
+        let Self { archive, placement, members, names, .. } = self;
+        let findings = &mut report.findings;
+        check_names(names, archive.container(), findings);
+        for member in members {
+            if member.kind == MemberKind::File {
+                report.members += 1;
+                report.bytes = report.bytes.saturating_add(member.size);
+            }
+            let Some(read) = &member.read else { continue };
+            let name = placement.relative(&member.name);
+            if let Some(rare) = &read.rare {
+                findings.extend(rare.fault.as_deref().cloned());
+                self.texts.extend(name.zip(rare.text.as_deref()));
+            }
+            // Files outside a bag are checked by the rules of bags.
+            if name.is_none() && placement.layout == Layout::Plain {
+                findings.push(
+                    Finding::new(Code::UnlistedMember, "the file is outside the pack's directory")
+                        .in_member(&*member.name),
+                );
+            }
+        }
+        finding::rename(findings, |name| placement.shown(name));
+        report.ro_crate = self.ro_crate();
+        let of_pack = names.names().filter_map(|name| placement.relative(name));
+        report.signatures = self.signatures(&of_pack, findings);
+        self.check_archive_digest(findings)?;
+        report.manifest_digest = self.manifest_digest();
+        let exact = self.exact_manifest()?;
+        if let Some(name) = exact.as_ref().filter(|_| placement.layout == Layout::Plain) {
+            report.manifests.push(name.clone());
+            report.contents_read = true;
+            return Ok(());
+        }
+        let before = findings.len();
+        let bag = (placement.layout == Layout::BagIt).then(|| {
+            let members = members.iter().map(|member| (&*member.name, member.kind, member.size));
+            Bag::new(placement, archive.container(), members, &self.texts, findings)
+        });
+        self.check(bag.as_ref(), exact.as_deref(), report)?;
+        report.bag = bag.map(|bag| bag.report(report.contents_read, &report.findings));
+        let of_manifests = report.findings.get_mut(before..).unwrap_or_default();
+        finding::rename(of_manifests, |name| placement.shown_relative(name));
+        Ok(())
+    }
+
+    /// Returns the SHA-256 of the strongest manifest in the pack.
+    fn manifest_digest(&self) -> Option<Digest> {
+        let manifests = self.texts.iter().filter_map(|(name, text)| {
+            let algorithm = pack::manifest_algorithm(name)?;
+            Some((algorithm, *text))
+        });
+        let strongest = manifests.max_by_key(|(algorithm, _)| *algorithm);
+        strongest.map(|(_, text)| Digest::sha256(text))
+    }
+
+    /// Returns the name of the metadata file of an RO-Crate at the root of the pack or of a bag's payload.
+    fn ro_crate(&self) -> Option<String> {
+        const METADATA: &str = "ro-crate-metadata.json";
+        let Self { placement, names, .. } = self;
+        let is_it = |name: &&str| {
+            name.ends_with(METADATA)
+                && (placement.relative(name) == Some(METADATA)
+                    || placement.payload(name) == Some(METADATA))
+        };
+        names.names().find(is_it).map(str::to_owned)
+    }
+
+    /// Returns the name of the payload manifest if it is the only one and has exactly the text that `create` would
+    /// write for these files. Such a manifest has no invalid lines and breaks no rule of bags, so its entries, of which
+    /// there may be millions, need not be parsed.
+    fn exact_manifest(&self) -> Result<Option<String>> {
+        let Self { placement, texts, .. } = self;
+        let is_bag = placement.layout == Layout::BagIt;
+        let name = pack::manifest_name(Algorithm::Sha256);
+        let mut manifests = texts.keys().filter(|name| pack::manifest_algorithm(name).is_some());
+        let (true, None) = (manifests.next() == Some(&&*name), manifests.next()) else {
+            return Ok(None);
+        };
+        let text = texts.get(&*name).copied().unwrap_or_default();
+        let names = || self.names.names();
+        // The declaration of a bag determines how its manifest is read.
+        let is_usual = !is_bag
+            || texts.get(BAG_DECLARATION).copied() == Some(DECLARATION.as_bytes())
+                && !texts.contains_key(FETCH)
+                && names().zip(names().skip(1)).all(|(one, other)| one != other);
+        let is_payload = |name: &str| {
+            let name = placement.relative(name);
+            name.is_some_and(|name| placement.is_payload(name))
+        };
+        if self.options.fast || !self.chosen.is_all() || !is_usual || !names().any(is_payload) {
+            return Ok(None);
+        }
+        let encoding = if is_bag { NameEncoding::Percent } else { NameEncoding::Gnu };
+        let files = self.names.iter().filter(|named| is_payload(named.name));
+        let files = files.filter_map(|named| {
+            let name = placement.relative(named.name)?;
+            match &self.members.get(named.member)?.read {
+                Some(read) => {
+                    Some((name, read.digests.as_ref().and_then(|all| all.by(Algorithm::Sha256))))
+                }
+                // A bag counts files that cannot be read.
+                None => (is_bag && named.kind == MemberKind::File).then_some((name, None)),
+            }
+        });
+        let is_exact = is_written(encoding, text, files)
+            && match self.outside_manifest() {
+                Some((path, algorithm)) => {
+                    algorithm == Algorithm::Sha256 && self.is_outside_text(&path, text)?
+                }
+                None => true,
+            };
+        Ok(is_exact.then_some(name))
+    }
+
+    fn outside_manifest(&self) -> Option<(PathBuf, Algorithm)> {
+        outside_manifest(self.archive, self.options)
+    }
+
+    /// Returns whether the external manifest at `path` has this text.
+    fn is_outside_text(&self, path: &Path, text: &[u8]) -> Result<bool> {
+        match &self.piped {
+            Some(piped) => Ok(piped == text),
+            None => fs::holds(path, text),
+        }
+    }
+
+    fn manifest_path(&self) -> Option<PathBuf> {
+        manifest_path(self.archive, self.options)
+    }
+
+    /// Returns the signatures outside the pack and in it, whose files have these `names`. A signature of a missing
+    /// file becomes a finding.
+    fn signatures<'n>(
+        &self,
+        names: &(impl Iterator<Item = &'n str> + Clone),
+        findings: &mut Vec<Finding>,
+    ) -> Vec<String> {
+        let manifest = self.manifest_path();
+        let outside = manifest.iter().flat_map(|manifest| {
+            let is_there = fs::exists(manifest);
+            signatures_of(manifest).into_iter().map(move |path| (path, is_there))
+        });
+        let outside =
+            outside.map(|(path, is_there)| (path.to_string_lossy().into_owned(), is_there));
+        let inside = names.clone().filter_map(|name| {
+            let signed = pack::signed_by(name)?;
+            Some((name.to_owned(), names.clone().any(|name| name == signed)))
+        });
+        let (of_files, of_nothing): (Vec<_>, Vec<_>) =
+            inside.chain(outside).partition(|(_, is_there)| *is_there);
+        findings.extend(of_nothing.into_iter().map(|(name, _)| {
+            Finding::new(Code::OddContainer, "the manifest of this signature does not exist")
+                .in_member(name)
+                .hint("restore the manifest from another copy, or delete the signature")
+        }));
+        of_files.into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// Checks the archive file against its digest, if there is one. A shard of the files does not need the whole
+    /// archive, which may take hours to read.
+    fn check_archive_digest(&self, findings: &mut Vec<Finding>) -> Result<()> {
+        let reads_all = !self.options.fast && self.chosen.is_all();
+        if self.archive.container() == Container::Directory || !reads_all {
+            return Ok(());
+        }
+        let Some(path) = beside_archive(self.archive, ARCHIVE_DIGEST_SUFFIX) else { return Ok(()) };
+        let Some(text) = manifests::read_beside(&path)? else { return Ok(()) };
+        let name = path.to_string_lossy();
+        let (manifest, faults) = Manifest::parse(Algorithm::Sha256, NameEncoding::Gnu, &text);
+        findings.extend(faults.iter().map(|fault| manifests::fault_finding(&name, fault)));
+        let Some(entry) = manifest.entries().first() else { return Ok(()) };
+        let found = {
+            let file = File::open(self.archive.path())?;
+            manifests::digest_file(&file, &file.path().to_string_lossy(), self.archive.progress())?
+        };
+        if found != entry.digest {
+            findings.push(
+                Finding::new(
+                    Code::ArchiveDigestMismatch,
+                    format!("the archive does not match the digest in `{name}`"),
+                )
+                .expected(entry.digest.to_string(), found.to_string())
+                .hint("restore both files from another copy; one of them was changed or damaged"),
+            );
+        }
+        Ok(())
+    }
+
+    /// Checks the files against every manifest except the `exact` one.
+    fn check(
+        &self,
+        bag: Option<&Bag<'_>>,
+        exact: Option<&str>,
+        report: &mut VerifyReport,
+    ) -> Result<()> {
+        let Self { placement, texts, .. } = self;
+        // If several files have one name, the last counts.
+        let present = self.names.iter().filter_map(|named| {
+            let read = self.members.get(named.member)?.read.as_ref()?;
+            Some((placement.relative(named.name)?, read.digests.as_ref().map(Cow::Borrowed)))
+        });
+        let mut present: PresentFiles<'_> = present.collect();
+        let mut payload = Vec::new();
+        let mut tags = Vec::new();
+        let rules = bag.map_or_else(|| TagRules::of(Layout::Plain, None), |bag| bag.rules);
+        for (name, text) in texts.iter().filter(|(name, _)| exact != Some(**name)) {
+            let findings = &mut report.findings;
+            let mut parse = |algorithm| match bag {
+                Some(bag) => bag.manifest(name, algorithm, text, findings),
+                None => {
+                    let text = ManifestText::decode(*name, algorithm, rules, *text).ok()?;
+                    Some(text.parse(findings))
+                }
+            };
+            if let Some(algorithm) = pack::manifest_algorithm(name) {
+                payload.extend(parse(algorithm));
+            } else if let Some(algorithm) = pack::tag_manifest_algorithm(name)
+                && bag.is_some()
+            {
+                tags.extend(parse(algorithm));
+            }
+        }
+        if exact.is_none() {
+            payload.extend(self.external_manifest(&payload, rules.names, report)?);
+        }
+        // The manifest is at the end of the archive.
+        let is_cut_off = report
+            .findings
+            .iter()
+            .any(|finding| matches!(finding.code, Code::NotAnArchive | Code::DamagedStream));
+        let of_exact = exact.map(|_| Algorithm::Sha256);
+        let strongest = payload.iter().map(|named| named.manifest.algorithm()).max().or(of_exact);
+        match strongest {
+            None => report.findings.push(
+                Finding::new(Code::NoManifest, "there is no manifest to verify the files against")
+                    .expected("`manifest-sha256.txt`", "none")
+                    .hint(match (self.archive.container(), is_cut_off) {
+                        (Container::Directory, _) => format!(
+                            "create one while you know that the files are intact: `manifest` with the option `write: {}`",
+                            escape_path(self.archive.path())
+                        ),
+                        (_, true) => "restore the archive from another copy; its end is missing, and the manifest may be there"
+                            .to_owned(),
+                        (_, false) => "pack the original files again with `ra-pack create`"
+                            .to_owned(),
+                    }),
+            ),
+            Some(algorithm) if algorithm.is_weak() => report.findings.push(
+                Finding::new(
+                    Code::WeakDigest,
+                    format!("the strongest manifest uses {}, which can be forged", algorithm.name()),
+                )
+                .hint("pack the files again with SHA-256 or SHA-512 digests"),
+            ),
+            Some(_) => {}
+        }
+        let is_payload = |name: &str| placement.is_payload(name);
+        // The manifest of a bag without payload is empty.
+        let may_be_empty = present.is_empty()
+            || placement.layout == Layout::BagIt && !present.keys().copied().any(is_payload);
+        for named in payload.iter().filter(|_| !may_be_empty) {
+            if named.manifest.entries().is_empty() {
+                report.findings.push(
+                    Finding::new(Code::EmptyManifest, "the manifest is empty")
+                        .in_member(named.name.clone()),
+                );
+            }
+        }
+        let lists = payload.iter().chain(&tags);
+        self.add_digests(lists, &mut present, &mut report.findings)?;
+        report.manifests.extend(exact.map(str::to_owned));
+        for named in payload.iter().chain(&tags) {
+            report.manifests.push(named.name.clone());
+            let algorithm = named.manifest.algorithm();
+            let is_tag = tags.iter().any(|tag| std::ptr::eq(tag, named));
+            // Only the strongest manifest of a plain pack must be complete; a bag has its own rules.
+            let complete = bag.is_none() && Some(algorithm) == strongest;
+            let must_list = |name: &str| complete && !is_tag && is_payload(name);
+            named.check(&present, must_list, &mut report.findings);
+            if bag.is_none() && !complete && !is_tag && !algorithm.is_weak() {
+                let payload = present.keys().copied().filter(|name| is_payload(name));
+                report.findings.extend(named.lists_less_than(payload));
+            }
+        }
+        if let Some(bag) = bag {
+            let listed = BagManifests { payload: &payload, tags: &tags };
+            bag.check(&listed, &mut report.findings);
+        }
+        report.contents_read = !self.options.fast && strongest.is_some();
+        Ok(())
+    }
+
+    /// Reads the files again for algorithms that were not known before.
+    fn add_digests<'m>(
+        &self,
+        manifests: impl Iterator<Item = &'m NamedManifest>,
+        present: &mut PresentFiles<'_>,
+        findings: &mut Vec<Finding>,
+    ) -> Result<()> {
+        let made = present.values().flatten().next();
+        let wanted: BTreeSet<_> = manifests.map(|named| named.manifest.algorithm()).collect();
+        let wanted: Vec<_> = wanted
+            .into_iter()
+            .filter(|by| made.is_none_or(|made| made.by(*by).is_none()))
+            .collect();
+        if self.options.fast || wanted.is_empty() {
+            return Ok(());
+        }
+        let scan = self.archive.scan_files(self.jobs, |member, content| {
+            let read = || manifests::digest_reader(content, &wanted, || ());
+            self.chosen.has(member).then(read)
+        })?;
+        for (member, more) in scan.members {
+            let Some(name) = self.placement.relative(&member.name) else { continue };
+            // A file that could not be read has been reported.
+            let Some(Some(digests)) = present.get_mut(name) else { continue };
+            match more.flatten() {
+                Some(Ok(more)) => *digests = Cow::Owned(digests.and(&more)),
+                Some(Err(error)) => findings.push(manifests::unreadable(name, error)?),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the external manifest, unless the pack has a manifest with this algorithm: then the two are compared.
+    fn external_manifest(
+        &self,
+        inner: &[NamedManifest],
+        names: NameEncoding,
+        report: &mut VerifyReport,
+    ) -> Result<Option<NamedManifest>> {
+        let findings = &mut report.findings;
+        let Some((path, algorithm)) = self.outside_manifest() else { return Ok(None) };
+        let name = path.to_string_lossy().into_owned();
+        // An exact copy of the manifest inside adds nothing.
+        if inner.iter().any(|named| named.manifest.algorithm() == algorithm)
+            && let Some(text) = self.texts.get(pack::manifest_name(algorithm).as_str())
+            && self.is_outside_text(&path, text)?
+        {
+            return Ok(None);
+        }
+        let text = match &self.piped {
+            Some(piped) => piped.clone(),
+            None => fs::read_limited(&path, MAX_MANIFEST)?,
+        };
+        report.manifest_digest.get_or_insert_with(|| Digest::sha256(&text));
+        let before = findings.len();
+        let external = ManifestText::outside(name, algorithm, names, text).parse(findings);
+        if self.options.manifest.is_some() {
+            manifests::must_be_one(&external, findings.get(before..).unwrap_or_default())?;
+        }
+        let same = inner.iter().find(|named| named.manifest.algorithm() == algorithm);
+        match same {
+            Some(inner) => {
+                inner.compare(&external, findings);
+                Ok(None)
+            }
+            None => Ok(Some(external)),
+        }
+    }
+}
+
+/// Returns the external manifest, if there is one: at the given path, or next to the archive.
+pub(super) fn outside_manifest(
+    archive: &Archive,
+    options: &VerifyOptions,
+) -> Option<(PathBuf, Algorithm)> {
+    let path = manifest_path(archive, options)?;
+    if options.manifest.is_none() && !fs::exists(&path) {
+        return None;
+    }
+    let algorithm = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .and_then(|name| name.find("manifest-").and_then(|at| name.get(at..)))
+        .and_then(pack::manifest_algorithm)
+        .unwrap_or(Algorithm::Sha256);
+    Some((path, algorithm))
+}
+
+fn manifest_path(archive: &Archive, options: &VerifyOptions) -> Option<PathBuf> {
+    let beside = || beside_archive(archive, EXTERNAL_MANIFEST_SUFFIX);
+    options.manifest.clone().or_else(beside)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use crate::digest::{Algorithm, Digest};
+    use crate::manifest::{Manifest, NameEncoding, is_written};
+    use crate::pack::Layout;
+    use crate::pack::bag::{BagVersion, DECLARATION, manifest_notes};
+    use crate::path::MemberPath;
+    use crate::read::manifests::TagRules;
+
+    proptest! {
+        /// Parsing the text that is written for the payload of a bag gives no errors.
+        #[test]
+        fn an_exact_manifest_is_parsed_without_errors(
+            names in proptest::collection::btree_set("data/([a-c~*#%$ .()=\\n\\r\\t0-9ADé\u{85}]|SHA256 \\(|\\./|%HOME%){1,8}", 1..6),
+        ) {
+            let files = names.iter().filter_map(|name| MemberPath::new(name.as_str()).ok());
+            let files: Vec<_> =
+                files.map(|path| (path.clone(), Digest::sha256(path.as_str().as_bytes()))).collect();
+            let text = Manifest::new(Algorithm::Sha256, files.clone()).to_text(NameEncoding::Percent);
+            let digests = files.iter().map(|(path, digest)| (path.as_str(), Some(*digest)));
+            prop_assert!(is_written(NameEncoding::Percent, &text, digests));
+            let rules = TagRules::of(Layout::BagIt, Some(DECLARATION.as_bytes()));
+            prop_assert_eq!(rules.names, NameEncoding::Percent);
+            prop_assert_eq!(&*rules.decode("", &text).unwrap(), &text[..]);
+            let (read, faults) = Manifest::parse(Algorithm::Sha256, rules.names, &text);
+            prop_assert_eq!(faults, []);
+            prop_assert_eq!(manifest_notes(BagVersion::V1_0, "", &text), []);
+            let read = read.entries().iter().map(|entry| (entry.path.clone(), entry.digest));
+            prop_assert!(read.eq(files));
+        }
+    }
+}

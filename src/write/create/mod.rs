@@ -1,0 +1,536 @@
+//! Packing a directory: survey and check the source, write the archive, rename it.
+
+mod payload;
+mod plan;
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use self::payload::PayloadMembers;
+use self::plan::CreatePlan;
+use crate::archive::{Archive, ArchiveWriter, Compression, Container};
+use crate::digest::{Algorithm, Digest, Wanted};
+use crate::error::{Error, Result};
+use crate::finding::{Finding, count_errors};
+use crate::fs::{self, File, PendingDirectory, PendingFile, Stamp, Turn};
+use crate::inspect::select::Patterns;
+use crate::manifest::{BlockList, Manifest, NameEncoding};
+use crate::ndl::Attribute;
+use crate::pack::bag::{BAGGING_DATE, BagInfo, date_of};
+use crate::pack::{
+    ARCHIVE_DIGEST_SUFFIX, Contents, EXTERNAL_MANIFEST_SUFFIX, Layout, MetadataCounts, Placement,
+};
+use crate::path::{MemberPath, escape, escape_path};
+use crate::pipeline;
+use crate::progress::Progress;
+use crate::read::manifests::{self, beside, signatures_of};
+use crate::verify::{VerifyOptions, verify};
+use crate::write::survey::{self, SourceEntry};
+
+/// 1980-01-01 00:00:00 UTC in seconds since 1970: the earliest time that a zip can store, and the default time of
+/// members.
+const FIXED_TIME: u64 = 315_532_800;
+
+/// Options for [`create`]: container, layout, compression, manifests and checks.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct CreateOptions {
+    /// Container of the archive; determined by the extension of its name if `None`.
+    pub container: Option<Container>,
+    /// Layout of the pack.
+    pub layout: Layout,
+    /// Labels and values for `bag-info.txt`, in this order.
+    pub bag_info: Vec<(String, String)>,
+    /// Attributes of the pack, such as its title. They replace attributes of the same names in its description.
+    pub attributes: Vec<Attribute>,
+    /// Algorithms of the manifests, including SHA-256; SHA-256 alone if empty.
+    pub digests: Vec<Algorithm>,
+    /// Bytes per block of the list of block digests; `None` to write no list. [`BlockList::BLOCK_SIZE`] is the usual
+    /// number. The list has the SHA-256 of each block of every file that is longer than one block.
+    pub block_digests: Option<u64>,
+    /// Compression of the members of a zip, or of the whole compressed tar.
+    pub compression: Compression,
+    /// Whether to add descriptions made from the headers for arrays that have none. Only the archive gets them.
+    pub describe: bool,
+    /// Patterns of files to leave out.
+    pub exclude: Patterns,
+    /// Whether to pack the targets of symbolic links. By default links are errors.
+    pub dereference: bool,
+    /// Whether to replace an existing archive.
+    pub force: bool,
+    /// Whether to treat warnings and extension words in descriptions as errors.
+    pub strict: bool,
+    /// Whether names that cannot be used on every system are errors. By default they are warnings.
+    pub portable: bool,
+    /// Number of threads; one per core if `None`.
+    pub jobs: Option<usize>,
+    /// Whether to omit the manifest next to the archive.
+    pub no_external_manifest: bool,
+    /// Whether to write the SHA-256 digest of the archive to a file next to it.
+    pub archive_digest: bool,
+    /// Shell command that signs the manifest next to the archive after everything is written. The path of the manifest
+    /// is appended to it. It must write the signature next to the manifest.
+    pub sign_with: Option<String>,
+    /// Whether to store the modification times of the files. The bytes of the archive then depend on them.
+    pub preserve_mtime: bool,
+    /// Time of every member, in seconds since 1970 UTC; 1980-01-01 if `None`.
+    pub timestamp: Option<u64>,
+    /// Receives progress reports and cancels the operation.
+    pub progress: Progress,
+}
+
+/// The archive that was created.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct CreateReport {
+    /// Path of the archive, as given.
+    pub archive: PathBuf,
+    /// The container of the archive.
+    pub container: Container,
+    /// The layout of the pack.
+    pub layout: Layout,
+    /// Number of files in the archive, including generated ones.
+    pub members: u64,
+    /// Number of files that are arrays.
+    pub arrays: u64,
+    /// Number of arrays without units or names.
+    pub metadata: MetadataCounts,
+    /// Size of all files in bytes before compression.
+    pub bytes: u64,
+    /// Size of the archive in bytes.
+    pub archive_bytes: u64,
+    /// SHA-256 digest of the archive file, if requested.
+    #[cfg_attr(test, schemars(with = "Option<String>", regex(pattern = "^[0-9a-f]{64}$")))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub archive_sha256: Option<Digest>,
+    /// Path of the manifest next to the archive; absent if it was omitted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub external_manifest: Option<PathBuf>,
+    /// Path of the signature of that manifest, if requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature: Option<PathBuf>,
+    /// Names in the archive of descriptions made from headers.
+    pub described: Vec<String>,
+    /// Files next to the archive that an interrupted run left. You can delete them.
+    pub leftovers: Vec<PathBuf>,
+    /// Warnings. An archive with errors is not created.
+    pub findings: Vec<Finding>,
+}
+
+/// Packs the directory `source` into `archive`.
+///
+/// Every description is checked against the header of its array before large arrays are copied. The archive is written
+/// under a temporary name, read back, synced and renamed, so an incomplete archive never has the final name. The source
+/// is not changed.
+///
+/// The same content gives the same bytes for any number of jobs.
+///
+/// # Errors
+///
+/// [`Error::Refused`] with all problems if the source is not valid; [`Error::AlreadyExists`] if the archive exists and
+/// `force` is false; [`Error::Changed`] if a file changes while it is read; [`Error::Unsupported`] for options that
+/// contradict each other; [`Error::Io`] for system errors.
+///
+/// ```no_run
+/// use ra_pack::create;
+/// use ra_pack::write::CreateOptions;
+///
+/// let report = create("exp", "exp.zip", &CreateOptions::default())?;
+/// println!("{} arrays in {} bytes", report.arrays, report.archive_bytes);
+/// # Ok::<(), ra_pack::Error>(())
+/// ```
+pub fn create(
+    source: impl AsRef<Path>,
+    archive: impl AsRef<Path>,
+    options: &CreateOptions,
+) -> Result<CreateReport> {
+    let (source, archive) = (source.as_ref(), archive.as_ref());
+    create_from(source, archive, options, Vec::new(), None)
+}
+
+/// Members that an archive takes over from an older one with the same name and container.
+pub(crate) struct OldMembers<'a> {
+    pub(crate) archive: &'a Archive,
+    /// Size and time of the archive file before it was read.
+    pub(crate) stamp: Stamp,
+    /// The members that stay, in the order of their names.
+    pub(crate) entries: Vec<SourceEntry>,
+    /// The headers and descriptions of these members.
+    pub(crate) contents: Contents,
+}
+
+impl OldMembers<'_> {
+    /// Returns an error if the archive was changed or replaced.
+    fn check_unchanged(&self) -> Result<()> {
+        File::open(self.archive.path())?.check_unchanged(&self.stamp)
+    }
+}
+
+fn create_from(
+    source: &Path,
+    archive: &Path,
+    options: &CreateOptions,
+    mut in_memory: Vec<SourceEntry>,
+    mut old: Option<OldMembers<'_>>,
+) -> Result<CreateReport> {
+    let container = container(archive, options)?;
+    let (algorithms, info) = (algorithms(options)?, bag_info(options)?);
+    let wanted = Wanted { algorithms: &algorithms, block_size: block_size(options)? };
+    if !fs::is_directory(source)? {
+        let kind = fs::kind_of(source)?.not("a directory");
+        return Err(Error::Unsupported(format!("`{}` is {kind}", escape_path(source))));
+    }
+    must_not_be_packed(source, archive, options)?;
+    if options.sign_with.is_some() && options.no_external_manifest {
+        return Err(Error::Unsupported(
+            "the options `sign_with` and `no_external_manifest` contradict each other: there is no manifest to sign"
+                .to_owned(),
+        ));
+    }
+    let outputs = Outputs::begin(archive, options)?;
+    let own: Vec<_> =
+        outputs.temporaries().filter_map(|path| fs::name_below(source, path)).collect();
+    let jobs = pipeline::jobs(options.jobs);
+    let placement = match options.layout {
+        Layout::Plain => Placement::plain(),
+        Layout::BagIt => Placement::bag(&name_without_extension(archive)?),
+    };
+    let placement = &placement;
+    let old_archive = old.as_ref().map(|old| old.archive);
+    let members = PayloadMembers { source, placement, options, container, old: old_archive };
+    options.progress.stage("reading", 0, 0);
+    let (mut entries, findings) =
+        survey::names(source, &options.exclude, &own, options.dereference, &options.progress)?;
+    entries.append(&mut in_memory);
+    if let Some(old) = &mut old {
+        entries.append(&mut old.entries);
+    }
+    entries.sort_by(|one, other| one.path.cmp(&other.path));
+    // More than one of them may contain the same directory.
+    entries.dedup_by(|one, other| one.path == other.path);
+    members.mark_implied(&mut entries);
+    let (compression, file) = (options.compression, &outputs.archive);
+    let mut writer = ArchiveWriter::new(container, compression, file, wanted, jobs)?;
+    // Descriptions made from all arrays are known too late to be written in their order. Nothing is written if there
+    // are errors.
+    let is_written = !options.describe && count_errors(&findings) == 0;
+    let mut survey = members.look(entries, findings, &mut writer, is_written)?;
+    if let Some(old) = &mut old {
+        survey.contents.extend(std::mem::take(&mut old.contents));
+    }
+    let plan = CreatePlan::new(survey, members, archive)?;
+    let mut report = CreateReport {
+        archive: archive.to_owned(),
+        container,
+        layout: options.layout,
+        members: 0,
+        arrays: 0,
+        metadata: MetadataCounts::default(),
+        bytes: 0,
+        archive_bytes: 0,
+        archive_sha256: None,
+        external_manifest: outputs.manifest.as_ref().map(|_| outputs.manifest_path.clone()),
+        signature: None,
+        described: Vec::new(),
+        leftovers: Vec::new(),
+        findings: Vec::new(),
+    };
+    let external = outputs.manifest.as_ref().map(PendingFile::file);
+    plan.write(writer, external, &algorithms, info, jobs, &mut report)?;
+    options.progress.stage("finishing", 0, 0);
+    let turn = finish(outputs, jobs, options, old.as_ref(), &mut report)?;
+    report.leftovers = fs::leftovers(archive);
+    if let Some(command) = &options.sign_with {
+        report.signature =
+            Some(manifests::sign(&beside(archive, EXTERNAL_MANIFEST_SUFFIX), command)?);
+    }
+    drop(turn);
+    Ok(report)
+}
+
+/// Packs a directory that was staged for `archive`, together with files that are `in_memory`. Messages name the archive,
+/// not the staged files.
+pub(crate) fn create_staged(
+    staged: &PendingDirectory,
+    archive: &Path,
+    options: &CreateOptions,
+    in_memory: Vec<SourceEntry>,
+    old: Option<OldMembers<'_>>,
+) -> Result<CreateReport> {
+    // Staged files are gone when the user runs a command from a hint.
+    let home = staged.path().to_string_lossy();
+    let forget = |findings: &mut Vec<Finding>| {
+        for finding in findings {
+            finding.hint.take_if(|hint| hint.contains(&*home));
+        }
+    };
+    match create_from(staged.path(), archive, options, in_memory, old) {
+        Ok(mut report) => {
+            forget(&mut report.findings);
+            Ok(report)
+        }
+        Err(mut error) => {
+            if let Error::Refused { findings, .. } = &mut error {
+                forget(findings);
+            }
+            Err(error.with_path(|path| in_archive(staged, archive, path)))
+        }
+    }
+}
+
+/// Returns the path of a staged file as a file in the archive.
+pub(crate) fn in_archive(staged: &PendingDirectory, archive: &Path, path: PathBuf) -> PathBuf {
+    match path.strip_prefix(staged.path()) {
+        Ok(below) if below.as_os_str().is_empty() => archive.to_owned(),
+        Ok(below) => archive.join(below),
+        Err(_) => path,
+    }
+}
+
+/// Checks that the archive can be created, independent of its content.
+pub(crate) fn check(archive: &Path, options: &CreateOptions) -> Result<()> {
+    options.compression.check(container(archive, options)?)?;
+    algorithms(options)?;
+    block_size(options)?;
+    bag_info(options)?;
+    Outputs::begin(archive, options).map(drop)
+}
+
+/// Checks a bag, writes the digest of the archive and renames all files. Returns the lock of the renames.
+fn finish(
+    outputs: Outputs<'_>,
+    jobs: usize,
+    options: &CreateOptions,
+    old: Option<&OldMembers<'_>>,
+    report: &mut CreateReport,
+) -> Result<Turn> {
+    if options.layout == Layout::BagIt {
+        outputs.check_bag(jobs, &options.progress)?;
+    }
+    let archive = outputs.archive.file();
+    report.archive_bytes = archive.len()?;
+    if let Some(file) = &outputs.digest {
+        let path = outputs.path.to_string_lossy();
+        let digest = manifests::digest_file(archive, &path, &options.progress)?;
+        let name = outputs.path.file_name().unwrap_or_default().to_string_lossy();
+        let digests = [(MemberPath::new(name.as_ref())?, digest)];
+        let line = Manifest::new(Algorithm::Sha256, digests).to_text(NameEncoding::Gnu);
+        file.file().write_all_at(&line, 0)?;
+        report.archive_sha256 = Some(digest);
+    }
+    outputs.persist(options.force, old, &options.progress)
+}
+
+/// Returns an error for outputs inside the source that are not excluded, because the next run would pack them.
+fn must_not_be_packed(source: &Path, archive: &Path, options: &CreateOptions) -> Result<()> {
+    let Some(name) = fs::name_below(source, archive) else { return Ok(()) };
+    let written = [
+        (true, ""),
+        (!options.no_external_manifest, EXTERNAL_MANIFEST_SUFFIX),
+        (options.archive_digest, ARCHIVE_DIGEST_SUFFIX),
+    ];
+    let mut written = written.into_iter().filter(|(is_written, _)| *is_written);
+    let packed = written.find(|(_, suffix)| !options.exclude.matches(&format!("{name}{suffix}")));
+    let Some((_, suffix)) = packed else { return Ok(()) };
+    Err(Error::Unsupported(format!(
+        "`{}{suffix}` would be inside `{}`, where the next run would pack it; write it elsewhere, \
+         or give the option `exclude: '{}*'`",
+        escape_path(archive),
+        escape_path(source),
+        escape(&name),
+    )))
+}
+
+/// The files that one run writes, under their temporary names.
+struct Outputs<'a> {
+    path: &'a Path,
+    manifest_path: PathBuf,
+    digest_path: PathBuf,
+    archive: PendingFile,
+    manifest: Option<PendingFile>,
+    digest: Option<PendingFile>,
+}
+
+impl<'a> Outputs<'a> {
+    /// Begins all outputs, so that a conflict is reported before any work is done.
+    fn begin(path: &'a Path, options: &CreateOptions) -> Result<Self> {
+        let manifest_path = beside(path, EXTERNAL_MANIFEST_SUFFIX);
+        let digest_path = beside(path, ARCHIVE_DIGEST_SUFFIX);
+        let begin = |path: &Path| {
+            let pending = PendingFile::create(path, options.force);
+            pending.map(|pending| pending.stopped_by(&options.progress))
+        };
+        let unwritten = [
+            (options.no_external_manifest, &manifest_path),
+            (!options.archive_digest, &digest_path),
+        ];
+        // `verify` would check the new archive against files of another one.
+        if let Some((_, stale)) = unwritten.iter().find(|(is, path)| *is && fs::exists(path)) {
+            return Err(Error::Unsupported(format!(
+                "`{}` belongs to an earlier archive of this name; delete it, or replace it with \
+                 the option `force` {}",
+                escape_path(stale),
+                if *stale == &digest_path {
+                    "and the option `archive_digest`"
+                } else {
+                    "without the option `no_external_manifest`"
+                },
+            )));
+        }
+        let archive = begin(path)?;
+        let mut stale = signatures_of(&manifest_path).into_iter();
+        if let Some(path) = stale.next().filter(|_| !options.force) {
+            return Err(Error::AlreadyExists { path });
+        }
+        let manifest =
+            (!options.no_external_manifest).then(|| begin(&manifest_path)).transpose()?;
+        let digest = options.archive_digest.then(|| begin(&digest_path)).transpose()?;
+        Ok(Self { path, manifest_path, digest_path, archive, manifest, digest })
+    }
+
+    /// Returns the temporary names, which may be in the source.
+    fn temporaries(&self) -> impl Iterator<Item = &Path> {
+        let files = [Some(&self.archive), self.manifest.as_ref(), self.digest.as_ref()];
+        files.into_iter().flatten().filter_map(PendingFile::temporary)
+    }
+
+    /// Reads the whole bag back before it is renamed, to check the bytes that were written.
+    fn check_bag(&self, jobs: usize, progress: &Progress) -> Result<()> {
+        let Some(temporary) = self.archive.temporary() else { return Ok(()) };
+        let options = VerifyOptions {
+            jobs: Some(jobs),
+            progress: progress.clone(),
+            ..VerifyOptions::default()
+        };
+        let report = verify(temporary, &options)?;
+        if report.bag.is_some_and(|bag| bag.valid) && count_errors(&report.findings) == 0 {
+            return Ok(());
+        }
+        let first = report.findings.iter().find(|finding| finding.is_error());
+        Err(Error::Unsupported(format!(
+            "the bag is not valid after writing{}; it was deleted. The disk or the memory of this \
+             machine may be failing",
+            first.map_or(String::new(), |finding| format!(": {finding}"))
+        )))
+    }
+
+    /// Syncs all files, and then renames them.
+    ///
+    /// No system renames three files in one step. If a crash stops this between two steps, `verify` must not check an
+    /// archive against the manifest of another. So the files next to the old archive are deleted first, then the
+    /// archive is renamed, and the manifest and the digest are renamed last. An archive alone is verified with the
+    /// manifest in it.
+    ///
+    /// The returned lock keeps other runs from renaming the same files until it is dropped.
+    fn persist(
+        self,
+        replace: bool,
+        old: Option<&OldMembers<'_>>,
+        progress: &Progress,
+    ) -> Result<Turn> {
+        let files = [Some(self.archive), self.manifest, self.digest];
+        for file in files.iter().flatten() {
+            progress.check()?;
+            file.sync()?;
+        }
+        progress.check()?;
+        let turn = Turn::beside(self.path, progress)?;
+        old.map_or(Ok(()), OldMembers::check_unchanged)?;
+        if replace {
+            // Another run may have added its signature.
+            for signature in signatures_of(&self.manifest_path) {
+                fs::remove(&signature)?;
+            }
+            fs::remove(&self.digest_path)?;
+            fs::remove(&self.manifest_path)?;
+        }
+        for file in files.into_iter().flatten() {
+            file.persist()?;
+        }
+        fs::sync_directory(self.path)?;
+        Ok(turn)
+    }
+}
+
+fn container(archive: &Path, options: &CreateOptions) -> Result<Container> {
+    let container = options.container.or_else(|| Container::from_extension(archive));
+    match container {
+        Some(Container::Directory) => Err(Error::Unsupported(
+            "cannot create a directory; choose an archive format".to_owned(),
+        )),
+        None => Err(Error::Unsupported(format!(
+            "`{}` has no known extension; use .zip, .tar, .tar.gz, \
+             .tgz, .tar.zst or .tzst",
+            escape_path(archive)
+        ))),
+        Some(container) => Ok(container),
+    }
+}
+
+/// Returns the name of an archive without its extension, as the top directory of a bag has it.
+pub(crate) fn name_without_extension(archive: &Path) -> Result<String> {
+    let name = archive.file_name().unwrap_or_default().to_string_lossy();
+    let extension = Container::from_extension(archive).map_or("", Container::extension);
+    let stem = name.strip_suffix(extension).unwrap_or(&name);
+    let stem = stem
+        .rsplit_once('.')
+        .filter(|(_, rest)| matches!(*rest, "tgz" | "tzst"))
+        .map_or(stem, |(stem, _)| stem);
+    Ok(MemberPath::new(stem)?.as_str().to_owned())
+}
+
+/// Returns the algorithms of the manifests, weakest first.
+fn algorithms(options: &CreateOptions) -> Result<Vec<Algorithm>> {
+    if options.digests.is_empty() {
+        return Ok(vec![Algorithm::Sha256]);
+    }
+    if let Some(other) = options.digests.iter().find(|algorithm| !algorithm.is_written()) {
+        return Err(Error::Unsupported(format!(
+            "manifests with {} can be read but not written; use sha256, sha512 or both",
+            other.name()
+        )));
+    }
+    if !options.digests.contains(&Algorithm::Sha256) {
+        return Err(Error::Unsupported(
+            "the digests must include sha256, which all readers of packs use".to_owned(),
+        ));
+    }
+    let mut algorithms = options.digests.clone();
+    algorithms.sort_unstable();
+    algorithms.dedup();
+    Ok(algorithms)
+}
+
+/// Returns the number of bytes in a block, if the digests of blocks are listed.
+fn block_size(options: &CreateOptions) -> Result<Option<u64>> {
+    let (least, most) = BlockList::BLOCK_SIZES.into_inner();
+    match options.block_digests {
+        Some(size) if !BlockList::BLOCK_SIZES.contains(&size) => Err(Error::Unsupported(format!(
+            "expected blocks of {least} to {most} bytes for block digests, found {size}"
+        ))),
+        size => Ok(size),
+    }
+}
+
+/// Returns the requested metadata in its order, and the date if a timestamp was given.
+fn bag_info(options: &CreateOptions) -> Result<BagInfo> {
+    let mut info = BagInfo::default();
+    if options.layout != Layout::BagIt && !options.bag_info.is_empty() {
+        return Err(Error::Unsupported(
+            "metadata for `bag-info.txt` requires a bag; use the option `layout: bagit`".to_owned(),
+        ));
+    }
+    for (label, value) in &options.bag_info {
+        info.add(label, value).map_err(|invalid| {
+            Error::Unsupported(format!("cannot write this to `bag-info.txt`: {invalid}"))
+        })?;
+    }
+    if info.get(BAGGING_DATE).is_none()
+        && let Some(day) = options.timestamp.and_then(date_of)
+    {
+        info.add(BAGGING_DATE, &day).map_err(Error::Unsupported)?;
+    }
+    Ok(info)
+}

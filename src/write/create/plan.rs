@@ -1,0 +1,563 @@
+//! The content of the archive, and the order in which it is written.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::Arc;
+
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::CreateReport;
+use super::payload::PayloadMembers;
+use crate::archive::{
+    ArchiveWriter, Container, ContentPieces, MemberKind, NewContent, NewMember, Placed, Records,
+    Sampled, are_surely_portable, check_portable,
+};
+use crate::digest::{Algorithm, Digest, Digests};
+use crate::error::{Error, Result};
+use crate::finding::{self, Code, Finding, Severity, count_errors};
+use crate::fs::{self, File};
+use crate::inspect::scan::check_values_of;
+use crate::manifest::{
+    BlockList, Manifest, NameEncoding, push_block_head, push_block_line, push_line,
+};
+use crate::pack::bag::{BAG_INFO, BagInfo, DECLARATION, PayloadOxum};
+use crate::pack::{
+    self, BAG_DECLARATION, BLOCK_LIST, Contents, DescriptionFacts, EXTERNAL_MANIFEST_SUFFIX,
+    Layout, PACK_DOCUMENT, PackDocument, Placement,
+};
+use crate::path::{MemberPath, escape_path};
+use crate::read::manifests;
+use crate::write::plain_arrays::{self, CONVERTIBLE, FOREIGN, PAGE, TABLES};
+use crate::write::survey::{EntrySource, SourceEntry, Survey};
+
+/// The content of the archive.
+pub(super) struct CreatePlan<'a> {
+    members: PayloadMembers<'a>,
+    contents: Contents,
+    entries: Vec<SourceEntry>,
+    /// Names of descriptions made for arrays that have none.
+    described: Vec<String>,
+    /// A description of the pack in the source.
+    pack_document: Option<SourceEntry>,
+    /// The same description with the missing parts added.
+    completed: Option<String>,
+    /// A manifest in the source.
+    manifest: Option<SourceEntry>,
+    findings: Vec<Finding>,
+}
+
+impl<'a> CreatePlan<'a> {
+    /// Decides what is packed, and returns the errors of the source.
+    pub(super) fn new(survey: Survey, members: PayloadMembers<'a>, archive: &Path) -> Result<Self> {
+        let PayloadMembers { source, placement, options, container, .. } = members;
+        let Survey { mut entries, mut contents, mut findings } = survey;
+        entries.retain(|entry| {
+            let is_signature = pack::is_signature(entry.path.as_str());
+            if is_signature {
+                let message = "the signature is not packed: the archive gets a new manifest";
+                findings.push(
+                    Finding::new(Code::OddContainer, message)
+                        .in_member(entry.path.as_str())
+                        .hint("sign the new manifest: `create` with the option `sign_with`"),
+                );
+            }
+            !is_signature
+        });
+        let mut take = |name: &str| {
+            let index = entries.binary_search_by(|entry| entry.path.as_str().cmp(name)).ok()?;
+            Some(entries.remove(index))
+        };
+        if take(BAG_DECLARATION).is_some() {
+            return Err(Error::Unsupported(format!(
+                "`{}` is a bag already; check it with `ra-pack verify`, or pack its `data` \
+                 directory",
+                escape_path(source)
+            )));
+        }
+        let manifest = take(&pack::manifest_name(Algorithm::Sha256));
+        for algorithm in Algorithm::ALL {
+            // The manifest does not list generated files, and its digests have not been checked.
+            if let Some(entry) = take(&pack::manifest_name(algorithm)) {
+                let message = "the manifest is not packed: the archive gets its own";
+                findings.push(
+                    Finding::new(Code::OddContainer, message)
+                        .in_member(entry.path.as_str())
+                        .hint(format!("check the files with `{}sum -c` first", algorithm.name())),
+                );
+            }
+        }
+        if let Some(entry) = take(BLOCK_LIST) {
+            findings.push(own_block_list(members, &entry)?);
+        }
+        let pack_document = take(PACK_DOCUMENT);
+        let mut described = Vec::new();
+        if options.describe {
+            for (path, text) in pack::describe_missing(&contents, false) {
+                let facts = DescriptionFacts::parse(path.as_str(), text.as_slice());
+                contents.descriptions.insert(path.clone(), Arc::new(facts));
+                described.push(path.as_str().to_owned());
+                entries.push(SourceEntry::new(path, EntrySource::InMemory(text.into())));
+            }
+            entries.sort_by(|one, other| one.path.as_str().cmp(other.path.as_str()));
+        }
+        contents.forget_repetition();
+        contents.forget_statement();
+        findings.extend(contents.forget_own_document());
+        if contents.pack_document.is_none() {
+            let attributes = options.attributes.iter().cloned();
+            attributes.for_each(|attribute| attribute.put_into(&mut contents.attributes));
+        }
+        // A generated description replaces the one in the source.
+        let pack_document = pack_document.filter(|_| contents.pack_document.is_some());
+        let mut of_names = unportable_names(&entries, placement, container, options.portable);
+        if options.layout == Layout::BagIt {
+            of_names.extend(unfit_names(entries.iter().map(|entry| &entry.path)));
+        }
+        findings.extend(contents.findings());
+        findings.extend(check_values_of(&contents, |name| members.open(&entries, name))?);
+        findings.extend(of_names);
+        let completed = contents.complete_document(&options.attributes).transpose();
+        let completed = completed.unwrap_or_else(|finding| {
+            findings.push(finding);
+            None
+        });
+        findings.extend(earlier_archives(&entries));
+        findings.extend(plain_arrays((source, archive), &entries, &contents));
+        if options.strict {
+            findings.extend(contents.extension_words());
+            for finding in &mut findings {
+                finding.severity = Severity::Error;
+            }
+        }
+        finding::cut(&mut findings);
+        if count_errors(&findings) > 0 {
+            return Err(Error::Refused { path: source.to_owned(), findings });
+        }
+        Ok(Self {
+            members,
+            contents,
+            entries,
+            described,
+            pack_document,
+            completed,
+            manifest,
+            findings,
+        })
+    }
+
+    /// Writes the remaining entries, and then the members that belong to the pack itself.
+    pub(super) fn write(
+        self,
+        mut writer: ArchiveWriter<'_>,
+        external: Option<&File>,
+        algorithms: &[Algorithm],
+        mut info: BagInfo,
+        jobs: usize,
+        report: &mut CreateReport,
+    ) -> Result<()> {
+        let Self { members, contents, mut entries, .. } = self;
+        members.write_rest(&mut entries, &mut writer)?;
+        members.write_reserved(&mut entries, &writer, algorithms, jobs)?;
+        let payload = Payload { entries: &entries, members };
+        if let Some(manifest) = &self.manifest {
+            payload.check_manifest(manifest)?;
+        }
+        let mut document = self.pack_document.map(|entry| members.read(&entry)).transpose()?;
+        if let (Some(document), Some(completed)) = (&mut document, self.completed) {
+            *document = completed.into();
+        }
+        if let Some(directory) = members.payload_directory()
+            && entries.iter().all(|entry| members.of(entry).is_none())
+        {
+            let placed = writer.write(&directory, NewContent::Bytes(b""))?;
+            writer.list(&directory, &placed);
+        }
+        (report.arrays, report.described) = (contents.arrays.len() as u64, self.described);
+        report.metadata = contents.metadata_counts();
+        report.findings = self.findings;
+        for (_, size, _) in payload.files() {
+            report.bytes = report.bytes.saturating_add(size);
+            report.members += 1;
+        }
+        info.set_payload(PayloadOxum { bytes: report.bytes, files: report.members });
+
+        let mut generated = Generated { writer, members, report };
+        let is_bag = members.options.layout == Layout::BagIt;
+        let mut tags = Vec::new();
+        if is_bag {
+            tags.push(generated.add_text(BAG_DECLARATION, DECLARATION.as_bytes())?);
+            tags.push(generated.add_text(BAG_INFO, info.to_text().as_bytes())?);
+        }
+        let document = match document {
+            Some(text) => generated.add_text(PACK_DOCUMENT, &text)?,
+            None => {
+                let document = PackDocument::new(&contents, None);
+                generated.add(PACK_DOCUMENT, &|sink| {
+                    document.each_block(|block| sink(block.as_bytes()))
+                })?
+            }
+        };
+        drop(contents);
+        let list = members
+            .options
+            .block_digests
+            .map(|size| generated.add(BLOCK_LIST, &|sink| payload.each_block_of_list(size, sink)));
+        let mut own: Vec<_> = list.transpose()?.into_iter().chain([document]).collect();
+        // A bag lists files outside the payload in its tag manifest.
+        if is_bag {
+            tags.append(&mut own);
+        }
+        let own = &*own;
+        for algorithm in algorithms.iter().copied() {
+            let name = pack::manifest_name(algorithm);
+            tags.push(generated.add(&name, &|sink| payload.each_block(algorithm, own, sink))?);
+        }
+        if let Some(external) = external {
+            let mut at = 0;
+            payload.each_block(Algorithm::Sha256, own, &mut |block| {
+                external.write_all_at(block, at)?;
+                at += block.len() as u64;
+                Ok(())
+            })?;
+        }
+        for algorithm in algorithms.iter().copied().filter(|_| is_bag) {
+            let tags = tags.iter().map(|(path, digests)| {
+                let name = members.placement.relative(path.as_str()).unwrap_or(path.as_str());
+                Ok((MemberPath::new(name)?, digests.made_by(algorithm)))
+            });
+            let manifest = Manifest::new(algorithm, tags.collect::<Result<Vec<_>>>()?);
+            let name = format!("tag{}", pack::manifest_name(algorithm));
+            generated.add_text(&name, &manifest.to_text(NameEncoding::Percent))?;
+        }
+        let sample = payload.sample(generated.writer.is_stream());
+        generated.writer.finish(&|| payload.records(), &sample)
+    }
+}
+
+/// The members of the payload in the order of their names.
+#[derive(Clone, Copy)]
+struct Payload<'p> {
+    entries: &'p [SourceEntry],
+    members: PayloadMembers<'p>,
+}
+
+impl<'p> Payload<'p> {
+    /// Returns the files that were written.
+    fn written(self) -> impl Iterator<Item = (&'p SourceEntry, &'p Placed)> {
+        self.entries.iter().filter_map(|entry| {
+            let is_file = !matches!(entry.source, EntrySource::Directory | EntrySource::Implied);
+            Some((entry, entry.placed.as_ref().filter(|_| is_file)?))
+        })
+    }
+
+    /// Returns the files by their names in the archive, with lengths and digests.
+    fn files(self) -> impl Iterator<Item = (Cow<'p, str>, u64, &'p Digests)> {
+        self.written().map(move |(entry, placed)| {
+            let name = self.members.placement.placed(entry.path.as_str());
+            (name, entry.size(), &placed.digests)
+        })
+    }
+
+    /// Returns files whose contents are read back: few enough to take almost no time, from all parts of the archive. In
+    /// a stream they are at its beginning, because everything before a file must be read.
+    fn sample(self, is_stream: bool) -> Vec<Sampled<'p>> {
+        /// Maximum number of files.
+        const MOST: usize = 32;
+        /// Bytes to read from a small archive.
+        const BYTES: u64 = 256 * 1024;
+        /// Part of a large archive to read: it takes a thousandth of the time of hashing it, or a hundredth if
+        /// sixteen jobs hashed it.
+        const PART: u64 = 1024;
+        let sizes = || self.files().map(|(_, size, _)| size);
+        let mut left = sizes().fold(0, u64::saturating_add).div_euclid(PART).max(BYTES);
+        let ends = sizes().scan(0_u64, |end, size| {
+            *end = end.saturating_add(size);
+            Some(*end)
+        });
+        let count =
+            if is_stream { ends.take_while(|end| *end <= left).count() } else { ends.count() };
+        let some = self.written().take(count).step_by(count.div_ceil(MOST).max(1));
+        let sampled = some.filter_map(|(entry, placed)| {
+            let size = entry.size();
+            // Skips files that are too large for the rest of the budget.
+            left = left.checked_sub(size)?;
+            Some(Sampled {
+                name: self.members.placement.placed(entry.path.as_str()),
+                record: placed.record,
+                size,
+                sha256: placed.digests.made_by(Algorithm::Sha256),
+            })
+        });
+        sampled.collect()
+    }
+
+    /// Returns the directory records of the members.
+    fn records(self) -> Records<'p, 'p> {
+        Box::new(self.entries.iter().filter_map(move |entry| {
+            Some((self.members.of(entry)?, entry.placed.as_ref()?.record))
+        }))
+    }
+
+    /// Passes the manifest with one algorithm to `each` in blocks, because the whole text takes more memory than its
+    /// entries. `own` are the files of the pack itself, sorted by name.
+    fn each_block(
+        self,
+        algorithm: Algorithm,
+        own: &[(MemberPath, Digests)],
+        sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let encoding = self.name_encoding();
+        let own = own.iter().map(|(name, digests)| (Cow::Borrowed(name.as_str()), digests));
+        let mut own = own.peekable();
+        let mut files = self.files().map(|(name, _, digests)| (name, digests)).peekable();
+        let mut block = Vec::new();
+        loop {
+            let is_next = |(own, _): &(Cow<'_, str>, &Digests)| {
+                files.peek().is_none_or(|(name, _)| *name > *own)
+            };
+            let file = own.next_if(is_next).or_else(|| files.next());
+            let Some((name, digests)) = file else { return sink(&block) };
+            push_line(&mut block, encoding, self.listed(&name), &digests.made_by(algorithm));
+            pass_full(&mut block, sink)?;
+        }
+    }
+
+    /// Passes the list of block digests to `sink` in blocks, as [`Self::each_block`] does.
+    fn each_block_of_list(
+        self,
+        block_size: u64,
+        sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let (encoding, mut block) = (self.name_encoding(), Vec::new());
+        push_block_head(&mut block, block_size);
+        for (name, _, digests) in self.files() {
+            for (index, digest) in digests.blocks().iter().enumerate() {
+                push_block_line(&mut block, encoding, self.listed(&name), index, digest);
+                pass_full(&mut block, sink)?;
+            }
+        }
+        sink(&block)
+    }
+
+    fn name_encoding(self) -> NameEncoding {
+        match self.members.options.layout {
+            Layout::Plain => NameEncoding::Gnu,
+            Layout::BagIt => NameEncoding::Percent,
+        }
+    }
+
+    /// Returns the name that lists use. In a bag, it is relative to the top directory.
+    fn listed(self, name: &str) -> &str {
+        self.members.placement.relative(name).unwrap_or(name)
+    }
+
+    /// Checks the packed files against the manifest of the source.
+    fn check_manifest(self, manifest: &SourceEntry) -> Result<()> {
+        let (name, text) = (manifest.path.as_str(), self.members.read(manifest)?);
+        let (manifest, faults) = Manifest::parse(Algorithm::Sha256, NameEncoding::Gnu, &text);
+        let mut findings: Vec<Finding> =
+            faults.iter().map(|fault| manifests::fault_finding(name, fault)).collect();
+        let payload: BTreeMap<String, Digest> = self
+            .files()
+            .filter_map(|(name, _, digests)| {
+                let name = self.members.placement.payload(&name)?.to_owned();
+                Some((name, digests.made_by(Algorithm::Sha256)))
+            })
+            .collect();
+        let source = self.members.source;
+        for entry in manifest.entries() {
+            let path = entry.path.as_str();
+            let would_be_packed = || {
+                !fs::exists(&source.join(path))
+                    || self.entries.binary_search_by(|entry| entry.path.as_str().cmp(path)).is_ok()
+            };
+            match payload.get(path) {
+                Some(digest) if *digest == entry.digest => {}
+                Some(digest) => {
+                    findings.push(manifests::mismatch(path, name, &entry.digest, digest));
+                }
+                // The description of the pack is generated, and other files were left out on purpose.
+                None if path == PACK_DOCUMENT || !would_be_packed() => {}
+                None => findings.push(manifests::missing(path, name, entry.line)),
+            }
+        }
+        if count_errors(&findings) > 0 {
+            finding::cut(&mut findings);
+            return Err(Error::Refused { path: source.to_owned(), findings });
+        }
+        Ok(())
+    }
+}
+
+/// Passes on a text that has become long.
+fn pass_full(block: &mut Vec<u8>, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    const BLOCK: usize = 64 * 1024;
+    if block.len() > BLOCK {
+        sink(block)?;
+        block.clear();
+    }
+    Ok(())
+}
+
+/// Returns the warning that a list of block digests in the source is not packed.
+fn own_block_list(members: PayloadMembers<'_>, entry: &SourceEntry) -> Result<Finding> {
+    let is_list = matches!(entry.source, EntrySource::File(_))
+        && BlockList::parse(NameEncoding::Gnu, &members.read(entry)?).is_some();
+    if !is_list {
+        return Err(Error::Unsupported(format!(
+            "`{BLOCK_LIST}` is the name of the list of block digests, but the file is no such list; \
+             give it another name"
+        )));
+    }
+    let message = "the list of block digests is not packed";
+    let hint = match members.options.block_digests {
+        Some(_) => "the archive gets a new list",
+        None => "the option `block_digests` writes a new list",
+    };
+    Ok(Finding::new(Code::OddContainer, message).in_member(BLOCK_LIST).hint(hint))
+}
+
+/// Writes the members of the pack itself: its description, its manifests, and the tag files of a bag.
+struct Generated<'a, 'p> {
+    writer: ArchiveWriter<'a>,
+    members: PayloadMembers<'p>,
+    report: &'p mut CreateReport,
+}
+
+impl Generated<'_, '_> {
+    fn add_text(&mut self, name: &str, text: &[u8]) -> Result<(MemberPath, Digests)> {
+        self.add(name, &|sink| sink(text))
+    }
+
+    /// Adds a member from pieces that are generated twice: first to count them, then to write them.
+    fn add(&mut self, name: &str, pieces: &ContentPieces<'_>) -> Result<(MemberPath, Digests)> {
+        let path = MemberPath::new(self.members.placement.place_tag(name))?;
+        let count = Cell::new(0_u64);
+        let counted: &ContentPieces<'_> = &|sink| {
+            count.set(0);
+            pieces(&mut |block| {
+                count.set(count.get() + block.len() as u64);
+                sink(block)
+            })
+        };
+        counted(&mut |_| Ok(()))?;
+        let size = count.get();
+        let member = NewMember {
+            path: path.as_str().into(),
+            kind: MemberKind::File,
+            size,
+            modified: self.members.time(),
+            align_at: None,
+        };
+        let placed = self.writer.write(&member, NewContent::Pieces(counted))?;
+        assert_eq!(count.get(), size, "the header has the length that was counted");
+        self.writer.list(&member, &placed);
+        self.report.bytes = self.report.bytes.saturating_add(size);
+        self.report.members += 1;
+        Ok((path, placed.digests))
+    }
+}
+
+/// Returns archives that have a manifest next to them, most likely from earlier runs.
+fn earlier_archives(entries: &[SourceEntry]) -> impl Iterator<Item = Finding> {
+    let is_there =
+        |name: &str| entries.binary_search_by(|entry| entry.path.as_str().cmp(name)).is_ok();
+    let names = entries.iter().map(|entry| entry.path.as_str());
+    let archives = names.filter(move |name| {
+        Container::from_extension(name.as_ref()).is_some()
+            && is_there(&format!("{name}{EXTERNAL_MANIFEST_SUFFIX}"))
+    });
+    archives.map(|name| {
+        Finding::new(Code::OddContainer, "an archive of an earlier run is packed as a member")
+            .in_member(name)
+            .hint(format!("leave it out with the option `exclude: '{name}*'`"))
+    })
+}
+
+/// Warns that arrays are packed as plain files, or that a pack contains no array.
+fn plain_arrays(
+    (source, archive): (&Path, &Path),
+    entries: &[SourceEntry],
+    contents: &Contents,
+) -> Option<Finding> {
+    let has_arrays =
+        !contents.arrays.is_empty() || contents.unattached().any(|(_, facts)| facts.describes());
+    let names = || entries.iter().map(|entry| entry.path.as_str());
+    // A table next to arrays is often part of their documentation.
+    let tables: &[&str] = if has_arrays { &[] } else { TABLES };
+    let Some(counted) = plain_arrays::counted(names(), &[CONVERTIBLE, FOREIGN, tables]) else {
+        return (!has_arrays).then(|| Finding::new(Code::NoArrays, "the pack contains no array"));
+    };
+    let is_one = counted.starts_with("1 ") && !counted.contains(" and ");
+    let verb = if is_one { "is packed as a plain file" } else { "are packed as plain files" };
+    let is_convertible = plain_arrays::counted(names(), &[CONVERTIBLE]).is_some();
+    let is_foreign = plain_arrays::counted(names(), &[FOREIGN, tables]).is_some();
+    let mut hints = Vec::new();
+    if is_convertible {
+        let (source, archive) = (escape_path(source), escape_path(archive));
+        hints.push(format!("`ra-pack convert {source} {archive} --force` converts them to arrays"));
+    }
+    if is_foreign {
+        hints.push(format!("{PAGE} has a program for each format that ra-pack cannot read"));
+    }
+    let found = if has_arrays { "arrays that are not described" } else { "no array" };
+    let finding = Finding::new(Code::NoArrays, format!("{counted} {verb}"));
+    Some(finding.expected("`X.ra` with its description `X.yaml`", found).hint(hints.join("; ")))
+}
+
+/// Checks the names that the payload has in the archive; problems are errors if `portable` is set.
+fn unportable_names(
+    entries: &[SourceEntry],
+    placement: &Placement,
+    container: Container,
+    portable: bool,
+) -> Vec<Finding> {
+    let names = || entries.iter().map(|entry| placement.placed(entry.path.as_str()));
+    if are_surely_portable(names()) {
+        return Vec::new();
+    }
+    let names: Vec<_> = names().collect();
+    let mut findings = Vec::new();
+    check_portable(names.iter().map(|name| &**name), container, &mut findings);
+    finding::rename(&mut findings, |name| placement.shown(name));
+    if portable {
+        for finding in &mut findings {
+            finding.severity = Severity::Error;
+        }
+    }
+    findings
+}
+
+/// Checks for names that other readers of bags confuse with each other.
+fn unfit_names<'a>(paths: impl Iterator<Item = &'a MemberPath>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut normalized: HashMap<String, &MemberPath> = HashMap::new();
+    for path in paths {
+        let name = path.as_str();
+        if name.contains(['%', '\n', '\r']) {
+            findings.push(
+                Finding::new(
+                    Code::UnfitForBag,
+                    "the name has a line end or a `%`, which bags encode and most readers \
+                     of bags do not decode",
+                )
+                .in_member(name)
+                .hint("rename the file, leave it out with the option `exclude`, or use the option `layout: plain`"),
+            );
+        }
+        // Names in ASCII are their own normalization, so two of them never collide.
+        if let Some(other) = normalized.insert(name.nfc().collect(), path) {
+            findings.push(
+                Finding::new(
+                    Code::UnfitForBag,
+                    format!("the name equals `{other}` after normalization"),
+                )
+                .in_member(name)
+                .hint("rename one of them; on some systems both names mean the same file"),
+            );
+        }
+    }
+    findings
+}

@@ -1,0 +1,728 @@
+//! Creation of packs from memory: arrays and files are staged in a directory, which is then packed.
+
+mod array;
+mod update;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ndarray::{ArrayBase, ArrayViewD, Data, Dimension};
+
+pub use self::array::{ArrayStream, NewArray};
+use self::update::OldPack;
+use crate::archive::{Container, MemberKind};
+use crate::error::{Error, Result};
+use crate::finding::{Code, Finding, count_errors};
+use crate::fs::{self, File, PendingDirectory};
+use crate::inspect::select::Patterns;
+use crate::ndl::{Attribute, Document, Group, Value, candidates, split_path};
+use crate::pack::{
+    self, ARCHIVE_DIGEST_SUFFIX, ARRAY_EXTENSION, BAG_DECLARATION, BLOCK_LIST,
+    DESCRIPTION_EXTENSIONS, EXTERNAL_MANIFEST_SUFFIX, PACK_DOCUMENT, is_array,
+};
+use crate::path::{MemberPath, escape};
+use crate::pipeline;
+use crate::progress::Progress;
+use crate::ra::{Element, Header, read_full};
+use crate::write::create::{self, CreateOptions, CreateReport, create_staged};
+use crate::write::survey::{self, EntrySource, SourceEntry};
+
+/// Number of bytes written at once.
+const BLOCK: usize = 256 * 1024;
+/// Maximum size in bytes of arrays that are kept in memory: making a file takes longer than writing this many bytes.
+const SHORT: u64 = 32 * 1024;
+/// Bytes of short arrays and their descriptions that one writer keeps in memory.
+const IN_MEMORY: usize = 64 * 1024 * 1024;
+
+/// Options for [`PackWriter`]: those of [`create`](crate::create()).
+pub type WriteOptions = CreateOptions;
+
+/// A writer of packs. Arrays, files and attributes are added in any order, from memory or from readers.
+///
+/// The archive is identical to the one that [`create`](crate::create()) makes from a directory with the same content,
+/// and the same checks apply. Until [`finish`](Self::finish), up to 64 MiB of small arrays are kept in memory, and all
+/// other content is staged in a hidden directory next to the archive. This needs twice the space on that disk. The
+/// directory is deleted if the writer is dropped, if it fails, or if the process is
+/// [terminated](crate::files::remove_unfinished_and_exit).
+///
+/// If a member is refused, the writer is unchanged and can still be used. If the content of a member fails, or the writer
+/// of an array is dropped, the member is incomplete: [`finish`](Self::finish) returns an error until the member is added
+/// again or [removed](Self::remove). Also after another error of `finish`, you can add and remove members, and call it
+/// again.
+///
+/// ```
+/// use ndarray::array;
+/// use ra_pack::{Pack, PackWriter, WriteOptions};
+///
+/// # let scratch = tempfile::tempdir()?;
+/// # let path = scratch.path().join("mooring.zip");
+/// let temperature = array![[9.5_f32, 9.1], [9.4, 9.0], [9.6, 9.2]];
+///
+/// let mut pack = PackWriter::create(&path, WriteOptions::default())?;
+/// pack.attribute("title", "Mooring 7, June 2024")?;
+/// pack.array("depth", &array![5.0, 20.0]).units("m").write()?;
+/// pack.array("temperature", &temperature).dims(["time", "depth"]).units("degree_Celsius").write()?;
+/// pack.file("notes.txt", "calibrated in May".as_bytes())?;
+/// let report = pack.finish()?;
+///
+/// assert_eq!(report.arrays, 2);
+/// assert_eq!(Pack::open(&path)?.array("temperature.ra")?.read::<f32>()?, temperature.into_dyn());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct PackWriter<'w> {
+    archive: PathBuf,
+    options: CreateOptions,
+    /// Files that [`add`](Self::add) leaves out.
+    exclude: Patterns,
+    /// The directory with the files of the pack.
+    staged: PendingDirectory,
+    /// The files that were added.
+    members: BTreeMap<MemberPath, StagedMember>,
+    /// Directories that are added even if they are empty.
+    directories: BTreeSet<MemberPath>,
+    /// The bytes of files in memory.
+    memory: usize,
+    /// Attributes of the pack.
+    attributes: Vec<Attribute>,
+    /// Attributes of groups, by the path of the group.
+    group_attributes: BTreeMap<String, Vec<Attribute>>,
+    /// Named dimensions, by the group of the array and the name in it.
+    dims: BTreeMap<(String, String), NamedDimension>,
+    /// Members that failed or are not complete.
+    incomplete: BTreeSet<MemberPath>,
+    /// The archive that is updated.
+    old: Option<OldPack>,
+    /// Whether files of that archive may be replaced.
+    replaces: bool,
+    warnings: Vec<Finding>,
+    /// The directory of the archive and the writer to copy it to, if there is one.
+    sink: Option<(PendingDirectory, Box<dyn Write + Send + 'w>)>,
+    is_finished: bool,
+}
+
+/// A file that was added.
+#[derive(Debug, Default)]
+struct StagedMember {
+    /// The bytes of a file in memory; the others are in the directory of staged files.
+    content: Option<Arc<[u8]>>,
+    /// The length of a 1-D array, which others may use as a coordinate.
+    length: Option<u64>,
+}
+
+/// A dimension that arrays of one group call by the same name.
+#[derive(Debug)]
+struct NamedDimension {
+    length: u64,
+    arrays: BTreeSet<MemberPath>,
+}
+
+impl fmt::Debug for PackWriter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PackWriter").field("archive", &self.archive).finish_non_exhaustive()
+    }
+}
+
+impl PackWriter<'static> {
+    /// Begins an archive at the path `archive`. Its extension determines the container, unless the options do.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AlreadyExists`] if the archive exists and `force` is false; [`Error::Unsupported`] for options that
+    /// contradict each other; [`Error::Io`] if the directory cannot be written.
+    pub fn create(archive: impl AsRef<Path>, options: WriteOptions) -> Result<Self> {
+        let archive = archive.as_ref();
+        create::check(archive, &options)?;
+        let staged = PendingDirectory::beside(archive)?;
+        Ok(Self::begin(archive.to_owned(), options, staged))
+    }
+
+    /// Begins a new version of the archive at the path `archive`. You can add members, replace them if the option
+    /// `force` is true, and remove them with [`remove`](Self::remove).
+    ///
+    /// Other members are copied in their compressed form, without decoding or hashing: their digests are copied from
+    /// the manifests. Call [`verify`](crate::verify()) first to check them. The members of a compressed tar are
+    /// decoded, checked and compressed again. The new archive keeps the container, the layout, the algorithms and the
+    /// files next to the old one; the options cannot change these. All members get the times of the options. The old
+    /// archive exists until the new one replaces it.
+    ///
+    /// ```
+    /// # use ndarray::array;
+    /// # use ra_pack::{PackWriter, WriteOptions};
+    /// # let scratch = tempfile::tempdir()?;
+    /// # let path = scratch.path().join("mooring.zip");
+    /// # PackWriter::create(&path, WriteOptions::default())?.finish()?;
+    /// let mut pack = PackWriter::update(&path, WriteOptions::default())?;
+    /// pack.array("salinity", &array![35.1, 35.2]).dims(["time"]).write()?;
+    /// pack.finish()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if the archive is not valid; [`Error::Unsupported`] for a directory, an archive without a
+    /// SHA-256 manifest, or one with files that a new archive would not have; [`Error::NotAPack`] for another kind of
+    /// file; [`Error::Io`] if it cannot be read. [`PackWriter::finish`] returns [`Error::Damaged`] if the manifest does
+    /// not list a member that stays, and [`Error::Changed`] if the archive was changed after this call.
+    pub fn update(archive: impl AsRef<Path>, options: WriteOptions) -> Result<Self> {
+        let (archive, mut options) = (archive.as_ref(), options);
+        let replaces = std::mem::replace(&mut options.force, true);
+        let old = OldPack::open(archive, &mut options)?;
+        create::check(archive, &options)?;
+        let staged = PendingDirectory::beside(archive)?;
+        let attributes = old.attributes();
+        let this = Self::begin(archive.to_owned(), options, staged);
+        Ok(Self { old: Some(old), attributes, replaces, ..this })
+    }
+}
+
+impl<'w> PackWriter<'w> {
+    /// Begins an archive that is written to `sink`, such as a `&mut Vec<u8>`. It is a zip unless the options set
+    /// another container.
+    ///
+    /// The archive is created in the system's temporary directory and copied when it is complete. Reports, messages and
+    /// the top directory of a bag use the name `pack`. There is no manifest next to the archive.
+    ///
+    /// # Errors
+    ///
+    /// As [`PackWriter::create`].
+    pub fn new(sink: impl Write + Send + 'w, options: WriteOptions) -> Result<Self> {
+        let options = CreateOptions { no_external_manifest: true, ..options };
+        let container = options.container.unwrap_or(Container::Zip);
+        let directory = PendingDirectory::beside(&std::env::temp_dir().join("pack"))?;
+        // A subdirectory, because a pending directory cannot be locked.
+        let home = directory.path().join("archive");
+        fs::create_root(&home)?;
+        let archive = home.join(format!("pack{}", container.extension()));
+        create::check(&archive, &options)?;
+        let mut this = Self::begin(archive.clone(), options, PendingDirectory::beside(&archive)?);
+        this.sink = Some((directory, Box::new(sink)));
+        // An archive of an earlier try is there if the sink failed.
+        this.options.force = true;
+        Ok(this)
+    }
+
+    fn begin(archive: PathBuf, options: CreateOptions, staged: PendingDirectory) -> Self {
+        let (members, directories, memory, attributes, group_attributes) = <_>::default();
+        let (dims, incomplete, warnings) = <_>::default();
+        let (replaces, old, sink) = (options.force, None, None);
+        let mut options = options;
+        let exclude = std::mem::take(&mut options.exclude);
+        // Staged files have no meaningful times.
+        options.preserve_mtime = false;
+        // Asking the system takes longer than writing a small array.
+        options.jobs = Some(pipeline::jobs(options.jobs));
+        Self {
+            archive,
+            options,
+            exclude,
+            staged,
+            members,
+            directories,
+            memory,
+            attributes,
+            group_attributes,
+            dims,
+            incomplete,
+            old,
+            replaces,
+            warnings,
+            sink,
+            is_finished: false,
+        }
+    }
+
+    /// Sets an attribute of the pack, such as its title, to a number, a text, or a list of numbers or texts.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for any other value.
+    pub fn attribute(&mut self, name: impl Into<String>, value: impl Into<Value>) -> Result<()> {
+        set_attribute(&mut self.attributes, &name.into(), value.into())
+    }
+
+    /// Sets an attribute of a group, which is a directory such as `run1`, to a number, a text, or a list of numbers or
+    /// texts.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for any other value, and [`Error::InvalidPath`] if the name of the group is not valid.
+    pub fn group_attribute(
+        &mut self,
+        group: impl AsRef<str>,
+        name: impl Into<String>,
+        value: impl Into<Value>,
+    ) -> Result<()> {
+        let attribute = new_attribute(&name.into(), value.into())?;
+        self.typed_attribute(group, attribute)
+    }
+
+    /// Sets an attribute of a group, or of the pack if `group` is empty, with its datatype, such as a `float32`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidPath`] if the name of the group is not valid.
+    pub fn typed_attribute(&mut self, group: impl AsRef<str>, attribute: Attribute) -> Result<()> {
+        let group = group.as_ref().trim_matches('/');
+        let attributes = if group.is_empty() {
+            &mut self.attributes
+        } else {
+            let path = format!("/{}", MemberPath::new(group)?.as_str());
+            self.group_attributes.entry(path).or_default()
+        };
+        attribute.put_into(attributes);
+        Ok(())
+    }
+
+    /// Returns a builder for an array with its description, in the file `name`. The extension `.ra` is added if it is
+    /// missing.
+    ///
+    /// The array may have any layout in memory. The same index selects the same element in the pack. Nothing is written
+    /// before [`NewArray::write`].
+    pub fn array<'p, 'a, T: Element, S: Data<Elem = T>, D: Dimension>(
+        &'p mut self,
+        name: impl Into<String>,
+        array: &'a ArrayBase<S, D>,
+    ) -> NewArray<'p, 'w, ArrayViewD<'a, T>> {
+        NewArray::new(self, name.into(), array.view().into_dyn())
+    }
+
+    /// Returns a builder for an array that is written in pieces, in the order of the file: the first dimension of the
+    /// header varies fastest. Nothing is written before [`NewArray::begin`].
+    ///
+    /// ```
+    /// use ra_pack::ra::{ElementType, Header};
+    /// use ra_pack::{PackWriter, WriteOptions};
+    ///
+    /// let mut archive = Vec::new();
+    /// let mut pack = PackWriter::new(&mut archive, WriteOptions::default())?;
+    /// let header = Header::new(ElementType::UINT16, vec![512, 1000])?;
+    /// let mut frames = pack.array_stream("frames", header).dims(["pixel", "time"]).begin()?;
+    /// for frame in 0..1000_u16 {
+    ///     frames.write_elements(&[frame; 512])?;
+    /// }
+    /// frames.finish()?;
+    /// pack.finish()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn array_stream(
+        &mut self,
+        name: impl Into<String>,
+        header: Header,
+    ) -> NewArray<'_, 'w, Header> {
+        NewArray::new(self, name.into(), header)
+    }
+
+    /// Adds a file with the bytes of `content`. It can be of any kind, including an array or a description.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidPath`] if the name is not valid; [`Error::Refused`] if it is in use, or in an update
+    /// [`Error::AlreadyExists`] without the option `force`; [`Error::Io`] if the content cannot be read or written.
+    pub fn file(&mut self, name: impl AsRef<str>, content: impl Read) -> Result<()> {
+        let path = MemberPath::new(name.as_ref())?;
+        let content = Watched { reader: content, progress: self.options.progress.clone() };
+        self.stage(&path, |file| write_all(content, file))
+    }
+
+    /// Adds the file or directory `name` of `directory` under the same name. A directory is added with its content, and
+    /// `.` adds the content of `directory`. Links and special files are treated as in [`create`](crate::create()), and
+    /// the archive itself is left out.
+    ///
+    /// # Errors
+    ///
+    /// As [`PackWriter::file`]; [`Error::Refused`] also for links and special files; [`Error::Changed`] if a file
+    /// changes while it is read.
+    pub fn add(&mut self, directory: impl AsRef<Path>, name: impl AsRef<str>) -> Result<()> {
+        let (directory, name) = (directory.as_ref(), name.as_ref());
+        let name = name.strip_suffix('/').unwrap_or(name);
+        let root = directory.join(name);
+        if !fs::is_directory(&root)? {
+            return self.copy(&root, &MemberPath::new(name)?);
+        }
+        let archive = fs::name_below(&root, &self.archive);
+        let own = archive.into_iter().flat_map(|name| {
+            ["", EXTERNAL_MANIFEST_SUFFIX, ARCHIVE_DIGEST_SUFFIX].map(|end| format!("{name}{end}"))
+        });
+        let own: Vec<_> = own.collect();
+        let staged = fs::name_below(&root, self.staged.path()).map(PathBuf::from);
+        let follow = self.options.dereference;
+        let (entries, findings) =
+            survey::names(&root, &self.exclude, &own, follow, &self.options.progress)?;
+        if count_errors(&findings) > 0 {
+            return Err(Error::Refused { path: root, findings });
+        }
+        self.warnings.extend(findings);
+        let is_own = |path: &MemberPath| {
+            staged.as_ref().is_some_and(|staged| Path::new(path.as_str()).starts_with(staged))
+        };
+        for entry in entries.into_iter().filter(|entry| !is_own(&entry.path)) {
+            let below = entry.path.as_str();
+            let path = if name == "." { below.to_owned() } else { format!("{name}/{below}") };
+            let path = MemberPath::new(path)?;
+            match entry.source {
+                EntrySource::Directory => {
+                    self.check_name(&path, MemberKind::Directory)?;
+                    self.directories.insert(path);
+                }
+                _ => self.copy(&root.join(below), &path)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Stages a copy of a file.
+    fn copy(&mut self, from: &Path, path: &MemberPath) -> Result<()> {
+        let source = File::open(from)?.watched(&self.options.progress);
+        self.stage(path, |file| {
+            let stamp = source.stamp()?;
+            source.copy_to(0, stamp.len(), file, 0)?;
+            source.check_unchanged(&stamp)
+        })
+    }
+
+    /// Removes a member that was added, is incomplete, or is in the archive that is updated: a file, an array with its
+    /// description, or a directory with its content. If it is incomplete, only the new content is removed.
+    /// Dimensions in the description of an archive that is updated remain.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchMember`] if there is no such member.
+    pub fn remove(&mut self, name: impl AsRef<str>) -> Result<()> {
+        let name = name.as_ref().trim_end_matches('/');
+        for name in [name, &format!("{name}.{ARRAY_EXTENSION}")] {
+            let removed = self.incomplete.remove(name)
+                || self.withdraw(name) | self.old.as_mut().is_some_and(|old| old.remove(name));
+            if removed {
+                return Ok(());
+            }
+        }
+        let (archive, member) = (self.archive.clone(), name.to_owned());
+        Err(Error::NoSuchMember { archive, member, suggestion: None })
+    }
+
+    /// Removes an added file, an array with its description, or a directory with its content. Returns whether it
+    /// existed.
+    fn withdraw(&mut self, name: &str) -> bool {
+        let mut gone: Vec<_> = below(&self.members, name).cloned().collect();
+        gone.extend(self.members.get_key_value(name).map(|(path, _)| path.clone()));
+        if let Some(array) = gone.last().filter(|path| path.as_str() == name && is_array(name)) {
+            let stem = array.without_extension();
+            let names = DESCRIPTION_EXTENSIONS.map(|extension| format!("{stem}.{extension}"));
+            let descriptions = names.iter().filter_map(|name| self.members.get_key_value(&**name));
+            let descriptions: Vec<_> = descriptions.map(|(path, _)| path.clone()).collect();
+            gone.extend(descriptions);
+        }
+        for path in &gone {
+            match self.members.remove(path).and_then(|member| member.content) {
+                Some(content) => self.memory -= content.len(),
+                None => self.staged.discard(path),
+            }
+            self.dims.retain(|_, dimension| {
+                dimension.arrays.remove(path);
+                !dimension.arrays.is_empty()
+            });
+        }
+        let directories = self.directories.len();
+        self.directories.retain(|path| {
+            path.as_str() != name && !path.as_str().starts_with(&format!("{name}/"))
+        });
+        !gone.is_empty() || self.directories.len() < directories
+    }
+
+    /// Checks the content, writes the archive and its manifests, and renames them. After an error, the writer still has
+    /// all members, so that you can correct the cause and call this again. A sink that failed may have received a part
+    /// of the archive.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](crate::create()); [`Error::Incomplete`] if a member is not complete; [`Error::Unsupported`] if the
+    /// pack is finished.
+    pub fn finish(&mut self) -> Result<CreateReport> {
+        if self.is_finished {
+            return Err(Error::Unsupported("the pack is finished".to_owned()));
+        }
+        if let Some(path) = self.incomplete.first() {
+            return Err(Error::Incomplete { name: path.as_str().to_owned() });
+        }
+        let mut options = self.options.clone();
+        let document = self.document(&mut options);
+        let in_memory = self.in_memory(document)?;
+        let Self { archive, staged, old, sink, .. } = self;
+        let kept = old.as_ref().map(|old| old.members(staged, &options)).transpose();
+        let mut made =
+            kept.and_then(|kept| create_staged(staged, archive, &options, in_memory, kept));
+        if let Ok(report) = &mut made {
+            report.findings.splice(0..0, self.warnings.iter().cloned());
+        } else if let Some(old) = old {
+            old.forget_staged(staged);
+        }
+        if let Some((_, sink)) = sink {
+            let copied = made.and_then(|report| {
+                let reader = File::open(&archive)?;
+                let mut file = Watched { reader, progress: options.progress.clone() };
+                let copied = io::copy(&mut file, sink).and_then(|_| sink.flush());
+                copied.map_err(Error::io("write", &archive))?;
+                Ok(CreateReport { archive: file_name(archive, archive.clone()), ..report })
+            });
+            made = copied.map_err(|error| error.with_path(|path| file_name(archive, path)));
+        }
+        self.is_finished = made.is_ok();
+        made
+    }
+
+    /// Stages a file of the pack under a new name. If its content fails, it is incomplete.
+    fn stage(&mut self, path: &MemberPath, write: impl FnOnce(&File) -> Result<()>) -> Result<()> {
+        self.check_name(path, MemberKind::File)?;
+        let written = self.staged.begin(path).and_then(|file| write(&file));
+        if let Err(error) = written {
+            self.fail(path);
+            return Err(self.in_words(error));
+        }
+        self.put(path.clone(), StagedMember::default());
+        Ok(())
+    }
+
+    /// Records that the content of a file failed.
+    fn fail(&mut self, path: &MemberPath) {
+        self.staged.discard(path);
+        self.incomplete.insert(path.clone());
+    }
+
+    /// Adds a complete file.
+    fn put(&mut self, path: MemberPath, member: StagedMember) {
+        self.incomplete.remove(&path);
+        if let Some(old) = &mut self.old {
+            old.give_way(&path);
+        }
+        self.memory += member.content.as_ref().map_or(0, |content| content.len());
+        self.members.insert(path, member);
+    }
+
+    /// Returns memory for a file of `len` bytes, if it is short and there is room.
+    fn memory_for(&self, len: u64) -> Option<Vec<u8>> {
+        let len = usize::try_from(len).ok().filter(|_| len <= SHORT)?;
+        (self.memory + len <= IN_MEMORY).then(|| Vec::with_capacity(len))
+    }
+
+    /// Returns an error if a file or directory cannot have this name.
+    fn check_name(&self, path: &MemberPath, kind: MemberKind) -> Result<()> {
+        let (name, is_file) = (path.as_str(), kind == MemberKind::File);
+        let is_generated = name == BAG_DECLARATION
+            || name == BLOCK_LIST
+            || pack::is_signature(name)
+            || pack::manifest_algorithm(name).is_some();
+        if is_generated {
+            let name = escape(name);
+            return Err(Error::Unsupported(format!(
+                "`{name}` is reserved for a file that is generated"
+            )));
+        }
+        let finding = if is_file && self.members.contains_key(path) {
+            let finding =
+                Finding::new(Code::DuplicateName, "a member of this name was already added");
+            Some(finding.in_member(name).hint("choose another name"))
+        } else {
+            let is_there = |above: &str| self.members.contains_key(above);
+            let mut below = below(&self.members, name).map(MemberPath::as_str);
+            let mut directories = self.directories.iter().map(MemberPath::as_str);
+            let is_in = |directory: &&str| {
+                directory
+                    .strip_prefix(name)
+                    .is_some_and(|end| end.is_empty() || end.starts_with('/'))
+            };
+            let below = below.next().or_else(|| directories.find(is_in));
+            let same = Some(name).filter(|name| !is_file && is_there(name));
+            in_the_way(name, is_there, same.or(below.filter(|_| is_file)))
+        };
+        if let Some(finding) = finding {
+            return Err(self.refused(vec![finding]));
+        }
+        match &self.old {
+            Some(old) if is_file => old.check_room(path, self.replaces),
+            _ => Ok(()),
+        }
+    }
+
+    fn refused(&self, findings: Vec<Finding>) -> Error {
+        self.in_words(Error::Refused { path: self.archive.clone(), findings })
+    }
+
+    /// Returns whether the pack has a file of this name.
+    fn has(&self, name: &str) -> bool {
+        self.members.contains_key(name) || self.old.as_ref().is_some_and(|old| old.has(name))
+    }
+
+    /// Replaces the staging directories in the error by the archive.
+    fn in_words(&self, error: Error) -> Error {
+        let error = error.with_path(|path| create::in_archive(&self.staged, &self.archive, path));
+        match &self.sink {
+            Some(_) => error.with_path(|path| file_name(&self.archive, path)),
+            None => error,
+        }
+    }
+
+    /// Returns the description of the pack if there are attributes, or named dimensions without an array. If there is
+    /// another description, the attributes are added to the options instead.
+    fn document(&self, options: &mut CreateOptions) -> Option<Vec<u8>> {
+        let mut root = Group::new("/");
+        root.attributes.clone_from(&self.attributes);
+        let mut groups = BTreeMap::from([("/".to_owned(), root)]);
+        for (path, attributes) in &self.group_attributes {
+            let group = Group { attributes: attributes.clone(), ..Group::new(&**path) };
+            groups.insert(path.clone(), group);
+        }
+        let dims = self.dims.iter().map(|((home, name), used)| (&**home, &**name, used.length));
+        let stated = self.old.as_ref().and_then(|old| old.stated.as_ref());
+        let stated = stated.into_iter().flat_map(Document::dimcoords);
+        let stated = stated.filter_map(|(group, coordinate)| {
+            Some((&*group.path, &*coordinate.name, coordinate.known_size()?))
+        });
+        for (home, name, length) in dims.chain(stated) {
+            let paths = candidates(home, name);
+            let is_array = |path: &String| {
+                self.has(&format!("{}.{ARRAY_EXTENSION}", path.trim_start_matches('/')))
+            };
+            if paths.iter().any(is_array) {
+                continue;
+            }
+            let Some((group, name)) = paths.first().and_then(|path| split_path(path)) else {
+                continue;
+            };
+            let group = groups.entry(group.to_owned()).or_insert_with(|| Group::new(group));
+            if group.dimcoords.iter().all(|coordinate| coordinate.name != name) {
+                group.dimcoords.push(pack::dimension(name, length));
+            }
+        }
+        groups.retain(|_, group| !group.attributes.is_empty() || !group.dimcoords.is_empty());
+        let old = self.old.as_ref().and_then(|old| old.document.as_ref());
+        if old.is_some() || self.members.contains_key(PACK_DOCUMENT) {
+            // This description defines the dimensions.
+            if let Some(root) = groups.remove("/").filter(|root| !root.attributes.is_empty()) {
+                let stated = std::mem::replace(&mut options.attributes, root.attributes);
+                for attribute in stated {
+                    attribute.put_into(&mut options.attributes);
+                }
+            }
+            let old = old.filter(|_| !self.members.contains_key(PACK_DOCUMENT));
+            return old.cloned();
+        }
+        let groups = (!groups.is_empty()).then(|| groups.into_values().collect());
+        groups.map(|groups| pack::attributes_document(groups).into_bytes())
+    }
+
+    /// Returns the entries of files in memory, of all directories, and of the description of the pack.
+    fn in_memory(&self, document: Option<Vec<u8>>) -> Result<Vec<SourceEntry>> {
+        let in_memory = self.members.iter().filter_map(|(path, member)| {
+            Some((path.clone(), Arc::clone(member.content.as_ref()?)))
+        });
+        let name = MemberPath::new(PACK_DOCUMENT)?;
+        let files: Vec<_> = in_memory.chain(document.map(|text| (name, text.into()))).collect();
+        let mut directories: BTreeSet<_> =
+            self.directories.iter().map(MemberPath::as_str).collect();
+        for (path, _) in &files {
+            let path = path.as_str();
+            for directory in path.rmatch_indices('/').map(|(end, _)| path.split_at(end).0) {
+                if !directories.insert(directory) {
+                    break;
+                }
+            }
+        }
+        let directory = |path| Ok(SourceEntry::new(MemberPath::new(path)?, EntrySource::Directory));
+        let mut entries = directories.into_iter().map(directory).collect::<Result<Vec<_>>>()?;
+        entries.extend(
+            files
+                .into_iter()
+                .map(|(path, content)| SourceEntry::new(path, EntrySource::InMemory(content))),
+        );
+        Ok(entries)
+    }
+}
+
+/// Writes the content of a reader to a file.
+fn write_all(mut content: impl Read, file: &File) -> Result<()> {
+    let (mut block, mut at) = (vec![0; BLOCK], 0);
+    loop {
+        let count = read_full(&mut content, &mut block).map_err(Error::io("read", file.path()))?;
+        let block = block.split_at(count).0;
+        file.write_all_at(block, at)?;
+        at += count as u64;
+        if count < BLOCK {
+            return Ok(());
+        }
+    }
+}
+
+/// Returns the files below a directory.
+fn below<'m>(
+    members: &'m BTreeMap<MemberPath, StagedMember>,
+    name: &str,
+) -> impl Iterator<Item = &'m MemberPath> {
+    let directory = format!("{name}/");
+    let after = members.range::<str, _>((Bound::Included(&*directory), Bound::Unbounded));
+    after.map(|(path, _)| path).take_while(move |path| path.as_str().starts_with(&directory))
+}
+
+/// A reader that stops when the operation is cancelled.
+struct Watched<R> {
+    reader: R,
+    progress: Progress,
+}
+
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.progress.check().map_err(Error::from)?;
+        self.reader.read(buffer)
+    }
+}
+
+/// Returns an error if a file exists where `name` needs a directory, or if there are files `below` it.
+fn in_the_way(name: &str, is_file: impl Fn(&str) -> bool, below: Option<&str>) -> Option<Finding> {
+    let mut above = name.match_indices('/').map(|(end, _)| name.split_at(end).0);
+    let other = above.find(|above| is_file(above)).or(below)?;
+    let message = format!("the file cannot be added: `{}` exists", escape(other));
+    let finding = Finding::new(Code::FileAndDirectory, message).in_member(name);
+    Some(finding.hint("choose another name, or remove the other file"))
+}
+
+/// Returns the path of a file relative to the directory of `archive`.
+fn file_name(archive: &Path, path: PathBuf) -> PathBuf {
+    let below = archive.parent().and_then(|directory| path.strip_prefix(directory).ok());
+    below.map(Path::to_owned).unwrap_or(path)
+}
+
+/// Adds an attribute, or replaces the one with this name.
+pub(crate) fn set_attribute(
+    attributes: &mut Vec<Attribute>,
+    name: &str,
+    value: Value,
+) -> Result<()> {
+    new_attribute(name, value)?.put_into(attributes);
+    Ok(())
+}
+
+/// Makes an attribute with the datatype of its value.
+fn new_attribute(name: &str, value: Value) -> Result<Attribute> {
+    Attribute::new(name, value).ok_or_else(|| {
+        Error::Unsupported(format!(
+            "the attribute `{}` must be a number, a text, or a list of at least one number or text",
+            escape(name)
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_cores_is_asked_once() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("x.zip");
+        let pack = PackWriter::create(path, WriteOptions::default()).unwrap();
+        assert_eq!(pack.options.jobs, Some(pipeline::jobs(None)));
+    }
+}

@@ -1,0 +1,293 @@
+//! The archive that an update begins with: the members that stay, in their compressed form.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::in_the_way;
+use crate::archive::{Archive, Fault, Member, MemberKind, copy};
+use crate::digest::{Algorithm, BlockDigest, Digests};
+use crate::error::{Error, Result};
+use crate::finding::{self, count_errors};
+use crate::fs::{self, PendingDirectory, Stamp};
+use crate::inspect::scan::{PackScan, ScanFor};
+use crate::manifest::BlockList;
+use crate::ndl::{Attribute, Document};
+use crate::pack::bag::{BAG_INFO, BagInfo, BagVersion, PAYLOAD_OXUM};
+use crate::pack::{
+    self, ARCHIVE_DIGEST_SUFFIX, ARRAY_EXTENSION, BAG_DECLARATION, BLOCK_LIST, Contents,
+    DESCRIPTION_EXTENSIONS, EXTERNAL_MANIFEST_SUFFIX, Layout, PACK_DOCUMENT, Placement,
+};
+use crate::path::{MemberPath, escape_path};
+use crate::pipeline;
+use crate::read::manifests::{self, ManifestText, NamedManifest, RootFiles, beside, rules};
+use crate::read::open::Pack;
+use crate::write::create::{CreateOptions, OldMembers};
+use crate::write::survey::{EntrySource, KeptMember, SourceEntry};
+
+/// An archive that is being updated.
+#[derive(Debug)]
+pub(super) struct OldPack {
+    pack: Pack,
+    stamp: Stamp,
+    placement: Placement,
+    members: Vec<Member>,
+    /// Numbers of the members that stay, by their names in the payload.
+    kept: BTreeMap<MemberPath, usize>,
+    contents: Contents,
+    /// The manifests in the archive, of all algorithms.
+    manifests: Vec<NamedManifest>,
+    /// The description of the pack, if it is not generated from the other descriptions.
+    pub(super) document: Option<Vec<u8>>,
+    /// Attributes of the pack and lengths of dimensions without arrays, as written by a
+    /// [`PackWriter`](super::PackWriter).
+    pub(super) stated: Option<Document>,
+}
+
+impl OldPack {
+    /// Opens the archive at `path`, and sets the options that it determines.
+    pub(super) fn open(path: &Path, options: &mut CreateOptions) -> Result<Self> {
+        let refuse = |why: &str| Err(Error::Unsupported(format!("`{}` {why}", escape_path(path))));
+        fs::refuse_url(path)?;
+        let archive = Archive::open_watched(path, &options.progress)?;
+        let Some(file) = archive.file() else {
+            return refuse("is a directory; change its files directly");
+        };
+        let stamp = file.stamp()?;
+        let jobs = pipeline::jobs(options.jobs);
+        let scan = PackScan::new(&archive, jobs, ScanFor::Contents)?;
+        let PackScan { placement, members, mut contents, mut findings, .. } = scan;
+        options.container = Some(archive.container());
+        let pack = Pack::of_archive(archive, placement.clone());
+        let mut manifests = Vec::new();
+        for algorithm in Algorithm::ALL.into_iter().filter(|algorithm| algorithm.is_written()) {
+            let name = pack::manifest_name(algorithm);
+            if let Some(text) = RootFiles::read(&pack, &name)? {
+                let text = ManifestText::decode(name, algorithm, rules(&pack)?, text);
+                let text = text.map_err(|finding| pack.damaged(*finding))?;
+                manifests.push(text.parse(&mut findings));
+            }
+        }
+        let is_sha256 = |named: &&NamedManifest| named.manifest.algorithm() == Algorithm::Sha256;
+        let Some(manifest) = manifests.iter().find(is_sha256) else {
+            return refuse("has no SHA-256 manifest");
+        };
+        let outside = beside(path, EXTERNAL_MANIFEST_SUFFIX);
+        let text = manifests::read_beside(&outside)?;
+        options.no_external_manifest = text.is_none();
+        if let Some(text) = text {
+            let name = outside.to_string_lossy();
+            let outside = ManifestText::outside(name, Algorithm::Sha256, rules(&pack)?.names, text);
+            manifest.compare(&outside.parse(&mut findings), &mut findings);
+        }
+        options.archive_digest = fs::exists(&beside(path, ARCHIVE_DIGEST_SUFFIX));
+        options.digests = manifests.iter().map(|named| named.manifest.algorithm()).collect();
+        options.layout = placement.layout;
+        let block_list = pack.block_list()?;
+        options.block_digests = block_list.map(BlockList::block_size);
+        if placement.layout == Layout::BagIt {
+            let text = RootFiles::read(&pack, BAG_INFO)?.unwrap_or_default();
+            let text =
+                rules(&pack)?.decode(BAG_INFO, &text).map_err(|found| pack.damaged(*found))?;
+            let (info, found) = BagInfo::parse(BagVersion::V1_0, &text);
+            findings.extend(found);
+            let given = info.fields().iter().filter(|field| field.label != PAYLOAD_OXUM);
+            let given = given.map(|field| (field.label.clone(), field.value.clone()));
+            options.bag_info = given.chain(std::mem::take(&mut options.bag_info)).collect();
+        }
+        if count_errors(&findings) > 0 {
+            finding::cut(&mut findings);
+            return Err(Error::Refused { path: path.to_owned(), findings });
+        }
+        let mut kept = BTreeMap::new();
+        for (number, member) in members.iter().enumerate() {
+            let is_list =
+                block_list.is_some() && placement.relative(&member.name) == Some(BLOCK_LIST);
+            if is_list || placement.is_top(&member.name) || is_made(&placement, &member.name) {
+                continue;
+            }
+            let Some(name) = placement.payload(&member.name) else {
+                return refuse(&format!(
+                    "has the file `{}` outside the payload, which would be lost",
+                    member.name
+                ));
+            };
+            kept.insert(MemberPath::new(name)?, number);
+        }
+        // A description generated from the others is generated again.
+        contents.forget_repetition();
+        let document = contents.pack_document.take();
+        let stated = document.as_ref().filter(|facts| pack::is_attributes_document(facts.text()));
+        let stated = stated.and_then(|facts| facts.document().cloned());
+        let document = document.filter(|_| stated.is_none());
+        let document = document.map(|facts| facts.text().as_bytes().to_vec());
+        Ok(Self { pack, stamp, placement, members, kept, contents, manifests, document, stated })
+    }
+
+    fn is_directory(&self, number: usize) -> bool {
+        self.members.get(number).is_some_and(|member| member.kind == MemberKind::Directory)
+    }
+
+    /// Returns whether a file of this name stays.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.kept.get(name).is_some_and(|number| !self.is_directory(*number))
+    }
+
+    /// Returns the attributes of the pack.
+    pub(super) fn attributes(&self) -> Vec<Attribute> {
+        let root = self.stated.as_ref().and_then(|document| document.group("/"));
+        root.map_or(&self.contents.attributes, |root| &root.attributes).clone()
+    }
+
+    /// Returns an error if there is no room for a new file. An existing one may be replaced if `force` is true.
+    pub(super) fn check_room(&self, path: &MemberPath, force: bool) -> Result<()> {
+        let name = path.as_str();
+        if self.has(name) && !force {
+            return Err(Error::AlreadyExists { path: self.pack.archive().path().join(name) });
+        }
+        let below = self.below(name).map(MemberPath::as_str).find(|below| self.has(below));
+        if let Some(finding) = in_the_way(name, |above| self.has(above), below) {
+            let path = self.pack.archive().path().to_owned();
+            return Err(Error::Refused { path, findings: vec![finding] });
+        }
+        Ok(())
+    }
+
+    /// Leaves out the file that a new one replaces.
+    pub(super) fn give_way(&mut self, path: &MemberPath) {
+        self.kept.remove(path);
+    }
+
+    /// Deletes the members that [`members`](Self::members) staged.
+    pub(super) fn forget_staged(&self, staged: &PendingDirectory) {
+        if self.pack.archive().is_stream() {
+            self.kept.keys().for_each(|path| staged.discard(path));
+        }
+    }
+
+    /// Removes a file, an array with its description, or a directory with its content. Returns whether it existed.
+    pub(super) fn remove(&mut self, name: &str) -> bool {
+        let is_there = self.has(name);
+        let mut gone: Vec<_> = self.below(name).cloned().collect();
+        gone.extend(self.kept.get_key_value(name).map(|(path, _)| path.clone()));
+        if let Some(stem) = name.strip_suffix(&format!(".{ARRAY_EXTENSION}")).filter(|_| is_there) {
+            let names = DESCRIPTION_EXTENSIONS.map(|extension| format!("{stem}.{extension}"));
+            gone.extend(
+                names
+                    .iter()
+                    .filter_map(|name| Some(self.kept.get_key_value(name.as_str())?.0.clone())),
+            );
+        }
+        for path in &gone {
+            self.kept.remove(path);
+        }
+        !gone.is_empty()
+    }
+
+    /// Returns the members that stay below a directory.
+    fn below(&self, name: &str) -> impl Iterator<Item = &MemberPath> {
+        let directory = format!("{name}/");
+        let from = (std::ops::Bound::Excluded(name), std::ops::Bound::Unbounded);
+        // Names that only begin like the directory sort between it and its content.
+        let all = self.kept.range::<str, _>(from).map(|(path, _)| path);
+        let first = directory.clone();
+        all.skip_while(move |path| path.as_str() < first.as_str())
+            .take_while(move |path| path.as_str().starts_with(&directory))
+    }
+
+    /// Returns the members that stay, to be copied in their compressed form. Members of a compressed tar are staged
+    /// instead, because it is one stream.
+    pub(super) fn members(
+        &self,
+        staged: &PendingDirectory,
+        options: &CreateOptions,
+    ) -> Result<OldMembers<'_>> {
+        let is_stream = self.pack.archive().is_stream();
+        let mut entries = Vec::with_capacity(if is_stream { 0 } else { self.kept.len() });
+        let mut files = Vec::new();
+        for (path, number) in &self.kept {
+            let member = self.members.get(*number).expect("the number is that of a member");
+            if member.kind == MemberKind::Directory {
+                entries.push(SourceEntry::new(path.clone(), EntrySource::Directory));
+                continue;
+            }
+            let name = self.placement.relative(&member.name).expect("the member is in the pack");
+            let mut digests = Vec::new();
+            for named in &self.manifests {
+                let Some(entry) = named.manifest.get(name) else {
+                    return Err(self.pack.damaged(manifests::unlisted(path.as_str(), &named.name)));
+                };
+                digests.push(entry.digest);
+            }
+            let mut digests: Digests = digests.into_iter().collect();
+            if let Some(list) = self.pack.block_list()?.filter(|_| !is_stream) {
+                digests = digests.with_blocks(blocks_of(&self.pack, list, (name, member.size))?);
+            }
+            if is_stream {
+                files.push((*number, path, digests));
+                continue;
+            }
+            let kept = Box::new(KeptMember { member: member.clone(), digests });
+            let mut entry = SourceEntry::new(path.clone(), EntrySource::Kept(kept));
+            entry.header_len = self.contents.header_len(path);
+            entries.push(entry);
+        }
+        files.sort_unstable_by_key(|(number, ..)| *number);
+        let numbers: Vec<_> = files.iter().map(|(number, ..)| *number).collect();
+        let archive = self.pack.archive();
+        let jobs = pipeline::jobs(options.jobs);
+        options.progress.stage("unpacking", archive.bytes_to_read(), numbers.len() as u64);
+        let write = |(): &mut (), shown: crate::archive::Shown<'_>| {
+            let (_, path, listed) =
+                files.get(shown.position).expect("the position is that of a file");
+            let (file, mut at) = (staged.begin(path)?, 0);
+            let sink = |block: &[u8]| {
+                file.write_all_at(block, at)?;
+                at += block.len() as u64;
+                Ok(())
+            };
+            let algorithm = Algorithm::Sha256;
+            match copy(shown.content, &[algorithm], shown.hashing, sink) {
+                Ok(found) if found.by(algorithm) == listed.by(algorithm) => Ok(()),
+                Ok(found) => Err(self.pack.damaged(manifests::mismatch(
+                    path.as_str(),
+                    &pack::manifest_name(algorithm),
+                    &listed.made_by(algorithm),
+                    &found.made_by(algorithm),
+                ))),
+                Err(Fault::Sink(error)) => Err(error),
+                Err(Fault::Source(error)) => {
+                    Err(self.pack.damaged(manifests::unreadable(path.as_str(), error)?))
+                }
+            }
+        };
+        if is_stream {
+            let written = archive.revisit(&self.members, &numbers, jobs, || (), write)?;
+            written.into_iter().collect::<Result<()>>()?;
+        }
+        let mut contents = if is_stream { Contents::default() } else { self.contents.clone() };
+        contents.retain(|path| self.kept.contains_key(path));
+        Ok(OldMembers { archive, stamp: self.stamp, entries, contents })
+    }
+}
+
+/// Returns the listed digests of the blocks of a member, from its name in the list and its size.
+fn blocks_of(pack: &Pack, list: &BlockList, (name, size): (&str, u64)) -> Result<Vec<BlockDigest>> {
+    let (expected, found) = (list.expected(size), list.count(name));
+    if found != expected {
+        return Err(pack.damaged(manifests::wrong_block_count(name, expected, found)));
+    }
+    Ok(list.blocks(name).unwrap_or_default().to_vec())
+}
+
+/// Returns whether a file is generated with each archive.
+fn is_made(placement: &Placement, name: &str) -> bool {
+    let Some(name) = placement.relative(name) else { return false };
+    let is_tag = match placement.layout {
+        Layout::Plain => false,
+        Layout::BagIt => {
+            matches!(name, "data" | BAG_DECLARATION | BAG_INFO)
+                || pack::tag_manifest_algorithm(name).is_some()
+        }
+    };
+    is_tag || name == PACK_DOCUMENT || pack::manifest_algorithm(name).is_some()
+}
