@@ -32,6 +32,9 @@ TASKS_PER_THREAD = 8
 
 Batch = tuple[list[str], str | None]
 
+#: Options of all tasks: strict, jobs, the time after which no target is begun, and the directory of relative targets.
+_Task = tuple[bool, int, float | None, str]
+
 
 def audit(
     targets: Iterable[Path],
@@ -56,7 +59,8 @@ def audit(
     targets : iterable of str or os.PathLike
         The archives and directories. The log knows each by this path, so use the same ones in every run.
     client : distributed.Client, optional
-        The cluster. Its workers open the packs, so they must see them under the same paths. Small packs are verified in
+        The cluster. Its workers open the packs, so they must see them under the same paths; relative ones begin at the
+        directory of this process. Small packs are verified in
         batches of 64 to 256 MiB, a large one in a task of its own. This process appends the results of a task to the log
         as the task ends. By default the packs are verified in this process.
     log : str or os.PathLike, optional
@@ -111,8 +115,8 @@ def audit(
     """
     if client is None and shard_size is not None:
         raise Unsupported("`shard_size` needs a `client`: one process verifies a pack with all its threads")
-    paths = list(dict.fromkeys(os.fspath(target) for target in targets))
-    logs = [os.fspath(path) for path in history]
+    paths = list(dict.fromkeys(_paths(targets)))
+    logs = _paths(history)
     if max_age is not None and log is None and not logs:
         raise Unsupported("`max_age` needs the results of earlier runs; give their log with `log` or `history`")
     with tempfile.TemporaryDirectory() as scratch:
@@ -121,11 +125,11 @@ def audit(
         logs.append(log)
         plan = _ra_pack.plan(paths, logs, max_age, budget, shard_size)
         if client is None:
-            options = _options(None, strict, jobs, plan["seconds"])
+            options = _options(None, strict, jobs, plan["seconds"], None)
             out.verify([target for target, _, _ in plan["parts"]], options)
         else:
             end = None if plan["seconds"] is None else time.time() + plan["seconds"]
-            _on_cluster(client, plan["parts"], out, (strict, jobs or 1, end), retries)
+            _on_cluster(client, plan["parts"], out, (strict, jobs or 1, end, os.getcwd()), retries)
         return _ra_pack.audit_report(logs, paths, max_age)
 
 
@@ -156,24 +160,33 @@ def audit_report(
     OSError
         If a log cannot be read.
     """
-    wanted = None if targets is None else [os.fspath(target) for target in targets]
-    return _ra_pack.audit_report([os.fspath(log) for log in logs], wanted, max_age)
+    wanted = None if targets is None else _paths(targets)
+    return _ra_pack.audit_report(_paths(logs), wanted, max_age)
 
 
-def _options(shard: str | None, strict: bool, jobs: int | None, seconds: float | None) -> _Run:
-    return {"shard": shard, "strict": strict, "jobs": jobs, "seconds": seconds}
+def _paths(paths: Iterable[Path]) -> list[str]:
+    """Return paths as text. A path alone is an error: its letters would be paths."""
+    if isinstance(paths, str | bytes | os.PathLike):
+        raise TypeError(f"expected a list of paths, found the path {os.fspath(paths)!r}")
+    return [os.fspath(path) for path in paths]
 
 
-def _verify_batch(batch: Batch, options: tuple[bool, int, float | None]) -> list[str]:
+def _options(
+    shard: str | None, strict: bool, jobs: int | None, seconds: float | None, directory: str | None
+) -> _Run:
+    return {"shard": shard, "strict": strict, "jobs": jobs, "seconds": seconds, "directory": directory}
+
+
+def _verify_batch(batch: Batch, options: _Task) -> list[str]:
     """Return the lines about the targets of a task. A worker calls this."""
     targets, shard = batch
-    strict, jobs, end = options
+    strict, jobs, end, directory = options
     seconds = None if end is None else end - time.time()
-    return _ra_pack.verify_lines(targets, _options(shard, strict, jobs, seconds))
+    return _ra_pack.verify_lines(targets, _options(shard, strict, jobs, seconds, directory))
 
 
 def _on_cluster(
-    client: Any, parts: list[_Planned], log: _ra_pack.AuditLog, options: tuple[bool, int, float | None], retries: int
+    client: Any, parts: list[_Planned], log: _ra_pack.AuditLog, options: _Task, retries: int
 ) -> None:
     """Verify on a cluster, and append the results to the log as they come."""
     import distributed

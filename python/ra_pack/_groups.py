@@ -13,8 +13,12 @@ import numpy as np
 if TYPE_CHECKING:
     from ._ra_pack import Pack, _Array, _Group
 
-#: The attribute with the names of dimensions that a description cannot name: NDL has no dimensions of length 0.
+#: The attribute with the names of dimensions that a description cannot name: NDL has no dimensions of length 0, and none
+#: with the name of an array that is not their coordinate.
 DIMENSIONS = "_ARRAY_DIMENSIONS"
+
+#: The outline of a group that contains only groups.
+_EMPTY: _Group = {"path": "", "attrs": {}, "dimensions": [], "coordinates": [], "variables": []}
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,9 @@ class Groups(Mapping[str, Group]):
     def __init__(self, pack: Pack) -> None:
         self.pack = pack
         #: Paths here and in the outline have no `/` at the beginning: ``run1/time``, ``""``.
-        self.outline = {group["path"]: group for group in pack.outline()["groups"]}
+        found = pack.outline()
+        root: _Group = {**_EMPTY, "path": "", "attrs": found["attrs"]}
+        self.outline = {group["path"]: group for group in [root, *found["groups"]]}
         #: Lengths of the dimensions of each group, with those of the groups above.
         self.lengths: dict[str, ChainMap[str, int]] = {}
         #: The coordinate that a name means in each group.
@@ -122,8 +128,10 @@ class Groups(Mapping[str, Group]):
             if source := self._source(one, (one["name"],)):
                 variables[one["name"]] = source
         for one, dims in zip(outline["variables"], self.dims[path]):
-            for name, dim in zip(one["dims"], dims):
+            for name, dim, length in zip(one["dims"], dims, one["shape"]):
                 target = self._target(path, name)
+                if _named(one) and self.lengths[path].get(dim) == length:
+                    target = self.visible[path].get(dim)
                 if target and dim not in borrowed and (found := self._borrowed(path, target, dim)):
                     borrowed[dim] = found
             if source := self._source(one, dims):
@@ -132,8 +140,7 @@ class Groups(Mapping[str, Group]):
 
     def _outline(self, path: str) -> _Group:
         """Returns the outline of a group, which is empty if the group contains only groups."""
-        empty: _Group = {"path": path, "attrs": {}, "dimensions": [], "coordinates": [], "variables": []}
-        return self.outline.get(path, empty)
+        return self.outline.get(path, {**_EMPTY, "path": path})
 
     def _define(self, path: str) -> None:
         above = _parent(path)
@@ -153,7 +160,7 @@ class Groups(Mapping[str, Group]):
 
     def _dimensions(self, path: str, one: _Array) -> tuple[str, ...]:
         """Returns the names of the dimensions of a variable."""
-        return tuple(
+        return _named(one) or tuple(
             self._dimension(path, one["name"], nth, name, length, self._target(path, name))
             for nth, (name, length) in enumerate(zip(one["dims"], one["shape"]))
         )
@@ -189,10 +196,17 @@ class Groups(Mapping[str, Group]):
         dtype = self.pack[one["array"]].dtype if one["dtype"] is None else one["dtype"]
         if one["fill_value"] is not None:
             attrs.setdefault("_FillValue", one["fill_value"])
-        named = attrs.pop(DIMENSIONS, None)
-        if named is not None and 0 in one["shape"] and len(named) == len(dims):
-            dims = tuple(map(str, named))
+        if _named(one):
+            del attrs[DIMENSIONS]
         return Source(one["array"], dims, one["shape"], dtype, attrs, one["chunks"])
+
+
+def _named(one: _Array) -> tuple[str, ...]:
+    """Returns the names of dimensions in an attribute; none if the description names one."""
+    names = one["attrs"].get(DIMENSIONS)
+    if not isinstance(names, list) or len(names) != len(one["shape"]) or any(one["dims"]):
+        return ()
+    return tuple(map(str, names))
 
 
 def _parent(path: str) -> str:

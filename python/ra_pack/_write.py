@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ import numpy as np
 
 from ._groups import DIMENSIONS
 from ._reports import CreateReport
-from ._writer import PackWriter
+from ._writer import PackWriter, cf_times, exactly, labels
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -77,12 +78,26 @@ def write(
     >>> ra_pack.open(path)["run1/depth"].read()
     array([ 5., 20.])
     """
+    _compare_sources(obj)
     attributes, groups = _groups(obj)
     attributes = {**attributes, **(attrs or {})}
     with PackWriter(path, attrs=_attributes("the pack", attributes), **options) as writer:
         for group in groups:
             group.write(writer)
         return writer.finish()
+
+
+def _compare_sources(obj: Any) -> None:
+    """Compares the packs from which lazy data comes with their manifests. Parts of arrays are read without a check, and
+    the new pack would confirm what was read."""
+    engine = sys.modules.get("ra_pack._xarray")
+    if engine is None:
+        return
+    seen = set()
+    for source in engine.sources(obj):
+        if (key := (source.manager.acquire().path, source.member)) not in seen:
+            seen.add(key)
+            source.compare()
 
 
 def _groups(obj: Any) -> tuple[dict[str, Any], list[_Group]]:
@@ -94,10 +109,17 @@ def _groups(obj: Any) -> tuple[dict[str, Any], list[_Group]]:
             raise ValueError("the DataArray has no name; give it one with `.rename(NAME)`")
         obj = obj.to_dataset(name=obj.name)
     if xarray is not None and isinstance(obj, xarray.Dataset):
-        groups: list[_Group] = [_DatasetGroup("", obj)]
+        groups: list[_Group] = [_DatasetGroup("", obj, set())]
     elif xarray is not None and isinstance(obj, xarray.DataTree):
-        nodes = obj.subtree_with_keys
-        groups = [_DatasetGroup("" if path == "." else path, node.to_dataset(inherit=False)) for path, node in nodes]
+        groups = []
+        taken: dict[str, set[str]] = {}
+        for path, node in obj.subtree_with_keys:
+            path = "" if path == "." else path
+            if path and not (node.children or node.attrs or len(node.to_dataset(inherit=False).variables)):
+                warnings.warn(f"the group `{path}` is empty, and a pack has no empty groups", stacklevel=3)
+            group = _DatasetGroup(path, node.to_dataset(inherit=False), taken.get(path.rpartition("/")[0], set()))
+            taken[path] = group.taken
+            groups.append(group)
     elif isinstance(obj, Mapping):
         groups = [_MappingGroup(obj)]
     else:
@@ -134,20 +156,28 @@ class _MappingGroup(_Group):
         for name in self.mapping:
             if not isinstance(name, str):
                 raise TypeError(f"expected a string as the name of an array, found {name!r}")
-            array, attrs = _encode_array(name, self.mapping[name])
+            value = self.mapping[name]
+            if found := labels(value):
+                raise TypeError(
+                    f"`{name}` is of type {type(value).__name__}, whose {' and '.join(found)} would be lost; write an "
+                    "xarray.Dataset, or give the elements alone with `numpy.asarray`"
+                )
+            array, attrs = _encode_array(name, value)
             yield _NewArray(name, array, None, attrs)
 
 
 class _DatasetGroup(_Group):
     """The variables of a dataset, encoded one after the other."""
 
-    def __init__(self, path: str, dataset: xr.Dataset) -> None:
+    def __init__(self, path: str, dataset: xr.Dataset, taken: set[str]) -> None:
         from xarray.conventions import encode_dataset_coordinates
 
         self.path = path.strip("/")
         variables, attrs = encode_dataset_coordinates(dataset)
         self.variables: dict[Any, xr.Variable] = dict(variables)
         self.attrs = dict(attrs)
+        #: Names of this group and those above that no dimension can have in a description: another array has them.
+        self.taken = taken | {str(name) for name, one in self.variables.items() if one.dims != (name,)}
         #: The variables whose bounds another variable has.
         self.owners: dict[Any, Any] = {}
         for name, variable in self.variables.items():
@@ -156,8 +186,8 @@ class _DatasetGroup(_Group):
 
     def arrays(self) -> Iterator[_NewArray]:
         for name in self.variables:
-            if not isinstance(name, str) or "/" in name or not name:
-                raise ValueError(f"expected a name without `/` for a variable, found {name!r}")
+            if not isinstance(name, str) or "/" in name or not name or name.endswith(".ra"):
+                raise ValueError(f"expected a name without `/` and without `.ra` for a variable, found {name!r}")
             yield self._array(name)
 
     def _array(self, name: str) -> _NewArray:
@@ -167,9 +197,8 @@ class _DatasetGroup(_Group):
         data = variable.data if variable.chunks else variable.values
         array, attrs = _encode_array(where, data)
         attrs = {**variable.attrs, **attrs}
-        if 0 in variable.shape:
+        if 0 in variable.shape or not self.taken.isdisjoint(dims):
             attrs[DIMENSIONS] = dims
-            # NDL has no coordinates of length 0.
             return _NewArray(where, array, None, attrs)
         return _NewArray(where, array, dims, attrs)
 
@@ -220,17 +249,10 @@ class _NewArray:
 
     def write(self, writer: PackWriter) -> None:
         attrs = dict(self.attrs)
-        fill_value = attrs.pop("_FillValue", None)
         dtype = self.array.dtype
-        if fill_value is not None and dtype.kind in "iuf":
-            stored = dtype.type(fill_value)
-            # A scaled variable may have a fill value of another type, which is an attribute only.
-            if stored == fill_value or np.isnan(fill_value):
-                fill_value = stored
-            else:
-                attrs["_FillValue"], fill_value = fill_value, None
-        else:
-            fill_value = None
+        fill_value = _fill_value(dtype, attrs)
+        if fill_value is not None:
+            del attrs["_FillValue"]
         attrs = _attributes(f"`{self.name}`", attrs)
         if isinstance(self.array, np.ndarray):
             writer.add(self.name, self.array, self.dims, attrs, fill_value=fill_value)
@@ -239,6 +261,21 @@ class _NewArray:
             writer.add_blocks(
                 self.name, self.array.shape, dtype, blocks, self.dims, attrs, fill_value=fill_value
             )
+
+
+def _fill_value(dtype: np.dtype[Any], attrs: Mapping[str, Any]) -> Any:
+    """Returns the fill value as an element; None if there is none, or if it is only an attribute, as that of a scaled
+    variable may be, and that of text in UTF-8."""
+    given = attrs.get("_FillValue")
+    if given is None or np.ndim(given) or dtype.kind not in "biufcS" or "_Encoding" in attrs:
+        return None
+    if dtype.kind == "S":
+        return given if isinstance(given, bytes) else str(given).encode()
+    try:
+        stored = dtype.type(given)
+    except (OverflowError, TypeError, ValueError):
+        return None
+    return stored if stored == given or given != given else None
 
 
 def _blocks(array: Any) -> Iterator[np.ndarray[Any, Any]]:
@@ -258,7 +295,7 @@ def _encode_array(where: str, data: Any) -> tuple[Any, dict[str, Any]]:
     if array.dtype.kind in "OTU":
         return _encode_text(where, array)
     if array.dtype.kind in "mM":
-        return _encode_times(array)
+        return _encode_times(where, array)
     return array, {}
 
 
@@ -267,6 +304,8 @@ def _encode_text(where: str, array: np.ndarray[Any, Any]) -> tuple[np.ndarray[An
     elements = array.ravel().tolist()
     if elements and all(isinstance(element, bytes) for element in elements):
         return array.astype(np.bytes_), {}
+    if array.dtype == object and (numbers := _numbers(elements)) is not None:
+        return numbers.reshape(array.shape), {}
     for element in elements:
         if not isinstance(element, str):
             kind = type(element).__name__
@@ -282,13 +321,21 @@ def _encode_text(where: str, array: np.ndarray[Any, Any]) -> tuple[np.ndarray[An
     return np.array(encoded, f"S{width}").reshape(array.shape), {"_Encoding": "utf-8"}
 
 
-def _encode_times(array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], dict[str, Any]]:
+def _numbers(elements: list[Any]) -> np.ndarray[Any, Any] | None:
+    """Returns numbers of one kind as an array of numbers; None for other elements."""
+    kinds = [(bool, np.bool_), (int, np.integer), (float, np.floating), (complex, np.complexfloating)]
+    for kind in kinds:
+        if elements and all(isinstance(one, kind) and (kind[0] is bool or not isinstance(one, bool)) for one in elements):
+            numbers = np.array(elements)
+            return numbers if numbers.dtype.kind in "biufc" else None
+    return None
+
+
+def _encode_times(where: str, array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], dict[str, Any]]:
     """Encodes times as integers with the units of the CF conventions."""
-    unit, step = np.datetime_data(array.dtype)
-    if unit not in UNITS or step != 1:
-        unit = "s"
-    kind = array.dtype.kind
-    numbers = array.astype(f"{kind}8[{unit}]").astype(np.int64)
+    times = exactly(where, array, cf_times(where, array.dtype))
+    unit, kind = np.datetime_data(times.dtype)[0], times.dtype.kind
+    numbers = times.astype(np.int64)
     attrs: dict[str, Any] = {"units": UNITS[unit]}
     if kind == "M":
         attrs = {"units": f"{UNITS[unit]} since 1970-01-01", "calendar": "proleptic_gregorian"}
@@ -303,8 +350,11 @@ def _attributes(where: str, attrs: Mapping[Any, Any]) -> dict[str, Any]:
     for name, value in attrs.items():
         if not isinstance(name, str):
             raise TypeError(f"{where}: expected a string as the name of an attribute, found {name!r}")
-        kept = value.decode() if isinstance(value, bytes) else value
-        kind = np.asarray(kept).dtype.kind
+        try:
+            kept = value.decode() if isinstance(value, bytes) else value
+            kind = np.asarray(kept).dtype.kind
+        except ValueError as error:
+            raise TypeError(f"{where}: the attribute `{name}`: {error}") from None
         if kind not in "iufU" or np.ndim(kept) > 1:
             raise TypeError(
                 f"{where}: the attribute `{name}` is {value!r}; expected text, a number, or a list of either"

@@ -1,7 +1,7 @@
 """`PackWriter`: a pack from arrays in memory."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Literal
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from . import _ra_pack
-from ._errors import Mismatch
+from ._errors import Mismatch, Unsupported
 from ._operations import Layout, Path
 from ._reports import CreateReport
 
@@ -100,7 +100,8 @@ class PackWriter:
     ) -> None:
         """Add an array with its description.
 
-        Times become integers with the attribute `units`. Other threads must not change the array during the call.
+        Times become integers with the attribute `units`. Integers with the attributes `flag_values` and `flag_meanings`
+        become an enum. Other threads must not change the array during the call.
 
         Parameters
         ----------
@@ -123,11 +124,14 @@ class PackWriter:
         Refused
             If the name is in use.
         Mismatch
-            If the number of dims is wrong.
+            If the number of dims is wrong, or the array has a mask or labels that would be lost.
         Unsupported
             If a description cannot express the dtype or an attribute.
         """
-        values = _unmasked(name, array)
+        _check_name(name)
+        values = _plain(name, array, dims is not None)
+        if values.dtype.kind in "mM":
+            values = exactly(name, values, cf_times(name, values.dtype))
         dtype = values.dtype
         if dtype.byteorder != "|" and (not dtype.isnative or not _LITTLE) or dtype.fields is not None:
             values = values.astype(dtype.newbyteorder("<"), order="K", copy=False)
@@ -140,11 +144,10 @@ class PackWriter:
             name,
             values,
             values.nbytes,
-            _header(dtype, is_column, values.shape),
-            dtype.kind == "V" and dtype.name == "bfloat16",  # the name takes long to compute
-            None if dims is None else list(dims),
+            *_header(name, dtype, is_column, values.shape),
+            _names(name, dims),
             attrs,
-            fill_value,
+            _fill_value(name, fill_value),
         )
 
     def add_blocks(
@@ -171,7 +174,8 @@ class PackWriter:
         dtype : dtype_like
             The type of the elements.
         blocks : iterable of array_like
-            The parts of the array along its first dimension, in order.
+            The parts of the array along its first dimension, in order. Floats are rounded to `dtype`; integers, text
+            and times must fit it.
         dims, attrs, fill_value
             As for :meth:`add`.
 
@@ -189,29 +193,29 @@ class PackWriter:
         >>> ra_pack.open(path)["a"][:, 0]
         array([0., 1., 2., 3.], dtype=float32)
         """
+        _check_name(name)
         kind, lengths = np.dtype(dtype).newbyteorder("<"), tuple(map(int, shape))
         if not lengths:
             raise Mismatch(f"`{name}` has no dimensions; use `add`")
-
-        def checked() -> Iterator[NDArray[Any]]:
+        if kind.kind in "mM":
+            kind = cf_times(name, kind)
+        writer = self._writer.begin_blocks(
+            name, *_header(name, kind, False, lengths), _names(name, dims), attrs, _fill_value(name, fill_value)
+        )
+        try:
             rows = 0
             for block in blocks:
-                values = np.asarray(_unmasked(name, block), kind, order="C")
+                values = exactly(name, _plain(name, block, True), kind)
                 rows += len(values) if values.ndim else 0
                 if values.shape[1:] != lengths[1:] or values.ndim == 0 or rows > lengths[0]:
                     raise Mismatch(f"`{name}`: the blocks do not fit the shape {lengths}, found {values.shape}")
-                yield values
+                writer.write(values, values.nbytes)
             if rows != lengths[0]:
                 raise Mismatch(f"`{name}`: expected {lengths[0]} rows in all blocks, found {rows}")
-
-        self._writer.add_blocks(
-            name,
-            checked(),
-            _header(kind, False, lengths),
-            None if dims is None else list(dims),
-            attrs,
-            fill_value,
-        )
+        except BaseException:
+            writer.abort()
+            raise
+        writer.finish()
 
     def add_file(self, name: str, content: bytes | Path) -> None:
         """Add a file.
@@ -277,16 +281,104 @@ class PackWriter:
 _LITTLE = np.little_endian
 
 
-def _unmasked(name: str, array: ArrayLike) -> NDArray[Any]:
-    """Return the array. A masked array is an error, because its mask would be lost."""
+#: Units of NumPy's times for which the CF conventions have a word.
+CF_UNITS = ("D", "h", "m", "s", "ms", "us", "ns")
+
+#: Attributes of classes whose arrays have names, units or coordinates next to the elements.
+_LABELS = ("dims", "dimensions", "attrs", "columns", "index", "unit", "units")
+
+
+def labels(array: object) -> list[str]:
+    """Return the names of what an array has next to its elements. A method of this name, as of a list, is another."""
+    kind = type(array)
+    return [name for name in _LABELS if hasattr(kind, name) and not callable(getattr(kind, name))]
+
+
+def cf_times(name: str, dtype: "np.dtype[Any]") -> "np.dtype[Any]":
+    """Return the dtype of times in the unit of the CF conventions that can store them."""
+    unit, step = np.datetime_data(dtype)
+    if unit in CF_UNITS:
+        return dtype if step == 1 else np.dtype(f"{dtype.kind}8[{unit}]")
+    if unit == "generic" or dtype.kind == "m" and unit in "YM":
+        raise Mismatch(f"`{name}` has times of type {dtype}, which have no fixed length; convert them with `.astype()`")
+    return np.dtype(f"{dtype.kind}8[{'D' if unit in 'YMW' else 'ns'}]")
+
+
+def exactly(name: str, values: NDArray[Any], dtype: "np.dtype[Any]") -> NDArray[Any]:
+    """Return contiguous values of another type. Floats are rounded; integers, text and times must be the same."""
+    if not np.can_cast(values.dtype, dtype, "safe"):
+        kinds = values.dtype.kind + dtype.kind
+        if not (np.can_cast(values.dtype, dtype, "same_kind") or set(kinds) <= set("iu") or dtype.kind == "V"):
+            raise Mismatch(f"`{name}`: expected elements of type {dtype}, found {values.dtype}; convert them")
+        if dtype.kind in "iuSUmM":
+            try:
+                cast = values.astype(dtype, order="C")
+                back = cast.astype(values.dtype)
+                is_same = (back == values) & ((cast < 0) == (values < 0) if dtype.kind in "iu" else True)
+                if dtype.kind in "mM":
+                    is_same = (back == values) & (np.isnat(cast) == np.isnat(values)) | np.isnat(values)
+            except OverflowError:
+                is_same = np.False_
+            if not np.all(is_same):
+                raise Mismatch(f"`{name}` has elements of type {values.dtype} that {dtype} cannot store; convert them")
+            return cast
+    return values.astype(dtype, order="C", copy=False)
+
+
+def _check_name(name: str) -> None:
+    if name.removesuffix(".ra") == "manifest":
+        raise Mismatch("`manifest` is the name of a file of the pack; choose another name for the array")
+
+
+def _names(name: str, dims: Sequence[str] | None) -> list[str] | None:
+    if isinstance(dims, str):
+        raise Mismatch(f"`{name}`: expected a list of names as dims, found the text {dims!r}")
+    return None if dims is None else list(dims)
+
+
+def _fill_value(name: str, value: Any) -> Any:
+    """Return a fill value as a description has it."""
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            raise Mismatch(f"`{name}`: the fill value {value!r} is not text in UTF-8") from None
+    is_complex = isinstance(value, complex | np.complexfloating)
+    return [float(value.real), float(value.imag)] if is_complex else value
+
+
+def _plain(name: str, array: ArrayLike, is_labelled: bool) -> NDArray[Any]:
+    """Return the elements as an array of NumPy itself. A mask is an error, and labels, because both would be lost."""
+    if not is_labelled and (found := labels(array)):
+        raise Mismatch(
+            f"`{name}` is of type {type(array).__name__}, whose {' and '.join(found)} would be lost; "
+            "give `dims` and `attrs`, or the elements alone with `numpy.asarray`"
+        )
     values = np.asanyarray(array)
     if isinstance(values, np.ma.MaskedArray):
         raise Mismatch(f"`{name}` is a masked array; use `filled()` and `fill_value`")
-    return values
+    return np.asarray(values)
 
 
-def _header(dtype: "np.dtype[Any]", is_column: bool, shape: tuple[int, ...]) -> bytes:
-    """Return the header of an `.npy` file with such an array: the library converts it to its own."""
+def _check_type(name: str, dtype: "np.dtype[Any]") -> None:
+    """Refuse types that other modules define: their text for files is that of bytes without a meaning."""
+    for part in [one[0] for one in (dtype.fields or {}).values()] or [dtype.base]:
+        if part.fields is not None:
+            _check_type(name, part)
+        elif part.base.type.__module__ not in ("numpy", "builtins"):
+            raise Unsupported(f"`{name}`: packs have no elements of type {part.base}; convert them with `.astype()`")
+        elif part.kind in "mM" and cf_times(name, part.base) != part.base:
+            raise Unsupported(f"`{name}`: packs have no times of type {part.base}; convert them with `.astype()`")
+
+
+def _header(
+    name: str, dtype: "np.dtype[Any]", is_column: bool, shape: tuple[int, ...]
+) -> tuple[bytes, bool]:
+    """Return the header of an `.npy` file with such an array, which the library converts to its own, and whether the
+    elements are bfloat16."""
+    is_bfloat16 = dtype.kind == "V" and dtype.name == "bfloat16"  # the name takes long to compute
+    if not is_bfloat16:
+        _check_type(name, dtype)
     descr = dtype.str if dtype.fields is None else np.lib.format.dtype_to_descr(dtype)
     text = f"{{'descr': {descr!r}, 'fortran_order': {is_column}, 'shape': {shape!r}, }}\n".encode()
-    return b"\x93NUMPY\x03\x00" + len(text).to_bytes(4, "little") + text
+    return b"\x93NUMPY\x03\x00" + len(text).to_bytes(4, "little") + text, is_bfloat16

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from xarray.backends import AbstractDataStore, BackendArray, BackendEntrypoint, 
 from xarray.backends.store import StoreBackendEntrypoint
 from xarray.core import indexing
 
-from . import Error, NotFound, Pack, open as open_pack
+from . import Array, Error, NotFound, Pack, open as open_pack
 from ._groups import Group, Groups, Source, is_below
 
 __all__ = ["RaPackBackend"]
@@ -24,13 +26,24 @@ MANIFESTS = ("manifest-sha256.txt", "manifest-sha512.txt")
 SPARSE = 0.5
 
 
+class Unverified:
+    """An array of a pack whose selections are not compared with the manifest."""
+
+    def __init__(self, array: Array) -> None:
+        self.array = array
+        self.shape = array.shape
+
+    def __getitem__(self, key: tuple[Any, ...]) -> Any:
+        return self.array._unchecked(key)
+
+
 class PackArray(BackendArray):
     """One array of a pack, read when xarray asks for its elements.
 
     It keeps the path and not the data, so it can be pickled and sent to other processes.
     """
 
-    def __init__(self, manager: CachingFileManager[Pack], source: Source, verify: bool) -> None:
+    def __init__(self, manager: CachingFileManager[Pack], source: Source, verify: bool | None) -> None:
         self.manager = manager
         self.member = source.member
         self.shape = source.shape
@@ -44,6 +57,11 @@ class PackArray(BackendArray):
         # xarray's adapter refuses an empty slice with a negative step.
         return self._read(key.tuple)
 
+    def compare(self) -> None:
+        """Compares the whole array with the manifest, unless the user declined."""
+        if self.verify is not False:
+            self.manager.acquire()[self.member].verify()
+
     def _read(self, key: tuple[Any, ...]) -> np.ndarray[Any, Any]:
         """Reads integers, slices, and index arrays that select along one axis each."""
         array: Any = self.manager.acquire()[self.member]
@@ -51,6 +69,8 @@ class PackArray(BackendArray):
         if self.verify:
             # The manifest has a digest of the whole array only.
             array = array.read()
+        elif self.verify is False:
+            array = Unverified(array)
         if not vectors:
             return np.asarray(array[key])
         # The rows along the first of them are read as runs, and a range along each other one.
@@ -62,6 +82,28 @@ class PackArray(BackendArray):
         for axis in others:
             part = np.take(part, vectors[axis], axis=_place(key, axis))
         return part
+
+
+#: Objects that refer to much else and to no data of a user.
+_OPAQUE = (type, ModuleType, np.ndarray, str, bytes, int, float, np.generic, CachingFileManager)
+
+
+def sources(data: Any) -> Iterator[PackArray]:
+    """Finds the arrays of packs to which lazy data refers, such as a Dask graph."""
+    seen: set[int] = set()
+    left = [data]
+    while left:
+        one = left.pop()
+        # Data on a cluster refers to the whole client.
+        if id(one) in seen or isinstance(one, _OPAQUE) or type(one).__module__.startswith("distributed."):
+            continue
+        seen.add(id(one))
+        if isinstance(one, PackArray):
+            yield one
+        elif isinstance(one, FunctionType):
+            left += [one.__closure__, one.__defaults__, one.__kwdefaults__]
+        else:
+            left += gc.get_referents(one)
 
 
 def _place(key: Sequence[Any], axis: int) -> int:
@@ -96,7 +138,7 @@ def _read_vector(array: Any, key: list[Any], axis: int) -> np.ndarray[Any, Any]:
 class GroupStore(AbstractDataStore):
     """The variables and attributes of one group, before xarray decodes them."""
 
-    def __init__(self, manager: CachingFileManager[Pack], group: Group, verify: bool) -> None:
+    def __init__(self, manager: CachingFileManager[Pack], group: Group, verify: bool | None) -> None:
         self.manager = manager
         self.group = group
         self.verify = verify
@@ -130,9 +172,10 @@ class RaPackBackend(BackendEntrypoint):
 
     group : str, optional
         The group to open, such as ``"run1"``; the root by default.
-    verify : bool, default False
-        Compare every variable that is read with the manifest. A part of a variable is then taken from the whole
-        variable, which is read and checked each time, and each variable is one chunk.
+    verify : bool, optional
+        By default, a variable is compared with the manifest if all of it is read at once. If true, parts are also
+        compared: a part of a variable is then taken from the whole variable, which is read and checked each time, and
+        each variable is one chunk. If false, nothing is compared.
     """
 
     description = "Open packs of RawArray files: zip, tar or directory"
@@ -162,7 +205,7 @@ class RaPackBackend(BackendEntrypoint):
         use_cftime: Any = None,
         decode_timedelta: Any = None,
         group: str | None = None,
-        verify: bool = False,
+        verify: bool | None = None,
     ) -> xr.Dataset:
         """Opens one group as a dataset, with the coordinates that its variables use."""
         manager = _manager(filename_or_obj)
@@ -188,7 +231,7 @@ class RaPackBackend(BackendEntrypoint):
         filename_or_obj: Any,
         *,
         group: str | None = None,
-        verify: bool = False,
+        verify: bool | None = None,
         **decoders: Any,
     ) -> dict[str, xr.Dataset]:
         """Opens each group as a dataset, with the coordinates that its variables use."""
@@ -199,7 +242,7 @@ class RaPackBackend(BackendEntrypoint):
         filename_or_obj: Any,
         *,
         group: str | None = None,
-        verify: bool = False,
+        verify: bool | None = None,
         **decoders: Any,
     ) -> xr.DataTree:
         """Opens a pack as a tree, whose nodes inherit the coordinates of the nodes above."""
@@ -216,7 +259,7 @@ class RaPackBackend(BackendEntrypoint):
         return tree
 
     def _groups(
-        self, target: Any, group: str | None, verify: bool, inherit: bool, decoders: Mapping[str, Any]
+        self, target: Any, group: str | None, verify: bool | None, inherit: bool, decoders: Mapping[str, Any]
     ) -> dict[str, xr.Dataset]:
         manager = _manager(target)
         top = _group_path(group)

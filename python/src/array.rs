@@ -21,8 +21,8 @@ use crate::{errors, numpy, values};
 /// An array of a pack. No data is read before it is requested.
 ///
 /// Indices, shape and dims are those of the description. Indexing follows NumPy's rules for integers, slices, ``...``
-/// and ``None``, and reads only the selected bytes of a stored array. These bytes are not checked against the manifest,
-/// because it has digests of whole files; :meth:`read` checks them.
+/// and ``None``, and reads only the selected bytes of a stored array. The manifest has digests of whole files: a
+/// selection of all elements is checked against it, as :meth:`read` does, and other selections are not.
 #[pyclass(frozen, module = "ra_pack")]
 pub(crate) struct Array {
     shared: Arc<Shared>,
@@ -142,6 +142,25 @@ impl Array {
         self.facts.get(py).ok_or_else(|| PyValueError::new_err("the array has no header"))
     }
 
+    /// Returns the elements that a key selects. With `verify`, a selection of all elements is checked.
+    fn selected<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+        verify: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let facts = self.facts(py)?;
+        if facts.shape.is_empty() {
+            return self.read(py, verify)?.get_item(key);
+        }
+        let selection = select(key, &facts.shape)?;
+        if verify && selection.is_all(&facts.shape) {
+            return self.read(py, true)?.get_item(key);
+        }
+        let part = self.part(py, facts, &selection)?;
+        if selection.is_element { part.get_item(PyTuple::empty(py)) } else { Ok(part) }
+    }
+
     /// Reads a selected part.
     fn part<'py>(
         &self,
@@ -202,7 +221,9 @@ impl Array {
         if let Some(attrs) = self.attrs.get(py) {
             return Ok(attrs.bind(py).clone());
         }
-        let attrs = values::attributes(py, &self.facts(py)?.description.attributes)?;
+        let Facts { description, dtype, .. } = self.facts(py)?;
+        let (stated, datatype) = (&description.attributes, &description.datatype);
+        let attrs = values::of_array(py, stated, datatype, Some(dtype.bind(py)))?;
         Ok(self.attrs.get_or_init(py, || attrs.unbind()).bind(py).clone())
     }
 
@@ -296,6 +317,21 @@ impl Array {
         Ok(array)
     }
 
+    /// Read the whole array without keeping it, and check it against the manifest of the pack.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///     Whether a manifest confirms the content. It is false if the pack has no manifest.
+    ///
+    /// Raises
+    /// ------
+    /// Damaged
+    ///     If the content is not what the manifest lists.
+    fn verify(&self, py: Python<'_>) -> PyResult<bool> {
+        self.run(py, u64::MAX, PackedArray::verify)
+    }
+
     /// Return a read-only array of the elements in the mapped archive. Nothing is read or copied.
     ///
     /// The elements are not checked against the manifest. The archive must not be changed or truncated while the view
@@ -336,13 +372,18 @@ impl Array {
         py: Python<'py>,
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let facts = self.facts(py)?;
-        if facts.shape.is_empty() {
-            return self.read(py, true)?.get_item(key);
-        }
-        let selection = select(key, &facts.shape)?;
-        let part = self.part(py, facts, &selection)?;
-        if selection.is_element { part.get_item(PyTuple::empty(py)) } else { Ok(part) }
+        self.selected(py, key, true)
+    }
+
+    /// Return the elements that a key selects. They are not checked against the manifest, unless it has digests of
+    /// blocks.
+    #[pyo3(name = "_unchecked")]
+    fn unchecked<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.selected(py, key, false)
     }
 
     /// Return the elements for `numpy.asarray`, as :meth:`read` does.

@@ -1,5 +1,6 @@
 //! Logs of verifications. `ra_pack/_audit.py` has their documentation, and sends work to a cluster.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ra_pack::audit::{AuditOptions, Budget, PlanOptions};
+use ra_pack::remote::is_url;
 use ra_pack::verify::{Shard, VerifyOptions, VerifyReport, verify_each};
 use ra_pack::{Error, Progress, Result, json};
 
@@ -52,6 +54,8 @@ pub(crate) struct RunOptions {
     jobs: Option<usize>,
     /// Seconds after which no target is begun.
     seconds: Option<f64>,
+    /// The directory of targets that are relative, if it is not that of this process.
+    directory: Option<PathBuf>,
 }
 
 impl RunOptions {
@@ -72,14 +76,24 @@ impl RunOptions {
             let seconds = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX);
             (Instant::now(), seconds)
         });
-        let is_time = |_: &PathBuf| end.is_none_or(|(start, most)| start.elapsed() < most);
+        let is_time = || end.is_none_or(|(start, most)| start.elapsed() < most);
+        let place = |target: &PathBuf| match &self.directory {
+            Some(directory) if !is_url(target) => directory.join(target),
+            _ => target.clone(),
+        };
+        // Logs know targets by the paths that were given.
+        let given: HashMap<_, _> =
+            targets.iter().map(|target| (place(target), target.clone())).collect();
         let ended = |report: &mut VerifyReport| {
+            if let Some(target) = given.get(&report.target) {
+                report.target.clone_from(target);
+            }
             reword(report);
             ended(report)
         };
         let mut verified = 0;
         long(py, &options.progress, || {
-            let targets = targets.into_iter().take_while(is_time).map(Ok);
+            let targets = targets.iter().take_while(|_| is_time()).map(|target| Ok(place(target)));
             verify_each(targets, &options, ended, |_| {
                 verified += 1;
                 ControlFlow::Continue(())

@@ -53,6 +53,13 @@ pub(crate) fn select(key: &Bound<'_, PyAny>, shape: &[u64]) -> PyResult<Selectio
 }
 
 impl Selection {
+    /// Returns whether the part has all elements of an array of this shape.
+    pub(crate) fn is_all(&self, shape: &[u64]) -> bool {
+        let count =
+            |shape: &[u64]| shape.iter().map(|length| u128::from(*length)).product::<u128>();
+        count(&self.shape) == count(shape)
+    }
+
     fn take_all(&mut self, length: u64) {
         self.slice.push(SliceInfoElem::Slice { start: 0, end: None, step: 1 });
         self.shape.push(length);

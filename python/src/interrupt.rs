@@ -1,9 +1,11 @@
 //! Long calls: they run without the interpreter's lock, and a signal such as Ctrl-C stops them.
 
+use std::cell::Cell;
 use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use ra_pack::{Progress, Result};
@@ -11,6 +13,52 @@ use ra_pack::{Progress, Result};
 /// Time between two checks for signals. Together with the time that the library takes to stop, Ctrl-C takes less than
 /// 0.3 s.
 const POLL: Duration = Duration::from_millis(50);
+
+/// Whether the interpreter ends.
+static IS_ENDING: AtomicBool = AtomicBool::new(false);
+
+/// The number of threads that request the lock of the interpreter at the end of a call.
+static RETURNING: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// Whether this thread ends the interpreter.
+    static ENDS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `work` without the lock of the interpreter.
+///
+/// Before version 3.14, an interpreter that ends stops each other thread that requests its lock. That aborts the process
+/// if the thread has functions of Rust on its stack. Such threads sleep instead, as they do in later versions.
+pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
+    let result = py.detach(|| {
+        let result = work();
+        RETURNING.fetch_add(1, SeqCst);
+        if IS_ENDING.load(SeqCst) && !ENDS.get() {
+            RETURNING.fetch_sub(1, SeqCst);
+            loop {
+                thread::park();
+            }
+        }
+        result
+    });
+    RETURNING.fetch_sub(1, SeqCst);
+    result
+}
+
+/// Prepare the threads of this module for the end of the interpreter.
+#[pyfunction]
+pub(crate) fn end(py: Python<'_>) {
+    /// Time for threads to get the lock. A process that was forked may count threads that it does not have.
+    const MOST: Duration = Duration::from_secs(1);
+    ENDS.set(true);
+    IS_ENDING.store(true, SeqCst);
+    py.detach(|| {
+        let begin = Instant::now();
+        while RETURNING.load(SeqCst) > 0 && begin.elapsed() < MOST {
+            thread::sleep(Duration::from_millis(1));
+        }
+    });
+}
 
 /// The end of a call.
 #[derive(Debug)]
@@ -38,7 +86,7 @@ pub(crate) fn long<T: Send>(
     progress: &Progress,
     work: impl FnOnce() -> Result<T> + Send,
 ) -> Result<T, Stopped> {
-    py.detach(|| {
+    detached(py, || {
         thread::scope(|scope| {
             let (ended, end) = channel::<()>();
             let run = scope.spawn(move || {
@@ -68,5 +116,5 @@ pub(crate) fn short<T: Send>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T> + Send,
 ) -> Result<T, Stopped> {
-    py.detach(work).map_err(Stopped::Failed)
+    detached(py, work).map_err(Stopped::Failed)
 }

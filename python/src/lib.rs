@@ -33,7 +33,7 @@ use pyo3::prelude::*;
 ///     The exit status.
 #[pyfunction]
 fn run(py: Python<'_>, words: Vec<OsString>) -> u8 {
-    py.detach(|| cli::main(words))
+    interrupt::detached(py, || cli::main(words))
 }
 
 #[pymodule]
@@ -42,6 +42,7 @@ fn _ra_pack(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<pack::Pack>()?;
     module.add_class::<array::Array>()?;
     module.add_class::<writer::Writer>()?;
+    module.add_class::<writer::BlockWriter>()?;
     module.add_class::<audit::AuditLog>()?;
     module.add_function(wrap_pyfunction!(pack::open, module)?)?;
     module.add_function(wrap_pyfunction!(operations::create, module)?)?;
@@ -51,5 +52,7 @@ fn _ra_pack(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(audit::plan, module)?)?;
     module.add_function(wrap_pyfunction!(audit::audit_report, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
+    let end = wrap_pyfunction!(interrupt::end, module)?;
+    module.py().import("atexit")?.call_method1("register", (end,))?;
     Ok(())
 }

@@ -1,18 +1,25 @@
 //! The memory of NumPy arrays as bytes, and mapped archives. All unsafe code of the module is here.
 
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use ra_pack::{Pack, PackedArray, Result};
 
+use crate::numpy::numpy;
+
 /// Returns the address of the first element of a contiguous array with `len` bytes.
 fn address(array: &Bound<'_, PyAny>, len: usize) -> PyResult<usize> {
     let py = array.py();
+    // A subclass may give another address.
+    if !array.get_type().is(&numpy(py)?.getattr(intern!(py, "ndarray"))?) {
+        return Err(PyTypeError::new_err("expected an array of NumPy itself, found a subclass"));
+    }
     let interface = array.getattr(intern!(py, "__array_interface__"))?;
     let (address, _): (usize, bool) = interface.get_item(intern!(py, "data"))?.extract()?;
     let found: usize = array.getattr(intern!(py, "nbytes"))?.extract()?;
     if found != len {
         let message = format!("expected an array of {len} bytes, found {found}");
-        return Err(pyo3::exceptions::PyRuntimeError::new_err(message));
+        return Err(PyRuntimeError::new_err(message));
     }
     Ok(address)
 }

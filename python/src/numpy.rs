@@ -3,10 +3,10 @@
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyComplex, PyDict, PyTuple};
 use ra_pack::interchange::npy::{Descr, NpyPlan};
 use ra_pack::interchange::{ExportOptions, Variable};
-use ra_pack::ndl::{Datatype, Extent, Ndarray, Order};
+use ra_pack::ndl::{Datatype, Extent, Ndarray, Order, Value};
 use ra_pack::ra::{ElementType, Flags, Header};
 
 use crate::{errors, values};
@@ -108,9 +108,17 @@ pub(crate) fn fill_value<'py>(
     let Some(value) = storage.and_then(|storage| storage.fillvalue.as_ref()) else {
         return Ok(py.None().into_bound(py));
     };
-    let value = values::object(py, value)?;
     let kind: String = dtype.getattr(intern!(py, "kind"))?.extract()?;
-    if "iufb".contains(&*kind) {
+    let value = match (&*kind, value) {
+        ("c", Value::List(parts)) => {
+            let parts: Vec<_> =
+                parts.iter().map(|part| values::object(py, part)).collect::<PyResult<_>>()?;
+            py.get_type::<PyComplex>().call1(PyTuple::new(py, parts)?)?
+        }
+        ("S", Value::String(text)) => PyBytes::new(py, text.as_bytes()).into_any(),
+        (_, value) => values::object(py, value)?,
+    };
+    if "iufbcS".contains(&*kind) {
         return dtype.getattr(intern!(py, "type"))?.call1((value,));
     }
     Ok(value)

@@ -71,7 +71,6 @@ fn array_dict<'py>(py: Python<'py>, array: &OutlineArray<'_>) -> PyResult<Bound<
     dict.set_item(intern!(py, "shape"), PyTuple::new(py, shape)?)?;
     let names: Vec<_> = array.dimensions.iter().take(rank).map(Option::as_deref).collect();
     dict.set_item(intern!(py, "dims"), PyTuple::new(py, names)?)?;
-    dict.set_item(intern!(py, "attrs"), values::attributes(py, &array.attributes)?)?;
     dict.set_item(intern!(py, "order"), numpy::letter(array.order))?;
     dict.set_item(intern!(py, "element"), array.element.map(|element| element.to_string()))?;
     // An array that NumPy cannot represent is an error only when it is opened.
@@ -86,6 +85,11 @@ fn array_dict<'py>(py: Python<'py>, array: &OutlineArray<'_>) -> PyResult<Bound<
         dict.set_item(intern!(py, "chunks"), numpy::chunks(py, shape, dtype, order)?)?;
         dict.set_item(intern!(py, "fill_value"), fill.transpose()?)?;
     }
+    let attrs = match description {
+        Some(it) => values::of_array(py, &array.attributes, &it.datatype, dtype.as_ref())?,
+        None => values::attributes(py, &array.attributes)?,
+    };
+    dict.set_item(intern!(py, "attrs"), attrs)?;
     dict.set_item(intern!(py, "dtype"), dtype)?;
     let stated = description.filter(|_| array.member.is_none());
     let stated = stated.map(|description| numpy::stated(py, description)).transpose()?;

@@ -170,7 +170,7 @@ pub(crate) fn is_long(pack: &ra_pack::Pack, bytes: u64) -> bool {
 /// Raises
 /// ------
 /// NotAPack
-///     If the file is of another kind.
+///     If the file is of another kind, or an archive or a directory without a manifest and without arrays.
 /// Damaged
 ///     If the beginning or the end of the archive is missing.
 /// OSError
@@ -178,7 +178,14 @@ pub(crate) fn is_long(pack: &ra_pack::Pack, bytes: u64) -> bool {
 #[pyfunction]
 #[expect(clippy::doc_markdown, reason = "the notation of NumPy")]
 pub(crate) fn open(py: Python<'_>, path: PathBuf) -> PyResult<Pack> {
-    Ok(Pack { shared: Arc::new(Shared::open(py, path)?) })
+    let shared = Shared::open(py, path)?;
+    let is_long = is_long(&shared.opened(py)?.pack, LONG);
+    if shared.run(py, is_long, |pack| Ok(!pack.has_manifest()? && pack.arrays()?.is_empty()))? {
+        let path = ra_pack::path::escape_path(&shared.path);
+        let message = format!("`{path}` is not a pack: it has no manifest and no arrays");
+        return Err(errors::named(py, "NotAPack", &message));
+    }
+    Ok(Pack { shared: Arc::new(shared) })
 }
 
 /// An open pack: a mapping from names such as `run1/temperature` to arrays.

@@ -1,5 +1,8 @@
 //! Attributes and other values of descriptions as Python objects.
 
+use std::collections::BTreeSet;
+
+use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -61,6 +64,51 @@ fn is_of_numpy(datatype: &Datatype) -> bool {
     is_integer || matches!(datatype, Datatype::Float16 | Datatype::Float32)
 }
 
+/// Returns the attributes of an array as a dict, with the names of an enum as those of the CF conventions.
+pub(crate) fn of_array<'py>(
+    py: Python<'py>,
+    stated: &[Attribute],
+    datatype: &Datatype,
+    dtype: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = attributes(py, stated)?;
+    let kind = dtype.map(|dtype| dtype.getattr(intern!(py, "kind"))?.extract::<String>());
+    // A truth value needs no names.
+    if kind.transpose()?.as_deref() != Some("b") {
+        dict.update(attributes(py, &datatype.flags(stated))?.as_mapping())?;
+    }
+    Ok(dict)
+}
+
+/// Takes the names that attributes give to integers of this type, and returns the enum; `None` if they do not name them
+/// as [`Datatype::flags`] does, or do not name the fill value, which must be a member of an enum.
+pub(crate) fn take_enum(
+    datatype: &Datatype,
+    attributes: &mut Vec<Attribute>,
+    fill_value: Option<&Value>,
+) -> Option<Datatype> {
+    let base = datatype.integer()?;
+    let find = |name: &str| attributes.iter().find(|attribute| attribute.name == name);
+    let (values, meanings) = (find("flag_values")?, find("flag_meanings")?.value.as_str()?);
+    let Value::List(numbers) = &values.value else { return None };
+    let numbers: Vec<_> = numbers.iter().map(Value::as_integer).collect::<Option<_>>()?;
+    let names: Vec<_> = meanings.split(' ').map(str::to_owned).collect();
+    let is_unique = numbers.iter().collect::<BTreeSet<_>>().len() == numbers.len()
+        && names.iter().collect::<BTreeSet<_>>().len() == names.len();
+    let is_plain = |name: &String| !name.is_empty() && !name.contains(char::is_whitespace);
+    if numbers.len() != names.len()
+        || !is_unique
+        || !names.iter().all(is_plain)
+        || !numbers.iter().all(|number| base.holds(*number))
+        || find("flag_masks").is_some()
+        || fill_value.is_some_and(|fill| !numbers.iter().any(|it| fill.as_integer() == Some(*it)))
+    {
+        return None;
+    }
+    attributes.retain(|one| one.name != "flag_values" && one.name != "flag_meanings");
+    Some(Datatype::Enum { base: Some(base), members: names.into_iter().zip(numbers).collect() })
+}
+
 /// Returns the attributes in a dict; `None` has none.
 pub(crate) fn entries(dict: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Attribute>> {
     let Some(given) = dict else { return Ok(Vec::new()) };
@@ -77,6 +125,9 @@ pub(crate) fn entries(dict: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Attribute
 
 fn named(name: &str, error: &PyErr, py: Python<'_>) -> PyErr {
     let message = format!("the attribute `{}`: {}", ra_pack::path::escape(name), error.value(py));
+    if error.is_instance_of::<PyValueError>(py) {
+        return PyValueError::new_err(message);
+    }
     errors::unsupported(py, &message)
 }
 
@@ -93,6 +144,15 @@ fn attribute_of(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Attribute> {
 /// Returns an attribute with the type of a number or an array of NumPy; `None` if a plain value has that type.
 fn typed_attribute(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Option<Attribute>> {
     let py = object.py();
+    // The type of a list of numbers of NumPy is that of an array of them.
+    let has_dtype = |one: &Bound<'_, PyAny>| one.hasattr(intern!(py, "dtype"));
+    let first = object.cast::<PyList>().ok().and_then(|list| list.get_item(0).ok());
+    let object = &match first {
+        Some(first) if has_dtype(&first)? => {
+            numpy(py)?.call_method1(intern!(py, "array"), (object,))?
+        }
+        _ => object.clone(),
+    };
     let Ok(dtype) = object.getattr(intern!(py, "dtype")) else { return Ok(None) };
     let word: String = dtype.getattr(intern!(py, "name"))?.extract()?;
     let datatype = Datatype::from_word(&word);
@@ -124,7 +184,18 @@ fn plain<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 
 /// Returns a Python object as a value. Scalars and arrays of NumPy become numbers and lists.
 pub(crate) fn value_of(object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    value_within(object, MOST_DEPTH)
+}
+
+/// Deepest nesting of lists in a value, as in an array of NumPy. A list may contain itself.
+const MOST_DEPTH: usize = 64;
+
+fn value_within(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     let py = object.py();
+    let Some(below) = depth.checked_sub(1) else {
+        let message = format!("expected lists nested at most {MOST_DEPTH} deep");
+        return Err(PyValueError::new_err(message));
+    };
     if object.is_none() {
         return Ok(Value::Null);
     }
@@ -146,7 +217,7 @@ pub(crate) fn value_of(object: &Bound<'_, PyAny>) -> PyResult<Value> {
         return Ok(Value::String(text.extract()?));
     }
     if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
-        let parts = object.try_iter()?.map(|part| value_of(&part?));
+        let parts = object.try_iter()?.map(|part| value_within(&part?, below));
         return Ok(Value::List(parts.collect::<PyResult<_>>()?));
     }
     if !object.hasattr(intern!(py, "tolist"))? {
@@ -156,7 +227,7 @@ pub(crate) fn value_of(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     if plain.hasattr(intern!(py, "tolist"))? {
         return Err(refused(py, object));
     }
-    value_of(&plain)
+    value_within(&plain, below)
 }
 
 fn refused(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyErr {

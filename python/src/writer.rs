@@ -3,23 +3,24 @@
 use std::fs::File;
 use std::io::{Cursor, Read as _, Write as _};
 use std::mem;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
 
 use pyo3::exceptions::PyValueError;
-use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyIterator;
 use ra_pack::interchange::npy::NpyReader;
 use ra_pack::interchange::{FormatError, ImportOptions, Variable};
 use ra_pack::ndl::{Attribute, Order, Value};
 use ra_pack::write::ArrayStream;
 use ra_pack::{Error, PackWriter, Progress, Result};
 
-use crate::interrupt::{Stopped, long, short};
+use crate::interrupt::{Stopped, detached, long, short};
 use crate::operations::create_report;
 use crate::options::SharedOptions;
-use crate::{memory, values};
+use crate::{errors, memory, values};
 
 /// Bytes from which writing an array is a long call.
 const LONG: usize = 4 << 20;
@@ -75,7 +76,7 @@ impl Writer {
         let work = || work(&mut writer);
         let result = if is_long { long(py, &self.progress, work) } else { short(py, work) };
         if matches!(result, Err(Stopped::Signal(_))) {
-            py.detach(|| drop(writer));
+            detached(py, || drop(writer));
             *self.state() = State::Ended;
         } else {
             *self.state() = State::Idle(writer);
@@ -132,35 +133,39 @@ impl Writer {
         })?
     }
 
-    /// Add an array from an iterator of contiguous arrays, which are its parts along the first dimension.
+    /// Begin an array whose elements come in blocks.
     #[expect(clippy::too_many_arguments, reason = "the arguments of `PackWriter.add_blocks`")]
-    fn add_blocks(
-        &self,
-        py: Python<'_>,
-        name: &str,
-        blocks: &Bound<'_, PyAny>,
-        header: &[u8],
+    #[expect(clippy::needless_pass_by_value, reason = "the arguments of a method of Python")]
+    fn begin_blocks(
+        slf: Bound<'_, Self>,
+        name: String,
+        header: Vec<u8>,
+        bfloat16: bool,
         dims: Option<Vec<String>>,
-        attrs: Option<&Bound<'_, PyAny>>,
-        fill_value: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
-        let attributes = values::entries(attrs)?;
-        let fill_value = fill_value.map(values::value_of).transpose()?;
-        let blocks = blocks.try_iter()?.unbind();
-        let mut raised = None;
-        let parts =
-            Parts { name, header, data: &[], bfloat16: false, dims, attributes, fill_value };
-        let written = self.run(py, false, |writer| {
-            parts.write_with(writer, |stream| {
-                // The program computes each block with the lock of the interpreter.
-                let all = Python::attach(|py| write_blocks(blocks.bind(py), stream));
-                all.map_err(|error| {
-                    raised = Some(error);
-                    Error::Interrupted
-                })
-            })
-        });
-        raised.map_or(written, Err)
+        attrs: Option<Bound<'_, PyAny>>,
+        fill_value: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<BlockWriter> {
+        let attributes = values::entries(attrs.as_ref())?;
+        let fill_value = fill_value.as_ref().map(values::value_of).transpose()?;
+        let mut writer = slf.get().take()?;
+        let (blocks, given) = sync_channel::<Option<Vec<u8>>>(0);
+        let work = move || {
+            let (data, header) = (&[][..], &*header);
+            let parts = Parts { name: &name, header, data, bfloat16, dims, attributes, fill_value };
+            let result = parts.write_with(&mut writer, |stream| {
+                loop {
+                    match given.recv() {
+                        Ok(Some(block)) => put(stream, &name, &block)?,
+                        Ok(None) => return Ok(()),
+                        // The program raised an exception.
+                        Err(_) => return Err(Error::Interrupted),
+                    }
+                }
+            });
+            (writer, result)
+        };
+        let open = Open { blocks, thread: thread::spawn(work) };
+        Ok(BlockWriter { writer: slf.unbind(), open: Mutex::new(Some(open)) })
     }
 
     /// Add a file with this content.
@@ -194,7 +199,7 @@ impl Writer {
     /// End without an archive.
     fn abort(&self, py: Python<'_>) {
         if let Ok(writer) = self.take() {
-            py.detach(|| drop(writer));
+            detached(py, || drop(writer));
             *self.state() = State::Ended;
         }
     }
@@ -221,28 +226,83 @@ struct Parts<'a> {
     fill_value: Option<Value>,
 }
 
-/// Writes the elements of an iterator of arrays.
-fn write_blocks(blocks: &Bound<'_, PyIterator>, stream: &mut ArrayStream<'_, '_>) -> PyResult<()> {
-    for block in blocks {
-        let block = block?;
-        let bytes: usize = block.getattr(intern!(block.py(), "nbytes"))?.extract()?;
-        memory::look(&block, bytes, |data| block.py().detach(|| stream.write_all(data)))??;
+/// The result of a thread that writes an array, with the writer.
+type Written = (Box<PackWriter<'static>>, Result<()>);
+
+/// A writer of an array whose elements come in blocks. A thread of its own writes each block while the program makes the
+/// next: no function of Rust waits for code of Python, which the end of the interpreter may stop.
+#[pyclass(frozen, module = "ra_pack._ra_pack")]
+pub(crate) struct BlockWriter {
+    writer: Py<Writer>,
+    /// Locked only with the lock of the interpreter.
+    open: Mutex<Option<Open>>,
+}
+
+struct Open {
+    /// `None` is the end of the array.
+    blocks: SyncSender<Option<Vec<u8>>>,
+    thread: JoinHandle<Written>,
+}
+
+impl BlockWriter {
+    fn open(&self) -> MutexGuard<'_, Option<Open>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    Ok(())
+
+    /// Passes on a block, or `None` at the end. Returns whether the thread still writes.
+    fn send(&self, py: Python<'_>, block: Option<Vec<u8>>) -> bool {
+        let blocks = self.open().as_ref().map(|open| open.blocks.clone());
+        detached(py, || blocks.is_some_and(|blocks| blocks.send(block).is_ok()))
+    }
+
+    /// Waits for the thread and returns the writer to its owner.
+    fn end(&self, py: Python<'_>) -> PyResult<()> {
+        let Some(Open { blocks, thread }) = self.open().take() else { return Ok(()) };
+        let written = detached(py, || {
+            drop(blocks);
+            thread.join()
+        });
+        let (writer, result) = written.unwrap_or_else(|panic| resume_unwind(panic));
+        *self.writer.get().state() = State::Idle(writer);
+        result.map_err(errors::raised)
+    }
+}
+
+#[pymethods]
+impl BlockWriter {
+    /// Write a contiguous array.
+    fn write(&self, py: Python<'_>, block: &Bound<'_, PyAny>, bytes: usize) -> PyResult<()> {
+        let block = memory::look(block, bytes, |data| detached(py, || data.to_vec()))?;
+        if self.send(py, Some(block)) { Ok(()) } else { self.end(py) }
+    }
+
+    /// End the array.
+    fn finish(&self, py: Python<'_>) -> PyResult<()> {
+        self.send(py, None);
+        self.end(py)
+    }
+
+    /// End without the array.
+    fn abort(&self, py: Python<'_>) {
+        let _ = self.end(py); // the exception that the program raised is the reason
+    }
+}
+
+/// Writes elements.
+fn put(stream: &mut ArrayStream<'_, '_>, name: &str, data: &[u8]) -> Result<()> {
+    stream.write_all(data).map_err(|error| {
+        let path = PathBuf::from(name);
+        match error.downcast::<Error>() {
+            Ok(error) => error,
+            Err(source) => Error::Io { action: "write", path, source },
+        }
+    })
 }
 
 impl Parts<'_> {
     fn write(self, writer: &mut PackWriter<'_>) -> Result<()> {
         let (name, data) = (self.name, self.data);
-        self.write_with(writer, |stream| {
-            stream.write_all(data).map_err(|error| {
-                let path = PathBuf::from(name);
-                match error.downcast::<Error>() {
-                    Ok(error) => error,
-                    Err(source) => Error::Io { action: "write", path, source },
-                }
-            })
-        })
+        self.write_with(writer, |stream| put(stream, name, data))
     }
 
     /// Writes the header and the description, and passes the stream of the elements to `fill`.
@@ -260,17 +320,27 @@ impl Parts<'_> {
         let variable = reader.and_then(|reader| reader.variable("array")).map_err(failed)?;
         let Variable { header, description, .. } = variable;
         let storage = description.storage.unwrap_or_default();
-        let mut array = writer.array_stream(self.name, header).datatype(description.datatype);
+        let mut attributes = description.attributes;
+        attributes.extend(self.attributes);
+        let is_coordinate = self.dims.as_ref().is_some_and(
+            |dims| matches!(&dims[..], [dim] if self.name.rsplit('/').next() == Some(dim)),
+        );
+        let (datatype, fill_value) = (&description.datatype, self.fill_value.or(storage.fillvalue));
+        let named = (!is_coordinate)
+            .then(|| values::take_enum(datatype, &mut attributes, fill_value.as_ref()))
+            .flatten();
+        let datatype = named.unwrap_or(description.datatype);
+        let mut array = writer.array_stream(self.name, header).datatype(datatype);
         if storage.order == Order::Row {
             array = array.order(Order::Row);
         }
         if let Some(dims) = self.dims {
             array = array.dims(dims);
         }
-        if let Some(value) = self.fill_value.or(storage.fillvalue) {
+        if let Some(value) = fill_value {
             array = array.fill_value(value);
         }
-        for attribute in description.attributes.into_iter().chain(self.attributes) {
+        for attribute in attributes {
             array = array.typed_attribute(attribute);
         }
         let mut stream = array.begin()?;

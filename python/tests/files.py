@@ -21,3 +21,12 @@ def write_directory(root: Path, arrays: dict[str, Any], descriptions: dict[str, 
     for name, text in descriptions.items():
         (root / f"{name}.yaml").write_text(text)
     return root
+
+
+def damaged(path: Path, needle: bytes) -> Path:
+    """Write a copy of a pack in which one bit of the first byte of `needle` is another."""
+    content = bytearray(path.read_bytes())
+    content[content.index(needle)] ^= 1
+    other = path.with_name(f"damaged{path.suffix}")
+    other.write_bytes(content)
+    return other

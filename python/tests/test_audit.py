@@ -347,3 +347,31 @@ def test_a_log_on_a_full_disk_ends_the_run(tmp_path, kind):
     assert done.returncode == 0 and done.stdout.startswith(f"cannot write `{log}`: "), done.stderr
     report = ra_pack.audit_report([log])
     assert set(report.counts) == {"good"} and 10 < report.lines < 40 and report.corrupt_lines == 0
+
+
+def test_a_path_alone_is_not_a_list_of_paths(tmp_path):
+    path, log = write(tmp_path / "ok.zip"), tmp_path / "log"
+    for one in [path, Path(path), path.encode()]:
+        for call in [
+            lambda: ra_pack.audit(one, log=log),
+            lambda: ra_pack.audit([path], log=log, history=one),
+            lambda: ra_pack.audit_report(one),
+            lambda: ra_pack.audit_report([log], one),
+        ]:
+            with pytest.raises(TypeError, match="expected a list of paths, found the path .*ok.zip"):
+                call()
+    assert not log.exists()
+
+
+def test_relative_paths_begin_at_the_directory_of_the_caller(tmp_path, where, monkeypatch):
+    (tmp_path / "store").mkdir()
+    write(tmp_path / "store" / "a.zip")
+    damage(write(tmp_path / "b.zip"))
+    write(tmp_path / "c.zip")
+    monkeypatch.chdir(tmp_path)
+    if where is not None:
+        where.run(os.chdir, "/")
+    targets = [os.path.join("store", "a.zip"), "b.zip", str(tmp_path / "c.zip")]
+    report = ra_pack.audit(targets, where, log="log")
+    assert {pack.target: pack.state for pack in report.targets} == dict(zip(targets, ["good", "bad", "good"]))
+    assert set(names("log")) == set(targets)

@@ -10,6 +10,7 @@ import pytest
 
 import ra_pack
 import rawarray
+from files import EXPERIMENT
 
 NUMBERS = ["i1", "u1", "<i2", ">i2", "<u4", ">u4", "<i8", ">u8", "<f2", "<f4", ">f4", "<f8", ">f8", "<c8", ">c16"]
 CONTAINERS = ["zip", "tar", "tar.gz", "tar.zst", "deflate", "zstd", "bagit", "directory"]
@@ -251,7 +252,8 @@ def test_damage_is_found_unless_the_check_is_off(tmp_path):
     at = content.index(array.tobytes("F"))
     path.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
     found = ra_pack.open(path)["x"]
-    for read in [found.read, lambda: np.asarray(found), lambda: list(found)]:
+    whole = [lambda: found[:], lambda: found[...], lambda: found[None, ::-1], lambda: found[:, 0 : array.shape[1]]]
+    for read in [found.read, found.verify, lambda: np.asarray(found), lambda: list(found), *whole]:
         with pytest.raises(ra_pack.Damaged) as raised:
             read()
         assert raised.value.findings and raised.value.findings[0].severity == "error"
@@ -345,3 +347,24 @@ def test_empty_arrays_and_texts_are_read(tmp_path):
         np.testing.assert_array_equal(pack[name][...], value, strict=True)
         np.testing.assert_array_equal(pack[name].view(), value, strict=True)
     assert pack["none"][:, 1:3].shape == (0, 2)
+
+
+def test_arrays_of_a_directory_without_a_manifest_are_read_but_not_confirmed(tmp_path):
+    source = tmp_path / "source"
+    rawarray.write(source, "x", sample("<f8"))
+    found = ra_pack.open(source)["x"]
+    np.testing.assert_array_equal(found[:], sample("<f8"))
+    assert not found.verify()
+    ra_pack.create(source, tmp_path / "pack.zip", describe=True)
+    assert ra_pack.open(tmp_path / "pack.zip")["x"].verify()
+
+
+def test_the_names_of_an_enum_are_attributes(tmp_path):
+    ra_pack.create(EXPERIMENT, tmp_path / "exp.zip")
+    pack = ra_pack.open(tmp_path / "exp.zip")
+    attrs = pack["thermistors/quality"].attrs
+    np.testing.assert_array_equal(attrs["flag_values"], np.array([0, 1, 2, 3, 4, 9], "u1"), strict=True)
+    assert attrs["flag_meanings"] == "unknown good probably_good potentially_correctable bad missing"
+    [outline] = pack.outline("thermistors")["groups"]
+    [quality] = [one for one in outline["variables"] if one["name"] == "quality"]
+    assert quality["attrs"].keys() == attrs.keys()

@@ -76,6 +76,65 @@ def test_times_and_text_are_stored_with_the_attributes_that_explain_them(tmp_pat
     assert ds.one.values.tolist() == ["x", "y"]
 
 
+TIMES = ["M8[as]", "M8[fs]", "M8[ps]", "m8[ps]", "M8[25us]", "m8[25us]", "m8[W]", "M8[Y]", "M8[M]", "M8[7D]", "m8[3h]"]
+
+
+@pytest.mark.parametrize("dtype", TIMES)
+@pytest.mark.parametrize("how", ["write", "add", "add_blocks"])
+def test_times_of_any_unit_are_exact_or_refused(tmp_path: Path, dtype: str, how: str) -> None:
+    def write(path: Path, times: Any) -> None:
+        if how == "write":
+            ra_pack.write(path, {"t": times})
+            return
+        with ra_pack.PackWriter(path) as writer:
+            if how == "add":
+                writer.add("t", times)
+            else:
+                writer.add_blocks("t", times.shape, times.dtype, [times[:1], times[1:]])
+
+    xr = pytest.importorskip("xarray")
+    whole = np.array([1000_000_000, -2000_000_000, "NaT"] if "s]" in dtype else [1, -5, "NaT"], dtype)
+    write(tmp_path / "whole.zip", whole)
+    with xr.open_dataset(tmp_path / "whole.zip", engine="ra-pack", decode_timedelta=True) as found:
+        assert found.t.dtype.kind == whole.dtype.kind
+        assert np.isnat(found.t.values).tolist() == [False, False, True]
+        assert (found.t.values[:2].astype(whole.dtype) == whole[:2]).all()
+    if dtype.endswith(("as]", "fs]", "ps]")):
+        with pytest.raises(ValueError, match="`t` has elements of type .* cannot store"):
+            write(tmp_path / "other.zip", np.array([1, 2], dtype))
+
+
+@pytest.mark.parametrize("dtype", ["m8", "m8[M]", "m8[Y]"])
+def test_times_without_a_fixed_length_are_refused(tmp_path: Path, dtype: str) -> None:
+    with pytest.raises(ValueError, match="`t` has times of type .* no fixed length"):
+        ra_pack.write(tmp_path / "out.zip", {"t": np.array([1, 2], dtype)})
+
+
+def test_labels_of_arrays_in_a_dict_are_not_lost(tmp_path: Path) -> None:
+    xr, pd = pytest.importorskip("xarray"), pytest.importorskip("pandas")
+    array = xr.DataArray([1, 2], dims="x", name="a")
+    source = tmp_path / "source.zip"
+    ra_pack.write(source, {"a": [1, 2]})
+    for value in [array, array.variable, pd.DataFrame({"c": [1]}), pd.Series([1]), ra_pack.open(source)["a"]]:
+        with pytest.raises(TypeError, match="`g/a` is of type .* would be lost"):
+            ra_pack.write(tmp_path / "out.zip", {"g/a": value})
+        with ra_pack.PackWriter(tmp_path / "other.zip", force=True) as writer:
+            with pytest.raises(ValueError, match="`a` is of type .* would be lost"):
+                writer.add("a", value)
+            shape = np.shape(value)
+            writer.add("a", value, dims=["x", "y"][: len(shape)])
+    with pytest.raises(TypeError, match="would be lost"):
+        ra_pack.write(tmp_path / "out.zip", ra_pack.open(source))
+    ra_pack.write(tmp_path / "out.zip", {"a": np.asarray(array), "list": [1], "index": range(3)})
+
+
+def test_names_that_cannot_be_read_back_are_refused(tmp_path: Path) -> None:
+    xr = pytest.importorskip("xarray")
+    for name, reason in [("a.ra", "without `.ra`"), ("manifest", "a file of the pack")]:
+        with pytest.raises(ValueError, match=reason):
+            ra_pack.write(tmp_path / "out.zip", xr.Dataset({name: ("x", [1])}))
+
+
 def test_an_npz_file_is_written_array_by_array(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", x=np.arange(3), y=np.eye(2))
     with np.load(tmp_path / "a.npz") as arrays:
@@ -295,3 +354,17 @@ def test_variables_of_a_file_do_not_stay_in_memory(tmp_path: Path) -> None:
         tracemalloc.stop()
     assert now < 1 << 20, now
     assert peak < 5 << 20, peak
+
+
+def test_dask_arrays_keep_their_type(tmp_path: Path) -> None:
+    da, xr = pytest.importorskip("dask.array"), pytest.importorskip("xarray")
+    types = pytest.importorskip("ml_dtypes")
+    values = np.array([1.5, 2.0, 3.0], types.bfloat16)
+    ds = xr.Dataset({"b": ("x", da.from_array(values, chunks=2)), "c": ("x", da.arange(3, dtype="u2", chunks=2))})
+    ra_pack.write(tmp_path / "out.zip", ds)
+    pack = ra_pack.open(tmp_path / "out.zip")
+    assert pack["b"].dtype == types.bfloat16 and pack["b"].read().tolist() == [1.5, 2.0, 3.0]
+    assert pack["c"].dtype == np.uint16
+    lazy = da.from_array(np.zeros(3, types.float8_e4m3fn), chunks=2)
+    with pytest.raises(ra_pack.Unsupported, match="`b`: packs have no elements of type float8_e4m3fn"):
+        ra_pack.write(tmp_path / "other.zip", xr.Dataset({"b": ("x", lazy)}))

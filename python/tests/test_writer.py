@@ -184,3 +184,150 @@ def test_what_cannot_be_written_is_refused_and_the_writer_remains_usable(tmp_pat
         with pytest.raises(FileNotFoundError):
             writer.add_file("f", tmp_path / "none")
     assert list(ra_pack.open(tmp_path / "pack.zip")) == ["x"]
+
+
+@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2", "int4", "uint4", "float4_e2m1fn"])
+def test_types_of_other_modules_are_refused(tmp_path, name):
+    types = pytest.importorskip("ml_dtypes")
+    dtype = np.dtype(getattr(types, name))
+    with ra_pack.PackWriter(tmp_path / "pack.zip") as writer:
+        with pytest.raises(ra_pack.Unsupported, match="times of type"):
+            writer.add("x", np.zeros(2, [("t", "M8[25us]")]))
+        for kind in [dtype, np.dtype([("a", "i4"), ("b", dtype)]), np.dtype([("a", [("b", dtype, (2,))])])]:
+            with pytest.raises(ra_pack.Unsupported, match=f"`x`: .*{name}"):
+                writer.add("x", np.zeros(2, kind))
+            with pytest.raises(ra_pack.Unsupported, match=f"`x`: .*{name}"):
+                writer.add_blocks("x", (2,), kind, [np.zeros(2, kind)])
+    assert list(ra_pack.open(tmp_path / "pack.zip")) == []
+
+
+@pytest.mark.parametrize(
+    ("dtype", "block"),
+    [
+        ("i1", [300, -200]), ("u4", [1, -1]), ("i8", np.array([1, 2**63], "u8")), ("u8", np.array([-1, 1], "i8")),
+        ("i4", [1.0, 2.5]), ("i4", [1.0, 2.0]), ("f8", [1j, 2]), ("S2", [b"abc", b"a"]), ("U1", ["ab", "c"]),
+        ("M8[s]", np.array([1, 1500], "M8[ms]")), ("?", [0, 2]),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_blocks_that_do_not_fit_the_type_are_refused(tmp_path, dtype, block):
+    with pytest.raises(ra_pack.Mismatch, match="`x`.* elements of type"):
+        with ra_pack.PackWriter(tmp_path / "pack.zip") as writer:
+            writer.add_blocks("x", (2,), dtype, [block])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_blocks_that_fit_the_type_are_converted(tmp_path):
+    cases = {
+        "a": ("i1", [-128, 127]), "b": ("u8", [0, 2**63]), "c": ("f4", [0.1, 1e10]), "d": ("f8", [1, 2]),
+        "e": ("S3", [b"a", b"abc"]), "f": ("c8", [1.5, 2j]), "g": ("i8", np.array([1, 2], "u8")),
+    }  # fmt: skip
+    with ra_pack.PackWriter(tmp_path / "pack.zip") as writer:
+        for name, (dtype, block) in cases.items():
+            writer.add_blocks(name, (2,), dtype, [block[:1], block[1:]])
+    pack = ra_pack.open(tmp_path / "pack.zip")
+    for name, (dtype, block) in cases.items():
+        np.testing.assert_array_equal(pack[name].read(), np.array(block).astype(dtype), strict=True)
+
+
+def test_an_exception_of_the_program_ends_its_array_only(tmp_path):
+    def blocks():
+        yield [1, 2]
+        raise RuntimeError("no more data")
+
+    writer = ra_pack.PackWriter(tmp_path / "pack.zip")
+    writer.add("a", [1])
+    with pytest.raises(RuntimeError, match="no more data"):
+        writer.add_blocks("x", (4,), "i4", blocks())
+    with pytest.raises(ra_pack.Mismatch, match="expected 4 rows"):
+        writer.add_blocks("y", (4,), "i4", [[1, 2]])
+    with pytest.raises(ra_pack.Refused):
+        writer.add_blocks("a", (2,), "i4", [[1, 2]])
+    writer.add("b", [1])
+    writer.abort()
+    assert list(tmp_path.iterdir()) == []
+
+
+def nested(depth):
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def test_values_nested_without_end_are_refused(tmp_path):
+    endless = []
+    endless.append(endless)
+    inside = np.empty(1, object)
+    inside[0] = [inside]
+    with ra_pack.PackWriter(tmp_path / "pack.zip") as writer:
+        for value in [endless, inside, nested(100), nested(200_000)]:
+            calls = [
+                lambda: writer.add("a", [1], attrs={"k": value}),
+                lambda: writer.add("a", [1], fill_value=value),
+                lambda: writer.group("g", {"k": value}),
+                lambda: ra_pack.PackWriter(tmp_path / "other.zip", attrs={"k": value}),
+                lambda: ra_pack.write(tmp_path / "other.zip", {"a": [1]}, attrs={"k": value}),
+            ]
+            for call in calls:
+                with pytest.raises((ValueError, RecursionError, TypeError)):
+                    call()
+
+
+def test_subclasses_cannot_give_the_address_of_other_memory(tmp_path):
+    class Elsewhere(np.ndarray):
+        @property
+        def __array_interface__(self):
+            return {"data": (8, False), "shape": self.shape, "typestr": "<f8", "version": 3}
+
+        nbytes = 8 << 20
+
+    array = np.arange(3.0).view(Elsewhere)
+    with ra_pack.PackWriter(tmp_path / "pack.zip") as writer:
+        writer.add("a", array)
+        writer.add_blocks("b", (3,), "f8", [array])
+        with pytest.raises(TypeError, match="subclass"):
+            writer._writer.add("c", array, 24, b"", False, None, None, None)
+    pack = ra_pack.open(tmp_path / "pack.zip")
+    assert pack["a"].read().tolist() == pack["b"].read().tolist() == [0.0, 1.0, 2.0]
+
+
+def test_lists_of_numbers_of_numpy_keep_their_value_and_type(tmp_path):
+    with ra_pack.PackWriter(tmp_path / "pack.zip") as writer:
+        writer.add("x", [1], attrs={"a": [np.float32(0.1), np.float32(2)], "b": [np.int8(1)], "c": [np.float32(0.1), 2.0]})
+    attrs = ra_pack.open(tmp_path / "pack.zip")["x"].attrs
+    np.testing.assert_array_equal(attrs["a"], np.array([0.1, 2], "f4"), strict=True)
+    np.testing.assert_array_equal(attrs["b"], np.array([1], "i1"), strict=True)
+    assert attrs["c"] == [float(np.float32(0.1)), 2.0]
+
+
+def test_flags_become_an_enum_only_if_it_has_the_same_meaning(tmp_path):
+    values = np.array([0, 1, 1], "u1")
+    flags = {"flag_values": np.array([0, 1], "u1"), "flag_meanings": "bad good"}
+    cases = {
+        "enum": flags,
+        "masks": flags | {"flag_masks": np.array([1, 1], "u1")},
+        "count": flags | {"flag_meanings": "bad good other"},
+        "twice": flags | {"flag_meanings": "bad bad"},
+        "blanks": flags | {"flag_meanings": "bad  good"},
+        "large": flags | {"flag_values": [0, 300]},
+    }
+    fills = {"inside": (1, flags), "outside": (9, flags)}
+    with ra_pack.PackWriter(tmp_path / "pack.zip") as writer:
+        for name, attrs in cases.items():
+            writer.add(name, values, attrs=attrs)
+        for name, (fill, attrs) in fills.items():
+            writer.add(name, values, attrs=attrs, fill_value=fill)
+            cases[name] = attrs
+        writer.add_blocks("blocks", (3,), "u1", [values], attrs=flags)
+        writer.add("coordinate", values, dims=["coordinate"], attrs=flags)
+    pack = ra_pack.open(tmp_path / "pack.zip")
+    for name, attrs in (cases | {"blocks": flags, "coordinate": flags}).items():
+        found = pack[name]
+        assert found.dtype == "u1" and found.read().tolist() == [0, 1, 1]
+        assert {key: np.asarray(value).tolist() for key, value in found.attrs.items()} == {
+            key: np.asarray(value).tolist() for key, value in attrs.items()
+        }
+        text = pack.read_file(f"{name}.yaml").decode()
+        assert ("enum" in text) == (name in ["enum", "blocks", "inside"]), text
+    assert ra_pack.verify(tmp_path / "pack.zip").valid

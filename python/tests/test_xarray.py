@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import ra_pack
-from files import EXPERIMENT, write_directory
+from files import EXPERIMENT, damaged, write_directory
 
 xr = pytest.importorskip("xarray")
 
@@ -357,14 +357,6 @@ def test_the_processes_of_a_dask_cluster_open_the_pack_themselves(tmp_path: Path
     assert ran.stdout.split() == [str(sum(range(2000))), "10"], ran.stderr
 
 
-def damaged(path: Path, needle: bytes) -> Path:
-    content = bytearray(path.read_bytes())
-    content[content.index(needle)] ^= 1
-    other = path.with_name("damaged.zip")
-    other.write_bytes(content)
-    return other
-
-
 def test_verify_compares_a_variable_with_the_manifest_when_it_is_read(experiment: Path) -> None:
     needle = np.ascontiguousarray(ra_pack.open(experiment)["thermistors/temperature"].read()).tobytes("F")
     path = damaged(experiment, needle)
@@ -374,8 +366,15 @@ def test_verify_compares_a_variable_with_the_manifest_when_it_is_read(experiment
     with pytest.raises(ra_pack.Damaged):
         ds.temperature[0, :2].load()
     assert ds.quality.load().size
-    # Without `verify`, the elements come as they are.
-    assert open_dataset(path, group="thermistors").temperature[0, :2].load().size == 2
+    # By default, only a part comes as it is.
+    ds = open_dataset(path, group="thermistors")
+    assert ds.temperature[0, :2].load().size == 2
+    for whole in [ds.temperature.load, ds.load, lambda: ds.temperature[:, ::-1].values]:
+        with pytest.raises(ra_pack.Damaged):
+            whole()
+    unchecked = open_dataset(path, group="thermistors", verify=False).load()
+    assert unchecked.temperature.shape == (10, 149)
+    assert unchecked.temperature[:, [5, 2]].shape == (10, 2)
     intact = open_dataset(experiment, group="thermistors", verify=True)
     expected = open_dataset(experiment, group="thermistors")
     xr.testing.assert_identical(intact.load(), expected.load())
@@ -418,3 +417,124 @@ def test_closing_a_dataset_closes_its_file(experiment: Path) -> None:
     assert str(experiment) in open_files()
     tree.close()
     assert str(experiment) not in open_files()
+
+
+@pytest.mark.parametrize(
+    "lazy",
+    [
+        lambda ds: ds,
+        lambda ds: ds.isel(time=slice(10)),
+        lambda ds: ds.isel(time=[0, 7, 3]),
+        lambda ds: ds.chunk({"time": 50}).mean("time"),
+        lambda ds: ds.chunk({"time": 50}).map_blocks(lambda block: 2 * block),
+        lambda ds: ds[["temperature"]].drop_vars("time").chunk(time=7).isel(time=[1]),
+    ],
+    ids=["whole", "slice", "rows", "mean", "blocks", "row of a chunk"],
+)
+@pytest.mark.parametrize("chunks", [None, {}, {"time": 149}], ids=str)
+def test_damaged_data_never_becomes_a_valid_pack(experiment: Path, tmp_path: Path, lazy: Any, chunks: Any) -> None:
+    if chunks is not None:
+        pytest.importorskip("dask")
+    temperature = ra_pack.open(experiment)["thermistors/temperature"].read().tobytes("F")
+    path = damaged(experiment, temperature)
+    with open_dataset(path, group="thermistors", chunks=chunks) as ds:
+        with pytest.raises(ra_pack.Damaged):
+            ra_pack.write(tmp_path / "new.zip", lazy(ds))
+    with xr.open_datatree(path, engine="ra-pack", chunks=chunks) as tree:
+        with pytest.raises(ra_pack.Damaged):
+            ra_pack.write(tmp_path / "new.zip", tree)
+    assert not (tmp_path / "new.zip").exists()
+    with open_dataset(experiment, group="thermistors", chunks=chunks) as ds:
+        ra_pack.write(tmp_path / "new.zip", lazy(ds))
+    # The user declined the check.
+    with open_dataset(path, group="thermistors", chunks=chunks, verify=False) as ds:
+        ra_pack.write(tmp_path / "unchecked.zip", lazy(ds))
+
+
+def test_attributes_of_a_root_without_arrays_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "tree.zip"
+    tree = xr.DataTree.from_dict(
+        {
+            "/": xr.Dataset(attrs={"title": "X"}),
+            "/sweep": xr.Dataset({"a": ("x", [1])}),
+            "/notes": xr.Dataset(attrs={"by": "Y"}),
+        }
+    )
+    ra_pack.write(path, tree)
+    assert open_dataset(path).attrs == {"title": "X"}
+    with xr.open_datatree(path, engine="ra-pack") as found:
+        xr.testing.assert_identical(found, tree)
+    tree["/notes/none"] = xr.DataTree()
+    with pytest.warns(UserWarning, match="the group `notes/none` is empty"):
+        ra_pack.write(path, tree, force=True)
+    ra_pack.write(tmp_path / "alone.zip", xr.Dataset(attrs={"title": "X"}))
+    assert open_dataset(tmp_path / "alone.zip").attrs == {"title": "X"}
+
+
+def test_labels_of_an_enum_are_flags_and_become_an_enum_again(experiment: Path, tmp_path: Path) -> None:
+    with xr.open_datatree(experiment, engine="ra-pack") as tree:
+        flags = tree["thermistors/quality"].attrs
+        assert flags["flag_meanings"] == "unknown good probably_good potentially_correctable bad missing"
+        assert flags["flag_values"].tolist() == [0, 1, 2, 3, 4, 9] and flags["flag_values"].dtype == np.uint8
+        ra_pack.write(tmp_path / "again.zip", tree)
+    command = [sys.executable, "-m", "ra_pack", "info", "--json", tmp_path / "again.zip", "thermistors/quality.ra"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert '"enum"' in told and "flag_values" not in told, told
+    with xr.open_datatree(tmp_path / "again.zip", engine="ra-pack") as again:
+        assert again["thermistors/quality"].attrs.keys() == flags.keys()
+
+
+def test_a_dimension_may_have_the_name_of_another_array(tmp_path: Path) -> None:
+    path = tmp_path / "pack.zip"
+    ds = xr.Dataset(
+        {
+            "x": (("x", "y"), np.arange(6.0).reshape(2, 3)),
+            "a": ("x", [1, 2]),
+            "z": ("y", [4.0, 5.0, 6.0]),
+            "b": ("z", [7, 8, 9]),
+            "c": (("z", "y"), np.ones((3, 3))),
+        },
+        {"y": [10, 20, 30]},
+    )
+    tree = xr.DataTree.from_dict({"/": ds, "/g": xr.Dataset({"d": (("x", "y"), np.ones((2, 3)))})})
+    ra_pack.write(path, tree)
+    assert ra_pack.verify(path).valid
+    with open_dataset(path) as found:
+        xr.testing.assert_identical(found, ds)
+    with xr.open_datatree(path, engine="ra-pack") as found:
+        xr.testing.assert_identical(found, tree)
+    with open_dataset(path, group="g") as found:
+        assert found.d.dims == ("x", "y") and found.y.values.tolist() == [10, 20, 30]
+
+
+def test_an_attribute_with_names_of_dimensions_is_kept_where_a_description_names_them(tmp_path: Path) -> None:
+    ds = xr.Dataset({"a": ("x", [1, 2], {"_ARRAY_DIMENSIONS": ["other"]})})
+    ra_pack.write(tmp_path / "pack.zip", ds)
+    xr.testing.assert_identical(open_dataset(tmp_path / "pack.zip"), ds)
+
+
+@pytest.mark.parametrize("fill", [np.bytes_(b"-"), np.True_, np.complex64(1 + 2j), np.float32(-999.25), np.int8(-1)])
+def test_fill_values_of_every_type_are_kept(tmp_path: Path, fill: Any) -> None:
+    other = fill.dtype.type(b"a" if fill.dtype.kind == "S" else 0)
+    ds = xr.Dataset({"a": ("x", np.array([other, fill]), {"_FillValue": fill})})
+    ra_pack.write(tmp_path / "pack.zip", ds)
+    with open_dataset(tmp_path / "pack.zip", decode_cf=False) as found:
+        xr.testing.assert_identical(found, ds)
+        assert found.a.attrs["_FillValue"].dtype == fill.dtype
+
+
+@pytest.mark.parametrize("name", ["store.zarr", "text.zip", "empty", "empty.tar"])
+def test_what_is_not_a_pack_is_not_opened_as_an_empty_one(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    if name.endswith(".zip"):
+        with zipfile.ZipFile(path, "w") as file:
+            file.writestr("a.txt", "text")
+    elif name.endswith(".tar"):
+        path.write_bytes(bytes(10240))
+    else:
+        path.mkdir()
+        if name == "store.zarr":
+            (path / ".zgroup").write_text('{"zarr_format": 2}')
+    for call in [ra_pack.open, open_dataset]:
+        with pytest.raises(ra_pack.NotAPack, match=name):
+            call(path)

@@ -222,6 +222,15 @@ impl Unpacked {
         }
     }
 
+    /// Returns the bytes that are decoded already.
+    fn buffered(&self) -> &[u8] {
+        match self {
+            Self::Stored(packed) => packed.ready(),
+            Self::Deflate(decoder) => decoder.buffer(),
+            Self::Zstd(decoder) => decoder.buffer(),
+        }
+    }
+
     fn bytes(&mut self) -> &mut dyn BufRead {
         match self {
             Self::Stored(packed) => packed,
@@ -304,8 +313,10 @@ impl ZipData {
 impl BufRead for ZipData {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         let is_packed = !matches!(self.unpacked, Unpacked::Stored(_));
-        // One block may decode to gigabytes, so check for cancellation.
-        self.unpacked.packed().file.progress().check().map_err(Error::from)?;
+        // One block may decode to gigabytes, so check for cancellation. A caller that knows of bytes gets them.
+        if self.unpacked.buffered().is_empty() {
+            self.unpacked.packed().file.progress().check().map_err(Error::from)?;
+        }
         let ready = self.unpacked.bytes().fill_buf().map_err(|error| {
             // Errors of the file itself are kept; others come from the decoders.
             let is_from_file = error.raw_os_error().is_some()
@@ -507,6 +518,30 @@ pub(super) mod tests {
         match data.read_to_end(&mut content) {
             Ok(_) => Ok(content),
             Err(error) => Err(DataFault::of(&error).unwrap().clone()),
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_ready_remain_after_a_cancellation() {
+        let content = b"abc".repeat(200_000);
+        let zstd = zstd::encode_all(&content[..], 3).unwrap();
+        let packs = [
+            (content.clone(), Method::Stored),
+            (deflate(&content), Method::Deflate),
+            (zstd, Method::Zstd),
+        ];
+        for (packed, method) in packs {
+            let progress = Progress::new();
+            let file = scratch_file(&std::env::temp_dir().join("x"), &progress).unwrap();
+            file.write_all_at(&packed, 0).unwrap();
+            let packed = Stretch::new(Arc::new(file), 0, packed.len() as u64);
+            let size = content.len() as u64;
+            let mut data = ZipData::new(packed, None, method, size, 0).unwrap();
+            let ready = data.fill_buf().unwrap().to_vec();
+            progress.cancel();
+            assert_eq!(data.fill_buf().unwrap(), ready);
+            data.consume(ready.len());
+            assert!(data.fill_buf().is_err());
         }
     }
 

@@ -201,6 +201,7 @@ def with_virtualizarr(refs, root, arrays):
             )
             assert np.isnan(masked["counts"].values[0, 0]), masked["counts"].values
             assert masked["huge"].encoding["_FillValue"] == 2**64 - 1
+            assert np.isnan(masked["level"].values).tolist() == [True, False]
         with virtualizarr.open_virtual_dataset(
             refs.as_uri(), registry=registry, parser=parser, loadable_variables=[]
         ) as virtual:
@@ -217,6 +218,7 @@ def decoded(backend):
     assert np.isnan(run1["temperature"].encoding["_FillValue"])
     assert run2["counts"].encoding["_FillValue"] == -1
     assert np.isnan(run2["counts"].values[0, 0]), run2["counts"].values
+    assert np.isnan(run2["level"].values).tolist() == [True, False]
     assert run2["quality"].attrs["flag_meanings"] == "unknown good bad not_measured"
     assert np.isnan(run2["quality"].values[-1])
     assert run2["when"].dtype.kind == "M" and np.isnat(run2["when"].values[1])

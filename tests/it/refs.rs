@@ -125,6 +125,7 @@ fn all_kinds() -> Experiment {
         .array("run2/counts.ra", INT16, &[3, 5], &le(i16::to_le_bytes, -1..14))
         .array("run2/rows.ra", INT16, &[2, 3], &le(i16::to_le_bytes, 0..6))
         .array("run2/when.ra", INT64, &[2], &le(i64::to_le_bytes, [86_400, i64::MIN]))
+        .array("run2/level.ra", FLOAT32, &[2], &le(f32::to_le_bytes, [-999.1, 1.5]))
         .array("run2/huge.ra", UINT64, &[2], &le(u64::to_le_bytes, [1, u64::MAX]))
         .array(
             "deep/er/c.ra",
@@ -158,6 +159,7 @@ fn all_kinds() -> Experiment {
             "int64",
             "attributes: {units: seconds since 1970-01-01}\n    storage: {fillvalue: -9223372036854775808}",
         ),
+        ("run2/level.yaml", "[2]", "float32", "storage: {fillvalue: -999.1}"),
         ("run2/huge.yaml", "[2]", "uint64", "attributes: {_FillValue: 18446744073709551615}"),
     ]
     .into_iter()
@@ -224,9 +226,9 @@ fn references_are_offsets_in_the_file_and_metadata_is_consolidated() {
     assert_eq!(document(&refs, "run1/big/.zarray")["dtype"], ">f4");
     assert_eq!(document(&refs, "run1/on/.zarray")["dtype"], "|b1");
     assert_eq!(document(&refs, "run2/rows/.zarray")["shape"], serde_json::json!([2, 3]));
-    // Readers that convert the metadata to Zarr 3 need the fill value of integers there, and refuse that of floats.
+    // Readers that convert the metadata to Zarr 3 need the fill value there. Floats are the bytes of a float64.
     assert_eq!(document(&refs, "run2/huge/.zattrs")["_FillValue"], u64::MAX);
-    assert!(attributes.get("_FillValue").is_none());
+    assert_eq!(attributes["_FillValue"], "AAAAAAAA+H8=");
     // A group without arrays, above one with arrays.
     assert_eq!(document(&refs, "deep/.zgroup")["zarr_format"], 2);
     let all = document(&refs, ".zmetadata");

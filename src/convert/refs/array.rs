@@ -1,5 +1,7 @@
 //! One array as Zarr: its metadata, its attributes and its chunks.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use serde::Serialize;
 use serde_json::{Map, Number, Value as Json, json};
 
@@ -128,13 +130,14 @@ impl<'a> ZarrArray<'a> {
         let chunks = Chunks::new(&shape, width, room);
         let mut notes = Vec::new();
         let fill_value = fill_value(array, description, scalar, &mut notes);
-        let mut attributes = attributes(&array.attributes, &mut notes);
-        // Programs that convert the metadata to Zarr 3, such as VirtualiZarr, find missing integers by this attribute.
-        // They refuse floats in it.
-        if fill_value.is_i64() || fill_value.is_u64() {
-            attributes.insert(FILL_VALUE.to_owned(), fill_value.clone());
+        // A truth value needs no names.
+        let flags = description.datatype.flags(&array.attributes);
+        let flags = flags.iter().filter(|_| dtype.as_str() != Some("|b1"));
+        let mut attributes = attributes(array.attributes.iter().chain(flags), &mut notes);
+        // Programs that convert the metadata to Zarr 3, such as VirtualiZarr, find missing elements by this attribute.
+        if let Some(coded) = coded_fill_value(&fill_value, scalar) {
+            attributes.insert(FILL_VALUE.to_owned(), coded);
         }
-        add_flags(&description.datatype, &dtype, &mut attributes);
         let dimensions = names.of_array(group, array.name, &shape, &dimensions);
         attributes.insert(DIMENSIONS.to_owned(), json!(dimensions));
         let metadata = Metadata {
@@ -195,7 +198,10 @@ fn dtype(descr: &Descr, datatype: &Datatype) -> Result<Json, Refusal> {
 }
 
 /// Returns attributes as JSON. Those with numbers that JSON cannot express are reported.
-pub(super) fn attributes(given: &[Attribute], notes: &mut Vec<String>) -> Map<String, Json> {
+pub(super) fn attributes<'a>(
+    given: impl IntoIterator<Item = &'a Attribute>,
+    notes: &mut Vec<String>,
+) -> Map<String, Json> {
     let mut map = Map::new();
     for Attribute { name, value, .. } in given {
         if name == FILL_VALUE {
@@ -226,28 +232,6 @@ fn to_json(value: &Value) -> Option<Json> {
             Json::Object(entries.iter().map(entry).collect::<Option<_>>()?)
         }
     })
-}
-
-/// Adds the names of an enum, as the CF conventions write them.
-fn add_flags(datatype: &Datatype, dtype: &Json, attributes: &mut Map<String, Json>) {
-    let Datatype::Enum { members, .. } = datatype else { return };
-    let is_truth = dtype.as_str() == Some("|b1");
-    if is_truth
-        || attributes.contains_key("flag_values")
-        || attributes.contains_key("flag_meanings")
-    {
-        return;
-    }
-    let numbers = members.iter().map(|(_, number)| {
-        i64::try_from(*number).map(Json::from).or_else(|_| u64::try_from(*number).map(Json::from))
-    });
-    let Ok(numbers) = numbers.collect::<Result<Vec<_>, _>>() else { return };
-    // Meanings are separated by spaces.
-    let meanings =
-        members.iter().map(|(name, _)| name.split_whitespace().collect::<Vec<_>>().join("_"));
-    let meanings = meanings.collect::<Vec<_>>().join(" ");
-    attributes.insert("flag_values".to_owned(), Json::Array(numbers));
-    attributes.insert("flag_meanings".to_owned(), json!(meanings));
 }
 
 /// Returns the element that marks missing ones: `storage.fillvalue` or the attribute `_FillValue`; null if there is
@@ -311,6 +295,26 @@ fn element(value: &Value, scalar: DtypeScalar) -> Option<Json> {
             value => Some(json!([float(value)?, 0.0])),
         },
         DtypeKind::Text => value.as_str().map(|text| json!(text)),
+        _ => None,
+    }
+}
+
+/// Returns a fill value as xarray stores it in an attribute: a float is the bytes of a float64 in base64. Programs refuse
+/// those of other types.
+fn coded_fill_value(value: &Json, scalar: Option<DtypeScalar>) -> Option<Json> {
+    let DtypeScalar { kind, size, .. } = scalar?;
+    match kind {
+        DtypeKind::Int | DtypeKind::UInt => Some(value.clone()).filter(|value| !value.is_null()),
+        DtypeKind::Float => {
+            let number = value.as_f64().or_else(|| value.as_str()?.parse().ok())?;
+            // The element of the array, which may have fewer digits.
+            let element = match size {
+                2 => half::f16::from_f64(number).to_f64(),
+                4 => number.to_string().parse::<f32>().ok()?.into(),
+                _ => number,
+            };
+            Some(json!(BASE64_STANDARD.encode(element.to_le_bytes())))
+        }
         _ => None,
     }
 }

@@ -656,7 +656,11 @@ impl Pack {
     }
 
     /// Returns whether the pack has a manifest.
-    pub(crate) fn has_manifest(&self) -> Result<bool> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] if the directory of the archive or the manifest is not reliable.
+    pub fn has_manifest(&self) -> Result<bool> {
         Ok(self.manifest()?.is_some())
     }
 

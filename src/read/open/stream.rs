@@ -203,6 +203,20 @@ impl Read for FileReader {
     }
 }
 
+impl PackedArray {
+    /// Reads the file of the array without keeping it, and checks it. Returns whether a manifest confirms it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] if the file differs from the manifest or the container, or the manifest does not list it, and
+    /// [`Error::Io`] if it cannot be read.
+    pub fn verify(&self) -> Result<bool> {
+        let is_listed = self.checked_reader()?.finish()?;
+        self.must_be_listed(is_listed)?;
+        Ok(is_listed)
+    }
+}
+
 /// Consecutive elements of an array, in the order of its file.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]

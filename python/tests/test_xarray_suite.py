@@ -1,0 +1,83 @@
+"""The tests of xarray for backends that store datasets, with `ra_pack.write` and the engine."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import ra_pack
+
+pytest.importorskip("xarray")
+backends = pytest.importorskip("xarray.tests.test_backends")
+
+NO_OPTION = "`write` has no option `encoding`, `unlimited_dims` or `mode`"
+NO_MISSING_TEXT = "text without a value is refused: a pack has no missing text"
+OTHER_EXCEPTION = "the exception has another class or message"
+
+#: Tests that are known to fail, with the reason.
+FAILING = {
+    "test_append_overwrite_values": NO_OPTION,
+    "test_append_with_invalid_dim_raises": NO_OPTION,
+    "test_append_write": NO_OPTION,
+    "test_default_fill_value": NO_OPTION,
+    "test_encoding_kwarg": NO_OPTION,
+    "test_encoding_kwarg_dates": NO_OPTION,
+    "test_encoding_kwarg_fixed_width_string": NO_OPTION,
+    "test_encoding_same_dtype": NO_OPTION,
+    "test_encoding_unlimited_dims": NO_OPTION,
+    "test_explicitly_omit_fill_value_in_coord_via_encoding_kwarg": NO_OPTION,
+    "test_explicitly_omit_fill_value_via_encoding_kwarg": NO_OPTION,
+    "test_invalid_dataarray_names_raise": OTHER_EXCEPTION,
+    "test_load_async": "the engine has no asynchronous reads",
+    "test_roundtrip_None_variable": "the name of a variable is text",
+    "test_roundtrip_cftime_datetime_data": NO_OPTION,
+    "test_roundtrip_numpy_datetime_data": NO_OPTION,
+    "test_roundtrip_object_dtype": NO_MISSING_TEXT,
+    "test_roundtrip_string_encoded_characters": "text is stored in UTF-8, also if its encoding says ASCII",
+    "test_roundtrip_string_with_fill_value_nchar": OTHER_EXCEPTION,
+    "test_roundtrip_stringdtype_nulls": NO_MISSING_TEXT,
+    "test_string_object_warning": "`write` loads Dask arrays of objects without a warning",
+}
+
+
+@pytest.fixture(params=["s", "ms", "us", "ns"])
+def time_unit(request: Any) -> Any:
+    return request.param
+
+
+@pytest.fixture(params=[False, True], ids=["numpy", "dask"])
+def use_dask(request: Any) -> Any:
+    if request.param:
+        pytest.importorskip("dask")
+    return request.param
+
+
+class TestPacks(backends.CFEncodedBase):  # type: ignore[misc]
+    engine = "ra-pack"
+
+    @contextlib.contextmanager
+    def create_store(self) -> Iterator[Any]:
+        pytest.skip("a pack is written at once")
+        yield
+
+    def save(self, dataset: Any, path: str, **options: Any) -> None:
+        # The tests name their files `.nc`.
+        ra_pack.write(path, dataset, container="zip", **options)
+
+    def test_load_async(self) -> None:
+        asyncio.run(super().test_load_async())
+
+
+@pytest.fixture(autouse=True)
+def known(request: pytest.FixtureRequest) -> None:
+    reason = FAILING.get(request.node.originalname)
+    if reason is not None:
+        request.node.add_marker(pytest.mark.xfail(reason=reason, strict=True))
+
+
+def test_the_failing_tests_are_tests_of_xarray() -> None:
+    assert [name for name in FAILING if not hasattr(TestPacks, name)] == []
