@@ -133,6 +133,11 @@ pub(crate) fn complete(text: &str, more: &[Group]) -> Option<String> {
 }
 
 impl ValueChange {
+    /// Returns the keys below the name of an array.
+    pub(crate) fn key(&self) -> &[String] {
+        self.path.get(3..).unwrap_or_default()
+    }
+
     /// Sets the line to that of the value in a text, or of the nearest thing to it.
     fn find_line(&mut self, source: &SourceMap, is_flat: bool) {
         let keys = self.path.get(usize::from(is_flat)..).unwrap_or_default();
@@ -206,10 +211,12 @@ impl Walk<'_> {
         let removed = |(key, _): &&(NodeKey, Node)| {
             known.contains_key(&*key.text) && !wanted.contains_key(&*key.text)
         };
-        if self.is_flow(node) && map.iter().any(|entry| removed(&entry)) {
-            self.note_entries(node, &known, &wanted);
-            return self.replace(node, &Value::Map(new.to_vec()));
-        }
+        // A filter is always a list, even an empty one.
+        let is_emptied = |key: &NodeKey| {
+            &*key.text == "filter" && matches!(known.get("filter"), Some(Value::List(_)))
+        };
+        let entries: Vec<_> = map.iter().collect();
+        let kept = entries.iter().position(|entry| !removed(entry) || is_emptied(&entry.0));
         let (first, mut added) = (self.changes.len(), Vec::new());
         for (key, value) in new {
             let said = known.get(&**key).copied();
@@ -239,18 +246,20 @@ impl Walk<'_> {
             self.path.pop();
         }
         if !added.is_empty() && !self.is_whole {
-            let edit = self.addition(node, added, first).ok_or(UNUSUAL)?;
+            let edit = self.addition(node, added, first, kept.is_some()).ok_or(UNUSUAL)?;
             self.edits.push(edit);
         }
-        for (key, node) in map.iter().filter(removed) {
+        let is_flow = self.is_flow(node);
+        for (nth, (key, node)) in entries.iter().enumerate().filter(|(_, entry)| removed(entry)) {
             self.path.push(key.text.to_string());
-            match known.get(&*key.text) {
-                // A filter is always a list, even an empty one.
-                Some(said @ Value::List(_)) if &*key.text == "filter" => {
-                    self.value(node, said, &Value::List(Vec::new()))?;
-                }
-                said => {
-                    self.note_removed(node, said.copied().unwrap_or(&Value::Null));
+            let said = known.get(&*key.text).copied().unwrap_or(&Value::Null);
+            if is_emptied(key) {
+                self.value(node, said, &Value::List(Vec::new()))?;
+            } else {
+                self.note_removed(node, said);
+                if is_flow {
+                    self.removal_in_flow(&entries, nth, kept)?;
+                } else {
                     self.removal(key, node)?;
                 }
             }
@@ -294,10 +303,19 @@ impl Walk<'_> {
         if self.is_whole {
             return Ok(());
         }
-        let (at, text) = (self.range(node), self.written(node, new));
+        let (at, mut text) = (self.range(node), self.written(node, new));
+        let old = self.text.get(at.clone()).ok_or(COMMENT)?;
+        let (before, content) = old.split_at(before_value(old));
         let is_scalar = matches!(node.kind, NodeKind::Scalar(_));
-        if !is_scalar && self.text.get(at.clone()).is_none_or(|old| old.contains('#')) {
+        if before.contains('#') || !is_scalar && content.contains('#') {
             return Err(COMMENT);
+        }
+        // A block scalar begins with a line that may have a comment.
+        if content.starts_with(['|', '>'])
+            && let Some(header) = content.lines().next()
+            && let Some((mark, _)) = header.split_once('#')
+        {
+            text.push_str(header.get(mark.trim_end().len()..).unwrap_or_default());
         }
         let change = self.changes.len().saturating_sub(1);
         self.edits.push(Edit { at, indent: 0, text, change });
@@ -341,15 +359,20 @@ impl Walk<'_> {
         start..start + text.trim_end().len()
     }
 
-    /// Returns the insertion of entries after the last one of a mapping.
-    fn addition(&self, node: &Node, entries: Vec<(String, Value)>, change: usize) -> Option<Edit> {
-        let NodeKind::Map(map) = &node.kind else { return None };
+    /// Returns the insertion of entries after the last one of a mapping. `follows` says whether an entry of it is kept.
+    fn addition(
+        &self,
+        node: &Node,
+        entries: Vec<(String, Value)>,
+        change: usize,
+        follows: bool,
+    ) -> Option<Edit> {
         let (text, Range { start, end }) = (self.text, self.range(node));
         if self.is_flow(node) {
             let at = end.checked_sub(1).filter(|at| text.get(*at..end) == Some("}"))?;
             let entries = write::to_flow(&Value::Map(entries));
             let inner = entries.strip_prefix('{')?.strip_suffix('}')?;
-            let comma = if map.len() == 0 { "" } else { ", " };
+            let comma = if follows { ", " } else { "" };
             let text = format!("{comma}{inner}");
             return Some(Edit { at: at..at, indent: usize::MAX, text, change });
         }
@@ -374,21 +397,49 @@ impl Walk<'_> {
         indent.bytes().all(|byte| byte == b' ').then_some(indent.len())
     }
 
-    /// Removes an entry with its lines.
+    /// Removes an entry with its lines. A comment that follows it stays.
     fn removal(&mut self, key: &NodeKey, node: &Node) -> Result<(), Why> {
+        let (start, end) = (key.at.start() + self.source.source.mark, self.range(node).end);
         if self.is_whole {
             return Ok(());
         }
-        let (start, end) = (key.at.start() + self.source.source.mark, self.range(node).end);
-        let start = start - self.indent(start).ok_or(UNUSUAL)?;
+        let indent = self.indent(start).ok_or(UNUSUAL)?;
         let rest = self.text.get(end..).unwrap_or_default();
-        let end = rest.find('\n').map_or(self.text.len(), |at| end + at + 1);
-        let old = self.text.get(start..end).unwrap_or_default();
+        let blank = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+        if rest.get(blank..).is_some_and(|rest| rest.starts_with('#')) {
+            return self.cut(start..end + blank);
+        }
+        self.cut(start - indent..rest.find('\n').map_or(self.text.len(), |at| end + at + 1))
+    }
+
+    /// Removes an entry of a mapping in brackets, and the comma between it and its neighbour. `kept` is the first entry
+    /// that stays.
+    fn removal_in_flow(
+        &mut self,
+        entries: &[&(NodeKey, Node)],
+        nth: usize,
+        kept: Option<usize>,
+    ) -> Result<(), Why> {
+        let start = |nth: usize| Some(entries.get(nth)?.0.at.start() + self.source.source.mark);
+        let end = |nth: usize| Some(self.range(&entries.get(nth)?.1).end);
+        let at = match nth.checked_sub(1).filter(|_| kept.is_some_and(|kept| kept < nth)) {
+            Some(before) => end(before).zip(end(nth)),
+            None => start(nth).zip(start(nth + 1).or(end(nth))),
+        };
+        let (start, end) = at.ok_or(UNUSUAL)?;
+        self.cut(start..end)
+    }
+
+    /// Removes bytes that contain no comment.
+    fn cut(&mut self, at: Range<usize>) -> Result<(), Why> {
+        let old = self.text.get(at.clone()).unwrap_or_default();
         if old.lines().nth(1).is_some() && old.contains('#') {
             return Err(COMMENT);
         }
         let change = self.changes.len().saturating_sub(1);
-        self.edits.push(Edit { at: start..end, indent: 0, text: String::new(), change });
+        if !self.is_whole {
+            self.edits.push(Edit { at, indent: 0, text: String::new(), change });
+        }
         Ok(())
     }
 
@@ -432,35 +483,23 @@ impl Walk<'_> {
             _ => false,
         }
     }
-
-    /// Notes the differences between the entries of a mapping that is replaced.
-    fn note_entries(
-        &mut self,
-        node: &Node,
-        old: &BTreeMap<&str, &Value>,
-        new: &BTreeMap<&str, &Value>,
-    ) {
-        for (key, value) in old {
-            self.path.push((*key).to_owned());
-            match new.get(key) {
-                None => self.note_removed(node, value),
-                Some(new) if new != value => {
-                    self.note(node, Some(value.to_line()), Some(new.to_line()));
-                }
-                Some(_) => {}
-            }
-            self.path.pop();
-        }
-        for (key, value) in new.iter().filter(|(key, _)| !old.contains_key(*key)) {
-            self.path.push((*key).to_owned());
-            self.note_added(node, value);
-            self.path.pop();
-        }
-    }
 }
 
 fn by_key(entries: &Entries) -> BTreeMap<&str, &Value> {
     entries.iter().map(|(key, value)| (&**key, value)).collect()
+}
+
+/// Returns the number of bytes before a value: anchor and tag, blanks and comments.
+pub(super) fn before_value(text: &str) -> usize {
+    let mut rest = text.trim_start();
+    loop {
+        rest = match rest.chars().next() {
+            Some('&' | '!') => rest.trim_start_matches(|letter: char| !letter.is_whitespace()),
+            Some('#') => rest.trim_start_matches(|letter| letter != '\n'),
+            _ => return text.len() - rest.len(),
+        };
+        rest = rest.trim_start();
+    }
 }
 
 fn is_list(node: &Node) -> bool {
@@ -502,194 +541,4 @@ fn grouped(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::super::Datatype;
-    use super::super::model::{Attribute, Extent, Ndarray};
-    use super::super::strategies::{document, text};
-    use super::*;
-
-    fn group(path: &str, name: &str) -> Group {
-        let ndarray = Ndarray {
-            name: name.to_owned(),
-            shape: vec![Extent::Fixed(3)],
-            datatype: Datatype::Int8,
-            value: None,
-            attributes: Vec::new(),
-            storage: None,
-        };
-        Group { ndarrays: vec![ndarray], ..Group::new(path) }
-    }
-
-    fn completed(text: &str, more: &[(&str, &str)]) -> Option<String> {
-        let more: Vec<_> = more.iter().map(|(path, name)| group(path, name)).collect();
-        complete(text, &more)
-    }
-
-    #[test]
-    fn additions_follow_existing_entries_and_every_comment_stays() {
-        let text = "# mine\n/:\n  ndarrays:  # all\n    # first\n    b: {shape: [2],   type: uint8} # b\n\n    # end\n/run1:\n  attributes: {note: 'x # y'}\n";
-        let new = completed(text, &[("/", "a"), ("/run1", "c"), ("/run2", "d")]).unwrap();
-        assert_eq!(
-            new,
-            "# mine\n/:\n  ndarrays:  # all\n    # first\n    b: {shape: [2],   type: uint8} # b\n    a:\n      shape: [3]\n      type: int8\n\n    # end\n/run1:\n  attributes: {note: 'x # y'}\n  ndarrays:\n    c:\n      shape: [3]\n      type: int8\n/run2:\n  ndarrays:\n    d:\n      shape: [3]\n      type: int8\n"
-        );
-    }
-
-    #[test]
-    fn a_flat_document_becomes_the_root_group_when_others_are_added() {
-        let text =
-            "# mine\n\nattributes:\n  note: |\n    one\n\n      two\n  title: \"a\n    b\" # end";
-        let flat = completed(text, &[("/", "a")]).unwrap();
-        assert!(
-            flat.starts_with(text)
-                && flat.ends_with("\nndarrays:\n  a:\n    shape: [3]\n    type: int8\n"),
-            "{flat}"
-        );
-        let new = completed(text, &[("/", "a"), ("/run1", "c")]).unwrap();
-        assert!(
-            new.starts_with("# mine\n\n/:\n  attributes:\n    note: |\n      one\n\n        two\n"),
-            "{new}"
-        );
-        assert_eq!(parse(new.as_bytes()).document.unwrap().groups.len(), 2);
-        for text in [
-            "{}",
-            "# x\n{}\n",
-            "ndarrays: {}\n",
-            "\u{feff}attributes: {a: 1}\r\n",
-            "{ndarrays: {b: {shape: [], type: int8}}}\n",
-            "---\n{}\n",
-        ] {
-            for more in [&[("/", "a")][..], &[("/", "a"), ("/x", "c")]] {
-                assert!(completed(text, more).is_some(), "{text:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn an_edit_that_would_mean_something_else_is_refused() {
-        let text = "/: &x\n  ndarrays: &y\n    b: {shape: [2], type: uint8}\n/z: *x\n";
-        assert_eq!(completed(text, &[("/z", "a")]), None);
-        assert_eq!(completed("ndarrays:\n", &[("/", "a")]), None);
-    }
-
-    /// Returns the text after attributes of its only array are set, or removed if `None`.
-    fn with(text: &str, attributes: &[(&str, Option<&str>)]) -> Result<String, String> {
-        let mut wanted = parse(text.as_bytes()).document.unwrap();
-        let array = &mut wanted.groups[0].ndarrays[0];
-        for (name, value) in attributes {
-            array.attributes.retain(|known| known.name != *name || value.is_some());
-            let Some(value) = value.and_then(|value| Attribute::new(*name, value)) else {
-                continue;
-            };
-            match array.attributes.iter_mut().find(|known| known.name == *name) {
-                Some(known) => *known = value,
-                None => array.attributes.push(value),
-            }
-        }
-        revise(text, &wanted).map(|new| new.text).map_err(|refusal| refusal.why)
-    }
-
-    #[test]
-    fn attributes_are_added_changed_and_removed_and_everything_else_stays() {
-        let text = "# mine\nndarrays:\n  a: # one\n    shape: [ 2 ]\n    type:  int8\n    attributes:\n      units:   m # short\n\n      # what it is\n      note: 'x'\n    # end\n";
-        assert_eq!(with(text, &[("units", Some("K"))]).unwrap(), text.replace("m #", "K #"));
-        assert_eq!(
-            with(text, &[("long_name", Some("a: b"))]).unwrap(),
-            text.replace("'x'\n", "'x'\n      long_name: \"a: b\"\n")
-        );
-        assert_eq!(
-            with(text, &[("units", None)]).unwrap(),
-            text.replace("      units:   m # short\n", "")
-        );
-        let flow = "ndarrays: {a: {shape: [2], type: int8, attributes: {units: m, note: 1}}} # x\n";
-        assert_eq!(with(flow, &[("units", None)]).unwrap(), flow.replace("units: m, ", ""));
-        assert_eq!(
-            with(flow, &[("units", Some("hours since 2000-01-01T00:00:00Z"))]).unwrap(),
-            flow.replace("units: m", "units: \"hours since 2000-01-01T00:00:00Z\"")
-        );
-        assert_eq!(
-            with(flow, &[("units", None), ("note", None)]).unwrap(),
-            flow.replace(", attributes: {units: m, note: 1}", "")
-        );
-    }
-
-    #[test]
-    fn a_canonical_text_stays_canonical() {
-        let text = "# mine\nndarrays:\n  a:\n    shape: [2]\n    type: int8\n    storage:\n      order: row\n";
-        let new = with(text, &[("units", Some("m"))]).unwrap();
-        let body = new.strip_prefix("# mine\n").unwrap();
-        assert_eq!(parse(new.as_bytes()).document.unwrap().to_yaml(), body);
-        assert!(new.find("units") < new.find("storage"));
-    }
-
-    #[test]
-    fn line_ends_stay_what_they_are() {
-        let text = "ndarrays:\r\n  a: {shape: [2], type: int8}\r\n  # end\r\n";
-        let new = with(text, &[("units", Some("m"))]).unwrap();
-        assert_eq!(new, text.replace("int8", "int8, attributes: {units: m}"));
-        let text = "ndarrays:\r\n  a:\r\n    shape: [2]\r\n    type: int8\r\n";
-        let new = with(text, &[("units", Some("m"))]).unwrap();
-        assert_eq!(new, format!("{text}    attributes:\r\n      units: m\r\n"));
-    }
-
-    #[test]
-    fn changes_give_their_lines_in_the_new_text() {
-        let text = "# mine\nndarrays:\n  a:\n    shape: [2]\n    type: int8 # small\n";
-        let mut wanted = parse(text.as_bytes()).document.unwrap();
-        let array = &mut wanted.groups[0].ndarrays[0];
-        array.shape = vec![Extent::Coord("x".to_owned())];
-        array.attributes = ["units", "note"].map(|name| Attribute::new(name, "m").unwrap()).into();
-        let changes = revise(text, &wanted).unwrap().changes;
-        let told = |change: &ValueChange| {
-            let path = change.path.get(2..).unwrap().join(".");
-            (path, change.line, change.from.clone(), change.to.clone().unwrap())
-        };
-        let of = |path: &str, line, from: Option<&str>, to: &str| {
-            (path.to_owned(), line, from.map(str::to_owned), to.to_owned())
-        };
-        assert_eq!(
-            changes.iter().map(told).collect::<Vec<_>>(),
-            [
-                of("a.shape", 4, Some("2"), "x"),
-                of("a.attributes.units", 7, None, "m"),
-                of("a.attributes.note", 8, None, "m"),
-            ]
-        );
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(300))]
-
-        /// For any two documents: the text becomes the wanted one and keeps every comment, or nothing is changed.
-        #[test]
-        fn a_revised_text_means_what_is_wanted(
-            (old, new) in (document(), document()),
-            attribute in (text(), text()),
-            by_hand in any::<bool>(),
-        ) {
-            let text = old.to_yaml() + if by_hand { "# by hand\n" } else { "" };
-            let mut named = old.clone();
-            named.set_attributes(&[Attribute::read(attribute.0, &attribute.1)]);
-            for wanted in [&old, &new, &named] {
-                let Ok(revised) = revise(&text, wanted) else { continue };
-                let said = parse(revised.text.as_bytes());
-                prop_assert_eq!(said.document.as_ref(), Some(wanted));
-                prop_assert!(!by_hand || revised.text.contains("# by hand\n"), "{}", revised.text);
-                prop_assert!(revised.changes.is_empty() || revised.text != text);
-                // Empty groups and the form of a document have no values that could be reported.
-                let has_values = |group: &Group| {
-                    !group.attributes.is_empty() || !group.dimcoords.is_empty() || !group.ndarrays.is_empty()
-                };
-                let is_reported = old.form == wanted.form
-                    && old.groups.iter().chain(&wanted.groups).all(has_values);
-                prop_assert!(!is_reported || revised.text == text || !revised.changes.is_empty());
-            }
-            // Canonical texts can always be changed.
-            if !by_hand && old.form == new.form {
-                prop_assert!(revise(&text, &new).is_ok(), "{text}\n{}", new.to_yaml());
-            }
-        }
-    }
-}
+mod tests;

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, StrInput, Tag};
 
+use super::edit::before_value;
 use super::model::Value;
 use super::node::{Node, NodeKey, NodeKind, NodeMap, NodeScalar, Range, ScalarKind, resolve};
 use super::report::{Reporter, quote};
@@ -35,8 +36,8 @@ pub const MAX_ALIASED: usize = 1 << 20;
 pub(super) fn load(sink: &mut Reporter<'_>) -> Option<Node> {
     let source = sink.source;
     check_text(source.text(), sink)?;
-    let (frames, anchors, nodes, aliased) = <_>::default();
-    let mut loader = Loader { source, frames, anchors, nodes, aliased, root: None, sink };
+    let (frames, anchors, nodes, aliased, end) = <_>::default();
+    let mut loader = Loader { source, frames, anchors, nodes, aliased, root: None, end, sink };
     loader.run(Parser::new_from_str(source.text()))?;
     loader.root.or(Some(Node {
         at: Range::new(0, 0),
@@ -126,6 +127,8 @@ struct Loader<'s, 'd> {
     nodes: usize,
     aliased: usize,
     root: Option<Node>,
+    /// End of the last event.
+    end: usize,
     sink: &'d mut Reporter<'s>,
 }
 
@@ -146,6 +149,11 @@ impl<'s> Loader<'s, '_> {
                 }
             };
             let at = self.range(span.start, span.end);
+            let at = match event {
+                Event::Scalar(_, style, ..) => self.scalar_range(at, style),
+                _ => at,
+            };
+            self.end = at.end();
             match event {
                 Event::Nothing | Event::StreamStart | Event::DocumentEnd => {}
                 Event::StreamEnd => break,
@@ -182,6 +190,36 @@ impl<'s> Loader<'s, '_> {
         // The range of a block scalar includes the line end after it, and sometimes more.
         let text = self.source.text().get(start..end).unwrap_or_default();
         Range::new(start, start + text.trim_end().len())
+    }
+
+    /// Returns the range of a scalar. The parser ends a quoted one after the comment that follows, and begins a block at
+    /// its second line.
+    fn scalar_range(&self, at: Range, style: ScalarStyle) -> Range {
+        let (start, text) = (at.start(), self.source.text());
+        let text = |from: usize, end: usize| text.get(from..end).unwrap_or_default();
+        let quote = match style {
+            ScalarStyle::Plain => return at,
+            ScalarStyle::SingleQuoted => '\'',
+            ScalarStyle::DoubleQuoted => '"',
+            ScalarStyle::Literal | ScalarStyle::Folded => {
+                let before = text(self.end, start);
+                let marks = before.len() - before.trim_start_matches([':', '-', '?', ' ']).len();
+                let header = self.end + marks + before_value(text(self.end + marks, start));
+                return Range::new(header.min(start), at.end());
+            }
+        };
+        let begin = start + before_value(text(start, at.end())) + 1;
+        let mut letters = text(begin, at.end()).char_indices().peekable();
+        while let Some((end, letter)) = letters.next() {
+            // A single quote is written twice.
+            let is_doubled = |(_, next): &(usize, char)| quote == '\'' && *next == quote;
+            if letter == '\\' && quote == '"' {
+                letters.next();
+            } else if letter == quote && letters.next_if(is_doubled).is_none() {
+                return Range::new(start, begin + end + 1);
+            }
+        }
+        at
     }
 
     fn open(&mut self, at: Range, anchor: usize, content: OpenContent) -> Option<()> {

@@ -1,5 +1,6 @@
 //! Tests from text to document and back.
 
+mod edits;
 mod rules;
 mod schema;
 
