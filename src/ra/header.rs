@@ -239,7 +239,7 @@ impl Header {
 
     /// Returns the length of the header in bytes, which is the offset of the data: 48 + 8·ndims.
     pub fn header_len(&self) -> u64 {
-        count(FIXED_LEN.saturating_add(self.dims.len().saturating_mul(8)))
+        header_len(&self.dims)
     }
 
     /// Returns the length of the decoded elements in bytes; packed bits decode to one byte each.
@@ -345,6 +345,10 @@ impl Header {
 
 /// Returns the length of all decoded elements in bytes. It is 0 if any dimension is 0, even if the product of the
 /// others overflows.
+fn header_len(dims: &[u64]) -> u64 {
+    count(FIXED_LEN.saturating_add(dims.len().saturating_mul(8)))
+}
+
 fn data_len(element: ElementType, dims: &[u64]) -> Result<u64, ShapeError> {
     if dims.len() > MAX_NDIMS {
         return Err(ShapeError::TooManyDims { ndims: count(dims.len()) });
@@ -354,6 +358,8 @@ fn data_len(element: ElementType, dims: &[u64]) -> Result<u64, ShapeError> {
     }
     let width = if element == ElementType::BITS { 1 } else { element.elbyte() };
     let len = dims.iter().try_fold(width, |product, &dim| product.checked_mul(dim));
+    // A file also has a header.
+    let len = len.filter(|len| len.checked_add(header_len(dims)).is_some());
     len.ok_or_else(|| ShapeError::Overflow { element, dims: dims.to_vec() })
 }
 

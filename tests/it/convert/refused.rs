@@ -54,6 +54,43 @@ fn malformed_input_is_one_error_with_the_offset() {
 }
 
 #[test]
+fn claims_that_no_file_can_hold_are_refused() {
+    let home = TempDir::new().unwrap();
+    let path = |name: &str| home.path().join(name);
+    let dir = path("in");
+    fs::create_dir(&dir).unwrap();
+    // With its header, each file would have from 2^63 - 8 to 2^64 + 63 bytes.
+    for (nth, len) in
+        [u64::MAX, u64::MAX - 1, u64::MAX - 55, u64::MAX - 64, 1 << 63, i64::MAX as u64]
+            .into_iter()
+            .enumerate()
+    {
+        let file = npy("'|u1'", false, &format!("({len},)"), &[1; 4]);
+        fs::write(dir.join("a.npy"), &file).unwrap();
+        let mut zip = zip::ZipWriter::new(fs::File::create(dir.join("a.npz")).unwrap());
+        let stored = zip::write::SimpleFileOptions::default();
+        zip.start_file("x.npy", stored).unwrap();
+        zip.write_all(&file).unwrap();
+        zip.finish().unwrap();
+        let mut array = raw_array(UINT8, &[4], &[1; 4]);
+        array[32..40].copy_from_slice(&len.to_le_bytes());
+        array[48..56].copy_from_slice(&len.to_le_bytes());
+        fs::write(dir.join("a.ra"), array).unwrap();
+        for name in ["a.npy", "a.npz", "a.ra"] {
+            for out in ["o.ra", "o.npz", "o.ds", "o/", "o.zip"] {
+                refused(&dir.join(name), &path(out), &[], 1).says(&["a"]);
+            }
+            fs::rename(dir.join(name), path(name)).unwrap();
+        }
+        // In a directory, the others are converted.
+        fs::write(dir.join("b.npy"), npy("'|u1'", false, "(1,)", &[1])).unwrap();
+        fs::rename(path("a.npy"), dir.join("a.npy")).unwrap();
+        convert(&dir, &path(&format!("out{nth}")), &[]).exits(1).says(&["a.npy"]);
+        assert!(path(&format!("out{nth}/b.ra")).exists());
+    }
+}
+
+#[test]
 fn types_without_a_counterpart_are_refused_with_a_next_step() {
     let home = TempDir::new().unwrap();
     let path = |name: &str| home.path().join(name);
@@ -103,7 +140,12 @@ fn files_are_replaced_only_by_force() {
     fs::write(path("z.yml"), "mine").unwrap();
     refused(&path("x.npy"), &path("z.ra"), &["--force"], 2).says(&["z.yaml", "z.yml"]);
     fs::remove_file(path("z.yml")).unwrap();
-    for out in ["y.ra", "z.ra", "u.ra", "empty"] {
+    // Only a description is replaced.
+    for out in ["z.ra", "u.ra"] {
+        refused(&path("x.npy"), &path(out), &["--force"], 1).says(&["is not a mapping"]);
+    }
+    fs::write(path("u.yml"), "ndarrays: {u: {shape: [2], type: int8}}").unwrap();
+    for out in ["y.ra", "u.ra", "empty"] {
         convert(&path("x.npy"), &path(out), &["--force"]).exits(0);
     }
     let array = raw_array(UINT8, &[1], &[5]);
