@@ -76,7 +76,7 @@ pub(crate) struct Shared {
     #[arg(hide_possible_values = true)]
     pub(crate) color: Color,
 
-    /// Print only results, errors and warnings.
+    /// Print only errors, warnings and requested data, no other results and no progress.
     #[arg(short, long, global = true, help_heading = GLOBAL)]
     pub(crate) quiet: bool,
 

@@ -78,7 +78,9 @@ pub(super) fn run(args: &AuditArgs, output: &Output) -> Result<Ending, Failure> 
         for target in made.targets.iter().filter(shown) {
             output.result(&line(target))?;
         }
-        output.result(&summary(&made))?;
+        if !output.quiet || made.needs_attention() {
+            output.result(&summary(&made))?;
+        }
     }
     Ok(if made.needs_attention() { Ending::Findings } else { Ending::Clean })
 }

@@ -204,7 +204,7 @@ fn line(array: &Converted) -> String {
 
 /// Prints a warning for each array of which the output does not hold everything.
 fn print_losses(report: &ConvertReport, output: &Output) {
-    let warn = |text: &str| output.note(&format!("warning: {}", escape(text)));
+    let warn = |text: &str| output.message(&format!("warning: {}", escape(text)));
     for loss in &report.losses {
         warn(loss);
     }

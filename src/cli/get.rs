@@ -103,7 +103,7 @@ pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
     diagnostics::show(&args.archive, &mut [], &report.leftovers, output);
     if !report.losses.is_empty() {
         let losses = report.losses.join("; ");
-        output.note(&format!("warning: {}", ra_pack::path::escape(&losses)));
+        output.message(&format!("warning: {}", ra_pack::path::escape(&losses)));
     }
     if args.json {
         output.json(&report)?;

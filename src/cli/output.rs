@@ -18,7 +18,7 @@ const PIECE: usize = 64 * 1024;
 #[derive(Debug)]
 pub(crate) struct Output {
     out: io::Stdout,
-    /// Whether only results, errors and warnings are printed.
+    /// Whether only errors, warnings and requested data are printed.
     pub(crate) quiet: bool,
     pub(crate) color_out: bool,
     pub(crate) color_err: bool,

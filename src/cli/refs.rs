@@ -82,10 +82,10 @@ fn print_losses(report: &RefsReport, output: &Output) {
     });
     let all = skipped.chain(report.losses.iter().cloned());
     for loss in all.take(NAMED) {
-        output.note(&format!("warning: {loss}"));
+        output.message(&format!("warning: {loss}"));
     }
     let count = report.skipped.len() + report.losses.len();
     if let Some(more) = count.checked_sub(NAMED).filter(|more| *more > 0) {
-        output.note(&format!("warning: {more} more arrays or attributes are left out"));
+        output.message(&format!("warning: {more} more arrays or attributes are left out"));
     }
 }

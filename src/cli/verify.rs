@@ -142,7 +142,7 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure>
         note_plan(args, plan, tally.all(), output);
     }
     let are_several = args.targets.len() > 1 || args.more.is_given();
-    if are_several && !json {
+    if are_several && !json && !(output.quiet && tally.ending() == Ending::Clean) {
         output.result(&tally.summary())?;
     }
     Ok(tally.ending())
@@ -266,7 +266,7 @@ fn print_report(
     diagnostics::print(|found| place(&target, is_pack, found), &mut report.findings, json, output)?;
     if json {
         output.json(&report)?;
-    } else {
+    } else if !output.quiet || !report.is_valid() {
         output.result(&summary(&report, valid))?;
         let counts = report.metadata.as_ref().filter(|_| report.is_valid() && !output.is_closed());
         if let Some(lacks) = counts.and_then(|counts| lacks(counts, &target)) {

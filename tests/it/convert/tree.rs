@@ -181,8 +181,9 @@ fn several_inputs_are_converted_into_one_directory_that_may_exist() {
         .says(&["still describes the array"]);
     assert_eq!(fs::read_to_string(path("mine/a.yaml")).unwrap(), text);
     fs::write(path("a.npy"), npy("'|u1'", false, "(2,)", b"ab")).unwrap();
-    convert(&path("a.npy"), &path("mine"), &["--force"]).exits(0).says(&["was replaced"]);
-    assert!(description(&path("mine/a.ra")).contains("shape: [2]"));
+    convert(&path("a.npy"), &path("mine"), &["--force"]).exits(0).says(&["another shape"]);
+    let now = description(&path("mine/a.ra"));
+    assert!(now.contains("shape: [2]") && now.contains("units: K"), "{now}");
     // Directories keep their names.
     convert_all(&[&a, &path("data/run1")], &path("both.zip"), &[]).exits(0);
     ra("list", &[&path("both.zip")], &[]).exits(0).says(&["run1/b.ra", "run1/old.ra", "a.ra"]);
@@ -307,7 +308,7 @@ fn create_suggests_the_command_that_converts_plain_files() {
 }
 
 #[test]
-fn losses_are_one_line_per_array_and_silent_with_quiet() {
+fn losses_are_one_line_per_array_and_never_quiet() {
     let home = data();
     let path = |name: &str| home.path().join(name);
     let text = "ndarrays: {x: {shape: [1], type: float32, attributes: {units: K, a: 1, b: 2}, storage: {fillvalue: 9}}}\n";
@@ -322,7 +323,9 @@ fn losses_are_one_line_per_array_and_silent_with_quiet() {
         ]
     );
     let ran = convert(&path("x.ra"), &path("x.npy"), &["-q", "--force"]).exits(0);
-    assert_eq!(ran.said(), "");
+    assert_eq!(ran.said(), format!("{}\n", warnings[0]));
+    let ran = ra("get", &[&path("x.ra")], &["-q", "-o", path("y.npy").to_str().unwrap()]).exits(0);
+    assert_eq!(ran.said().matches("`storage.fillvalue` is dropped").count(), 1);
 }
 
 #[test]
