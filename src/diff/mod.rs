@@ -171,6 +171,14 @@ pub fn diff(a: impl AsRef<Path>, b: impl AsRef<Path>, options: &DiffOptions) -> 
     let algorithm = a.algorithm().or(b.algorithm()).unwrap_or(Algorithm::Sha256);
     a.use_algorithm(algorithm);
     b.use_algorithm(algorithm);
+    if a.find(PACK_DOCUMENT).is_some() && b.find(PACK_DOCUMENT).is_some() {
+        // Packing completes a hand-written description.
+        match (a.packed_document(jobs)?, b.packed_document(jobs)?) {
+            (Some(text), None) => a.set_document(&text)?,
+            (None, Some(text)) => b.set_document(&text)?,
+            _ => {}
+        }
+    }
     let mut pairs = pairing::by_name(&a, &b, &options.patterns, options.generated);
     read_unlisted(&mut a, &mut b, &pairs, options.read_all, jobs)?;
     pairing::join_renamed(&a, &b, &mut pairs);

@@ -10,7 +10,7 @@ use super::blob::{self, Blob};
 use super::report::DiffSide;
 use crate::allowance::Allowance;
 use crate::archive::{Archive, Container, Fault, Member, Shown};
-use crate::digest::{Algorithm, Digest, DigestTable};
+use crate::digest::{Algorithm, Digest, DigestTable, Digests};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::inspect::scan::{PackScan, ScanFor};
@@ -93,6 +93,31 @@ impl PackSide {
             document: OnceLock::new(),
             allowance,
         })
+    }
+
+    /// Returns the description that packing a directory makes of the hand-written one; `None` if it is complete.
+    pub(super) fn packed_document(&self, jobs: usize) -> Result<Option<String>> {
+        if self.archive.container() != Container::Directory || self.has_generated_document {
+            return Ok(None);
+        }
+        let archive = Archive::open_watched(&self.report.target, self.archive.progress())?;
+        Ok(PackScan::of_contents(&archive, jobs)?.contents.packed_document())
+    }
+
+    /// Replaces the description of the pack.
+    pub(super) fn set_document(&mut self, text: &str) -> Result<()> {
+        let Some(file) = self.find(PACK_DOCUMENT) else { return Ok(()) };
+        let scratch = blob::scratch(self.archive.progress())?;
+        scratch.write_all_at(text.as_bytes(), 0)?;
+        let blob = Blob::whole(scratch)?;
+        let algorithm = self.digests.algorithm();
+        let digest = Digests::of(&[algorithm][..], text.as_bytes()).by(algorithm);
+        self.digests.set(file, &digest.expect("it was computed"));
+        self.members.get_mut(file).expect("the number is that of a file").size = blob.len;
+        self.readings.insert(file, false);
+        self.kept.insert(file, blob);
+        self.has_generated_document = pack::is_generated(text.as_bytes());
+        Ok(())
     }
 
     /// Returns the numbers of the files that can be read, sorted by name.

@@ -150,7 +150,7 @@ impl Contents {
 
     /// Removes the document of the pack if ra-pack made it and every array has its own description: it is generated
     /// again. Returns a finding about content that the other descriptions lack.
-    pub(crate) fn forget_own_document(&mut self) -> Option<Finding> {
+    fn forget_own_document(&mut self) -> Option<Finding> {
         let own = self.has_own_document();
         let facts = self.pack_document.take_if(|_| own)?;
         if self.undescribed().next().is_some() {
@@ -165,6 +165,22 @@ impl Contents {
             "make the changes in the descriptions next to the arrays; to keep this document, add a \
              comment of your own",
         ))
+    }
+
+    /// Removes the document of the pack if packing generates it again. Returns a finding about content that is then lost.
+    pub(crate) fn forget_generated(&mut self) -> Option<Finding> {
+        self.forget_repetition();
+        self.forget_statement();
+        self.forget_own_document()
+    }
+
+    /// Returns the document of the pack that packing would make; `None` if it is complete or cannot be completed.
+    pub(crate) fn packed_document(mut self) -> Option<String> {
+        self.forget_generated();
+        match self.pack_document {
+            None => Some(pack_document(&self, None)),
+            Some(_) => self.complete_document(&[])?.ok(),
+        }
     }
 
     /// Returns the groups with all arrays, and coordinates that they refer to, that the pack's `document` lacks.

@@ -458,3 +458,39 @@ fn the_manifest_of_a_directory_is_not_trusted_and_a_pattern_must_match() {
     diff(one.path(), other.path(), &[]).exits(1).says(&["run1/temperature.ra"]);
     diff(one.path(), other.path(), &["nothing*"]).exits(2).says(&["matches `nothing*`"]);
 }
+
+#[test]
+fn a_pack_equals_its_source_whoever_wrote_the_description_of_the_pack() {
+    let scratch = TempDir::new().unwrap();
+    let title = "attributes: {title: T} # mine\n";
+    let whole = |text: &str| Experiment::standard().file("manifest.yaml", text);
+    let set = Experiment::standard();
+    ra("describe", &[set.path()], &["--set", "title=T"]).exits(0);
+    let alone = "# mine\n/:\n  attributes: {title: T}\n/x:\n  ndarrays:\n    a: {shape: [2], type: uint8} # a\n";
+    let alone = whole(alone).array("x/a.ra", UINT8, &[2], &[1, 2]);
+    for (nth, experiment) in [set, whole(title), alone].iter().enumerate() {
+        let place = scratch.path().join(nth.to_string());
+        fs::create_dir(&place).unwrap();
+        let packs = packs(experiment, &place);
+        for pack in &packs {
+            assert_eq!(diff(&packs[0], pack, &["--quiet"]).exits(0).said(), "", "{nth}");
+            let all = diff(pack, &packs[0], &["--json", "--verify"]).exits(0).json();
+            assert_eq!(all["members"], json!([]), "{nth}");
+        }
+        // Only the change is shown.
+        let text = fs::read_to_string(experiment.path().join("manifest.yaml")).unwrap();
+        let text = text.replace("title: T", "title: U");
+        fs::write(experiment.path().join("manifest.yaml"), text).unwrap();
+        for pack in &packs[1..] {
+            let found = diff(pack, &packs[0], &["--json"]).exits(1).json();
+            let members = found["members"].as_array().unwrap();
+            assert_eq!(members.len(), 1, "{members:?}");
+            let changes = members[0]["description"].as_array().unwrap();
+            assert_eq!(changes.len(), 1, "{changes:?}");
+            assert!(
+                changes[0]["path"].as_str().unwrap().ends_with("attributes.title"),
+                "{changes:?}"
+            );
+        }
+    }
+}

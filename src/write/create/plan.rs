@@ -102,9 +102,7 @@ impl<'a> CreatePlan<'a> {
             }
             entries.sort_by(|one, other| one.path.as_str().cmp(other.path.as_str()));
         }
-        contents.forget_repetition();
-        contents.forget_statement();
-        findings.extend(contents.forget_own_document());
+        findings.extend(contents.forget_generated());
         if contents.pack_document.is_none() {
             let attributes = options.attributes.iter().cloned();
             attributes.for_each(|attribute| attribute.put_into(&mut contents.attributes));
