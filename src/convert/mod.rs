@@ -141,6 +141,7 @@ pub fn convert_all<P: AsRef<Path>>(
     let mut losses = std::mem::take(&mut source.losses);
     let mut failed = std::mem::take(&mut source.failed);
     let (mut sink, kept_metadata) = out.begin(planned.len())?;
+    sink.announce(&planned)?;
     let progress = &options.progress;
     let sizes = planned.iter().filter_map(|planned| Some(planned.original.as_ref()?.data_len()));
     let all = sizes.fold(0, u64::saturating_add); // sizes from headers, used only for progress
@@ -373,6 +374,11 @@ type ArraySink<'o> = Box<dyn WriteArrays + 'o>;
 
 /// An output for arrays. It appears under its name when it is complete.
 trait WriteArrays {
+    /// Prepares for all arrays that will be written.
+    fn announce(&mut self, _planned: &[PlannedArray]) -> Result<()> {
+        Ok(())
+    }
+
     /// Writes one array, and returns the facts that the output cannot express, one sentence each.
     fn array(&mut self, array: OutgoingArray<'_>) -> Result<Vec<String>>;
 

@@ -1,9 +1,10 @@
 //! Writers of RawArray files: one with its description, or a directory, which may be packed.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::plan::ArrayItem;
+use super::plan::{ArrayItem, PlannedArray};
 use super::rawarray::is_in_the_way;
 use super::{
     ArrayFormat, ArraySink, ConvertOptions, Destination, OtherFile, OutgoingArray, WriteArrays,
@@ -12,12 +13,14 @@ use crate::archive::Container;
 use crate::error::{Error, Result};
 use crate::finding::Code;
 use crate::fs::{self, File, PendingDirectory, PendingFile, Turn};
-use crate::ndl::{Document, MAX_TEXT};
+use crate::ndl::{Document, Revision};
 use crate::pack::{
-    self, ARRAY_EXTENSION, ArrayFacts, Content, Contents, DESCRIPTION_EXTENSIONS, Inspector,
+    self, ARRAY_EXTENSION, ArrayFacts, Content, DESCRIPTION_EXTENSIONS, DescribedArray,
+    DescriptionFacts,
 };
 use crate::path::{MemberPath, escape};
 use crate::progress::Progress;
+use crate::read::single_file::{self, SingleFile};
 use crate::write::create::{CreateOptions, create_staged};
 
 /// The file for the description of an array, next to it.
@@ -49,54 +52,76 @@ impl DescriptionPlace {
         Ok(Self { path, is_replaced })
     }
 
-    /// Returns the description to write for the array at `target`, and a sentence about an older one.
-    fn text(&self, target: &Path, item: &ArrayItem) -> Result<(Vec<u8>, Option<String>)> {
+    /// Returns the description to write for an array, and a sentence about an older one. The older one stays as it is,
+    /// apart from what the new array changes. `new` are arrays that are written, too, below the directory `root`.
+    fn text(
+        &self,
+        item: &ArrayItem,
+        (root, new): (Option<&Path>, &[NewArray]),
+    ) -> Result<(String, Option<String>)> {
         if !self.is_replaced {
-            return Ok((description(item).into_bytes(), None));
+            return Ok((description(item), None));
         }
         let name = escape(&self.path.to_string_lossy()).to_string();
-        Ok(match self.valid_description(target, item)? {
-            Some(old) => (old, Some(format!("`{name}` is kept: it still describes the array"))),
-            None => (
-                description(item).into_bytes(),
-                Some(format!("`{name}` was replaced: it described another array")),
-            ),
-        })
-    }
-
-    /// Returns the old description if it also describes the new array: elements of the same type, shape and order.
-    /// `None` if the source has metadata of its own.
-    fn valid_description(&self, target: &Path, item: &ArrayItem) -> Result<Option<Vec<u8>>> {
-        let member = |path: &Path| MemberPath::new(path.file_name()?.to_str()?).ok();
-        let (Some(subject), Some(document)) = (member(target), member(&self.path)) else {
-            return Ok(None);
-        };
-        let says_more = !item.description.attributes.is_empty() || !item.shared.is_empty();
-        if says_more || item.stated.is_some() {
-            return Ok(None);
+        if item.stated.is_some() {
+            let note = format!("`{name}` was replaced by the description of the source");
+            return Ok((description(item), Some(note)));
         }
-        let text = fs::read_limited(&self.path, MAX_TEXT as u64)?;
-        let header = Ok(item.to_variable()?.header);
-        let facts = ArrayFacts { header, encoding: None, trailing: 0, data: Ok(()) };
-        let mut inspector = Inspector::new(document.as_str());
-        inspector.update(&text);
-        let content = inspector.finish(document.as_str(), text.len() as u64);
-        let mut contents = Contents::default();
-        contents.add(subject.clone(), Content::Array(Arc::new(facts)));
-        contents.add(document, content);
-        let described = contents.description(&subject, &mut Vec::new());
-        let order = item.description.order();
-        let is_valid = described.is_some_and(|described| described.order() == order)
-            && !contents.findings().iter().any(is_in_the_way);
-        Ok(is_valid.then_some(text))
+        let SingleFile { root, subject, mut contents, .. } = single_file::gather(&self.path, root)?;
+        let path = MemberPath::new(format!("{}.{ARRAY_EXTENSION}", subject.without_extension()))?;
+        for (path, facts) in new {
+            contents.add(path.clone(), Content::Array(Arc::clone(facts)));
+        }
+        let facts = facts_of(item)?;
+        let header = facts.header.as_ref().expect("the header was made").clone();
+        contents.add(path.clone(), Content::Array(facts));
+        let refused = |findings| Error::Refused { path: root.clone(), findings };
+        let mut findings = Vec::new();
+        let Some(described) = contents.description(&path, &mut findings) else {
+            let why = "would be replaced, but it does not describe the array; move it elsewhere";
+            let unsupported = || Error::Unsupported(format!("`{name}` {why}"));
+            return Err(if findings.is_empty() { unsupported() } else { refused(findings) });
+        };
+        let known = Some(&item.description);
+        let array =
+            DescribedArray { path: &path, header: &header, encoding: None, described, known };
+        let revision = pack::update(&contents, &[array]).map_err(refused)?;
+        let (text, note) = match revision {
+            None => {
+                let note = format!("`{name}` is kept: it still describes the array");
+                (described.facts.text().to_owned(), note)
+            }
+            Some(Revision { text, changes }) => {
+                let keys = changes.iter().map(|change| change.key().join("."));
+                let keys: BTreeSet<_> = keys.collect();
+                let keys = keys.into_iter().collect::<Vec<_>>().join(", ");
+                (text, format!("`{name}` is kept with another {keys}"))
+            }
+        };
+        let new = DescriptionFacts::parse(subject.as_str(), text.as_bytes());
+        contents.add(subject.clone(), Content::Description(Arc::new(new)));
+        let mut findings = contents.findings();
+        findings.retain(|finding| {
+            let member = finding.member.as_deref();
+            is_in_the_way(finding)
+                && (member == Some(path.as_str()) || member == Some(subject.as_str()))
+        });
+        if findings.is_empty() { Ok((text, Some(note))) } else { Err(refused(findings)) }
     }
+}
+
+/// An array that is written, by its name.
+type NewArray = (MemberPath, Arc<ArrayFacts>);
+
+fn facts_of(item: &ArrayItem) -> Result<Arc<ArrayFacts>> {
+    let header = Ok(item.to_variable()?.header);
+    Ok(Arc::new(ArrayFacts { header, encoding: None, trailing: 0, data: Ok(()) }))
 }
 
 /// A RawArray file and its description.
 struct FileSink {
     array: PendingFile,
     description: PendingFile,
-    target: PathBuf,
     place: DescriptionPlace,
     bytes: u64,
 }
@@ -106,15 +131,14 @@ pub(super) fn begin_file<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
     let array = PendingFile::create(out.path, force)?;
     let place = DescriptionPlace::of(out.path, force)?;
     let description = PendingFile::create(&place.path, force)?;
-    Ok(Box::new(FileSink { array, description, target: out.path.to_owned(), place, bytes: 0 }))
+    Ok(Box::new(FileSink { array, description, place, bytes: 0 }))
 }
 
 impl WriteArrays for FileSink {
     fn array(&mut self, array: OutgoingArray<'_>) -> Result<Vec<String>> {
-        let item = array.item;
+        let (text, replaced) = self.place.text(array.item, (None, &[]))?;
         let len = write_rawarray(self.array.file(), array)?;
-        let (text, replaced) = self.place.text(&self.target, item)?;
-        self.description.file().write_all_at(&text, 0)?;
+        self.description.file().write_all_at(text.as_bytes(), 0)?;
         self.bytes = len + text.len() as u64;
         Ok(replaced.into_iter().collect())
     }
@@ -143,6 +167,8 @@ struct PackSink<'o> {
     directory: PendingDirectory,
     to: PackTarget<'o>,
     options: &'o ConvertOptions,
+    /// All arrays that will be written.
+    arrays: Vec<NewArray>,
     /// Names of written files in the order of their renaming: an array after its description.
     names: Vec<String>,
     /// Empty directories.
@@ -178,8 +204,8 @@ pub(super) fn begin_pack<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
         PackTarget::New => PendingDirectory::create(path)?,
         PackTarget::Existing(path) => PendingDirectory::within(path)?,
     };
-    let (names, directories) = <_>::default();
-    Ok(Box::new(PackSink { directory, to, options, names, directories, bytes: 0 }))
+    let (arrays, names, directories) = <_>::default();
+    Ok(Box::new(PackSink { directory, to, options, arrays, names, directories, bytes: 0 }))
 }
 
 impl PackSink<'_> {
@@ -221,12 +247,12 @@ impl PackSink<'_> {
             let place = DescriptionPlace::of(&target, self.options.force)?;
             let end = place.path.extension().unwrap_or_default().to_string_lossy();
             file = format!("{name}.{end}");
-            let (found, replaced) = place.text(&target, item)?;
+            let (found, replaced) = place.text(item, (Some(root), &self.arrays))?;
             (text, note) = (Some(found), replaced);
         }
-        let text = text.unwrap_or_else(|| description(item).into_bytes());
+        let text = text.unwrap_or_else(|| description(item));
         self.write(file, |file| {
-            file.write_all_at(&text, 0)?;
+            file.write_all_at(text.as_bytes(), 0)?;
             Ok(text.len() as u64)
         })?;
         Ok(note)
@@ -234,6 +260,15 @@ impl PackSink<'_> {
 }
 
 impl WriteArrays for PackSink<'_> {
+    fn announce(&mut self, planned: &[PlannedArray]) -> Result<()> {
+        for PlannedArray { name, item, .. } in planned.iter().filter(|it| it.item.header.is_some())
+        {
+            let path = MemberPath::new(format!("{name}.{ARRAY_EXTENSION}"))?;
+            self.arrays.push((path, facts_of(item)?));
+        }
+        Ok(())
+    }
+
     fn array(&mut self, array: OutgoingArray<'_>) -> Result<Vec<String>> {
         let (name, item) = (array.name, array.item);
         let (before, bytes) = (self.names.len(), self.bytes);
@@ -268,7 +303,7 @@ impl WriteArrays for PackSink<'_> {
     }
 
     fn finish(self: Box<Self>, losses: &mut Vec<String>) -> Result<u64> {
-        let Self { directory, to, options, names, directories, bytes } = *self;
+        let Self { directory, to, options, names, directories, bytes, .. } = *self;
         let (archive, container) = match to {
             PackTarget::New => {
                 directory.persist()?;

@@ -79,8 +79,9 @@ pub fn reshape(
     let mut revised = Vec::new();
     for described in with_pack_document(&contents, subject, described) {
         let (header, encoding) = (&new, facts.encoding);
-        let array = DescribedArray { path: subject, header, encoding, described };
-        if let Some(revision) = pack::update(&contents, &[array], true).map_err(refused)? {
+        let known = Some(described.entity.array());
+        let array = DescribedArray { path: subject, header, encoding, described, known };
+        if let Some(revision) = pack::update(&contents, &[array]).map_err(refused)? {
             revised.push((root.join(described.member), described.facts, revision.text));
         }
     }

@@ -143,7 +143,8 @@ fn update(
         };
         let described = contents.description(path, &mut report.findings);
         for described in with_pack_document(contents, path, described) {
-            let array = DescribedArray { path, header, encoding: facts.encoding, described };
+            let encoding = facts.encoding;
+            let array = DescribedArray { path, header, encoding, described, known: None };
             documents.entry(described.member).or_default().push(array);
         }
     }
@@ -151,7 +152,7 @@ fn update(
         let Some(DescribedArray { described: first, .. }) = arrays.first() else {
             continue;
         };
-        match pack::update(contents, &arrays, false) {
+        match pack::update(contents, &arrays) {
             // The errors of a document next to an array were reported with it.
             Err(_) if first.facts.has_errors() && !first.is_of_pack() => {}
             Err(findings) => report.findings.extend(findings),

@@ -20,10 +20,12 @@ pub(crate) struct DescribedArray<'a> {
     pub(crate) header: &'a Header,
     pub(crate) encoding: Option<Encoding>,
     pub(crate) described: Described<'a>,
+    /// A description of the elements whose order, attributes and names replace those of the document.
+    pub(crate) known: Option<&'a Ndarray>,
 }
 
 /// Returns the new text of the document that describes `arrays`, and its changes; `None` if nothing changes. Dimensions
-/// that are the old shape in the other order are accepted only if `order_is_known`.
+/// that are the old shape in the other order are accepted only if the order is known.
 ///
 /// # Errors
 ///
@@ -31,7 +33,6 @@ pub(crate) struct DescribedArray<'a> {
 pub(crate) fn update(
     contents: &Contents,
     arrays: &[DescribedArray<'_>],
-    order_is_known: bool,
 ) -> Result<Option<Revision>, Vec<Finding>> {
     let Some(DescribedArray { described: Described { member, facts, .. }, .. }) = arrays.first()
     else {
@@ -41,7 +42,7 @@ pub(crate) fn update(
     let mut wanted = document.ok_or_else(|| facts.findings(member))?.clone();
     let (mut sources, mut refused) = (Sources::default(), Vec::new());
     for array in arrays {
-        match array.in_line(contents, order_is_known) {
+        match array.in_line(contents) {
             Ok(new) => array.described.change(&mut wanted, new),
             Err((message, axis)) => {
                 let actual = shape_of(array.header.dims(), array.described.order());
@@ -74,7 +75,7 @@ pub(crate) fn update(
             Err(vec![Finding::new(Code::ShapeMismatch, message).in_member(*member)])
         }
         Err(Refusal { change: Some(change), why }) => {
-            let key = change.path.get(3..).unwrap_or_default().join(".");
+            let key = change.key().join(".");
             let name = change.path.get(2).map_or("", String::as_str);
             let code = if key == "type" { Code::TypeMismatch } else { Code::ShapeMismatch };
             let message = format!("the description of `{name}` cannot be updated safely: {why}");
@@ -110,14 +111,16 @@ type Misfit = (String, Option<usize>);
 
 impl DescribedArray<'_> {
     /// Returns the new description; a dimcoord as an array.
-    fn in_line(&self, contents: &Contents, order_is_known: bool) -> Result<Ndarray, Misfit> {
-        let Self { header, encoding, described, .. } = self;
+    fn in_line(&self, contents: &Contents) -> Result<Ndarray, Misfit> {
+        let Self { header, encoding, described, known, .. } = self;
         let mut new = described.entity.array().clone();
         if matches!(fit(&new.datatype, header.element()), Fit::Not(_)) {
-            new.datatype = datatype_of(header.element());
+            let datatype = known.map(|known| known.datatype.clone());
+            new.datatype = datatype.unwrap_or_else(|| datatype_of(header.element()));
         }
+        known.inspect(|known| take_over(known, &mut new));
         let extents = match described.entity {
-            Entity::Ndarray(_) => self.shape(contents, order_is_known, &mut new)?,
+            Entity::Ndarray(_) => self.shape(contents, &mut new)?,
             Entity::DimCoord(_) => {
                 match (&mut new.shape[..], header.dims()) {
                     ([Extent::Unlimited], [_]) => {}
@@ -145,12 +148,7 @@ impl DescribedArray<'_> {
     }
 
     /// Corrects the shape. Returns the shape that `storage` must have.
-    fn shape(
-        &self,
-        contents: &Contents,
-        order_is_known: bool,
-        new: &mut Ndarray,
-    ) -> Result<Vec<u64>, Misfit> {
+    fn shape(&self, contents: &Contents, new: &mut Ndarray) -> Result<Vec<u64>, Misfit> {
         let (path, dims, order) = (self.path, self.header.dims(), new.order());
         let actual = shape_of(dims, order);
         let is_text = new.datatype == ndl::Datatype::String && dims.len() == 1;
@@ -178,7 +176,7 @@ impl DescribedArray<'_> {
             })
         };
         let other = if order == Order::Row { Order::Column } else { Order::Row };
-        if !order_is_known && !fits(&actual) && fits(&shape_of(dims, other)) {
+        if self.known.is_none() && !fits(&actual) && fits(&shape_of(dims, other)) {
             let message = format!("the dims of `{path}` have its shape in the other order");
             return Err((message, None));
         }
@@ -200,5 +198,25 @@ impl DescribedArray<'_> {
             }
         }
         Ok(actual)
+    }
+}
+
+/// Replaces what a description says about elements by what is `known` about new ones.
+fn take_over(known: &Ndarray, new: &mut Ndarray) {
+    new.value.clone_from(&known.value);
+    for attribute in known.attributes.iter().cloned() {
+        attribute.put_into(&mut new.attributes);
+    }
+    for (extent, name) in new.shape.iter_mut().zip(&known.shape) {
+        if matches!(name, Extent::Coord(_)) {
+            extent.clone_from(name);
+        }
+    }
+    let fillvalue = known.storage.as_ref().and_then(|storage| storage.fillvalue.clone());
+    let is_reordered = known.shape.len() > 1 && known.order() != new.order();
+    if is_reordered || fillvalue.is_some() {
+        let storage = new.storage.get_or_insert_default();
+        storage.order = if is_reordered { known.order() } else { storage.order };
+        storage.fillvalue = fillvalue.or(storage.fillvalue.take());
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::{convert, description, npy};
-use crate::experiment::{Element, Experiment, FLOAT32, INT16, raw_array};
+use crate::experiment::{Element, Experiment, FLOAT32, FLOAT64, INT16, raw_array};
 use crate::run::ra;
 
 /// Returns an array with these flags.
@@ -162,6 +162,68 @@ fn a_description_that_fits_new_elements_is_kept() {
     assert_eq!(fs::read_to_string(path("t.yaml")).unwrap(), described);
     assert_eq!(fs::read(path("t.ra")).unwrap(), fs::read(path("same.ra")).unwrap());
     let said = convert(&path("other.npy"), &path("t.ra"), &["--force"]).exits(0).said();
-    assert!(said.contains("was replaced"), "{said}");
-    assert!(fs::read_to_string(path("t.yaml")).unwrap().contains("shape: [3, 2]"));
+    assert!(said.contains("is kept with another shape"), "{said}");
+    let now = fs::read_to_string(path("t.yaml")).unwrap();
+    assert_eq!(now, described.replace("[2, time]", "[3, time]"));
+}
+
+#[test]
+fn a_new_type_or_length_changes_nothing_else_in_a_description() {
+    let experiment = Experiment::new().array("t.ra", FLOAT32, &[2, 3], &[0; 24]).array(
+        "time.ra",
+        FLOAT64,
+        &[3],
+        &[0; 24],
+    );
+    let path = |name: &str| experiment.path().join(name);
+    let described = "# mine\nndarrays:\n  t:\n    shape: [2, \"time\"] # names\n    type: \"float32\" # type\n    attributes: {units: K, long_name: 'x'} # kept\n    storage: {fillvalue: -9.0}\n";
+    let time = "dimcoords: {time: {size: 3, type: float64, attributes: {units: s, axis: T}}}\n";
+    fs::write(path("t.yaml"), described).unwrap();
+    fs::write(path("time.yaml"), time).unwrap();
+    let force = |from: &str, to: &str, more: &[&str]| {
+        convert(&path(from), &path(to), &[&["--force"], more].concat())
+    };
+    let text = |name: &str| fs::read_to_string(path(name)).unwrap();
+    let valid = || ra("validate", &[experiment.path()], &[]).exits(0);
+
+    fs::write(path("t.npy"), npy("'<f8'", false, "(2, 3)", &[0; 48])).unwrap();
+    force("t.npy", "t.ra", &[]).exits(0).says(&["t.yaml` is kept with another type"]);
+    let double = described.replace("\"float32\"", "float64");
+    assert_eq!(text("t.yaml"), double);
+    force("t.npy", "t.ra", &["--order", "row"]).exits(0);
+    let row = double.replace("{fillvalue", "{order: row, fillvalue");
+    assert_eq!(
+        text("t.yaml").replace("{fillvalue: -9.0, order: row}", "{order: row, fillvalue: -9.0}"),
+        row
+    );
+    valid();
+    force("t.npy", "t.ra", &[]).exits(0);
+    valid();
+
+    // A length that contradicts a coordinate is refused, and both files stay.
+    let before = fs::read(path("t.ra")).unwrap();
+    fs::write(path("t.npy"), npy("'<f8'", false, "(2, 2)", &[0; 32])).unwrap();
+    force("t.npy", "t.ra", &[]).exits(1).says(&["length 2, but its coordinate `time` has 3"]);
+    assert_eq!(fs::read(path("t.ra")).unwrap(), before);
+    assert!(text("t.yaml").contains("long_name: 'x'"));
+    // The fill value does not fit.
+    fs::write(path("t.npy"), npy("'|u1'", false, "(2, 3)", &[0; 6])).unwrap();
+    force("t.npy", "t.ra", &[]).exits(1);
+
+    // With its coordinate, it is not refused. Attributes of the source replace those of the same name.
+    let new = path("new");
+    fs::create_dir(&new).unwrap();
+    fs::write(new.join("t.npy"), npy("'<f8'", false, "(2, 2)", &[0; 32])).unwrap();
+    fs::write(new.join("time.npy"), npy("'<M8[D]'", false, "(2,)", &[0; 16])).unwrap();
+    let target = experiment.path().join("all");
+    fs::create_dir(&target).unwrap();
+    for name in ["t.ra", "t.yaml", "time.ra", "time.yaml"] {
+        fs::copy(path(name), target.join(name)).unwrap();
+    }
+    convert(&new, &target, &["--force"]).exits(0);
+    let time = fs::read_to_string(target.join("time.yaml")).unwrap();
+    for part in ["size: 2", "type: int64", "units: days since", "axis: T"] {
+        assert!(time.contains(part), "{time}");
+    }
+    ra("validate", &[&target], &[]).exits(0);
 }
