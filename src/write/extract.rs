@@ -74,7 +74,7 @@ impl ExtractReport {
 ///
 /// Each file is renamed to its final name when it is complete and matches the manifest. Members that are damaged,
 /// unsafe or different from the manifest are reported and not written; the others are. A member that the manifest does
-/// not list is written and reported. If everything is unpacked, listed files that are missing from the archive are
+/// not list is written and reported, but if the archive has an error, it replaces no existing file. If everything is unpacked, listed files that are missing from the archive are
 /// reported too.
 ///
 /// Files get default permissions and the current time; other metadata is not restored. Files are not synced one by one:
@@ -187,6 +187,8 @@ struct Extraction<'o> {
     /// The digests in the manifest, if there is one.
     listed: Option<ListedDigests>,
     findings: Vec<Finding>,
+    /// Whether there are no errors in the archive.
+    is_sound: bool,
     /// Bytes written so far, counted if there is a limit.
     written: AtomicU64,
     failed: AtomicBool,
@@ -253,8 +255,18 @@ impl<'o> Extraction<'o> {
         }
         let directories = wanted(MemberKind::Directory).map(|(number, _)| number).collect();
         let (written, failed) = (AtomicU64::new(0), AtomicBool::new(false));
-        let files = readable;
-        Ok(Self { options, members, files, directories, listed, findings, written, failed })
+        let (files, is_sound) = (readable, count_errors(&findings) == 0);
+        Ok(Self {
+            options,
+            members,
+            files,
+            directories,
+            listed,
+            findings,
+            is_sound,
+            written,
+            failed,
+        })
     }
 
     /// Returns whether all members are in this directory.
@@ -320,7 +332,18 @@ impl<'o> Extraction<'o> {
         let listed = listed.as_ref();
         let expected = listed.and_then(|listed| Some((&listed.name, listed.digests.get(number)?)));
         let algorithm = expected.map(|(_, digest)| digest.algorithm());
-        let (pending, mut bytes) = (writer.begin(name, options.force)?, 0);
+        // In a damaged archive, content without a digest may be damaged, and an existing file may be intact.
+        let replaces = options.force && (expected.is_some() || self.is_sound);
+        let stays = |error| match error {
+            Error::AlreadyExists { .. } if options.force => {
+                Ok(Extracted::Finding(Box::new(not_replaced(name))))
+            }
+            error => Err(error),
+        };
+        let (pending, mut bytes) = match writer.begin(name, replaces) {
+            Ok(pending) => (pending, 0),
+            Err(error) => return stays(error),
+        };
         let sink = |block: &[u8]| {
             self.count(block.len())?;
             options.progress.at(name);
@@ -340,10 +363,21 @@ impl<'o> Extraction<'o> {
         if let Some(finding) = fault {
             return Ok(Extracted::Finding(Box::new(finding)));
         }
-        pending.persist()?;
+        if let Err(error) = pending.persist() {
+            return stays(error);
+        }
         options.progress.done(1);
         Ok(Extracted::Written { bytes, verified: expected.is_some() })
     }
+}
+
+/// Makes the finding about an existing file that is not replaced.
+fn not_replaced(name: &str) -> Finding {
+    let message = "the existing file was not replaced: the archive is damaged, and no manifest \
+                   confirms this member";
+    Finding::new(Code::UnlistedMember, message)
+        .in_member(name)
+        .hint("restore the archive from another copy, or unpack it into another directory")
 }
 
 /// The result for one member.

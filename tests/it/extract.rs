@@ -43,6 +43,55 @@ fn a_file_that_the_manifest_does_not_list_is_written_and_reported() {
 }
 
 #[test]
+fn a_damaged_archive_replaces_only_files_that_a_manifest_confirms() {
+    let experiment = Experiment::standard();
+    let scratch = TempDir::new().unwrap();
+    let (good, target) = (scratch.path().join("good"), scratch.path().join("target"));
+    for ending in [".tar", ".tar.gz", ".tar.zst", ".zip"] {
+        let name = format!("x{ending}");
+        let archive = pack(&experiment, scratch.path(), &name, &["--no-external-manifest"]);
+        let sound = fs::read(&archive).unwrap();
+        for path in [&good, &target] {
+            extract(&archive, path, &["--force"]).exits(0);
+        }
+        let intact = read_tree(&good);
+        let mut options = ra_pack::extract::ExtractOptions::default();
+        options.force = true;
+        for at in (0..sound.len()).step_by(sound.len() / 60) {
+            let mut damaged = sound.clone();
+            damaged[at] ^= 0x10;
+            fs::write(&archive, damaged).unwrap();
+            let _ = ra_pack::extract(&archive, &target, &options);
+            let found = read_tree(&target);
+            let replaced: Vec<_> =
+                intact.iter().filter(|(name, bytes)| found.get(*name) != Some(*bytes)).collect();
+            // A manifest confirms other files; nothing confirms it.
+            let is_other = |name: &str| name != "manifest-sha256.txt";
+            let replaced: Vec<_> = replaced.iter().filter(|(name, _)| is_other(name)).collect();
+            assert!(replaced.is_empty(), "{ending} at {at}: {:?}", replaced[0].0);
+        }
+    }
+}
+
+#[test]
+fn an_unlisted_member_replaces_no_file() {
+    let mut parts = with_manifest(vec![part("a.txt", "a")]);
+    parts.push(part("new.txt", "who knows"));
+    let scratch = TempDir::new().unwrap();
+    for (name, bytes) in containers(&parts) {
+        let archive = scratch.path().join(name);
+        fs::write(&archive, bytes).unwrap();
+        let into = scratch.path().join(format!("{name}-out"));
+        fs::create_dir(&into).unwrap();
+        fs::write(into.join("new.txt"), "mine").unwrap();
+        fs::write(into.join("a.txt"), "old").unwrap();
+        extract(&archive, &into, &["--force"]).exits(1).says(&["new.txt", "was not replaced"]);
+        assert_eq!(fs::read(into.join("new.txt")).unwrap(), b"mine", "{name}");
+        assert_eq!(fs::read(into.join("a.txt")).unwrap(), b"a", "{name}");
+    }
+}
+
+#[test]
 fn packed_files_are_extracted_from_every_container() {
     let experiment = Experiment::standard();
     let source = read_tree(experiment.path());
