@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::update::{replace, with_pack_document};
+use super::update::{must_be_free, replace, with_pack_document};
 use super::{DescribeOptions, UpdateReport};
 use crate::archive::Archive;
 use crate::error::{Error, Result};
@@ -423,9 +423,12 @@ impl<'p> Editing<'p> {
         if !refused.is_empty() {
             return Err(place.refused(refused));
         }
+        for (member, ..) in texts.iter().filter(|(_, old, _)| old.is_none()) {
+            must_be_free(&place.path(member))?;
+        }
         for (member, old, text) in &texts {
             let document = place.path(member);
-            replace(&document, *old, text, options.dry_run)?;
+            report.findings.extend(replace(&document, *old, text, options.dry_run)?);
             if old.is_none() {
                 report.written.push(document);
             }

@@ -16,6 +16,7 @@ pub use self::reshape::{ReshapeReport, reshape};
 pub use self::table::metadata_table;
 pub use self::update::{Change, UpdateReport, update_descriptions};
 
+use self::update::must_be_free;
 use crate::archive::Archive;
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding, count_errors};
@@ -130,6 +131,9 @@ pub fn write_descriptions(
     let arrays = contents.arrays.len() as u64;
     let undescribed = contents.undescribed().count() as u64;
     let mut written = Vec::with_capacity(missing.len());
+    for path in missing.keys() {
+        must_be_free(&target.join(path.as_str()))?;
+    }
     for (path, text) in missing {
         if !options.dry_run {
             fs::write_new(&target.join(path.as_str()), false, |out| out.write_all(&text))?;

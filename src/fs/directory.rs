@@ -21,6 +21,7 @@ mod system {
     const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
     /// Default permissions, restricted by the umask.
     const FILE_MODE: Mode = Mode::from_raw_mode(0o666);
+    const PRIVATE_MODE: Mode = Mode::from_raw_mode(0o600);
 
     #[derive(Debug)]
     pub(in crate::fs) struct Directory(OwnedFd);
@@ -53,11 +54,12 @@ mod system {
             Ok(retry_on_intr(|| openat(&self.0, name, flags, Mode::empty()))?.into())
         }
 
-        /// Creates a new file; fails if the name exists.
-        pub(in crate::fs) fn create_file(&self, name: &OsStr) -> io::Result<File> {
+        /// Creates a new file, only for this user if it is `private`; fails if the name exists.
+        pub(in crate::fs) fn create_file(&self, name: &OsStr, private: bool) -> io::Result<File> {
             let flags =
                 OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            Ok(retry_on_intr(|| openat(&self.0, name, flags, FILE_MODE))?.into())
+            let mode = if private { PRIVATE_MODE } else { FILE_MODE };
+            Ok(retry_on_intr(|| openat(&self.0, name, flags, mode))?.into())
         }
 
         /// Creates a file without a name. It disappears when the process ends. `None` where the system has no such
@@ -175,7 +177,7 @@ mod by_path {
             File::open(self.0.join(name))
         }
 
-        pub(in crate::fs) fn create_file(&self, name: &OsStr) -> io::Result<File> {
+        pub(in crate::fs) fn create_file(&self, name: &OsStr, _: bool) -> io::Result<File> {
             File::options().read(true).write(true).create_new(true).open(self.0.join(name))
         }
 

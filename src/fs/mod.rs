@@ -32,7 +32,7 @@ pub(crate) use self::{below::Below, pending::scratch_file};
 pub(crate) use self::{
     pending::{
         PendingDirectory, PendingFile, STAGED, TEMPORARY_SUFFIX, leftovers, leftovers_in, replace,
-        rewrite,
+        restore, rewrite,
     },
     target::{Target, TargetWriter},
 };
@@ -43,10 +43,14 @@ use crate::file_kind::FileKind;
 use crate::path::url::is_url;
 use crate::progress::Progress;
 
-/// Returns whether the path exists; a dangling link does. A URL is not a path: files next to a remote pack are not
-/// searched.
+/// Returns whether the path exists; a dangling link does, and so does a path that the system cannot access, so that its
+/// use is an error. A URL is not a path: files next to a remote pack are not searched.
 pub(crate) fn exists(path: &Path) -> bool {
-    !is_url(path) && fs::symlink_metadata(path).is_ok()
+    use io::ErrorKind::{InvalidFilename, InvalidInput, NotADirectory, NotFound};
+    let is_missing = |error: io::Error| {
+        matches!(error.kind(), InvalidFilename | InvalidInput | NotADirectory | NotFound)
+    };
+    !is_url(path) && !fs::symlink_metadata(path).is_err_and(is_missing)
 }
 
 /// Removes a file if it exists.
@@ -126,6 +130,13 @@ pub(crate) fn is_blocked(root: &Path, below: &str) -> bool {
     })
 }
 
+/// Returns the first part of the path `below` under `root` that is a link.
+#[cfg(feature = "full")]
+pub(crate) fn link_below<'b>(root: &Path, below: &'b str) -> Option<&'b str> {
+    let ends = below.match_indices('/').map(|(end, _)| end).chain([below.len()]);
+    ends.map(|end| below.split_at(end).0).find(|name| is_link(&root.join(name)))
+}
+
 /// Returns the directory of `path` and its parents up to the working directory, or only the directory if it is outside
 /// the working directory.
 pub(crate) fn enclosing_directories(path: &Path) -> Result<Vec<PathBuf>> {
@@ -157,6 +168,21 @@ pub(crate) fn are_neighbours(one: &Path, other: &Path) -> bool {
 /// Returns whether `path` itself is a link.
 pub(crate) fn is_link(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink())
+}
+
+/// Returns whether the file at `path` has other names, which keep the old content when it is replaced.
+pub(crate) fn has_other_names(path: &Path) -> bool {
+    #[cfg(unix)]
+    let count =
+        fs::metadata(path).map_or(1, |metadata| std::os::unix::fs::MetadataExt::nlink(&metadata));
+    #[cfg(not(unix))]
+    let count = i32::from(path.as_os_str().is_empty());
+    count > 1
+}
+
+/// Returns the path of the file that is written through `path`: the target, for a link.
+pub(crate) fn followed(path: &Path) -> Result<PathBuf> {
+    if is_link(path) { real_path(path) } else { Ok(path.to_owned()) }
 }
 
 /// Resolves the links in a path.

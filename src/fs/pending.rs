@@ -11,8 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::directory::Directory;
 use super::target::Target;
 use super::{
-    File, create_root, exists, is_marked, mark, parent_of, read_limited, refuse_url, sync_directory,
+    File, Stamp, Turn, create_root, exists, followed, is_marked, mark, parent_of, read_limited,
+    refuse_url, sync_directory,
 };
+use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::path::{MemberPath, escape, first_bytes};
 use crate::progress::Progress;
@@ -77,14 +79,17 @@ pub(crate) fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<()> {
 /// Replaces the content of a file in one step. `write` gets the path of the old file and writes the new one. Links and
 /// permissions are kept.
 pub(crate) fn rewrite(path: &Path, write: impl FnOnce(&Path, &File) -> Result<()>) -> Result<()> {
-    let target = fs::canonicalize(path).map_err(Error::io("open", path))?;
-    let permissions = fs::metadata(&target).map_err(Error::io("access", path))?.permissions();
-    let pending = PendingFile::create(&target, true)?;
+    let pending = PendingFile::create(path, true)?;
+    let target = pending.file().path().to_owned();
     write(&target, pending.file())?;
-    let file = pending.file().system();
-    file.and_then(|file| file.set_permissions(permissions)).map_err(Error::io("write", path))?;
     pending.complete()?;
     sync_directory(&target)
+}
+
+/// Returns the permissions of the ordinary file at `path`, which a file that replaces it gets.
+pub(super) fn permissions(path: &Path) -> Option<fs::Permissions> {
+    let metadata = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
+    Some(metadata.permissions())
 }
 
 /// Suffix of the names of temporary files.
@@ -130,18 +135,20 @@ pub(crate) struct PendingFile {
 }
 
 impl PendingFile {
-    /// Creates a temporary file in the directory of `target`. `target` itself is not touched.
+    /// Creates a temporary file in the directory of `target`, or of the file that a link names if it is to be replaced.
+    /// `target` itself is not touched. The new file has the permissions of the old one.
     pub(crate) fn create(target: &Path, replace: bool) -> Result<Self> {
         refuse_url(target)?;
         if !replace && exists(target) {
             return Err(Error::AlreadyExists { path: target.to_owned() });
         }
+        let target = &*followed(target)?;
         if let Ok(metadata) = fs::symlink_metadata(target) {
             if metadata.is_dir() {
                 return Err(Error::io("write", target)(io::ErrorKind::IsADirectory.into()));
             }
             // Replacing `/dev/null` or a pipe would break other programs.
-            if !metadata.is_file() && !metadata.is_symlink() {
+            if !metadata.is_file() {
                 let reason = "it is a device, a pipe or a socket; choose another name";
                 let error = io::Error::new(io::ErrorKind::InvalidInput, reason);
                 return Err(Error::io("write", target)(error));
@@ -169,13 +176,22 @@ impl PendingFile {
         replace: bool,
     ) -> Result<Self> {
         let name = |path: &Path| path.file_name().unwrap_or_default().to_owned();
+        let permissions = permissions(target).filter(|_| replace);
         // Locked before the file exists, so that no file lacks an entry.
         let mut unfinished = unfinished();
-        let (inner, temporary) = make_temporary(target, |path| directory.create_file(&name(path)))?;
+        let make = |path: &Path| directory.create_file(&name(path), permissions.is_some());
+        let (inner, temporary) = make_temporary(target, make)?;
         mark(&inner);
         let file = Some((Arc::clone(directory), name(&temporary)));
         unfinished.insert(temporary.clone(), file);
-        Ok(Self::new(inner, directory, Some(temporary), target, replace))
+        drop(unfinished);
+        let this = Self::new(inner, directory, Some(temporary), target, replace);
+        if let Some(permissions) = permissions {
+            let file = this.file.system();
+            let set = file.and_then(|file| file.set_permissions(permissions));
+            set.map_err(Error::io("write", target))?;
+        }
+        Ok(this)
     }
 
     /// Creates an unnamed file in the directory of `target`, if the system supports it.
@@ -234,12 +250,45 @@ impl PendingFile {
 
     /// Renames the file to its target, in one step.
     pub(crate) fn persist(self) -> Result<()> {
-        self.give_name().map_err(|error| match error.kind() {
+        self.give_name().map_err(|error| self.unnamed(error))
+    }
+
+    /// Renames the file to its target as [`Self::persist`] does, and deletes the `stale` files of the old one, which may
+    /// not exist. If that fails, they keep their names. If it is stopped, [`restore`] brings them back.
+    pub(crate) fn persist_over<'s>(self, stale: &'s [PathBuf]) -> Result<()> {
+        let old = File::open(self.file.path()).and_then(|file| file.stamp()).ok();
+        // A signal waits for the lock.
+        let running = unfinished();
+        let mut aside = Vec::new();
+        let mut set_aside = |path: &'s PathBuf| {
+            let hidden = aside_name(path, old);
+            match fs::rename(path, &hidden) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                renamed => {
+                    renamed.map_err(Error::io("replace", path))?;
+                    aside.push((path, hidden));
+                }
+            }
+            Ok(())
+        };
+        let set = stale.iter().try_for_each(&mut set_aside);
+        let done = set.and_then(|()| self.give_name().map_err(|error| self.unnamed(error)));
+        for (path, hidden) in aside {
+            // The caller reports files that remain as left over.
+            let _ = if done.is_ok() { fs::remove_file(&hidden) } else { fs::rename(&hidden, path) };
+        }
+        drop(running);
+        done
+    }
+
+    /// Creates the error for a file that cannot be renamed.
+    fn unnamed(&self, error: io::Error) -> Error {
+        match error.kind() {
             io::ErrorKind::AlreadyExists => {
                 Error::AlreadyExists { path: self.file.path().to_owned() }
             }
             _ => Error::io("rename into place", self.file.path())(error),
-        })
+        }
     }
 
     fn give_name(&self) -> io::Result<()> {
@@ -271,6 +320,29 @@ impl Drop for PendingFile {
             unfinished().remove(temporary);
         }
     }
+}
+
+/// Returns the name under which a file that belongs to a file with this stamp waits until that is replaced.
+fn aside_name(path: &Path, old: Option<Stamp>) -> PathBuf {
+    let token = Digest::sha256(format!("{old:?} {:?}", path.file_name()).as_bytes()).to_string();
+    let (prefix, token) = (temporary_prefix(path), first_bytes(&token, 16).to_owned());
+    path.with_file_name(format!("{prefix}{token}{TEMPORARY_SUFFIX}"))
+}
+
+/// Brings back the files that a stopped [`PendingFile::persist_over`] set aside, unless `target` was replaced.
+pub(crate) fn restore(target: &Path, stale: &[PathBuf], progress: &Progress) -> Result<()> {
+    let Ok(stamp) = File::open(target).and_then(|file| file.stamp()) else { return Ok(()) };
+    let aside = stale.iter().map(|path| (path, aside_name(path, Some(stamp))));
+    let aside: Vec<_> = aside.filter(|(_, hidden)| exists(hidden)).collect();
+    if aside.is_empty() {
+        return Ok(());
+    }
+    // Another run may be about to replace the target.
+    let _turn = Turn::beside(target, progress)?;
+    for (path, hidden) in aside.iter().filter(|(path, hidden)| !exists(path) && exists(hidden)) {
+        fs::rename(hidden, path).map_err(Error::io("restore", *path))?;
+    }
+    Ok(())
 }
 
 fn open_parent(target: &Path) -> Result<Arc<Directory>> {
@@ -334,7 +406,7 @@ pub(crate) struct PendingDirectory {
     target: PathBuf,
     is_done: bool,
     /// The open directory, marked as in use.
-    _open: Option<fs::File>,
+    open: Option<fs::File>,
 }
 
 impl PendingDirectory {
@@ -343,18 +415,23 @@ impl PendingDirectory {
         if exists(target) {
             return Err(Error::AlreadyExists { path: target.to_owned() });
         }
-        Self::beside(target)
+        Self::make(target, |path| fs::create_dir(path))
     }
 
-    /// Creates a temporary directory next to `target` that is never renamed, for the parts of `target`.
+    /// Creates a temporary directory next to `target` that is never renamed, for the parts of `target`. Only this user
+    /// can read it, because `target` may be private.
     pub(crate) fn beside(target: &Path) -> Result<Self> {
+        Self::make(target, |path| private_directory().create(path))
+    }
+
+    fn make(target: &Path, make: impl FnMut(&Path) -> io::Result<()>) -> Result<Self> {
         refuse_url(target)?;
         // Locked before the directory exists, so that no directory lacks an entry.
         let mut unfinished = unfinished();
-        let ((), temporary) = make_temporary(target, |path| fs::create_dir(path))?;
+        let ((), temporary) = make_temporary(target, make)?;
         unfinished.insert(temporary.clone(), None);
         let open = fs::File::open(&temporary).ok().inspect(mark);
-        Ok(Self { temporary, target: target.to_owned(), is_done: false, _open: open })
+        Ok(Self { temporary, target: target.to_owned(), is_done: false, open })
     }
 
     /// Creates a temporary directory in the existing directory `target`, for files that will be moved into `target`. It
@@ -395,6 +472,16 @@ impl PendingDirectory {
         let _ = fs::remove_file(&path);
         let above = path.ancestors().skip(1).take_while(|above| *above != self.temporary);
         let _ = above.take_while(|above| fs::remove_dir(above).is_ok()).count();
+    }
+
+    /// Deletes the directory if it was not renamed. Files that cannot be deleted are left over.
+    pub(crate) fn clear(&mut self) {
+        if !std::mem::replace(&mut self.is_done, true) {
+            // The caller or the next run reports what remains.
+            let _ = fs::remove_dir_all(&self.temporary);
+            unfinished().remove(&self.temporary);
+            self.open = None;
+        }
     }
 
     /// Renames the directory to its target, in one step.
@@ -439,13 +526,18 @@ impl PendingDirectory {
     }
 }
 
+/// Returns a builder of directories that only this user can read.
+fn private_directory() -> fs::DirBuilder {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+}
+
 impl Drop for PendingDirectory {
     fn drop(&mut self) {
-        if !self.is_done {
-            // The error cannot be reported here; the next run reports what remains.
-            let _ = fs::remove_dir_all(&self.temporary);
-            unfinished().remove(&self.temporary);
-        }
+        self.clear();
     }
 }
 

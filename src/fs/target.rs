@@ -2,13 +2,14 @@
 //! write.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::directory::Directory;
-use super::pending::PendingFile;
+use super::pending::{PendingFile, permissions};
 use crate::error::{Error, Result};
 
 /// Number of directories kept open. Systems allow at least 256 open files, and most archives are sorted by directory.
@@ -145,10 +146,13 @@ impl TargetWriter<'_> {
     /// Renames the file at an absolute path on the same file system to `name` below the target.
     pub(super) fn take(&mut self, from: &Path, name: &str, replace: bool) -> Result<()> {
         let (last, path) = self.enter(name)?;
-        let (from, to) = (from.as_os_str(), last.as_ref());
         let directory = &self.directory;
-        let taken = if replace { directory.replace(from, to) } else { directory.rename(from, to) };
-        taken.map_err(|error| match error.kind() {
+        let kept = permissions(&path).filter(|_| replace);
+        let kept = kept.map_or(Ok(()), |permissions| fs::set_permissions(from, permissions));
+        let (from, to) = (from.as_os_str(), last.as_ref());
+        let take =
+            || if replace { directory.replace(from, to) } else { directory.rename(from, to) };
+        kept.and_then(|()| take()).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => Error::AlreadyExists { path },
             _ => Error::io("write", path)(error),
         })

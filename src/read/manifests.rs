@@ -15,9 +15,10 @@ use crate::fs::{self, File};
 use crate::manifest::{Manifest, ManifestFault, ManifestIndex, NameEncoding};
 use crate::pack::bag::{BagDeclaration, BagVersion, TagEncoding, not_text};
 use crate::pack::{
-    self, BAG_DECLARATION, BLOCK_LIST, EXTERNAL_MANIFEST_SUFFIX, Layout, SIGNATURE_EXTENSIONS,
+    self, ARCHIVE_DIGEST_SUFFIX, BAG_DECLARATION, BLOCK_LIST, EXTERNAL_MANIFEST_SUFFIX, Layout,
+    SIGNATURE_EXTENSIONS,
 };
-use crate::path::escape;
+use crate::path::{escape, escape_path};
 use crate::progress::Progress;
 
 /// Maximum size in bytes of all manifests of a pack together: five million files with names of forty bytes. It bounds
@@ -228,6 +229,27 @@ pub(crate) fn read_beside(path: &Path) -> Result<Option<Vec<u8>>> {
         return Ok(None);
     }
     fs::read_limited(path, MAX_MANIFEST).map(Some)
+}
+
+/// Checks an archive file against the digest next to it. Returns whether there is one.
+pub(crate) fn check_archive_digest(archive: &Archive, findings: &mut Vec<Finding>) -> Result<bool> {
+    let Some(path) = beside_archive(archive, ARCHIVE_DIGEST_SUFFIX) else { return Ok(false) };
+    let Some(text) = read_beside(&path)? else { return Ok(false) };
+    let name = path.to_string_lossy();
+    let (manifest, faults) = Manifest::parse(Algorithm::Sha256, NameEncoding::Gnu, &text);
+    findings.extend(faults.iter().map(|fault| fault_finding(&name, fault)));
+    let Some(entry) = manifest.entries().first() else { return Ok(true) };
+    let file = File::open(archive.path())?;
+    let found = digest_file(&file, &file.path().to_string_lossy(), archive.progress())?;
+    if found != entry.digest {
+        let message = format!("the archive does not match the digest in `{name}`");
+        findings.push(
+            Finding::new(Code::ArchiveDigestMismatch, message)
+                .expected(entry.digest.to_string(), found.to_string())
+                .hint("restore both files from another copy; one of them was changed or damaged"),
+        );
+    }
+    Ok(true)
 }
 
 /// Returns the path of a file with a suffix appended to its name.
@@ -449,13 +471,47 @@ pub(crate) fn rules(files: &impl RootFiles) -> Result<TagRules> {
 
 /// Returns the signatures next to a manifest.
 pub(crate) fn signatures_of(manifest: &Path) -> Vec<PathBuf> {
-    let name = |extension: &&str| {
-        let mut name = manifest.as_os_str().to_owned();
-        name.push(".");
-        name.push(extension);
-        PathBuf::from(name)
-    };
-    SIGNATURE_EXTENSIONS.iter().map(name).filter(|path| fs::exists(path)).collect()
+    let mut signatures = possible_signatures(manifest);
+    signatures.retain(|path| fs::exists(path));
+    signatures
+}
+
+/// Returns the paths that signatures of a manifest may have.
+pub(crate) fn possible_signatures(manifest: &Path) -> Vec<PathBuf> {
+    SIGNATURE_EXTENSIONS.iter().map(|end| beside(manifest, &format!(".{end}"))).collect()
+}
+
+/// Returns the paths of all files that may belong to an archive next to it: manifest, digest and signatures.
+pub(crate) fn companions(archive: &Path) -> Vec<PathBuf> {
+    let manifest = beside(archive, EXTERNAL_MANIFEST_SUFFIX);
+    let mut all = possible_signatures(&manifest);
+    all.extend([beside(archive, ARCHIVE_DIGEST_SUFFIX), manifest]);
+    all
+}
+
+/// Returns the path of the archive to write or replace: the target, for a link. Brings back the files next to it if an
+/// interrupted run set them aside.
+///
+/// # Errors
+///
+/// [`Error::Unsupported`] if files next to the link would then belong to an older archive.
+pub(crate) fn replaceable(archive: &Path, progress: &Progress) -> Result<PathBuf> {
+    let target = fs::followed(archive)?;
+    let companions = companions(&target);
+    fs::restore(&target, &companions, progress)?;
+    let real = |path: &Path| fs::real_path(path).ok();
+    let is_other =
+        |(own, other): &(&PathBuf, PathBuf)| fs::exists(other) && real(own) != real(other);
+    match companions.iter().zip(self::companions(archive)).find(is_other) {
+        Some((own, other)) => Err(Error::Unsupported(format!(
+            "`{}` is a link, but `{}` is not a link to `{}`, and would not match the new archive; \
+             replace it with a link, or delete it",
+            escape_path(archive),
+            escape_path(&other),
+            escape_path(own),
+        ))),
+        None => Ok(target),
+    }
 }
 
 /// Runs the shell command `command` with the path of the manifest appended, and returns the signature that it created

@@ -12,12 +12,10 @@ use crate::archive::{Archive, Container, MemberKind, NameTable, check_names};
 use crate::digest::{Algorithm, Digest};
 use crate::error::Result;
 use crate::finding::{self, Code, Finding};
-use crate::fs::{self, File};
-use crate::manifest::{Manifest, NameEncoding, is_written};
+use crate::fs;
+use crate::manifest::{NameEncoding, is_written};
 use crate::pack::bag::{DECLARATION, FETCH};
-use crate::pack::{
-    self, ARCHIVE_DIGEST_SUFFIX, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement,
-};
+use crate::pack::{self, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement};
 use crate::path::escape_path;
 use crate::read::manifests::{
     self, MAX_MANIFEST, ManifestText, NamedManifest, PresentFiles, TagRules, beside_archive,
@@ -210,27 +208,7 @@ impl Proof<'_> {
         if self.archive.container() == Container::Directory || !reads_all {
             return Ok(());
         }
-        let Some(path) = beside_archive(self.archive, ARCHIVE_DIGEST_SUFFIX) else { return Ok(()) };
-        let Some(text) = manifests::read_beside(&path)? else { return Ok(()) };
-        let name = path.to_string_lossy();
-        let (manifest, faults) = Manifest::parse(Algorithm::Sha256, NameEncoding::Gnu, &text);
-        findings.extend(faults.iter().map(|fault| manifests::fault_finding(&name, fault)));
-        let Some(entry) = manifest.entries().first() else { return Ok(()) };
-        let found = {
-            let file = File::open(self.archive.path())?;
-            manifests::digest_file(&file, &file.path().to_string_lossy(), self.archive.progress())?
-        };
-        if found != entry.digest {
-            findings.push(
-                Finding::new(
-                    Code::ArchiveDigestMismatch,
-                    format!("the archive does not match the digest in `{name}`"),
-                )
-                .expected(entry.digest.to_string(), found.to_string())
-                .hint("restore both files from another copy; one of them was changed or damaged"),
-            );
-        }
-        Ok(())
+        manifests::check_archive_digest(self.archive, findings).map(drop)
     }
 
     /// Checks the files against every manifest except the `exact` one.

@@ -9,7 +9,7 @@ use crate::archive::{Archive, Container};
 use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding, count_errors};
-use crate::fs::{self, Turn};
+use crate::fs::{self, PendingFile, Turn};
 use crate::manifest::{Manifest, NameEncoding};
 use crate::pack::{self, Layout, Placement};
 use crate::path::{MemberPath, escape};
@@ -201,11 +201,11 @@ pub fn write_manifest(
     let stale = free(&path, options)?;
     made.leftovers = fs::leftovers(&path);
     options.progress.stage("finishing", 0, 0);
+    let pending = PendingFile::create(&path, options.force)?;
+    pending.file().write_all_at(&made.text(), 0)?;
+    pending.sync()?;
     // An old signature would not match the new manifest.
-    for signature in stale {
-        fs::remove(&signature)?;
-    }
-    fs::write_new(&path, options.force, |out| out.write_all(&made.text()))?;
+    pending.persist_over(&stale)?;
     made.output = Some(path);
     Ok(made)
 }

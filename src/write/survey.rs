@@ -122,21 +122,18 @@ pub(crate) fn names(
             continue;
         }
         match walked.kind {
-            MemberKind::File | MemberKind::Directory if is_unfinished(path.as_str()) => findings.push(
-                Finding::new(
-                    Code::OddContainer,
-                    "an interrupted run left this file; it is not packed",
-                )
-                .in_member(path.as_str())
-                .hint("delete it"),
-            ),
+            MemberKind::File | MemberKind::Directory if is_unfinished(path.as_str()) => findings
+                .push(
+                    Finding::new(
+                        Code::OddContainer,
+                        "an interrupted run left this file; it is not packed",
+                    )
+                    .in_member(path.as_str())
+                    .hint("delete it"),
+                ),
             MemberKind::File => entries.push(SourceEntry::new(path, EntrySource::File(None))),
             MemberKind::Directory => entries.push(SourceEntry::new(path, EntrySource::Directory)),
-            MemberKind::Link => findings.push(
-                Finding::new(Code::Link, "the file is a symbolic link")
-                    .in_member(path.as_str())
-                    .hint("pack its target with the option `dereference`, or leave it out with the option `exclude`"),
-            ),
+            MemberKind::Link => findings.push(link(path.as_str())),
             MemberKind::Special => findings.push(
                 Finding::new(
                     Code::SpecialFile,
@@ -148,6 +145,13 @@ pub(crate) fn names(
         }
     }
     Ok((entries, findings))
+}
+
+/// Makes the finding about a link that is not followed.
+pub(super) fn link(name: &str) -> Finding {
+    let hint =
+        "pack its target with the option `dereference`, or leave it out with the option `exclude`";
+    Finding::new(Code::Link, "the file is a symbolic link").in_member(name).hint(hint)
 }
 
 /// Surveys everything below `root`.

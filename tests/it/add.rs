@@ -316,3 +316,77 @@ fn a_killed_add_leaves_the_old_archive_or_the_new_one() {
         }
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn links_are_followed_only_with_the_option() {
+    use std::os::unix::fs::symlink;
+    let scratch = TempDir::new().unwrap();
+    let archive = pack(&Experiment::standard(), scratch.path(), "x.zip", &[]);
+    let outside = Experiment::new().file("secret.txt", "secret");
+    let new = Experiment::new().file("real/sub/own.txt", "own");
+    symlink(outside.path().join("secret.txt"), new.path().join("link.txt")).unwrap();
+    symlink(outside.path(), new.path().join("out")).unwrap();
+    symlink("real", new.path().join("inner")).unwrap();
+    let before = read_tree(scratch.path());
+    for name in ["link.txt", "out", "out/secret.txt", "inner/sub", "inner/sub/own.txt", "."] {
+        add(&archive, new.path(), &[name]).exits(1).says(&["NAME004", "--dereference"]);
+        assert!(read_tree(scratch.path()) == before, "{name}");
+    }
+    add(&archive, new.path(), &["out/secret.txt", "inner/sub", "link.txt", "--dereference"])
+        .exits(0);
+    let pack = Pack::open(&archive).unwrap();
+    assert_eq!(pack.read("out/secret.txt").unwrap(), b"secret");
+    assert_eq!(pack.read("inner/sub/own.txt").unwrap(), b"own");
+    // The directory itself may be a link.
+    let through = scratch.path().join("through");
+    symlink(new.path(), &through).unwrap();
+    add(&archive, &through, &["real"]).exits(0);
+}
+
+#[test]
+fn what_an_update_does_not_keep_is_said() {
+    let scratch = TempDir::new().unwrap();
+    let source = Experiment::standard();
+    let tree = scratch.path().join("tree");
+    extract(&pack(&source, scratch.path(), "x.zip", &[]), &tree.join("exp"), &[]).exits(0);
+    let md5 = "cd exp && find . -type f ! -name 'manifest-*' | cut -c3- | LC_ALL=C sort | tr '\\n' '\\0' | xargs -0 md5sum > manifest-md5.txt";
+    complaint(Command::new("sh").arg("-c").arg(md5).current_dir(&tree)).unwrap();
+    let tar = scratch.path().join("y.tar");
+    complaint(Command::new("tar").arg("-cf").arg(&tar).arg("-C").arg(&tree).arg("exp")).unwrap();
+    let new = Experiment::new().file("new.txt", "new");
+    add(&tar, new.path(), &["new.txt"]).exits(0).says(&["no `manifest-md5.txt`", "not in `exp/`"]);
+    let zip = pack(&source, scratch.path(), "z.zip", &[]);
+    let mut bytes = fs::read(&zip).unwrap();
+    let end = bytes.len();
+    bytes[end - 2..].copy_from_slice(&7_u16.to_le_bytes());
+    bytes.extend(b"comment");
+    fs::write(&zip, bytes).unwrap();
+    add(&zip, new.path(), &["new.txt"]).exits(0).says(&["not kept: the archive has a comment"]);
+    for archive in [tar, zip] {
+        let ran = add(&archive, new.path(), &["new.txt", "--force"]).exits(0);
+        assert!(!ran.err.contains("warning"), "{}", ran.err);
+    }
+}
+
+#[test]
+fn an_archive_that_differs_from_its_digest_is_not_updated() {
+    let scratch = TempDir::new().unwrap();
+    let archive = pack(&Experiment::standard(), scratch.path(), "x.zip", &["--archive-digest"]);
+    let new = Experiment::new().file("new.txt", "new");
+    let digest = PathBuf::from(format!("{}.sha256", archive.display()));
+    let text = fs::read_to_string(&digest).unwrap();
+    fs::write(&digest, format!("{}{}", "0".repeat(64), &text[64..])).unwrap();
+    add(&archive, new.path(), &["new.txt"]).exits(1).says(&["does not match the digest"]);
+    fs::write(&digest, text).unwrap();
+    add(&archive, new.path(), &["new.txt"]).exits(0);
+}
+
+#[test]
+fn an_archive_that_lacks_a_listed_file_is_not_updated() {
+    let scratch = TempDir::new().unwrap();
+    let tar = pack(&Experiment::standard(), scratch.path(), "x.tar", &[]);
+    complaint(Command::new("tar").arg("--delete").arg("-f").arg(&tar).arg("README.txt")).unwrap();
+    let new = Experiment::new().file("new.txt", "new");
+    add(&tar, new.path(), &["new.txt"]).exits(1).says(&["README.txt", "missing"]);
+}

@@ -85,7 +85,7 @@ pub struct CreateOptions {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CreateReport {
-    /// Path of the archive, as given.
+    /// Path of the archive, as given; for a link, that of the archive that was replaced.
     pub archive: PathBuf,
     /// The container of the archive.
     pub container: Container,
@@ -175,6 +175,9 @@ fn create_from(
     mut in_memory: Vec<SourceEntry>,
     mut old: Option<OldMembers<'_>>,
 ) -> Result<CreateReport> {
+    fs::refuse_url(archive)?;
+    let archive =
+        if options.force { &*manifests::replaceable(archive, &options.progress)? } else { archive };
     let container = container(archive, options)?;
     let (algorithms, info) = (algorithms(options)?, bag_info(options)?);
     let wanted = Wanted { algorithms: &algorithms, block_size: block_size(options)? };
@@ -291,6 +294,9 @@ pub(crate) fn in_archive(staged: &PendingDirectory, archive: &Path, path: PathBu
 
 /// Checks that the archive can be created, independent of its content.
 pub(crate) fn check(archive: &Path, options: &CreateOptions) -> Result<()> {
+    if options.force {
+        manifests::replaceable(archive, &options.progress)?;
+    }
     options.compression.check(container(archive, options)?)?;
     algorithms(options)?;
     block_size(options)?;
@@ -347,7 +353,6 @@ fn must_not_be_packed(source: &Path, archive: &Path, options: &CreateOptions) ->
 struct Outputs<'a> {
     path: &'a Path,
     manifest_path: PathBuf,
-    digest_path: PathBuf,
     archive: PendingFile,
     manifest: Option<PendingFile>,
     digest: Option<PendingFile>,
@@ -387,7 +392,7 @@ impl<'a> Outputs<'a> {
         let manifest =
             (!options.no_external_manifest).then(|| begin(&manifest_path)).transpose()?;
         let digest = options.archive_digest.then(|| begin(&digest_path)).transpose()?;
-        Ok(Self { path, manifest_path, digest_path, archive, manifest, digest })
+        Ok(Self { path, manifest_path, archive, manifest, digest })
     }
 
     /// Returns the temporary names, which may be in the source.
@@ -419,9 +424,9 @@ impl<'a> Outputs<'a> {
     /// Syncs all files, and then renames them.
     ///
     /// No system renames three files in one step. If a crash stops this between two steps, `verify` must not check an
-    /// archive against the manifest of another. So the files next to the old archive are deleted first, then the
+    /// archive against the manifest of another. So the files next to the old archive are set aside first, then the
     /// archive is renamed, and the manifest and the digest are renamed last. An archive alone is verified with the
-    /// manifest in it.
+    /// manifest in it. As long as the old archive stays, the files set aside can be brought back.
     ///
     /// The returned lock keeps other runs from renaming the same files until it is dropped.
     fn persist(
@@ -438,15 +443,10 @@ impl<'a> Outputs<'a> {
         progress.check()?;
         let turn = Turn::beside(self.path, progress)?;
         old.map_or(Ok(()), OldMembers::check_unchanged)?;
-        if replace {
-            // Another run may have added its signature.
-            for signature in signatures_of(&self.manifest_path) {
-                fs::remove(&signature)?;
-            }
-            fs::remove(&self.digest_path)?;
-            fs::remove(&self.manifest_path)?;
-        }
-        for file in files.into_iter().flatten() {
+        let stale = if replace { manifests::companions(self.path) } else { Vec::new() };
+        let [archive, beside @ ..] = files;
+        archive.map_or(Ok(()), |archive| archive.persist_over(&stale))?;
+        for file in beside.into_iter().flatten() {
             file.persist()?;
         }
         fs::sync_directory(self.path)?;

@@ -39,7 +39,7 @@ pub(super) struct CreatePlan<'a> {
     entries: Vec<SourceEntry>,
     /// Names of descriptions made for arrays that have none.
     described: Vec<String>,
-    /// A description of the pack in the source.
+    /// A description of the pack in the source, also if it is generated again.
     pack_document: Option<SourceEntry>,
     /// The same description with the missing parts added.
     completed: Option<String>,
@@ -107,8 +107,6 @@ impl<'a> CreatePlan<'a> {
             let attributes = options.attributes.iter().cloned();
             attributes.for_each(|attribute| attribute.put_into(&mut contents.attributes));
         }
-        // A generated description replaces the one in the source.
-        let pack_document = pack_document.filter(|_| contents.pack_document.is_some());
         let mut of_names = unportable_names(&entries, placement, container, options.portable);
         if options.layout == Layout::BagIt {
             of_names.extend(unfit_names(entries.iter().map(|entry| &entry.path)));
@@ -159,10 +157,12 @@ impl<'a> CreatePlan<'a> {
         members.write_rest(&mut entries, &mut writer)?;
         members.write_reserved(&mut entries, &writer, algorithms, jobs)?;
         let payload = Payload { entries: &entries, members };
+        let document = self.pack_document.map(|entry| members.read(&entry)).transpose()?;
         if let Some(manifest) = &self.manifest {
-            payload.check_manifest(manifest)?;
+            payload.check_manifest(manifest, document.as_deref())?;
         }
-        let mut document = self.pack_document.map(|entry| members.read(&entry)).transpose()?;
+        // A generated description replaces the one in the source.
+        let mut document = document.filter(|_| contents.pack_document.is_some());
         if let (Some(document), Some(completed)) = (&mut document, self.completed) {
             *document = completed.into();
         }
@@ -351,18 +351,20 @@ impl<'p> Payload<'p> {
         self.members.placement.relative(name).unwrap_or(name)
     }
 
-    /// Checks the packed files against the manifest of the source.
-    fn check_manifest(self, manifest: &SourceEntry) -> Result<()> {
+    /// Checks the packed files, and the `document` of the source, against the manifest of the source.
+    fn check_manifest(self, manifest: &SourceEntry, document: Option<&[u8]>) -> Result<()> {
         let (name, text) = (manifest.path.as_str(), self.members.read(manifest)?);
         let (manifest, faults) = Manifest::parse(Algorithm::Sha256, NameEncoding::Gnu, &text);
         let mut findings: Vec<Finding> =
             faults.iter().map(|fault| manifests::fault_finding(name, fault)).collect();
+        let document = document.map(|text| (PACK_DOCUMENT.to_owned(), Digest::sha256(text)));
         let payload: BTreeMap<String, Digest> = self
             .files()
             .filter_map(|(name, _, digests)| {
                 let name = self.members.placement.payload(&name)?.to_owned();
                 Some((name, digests.made_by(Algorithm::Sha256)))
             })
+            .chain(document)
             .collect();
         let source = self.members.source;
         for entry in manifest.entries() {

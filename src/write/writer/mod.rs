@@ -17,7 +17,7 @@ use self::update::OldPack;
 use crate::archive::{Container, MemberKind};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding, count_errors};
-use crate::fs::{self, File, PendingDirectory};
+use crate::fs::{self, Below, File, PendingDirectory};
 use crate::inspect::select::Patterns;
 use crate::ndl::{Attribute, Document, Group, Value, candidates, split_path};
 use crate::pack::{
@@ -145,7 +145,7 @@ impl PackWriter<'static> {
     ///
     /// Other members are copied in their compressed form, without decoding or hashing: their digests are copied from
     /// the manifests. Call [`verify`](crate::verify()) first to check them. The members of a compressed tar are
-    /// decoded, checked and compressed again. The new archive keeps the container, the layout, the algorithms and the
+    /// decoded, checked and compressed again. Generated files, such as `manifest.yaml`, are compared with all manifests. The new archive keeps the container, the layout, the algorithms and the
     /// files next to the old one; the options cannot change these. All members get the times of the options. The old
     /// archive exists until the new one replaces it.
     ///
@@ -168,14 +168,15 @@ impl PackWriter<'static> {
     /// file; [`Error::Io`] if it cannot be read. [`PackWriter::finish`] returns [`Error::Damaged`] if the manifest does
     /// not list a member that stays, and [`Error::Changed`] if the archive was changed after this call.
     pub fn update(archive: impl AsRef<Path>, options: WriteOptions) -> Result<Self> {
-        let (archive, mut options) = (archive.as_ref(), options);
+        let mut options = options;
         let replaces = std::mem::replace(&mut options.force, true);
-        let old = OldPack::open(archive, &mut options)?;
+        let mut old = OldPack::open(archive.as_ref(), &mut options)?;
+        let archive = old.path();
         create::check(archive, &options)?;
         let staged = PendingDirectory::beside(archive)?;
-        let attributes = old.attributes();
-        let this = Self::begin(archive.to_owned(), options, staged);
-        Ok(Self { old: Some(old), attributes, replaces, ..this })
+        let (attributes, warnings) = (old.attributes(), std::mem::take(&mut old.warnings));
+        let this = Self::begin(old.path().to_owned(), options, staged);
+        Ok(Self { old: Some(old), attributes, replaces, warnings, ..this })
     }
 }
 
@@ -339,9 +340,15 @@ impl<'w> PackWriter<'w> {
     pub fn add(&mut self, directory: impl AsRef<Path>, name: impl AsRef<str>) -> Result<()> {
         let (directory, name) = (directory.as_ref(), name.as_ref());
         let name = name.strip_suffix('/').unwrap_or(name);
-        let root = directory.join(name);
+        let (root, follow) = (directory.join(name), self.options.dereference);
+        let mut below = Below::new(directory, follow);
+        let link = if follow || name == "." { None } else { fs::link_below(directory, name) };
+        if let Some(link) = link {
+            let findings = vec![survey::link(link)];
+            return Err(Error::Refused { path: directory.to_owned(), findings });
+        }
         if !fs::is_directory(&root)? {
-            return self.copy(&root, &MemberPath::new(name)?);
+            return self.copy(&mut below, &MemberPath::new(name)?);
         }
         let archive = fs::name_below(&root, &self.archive);
         let own = archive.into_iter().flat_map(|name| {
@@ -349,7 +356,6 @@ impl<'w> PackWriter<'w> {
         });
         let own: Vec<_> = own.collect();
         let staged = fs::name_below(&root, self.staged.path()).map(PathBuf::from);
-        let follow = self.options.dereference;
         let (entries, findings) =
             survey::names(&root, &self.exclude, &own, follow, &self.options.progress)?;
         if count_errors(&findings) > 0 {
@@ -360,23 +366,25 @@ impl<'w> PackWriter<'w> {
             staged.as_ref().is_some_and(|staged| Path::new(path.as_str()).starts_with(staged))
         };
         for entry in entries.into_iter().filter(|entry| !is_own(&entry.path)) {
-            let below = entry.path.as_str();
-            let path = if name == "." { below.to_owned() } else { format!("{name}/{below}") };
-            let path = MemberPath::new(path)?;
+            let path = if name == "." {
+                entry.path
+            } else {
+                MemberPath::new(format!("{name}/{}", entry.path.as_str()))?
+            };
             match entry.source {
                 EntrySource::Directory => {
                     self.check_name(&path, MemberKind::Directory)?;
                     self.directories.insert(path);
                 }
-                _ => self.copy(&root.join(below), &path)?,
+                _ => self.copy(&mut below, &path)?,
             }
         }
         Ok(())
     }
 
     /// Stages a copy of a file.
-    fn copy(&mut self, from: &Path, path: &MemberPath) -> Result<()> {
-        let source = File::open(from)?.watched(&self.options.progress);
+    fn copy(&mut self, from: &mut Below, path: &MemberPath) -> Result<()> {
+        let source = from.open(path)?.watched(&self.options.progress);
         self.stage(path, |file| {
             let stamp = source.stamp()?;
             source.copy_to(0, stamp.len(), file, 0)?;
@@ -457,6 +465,9 @@ impl<'w> PackWriter<'w> {
             kept.and_then(|kept| create_staged(staged, archive, &options, in_memory, kept));
         if let Ok(report) = &mut made {
             report.findings.splice(0..0, self.warnings.iter().cloned());
+            staged.clear();
+            // Staged files that cannot be deleted are among them.
+            report.leftovers = fs::leftovers(&report.archive);
         } else if let Some(old) = old {
             old.forget_staged(staged);
         }

@@ -1,13 +1,14 @@
 //! The archive that an update begins with: the members that stay, in their compressed form.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::in_the_way;
-use crate::archive::{Archive, Fault, Member, MemberKind, copy};
+use crate::archive::{Archive, Fault, Member, MemberKind, Shown, copy};
 use crate::digest::{Algorithm, BlockDigest, Digests};
 use crate::error::{Error, Result};
-use crate::finding::{self, count_errors};
+use crate::finding::{self, Code, Finding, count_errors};
 use crate::fs::{self, PendingDirectory, Stamp};
 use crate::inspect::scan::{PackScan, ScanFor};
 use crate::manifest::BlockList;
@@ -19,7 +20,9 @@ use crate::pack::{
 };
 use crate::path::{MemberPath, escape_path};
 use crate::pipeline;
-use crate::read::manifests::{self, ManifestText, NamedManifest, RootFiles, beside, rules};
+use crate::read::manifests::{
+    self, ManifestText, NamedManifest, PresentFiles, RootFiles, beside, rules,
+};
 use crate::read::open::Pack;
 use crate::write::create::{CreateOptions, OldMembers};
 use crate::write::survey::{EntrySource, KeptMember, SourceEntry};
@@ -41,6 +44,8 @@ pub(super) struct OldPack {
     /// Attributes of the pack and lengths of dimensions without arrays, as written by a
     /// [`PackWriter`](super::PackWriter).
     pub(super) stated: Option<Document>,
+    /// Warnings about parts of the old archive that the new one will lack.
+    pub(super) warnings: Vec<Finding>,
 }
 
 impl OldPack {
@@ -48,6 +53,7 @@ impl OldPack {
     pub(super) fn open(path: &Path, options: &mut CreateOptions) -> Result<Self> {
         let refuse = |why: &str| Err(Error::Unsupported(format!("`{}` {why}", escape_path(path))));
         fs::refuse_url(path)?;
+        let path = &*manifests::replaceable(path, &options.progress)?;
         let archive = Archive::open_watched(path, &options.progress)?;
         let Some(file) = archive.file() else {
             return refuse("is a directory; change its files directly");
@@ -58,31 +64,55 @@ impl OldPack {
         let PackScan { placement, members, mut contents, mut findings, .. } = scan;
         options.container = Some(archive.container());
         let pack = Pack::of_archive(archive, placement.clone());
-        let mut manifests = Vec::new();
-        for algorithm in Algorithm::ALL.into_iter().filter(|algorithm| algorithm.is_written()) {
+        let mut lists = Vec::new();
+        for algorithm in Algorithm::ALL {
             let name = pack::manifest_name(algorithm);
-            if let Some(text) = RootFiles::read(&pack, &name)? {
+            let tag = (placement.layout == Layout::BagIt).then(|| format!("tag{name}"));
+            for name in std::iter::once(name).chain(tag) {
+                let Some(text) = RootFiles::read(&pack, &name)? else { continue };
                 let text = ManifestText::decode(name, algorithm, rules(&pack)?, text);
                 let text = text.map_err(|finding| pack.damaged(*finding))?;
-                manifests.push(text.parse(&mut findings));
+                lists.push(text.parse(&mut findings));
             }
         }
+        let block_list = pack.block_list()?;
+        let (mut kept, mut generated) = (BTreeMap::new(), Vec::new());
+        for (number, member) in members.iter().enumerate() {
+            let is_list =
+                block_list.is_some() && placement.relative(&member.name) == Some(BLOCK_LIST);
+            if is_list || placement.is_top(&member.name) || is_made(&placement, &member.name) {
+                generated.extend((member.kind == MemberKind::File).then_some(number));
+                continue;
+            }
+            let Some(name) = placement.payload(&member.name) else {
+                return refuse(&format!(
+                    "has the file `{}` outside the payload, which would be lost",
+                    member.name
+                ));
+            };
+            kept.insert(MemberPath::new(name)?, number);
+        }
+        confirm(pack.archive(), (&placement, &members, &generated), &lists, jobs, &mut findings)?;
+        let (manifests, dropped): (Vec<_>, Vec<_>) =
+            lists.into_iter().partition(|named| is_written(&named.name));
         let is_sha256 = |named: &&NamedManifest| named.manifest.algorithm() == Algorithm::Sha256;
         let Some(manifest) = manifests.iter().find(is_sha256) else {
             return refuse("has no SHA-256 manifest");
         };
         let outside = beside(path, EXTERNAL_MANIFEST_SUFFIX);
         let text = manifests::read_beside(&outside)?;
-        options.no_external_manifest = text.is_none();
+        // A stopped run leaves the manifest and the digest that it could not rename.
+        let is_left = |path: &Path| !fs::leftovers(path).is_empty();
+        options.no_external_manifest = text.is_none() && !is_left(&outside);
         if let Some(text) = text {
             let name = outside.to_string_lossy();
             let outside = ManifestText::outside(name, Algorithm::Sha256, rules(&pack)?.names, text);
             manifest.compare(&outside.parse(&mut findings), &mut findings);
         }
-        options.archive_digest = fs::exists(&beside(path, ARCHIVE_DIGEST_SUFFIX));
+        options.archive_digest = manifests::check_archive_digest(pack.archive(), &mut findings)?
+            || is_left(&beside(path, ARCHIVE_DIGEST_SUFFIX));
         options.digests = manifests.iter().map(|named| named.manifest.algorithm()).collect();
         options.layout = placement.layout;
-        let block_list = pack.block_list()?;
         options.block_digests = block_list.map(BlockList::block_size);
         if placement.layout == Layout::BagIt {
             let text = RootFiles::read(&pack, BAG_INFO)?.unwrap_or_default();
@@ -98,21 +128,6 @@ impl OldPack {
             finding::cut(&mut findings);
             return Err(Error::Refused { path: path.to_owned(), findings });
         }
-        let mut kept = BTreeMap::new();
-        for (number, member) in members.iter().enumerate() {
-            let is_list =
-                block_list.is_some() && placement.relative(&member.name) == Some(BLOCK_LIST);
-            if is_list || placement.is_top(&member.name) || is_made(&placement, &member.name) {
-                continue;
-            }
-            let Some(name) = placement.payload(&member.name) else {
-                return refuse(&format!(
-                    "has the file `{}` outside the payload, which would be lost",
-                    member.name
-                ));
-            };
-            kept.insert(MemberPath::new(name)?, number);
-        }
         // A description generated from the others is generated again.
         contents.forget_repetition();
         let document = contents.pack_document.take();
@@ -120,7 +135,24 @@ impl OldPack {
         let stated = stated.and_then(|facts| facts.document().cloned());
         let document = document.filter(|_| stated.is_none());
         let document = document.map(|facts| facts.text().as_bytes().to_vec());
-        Ok(Self { pack, stamp, placement, members, kept, contents, manifests, document, stated })
+        let warnings = not_kept(&findings, &placement, &dropped);
+        Ok(Self {
+            pack,
+            stamp,
+            placement,
+            members,
+            kept,
+            contents,
+            manifests,
+            document,
+            stated,
+            warnings,
+        })
+    }
+
+    /// Returns the path of the archive, without links.
+    pub(super) fn path(&self) -> &Path {
+        self.pack.archive().path()
     }
 
     fn is_directory(&self, number: usize) -> bool {
@@ -233,10 +265,12 @@ impl OldPack {
         }
         files.sort_unstable_by_key(|(number, ..)| *number);
         let numbers: Vec<_> = files.iter().map(|(number, ..)| *number).collect();
+        let algorithms: Vec<_> =
+            self.manifests.iter().map(|named| named.manifest.algorithm()).collect();
         let archive = self.pack.archive();
         let jobs = pipeline::jobs(options.jobs);
         options.progress.stage("unpacking", archive.bytes_to_read(), numbers.len() as u64);
-        let write = |(): &mut (), shown: crate::archive::Shown<'_>| {
+        let write = |(): &mut (), shown: Shown<'_>| {
             let (_, path, listed) =
                 files.get(shown.position).expect("the position is that of a file");
             let (file, mut at) = (staged.begin(path)?, 0);
@@ -245,20 +279,24 @@ impl OldPack {
                 at += block.len() as u64;
                 Ok(())
             };
-            let algorithm = Algorithm::Sha256;
-            match copy(shown.content, &[algorithm], shown.hashing, sink) {
-                Ok(found) if found.by(algorithm) == listed.by(algorithm) => Ok(()),
-                Ok(found) => Err(self.pack.damaged(manifests::mismatch(
-                    path.as_str(),
-                    &pack::manifest_name(algorithm),
-                    &listed.made_by(algorithm),
-                    &found.made_by(algorithm),
-                ))),
-                Err(Fault::Sink(error)) => Err(error),
+            let found = match copy(shown.content, &algorithms, shown.hashing, sink) {
+                Ok(found) => found,
+                Err(Fault::Sink(error)) => return Err(error),
                 Err(Fault::Source(error)) => {
-                    Err(self.pack.damaged(manifests::unreadable(path.as_str(), error)?))
+                    return Err(self.pack.damaged(manifests::unreadable(path.as_str(), error)?));
                 }
-            }
+            };
+            let differs = |by: &&Algorithm| found.by(**by) != listed.by(**by);
+            algorithms.iter().find(differs).map_or(Ok(()), |by| {
+                let (manifest, listed) = (pack::manifest_name(*by), listed.made_by(*by));
+                let found = found.made_by(*by);
+                Err(self.pack.damaged(manifests::mismatch(
+                    path.as_str(),
+                    &manifest,
+                    &listed,
+                    &found,
+                )))
+            })
         };
         if is_stream {
             let written = archive.revisit(&self.members, &numbers, jobs, || (), write)?;
@@ -268,6 +306,65 @@ impl OldPack {
         contents.retain(|path| self.kept.contains_key(path));
         Ok(OldMembers { archive, stamp: self.stamp, entries, contents })
     }
+}
+
+/// Compares the files that do not stay with every manifest that lists them: what is taken over from them gets a new
+/// digest. The other files stay together with their digests. Also reports listed files that do not exist.
+fn confirm<'m>(
+    archive: &Archive,
+    (placement, members, generated): (&Placement, &'m [Member], &[usize]),
+    lists: &[NamedManifest],
+    jobs: usize,
+    findings: &mut Vec<Finding>,
+) -> Result<()> {
+    let algorithms: BTreeSet<_> = lists.iter().map(|named| named.manifest.algorithm()).collect();
+    let algorithms: Vec<_> = algorithms.into_iter().collect();
+    let hash =
+        |(): &mut (), shown: Shown<'_>| copy(shown.content, &algorithms, shown.hashing, |_| Ok(()));
+    let name = |member: &'m Member| placement.relative(&member.name);
+    let files = members.iter().filter(|member| member.kind == MemberKind::File);
+    let mut present: PresentFiles<'_> =
+        files.filter_map(|file| Some((name(file)?, None))).collect();
+    let found = archive.revisit(members, generated, jobs, || (), hash)?;
+    let mut compared = BTreeSet::new();
+    for (number, found) in generated.iter().zip(found) {
+        let Some(name) = members.get(*number).and_then(name) else { continue };
+        compared.insert(name);
+        match found {
+            Ok(digests) => drop(present.insert(name, Some(Cow::Owned(digests)))),
+            Err(Fault::Sink(error)) => return Err(error),
+            Err(Fault::Source(error)) => findings.push(manifests::unreadable(name, error)?),
+        }
+    }
+    for list in lists {
+        let must_list = |name: &str| compared.contains(name) && placement.is_payload(name);
+        list.check(&present, must_list, findings);
+    }
+    Ok(())
+}
+
+/// Returns warnings about all that the new archive will not have.
+fn not_kept(
+    findings: &[Finding],
+    placement: &Placement,
+    dropped: &[NamedManifest],
+) -> Vec<Finding> {
+    let odd = findings.iter().filter(|finding| finding.code == Code::OddContainer);
+    let odd = odd.map(|finding| format!("this was not kept: {}", finding.message));
+    let written = |named: &&NamedManifest| pack::manifest_algorithm(&named.name).is_some();
+    let dropped = dropped.iter().filter(written);
+    let dropped = dropped.map(|named| format!("the new archive has no `{}`", named.name));
+    let top = (placement.layout == Layout::Plain).then(|| placement.place_tag(""));
+    let top = top.filter(|top| !top.is_empty());
+    let top = top.map(|top| format!("the new archive has its files at the top, not in `{top}`"));
+    let hint = "pack the original files again with `create` if other programs need it";
+    let all = odd.chain(dropped).chain(top);
+    all.map(|message| Finding::new(Code::OddContainer, message).hint(hint)).collect()
+}
+
+/// Returns whether a manifest of this name is written with each archive.
+fn is_written(name: &str) -> bool {
+    pack::manifest_algorithm(name).is_some_and(Algorithm::is_written)
 }
 
 /// Returns the listed digests of the blocks of a member, from its name in the list and its size.

@@ -8,6 +8,7 @@ mod harmless;
 mod kinds;
 mod page;
 mod run;
+mod update;
 
 use std::collections::BTreeMap;
 

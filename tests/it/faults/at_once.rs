@@ -66,6 +66,42 @@ fn an_archive_and_its_manifest_are_from_one_run() {
 }
 
 #[test]
+fn no_file_is_lost_by_updates_through_a_link() {
+    let scratch = TempDir::new().unwrap();
+    let archive = pack(&files(1), scratch.path(), "x.zip", &[]);
+    fs::create_dir(scratch.path().join("links")).unwrap();
+    let link = scratch.path().join("links/x.zip");
+    std::os::unix::fs::symlink("../x.zip", &link).unwrap();
+    let mut added = Vec::new();
+    for race in 0..RACES {
+        let source = Experiment::new();
+        let runs = [&archive, &link].map(|archive| {
+            let name = format!("{race}-{}.txt", if archive == &link { "link" } else { "own" });
+            fs::write(source.path().join(&name), "new").unwrap();
+            let words: [&OsStr; 5] = [
+                "add".as_ref(),
+                archive.as_ref(),
+                "-C".as_ref(),
+                source.path().as_os_str(),
+                name.as_ref(),
+            ];
+            (command(&words).spawn().unwrap(), name)
+        });
+        for (run, name) in runs {
+            let output = run.wait_with_output().unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            // A run may find that the other one was faster.
+            assert!(output.status.success() || said.contains("changed"), "{said}");
+            added.extend(output.status.success().then_some(name));
+        }
+    }
+    let found = ra_pack::Pack::open(&archive).unwrap();
+    assert!(added.len() >= RACES && added.iter().all(|name| found.read(name).is_ok()), "{added:?}");
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    ra("verify", &[&link], &[]).exits(0);
+}
+
+#[test]
 fn a_run_that_replaces_files_waits_for_another() {
     let scratch = TempDir::new().unwrap();
     let archives =

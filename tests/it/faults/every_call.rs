@@ -9,11 +9,14 @@ use std::thread;
 
 use super::scenario::Scenario;
 use super::strace::{self, Call, Ended, Fault};
+use crate::experiment::read_tree;
 use crate::page;
+use crate::run::ra;
 
 /// Smallest number of tested calls of each command, as on the page about reliability.
-const POINTS: [(&str, usize, usize); 5] = [
+const POINTS: [(&str, usize, usize); 6] = [
     ("create", 400, 500),
+    ("add", 300, 300),
     ("extract", 250, 350),
     ("get", 120, 200),
     ("describe", 40, 50),
@@ -46,7 +49,9 @@ fn faults(call: &Call) -> Vec<Fault> {
     let mut faults = vec![Fault::Kill];
     // The standard library panics if a directory cannot be closed, and does not repeat opening one after a signal.
     // No local file system does either.
-    if call.name != "close" || !call.is_of_directory {
+    // Staging directories are gone after the run.
+    let is_staged = call.line.contains(".ra-pack-unfinished");
+    if call.name != "close" || !(call.is_of_directory || is_staged) {
         faults.push(Fault::Error("EIO"));
     }
     if NEED_ROOM.contains(&&*call.name) && !call.line.contains("O_RDONLY") {
@@ -174,6 +179,15 @@ fn create_survives(share: usize) {
     );
 }
 
+fn add_survives(share: usize) {
+    let scenarios = [
+        Scenario::add(".zip", &["--archive-digest"]),
+        Scenario::add(".tar", &["--layout=bagit"]),
+        Scenario::add(".tar.zst", &[]),
+    ];
+    survive("add", share, &scenarios);
+}
+
 fn extract_survives(share: usize) {
     let scenarios = [(".zip", false), (".tar", true), (".tar.gz", false), (".tar.zst", true)]
         .map(|(ending, replaces)| Scenario::extract(ending, replaces));
@@ -229,6 +243,51 @@ fn create_survives_a_fault_at_every_call() {
     if strace::is_there() {
         create_survives(1);
     }
+}
+
+#[test]
+fn add_survives_a_fault_at_one_call_of_five() {
+    if strace::is_there() {
+        add_survives(SHARE);
+    }
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn add_survives_a_fault_at_every_call() {
+    if strace::is_there() {
+        add_survives(1);
+    }
+}
+
+/// A signature cannot be made again, so it must come back with its archive.
+#[test]
+fn the_files_next_to_an_archive_come_back_after_a_kill() {
+    if !strace::is_there() {
+        return;
+    }
+    let scenario = Scenario::add(".zip", &["--archive-digest"]);
+    let log = scenario.base().with_extension("strace");
+    let calls = strace::calls(&scenario.arguments, scenario.base(), &log);
+    let is_rename = |call: &&Call| call.name.starts_with("rename");
+    let mut set_aside = 0;
+    for call in calls.iter().filter(is_rename) {
+        scenario.reset();
+        let before = read_tree(&scenario.place());
+        run(&scenario, call, Fault::Kill, &log);
+        let archive = scenario.place().join("x.zip");
+        let now = read_tree(&scenario.place());
+        if now["x.zip"] != before["x.zip"] {
+            continue;
+        }
+        set_aside += usize::from(!now.contains_key("x.zip.manifest-sha256.txt.minisig"));
+        ra("verify", &[&archive], &[]).exits(0);
+        // A run that is refused brings them back.
+        ra("add", &[&archive, Path::new("-C"), scenario.base()], &["none.txt"]).exits(2);
+        let now = read_tree(&scenario.place());
+        assert!(before.iter().all(|(name, bytes)| now.get(name) == Some(bytes)), "{}", call.line);
+    }
+    assert!(set_aside > 0);
 }
 
 #[test]

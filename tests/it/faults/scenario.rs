@@ -53,15 +53,21 @@ fn write_tree(directory: &Path, tree: &Tree) {
     }
 }
 
+/// Adds a file with the name of a signature to an archive with a manifest.
+fn with_signature(mut tree: Tree, ending: &str) -> Tree {
+    tree.insert(format!("x{ending}.manifest-sha256.txt.minisig"), b"signed by hand".to_vec());
+    tree
+}
+
 /// Returns the unfinished file or directory that a file is or is in.
 fn unfinished(name: &str) -> Option<&str> {
     let ends = name.match_indices('/').map(|(at, _)| at).chain([name.len()]);
     ends.filter_map(|end| name.get(..end)).find(|name| is_unfinished(name))
 }
 
-/// Whether a file next to an archive is its manifest or digest.
+/// Whether a file next to an archive is its manifest or digest, or a signature.
 fn is_manifest(name: &str) -> bool {
-    [".manifest-sha256.txt", ".sha256"].iter().any(|ending| name.ends_with(ending))
+    [".manifest-sha256.txt", ".sha256", ".minisig"].iter().any(|ending| name.ends_with(ending))
 }
 
 impl Scenario {
@@ -98,13 +104,22 @@ impl Scenario {
             let other = Experiment::new().file("other.txt", "an earlier archive");
             let archive = scratch.path().join(format!("x{ending}"));
             crate::run::create(other.path(), &archive, &["--archive-digest"]).exits(0);
-            before = read_tree(scratch.path());
+            before = with_signature(read_tree(scratch.path()), ending);
         }
         let force = if replaces { " --force" } else { "" };
         let line = format!(
             "create {{source}} -o {{place}}/x{ending} -j1 --archive-digest {options}{force}"
         );
         Self::new(&format!("create x{ending} {options}{force}"), &line, ending, before)
+    }
+
+    pub(super) fn add(ending: &str, options: &[&str]) -> Self {
+        let scratch = TempDir::new().unwrap();
+        let archive = scratch.path().join(format!("x{ending}"));
+        crate::run::create(small().path(), &archive, options).exits(0);
+        let before = with_signature(read_tree(scratch.path()), ending);
+        let line = format!("add {{place}}/x{ending} -C {{source}}/run1 a.ra a.yaml -j1");
+        Self::new(&format!("add x{ending}"), &line, ending, before)
     }
 
     pub(super) fn extract(ending: &str, replaces: bool) -> Self {
@@ -177,7 +192,9 @@ impl Scenario {
         let mut wrong = Vec::new();
         let mut object = |what: String| wrong.push(what);
         match code {
-            Some(0) if found != self.after => object("success, but the files differ".to_owned()),
+            Some(0) if !self.is_after(&found, err) => {
+                object("success, but the files differ".to_owned());
+            }
             Some(2) if err.contains("panicked") => object("a panic".to_owned()),
             Some(2)
                 if !err.contains("ra-pack: ") || !err.contains(self.base().to_str().unwrap()) =>
@@ -187,10 +204,21 @@ impl Scenario {
             None | Some(0 | 2) => {}
             Some(code) => object(format!("exit status {code}")),
         }
+        // Nothing that belongs to an archive is lost as long as it stays.
+        let is_archive = |name: &&String| name.starts_with('x') && !is_manifest(name);
+        let stays = |name: &String| found.get(name) == self.before.get(name);
+        if code == Some(2) && self.before.keys().filter(is_archive).all(stays) {
+            for name in self.before.keys().filter(|name| is_manifest(name) && !stays(name)) {
+                object(format!("`{name}` is lost"));
+            }
+        }
         let mut left = Vec::new();
         for (name, bytes) in found.iter().filter(|(name, _)| !name.ends_with('/')) {
             let whole =
                 [&self.before, &self.after].iter().any(|tree| tree.get(name) == Some(bytes));
+            if unfinished(name).is_some() && code == Some(0) {
+                continue;
+            }
             if let (Some(unfinished), None) = (unfinished(name), code) {
                 left.push(self.place().join(unfinished));
             } else if !whole {
@@ -205,8 +233,8 @@ impl Scenario {
             }
         }
         let place = self.place();
-        if self.arguments[0] == "create" {
-            for name in found.keys().filter(|name| !is_unfinished(name)) {
+        if ["create", "add"].contains(&&*self.arguments[0]) {
+            for name in found.keys().filter(|name| unfinished(name).is_none()) {
                 let is_manifest = is_manifest(name);
                 if is_manifest
                     && !found.keys().any(|other| name.starts_with(other) && name != other)
@@ -226,6 +254,13 @@ impl Scenario {
         wrong
     }
 
+    /// Whether these are the files after a run without faults, and others that the run has named.
+    fn is_after(&self, found: &Tree, err: &str) -> bool {
+        let mut found = found.clone();
+        found.retain(|name, _| unfinished(name).is_none_or(|left| !err.contains(left)));
+        found == self.after
+    }
+
     /// Checks that the next run reports the leftovers of the killed one, and has the same result.
     fn objections_to_next_run(&self, left: &[PathBuf]) -> Vec<String> {
         let ran = run(&self.again);
@@ -233,7 +268,8 @@ impl Scenario {
         if ran.code != Some(0) {
             wrong.push(format!("the next run ends with {:?}: {}", ran.code, ran.err));
         }
-        for path in left {
+        // Files that were set aside have their names again.
+        for path in left.iter().filter(|path| path.exists()) {
             let path = path.to_str().unwrap();
             if !ran.err.contains(&format!("`{path}` was left by an interrupted run")) {
                 wrong.push(format!("the next run does not name `{path}`: {}", ran.err));
