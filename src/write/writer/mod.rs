@@ -465,9 +465,6 @@ impl<'w> PackWriter<'w> {
             kept.and_then(|kept| create_staged(staged, archive, &options, in_memory, kept));
         if let Ok(report) = &mut made {
             report.findings.splice(0..0, self.warnings.iter().cloned());
-            staged.clear();
-            // Staged files that cannot be deleted are among them.
-            report.leftovers = fs::leftovers(&report.archive);
         } else if let Some(old) = old {
             old.forget_staged(staged);
         }
@@ -481,7 +478,12 @@ impl<'w> PackWriter<'w> {
             });
             made = copied.map_err(|error| error.with_path(|path| file_name(archive, path)));
         }
-        self.is_finished = made.is_ok();
+        if let Ok(report) = &mut made {
+            self.is_finished = true;
+            staged.clear();
+            // Staged files that cannot be deleted are among them.
+            report.leftovers = fs::leftovers(archive);
+        }
         made
     }
 

@@ -8,7 +8,7 @@ use std::thread;
 
 use ra_pack::archive::Compression;
 use ra_pack::digest::Algorithm;
-use ra_pack::verify::VerifyOptions;
+use ra_pack::verify::{VerifyOptions, VerifyReport};
 use ra_pack::write::{CreateOptions, Layout};
 use ra_pack::{Pack, PackWriter, WriteOptions, create, verify};
 use tempfile::TempDir;
@@ -81,7 +81,7 @@ fn updated(archive: &Path) -> Option<BTreeMap<String, Vec<u8>>> {
     pack.finish().ok()?;
     let mut options = VerifyOptions::default();
     options.jobs = Some(1);
-    verify(archive, &options).ok().filter(ra_pack::verify::VerifyReport::is_valid)?;
+    verify(archive, &options).ok().filter(VerifyReport::is_valid)?;
     contents(archive)
 }
 
