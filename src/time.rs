@@ -1,4 +1,4 @@
-//! Points in time as text (RFC 3339, in UTC), and the calendar that dates use.
+//! Points in time as text (RFC 3339, in UTC), and the calendars that dates use.
 
 use std::fmt;
 use std::str::FromStr;
@@ -56,7 +56,7 @@ impl Timestamp {
 
     /// Returns the date, `2026-03-01`.
     pub fn date(self) -> String {
-        let (year, month, day) = civil(self.day());
+        let (year, month, day) = Calendar::ProlepticGregorian.date(self.day());
         format!("{year:04}-{month:02}-{day:02}")
     }
 
@@ -112,11 +112,8 @@ fn parse(text: &str) -> Option<Timestamp> {
     let [year, month, day] = numbers(date, '-', [4, 2, 2])?;
     let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
     let [hour, minute, second] = numbers(time, ':', [2, 2, 2])?;
-    let since = days(year, month, day);
-    let is_date = (1..=12).contains(&month) && (1..=31).contains(&day);
-    let is_time = hour < 24 && minute < 60 && second < 60;
-    // A day that the month does not have would become another date.
-    if !is_date || !is_time || civil(since) != (year, month, day) {
+    let since = Calendar::ProlepticGregorian.day(year, month, day)?;
+    if hour >= 24 || minute >= 60 || second >= 60 {
         return None;
     }
     let is_fraction = (1..=9).contains(&fraction.len());
@@ -151,24 +148,114 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
-/// Returns the number of days from 1970-01-01 to a date. Years begin in March, so that the leap day is the last.
-pub fn days(year: i32, month: i32, day: i32) -> i32 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+/// A calendar of the CF conventions, which names the days of an axis of time.
+///
+/// ```
+/// use ra_pack::time::Calendar;
+///
+/// let standard = Calendar::of_name("standard").expect("it is known");
+/// let last = standard.day(1582, 10, 4).expect("the last Julian day");
+/// assert_eq!(standard.date(last + 1), (1582, 10, 15));
+/// assert_eq!(standard.day(1582, 10, 5), None);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Calendar {
+    /// Julian until 1582-10-04, Gregorian from the next day, 1582-10-15: `standard` or `gregorian`.
+    #[default]
+    Standard,
+    /// Gregorian at all times: `proleptic_gregorian`.
+    ProlepticGregorian,
+    /// Julian at all times: `julian`.
+    Julian,
+    /// Years of 365 days: `noleap` or `365_day`.
+    NoLeap,
+    /// Years of 366 days: `all_leap` or `366_day`.
+    AllLeap,
+    /// Months of 30 days: `360_day`.
+    Days360,
 }
 
-/// Returns the year, month and day `days` days after 1970-01-01.
-pub fn civil(days: i32) -> (i32, i32, i32) {
-    let days = days + 719_468;
-    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (era * 400 + year + i32::from(month <= 2), month, day)
+/// Days from 0000-03-01 to 1970-01-01 in the Gregorian calendar.
+const EPOCH: i64 = 719_468;
+
+/// The first Gregorian day of [`Calendar::Standard`], in days from 1970-01-01, and its date.
+const REFORM: (i32, (i32, i32, i32)) = (-141_427, (1582, 10, 15));
+
+impl Calendar {
+    /// Returns the calendar that an attribute `calendar` names.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "standard" | "gregorian" => Self::Standard,
+            "proleptic_gregorian" => Self::ProlepticGregorian,
+            "julian" => Self::Julian,
+            "noleap" | "365_day" => Self::NoLeap,
+            "all_leap" | "366_day" => Self::AllLeap,
+            "360_day" => Self::Days360,
+            _ => return None,
+        })
+    }
+
+    /// Returns the number of days from 1970-01-01 in the Gregorian calendar to a date; in calendars without Gregorian
+    /// or Julian years, from another fixed day. `None` if the calendar does not have the date.
+    pub fn day(self, year: i32, month: i32, day: i32) -> Option<i32> {
+        let (_, first) = REFORM;
+        let is_julian = self == Self::Standard && (year, month, day) < first;
+        let calendar = if is_julian { Self::Julian } else { self };
+        let march = i64::from(if month <= 2 { year } else { year.checked_add(1)? }) - 1;
+        let of_year = calendar.before((month.checked_add(9)?).rem_euclid(12));
+        let days = calendar.march(march) + i64::from(of_year) + i64::from(day) - 1;
+        let days = i32::try_from(days).ok()?;
+        (self.date(days) == (year, month, day)).then_some(days)
+    }
+
+    /// Returns the year, month and day of a number of days, as [`day`](Self::day) counts them.
+    pub fn date(self, day: i32) -> (i32, i32, i32) {
+        let (reform, _) = REFORM;
+        let is_julian = self == Self::Standard && day < reform;
+        let calendar = if is_julian { Self::Julian } else { self };
+        let (years, days) = match calendar {
+            Self::Standard | Self::ProlepticGregorian => (400, 146_097),
+            Self::Julian => (4, 1461),
+            Self::NoLeap => (1, 365),
+            Self::AllLeap => (1, 366),
+            Self::Days360 => (1, 360),
+        };
+        // The mean length of a year gives the year or one next to it.
+        let mut year = ((i64::from(day) + EPOCH) * years).div_euclid(days) + 1;
+        while calendar.march(year) > i64::from(day) {
+            year -= 1;
+        }
+        let (year, of_year) = (narrow(year), narrow(i64::from(day) - calendar.march(year)));
+        let month = if self == Self::Days360 { of_year / 30 } else { (5 * of_year + 2) / 153 };
+        let day = of_year - calendar.before(month) + 1;
+        (year + i32::from(month >= 10), (month + 2) % 12 + 1, day)
+    }
+
+    /// Returns the days to the first of March of a year. Years begin in March, so that the leap day is the last.
+    fn march(self, year: i64) -> i64 {
+        let leap_days = match self {
+            Self::Standard | Self::ProlepticGregorian => {
+                year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400)
+            }
+            // Both calendars have the same dates in the third century.
+            Self::Julian => year.div_euclid(4) - 2,
+            Self::NoLeap => 0,
+            Self::AllLeap => year,
+            Self::Days360 => -5 * year,
+        };
+        365 * year + leap_days - EPOCH
+    }
+
+    /// Returns the days of a year before a month, counted from March.
+    fn before(self, month: i32) -> i32 {
+        if self == Self::Days360 { 30 * month } else { (153 * month + 2) / 5 }
+    }
+}
+
+/// Converts a year or a day of a year.
+fn narrow(number: i64) -> i32 {
+    i32::try_from(number).expect("the number is less than that of a day")
 }
 
 #[cfg(test)]
@@ -213,6 +300,28 @@ mod tests {
             "2026-03-01T06:00:00+01:00",
         ] {
             assert!(text.parse::<Timestamp>().is_err(), "{text}");
+        }
+    }
+    #[test]
+    fn every_day_of_every_calendar_has_its_own_date() {
+        for name in ["standard", "proleptic_gregorian", "julian", "noleap", "all_leap", "360_day"] {
+            let calendar = Calendar::of_name(name).unwrap();
+            let mut before = calendar.date(-200_001);
+            for day in -200_000..50_000 {
+                let date = calendar.date(day);
+                assert!(date > before, "{name} {date:?}");
+                before = date;
+                assert_eq!(calendar.day(date.0, date.1, date.2), Some(day), "{name} {date:?}");
+            }
+            for day in [i32::MIN, -1_500_000, 1_500_000, i32::MAX] {
+                let (year, month, of_month) = calendar.date(day);
+                assert_eq!(calendar.day(year, month, of_month), Some(day), "{name}");
+            }
+            for (year, month, day) in
+                [(2001, 0, 1), (2001, 13, 1), (2001, 1, 0), (i32::MAX, i32::MAX, 1)]
+            {
+                assert_eq!(calendar.day(year, month, day), None, "{name} {year}-{month}-{day}");
+            }
         }
     }
 }

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use ra_pack::ndl::{Attribute, Ndarray, Order};
-use ra_pack::read::Corners;
-use ra_pack::time::{civil, days};
+use ra_pack::read::{Corners, scale_and_offset};
+use ra_pack::time::Calendar;
 use ra_pack::{Pack, Progress, Result};
 
 use super::shell;
 use super::show::{flow, values};
-use super::text::{count, floor};
+use super::text::{count, digits, floor};
 
 /// The note that part of a remote array is shown without any check.
 pub(super) const NOT_VERIFIED: &str = "ra-pack: not verified: only these values were read, and the pack has no block digests that prove them";
@@ -60,9 +60,30 @@ pub(super) fn attribute_rows(attributes: &[Attribute]) -> Vec<[String; 2]> {
     rows.collect()
 }
 
-/// Returns `long_name [units]`, or the one that the description has.
+/// Returns whether the units are not those of the stored numbers, which are to be scaled first.
+pub(super) fn is_scaled(description: &Ndarray) -> bool {
+    scale_and_offset(description).is_some()
+}
+
+/// Formats a factor and an offset: `× 0.01 + 10`, or the one that changes a number.
+pub(super) fn scaling((factor, offset): (f64, f64)) -> String {
+    let sign = if offset < 0.0 { '−' } else { '+' };
+    let (factor, offset) = (digits(factor, 6), digits(offset.abs(), 6));
+    match (&*factor, &*offset) {
+        (_, "0") => format!("× {factor}"),
+        ("1", _) => format!("{sign} {offset}"),
+        _ => format!("× {factor} {sign} {offset}"),
+    }
+}
+
+/// Returns `long_name [units]` of stored numbers, or the one that the description has. The units of numbers that are to
+/// be scaled first follow the conversion.
 pub(super) fn label(description: Option<&Ndarray>) -> Option<String> {
-    let units = attribute(description, "units").map(|units| format!("[{units}]"));
+    let scaling = description.and_then(scale_and_offset).map(scaling);
+    let units = attribute(description, "units").map(|units| match &scaling {
+        Some(scaling) => format!("[{units} after {scaling}]"),
+        None => format!("[{units}]"),
+    });
     let parts = [attribute(description, "long_name"), units];
     parts.into_iter().flatten().reduce(|name, units| format!("{name} {units}"))
 }
@@ -80,7 +101,14 @@ pub(super) fn extents<'n>(
     format!("[{}] {order}", axes.collect::<Vec<_>>().join(", ")).trim_end().to_owned()
 }
 
-/// Returns the conversion from the numbers of an array to dates, if its units count from a date.
+/// Returns the conversion from the stored numbers of an array to dates.
+pub(super) fn stored_dates(description: Option<&Ndarray>) -> Option<Dates> {
+    let dates = dates(description)?;
+    let (factor, offset) = description.and_then(scale_and_offset).unwrap_or((1.0, 0.0));
+    Some(Dates { epoch: dates.seconds(offset), unit: dates.unit * factor, ..dates })
+}
+
+/// Returns the conversion from the numbers of an array, after scaling, to dates, if its units count from a date.
 pub(super) fn dates(description: Option<&Ndarray>) -> Option<Dates> {
     let units = attribute(description, "units")?;
     Dates::new(&units, attribute(description, "calendar").as_deref())
@@ -96,45 +124,41 @@ pub(super) fn ends(corners: &Corners) -> Option<(f64, f64)> {
 /// Conversion of numbers that count from a date, such as `days since 1970-01-01`, to dates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Dates {
-    /// Origin, in seconds since 1970.
+    pub(super) calendar: Calendar,
+    /// Origin, in seconds since the first day of the calendar's count.
     epoch: f64,
     /// Seconds per unit.
     unit: f64,
 }
 
 /// Seconds per day.
-const DAY: f64 = 86_400.0;
-
-/// Range of dates with a year of four digits, in seconds since 1970. Other numbers are not shown as dates.
-const SHOWN: std::ops::Range<f64> = -62_167_219_200.0..253_402_300_800.0;
+pub(super) const DAY: f64 = 86_400.0;
 
 impl Dates {
-    /// Parses the attributes `units` and `calendar`. Returns `None` for a calendar other than the Gregorian one.
+    /// Parses the attributes `units` and `calendar`. Returns `None` for an unknown calendar, and for units such as
+    /// months that do not always have the same length.
     pub(super) fn new(units: &str, calendar: Option<&str>) -> Option<Self> {
-        let ours = ["gregorian", "standard", "proleptic_gregorian"];
-        if calendar.is_some_and(|calendar| !ours.contains(&calendar)) {
-            return None;
-        }
+        let calendar = calendar.map_or(Some(Calendar::Standard), Calendar::of_name)?;
         let (unit, since) = units.split_once(" since ")?;
         let unit = match unit.trim() {
             "days" | "day" | "d" => DAY,
-            "hours" | "hour" | "hr" | "h" => 3600.0,
-            "minutes" | "minute" | "min" => 60.0,
-            "seconds" | "second" | "sec" | "s" => 1.0,
-            "milliseconds" | "ms" => 0.001,
+            "hours" | "hour" | "hrs" | "hr" | "h" => 3600.0,
+            "minutes" | "minute" | "mins" | "min" => 60.0,
+            "seconds" | "second" | "secs" | "sec" | "s" => 1.0,
+            "milliseconds" | "millisecond" | "msecs" | "msec" | "ms" => 1e-3,
+            "microseconds" | "microsecond" | "us" => 1e-6,
+            "nanoseconds" | "nanosecond" | "ns" => 1e-9,
             _ => return None,
         };
-        let epoch = moment(since.trim())?;
-        // The calendars of that name differ before 1582-10-15.
-        (epoch >= -12_219_292_800.0).then_some(Self { epoch, unit })
+        Some(Self { calendar, epoch: moment(calendar, since.trim())?, unit })
     }
 
-    /// Converts the number to seconds since 1970.
+    /// Converts the number to seconds since the first day of the calendar's count.
     pub(super) fn seconds(self, number: f64) -> f64 {
         self.epoch + number * self.unit
     }
 
-    /// Converts seconds since 1970 to the number.
+    /// Converts these seconds to the number.
     pub(super) fn number(self, seconds: f64) -> f64 {
         (seconds - self.epoch) / self.unit
     }
@@ -142,38 +166,52 @@ impl Dates {
     /// Returns the date, or `None` if it is not a whole second or out of range.
     pub(super) fn exact(self, number: f64) -> Option<String> {
         let seconds = self.seconds(number);
-        ((seconds - seconds.round()).abs() < 1e-6).then(|| date(seconds)).flatten()
+        ((seconds - seconds.round()).abs() < 1e-6).then(|| self.date(seconds)).flatten()
+    }
+
+    /// Formats these seconds as `2024-06-03T00:00:00Z`; `None` for a year without four digits.
+    pub(super) fn date(self, seconds: f64) -> Option<String> {
+        let seconds = seconds.round();
+        let day = floor(seconds / DAY);
+        let rest = count(seconds - f64::from(day) * DAY);
+        let (year @ 1..=9999, month, day) = self.calendar.date(day) else { return None };
+        let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
+        let is_finite = seconds.is_finite();
+        is_finite
+            .then(|| format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"))
     }
 }
 
-/// Formats seconds since 1970 as `2024-06-03T00:00:00Z`.
-pub(super) fn date(seconds: f64) -> Option<String> {
-    let seconds = seconds.round();
-    if !SHOWN.contains(&seconds) {
-        return None;
-    }
-    let days = floor(seconds / DAY);
-    let rest = count(seconds - f64::from(days) * DAY);
-    let (year, month, day) = civil(days);
-    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-    Some(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"))
-}
-
-/// Parses a date with or without a time, in UTC, to seconds since 1970.
-fn moment(text: &str) -> Option<f64> {
+/// Parses a date with or without a time and an offset from UTC, to seconds since the first day of the calendar's count.
+fn moment(calendar: Calendar, text: &str) -> Option<f64> {
     let text = text.trim_end_matches("UTC").trim_end_matches('Z').trim();
     let (date, time) = text.split_once(['T', ' ']).unwrap_or((text, ""));
-    let numbers = |text: &str, between| {
-        text.split(between).map(|part| part.parse().ok()).collect::<Option<Vec<i32>>>()
+    let parts = date.split('-').map(|part| part.parse().ok()).collect::<Option<Vec<i32>>>()?;
+    let [year @ 1..=9999, month, day] = parts[..] else { return None };
+    let (time, offset) = time.split_at(time.find(['+', '-']).unwrap_or(time.len()));
+    let offset = match offset.split_at_checked(1) {
+        // `+0530` is `+05:30`.
+        Some((sign, clock)) if clock.len() == 4 && !clock.contains(':') => {
+            format!("{sign}{}:{}", clock.get(..2)?, clock.get(2..)?)
+        }
+        _ => offset.to_owned(),
     };
-    let [year @ 1..=9999, month @ 1..=12, day @ 1..=31] = numbers(date, '-')?[..] else {
-        return None;
+    let offset = match offset.strip_prefix('-') {
+        Some(behind) => -seconds_of(behind)?,
+        None => seconds_of(offset.trim_start_matches('+'))?,
     };
-    let time = time.strip_suffix(".0").unwrap_or(time).trim();
-    let time = if time.is_empty() { Vec::new() } else { numbers(time, ':')? };
-    let is_time = time.len() <= 3 && time.iter().all(|part| (0..60).contains(part));
-    let seconds: i32 = time.iter().zip([3600, 60, 1]).map(|(part, unit)| part * unit).sum();
-    is_time.then(|| f64::from(days(year, month, day)) * DAY + f64::from(seconds))
+    Some(f64::from(calendar.day(year, month, day)?) * DAY + seconds_of(time.trim())? - offset)
+}
+
+/// Parses `12`, `12:30` or `12:30:07.5` to seconds; an empty text is 0.
+fn seconds_of(clock: &str) -> Option<f64> {
+    let parts = if clock.is_empty() { Vec::new() } else { clock.split(':').collect() };
+    let is_clock = clock.bytes().all(|byte| byte.is_ascii_digit() || b":.".contains(&byte));
+    let units = [(3600.0, 24.0), (60.0, 60.0), (1.0, 60.0)];
+    let add = |sum: f64, (part, (unit, end)): (&&str, (f64, f64))| {
+        part.parse().ok().filter(|number| *number < end).map(|number: f64| sum + number * unit)
+    };
+    parts.iter().zip(units).try_fold(0.0, add).filter(|_| is_clock && parts.len() <= units.len())
 }
 
 #[cfg(test)]
@@ -187,20 +225,26 @@ mod tests {
             ("hours since 2024-06-03T00:00:00Z", 148.0, "2024-06-09T04:00:00Z"),
             ("seconds since 2000-02-28 23:59:59", 86_401.0, "2000-03-01T00:00:00Z"),
             ("days since 1900-01-01 00:00:00.0", -1.0, "1899-12-31T00:00:00Z"),
+            ("hours since 2000-01-01 00:00 +05:30", 6.0, "2000-01-01T00:30:00Z"),
+            ("hours since 2000-01-01T00:00:00-0600", 6.0, "2000-01-01T12:00:00Z"),
+            ("nanoseconds since 1970-01-01", 1.5e18, "2017-07-14T02:40:00Z"),
+            ("days since 1950-01-01", -200_000.0, "1402-05-25T00:00:00Z"),
         ];
         for (units, number, expected) in cases {
             let dates = Dates::new(units, None).unwrap();
             assert_eq!(dates.exact(number).as_deref(), Some(expected), "{units}");
         }
-        for units in
-            ["m", "days since yesterday", "months since 1970-01-01", "days since 1970-13-01"]
-        {
+        for units in [
+            "m",
+            "days since yesterday",
+            "months since 1970-01-01",
+            "days since 1970-13-01",
+            "days since 1970-01-01 25:00",
+            "days since 1970-01-01 00:00:00:00",
+            "days since 1582-10-10",
+        ] {
             assert_eq!(Dates::new(units, None), None, "{units}");
         }
-        assert_eq!(Dates::new("days since 1970-01-01", Some("360_day")), None);
-        for day in (-700_000..700_000).step_by(37) {
-            let (year, month, of_month) = civil(day);
-            assert_eq!(days(year, month, of_month), day);
-        }
+        assert_eq!(Dates::new("days since 1970-01-01", Some("none")), None);
     }
 }

@@ -9,7 +9,9 @@ use super::contents::{Contents, Described};
 use super::facts::Sources;
 use super::{DescriptionFacts, PACK_DOCUMENT, group_of};
 use crate::finding::{Code, Finding, Span};
-use crate::ndl::{self, Entity, Extent, Ndarray, Step, Value, ancestors, candidates, entity_path};
+use crate::ndl::{
+    self, Attribute, Entity, Extent, Ndarray, Step, Value, ancestors, candidates, entity_path,
+};
 use crate::path::MemberPath;
 use crate::ra::Header;
 
@@ -317,8 +319,11 @@ impl CoordinateInfo {
         let units = entity.array().attributes.iter().find(|attribute| attribute.name == "units");
         let units = units.and_then(|units| units.value.as_str());
         self.units = self.units.take().or_else(|| units.map(str::to_owned));
+        // The units are not those of numbers that are to be scaled first.
+        let is_scaled = |one: &Attribute| ["scale_factor", "add_offset"].contains(&&*one.name);
         if let Some(Value::List(values)) = &entity.array().value
             && self.first.is_none()
+            && !entity.array().attributes.iter().any(is_scaled)
         {
             self.first = values.first().and_then(text);
             self.last = values.last().and_then(text);

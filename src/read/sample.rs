@@ -1,5 +1,7 @@
 //! Samples of an array for pictures: at most one value per pixel, in bounded memory.
 
+use std::collections::BTreeMap;
+
 use crate::error::{Error, Result};
 use crate::ndl::{Ndarray, Order, Value};
 use crate::path::escape;
@@ -59,6 +61,8 @@ pub struct Quantity {
     pub scale_and_offset: Option<(f64, f64)>,
     /// The dimensions at a fixed index, in the order of the shape.
     pub fixed: Vec<FixedAxis>,
+    /// Whether an element of the sample is infinite; it is not drawn.
+    pub has_infinite: bool,
 }
 
 /// A dimension at a fixed index.
@@ -92,19 +96,25 @@ pub struct Line {
 }
 
 /// The elements in one column.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Column {
-    /// The first finite value; NaN if there is none.
-    pub first: f64,
-    /// The smallest finite value; NaN if there is none.
-    pub low: f64,
-    /// The largest finite value; NaN if there is none.
-    pub high: f64,
-    /// The last finite value; NaN if there is none.
-    pub last: f64,
+    /// The elements with the first, the smallest, the largest and the last finite value, each once, in the order of the
+    /// selected part. Empty if there are no finite values.
+    pub points: Vec<Point>,
     /// Whether an element is missing or not finite.
     pub has_gap: bool,
+}
+
+/// An element of a line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Point {
+    /// The coordinate of the element, which may be NaN. Its index in the array if the pack has no coordinates that are
+    /// numbers.
+    pub position: f64,
+    /// The finite value of the element.
+    pub value: f64,
 }
 
 /// A sample of an array with two dimensions.
@@ -146,29 +156,27 @@ pub struct SampledAxis {
     pub coordinate: Option<Ndarray>,
 }
 
-impl Column {
-    const NONE: Self =
-        Self { first: f64::NAN, low: f64::NAN, high: f64::NAN, last: f64::NAN, has_gap: false };
+/// The elements of a column that are drawn, each as its number in the order of the file and its value: the first, the
+/// smallest, the largest and the last.
+#[derive(Debug, Clone, Copy, Default)]
+struct Extremes {
+    drawn: Option<[(u64, f64); 4]>,
+    has_gap: bool,
+}
 
-    fn add(&mut self, number: f64) {
+impl Extremes {
+    fn add(&mut self, nth: u64, number: f64) {
         if !number.is_finite() {
             self.has_gap = true;
             return;
         }
-        if self.first.is_nan() {
-            self.first = number;
+        let [_, low, high, last] = self.drawn.get_or_insert([(nth, number); 4]);
+        *last = (nth, number);
+        if number < low.1 {
+            *low = *last;
         }
-        self.last = number;
-        self.low = self.low.min(number);
-        self.high = self.high.max(number);
-    }
-
-    fn scale(&mut self, (factor, offset): (f64, f64)) {
-        for number in [&mut self.first, &mut self.low, &mut self.high, &mut self.last] {
-            *number = *number * factor + offset;
-        }
-        if factor < 0.0 {
-            std::mem::swap(&mut self.low, &mut self.high);
+        if number > high.1 {
+            *high = *last;
         }
     }
 }
@@ -311,6 +319,7 @@ fn converter(part: &ArrayPart<'_>) -> Result<(Converter, Quantity)> {
         names: Vec::new(),
         scale_and_offset: None,
         fixed: Vec::new(),
+        has_infinite: false,
     };
     let converter = match part.meaning() {
         Meaning::Numbers(converter) => {
@@ -433,7 +442,9 @@ impl Sampler<'_> {
             Ok(FixedAxis {
                 name: axis.name.clone(),
                 index: taken.first,
-                position: self.positions(axis, *taken)?.and_then(|all| all.first().copied()),
+                position: self
+                    .positions(axis, *taken, |_| true)?
+                    .and_then(|all| all.first().copied()),
                 label: names(axis, self.part.description.as_ref()).and_then(name_of),
                 coordinate: axis.coordinate.as_ref().and_then(|found| found.description.clone()),
             })
@@ -452,7 +463,7 @@ impl Sampler<'_> {
         let middles = middles(shown.taken, step);
         let mut indices: Vec<u64> = (0..middles.count).map(|nth| middles.nth(nth)).collect();
         let axis = self.axis(shown.of_file);
-        let mut positions = self.positions(axis, middles)?;
+        let mut positions = self.positions(axis, middles, |_| true)?;
         if shown.taken.is_flipped {
             indices.reverse();
             if let Some(positions) = &mut positions {
@@ -464,30 +475,37 @@ impl Sampler<'_> {
         Ok(SampledAxis { name, extent, cells, step, indices, positions, coordinate })
     }
 
-    /// Returns the coordinates of some elements along a dimension, if they are numbers.
-    fn positions(&self, axis: &Axis, taken: Taken) -> Result<Option<Vec<f64>>> {
+    /// Returns the coordinates of the wanted ones of some elements along a dimension, if they are numbers.
+    fn positions(
+        &self,
+        axis: &Axis,
+        taken: Taken,
+        mut is_wanted: impl FnMut(u64) -> bool,
+    ) -> Result<Option<Vec<f64>>> {
         let Some(coordinate) = &axis.coordinate else { return Ok(None) };
         let description = coordinate.description.as_ref();
+        let (factor, offset) = description.and_then(scale_and_offset).unwrap_or((1.0, 0.0));
         if let Some(member) = &coordinate.member {
             let array = self.part.array.pack().array(member)?;
             let part = ArrayPart::new(&array, None)?;
             let Meaning::Numbers(converter) = part.meaning() else { return Ok(None) };
             let selection = part.selection.with_axes(vec![taken]);
-            let mut all = Vec::new();
+            let (mut all, mut nths) = (Vec::new(), 0..);
             let look = |block: &[u8]| converter.convert(block).numbers;
-            for_each(&array, &selection, 1, look, |numbers| all.extend(numbers))?;
-            if let Some((factor, offset)) = description.and_then(scale_and_offset) {
-                for number in &mut all {
-                    *number = *number * factor + offset;
-                }
-            }
+            for_each(&array, &selection, 1, look, |numbers| {
+                let wanted = numbers.iter().zip(&mut nths).filter(|(_, nth)| is_wanted(*nth));
+                all.extend(wanted.map(|(number, _)| number * factor + offset));
+            })?;
             return Ok(Some(all));
         }
         let Some(Value::List(list)) = description.and_then(|found| found.value.as_ref()) else {
             return Ok(None);
         };
-        let number = |nth| float_of(list.get(usize::try_from(taken.nth(nth)).ok()?)?);
-        Ok((0..taken.count).map(number).collect())
+        let number = |nth| {
+            let value = list.get(usize::try_from(taken.nth(nth)).ok()?)?;
+            Some(float_of(value)? * factor + offset)
+        };
+        Ok((0..taken.count).filter(|nth| is_wanted(*nth)).map(number).collect())
     }
 
     /// Passes the elements of a selection to `add`, cell by cell in the order of the file. Returns whether a manifest
@@ -514,33 +532,55 @@ impl Sampler<'_> {
         })
     }
 
-    fn line(self, shown: Option<ShownAxis>, most: usize) -> Result<Sample> {
+    fn line(mut self, shown: Option<ShownAxis>, most: usize) -> Result<Sample> {
         let axis = shown.map(|shown| self.describe(shown, most)).transpose()?;
         let (step, cells) = axis.as_ref().map_or((1, 1), |axis| (axis.step, axis.cells));
         let is_flipped = shown.is_some_and(|shown| shown.taken.is_flipped);
-        let mut columns = vec![Column::NONE; cells];
+        let mut columns = vec![Extremes::default(); cells];
         let selection = &self.part.selection;
         let fast = CellAxis { count: selection.elements(), step, is_flipped, stride: 1 };
         let slow = CellAxis { count: 1, step: 1, is_flipped: false, stride: 0 };
+        let (mut nths, mut has_infinite) = (0.., false);
         let verified = self.fill(self.part.array, selection, (&fast, &slow), |cell, numbers| {
             let column = columns.get_mut(cell).expect("every element has a column");
-            for number in numbers {
-                column.add(*number);
+            for (number, nth) in numbers.iter().zip(&mut nths) {
+                column.add(nth, *number);
+                has_infinite |= number.is_infinite();
             }
         })?;
-        for column in &mut columns {
+        self.quantity.has_infinite = has_infinite;
+        let drawn = columns.iter().filter_map(|column| column.drawn).flatten();
+        let drawn: BTreeMap<u64, f64> = drawn.collect();
+        let positions = match shown {
+            Some(shown) => {
+                let mut wanted = drawn.keys().peekable();
+                let is_wanted = |nth| wanted.next_if_eq(&&nth).is_some();
+                let stated = self.positions(self.axis(shown.of_file), shown.taken, is_wanted)?;
+                let index = |nth: &u64| float(shown.taken.nth(*nth));
+                stated.unwrap_or_else(|| drawn.keys().map(index).collect())
+            }
+            None => vec![0.0; drawn.len()],
+        };
+        let positions: BTreeMap<&u64, f64> = drawn.keys().zip(positions).collect();
+        let (factor, offset) = self.quantity.scale_and_offset.unwrap_or((1.0, 0.0));
+        let column = |Extremes { drawn, has_gap }: Extremes| {
+            let each: BTreeMap<u64, f64> = drawn.into_iter().flatten().collect();
+            let point = |(nth, value): (&u64, &f64)| {
+                let position = positions.get(nth).copied().unwrap_or(f64::NAN);
+                Point { position, value: value * factor + offset }
+            };
+            let mut points: Vec<Point> = each.iter().map(point).collect();
             if is_flipped {
-                std::mem::swap(&mut column.first, &mut column.last);
+                points.reverse();
             }
-            if let Some(scale_and_offset) = self.quantity.scale_and_offset {
-                column.scale(scale_and_offset);
-            }
-        }
+            Column { points, has_gap }
+        };
+        let columns = columns.into_iter().map(column).collect();
         Ok(Sample::Line(Box::new(Line { quantity: self.quantity, axis, columns, verified })))
     }
 
     fn grid(
-        self,
+        mut self,
         (down, most_rows): (ShownAxis, usize),
         (across, most_columns): (ShownAxis, usize),
     ) -> Result<Sample> {
@@ -564,6 +604,7 @@ impl Sampler<'_> {
         // In the order of the file, either can be the faster one.
         let lanes = if down.of_file < across.of_file { (&row, &column) } else { (&column, &row) };
         let mut sums = vec![(0.0, 0_u64); rows.cells * columns.cells];
+        let mut has_infinite = false;
         // A proof of scattered elements would read the whole file.
         let is_sparse = is_nearest && is_large;
         let array = part.array.clone();
@@ -575,7 +616,9 @@ impl Sampler<'_> {
                 *sum += number;
                 *count += 1;
             }
+            has_infinite |= numbers.iter().any(|number| number.is_infinite());
         })?;
+        self.quantity.has_infinite = has_infinite;
         // A sum that overflows stays infinite after the division.
         let (factor, offset) = self.quantity.scale_and_offset.unwrap_or((1.0, 0.0));
         let mean = |(sum, count): (f64, u64)| {

@@ -349,14 +349,16 @@ impl Histogram {
         let mut counts = vec![0; self.counts.len()];
         let [low, .., high] = *self.edges else { return counts };
         let last = counts.len() - 1;
-        // Divided by two, because the range itself may overflow a float.
-        let scale = float(counts.len() as u64) / (high / 2.0 - low / 2.0);
+        // Divided by two if the range itself overflows a float. Half of the smallest float is 0.
+        let part = if (high - low).is_finite() { 1.0 } else { 0.5 };
+        let (bins, range) = (float(counts.len() as u64), high * part - low * part);
         for number in numbers.iter().filter(|number| (low..=high).contains(*number)) {
-            let mut bin = floor((number / 2.0 - low / 2.0) * scale).min(last);
-            // Compares with the edges to correct rounding.
-            if self.edges.get(bin).is_some_and(|edge| number < edge) {
+            let mut bin = floor((number * part - low * part) / range * bins).min(last);
+            // Compares with the edges to correct rounding. Bins narrower than a float have equal edges.
+            while self.edges.get(bin).is_some_and(|edge| number < edge) {
                 bin -= 1;
-            } else if bin < last && self.edges.get(bin + 1).is_some_and(|edge| number >= edge) {
+            }
+            while bin < last && self.edges.get(bin + 1).is_some_and(|edge| number >= edge) {
                 bin += 1;
             }
             *counts.get_mut(bin).expect("the last bin is the highest") += 1;
@@ -450,6 +452,10 @@ impl Moments {
         };
         if other.finite == 0 {
             return;
+        }
+        if self.finite == 0 {
+            // The square of a distance from 0 may be infinite.
+            self.mean = other.mean;
         }
         let (ours, theirs) = (float(self.finite), float(other.finite));
         self.finite += other.finite;

@@ -1,9 +1,10 @@
 //! Axes: positions of values and cells from 0 to 1, and ticks at round numbers and dates.
 
-use ra_pack::read::SampledAxis;
+use ra_pack::read::{Line, SampledAxis};
 
 use super::super::array::{self, Dates, attribute_text};
 use super::super::text::{self, float, stepped};
+use super::chart::extremes;
 use super::dates::dated;
 use super::label::Label;
 
@@ -57,12 +58,12 @@ impl Scale {
         let (low, high) = ends.unwrap_or(if is_log { (0.1, 1.0) } else { (0.0, 1.0) });
         if is_log {
             let (low, high) = if low < high { (low, high) } else { (low / 2.0, high * 2.0) };
-            return Self { low, high, is_log };
+            return Self { low: low.max(LEAST), high: high.min(f64::MAX), is_log };
         }
         let more = match low < high {
             true => (high / 2.0 - low / 2.0) * 2.0 * margin,
             false if low == 0.0 => 1.0,
-            false => low.abs() * 0.1,
+            false => (low.abs() * 0.1).max(LEAST),
         };
         Self { low: (low - more).max(f64::MIN), high: (high + more).min(f64::MAX), is_log }
     }
@@ -73,9 +74,7 @@ impl Scale {
             return None;
         }
         let change = |number: f64| if self.is_log { libm::log10(number) } else { number };
-        let (low, high) = (change(self.low), change(self.high));
-        // Uses halves because the difference of two floats may be infinite.
-        Some((change(value) / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0))
+        Some(part((change(self.low), change(self.high)), change(value)))
     }
 
     /// Returns ticks at round dates if the values are dates.
@@ -90,10 +89,22 @@ impl Scale {
     }
 }
 
-/// Cells of a dimension along an axis.
+/// The smallest number above 0.
+const LEAST: f64 = f64::from_bits(1);
+
+/// Returns the position of a value in a range, from 0 to 1.
+fn part((low, high): (f64, f64), value: f64) -> f64 {
+    if (high - low).is_finite() {
+        return (value - low) / (high - low);
+    }
+    // The difference of two floats may be infinite, and half of the smallest one is 0.
+    (value / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0)
+}
+
+/// A dimension along an axis: its cells, or the elements of a line.
 pub(crate) struct Along<'s> {
     axis: &'s SampledAxis,
-    /// Edges of the cells, in ascending order.
+    /// Edges of the cells, in ascending order. A line has only the ends of its axis.
     edges: Vec<f64>,
     /// Whether the axis begins with the last cell.
     is_falling: bool,
@@ -120,6 +131,41 @@ impl<'s> Along<'s> {
         let (edges, _, is_falling) = positions.unwrap_or_else(indices);
         let dates = array::dates(axis.coordinate.as_ref()).filter(|_| has_positions);
         Self { axis, edges, is_falling, has_positions, dates }
+    }
+
+    /// Returns the axis of a line, from the smallest to the largest coordinate in any order. Also returns the range of
+    /// each column on it.
+    pub(crate) fn of_line(axis: &'s SampledAxis, line: &Line) -> (Self, Vec<(f64, f64)>) {
+        let cells = Self::new(axis);
+        let points = line.columns.iter().flat_map(|column| &column.points);
+        let points = points.map(|point| point.position);
+        let ranges: Vec<(f64, f64)> = match &axis.positions {
+            // Without an order, the middle between two columns has no meaning.
+            Some(positions) if !cells.has_positions => {
+                positions.iter().map(|place| (*place, *place)).collect()
+            }
+            _ => {
+                let edge = |nth: usize| cells.edges.get(nth).copied().unwrap_or(f64::NAN);
+                let cell = |nth: usize| (edge(cells.turned(nth)), edge(cells.turned(nth) + 1));
+                (0..axis.cells).map(cell).collect()
+            }
+        };
+        let all = points.chain(ranges.iter().flat_map(|(from, to)| [*from, *to]));
+        let (low, high) = extremes(all, false).unwrap_or((0.0, 1.0));
+        // A single place gets a range around it.
+        let more = if low < high { 0.0 } else { (low.abs() * 1e-9).max(0.5) };
+        let edges = vec![(low - more).max(f64::MIN), (high + more).min(f64::MAX)];
+        let has_positions = axis.positions.is_some();
+        let dates = array::dates(axis.coordinate.as_ref()).filter(|_| has_positions);
+        let along = Self { axis, edges, is_falling: cells.is_falling, has_positions, dates };
+        let place = |place: f64| along.place(place).unwrap_or(f64::NAN);
+        let ranges = ranges.into_iter().map(|(from, to)| (place(from), place(to))).collect();
+        (along, ranges)
+    }
+
+    /// Returns the position of a coordinate from 0 to 1. `None` if it is not finite.
+    pub(super) fn place(&self, coordinate: f64) -> Option<f64> {
+        coordinate.is_finite().then(|| part(self.ends(), coordinate))
     }
 
     fn ends(&self) -> (f64, f64) {
@@ -150,14 +196,6 @@ impl<'s> Along<'s> {
         self.turned(after.saturating_sub(1).min(self.axis.cells.saturating_sub(1)))
     }
 
-    /// Returns the position of the centre of a cell, from 0 to 1.
-    pub(super) fn middle(&self, cell: usize) -> f64 {
-        let nth = self.turned(cell);
-        let edge = |nth: usize| self.edges.get(nth).copied().unwrap_or(0.0);
-        let (low, high) = self.ends();
-        (f64::midpoint(edge(nth), edge(nth + 1)) - low) / (high - low)
-    }
-
     /// Whether values increase upwards: coordinates do unless they are positive downwards; indices count from
     /// the top, as in a matrix.
     pub(super) fn is_upwards(&self) -> bool {
@@ -181,13 +219,12 @@ impl<'s> Along<'s> {
                 *text = format!("{place:.0}");
             }
         }
-        ticks.placed(|place| Some((place - low) / (high - low)))
+        ticks.placed(|place| self.place(place))
     }
 
     /// Returns the positions of the edges of all cells, in their order, from 0 to 1.
     pub(super) fn edges(&self) -> Vec<f64> {
-        let (low, high) = self.ends();
-        let mut edges: Vec<_> = self.edges.iter().map(|edge| (edge - low) / (high - low)).collect();
+        let mut edges: Vec<_> = self.edges.iter().map(|edge| part(self.ends(), *edge)).collect();
         if self.is_falling {
             edges.reverse();
         }
@@ -198,10 +235,8 @@ impl<'s> Along<'s> {
     pub(super) fn is_even(&self) -> bool {
         let each = 1.0 / float(self.axis.cells.max(1));
         let places = (0..).map(|nth: u32| f64::from(nth) * each);
-        let (low, high) = self.ends();
-        let is_at = |(edge, place): (&f64, f64)| {
-            (((edge - low) / (high - low)) - place).abs() < each * 0.05
-        };
+        let is_at =
+            |(edge, place): (&f64, f64)| (part(self.ends(), *edge) - place).abs() < each * 0.05;
         self.edges.iter().zip(places).all(is_at)
     }
 
@@ -233,7 +268,9 @@ impl<'s> Along<'s> {
         if self.dates.is_some() {
             label.units = Some(Label::of_dates(context));
         } else if !self.has_positions && name.is_some() {
-            label.units = Some("index".to_owned());
+            let is_unordered = self.axis.positions.is_some();
+            let why = if is_unordered { ": the coordinate is not monotonic" } else { "" };
+            label.units = Some(format!("index{why}"));
         }
         label
     }
@@ -271,7 +308,8 @@ fn good_step(least: f64) -> (f64, f64) {
 }
 
 pub(super) fn multiples(low: f64, high: f64, step: f64, most: usize) -> Vec<f64> {
-    if step.is_nan() || step <= 0.0 || step < low.abs() * 1e-15 {
+    // Multiples of a step below the smallest normal float are not round.
+    if step.is_nan() || step < f64::MIN_POSITIVE || step < low.abs() * 1e-15 {
         return Vec::new();
     }
     let first = (low / step - 1e-9).ceil();
@@ -293,9 +331,13 @@ fn logarithmic(low: f64, high: f64, count: usize) -> Ticks {
         ticks.minor.retain(|place| *place > 0.0);
         return ticks;
     }
-    let text = |power: f64| match power {
-        -3.0..=4.0 => format!("{:.*}", text::count(-power), libm::pow(10.0, power)),
-        _ => format!("1e{power:.0}"),
+    // All ticks have the same notation.
+    let is_short = powers.iter().all(|power| (-3.0..=4.0).contains(power));
+    let text = |power: f64| {
+        if is_short {
+            return format!("{:.*}", text::count(-power), libm::pow(10.0, power));
+        }
+        format!("1e{power:.0}")
     };
     let place = |power: f64| libm::pow(10.0, power);
     // Smaller ticks are multiples between consecutive powers, otherwise the omitted powers.
@@ -326,7 +368,8 @@ mod tests {
             !linear(-f64::MAX, f64::MAX, 5).major.is_empty()
                 && !linear(1.0, 1.0 + f64::EPSILON, 5).major.is_empty()
         );
-        assert_eq!(texts(&logarithmic(0.01, 1e6, 4)), ["0.01", "1", "100", "10000", "1e6"]);
+        assert_eq!(texts(&logarithmic(0.01, 1e6, 4)), ["1e-2", "1e0", "1e2", "1e4", "1e6"]);
+        assert_eq!(texts(&logarithmic(0.01, 1e4, 4)), ["0.01", "1", "100", "10000"]);
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use std::mem::swap;
 
 use ra_pack::path::escape;
-use ra_pack::read::{Grid, Line, Quantity, Sample};
+use ra_pack::read::{Column, Grid, Line, Quantity, Sample};
 
-use super::super::array::dates;
-use super::super::text::{columns, count, digits, fit, float};
+use super::super::array::{dates, scaling};
+use super::super::text::{columns, count, fit, float};
 use super::axis::{Along, Scale, Tick, Ticks};
 use super::color::{ColorMap, RD_BU, Rgb, VIRIDIS, of_name};
 use super::label::{Label, place};
@@ -63,7 +63,7 @@ pub(crate) fn line_extremes(line: &Line, is_log: bool) -> Option<(f64, f64)> {
 }
 
 fn line_values(line: &Line) -> impl Iterator<Item = f64> {
-    line.columns.iter().flat_map(|column| [column.low, column.high])
+    line.columns.iter().flat_map(|column| &column.points).map(|point| point.value)
 }
 
 /// Returns the ends of the scale for these values.
@@ -93,24 +93,53 @@ pub(crate) fn line_scale(line: &Line, style: &Chart, margin: f64) -> Scale {
     Scale::new(ends(line_values(line), style), style.is_log, margin)
 }
 
-/// Returns the pieces of a line between its gaps: points with positions from 0 to 1 along both axes.
-pub(crate) fn pieces(line: &Line, scale: Scale) -> Vec<Vec<(f64, f64)>> {
-    let along = line.axis.as_ref().map(Along::new);
-    let mut pieces = vec![Vec::new()];
-    for (nth, column) in line.columns.iter().enumerate() {
-        let x = along.as_ref().map_or(0.5, |along| along.middle(nth));
-        let values = [column.first, column.low, column.high, column.last].into_iter();
-        let mut places: Vec<_> = values.filter_map(|value| scale.place(value)).collect();
-        places.dedup();
+/// The points and the gaps of a line, with positions from 0 to 1 along both axes.
+pub(crate) struct Trace {
+    /// Pieces of the line between its gaps.
+    pub(crate) pieces: Vec<Vec<(f64, f64)>>,
+    /// Ranges along the axis with elements that have no place, and whether they have none that has.
+    pub(crate) gaps: Vec<((f64, f64), bool)>,
+}
+
+/// Returns the points of a line at their coordinates.
+pub(crate) fn trace(line: &Line, scale: Scale) -> Trace {
+    let (along, ranges) = line.axis.as_ref().map(|axis| Along::of_line(axis, line)).unzip();
+    let (mut pieces, mut gaps) = (vec![Vec::new()], Vec::new());
+    for (nth, Column { points, has_gap, .. }) in line.columns.iter().enumerate() {
+        let values: Vec<_> =
+            points.iter().filter_map(|it| Some((it.position, scale.place(it.value)?))).collect();
+        let place = |(position, y): &(f64, f64)| {
+            let x = along.as_ref().map_or(Some(0.5), |along| along.place(*position))?;
+            Some((x, y.clamp(0.0, 1.0)))
+        };
+        let places: Vec<_> = values.iter().filter_map(place).collect();
+        let range = ranges.as_ref().map_or(Some((0.0, 1.0)), |all: &Vec<_>| all.get(nth).copied());
+        let range = range.filter(|(from, to)| from.is_finite() && to.is_finite());
+        let is_partial = *has_gap || values.len() < points.len();
+        gaps.extend(range.filter(|_| is_partial).map(|range| (range, values.is_empty())));
         match pieces.last_mut() {
-            Some(piece) if !places.is_empty() => {
-                piece.extend(places.into_iter().map(|y| (x, y.clamp(0.0, 1.0))));
-            }
+            Some(piece) if !places.is_empty() => piece.extend(places),
             _ => pieces.push(Vec::new()),
         }
     }
     pieces.retain(|piece| !piece.is_empty());
-    pieces
+    Trace { pieces, gaps }
+}
+
+/// Returns the meaning of the colour of elements without a place, among these values.
+pub(crate) fn gap_text(
+    quantity: &Quantity,
+    mut values: impl Iterator<Item = f64>,
+    is_log: bool,
+) -> String {
+    let has_negative = is_log && values.any(|value| value <= 0.0);
+    let infinite = quantity.has_infinite.then_some("infinite");
+    let words = [Some("missing"), infinite, has_negative.then_some("not above 0")];
+    let words: Vec<_> = words.into_iter().flatten().collect();
+    match &words[..] {
+        [first, second, third] => format!("{first}, {second} or {third}"),
+        words => words.join(" or "),
+    }
 }
 
 /// Exchanges rows and columns of an image.
@@ -123,13 +152,7 @@ pub(super) fn transpose(grid: &mut Grid) {
 
 /// Returns notes about the position of the slice and about scaled values.
 pub(crate) fn notes(quantity: &Quantity) -> Vec<String> {
-    let applied = quantity.scale_and_offset.map(|(factor, offset)| {
-        let offset = match offset {
-            0.0.. => format!("+ {}", digits(offset, 6)),
-            _ => format!("− {}", digits(-offset, 6)),
-        };
-        format!("stored × {} {offset}", digits(factor, 6))
-    });
+    let applied = quantity.scale_and_offset.map(|both| format!("stored {}", scaling(both)));
     [Some(place(&quantity.fixed)).filter(|place| !place.is_empty()), applied]
         .into_iter()
         .flatten()
@@ -328,8 +351,9 @@ const NOTHING: Rgb = [0xF3, 0xD9, 0xD3];
 fn draw_line(scene: &mut Scene, line: &Line, style: &Chart, top: f64) -> PlotArea {
     let (wide, high) = (f64::from(style.width), f64::from(style.height));
     let scale = line_scale(line, style, 0.04);
-    let has_gap = line.columns.iter().any(|column| column.low.is_nan() || column.has_gap);
-    let along = line.axis.as_ref().map(Along::new);
+    let Trace { pieces, gaps } = trace(line, scale);
+    let has_gap = !gaps.is_empty();
+    let along = line.axis.as_ref().map(|axis| Along::of_line(axis, line).0);
     // Axes along the line and of its values.
     let mut own = Side { ticks: Ticks::default(), label: Label::default() };
     let [across, upwards] = [fitting(wide - 80.0, 65.0), fitting(high - top - 60.0, 45.0)];
@@ -357,20 +381,12 @@ fn draw_line(scene: &mut Scene, line: &Line, style: &Chart, top: f64) -> PlotAre
     for (place, _) in &across.ticks.major {
         scene.rect((area.at((*place, 0.0)).0 - 0.5, area.top), (1.0, area.height), PALE);
     }
-    let each = 1.0 / float(line.columns.len().max(1));
-    for (nth, column) in line.columns.iter().enumerate() {
-        let part = along.as_ref().map_or(0.5, |along| along.middle(nth));
-        let ends = [column.first, column.low, column.high, column.last];
-        let value = match ends.into_iter().any(|value| scale.place(value).is_some()) {
-            false => 1.0,
-            true if column.has_gap => 6.0 / area.height,
-            true => continue,
-        };
-        let (one, other) = (at((part - each / 2.0, 0.0)), at((part + each / 2.0, value)));
+    for ((from, to), is_empty) in gaps {
+        let value = if is_empty { 1.0 } else { 6.0 / area.height };
+        let (one, other) = (at((from, 0.0)), at((to, value)));
         let from = (one.0.min(other.0).max(area.left), one.1.min(other.1).max(area.top));
         scene.rect(from, ((other.0 - one.0).abs(), (other.1 - one.1).abs()), NOTHING);
     }
-    let pieces = pieces(line, scale);
     for piece in &pieces {
         let points: Vec<_> = piece.iter().map(|point| at(*point)).collect();
         // A single value is drawn as a dot.
@@ -384,7 +400,8 @@ fn draw_line(scene: &mut Scene, line: &Line, style: &Chart, top: f64) -> PlotAre
         scene.nothing(area, "no values");
     }
     if has_gap {
-        scene.legend((area.left, high - 18.0), NOTHING, "missing");
+        let text = gap_text(&line.quantity, line_values(line), style.is_log);
+        scene.legend((area.left, high - 18.0), NOTHING, &text);
     }
     area
 }
@@ -535,12 +552,17 @@ fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Chart, top: f64) -> PlotAre
     let has_gap = with_value < grid.cells.len();
     let labels = if has_names { 0.0 } else { 10.0 + LINE * float(bar_label.len()) };
     // Includes the legend of missing values.
-    let right = (room(&bar) + 44.0 + labels).max(if has_gap { 96.0 } else { 0.0 });
+    let gap = gap_text(&grid.quantity, grid.cells.iter().copied(), style.is_log);
+    let legend = if has_gap { 47.0 + float(columns(&gap)) * SMALL.width } else { 0.0 };
+    let right = (room(&bar) + 44.0 + labels).max(legend);
     let mut layout = Layout::new(style, (top, right, 0.0), &across_side.label, &upwards);
     layout.area = map_area(layout.area, &across, &down);
     let area = layout.area;
     draw_cells(scene, grid, &palette, style, area);
     scene.axes(&layout, &across_side.ticks, &upwards.ticks);
+    if with_value == 0 {
+        scene.nothing(area, "no values");
+    }
     let (x, mut y) = (area.left + area.width + 20.0, area.top);
     if has_names {
         for (nth, (_, name)) in bar.iter().enumerate().take(count(high / 20.0)) {
@@ -561,7 +583,7 @@ fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Chart, top: f64) -> PlotAre
     }
     if has_gap {
         let y = if has_names { y } else { area.top + area.height - 16.0 };
-        scene.legend((x, y), palette.map.nothing(), "missing");
+        scene.legend((x, y), palette.map.nothing(), &gap);
     }
     if grid.is_nearest && !has_names {
         let text = "each cell shows one of several elements";

@@ -1,13 +1,8 @@
 //! Date ticks along an axis, each with only the part of the date that differs from the previous one.
 
-use ra_pack::time::{civil, days};
-
-use super::super::array::{Dates, date};
+use super::super::array::{DAY, Dates};
 use super::super::text::{float, floor};
 use super::axis::{MOST, Ticks, multiples};
-
-/// Seconds per day.
-const DAY: f64 = 86_400.0;
 
 /// Largest number of smaller ticks.
 const MOST_MINOR: usize = 400;
@@ -71,8 +66,9 @@ impl Step {
         }
     }
 
-    /// Returns the ticks between two times that have a date, in seconds since 1970.
-    fn moments(self, first: f64, last: f64, most: usize) -> Vec<f64> {
+    /// Returns the ticks between two times that have a date, in seconds as [`Dates`] counts them.
+    fn moments(self, dates: Dates, first: f64, last: f64, most: usize) -> Vec<f64> {
+        let calendar = dates.calendar;
         let at = |day: i32| f64::from(day) * DAY;
         let within = |moment: &f64| (first..=last).contains(moment);
         match self {
@@ -80,7 +76,7 @@ impl Step {
             // Counts from the first day of each month, and omits a tick just before the next month.
             Days(step) => (floor(first / DAY)..=floor(last / DAY))
                 .filter(|day| {
-                    let (_, _, day) = civil(*day);
+                    let (_, _, day) = calendar.date(*day);
                     (day - 1) % step == 0 && day <= 31 - step / 2
                 })
                 .map(at)
@@ -88,12 +84,14 @@ impl Step {
                 .take(most)
                 .collect(),
             Months(step) => {
-                let year = |seconds: f64| civil(floor(seconds / DAY)).0;
+                let year = |seconds: f64| calendar.date(floor(seconds / DAY)).0;
                 let from = year(first) - year(first).rem_euclid((step / 12).max(1));
                 (0..)
                     .map(|nth| from * 12 + nth * step)
                     .take_while(|month| month.div_euclid(12) <= year(last))
-                    .map(|month| at(days(month.div_euclid(12), month.rem_euclid(12) + 1, 1)))
+                    .filter_map(|month| {
+                        calendar.day(month.div_euclid(12), month.rem_euclid(12) + 1, 1).map(at)
+                    })
                     .filter(within)
                     .take(most)
                     .collect()
@@ -101,36 +99,37 @@ impl Step {
         }
     }
 
-    /// Formats a time, as a larger unit where one begins: `12:00`, `Jun-04`; `04`, `Jul`; `2025`.
-    fn text(self, seconds: f64) -> Option<String> {
-        let date = date(seconds)?;
-        let (year, month) = (date.get(..4)?, month(&date)?);
+    /// Formats a date as a larger unit where one begins: `12:00`, `Jun-04`; `04`, `Jul`; `2025`. The text of a time
+    /// names the year only if `has_year`.
+    fn text(self, date: &str, has_year: bool) -> Option<String> {
+        let (year, month) = (date.get(..4)?, month(date)?);
         let (day, time) = (date.get(8..10)?, date.get(11..19)?);
+        let is_new_year = day == "01" && month == "Jan";
         Some(match self {
+            Seconds(_) if time == "00:00:00" && is_new_year && has_year => {
+                format!("{year}-{month}-{day}")
+            }
             Seconds(_) if time == "00:00:00" => format!("{month}-{day}"),
             Seconds(..60.0) => time.to_owned(),
             Seconds(_) => time.get(..5)?.to_owned(),
-            _ if day == "01" && month == "Jan" => year.to_owned(),
+            _ if is_new_year => year.to_owned(),
             Days(_) if day != "01" => day.to_owned(),
             Days(_) | Months(..12) => month.to_owned(),
             Months(_) => year.to_owned(),
         })
     }
 
-    /// Returns the part of the date that the texts omit, for the last tick.
-    fn context(self, moments: &[f64]) -> Option<String> {
-        let last = date(*moments.last()?)?;
-        let (year, month) = (last.get(..4)?, month(&last)?);
+    /// Returns the part of the date that the texts omit and all dates, in ascending order, have in common.
+    fn context(self, dates: &[String]) -> Option<String> {
+        let (first, last) = (dates.first()?, dates.last()?);
+        let (year, month) = (first.get(..4)?, month(first)?);
+        let is_same = |end: usize| first.get(..end) == last.get(..end);
         match self {
-            Seconds(_) => Some(format!("{year}-{month}-{}", last.get(8..10)?)),
-            Days(_) => Some(format!("{year}-{month}")),
-            // The texts include the year.
-            Months(12..) => None,
-            Months(_) => {
-                let begins =
-                    |moment: &f64| date(*moment).is_some_and(|it| it.get(5..7) == Some("01"));
-                (!moments.iter().any(begins)).then(|| year.to_owned())
-            }
+            Seconds(_) if is_same(10) => Some(format!("{year}-{month}-{}", first.get(8..10)?)),
+            Seconds(_) | Days(_) if is_same(7) => Some(format!("{year}-{month}")),
+            // The texts of longer steps include the year.
+            Seconds(_) | Days(_) | Months(..12) if is_same(4) => Some(year.to_owned()),
+            _ => None,
         }
     }
 }
@@ -146,18 +145,22 @@ fn month(date: &str) -> Option<&'static str> {
 pub(super) fn dated(dates: Dates, low: f64, high: f64, count: usize) -> Option<Ticks> {
     let (first, last) = (dates.seconds(low), dates.seconds(high));
     let each = (last - first) / float(count.max(1));
-    date(first).and(date(last))?;
+    dates.date(first).and(dates.date(last))?;
     let (step, minor) = STEPS.into_iter().find(|(step, _)| step.seconds() >= each)?;
     if each < 0.5 {
         return None;
     }
-    let moments = step.moments(first, last, MOST);
-    let major = |seconds: &f64| Some((dates.number(*seconds), step.text(*seconds)?));
-    let minor = minor.moments(first, last, MOST_MINOR);
+    let moments = step.moments(dates, first, last, MOST);
+    let texts: Vec<String> = moments.iter().filter_map(|seconds| dates.date(*seconds)).collect();
+    let context = step.context(&texts);
+    let major = |(seconds, date): (&f64, &String)| {
+        Some((dates.number(*seconds), step.text(date, context.is_none())?))
+    };
+    let minor = minor.moments(dates, first, last, MOST_MINOR);
     Some(Ticks {
-        major: moments.iter().filter_map(major).collect(),
+        major: moments.iter().zip(&texts).filter_map(major).collect(),
         minor: minor.into_iter().map(|seconds| dates.number(seconds)).collect(),
-        context: step.context(&moments),
+        context,
     })
     .filter(|ticks| !ticks.major.is_empty())
 }
@@ -179,7 +182,7 @@ mod tests {
         assert_eq!(context.as_deref(), Some("2024-Jun"));
         let (day, context) = shown(hours, 0.0, 26.0, 5);
         assert_eq!(day, ["Jun-03", "06:00", "12:00", "18:00", "Jun-04"]);
-        assert_eq!(context.as_deref(), Some("2024-Jun-04"));
+        assert_eq!(context.as_deref(), Some("2024-Jun"));
         let days = "days since 1970-01-01";
         assert_eq!(shown(days, 0.0, 36_500.0, 5).0[..2], ["1980", "2000"]);
         let (year, context) = shown(days, 10.0, 400.0, 5);

@@ -33,7 +33,12 @@ impl Label {
 
     /// Returns the label of the values that are drawn.
     pub(crate) fn of(quantity: &Quantity) -> Self {
-        let mut label = Self::new(quantity.description.as_ref(), &quantity.name);
+        let description = quantity.description.as_ref();
+        let mut label = Self::new(description, &quantity.name);
+        // Magnitudes and names are those of the stored numbers.
+        if quantity.scale_and_offset.is_none() && description.is_some_and(array::is_scaled) {
+            label.units = None;
+        }
         if quantity.is_magnitude {
             label.name.insert_str(0, "magnitude of ");
         }

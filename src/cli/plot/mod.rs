@@ -16,7 +16,8 @@ use ra_pack::path::escape_path;
 use ra_pack::read::{Sample, SampleOptions};
 
 pub(super) use self::chart::{
-    Chart, Palette, PlotArea, draw, extremes, image, line_extremes, line_scale, notes, pieces,
+    Chart, Palette, PlotArea, Trace, draw, extremes, gap_text, image, line_extremes, line_scale,
+    notes, trace,
 };
 use self::chart::{Range, transpose};
 use self::color::COLOR_MAPS;

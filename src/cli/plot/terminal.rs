@@ -8,7 +8,9 @@ use ra_pack::read::{Grid, Line, Sample};
 use super::super::output::Output;
 use super::super::text::{columns, count, digits, fit, float, padded};
 use super::axis::{Along, Scale, Ticks};
-use super::chart::{Chart, Palette, cells, heading, image, line_extremes, line_scale, pieces};
+use super::chart::{
+    Chart, Palette, cells, gap_text, heading, image, line_extremes, line_scale, trace,
+};
 use super::color::{Rgb, of_name};
 use super::label::Label;
 
@@ -180,7 +182,8 @@ fn of_grid(grid: &Grid, style: &Chart, screen: Screen) -> Vec<String> {
     let units = Label::of(&grid.quantity).units.map_or_else(String::new, |it| format!(" {it}"));
     let _ = write!(legend, " {}{units}", digits(palette.scale.high, 6));
     if (0..grid.cells.len()).any(|cell| is_gap(&cell)) {
-        legend.push_str(if screen.is_painted { "; grey: missing" } else { "; blank: missing" });
+        let text = gap_text(&grid.quantity, grid.cells.iter().copied(), style.is_log);
+        let _ = write!(legend, "; {}: {text}", if screen.is_painted { "grey" } else { "blank" });
     }
     lines.push(legend);
     lines
@@ -209,7 +212,7 @@ fn of_line(line: &Line, style: &Chart, screen: Screen) -> Vec<String> {
     let rows = screen.rows.min(30);
     let upwards = scale.ticks((rows / 2).clamp(2, 8));
     let columns = screen.room(&upwards);
-    let along = line.axis.as_ref().map(Along::new);
+    let along = line.axis.as_ref().map(|axis| Along::of_line(axis, line).0);
     let across = along.as_ref().map(|it| it.ticks((columns / 12).clamp(2, 8))).unwrap_or_default();
     let mut lines =
         screen.framed(dots(line, scale, (columns, rows), screen.unicode), &upwards, &across);
@@ -224,7 +227,7 @@ fn dots(line: &Line, scale: Scale, (columns, rows): (usize, usize), unicode: boo
     let (dots_across, dots_up) = if unicode { (2, 4) } else { (1, 1) };
     let (wide, tall) = (columns * dots_across, rows * dots_up);
     let mut dots = vec![false; wide * tall];
-    for piece in pieces(line, scale) {
+    for piece in trace(line, scale).pieces {
         let at = |(x, y): (f64, f64)| {
             (x * (float(wide) - 1.0) + 0.5, (1.0 - y) * (float(tall) - 1.0) + 0.5)
         };

@@ -18,7 +18,7 @@ use super::super::show::flow;
 use super::super::text::{digits, grouped, human_bytes};
 use super::picture::{self, Room};
 use super::snippet::snippets;
-use super::{Html, Id, Piece, counted, html, lines};
+use super::{Html, Id, Piece, counted, html, lines, shown};
 
 /// Largest part of an attribute that is shown, in bytes.
 const MOST_TEXT: usize = 4000;
@@ -70,11 +70,20 @@ pub(super) fn split(name: &str) -> (&str, &str) {
 impl CardContext<'_> {
     /// Returns the card of an array, and whether the array can be read. Reads its elements if `is_within` the limits
     /// of the page.
-    pub(super) fn card(&self, subject: &Subject<'_>, is_within: bool, jobs: usize) -> (Html, bool) {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if a file cannot be read. Other problems are shown.
+    pub(super) fn card(
+        &self,
+        subject: &Subject<'_>,
+        is_within: bool,
+        jobs: usize,
+    ) -> Result<(Html, bool), Error> {
         let Subject { member, array: listed, .. } = subject;
         let name = member.name;
         let is_reached = self.pack.decoded() <= self.most_decoded;
-        let array = match self.pack.array(name) {
+        let array = match shown(self.pack.array(name))? {
             Ok(array) if self.is_verified || !self.reads_data => Ok(array.unverified()),
             other => other,
         };
@@ -84,23 +93,24 @@ impl CardContext<'_> {
         let (mut description, mut axes) = (None, Vec::new());
         if let Some(array) = reached {
             // An error in a description is shown below.
-            let array = &array.clone().in_shape_order().unwrap_or_else(|_| array.clone());
-            match array.description() {
+            let array = &shown(array.clone().in_shape_order())?.unwrap_or_else(|_| array.clone());
+            match shown(array.description())? {
                 Ok(found) => description = found,
                 Err(failed) => error = Some(reason(&failed)),
             }
             // An error in a coordinate is shown on its own card.
-            axes = array.axes().unwrap_or_default();
+            axes = shown(array.axes())?.unwrap_or_default();
             if self.reads_data && is_within {
                 let bins = Some(self.room.bins);
                 let mut options = StatisticsOptions::default();
                 options.bins = bins;
                 options.jobs = Some(jobs);
-                match array.statistics(&options) {
+                match shown(array.statistics(&options))? {
                     Ok(found) => {
                         numbers = Some(found);
-                        picture =
-                            picture::draw(array, &listed.shape, self.room, jobs).ok().flatten();
+                        let drawn = picture::draw(array, &listed.shape, self.room, jobs);
+                        // An error in a coordinate is shown on its own card.
+                        picture = shown(drawn)?.ok().flatten();
                     }
                     Err(failed) => error = error.or(Some(reason(&failed))),
                 }
@@ -134,16 +144,16 @@ impl CardContext<'_> {
             Id(stem(name)),
             (!group.is_empty()).then(|| html!("<span>{}/</span>", group)),
             last,
-            title(description.as_ref()),
+            title(description.as_ref(), numbers.as_ref()),
             kind(subject, description.as_ref(), &axes),
             self.problems(name, error.as_deref()),
             numbers.as_ref().map(|numbers| {
                 statistics(numbers, description.as_ref(), subject.is_coordinate)
             }),
             note,
-            details(self, subject, reached, description.as_ref(), &axes)
+            details(self, subject, reached, description.as_ref(), &axes)?
         );
-        (html, error.is_none())
+        Ok((html, error.is_none()))
     }
 
     fn problems(&self, name: &str, error: Option<&str>) -> Html {
@@ -181,10 +191,13 @@ fn reason(error: &Error) -> String {
 }
 
 /// Returns the long name and units of the description.
-fn title(description: Option<&Ndarray>) -> Option<Html> {
+fn title(description: Option<&Ndarray>, numbers: Option<&Statistics>) -> Option<Html> {
     let attribute = |name| attribute_text(description, name).map(|text| cut(text, MOST_TEXT).0);
     let long_name = attribute("long_name").or_else(|| attribute("standard_name"));
-    let units = attribute("units").and_then(typeset);
+    // Magnitudes are those of the stored numbers.
+    let is_stored = matches!(numbers, Some(Statistics::Magnitudes(_)));
+    let is_scaled = is_stored && description.is_some_and(array::is_scaled);
+    let units = attribute("units").filter(|_| !is_scaled).and_then(typeset);
     long_name.or(units.as_deref())?;
     let units = units.map(|units| html!(" <span>[{}]</span>", units));
     Some(html!("<p class=\"l\">{}{}</p>", long_name, units))
@@ -249,8 +262,12 @@ fn of_numbers(
     let facts = (numbers.count > 1 && numbers.finite > 0).then(|| {
         let bins = numbers.histogram.as_ref().filter(|it| it.counts.len() > 1);
         let bins = bins.map(|bins| histogram(bins, &meant));
-        if let Some(dates) = array::dates(description).filter(|_| scaling.is_none())
-            && let Some(ends) = from_to(numbers, dates)
+        let (mut low, mut high) = (numbers.min, numbers.max);
+        if scaling.is_some_and(|(factor, _)| factor < 0.0) {
+            (low, high) = (high, low);
+        }
+        if let Some(dates) = array::stored_dates(description)
+            && let Some(ends) = from_to([low, high], dates)
         {
             return html!("<div class=\"s\">{}<dl class=\"y\">{}</dl></div>", bins, ends);
         }
@@ -264,16 +281,12 @@ fn of_numbers(
             Some(match exact.len() {
                 ..=12 => row(name, exact),
                 _ => {
-                    let short = digits(number.to_f64(), 6);
+                    let short = digits(meant(number.to_f64()), 6);
                     html!("<dt>{}</dt><dd title=\"{}\">{}</dd>", name, exact, short)
                 }
             })
         };
         let moment = |name: &str, number: Option<f64>| Some(row(name, digits(number?, 6)));
-        let (mut low, mut high) = (numbers.min, numbers.max);
-        if scaling.is_some_and(|(factor, _)| factor < 0.0) {
-            (low, high) = (high, low);
-        }
         let ends = vec![end("min", low), end("max", high)];
         let spread = |std: f64| scaling.map_or(std, |(factor, _)| std * factor.abs());
         let (mean, std) = (numbers.mean.map(meant), numbers.std.map(spread));
@@ -293,25 +306,31 @@ fn of_numbers(
         "{}<p class=\"n\">{}{}{}</p>",
         facts,
         prefix,
-        counted(numbers.count, "value"),
+        counted(numbers.count, "element"),
         (!others.is_empty()).then(|| html!("; <b class=\"w\">{}</b>", others.join(", ")))
     )
 }
 
 /// Returns the first and the last date, if both are whole seconds.
-fn from_to(numbers: &NumberStatistics, dates: Dates) -> Option<Vec<Html>> {
+fn from_to([low, high]: [Option<Number>; 2], dates: Dates) -> Option<Vec<Html>> {
     let date = |number: Option<Number>| {
         let date = dates.exact(number?.to_f64())?;
         Some(shortened(&date))
     };
-    Some(vec![row("from", date(numbers.min)?), row("to", date(numbers.max)?)])
+    Some(vec![row("from", date(low)?), row("to", date(high)?)])
 }
 
 fn histogram(histogram: &Histogram, meant: &impl Fn(f64) -> f64) -> Html {
     const HEIGHT: u128 = 32;
     let most = histogram.counts.iter().max().copied().unwrap_or(0);
     let end = |edge: Option<&f64>| edge.map(|edge| digits(meant(*edge), 6)).unwrap_or_default();
-    let (first, last) = (end(histogram.edges.first()), end(histogram.edges.last()));
+    let (mut first, mut last) = (end(histogram.edges.first()), end(histogram.edges.last()));
+    let mut counts = histogram.counts.clone();
+    // A negative factor reverses the order.
+    if meant(0.0) > meant(1.0) {
+        std::mem::swap(&mut first, &mut last);
+        counts.reverse();
+    }
     let mut at = HEIGHT;
     let bar = |count: &u64| {
         let part = u128::from(*count) * HEIGHT / u128::from(most.max(1));
@@ -333,7 +352,7 @@ fn histogram(histogram: &Histogram, meant: &impl Fn(f64) -> f64) -> Html {
         first,
         last,
         grouped(most),
-        histogram.counts.iter().map(bar).collect::<Vec<_>>()
+        counts.iter().map(bar).collect::<Vec<_>>()
     )
 }
 
@@ -367,13 +386,14 @@ fn details(
     array: Option<&PackedArray>,
     description: Option<&Ndarray>,
     axes: &[Axis],
-) -> Html {
+) -> Result<Html, Error> {
     let Subject { member, array: listed, .. } = subject;
     let pack = context.pack;
     let packed = (member.packed_size != member.size)
         .then(|| format!(" to {} bytes", grouped(member.packed_size)));
     let size = html!("{} bytes, {}{}", grouped(member.size), member.method, packed);
-    let data = array.and_then(|array| array.offsets().ok()?);
+    let data = array.map(|array| shown(array.offsets())).transpose()?;
+    let data = data.and_then(|found| found.ok().flatten());
     let order = array.map(|_| match listed.order {
         Order::Column => "column: the first index changes fastest",
         Order::Row => "row: the last index changes fastest",
@@ -382,8 +402,8 @@ fn details(
         }
     });
     let digest = |name| digest(pack, name, "not in a manifest");
-    let described = subject.description.map(|Listed { name, size, .. }| {
-        html!("<code>{}</code>, {}, {}", name, human_bytes(*size), digest(name))
+    let described = subject.description.map(|Listed { name, size, .. }| -> Result<_, Error> {
+        Ok(html!("<code>{}</code>, {}, {}", name, human_bytes(*size), digest(name)?))
     });
     let rows = vec![
         Some(row("member", html!("<code>{}</code>", member.name))),
@@ -392,8 +412,8 @@ fn details(
         order.map(|order| row("order", order)),
         coordinates(axes),
         description.and_then(|description| members(&description.datatype)),
-        Some(row("digest", digest(member.name))),
-        described.map(|described| row("described by", described)),
+        Some(row("digest", digest(member.name)?)),
+        described.transpose()?.map(|described| row("described by", described)),
     ];
     let programs = array.filter(|_| context.room.has_plots).map(|array| {
         let program = |(language, text): (&str, String)| {
@@ -411,12 +431,12 @@ fn details(
     let attributes =
         description.map(|description| attributes(&description.attributes, "Attributes"));
     // With scripts, a browser lays out details only when they are opened, which halves the work.
-    html!(
+    Ok(html!(
         "<details><summary>Details</summary><noscript>{}<dl class=\"t\">{}</dl>{}</noscript></details>",
         attributes,
         rows,
         programs.flatten()
-    )
+    ))
 }
 
 fn row(name: &str, fact: impl Piece) -> Html {
@@ -424,13 +444,13 @@ fn row(name: &str, fact: impl Piece) -> Html {
 }
 
 /// Returns the digest of a file in the manifest.
-pub(super) fn digest(pack: &Pack, name: &str, otherwise: &str) -> Html {
-    match pack.array(name).and_then(|file| file.listed_digest()) {
+pub(super) fn digest(pack: &Pack, name: &str, otherwise: &str) -> Result<Html, Error> {
+    Ok(match shown(pack.array(name).and_then(|file| file.listed_digest()))? {
         Ok(Some(digest)) => {
             html!("{} <code>{}</code>", digest.algorithm().name(), digest.to_string())
         }
         _ => html!("{}", otherwise),
-    }
+    })
 }
 
 fn coordinates(axes: &[Axis]) -> Option<Html> {

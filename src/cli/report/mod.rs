@@ -14,11 +14,11 @@ use std::path::PathBuf;
 use std::thread;
 
 use clap::Args;
-use ra_pack::Finding;
 use ra_pack::archive::Method;
 use ra_pack::finding::count_errors;
 use ra_pack::path::escape_path;
 use ra_pack::verify::{Verdict, VerifyOptions};
+use ra_pack::{Error, Finding};
 use serde::Serialize;
 
 use super::args::Common;
@@ -113,7 +113,11 @@ pub(super) fn run(args: &ReportArgs, output: &Output) -> Result<Ending, Failure>
     let mut made = Ok(WrittenPage::default());
     let mut put = |out: &mut dyn Write| -> io::Result<()> {
         let mut out = BufWriter::with_capacity(PIECE, out);
-        made = gather(args, output, &mut out);
+        made = match gather(args, output, &mut out) {
+            // The caller adds the name of the page.
+            Err(Failure::Output(error)) => return Err(error),
+            made => made,
+        };
         out.flush()?;
         // Keeps an incomplete page from being renamed to its final name. The error is returned below.
         if made.is_err() { Err(io::ErrorKind::Other.into()) } else { Ok(()) }
@@ -172,6 +176,15 @@ fn print_summary(page: &mut WrittenPage, to_file: bool, output: &Output) {
             human_bytes(page.bytes),
             text::counted(page.arrays, "array"),
         ));
+    }
+}
+
+/// Returns an error in the pack as a value, because the page shows it. Other errors, such as failing reads, end the
+/// report.
+fn shown<T>(result: Result<T, Error>) -> Result<Result<T, Error>, Error> {
+    match result {
+        Err(error @ (Error::Io { .. } | Error::Changed { .. } | Error::Interrupted)) => Err(error),
+        shown => Ok(shown),
     }
 }
 

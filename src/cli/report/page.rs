@@ -2,10 +2,11 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::io::{self, Write};
+use std::io::Write;
 use std::panic::resume_unwind;
 use std::path::absolute;
 use std::thread;
+use std::time::{Duration, UNIX_EPOCH};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -13,17 +14,17 @@ use ra_pack::archive::MemberKind;
 use ra_pack::digest::Digest;
 use ra_pack::inspect::{ListOptions, Listed, Listing};
 use ra_pack::ndl::Attribute;
+use ra_pack::time::Timestamp;
 use ra_pack::verify::VerifyReport;
-use ra_pack::{Container, Finding, Pack};
+use ra_pack::{Container, Error, Finding, Pack};
 
-use super::super::array::date;
 use super::super::plot::{ColorMap, RD_BU, VIRIDIS};
-use super::super::text::{float, grouped};
+use super::super::text::grouped;
 use super::super::{Failure, diagnostics};
 use super::card::{self, CardContext, Subject, cut, digest, split, stem};
 use super::head::{self, PackFacts};
 use super::picture::Room;
-use super::{CSS, Html, Id, ReportArgs, WrittenPage, counted, html};
+use super::{CSS, Html, Id, ReportArgs, WrittenPage, counted, html, shown};
 
 const JS: &str = include_str!("report.js");
 
@@ -84,7 +85,8 @@ pub(super) fn write(
     let name = whole.file_name().unwrap_or(target.as_os_str()).to_string_lossy();
     let groups = groups(arrays.iter().map(group_of));
     // An error in the attributes is among the findings.
-    let described = pack.as_ref().and_then(|pack| pack.attributes().ok()).unwrap_or_default();
+    let described = pack.as_ref().map(|pack| shown(pack.attributes())).transpose()?;
+    let described = described.and_then(Result::ok).unwrap_or_default();
     let of_groups: BTreeMap<&str, &[Attribute]> = described
         .iter()
         .map(|group| (group.path.trim_matches('/'), &group.attributes[..]))
@@ -92,7 +94,7 @@ pub(super) fn write(
     let own = of_groups.get("").copied().unwrap_or_default();
     let title = own.iter().find(|attribute| attribute.name == "title");
     let title = title.and_then(|title| title.value.as_str()).filter(|title| !title.is_empty());
-    let readme = pack.as_ref().and_then(|pack| readme(pack, &files));
+    let readme = pack.as_ref().map(|pack| readme(pack, &files)).transpose()?.flatten();
     let container = verified.and_then(|report| report.container);
     let facts = PackFacts {
         name: &name,
@@ -201,7 +203,7 @@ fn write_files(
     files: &[&Listed<'_>],
     descriptions: usize,
     out: &mut dyn Write,
-) -> io::Result<()> {
+) -> Result<(), Failure> {
     let head = html!(
         "<section class=\"files\" id=\"/files\" aria-labelledby=\"/files/title\">\
          <h2 id=\"/files/title\">Other files <span>{}</span></h2>\
@@ -211,14 +213,14 @@ fn write_files(
     );
     out.write_all(head.0.as_bytes())?;
     for file in files {
-        out.write_all(file_row(pack, file).0.as_bytes())?;
+        out.write_all(file_row(pack, file)?.0.as_bytes())?;
     }
     out.write_all(b"</tbody></table>")?;
     if descriptions > 0 {
         let count = counted(descriptions, "description");
         write!(out, "<p class=\"n\">{count} not listed: each is shown with its array.</p>")?;
     }
-    out.write_all(b"</section>\n")
+    Ok(out.write_all(b"</section>\n")?)
 }
 
 /// Largest part of a title that is shown, in bytes.
@@ -228,7 +230,7 @@ const MOST_TITLE: usize = 400;
 const MOST_README: u64 = 1 << 20;
 
 /// Returns the name and text of the pack's README.
-fn readme<'a>(pack: &Pack, files: &[&Listed<'a>]) -> Option<(&'a str, String)> {
+fn readme<'a>(pack: &Pack, files: &[&Listed<'a>]) -> Result<Option<(&'a str, String)>, Error> {
     const NAMES: [&str; 4] = ["readme.md", "readme.txt", "readme", "readme.rst"];
     let of_name = |wanted: &&str| {
         files.iter().find(|file| {
@@ -236,10 +238,10 @@ fn readme<'a>(pack: &Pack, files: &[&Listed<'a>]) -> Option<(&'a str, String)> {
             is_file && file.name.eq_ignore_ascii_case(wanted)
         })
     };
-    let file = NAMES.iter().find_map(of_name)?;
+    let Some(file) = NAMES.iter().find_map(of_name) else { return Ok(None) };
     // An error in the README is among the findings.
-    let text = pack.read(file.name).ok()?;
-    Some((file.name, String::from_utf8_lossy(&text).into_owned()))
+    let text = shown(pack.read(file.name))?.ok();
+    Ok(text.map(|text| (file.name, String::from_utf8_lossy(&text).into_owned())))
 }
 
 fn begin(name: &str, title: Option<&str>) -> Html {
@@ -292,7 +294,7 @@ fn cards(
     mut elements: u64,
     jobs: usize,
     out: &mut dyn Write,
-) -> io::Result<Vec<String>> {
+) -> Result<Vec<String>, Failure> {
     let mut unreadable = Vec::new();
     let groups = arrays.chunk_by(|one, other| group_of(one) == group_of(other));
     let mut places = groups.flat_map(places_of);
@@ -316,7 +318,8 @@ fn cards(
         let cards = with_reach.iter().zip(small).map(|((subject, is_within), card)| {
             (subject, card.unwrap_or_else(|| context.card(subject, *is_within, jobs)))
         });
-        for ((subject, (card, is_readable)), place) in cards.zip(&mut places) {
+        for ((subject, card), place) in cards.zip(&mut places) {
+            let (card, is_readable) = card?;
             if !is_readable {
                 unreadable.push(subject.member.name.to_owned());
             }
@@ -421,32 +424,34 @@ fn coordinate_of<'a>(name: &str, group: &str, coordinates: &HashSet<&'a str>) ->
 }
 
 /// Returns a row of the table of other files.
-fn file_row(pack: &Pack, file: &Listed<'_>) -> Html {
+fn file_row(pack: &Pack, file: &Listed<'_>) -> Result<Html, Error> {
     let kind = match file.kind {
         MemberKind::Directory => html!("/"),
         MemberKind::Link => html!(" <span class=\"w\">link</span>"),
         MemberKind::Special => html!(" <span class=\"w\">special file</span>"),
         _ => Html::default(),
     };
-    let digest = (file.kind == MemberKind::File).then(|| digest(pack, file.name, ""));
-    html!(
+    let is_file = file.kind == MemberKind::File;
+    let digest = is_file.then(|| digest(pack, file.name, "")).transpose()?;
+    Ok(html!(
         "<tr><td>{}{}</td><td>{}</td><td>{}</td></tr>\n",
         file.name,
         kind,
         grouped(file.size),
         digest
-    )
+    ))
 }
 
 fn end() -> Html {
     // No other date, so that the same pack gives the same page.
     let made = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse::<u64>().ok());
-    let date = made.and_then(|seconds| date(float(seconds)));
+    let made = made.and_then(|seconds| UNIX_EPOCH.checked_add(Duration::from_secs(seconds)));
+    let date = made.map(|made| Timestamp::from(made).date());
     html!(
         "</main></div><footer><p>Made by ra-pack {}{}. This page needs no network and asks for none.</p>\
          </footer><script>{}</script></body></html>\n",
         env!("CARGO_PKG_VERSION"),
-        date.map(|date| format!(" on {}", date.split('T').next().unwrap_or_default())),
+        date.map(|date| format!(" on {date}")),
         Html(JS.to_owned())
     )
 }

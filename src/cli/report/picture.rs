@@ -1,13 +1,13 @@
 //! Small picture of an array.
 
-use ra_pack::read::{Column, Grid, Line, Quantity, Sample, SampleOptions, SampledAxis};
+use ra_pack::read::{Grid, Line, Quantity, Sample, SampleOptions, SampledAxis};
 use ra_pack::{Error, PackedArray};
 
 use super::super::plot::{
-    self, Chart, MAX_NAMED, Palette, PlotArea, RD_BU, color, extremes, line_extremes, line_scale,
-    notes, of_name, pieces,
+    self, Chart, MAX_NAMED, Palette, PlotArea, RD_BU, Trace, color, extremes, gap_text,
+    line_extremes, line_scale, notes, of_name, trace,
 };
-use super::super::text::{count, digits, float};
+use super::super::text::{count, digits};
 use super::{Html, html};
 
 /// Size of the pictures of a page; smaller if there are many arrays.
@@ -126,15 +126,14 @@ fn described(sample: &Sample) -> String {
 
 /// Returns a single number in large type.
 fn scalar(line: &Line) -> Html {
-    let Some(column) = line.columns.first() else { return Html::default() };
-    let number = digits(column.first, 6);
-    let mut names = line.quantity.names.iter();
-    let shown = match names.find(|(_, it)| it.to_string() == number) {
-        _ if column.first.is_nan() => "missing",
-        Some((name, _)) => name,
-        None => &number,
-    };
-    html!("<p class=\"v\">{}</p>", shown)
+    let point = line.columns.first().and_then(|column| column.points.first());
+    let shown = point.map(|point| {
+        let mut names = line.quantity.names.iter();
+        let name = names.find(|(_, it)| it.to_string() == point.value.to_string());
+        name.map_or_else(|| digits(point.value, 6), |(name, _)| name.clone())
+    });
+    let gap = gap_text(&line.quantity, std::iter::empty(), false);
+    html!("<p class=\"v\">{}</p>", shown.unwrap_or(gap))
 }
 
 fn dimension(axis: &SampledAxis) -> String {
@@ -155,34 +154,35 @@ fn range_text(range: Option<(f64, f64)>, quantity: &Quantity) -> String {
 
 /// Draws a line without axes.
 fn sparkline(line: &Line) -> Html {
-    let last = line.columns.len().saturating_sub(1).max(1);
+    const WIDTH: f64 = 240.0;
+    let across = |x: f64| count(x * WIDTH + 0.5);
     let path = |piece: Vec<(f64, f64)>| {
-        let whole =
-            |(x, y): (f64, f64)| (count(x * float(last) + 0.5), count((1.0 - y) * 100.0 + 0.5));
+        let whole = |(x, y): (f64, f64)| (across(x), count((1.0 - y) * 100.0 + 0.5));
         let mut points: Vec<_> = piece.into_iter().map(whole).collect();
         points.dedup();
         let texts: Vec<_> = points.iter().map(|(x, y)| format!("{x} {y}")).collect();
         format!("M{}{}", texts.join(" "), if points.len() == 1 { "h0" } else { "" })
     };
-    let pieces = pieces(line, line_scale(line, &Chart::default(), 0.0));
-    let has_gap = line.columns.iter().any(|column| column.has_gap);
-    // Marks missing values at the bottom.
-    let gaps = has_gap.then(|| {
-        let mut end = 0;
-        let mark = |columns: &[Column]| {
-            let first = end;
-            end += columns.len();
-            let has_gap = columns.first().is_some_and(|column| column.has_gap);
-            has_gap.then(|| format!("M{first} 100h{}", columns.len() - 1))
-        };
-        let marks = line.columns.chunk_by(|one, other| one.has_gap == other.has_gap).map(mark);
-        let marks: Vec<_> = marks.collect();
-        html!("<path class=\"m\" d=\"{}\"><title>missing</title></path>", marks)
+    let Trace { pieces, gaps } = trace(line, line_scale(line, &Chart::default(), 0.0));
+    // Marks missing values at the bottom. Marks that touch are one.
+    let mut marks: Vec<(usize, usize)> = Vec::new();
+    for ((from, to), _) in gaps {
+        let (from, to) = (across(from.min(to)), across(from.max(to)));
+        match marks.last_mut().filter(|(first, last)| from <= *last && to >= *first) {
+            Some((first, last)) => (*first, *last) = (from.min(*first), to.max(*last)),
+            None => marks.push((from, to)),
+        }
+    }
+    let text = gap_text(&line.quantity, std::iter::empty(), false);
+    let mark = |(from, to): &(usize, usize)| format!("M{from} 100h{}", to - from);
+    let gaps = (!marks.is_empty()).then(|| {
+        let marks: Vec<_> = marks.iter().map(mark).collect();
+        html!("<path class=\"m\" d=\"{}\"><title>{}</title></path>", marks, text)
     });
     html!(
         "<svg class=\"g\" role=\"img\" preserveAspectRatio=\"none\" viewBox=\"0 0 {} 100\" \
          aria-label=\"Line along {}: {}\"><path d=\"{}\"/>{}</svg>",
-        last,
+        across(1.0),
         line.axis.as_ref().map(dimension),
         range_text(line_extremes(line, false), &line.quantity),
         pieces.into_iter().map(path).collect::<Vec<_>>(),
@@ -239,7 +239,10 @@ fn legend(grid: &Grid, style: &Chart) -> Html {
         is_mean.then(|| {
             html!("<p class=\"n\">each cell is the mean of {} × {} elements</p>", rows, columns)
         }),
-        has_gap.then(|| html!("<p class=\"n\">grey: missing</p>"))
+        has_gap.then(|| {
+            let text = gap_text(&grid.quantity, std::iter::empty(), false);
+            html!("<p class=\"n\">grey: {}</p>", text)
+        })
     )
 }
 

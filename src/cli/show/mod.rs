@@ -118,7 +118,8 @@ struct Dimension {
     extent: u64,
     /// The member with the coordinates, if there is one.
     coordinate: Option<String>,
-    /// The long name and units of the coordinate, if it has any.
+    /// The long name and units of the coordinate, if it has any; with the conversion if the units are not those of the
+    /// stored numbers.
     label: Option<String>,
     /// The coordinates as text; only the first and last of many.
     values: Option<String>,
@@ -198,7 +199,8 @@ fn array(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
     let mut all = head(&member, &corners, &dimensions, args.slice.as_deref());
     all.push('\n');
     if let Some(found) = &found {
-        let units = array::attribute(corners.description.as_ref(), "units");
+        let description = corners.description.as_ref().filter(|it| !array::is_scaled(it));
+        let units = array::attribute(description, "units");
         let units = units.map_or_else(String::new, |units| format!(" {units}"));
         all.push_str(&statistics_text(found, &units, output.size().0, Output::is_unicode()));
     } else {
@@ -270,7 +272,7 @@ fn dimension(pack: &Pack, axis: &Axis, part: &str) -> Result<Dimension, Failure>
     options.threshold = FEW;
     let corners = pack.array(member)?.corners(&options)?;
     found.values = Some(values::text(&corners, 6).split_whitespace().collect::<Vec<_>>().join(" "));
-    found.dates = array::dates(description)
+    found.dates = array::stored_dates(description)
         .zip(array::ends(&corners))
         .and_then(|(dates, (first, last))| Some((dates.exact(first)?, dates.exact(last)?)));
     Ok(found)

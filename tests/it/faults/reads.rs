@@ -83,6 +83,17 @@ fn readers() -> Vec<Scenario> {
         Scenario::create(".tar.zst", "--layout=bagit", false),
         Scenario::describe(),
     ];
+    for line in [
+        "show {archive} b.ra --stats",
+        "show {source} b.ra",
+        "plot {archive} b.ra -o {place}/b.svg -q",
+        "plot {source} b.ra -o {place}/b.png -q",
+        "report {archive} -o {place}/x.html -q -j1",
+        "report {archive} -o {place}/x.html -q -j1 --no-verify",
+        "report {source} -o {place}/x.html -q -j1 --no-verify",
+    ] {
+        scenarios.extend([".zip", ".tar"].map(|ending| Scenario::look(line, ending)));
+    }
     for ending in [".zip", ".tar", ".tar.gz", ".tar.zst"] {
         scenarios.push(Scenario::extract(ending, false));
         scenarios.push(Scenario::get(ending, "run1/a.ra", true));

@@ -34,7 +34,9 @@ fn small() -> Experiment {
         .array("run1/a.ra", UINT8, &[3000], &noise(1, 3000))
         .describe("run1/a.yaml", "[3000]", "uint8")
         .array("b.ra", INT16, &[2], &[1, 0, 2, 0])
-        .describe("b.yaml", "[2]", "int16")
+        .describe("b.yaml", "[t]", "int16")
+        .array("t.ra", INT16, &[2], &[0, 0, 7, 0])
+        .file("t.yaml", "dimcoords:\n  t:\n    type: int16\n    size: 2\n")
         // Too large to be compressed by a worker.
         .file("c.bin", noise(2, 40_000))
         .empty_directory("empty")
@@ -151,6 +153,11 @@ impl Scenario {
         }
         let line = format!("convert {what} {{place}}/{output} -j1{force}");
         Self::new(&format!("convert {what} {output}{force}"), &line, ".zip", before)
+    }
+
+    /// Creates a scenario that prints, or writes a picture or a page.
+    pub(super) fn look(line: &str, ending: &str) -> Self {
+        Self::new(&format!("{line} of x{ending}"), line, ending, Tree::new())
     }
 
     pub(super) fn describe() -> Self {
