@@ -63,7 +63,7 @@ impl RunOptions {
     fn run(
         &self,
         py: Python<'_>,
-        targets: Vec<PathBuf>,
+        targets: &[PathBuf],
         ended: impl Fn(&VerifyReport) -> Result<()> + Send + Sync,
     ) -> PyResult<u64> {
         let mut options = VerifyOptions::default();
@@ -127,7 +127,7 @@ impl AuditLog {
     /// Verify targets and append the result of each. Return their number.
     #[expect(clippy::needless_pass_by_value, reason = "the arguments of a method of Python")]
     fn verify(&self, py: Python<'_>, targets: Vec<PathBuf>, options: RunOptions) -> PyResult<u64> {
-        options.run(py, targets, |report| self.log.append(report))
+        options.run(py, &targets, |report| self.log.append(report))
     }
 }
 
@@ -140,7 +140,7 @@ pub(crate) fn verify_lines(
     options: RunOptions,
 ) -> PyResult<Vec<String>> {
     let lines = Mutex::new(Vec::new());
-    options.run(py, targets, |report| {
+    options.run(py, &targets, |report| {
         let line = line(report)?;
         lines.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(line);
         Ok(())

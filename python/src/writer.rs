@@ -134,7 +134,6 @@ impl Writer {
     }
 
     /// Begin an array whose elements come in blocks.
-    #[expect(clippy::too_many_arguments, reason = "the arguments of `PackWriter.add_blocks`")]
     #[expect(clippy::needless_pass_by_value, reason = "the arguments of a method of Python")]
     fn begin_blocks(
         slf: Bound<'_, Self>,
