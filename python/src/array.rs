@@ -1,12 +1,11 @@
 //! `Array`: an array of a pack.
 
 use std::ffi::OsString;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 use ra_pack::ndl::Ndarray;
 use ra_pack::ra::Encoding;
@@ -30,11 +29,12 @@ pub(crate) struct Array {
     member: String,
     /// Locked only with the lock of the interpreter, as the state of the pack.
     found: Mutex<(Arc<Opened>, PackedArray)>,
-    facts: PyOnceLock<Facts>,
-    attrs: PyOnceLock<Py<PyDict>>,
-    dims: PyOnceLock<Py<PyTuple>>,
-    coords: PyOnceLock<Py<PyDict>>,
-    view: PyOnceLock<Py<PyAny>>,
+    // `PyOnceLock` waits for the lock of the interpreter, which its end forbids.
+    facts: OnceLock<Facts>,
+    attrs: OnceLock<Py<PyDict>>,
+    dims: OnceLock<Py<PyTuple>>,
+    coords: OnceLock<Py<PyDict>>,
+    view: OnceLock<Py<PyAny>>,
 }
 
 /// Facts from the header and the description.
@@ -62,11 +62,11 @@ impl Array {
             shared,
             member,
             found: Mutex::new((opened, found)),
-            facts: PyOnceLock::new(),
-            attrs: PyOnceLock::new(),
-            dims: PyOnceLock::new(),
-            coords: PyOnceLock::new(),
-            view: PyOnceLock::new(),
+            facts: OnceLock::new(),
+            attrs: OnceLock::new(),
+            dims: OnceLock::new(),
+            coords: OnceLock::new(),
+            view: OnceLock::new(),
         }
     }
 
@@ -110,7 +110,7 @@ impl Array {
 
     /// Returns the facts. They are read once.
     fn facts(&self, py: Python<'_>) -> PyResult<&Facts> {
-        if let Some(facts) = self.facts.get(py) {
+        if let Some(facts) = self.facts.get() {
             return Ok(facts);
         }
         let read = |packed: &PackedArray| {
@@ -138,8 +138,8 @@ impl Array {
             order: numpy::letter(description.order()),
             description,
         };
-        let _ = self.facts.set(py, facts);
-        self.facts.get(py).ok_or_else(|| PyValueError::new_err("the array has no header"))
+        let _ = self.facts.set(facts);
+        self.facts.get().ok_or_else(|| PyValueError::new_err("the array has no header"))
     }
 
     /// Returns the elements that a key selects. With `verify`, a selection of all elements is checked.
@@ -197,7 +197,7 @@ impl Array {
     /// The name of each dimension. A dimension without a name is called `dim_0`, `dim_1`, …
     #[getter]
     fn dims<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        if let Some(dims) = self.dims.get(py) {
+        if let Some(dims) = self.dims.get() {
             return Ok(dims.bind(py).clone());
         }
         if self.facts(py)?.shape.is_empty() {
@@ -206,7 +206,7 @@ impl Array {
         let names = self.run(py, 0, PackedArray::dimension_names)?.into_iter().enumerate();
         let names = names.map(|(nth, name)| name.unwrap_or_else(|| format!("dim_{nth}")));
         let dims = PyTuple::new(py, names.collect::<Vec<_>>())?;
-        Ok(self.dims.get_or_init(py, || dims.unbind()).bind(py).clone())
+        Ok(self.dims.get_or_init(|| dims.unbind()).bind(py).clone())
     }
 
     /// The type of the elements, with the byte order of the file.
@@ -218,19 +218,19 @@ impl Array {
     /// The attributes: a dict of numbers, texts and lists.
     #[getter]
     fn attrs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        if let Some(attrs) = self.attrs.get(py) {
+        if let Some(attrs) = self.attrs.get() {
             return Ok(attrs.bind(py).clone());
         }
         let Facts { description, dtype, .. } = self.facts(py)?;
         let (stated, datatype) = (&description.attributes, &description.datatype);
         let attrs = values::of_array(py, stated, datatype, Some(dtype.bind(py)))?;
-        Ok(self.attrs.get_or_init(py, || attrs.unbind()).bind(py).clone())
+        Ok(self.attrs.get_or_init(|| attrs.unbind()).bind(py).clone())
     }
 
     /// The coordinates of the dimensions: arrays of the pack, or NumPy arrays of values in descriptions.
     #[getter]
     fn coords<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        if let Some(coords) = self.coords.get(py) {
+        if let Some(coords) = self.coords.get() {
             return Ok(coords.bind(py).clone());
         }
         let coords = PyDict::new(py);
@@ -247,7 +247,7 @@ impl Array {
                 coords.set_item(name, stated)?;
             }
         }
-        Ok(self.coords.get_or_init(py, || coords.unbind()).bind(py).clone())
+        Ok(self.coords.get_or_init(|| coords.unbind()).bind(py).clone())
     }
 
     /// The order of the elements: ``F`` if the first index is the fastest, else ``C``.
@@ -346,7 +346,7 @@ impl Array {
     /// Unsupported
     ///     If the array is compressed, encoded, not aligned, or in a directory. Use :meth:`read`.
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        if let Some(view) = self.view.get(py) {
+        if let Some(view) = self.view.get() {
             self.shared.check_open()?;
             return view.bind(py).call_method0(intern!(py, "view"));
         }
@@ -364,7 +364,7 @@ impl Array {
         let owner = Bound::new(py, Mapped { array })?.into_any();
         let view =
             numpy::of_bytes(owner, facts.shape_tuple.bind(py), facts.dtype.bind(py), facts.order)?;
-        self.view.get_or_init(py, || view.unbind()).bind(py).call_method0(intern!(py, "view"))
+        self.view.get_or_init(|| view.unbind()).bind(py).call_method0(intern!(py, "view"))
     }
 
     fn __getitem__<'py>(
