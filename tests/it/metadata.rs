@@ -313,3 +313,24 @@ fn metadata_is_checked_on_request() {
     let found = ra("validate", &[&zip], &["--metadata", "--json"]).exits(0).findings();
     assert_eq!(found.iter().filter(|(code, _)| code.starts_with("META")).count(), 8, "{found:?}");
 }
+
+#[cfg(unix)]
+#[test]
+fn links_of_descriptions_are_named() {
+    let home = undescribed();
+    let path = |name: &str| home.path().join(name);
+    fs::rename(path("time.yaml"), path("real.txt")).unwrap();
+    std::os::unix::fs::symlink("real.txt", path("time.yaml")).unwrap();
+    for options in [&["--set", "time.units=s"][..], &["--write"]] {
+        let ran = describe(&home, options).exits(2).says(&["time.yaml", "not an ordinary file"]);
+        assert!(!ran.said().contains("--force"), "{}", ran.said());
+        assert!(!path("lat.yaml").exists(), "nothing is written");
+    }
+    fs::remove_file(path("time.yaml")).unwrap();
+    fs::rename(path("real.txt"), path("time.yaml")).unwrap();
+    fs::hard_link(path("time.yaml"), path("other.txt")).unwrap();
+    describe(&home, &["--set", "time.units=s"]).exits(0).says(&["hard links", "time.yaml"]);
+    assert_eq!(text(&home, "other.txt"), TIME);
+    let ran = describe(&home, &["--set", "time.units=h"]).exits(0);
+    assert!(!ran.said().contains("hard links"), "{}", ran.said());
+}
