@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Number of bytes to read from the beginning of a file; the magic number of a tar has the largest offset.
+/// Number of bytes to read from the beginning of a file; the first header of a tar is the longest beginning.
 pub(crate) const SNIFFED: usize = 512;
 
 /// The kind of a file, according to its first bytes.
@@ -41,8 +41,6 @@ pub enum FileKind {
 
 /// Offset, magic number and kind. The first match counts.
 const MAGIC: &[(usize, &[u8], FileKind)] = &[
-    // A tar begins with the name of its first member, which can look like any other format.
-    (257, b"ustar", FileKind::Tar),
     (0, b"PK\x03\x04", FileKind::Zip),
     // An archive without members.
     (0, b"PK\x05\x06", FileKind::Zip),
@@ -73,6 +71,10 @@ const MAGIC: &[(usize, &[u8], FileKind)] = &[
 impl FileKind {
     /// Returns the kind of a file that begins with `start`: [`SNIFFED`] bytes, or the whole file if it is shorter.
     pub(crate) fn of(start: &[u8]) -> Self {
+        // A tar begins with the name of its first member, which can look like any other format.
+        if begins_with_tar(start) {
+            return Self::Tar;
+        }
         let fits =
             |at: usize, magic: &[u8]| start.get(at..).is_some_and(|rest| rest.starts_with(magic));
         if let Some((_, _, kind)) = MAGIC.iter().find(|(at, magic, _)| fits(*at, magic)) {
@@ -139,6 +141,25 @@ impl fmt::Display for FileKind {
     }
 }
 
+/// Returns whether the bytes begin with the header of a tar: its magic, which text in another file may contain as well,
+/// and the correct checksum.
+fn begins_with_tar(start: &[u8]) -> bool {
+    /// Offsets of the checksum, whose own bytes count as spaces, and of the magic.
+    const CHECKSUM: std::ops::Range<usize> = 148..156;
+    const MAGIC: usize = 257;
+    let Some(block) = start.first_chunk::<SNIFFED>() else { return false };
+    let sum = |of: fn(u8) -> i32| -> i32 {
+        let byte = |(at, byte): (usize, &u8)| if CHECKSUM.contains(&at) { b' ' } else { *byte };
+        block.iter().enumerate().map(byte).map(of).sum()
+    };
+    let digits = block[CHECKSUM].iter().skip_while(|byte| **byte == b' ');
+    let digits = digits.take_while(|byte| matches!(byte, b'0'..=b'7'));
+    let claimed = digits.fold(0, |sum: i32, digit| sum * 8 + i32::from(digit - b'0'));
+    // Some old programs added signed bytes.
+    let sums = [sum(i32::from), sum(|byte| i32::from(byte.cast_signed()))];
+    block[MAGIC..].starts_with(b"ustar") && sums.contains(&claimed)
+}
+
 /// Returns whether the bytes begin a zip whose first member is a `.npy` file.
 fn begins_with_npy(start: &[u8]) -> bool {
     /// Offsets of the length of the name and of the name in the header of a member.
@@ -170,6 +191,11 @@ mod tests {
         let mut tar = b"rawarray/a".to_vec();
         tar.resize(257, 0);
         tar.extend(b"ustar\x0000");
+        tar.resize(SNIFFED, 0);
+        let no_tar = tar.clone();
+        // The sum of all bytes above, and of eight spaces.
+        let sum: u32 = tar.iter().copied().map(u32::from).sum::<u32>() + 8 * 0x20;
+        tar[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
         for (start, kind) in [
             (&b""[..], FileKind::Empty),
             (b"rawarray\0\0", FileKind::RawArray),
@@ -183,6 +209,8 @@ mod tests {
             (b"\x5a\x2a\x4d\x18", FileKind::Zstd),
             (b"\x28\xb5\x2f\xfd\x04", FileKind::Zstd),
             (&tar, FileKind::Tar),
+            (&no_tar, FileKind::RawArray),
+            (&tar[..511], FileKind::RawArray),
             (b"# A moor\n", FileKind::Text),
             ("tief und wei\u{df}".as_bytes(), FileKind::Text),
             (&"wei\u{df}".as_bytes()[..4], FileKind::Text),

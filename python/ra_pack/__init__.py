@@ -48,7 +48,7 @@ from ._errors import (
 )
 from ._operations import create, verify
 from ._ra_pack import Array, Pack, __version__, open
-from ._reports import AuditedTarget, AuditReport, CorruptLine, CreateReport, Finding, VerifyReport
+from ._reports import AuditedTarget, AuditReport, CreateReport, Finding, LogLine, VerifyReport
 from ._writer import PackWriter
 
 if TYPE_CHECKING:
@@ -62,13 +62,13 @@ __all__ = [
     "AuditReport",
     "AuditedTarget",
     "Changed",
-    "CorruptLine",
     "CreateReport",
     "Damaged",
     "Error",
     "Finding",
     "Interrupted",
     "IoError",
+    "LogLine",
     "Mismatch",
     "NoPermission",
     "NoSuchFile",

@@ -223,8 +223,8 @@ class AuditedTarget:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CorruptLine:
-    """A line of a log that cannot be read.
+class LogLine:
+    """A line of a log that cannot be read or trusted.
 
     Attributes
     ----------
@@ -233,7 +233,7 @@ class CorruptLine:
     line : int
         The number of the line, from 1.
     reason : str
-        Why it cannot be read.
+        Why it cannot.
     """
 
     log: str
@@ -253,8 +253,15 @@ class AuditReport:
         The largest age that was allowed, in seconds.
     lines, corrupt_lines : int
         The number of lines that were read, and of those that cannot be read.
-    corrupt : list of CorruptLine
+    corrupt : list of LogLine
         The first of the lines that cannot be read.
+    future_lines : int
+        The number of lines whose time is in the future, so that the clock was wrong.
+    future : list of LogLine
+        The first of these lines.
+    by_blocks : int
+        The number of targets whose last verification without errors compared blocks of large files, and not the digests
+        of the whole files.
     counts : dict
         The number of targets of each state.
     codes : dict
@@ -267,7 +274,10 @@ class AuditReport:
     max_age: int | None
     lines: int
     corrupt_lines: int
-    corrupt: list[CorruptLine]
+    corrupt: list[LogLine]
+    future_lines: int
+    future: list[LogLine]
+    by_blocks: int
     counts: dict[State, int]
     codes: dict[str, int]
     targets: list[AuditedTarget]
@@ -275,14 +285,14 @@ class AuditReport:
     @classmethod
     def of(cls, fields: dict[str, Any]) -> "AuditReport":
         """Return the report with these fields."""
-        corrupt = [CorruptLine(**line) for line in fields.pop("corrupt")]
+        corrupt, future = ([LogLine(**line) for line in fields.pop(key)] for key in ("corrupt", "future"))
         targets = [AuditedTarget(**target) for target in fields.pop("targets")]
-        return cls(corrupt=corrupt, targets=targets, **fields)
+        return cls(corrupt=corrupt, future=future, targets=targets, **fields)
 
     @property
     def needs_attention(self) -> bool:
-        """Whether a target is not good, or there is none."""
-        return not self.targets or any(target.state != "good" for target in self.targets)
+        """Whether a target is not good, there is none, or a line cannot be read."""
+        return not self.targets or self.corrupt_lines > 0 or any(target.state != "good" for target in self.targets)
 
     def __bool__(self) -> bool:
         return not self.needs_attention

@@ -557,8 +557,8 @@ impl Archive {
         }
     }
 
-    /// Returns the number of bytes of a compressed tar that were decoded to reach the requested members; 0 for other
-    /// containers.
+    /// Returns the number of bytes of a compressed tar that were decoded to list its members and to reach the requested
+    /// ones; 0 for other containers.
     pub(crate) fn decoded(&self) -> u64 {
         match self {
             Self::Tar(tarball) => tarball.decoded(),

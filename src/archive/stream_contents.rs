@@ -75,6 +75,12 @@ impl StreamContents {
         Ok(Some(Box::new(Cursor::new(start).chain(BufReader::new(rest)))))
     }
 
+    /// Counts bytes that another reader has decoded.
+    pub(super) fn note_decoded(&self, bytes: u64) {
+        let mut passed = lock(&self.0);
+        passed.decoded = passed.decoded.saturating_add(bytes);
+    }
+
     /// Returns the number of decoded bytes of the tar.
     pub(super) fn decoded(&self) -> u64 {
         lock(&self.0).decoded

@@ -50,10 +50,11 @@ fn entries(
     compression: StreamCompression,
 ) -> (TarEntries, Option<Arc<OnceLock<Oddity>>>) {
     let source = whole(file, len);
+    let extensions = Allowance::of_file(len);
     // A remote tar is read once from beginning to end.
     if compression == StreamCompression::None && !file.is_remote() {
         let source: Box<dyn Skip + Send> = Box::new(source.in_blocks_of(HEADERS));
-        return (TarReader::new(source, Some(len)), None);
+        return (TarReader::new(source, Some(len), extensions), None);
     }
     let decoder = StreamDecoder::new(source, compression);
     let oddity = decoder.oddity();
@@ -64,7 +65,7 @@ fn entries(
         block
     });
     let source = Streaming::new(pipeline::ahead(AHEAD, blocks));
-    (TarReader::new(Box::new(source), None), Some(oddity))
+    (TarReader::new(Box::new(source), None, extensions), Some(oddity))
 }
 
 fn whole(file: &Arc<File>, len: u64) -> Stretch {
@@ -329,13 +330,14 @@ impl Tarball {
 
     /// Reads all headers once. An error in the tar is returned.
     fn make_index(&self) -> Result<Vec<Member>> {
-        let mut members = Vec::new();
+        let (mut members, mut end) = (Vec::new(), 0);
         let is_stream = self.compression != StreamCompression::None;
         let findings = self.walk(self.entries().0, |content, entry| {
             members.extend(self.member(&entry));
             if !is_stream {
                 return Ok(());
             }
+            end = entry.data_offset.saturating_add(entry.size);
             match self.contents.keep(entry.data_offset, entry.size, content) {
                 Err(error)
                     if !error
@@ -348,6 +350,7 @@ impl Tarball {
                 _ => Ok(()),
             }
         })?;
+        self.contents.note_decoded(end);
         if let Some(finding) = findings.into_iter().find(Finding::is_error) {
             return Err(Error::damaged(self.file.path(), finding));
         }
@@ -361,7 +364,7 @@ impl Tarball {
         self.index = OnceLock::new();
     }
 
-    /// Returns the number of bytes of a compressed tar that were decoded to reach requested contents.
+    /// Returns the number of bytes of a compressed tar that were decoded to list its members and to reach contents.
     pub(super) fn decoded(&self) -> u64 {
         self.contents.decoded()
     }

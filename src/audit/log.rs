@@ -92,11 +92,19 @@ fn check_that_it_is_a_log(path: &Path) -> Result<()> {
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub(super) started: Timestamp,
+    /// When the verification began, as far as its place in the log shows: see [`super::history`].
+    pub(super) since: Timestamp,
+    pub(super) is_future: bool,
+    /// Number of the log.
+    pub(super) log: u32,
+    pub(super) host: Option<String>,
     pub(super) verdict: Verdict,
     pub(super) is_missing: bool,
     pub(super) version: Version,
     pub(super) manifest_digest: Option<String>,
     pub(super) shard_block_size: Option<u64>,
+    /// Whether blocks were compared instead of the digests of whole files.
+    pub(super) is_by_blocks: bool,
     /// Why the target is not valid, and the codes of its errors.
     pub(super) reason: Option<String>,
     pub(super) codes: Vec<String>,
@@ -109,16 +117,16 @@ impl Entry {
     }
 }
 
-/// A line that is not a complete report.
+/// A line of a log that cannot be read or trusted.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct CorruptLine {
+pub struct LogLine {
     /// Path of the log.
     pub log: PathBuf,
     /// Number of the line, from 1.
     pub line: u64,
-    /// Why the line cannot be read.
+    /// Why it cannot.
     pub reason: String,
 }
 
@@ -129,12 +137,14 @@ struct Stored {
     verdict: Verdict,
     error: Option<StoredError>,
     started: Timestamp,
+    host: Option<String>,
     shard: Option<Shard>,
     length: Option<u64>,
     modified: Option<Timestamp>,
     e_tag: Option<String>,
     manifest_digest: Option<String>,
     shard_block_size: Option<u64>,
+    blocks: Option<serde::de::IgnoredAny>,
     findings: Vec<StoredFinding>,
 }
 
@@ -173,11 +183,16 @@ impl Stored {
         let reason = self.error.as_ref().map(|error| error.message.clone()).or(of_findings);
         let entry = Entry {
             started: self.started,
+            since: self.started,
+            is_future: false,
+            log: 0,
+            host: self.host,
             verdict: self.verdict,
             is_missing,
             version: Version { length: self.length, modified: self.modified, e_tag: self.e_tag },
             manifest_digest: self.manifest_digest,
             shard_block_size: self.shard_block_size,
+            is_by_blocks: self.blocks.is_some(),
             reason,
             codes: codes.into_keys().map(str::to_owned).collect(),
         };
@@ -189,8 +204,8 @@ impl Stored {
 /// `corrupt`.
 pub(super) fn read(
     path: &Path,
-    mut take: impl FnMut(String, Shard, Entry),
-    mut corrupt: impl FnMut(CorruptLine),
+    mut take: impl FnMut(u64, String, Shard, Entry),
+    mut corrupt: impl FnMut(LogLine),
 ) -> Result<()> {
     let file = File::open(path)?;
     let kind = file.kind()?;
@@ -210,7 +225,7 @@ pub(super) fn read(
         if !is_complete && text.len() as u64 == MAX_LINE {
             reader.skip_until(b'\n').map_err(Error::io("read", path))?;
             let reason = format!("the line is longer than {MAX_LINE} bytes");
-            corrupt(CorruptLine { log: path.to_owned(), line, reason });
+            corrupt(LogLine { log: path.to_owned(), line, reason });
             continue;
         }
         if text.trim_ascii().is_empty() {
@@ -221,8 +236,8 @@ pub(super) fn read(
             if is_complete { reason(&error) } else { CUT.to_owned() }
         });
         match stored.map(Stored::entry) {
-            Ok((target, shard, entry)) => take(target, shard, entry),
-            Err(reason) => corrupt(CorruptLine { log: path.to_owned(), line, reason }),
+            Ok((target, shard, entry)) => take(line, target, shard, entry),
+            Err(reason) => corrupt(LogLine { log: path.to_owned(), line, reason }),
         }
     }
     Ok(())

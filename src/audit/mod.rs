@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-pub use self::log::{AuditLog, CorruptLine};
+pub use self::log::{AuditLog, LogLine};
 pub use self::plan::{AuditPlan, Budget, PlanOptions, PlannedPart, plan};
 
-use self::history::{History, OpenShards, TargetHistory};
+use self::history::{GoodRun, History, OpenShards, TargetHistory};
 use crate::error::Result;
-use crate::path::url::shown;
+use crate::fs::target_name;
 use crate::time::Timestamp;
 use crate::verify::Verdict;
 
@@ -46,7 +46,14 @@ pub struct AuditReport {
     /// Number of lines that cannot be read.
     pub corrupt_lines: u64,
     /// The first of the lines that cannot be read.
-    pub corrupt: Vec<CorruptLine>,
+    pub corrupt: Vec<LogLine>,
+    /// Number of lines whose time is in the future, so that the clock was wrong.
+    pub future_lines: u64,
+    /// The first of the lines whose time is in the future.
+    pub future: Vec<LogLine>,
+    /// Number of targets whose last verification without errors compared blocks of large files, and not the digests of
+    /// the whole files.
+    pub by_blocks: u64,
     /// Number of targets of each state, in the order of the states.
     pub counts: BTreeMap<AuditState, u64>,
     /// Number of targets that have each error, by its code.
@@ -60,14 +67,15 @@ pub struct AuditReport {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AuditedTarget {
-    /// Path of the target, as given to `verify`.
+    /// Path of the target, as given to `verify`. Bytes that are not UTF-8 are written as `\xFF`, and the query of a URL
+    /// as its digest.
     pub target: String,
     /// The state of the target.
     pub state: AuditState,
     /// Time of the last complete verification without errors; null if there is none.
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub last_good: Option<Timestamp>,
-    /// Seconds since then.
+    /// Seconds since then; null if its time is in the future.
     pub age: Option<u64>,
     /// Time of the last verification; null if there is none.
     #[cfg_attr(test, schemars(with = "Option<String>"))]
@@ -88,7 +96,8 @@ pub enum AuditState {
     Missing,
     /// The target could not be read at the last verification.
     Unreadable,
-    /// Shards of the target were verified without errors, but against different manifests or with different options.
+    /// The target was verified without errors, but its shards against different manifests, of different versions of the
+    /// file or with different options; or its manifest changed, and the time of the file did not.
     Disagreeing,
     /// The last verification found no manifest, or did not read the contents.
     NotVerified,
@@ -126,19 +135,18 @@ impl AuditState {
 
 impl AuditReport {
     /// Returns whether a target needs attention, or there is none: an empty log is the result of an audit that never
-    /// ran.
+    /// ran. Lines that cannot be read need attention, too: they may have been about errors.
     pub fn needs_attention(&self) -> bool {
-        self.targets.is_empty() || self.counts.keys().any(|state| state.needs_attention())
+        self.targets.is_empty()
+            || self.corrupt_lines > 0
+            || self.counts.keys().any(|state| state.needs_attention())
     }
 }
 
-/// Largest number of lines that a report lists because they cannot be read.
-const MOST_CORRUPT: usize = 100;
-
 /// Summarizes logs of verifications: for each target, its last verification without errors, and why it needs attention.
 ///
-/// Logs may be given in any order and joined in any way. A line that is there twice counts once. Lines that cannot be
-/// read are reported and skipped.
+/// Logs may be given in any order. In each, a result with errors counts as later than the lines above it, even if its
+/// time is earlier: clocks can be wrong. A line that is there twice counts once. Lines that cannot be read are reported.
 ///
 /// # Errors
 ///
@@ -158,28 +166,24 @@ const MOST_CORRUPT: usize = 100;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn audit(logs: &[impl AsRef<Path>], options: &AuditOptions) -> Result<AuditReport> {
-    let (mut history, mut corrupt_lines, mut corrupt) = (History::default(), 0, Vec::new());
-    for log in logs {
-        history.read(log.as_ref(), |line| {
-            corrupt_lines += 1;
-            if corrupt.len() < MOST_CORRUPT {
-                corrupt.push(line);
-            }
-        })?;
-    }
     let time = options.now.unwrap_or_else(Timestamp::now);
+    let mut history = History::new(time);
+    logs.iter().try_for_each(|log| history.read(log.as_ref()))?;
     let mut report = AuditReport {
         time,
         max_age: options.max_age.map(|age| age.as_secs()),
         lines: history.lines,
-        corrupt_lines,
-        corrupt,
+        corrupt_lines: history.corrupt.count,
+        corrupt: std::mem::take(&mut history.corrupt.first),
+        future_lines: history.future.count,
+        future: std::mem::take(&mut history.future.first),
+        by_blocks: 0,
         counts: BTreeMap::new(),
         codes: BTreeMap::new(),
         targets: Vec::new(),
     };
     let wanted = options.targets.as_ref().map(|wanted| {
-        let names = wanted.iter().map(|target| shown(target).into_owned());
+        let names = wanted.iter().map(|target| target_name(target));
         names.collect::<std::collections::BTreeSet<String>>()
     });
     let names: Vec<&str> = match &wanted {
@@ -188,9 +192,11 @@ pub fn audit(logs: &[impl AsRef<Path>], options: &AuditOptions) -> Result<AuditR
     };
     for name in names {
         let known = history.get(name);
-        let target = audited(name, known, time, options.max_age);
+        let good = known.and_then(TargetHistory::last_good);
+        report.by_blocks += u64::from(good.is_some_and(|good| good.first.is_by_blocks));
+        let target = audited(name, known, good, (time, options.max_age));
         if target.state == AuditState::Bad
-            && let Some(problem) = known.and_then(|known| known.problem(target.last_good))
+            && let Some(problem) = known.and_then(|known| known.problem(good))
         {
             for code in &problem.codes {
                 *report.codes.entry(code.clone()).or_default() += 1;
@@ -206,11 +212,10 @@ pub fn audit(logs: &[impl AsRef<Path>], options: &AuditOptions) -> Result<AuditR
 fn audited(
     name: &str,
     known: Option<&TargetHistory>,
-    now: Timestamp,
-    max_age: Option<Duration>,
+    good: Option<GoodRun<'_>>,
+    (now, max_age): (Timestamp, Option<Duration>),
 ) -> AuditedTarget {
-    let good = known.and_then(TargetHistory::last_good).map(|good| good.started);
-    let age = good.map(|good| now.since(good));
+    let age = good.and_then(|good| good.age(now));
     let (state, reason) = match known {
         None => (AuditState::Never, Some("the logs have no line about it".to_owned())),
         Some(known) => state(known, good, age, max_age),
@@ -218,7 +223,7 @@ fn audited(
     AuditedTarget {
         target: name.to_owned(),
         state,
-        last_good: good,
+        last_good: good.map(|good| good.first.started),
         age: age.map(|age| age.as_secs()),
         last: known.and_then(TargetHistory::last),
         reason,
@@ -227,7 +232,7 @@ fn audited(
 
 fn state(
     known: &TargetHistory,
-    good: Option<Timestamp>,
+    good: Option<GoodRun<'_>>,
     age: Option<Duration>,
     max_age: Option<Duration>,
 ) -> (AuditState, Option<String>) {
@@ -243,10 +248,14 @@ fn state(
         let reason = problem.reason.clone();
         return (state, reason.or_else(|| Some("the contents were not read".to_owned())));
     }
+    if known.is_manifest_changed {
+        let reason = "its manifest changed, but the time and the size of the file did not";
+        return (AuditState::Disagreeing, Some(reason.to_owned()));
+    }
     match known.open_shards(good) {
         Some(OpenShards::Disagree) => {
-            let reason =
-                "its shards were verified against different manifests, or with different options";
+            let reason = "its shards were verified against different manifests, of different versions of the file, \
+                          or with different options";
             return (AuditState::Disagreeing, Some(reason.to_owned()));
         }
         Some(OpenShards::Without(shards)) if good.is_none() => {
@@ -261,10 +270,10 @@ fn state(
         }
         _ => {}
     }
-    match (age, max_age) {
-        (Some(age), Some(max_age)) if age > max_age => {
-            (AuditState::Stale, Some("its last verification is too long ago".to_owned()))
-        }
-        _ => (AuditState::Good, None),
-    }
+    let reason = match (age, max_age) {
+        (None, Some(_)) if good.is_some() => "the time of its last verification is in the future",
+        (Some(age), Some(max_age)) if age > max_age => "its last verification is too long ago",
+        _ => return (AuditState::Good, None),
+    };
+    (AuditState::Stale, Some(reason.to_owned()))
 }

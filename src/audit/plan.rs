@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::history::History;
-use super::log::CorruptLine;
+use super::log::LogLine;
 use crate::error::Result;
 use crate::file_kind::FileKind;
-use crate::fs::{self, Version};
-use crate::path::url::{is_url, shown};
+use crate::fs::{self, Version, target_name};
+use crate::path::url::is_url;
 use crate::pipeline;
 use crate::time::Timestamp;
 use crate::verify::Shard;
@@ -60,8 +60,10 @@ pub struct AuditPlan {
     pub recent: u64,
     /// Number of targets, or of their shards, beyond the budget.
     pub beyond: u64,
-    /// Lines of the logs that cannot be read.
-    pub corrupt: Vec<CorruptLine>,
+    /// The first lines of the logs that cannot be read.
+    pub corrupt: Vec<LogLine>,
+    /// The first lines of the logs whose time is in the future. They are not recent.
+    pub future: Vec<LogLine>,
 }
 
 /// A target to verify, or a shard of it.
@@ -83,11 +85,12 @@ pub struct PlannedPart {
 ///
 /// [`Error::Io`](crate::Error::Io) if a log cannot be read. A target that cannot be accessed is selected.
 pub fn plan(targets: Vec<PathBuf>, options: &PlanOptions) -> Result<AuditPlan> {
+    let now = options.now.unwrap_or_else(Timestamp::now);
+    let mut history = History::new(now);
+    options.logs.iter().try_for_each(|log| history.read(log))?;
     let mut plan = AuditPlan::default();
-    let mut history = History::default();
-    for log in &options.logs {
-        history.read(log, |line| plan.corrupt.push(line))?;
-    }
+    plan.corrupt.append(&mut history.corrupt.first);
+    plan.future.append(&mut history.future.first);
     let looked = look_at(&targets, options)?;
     let bytes: Vec<u64> = looked.iter().map(|(bytes, _)| *bytes).collect();
     let mine = options.shard.map_or(0..targets.len(), |shard| shard.of_items(&bytes));
@@ -97,7 +100,6 @@ pub fn plan(targets: Vec<PathBuf>, options: &PlanOptions) -> Result<AuditPlan> {
         .skip(mine.start)
         .take(mine.len())
         .fold(0, |total: u64, bytes| total.saturating_add(*bytes));
-    let now = options.now.unwrap_or_else(Timestamp::now);
     let all = targets.into_iter().zip(looked).skip(mine.start).take(mine.len());
     // Each part with the time of its last verification without errors.
     let mut candidates: Vec<(Option<Timestamp>, PlannedPart)> = all
@@ -105,17 +107,19 @@ pub fn plan(targets: Vec<PathBuf>, options: &PlanOptions) -> Result<AuditPlan> {
             parts(target, bytes, options).into_iter().map(move |part| (part, version.clone()))
         })
         .filter_map(|(part, version)| {
-            let known = history.get(&shown(&part.target));
+            let known = history.get(&target_name(&part.target));
             let good = known.and_then(|known| {
                 let of_all = || known.still_good(None).filter(|_| options.divide.is_some());
                 known.still_good(part.shard).or_else(of_all)
             });
             let is_recent = options.max_age.zip(good).is_some_and(|(max_age, good)| {
                 let version = || version.or_else(|| fs::version(&part.target).ok());
-                now.since(good.started) < max_age && version().is_some_and(|it| good.is_of(&it))
+                let is_young = good.age(now).is_some_and(|age| age < max_age);
+                is_young && version().is_some_and(|it| good.is_of(&it))
             });
             plan.recent += u64::from(is_recent);
-            (!is_recent).then(|| (good.map(|good| good.started), part))
+            let last = good.filter(|good| good.age(now).is_some());
+            (!is_recent).then(|| (last.map(|good| good.first.started), part))
         })
         .collect();
     if let Some(budget) = options.budget {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use ra_pack::audit::{AuditOptions, AuditReport, AuditedTarget, CorruptLine};
+use ra_pack::audit::{AuditOptions, AuditReport, AuditedTarget, LogLine};
 use ra_pack::path::{escape, escape_path};
 
 use super::files::FilesFrom;
@@ -59,14 +59,8 @@ pub(super) fn run(args: &AuditArgs, output: &Output) -> Result<Ending, Failure> 
         options.targets = Some(args.wanted.names()?.collect::<ra_pack::Result<_>>()?);
     }
     let made = ra_pack::audit::audit(&args.logs, &options)?;
-    for line in &made.corrupt {
-        output.message(&corrupt(line));
-    }
-    if let Some(more) = made.corrupt_lines.checked_sub(made.corrupt.len() as u64)
-        && more > 0
-    {
-        output.message(&format!("ra-pack: {more} more lines cannot be read"));
-    }
+    print_lines(&made.corrupt, made.corrupt_lines, CORRUPT, output);
+    print_lines(&made.future, made.future_lines, FUTURE, output);
     if let Some(page) = &args.html {
         ra_pack::files::write_new(page, args.force, |out| report::write_audit(&made, out))?;
         output.note(&format!("wrote {}", escape_path(page)));
@@ -82,13 +76,32 @@ pub(super) fn run(args: &AuditArgs, output: &Output) -> Result<Ending, Failure> 
             output.result(&summary(&made))?;
         }
     }
+    if made.corrupt_lines > 0 {
+        output.message("ra-pack: verify all packs again, and remove the lines that cannot be read");
+    }
+    if made.by_blocks > 0 {
+        let packs = counted(made.by_blocks, "pack");
+        output.note(&format!(
+            "{packs}: block digests were compared instead of the digests of large files; `verify --full` compares both"
+        ));
+    }
     Ok(if made.needs_attention() { Ending::Findings } else { Ending::Clean })
 }
 
-/// Formats the message about a line of a log that cannot be read.
-pub(super) fn corrupt(line: &CorruptLine) -> String {
-    let (log, reason) = (escape_path(&line.log), escape(&line.reason));
-    format!("ra-pack: {log}:{}: the line was skipped: {reason}", line.line)
+/// The messages about lines that cannot be read, and about those with a time in the future.
+pub(super) const CORRUPT: &str = "the line cannot be read";
+pub(super) const FUTURE: &str = "the line cannot be trusted";
+
+/// Prints messages about the first of `count` lines of logs.
+pub(super) fn print_lines(lines: &[LogLine], count: u64, what: &str, output: &Output) {
+    for LogLine { log, line, reason, .. } in lines {
+        let (log, reason) = (escape_path(log), escape(reason));
+        output.message(&format!("ra-pack: {log}:{line}: {what}: {reason}"));
+    }
+    let more = count.saturating_sub(lines.len() as u64);
+    if more > 0 {
+        output.message(&format!("ra-pack: {}: {what}", counted(more, "more line")));
+    }
 }
 
 fn line(target: &AuditedTarget) -> String {
@@ -101,6 +114,7 @@ fn line(target: &AuditedTarget) -> String {
 pub(super) fn last_good(target: &AuditedTarget) -> String {
     match (target.last_good, target.age) {
         (Some(time), Some(age)) if age < DAY => format!("last good {} (today)", time.date()),
+        (Some(time), None) => format!("last good {} (in the future)", time.date()),
         (Some(time), Some(age)) => {
             format!("last good {} ({} ago)", time.date(), counted(age / DAY, "day"))
         }

@@ -31,7 +31,7 @@ use std::io;
 
 use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use ra_pack::remote::RemoteOptions;
+use ra_pack::remote::{RemoteOptions, conceal};
 
 use self::args::{Cli, Command};
 use self::output::Output;
@@ -99,7 +99,7 @@ impl From<ra_pack::inspect::InvalidPattern> for Failure {
 /// Runs the program with these words of the command line, of which the first is its name. Returns the exit status.
 pub(crate) fn main(words: Vec<OsString>) -> u8 {
     let words = without_secrets(words);
-    let ending = parse(words).map_or_else(
+    let ending = parse(&words).map_or_else(
         |ending| ending,
         |cli| {
             signals::stop_on_signals();
@@ -118,8 +118,14 @@ pub(crate) fn main(words: Vec<OsString>) -> u8 {
 /// # Errors
 ///
 /// The [`Ending`] if there is no command to run.
-fn parse(words: Vec<OsString>) -> Result<Cli, Ending> {
-    Cli::try_parse_from(words.clone()).map_err(|error| {
+fn parse(words: &[OsString]) -> Result<Cli, Ending> {
+    Cli::try_parse_from(words).map_err(|error| {
+        // Words that are no URLs of packs are not replaced before, but may look like others with a password.
+        let concealed = words.iter().map(|word| {
+            word.to_str().map_or(word.clone(), |text| conceal(text).into_owned().into())
+        });
+        let words: Vec<OsString> = concealed.collect();
+        let error = Cli::try_parse_from(words.clone()).err().unwrap_or(error);
         let is_unsafe =
             words.iter().any(|typed| typed.to_string_lossy().contains(ra_pack::path::is_unsafe));
         let mut error = help::answer(error, words);

@@ -15,6 +15,7 @@ use ra_pack::write::ManifestOptions;
 use ra_pack::{Code, Container, Finding, ndl};
 
 use super::args::{self, Common};
+use super::audit::{CORRUPT, FUTURE, print_lines};
 use super::create::lacks;
 use super::files::FilesFrom;
 use super::output::Output;
@@ -52,7 +53,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long)]
     fast: bool,
 
-    /// Hash every whole file, also those that block digests prove; compare all blocks too.
+    /// Hash every whole file, also those that block digests prove.
     #[arg(long, conflicts_with = "fast")]
     full: bool,
 
@@ -199,8 +200,8 @@ fn targets(args: &VerifyArgs, plan: Option<&AuditPlan>) -> ra_pack::Result<Targe
 
 /// Prints how many targets were left out.
 fn note_plan(args: &VerifyArgs, plan: &AuditPlan, verified: u64, output: &Output) {
-    for line in &plan.corrupt {
-        output.message(&super::audit::corrupt(line));
+    for (lines, what) in [(&plan.corrupt, CORRUPT), (&plan.future, FUTURE)] {
+        print_lines(lines, 0, what, output);
     }
     let beyond = plan.beyond + (plan.parts.len() as u64).saturating_sub(verified);
     let left = [
@@ -332,7 +333,7 @@ fn summary(report: &VerifyReport, valid: &str) -> String {
     };
     let blocks = report.blocks.as_ref().map_or_else(String::new, |blocks| {
         let (files, size) = (counted(blocks.files, "file"), human_bytes(blocks.block_size));
-        format!(", {files} by blocks of {size}")
+        format!(", {files} by blocks of {size} instead of digests of whole files")
     });
     let time = if report.seconds < SHOWN_SECONDS {
         String::new()

@@ -18,6 +18,9 @@ const DIMS: &str = "dims";
 /// The columns of attributes in a new table.
 const ATTRIBUTES: [&str; 3] = ["units", "long_name", "standard_name"];
 
+/// Largest number of columns. No array has more attributes, and the time to set them grows with their square.
+const MOST_COLUMNS: usize = 1000;
+
 /// Makes a table of all arrays of a directory, or of one array: CSV with the columns `name`, `shape`, `dims`, `units`,
 /// `long_name` and `standard_name`. A dimension without a name is given by its length. With the option `dimcoords`,
 /// arrays without a description get the names of coordinates for their dimensions.
@@ -86,6 +89,10 @@ impl MetadataEdits {
         };
         let (_, columns) = rows.next().unwrap_or_default();
         let columns: Vec<_> = columns.iter().map(|cell| cell.trim().to_owned()).collect();
+        if columns.len() > MOST_COLUMNS {
+            let why = format!("expected at most {MOST_COLUMNS} columns, found {}", columns.len());
+            return refuse(1, why);
+        }
         let Some(name) = columns.iter().position(|column| column == NAME) else {
             return refuse(
                 1,
@@ -211,6 +218,10 @@ mod tests {
     fn a_text_that_is_not_a_table_is_rejected_with_its_line() {
         for (text, why) in [
             ("", "line 1 of the table: there is no column `name`"),
+            (
+                &format!("name{}", ",x".repeat(1000)),
+                "line 1 of the table: expected at most 1000 columns, found 1001",
+            ),
             ("name,units\nt,m,K\n", "line 2 of the table: expected the name"),
             ("name,units\n\nt,m\n,m\n", "line 4 of the table"),
         ] {

@@ -38,9 +38,10 @@ pub(crate) use self::{
 };
 
 use self::walk::member_path;
+use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::file_kind::FileKind;
-use crate::path::url::is_url;
+use crate::path::url::{self, is_url};
 use crate::progress::Progress;
 
 /// Returns whether the path exists; a dangling link does, and so does a path that the system cannot access, so that its
@@ -210,6 +211,30 @@ fn parent_of(path: &Path) -> &Path {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     }
+}
+
+/// Returns the name of a target in logs. Each target has its own. Bytes that are not UTF-8 become `\xFF`. A URL has no
+/// user information, and the digest of its query, which may be secret.
+pub(crate) fn target_name(path: &Path) -> String {
+    /// Number of digits of the digest: enough to tell the targets of one log apart.
+    const DIGITS: usize = 16;
+    #[cfg(feature = "remote")]
+    let path = &*remote::url_of(path);
+    let text = path.to_string_lossy();
+    if let Some(query) = url::query(&text) {
+        let shown = url::conceal(&text);
+        if query.is_empty() {
+            return shown.into_owned();
+        }
+        let digest = Digest::sha256(query.as_bytes()).to_string();
+        return format!("{shown} (query {})", digest.split_at(DIGITS).0);
+    }
+    let mut name = String::new();
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        name.push_str(&chunk.valid().replace("\\x", "\\x5Cx"));
+        name.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02X}")));
+    }
+    name
 }
 
 /// Returns the name of this machine.

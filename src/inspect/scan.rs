@@ -62,6 +62,8 @@ pub(crate) enum ScanFor {
 enum Seen {
     Content(Content),
     Text(Box<io::Result<Vec<u8>>>),
+    /// A system error, which says nothing about the file.
+    Failed(Box<Error>),
     GeneratedDocument,
     BlockList,
     Nothing,
@@ -88,9 +90,16 @@ impl PackScan {
                 ScanFor::Manifests => texts.look(member, content),
                 ScanFor::Contents if path::is_valid(&member.name) => {
                     let mut inspector = Inspector::within(&member.name, &allowance);
-                    // A member that cannot be read is described as far as possible.
-                    let _ = inspector.read(content);
-                    Seen::Content(inspector.finish_interned(&member.name, member.size, &interner))
+                    // A damaged member is described as far as possible.
+                    let read = inspector.read(content);
+                    match read.map_err(|error| manifests::unreadable(&member.name, error)) {
+                        Err(Err(error)) => Seen::Failed(Box::new(error)),
+                        Ok(()) | Err(Ok(_)) => Seen::Content(inspector.finish_interned(
+                            &member.name,
+                            member.size,
+                            &interner,
+                        )),
+                    }
                 }
                 ScanFor::Contents => Seen::Nothing,
             };
@@ -120,6 +129,7 @@ impl PackScan {
                     let text = text.and_then(|text| texts.check().map(|()| text));
                     root_files.insert(Arc::clone(name), text.map(Ok).or_else(unreadable)?);
                 }
+                Seen::Failed(error) => return Err(*error),
                 Seen::GeneratedDocument => {
                     has_generated_document |= placement.relative(name) == Some(PACK_DOCUMENT);
                 }

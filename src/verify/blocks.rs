@@ -43,6 +43,9 @@ pub struct ProvedByBlocks {
     pub files: u64,
     /// Size of these blocks in bytes: of all blocks of the files, or of those in the shard.
     pub bytes: u64,
+    /// Number of digests of whole files that were not computed, because the blocks of the file were compared. The option
+    /// `full` compares these, too.
+    pub unchecked_digests: u64,
 }
 
 /// The list of block digests of a pack, and the files that it fits.
@@ -202,7 +205,8 @@ impl ListedBlocks {
         let (files, bytes) =
             sizes.fold((0, 0_u64), |(files, sum), bytes| (files + 1, sum.saturating_add(bytes)));
         let block_size = self.list.block_size();
-        (files > 0).then_some(ProvedByBlocks { block_size, files, bytes })
+        let unchecked_digests = files;
+        (files > 0).then_some(ProvedByBlocks { block_size, files, bytes, unchecked_digests })
     }
 
     /// Hashes the chosen blocks of stored members on all jobs. Returns a finding for each member that is damaged, in
@@ -335,23 +339,18 @@ impl ListedBlocks {
         manifests::damaged_blocks(&member.name, blocks, self.list.block_size(), member.size)
     }
 
-    /// Compares the blocks of files that were hashed as a whole: of all files, or of those that do not match their
-    /// manifest. The names of the latter are given as they are shown.
+    /// Compares the blocks of files that were hashed as a whole. The names of those that do not match their manifest are
+    /// given as they are shown.
     pub(super) fn compare_others(
         &self,
         archive: &Archive,
-        (all, jobs, chosen): (bool, usize, &Chosen),
+        (jobs, chosen): (usize, &Chosen),
         mismatched: &HashSet<String>,
     ) -> Result<Vec<Finding>> {
-        /// Maximum number of damaged files to read again. In a compressed tar, each needs all bytes before it.
-        const MOST: usize = 32;
         let is_mismatched = |name: &str| mismatched.contains(self.placement.shown(name));
         let mut names: Vec<&str> = self.sizes.keys().map(String::as_str).collect();
-        names.retain(|name| !self.proved.contains_key(*name) && (all || is_mismatched(name)));
+        names.retain(|name| !self.proved.contains_key(*name));
         names.sort_unstable();
-        if !all {
-            names.truncate(MOST);
-        }
         let (mut stored, mut others) = (Vec::new(), Vec::new());
         for name in names {
             // A member that cannot be found has been reported.
@@ -366,9 +365,10 @@ impl ListedBlocks {
         }
         others.sort_unstable_by_key(Member::start);
         let mut found = self.check(archive, &stored, &Chosen::All, jobs)?;
-        for member in &others {
-            found.push(self.check_stream(archive, member)?);
-        }
+        // A compressed tar is decoded in its order.
+        let jobs = if archive.is_stream() { 1 } else { jobs };
+        let check = |(): &mut (), member: &Member| self.check_stream(archive, member);
+        found.extend(pipeline::share(jobs, &others, || (), check)?);
         let members = stored.iter().chain(&others);
         let found = members.zip(found).filter_map(|(member, found)| {
             let found = found.filter(|finding| finding.code == Code::DamagedBlock)?;

@@ -43,7 +43,7 @@ pub struct VerifyOptions {
     /// Whether to read only headers and descriptions. Digests are not checked, so damaged data is not found.
     pub fast: bool,
     /// Whether to compute the digest of every whole file. By default it is not computed for a file that block digests
-    /// prove. The blocks of all other files are then also compared with their digests.
+    /// prove.
     pub full: bool,
     /// Whether to check only the container, names and digests, without headers and descriptions.
     pub only_manifests: bool,
@@ -297,8 +297,8 @@ impl Verification<'_> {
         Ok(())
     }
 
-    /// Compares the blocks of files that were hashed as a whole: to tell which bytes are damaged, or of all files if the
-    /// option `full` is set.
+    /// Compares the blocks of files that were hashed as a whole, such as those in a compressed container. A remote archive
+    /// would be received twice, so its blocks are compared only if the option `full` is set or files are damaged.
     fn compare_other_blocks(
         &self,
         blocks: &ListedBlocks,
@@ -311,8 +311,10 @@ impl Verification<'_> {
         let damaged =
             findings.iter().filter(is_damage).filter_map(|finding| finding.member.clone());
         let damaged: HashSet<String> = damaged.collect();
-        let how = (self.options.full, self.jobs, self.chosen);
-        let mut found = blocks.compare_others(self.archive, how, &damaged)?;
+        if self.archive.is_remote() && !self.options.full && damaged.is_empty() {
+            return Ok(());
+        }
+        let mut found = blocks.compare_others(self.archive, (self.jobs, self.chosen), &damaged)?;
         finding::rename(&mut found, |name| placement.shown(name));
         findings.append(&mut found);
         Ok(())

@@ -12,9 +12,9 @@ use crate::archive::Container;
 use crate::digest::Digest;
 use crate::error::Error;
 use crate::finding::{self, Code, Finding, Severity, count_errors};
-use crate::fs::{self, Version};
+use crate::fs::{self, Version, target_name};
 use crate::pack::{self, Contents, Layout, MetadataCounts};
-use crate::path::url::without_secrets;
+use crate::path::url::is_url;
 use crate::time::Timestamp;
 use crate::verify::bag::BagReport;
 
@@ -24,7 +24,8 @@ use crate::verify::bag::BagReport;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct VerifyReport {
-    /// Path of the archive or directory, as given. Bytes that are not UTF-8 are replaced.
+    /// Path of the archive or directory, as given. A URL has no user information, and the digest of its query. As text,
+    /// bytes that are not UTF-8 are written as `\xFF`, and `\x` as `\x5Cx`.
     #[serde(serialize_with = "as_text")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub target: PathBuf,
@@ -215,7 +216,7 @@ impl VerifyReport {
     /// Makes an empty report.
     pub(super) fn begin(target: &Path, options: &VerifyOptions, start: Start) -> Self {
         Self {
-            target: without_secrets(target),
+            target: if is_url(target) { target_name(target).into() } else { target.to_owned() },
             started: start.time,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             host: fs::host_name(),
@@ -272,7 +273,7 @@ impl VerifyReport {
 }
 
 fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&path.to_string_lossy())
+    serializer.serialize_str(&target_name(path))
 }
 
 /// Files that agree with a manifest and have no error. They can be used even if the pack is not valid.

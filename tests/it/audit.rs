@@ -255,10 +255,10 @@ fn shards_of_a_list_have_every_target_once() {
     run(["verify", "x", "--shard", "1/3", "--fast"]).exits(2);
 }
 
-/// Eight files of 1000 bytes, in different places of the archive.
+/// Eight files of 3000 bytes, in different places of the archive.
 fn eight() -> Experiment {
     (0..8).fold(Experiment::new(), |experiment, number| {
-        experiment.file(&format!("{number}.bin"), [b'a' + number; 1000])
+        experiment.file(&format!("{number}.bin"), [b'a' + number; 3000])
     })
 }
 
@@ -397,15 +397,23 @@ fn the_newest_results_decide_on_the_state() {
         ),
     ];
     for (state, lines) in cases {
-        // In any order, and twice.
-        let reversed: Vec<String> = lines.iter().rev().cloned().collect();
-        for text in
-            [lines.concat(), reversed.concat(), [lines.concat(), reversed.concat()].concat()]
-        {
-            fs::write(&log, &text).unwrap();
-            let ran = audit(&[&log], &["--json"]).exits(i32::from(*state != "good"));
-            assert_eq!(states(&ran)["t"], *state, "{text}");
+        // In one log, in one for each line in any order, and twice.
+        let text = lines.concat();
+        fs::write(&log, &text).unwrap();
+        let each = lines.iter().enumerate().map(|(number, line)| {
+            let path = scratch.path().join(format!("log{number}"));
+            fs::write(&path, line).unwrap();
+            path
+        });
+        let each: Vec<PathBuf> = each.collect();
+        let logs: Vec<&Path> = each.iter().map(PathBuf::as_path).collect();
+        let reversed: Vec<&Path> = logs.iter().rev().copied().collect();
+        for logs in [&[&*log][..], &[&*log, &*log], &logs, &reversed] {
+            let ran = audit(logs, &["--json"]).exits(i32::from(*state != "good"));
+            assert_eq!(states(&ran)["t"], *state, "{text} {logs:?}");
         }
+        fs::write(&log, [&*text, &*text].concat()).unwrap();
+        assert_eq!(states(&audit(&[&log], &["--json"]))["t"], *state, "{text} twice");
     }
     fs::write(&log, line("t", jan, "not_valid", &error)).unwrap();
     audit(&[&log], &[]).exits(1).says(&["t: bad, never good: a.ra: the digest differs (MAN003)"]);
@@ -436,7 +444,7 @@ fn old_results_are_stale_and_expected_targets_must_have_one() {
 }
 
 #[test]
-fn lines_that_cannot_be_read_are_reported_and_skipped() {
+fn lines_that_cannot_be_read_need_attention() {
     let store = Store::new(1);
     store.verify(&[]).exits(0);
     let good = fs::read_to_string(store.log()).unwrap();
@@ -445,8 +453,8 @@ fn lines_that_cannot_be_read_are_reported_and_skipped() {
     let bad_time = line("t", "yesterday", "valid", &json!({}));
     let parts = [&no_time, "\n", cut, "\n", &good, "[1]\n\u{1b}[31m\n", &bad_time, cut];
     fs::write(store.log(), parts.concat()).unwrap();
-    let ran = store.audit(&[]).exits(0);
-    let place = |number: u32| format!("audit.jsonl:{number}: the line was skipped: ");
+    let ran = store.audit(&[]).exits(1);
+    let place = |number: u32| format!("audit.jsonl:{number}: the line cannot be read: ");
     let skipped = [1, 3, 5, 6, 7, 8].map(place);
     ran.says(&skipped.each_ref().map(String::as_str)).says(&["1 pack: 1 good", "has no end"]);
     let json = store.audit(&["--json"]).json();
@@ -454,6 +462,120 @@ fn lines_that_cannot_be_read_are_reported_and_skipped() {
     // The next line begins after the one that was cut.
     store.verify(&[]).exits(0);
     assert_eq!(store.audit(&["--json"]).json()["lines"], 2);
+    // A file system that lost power can leave NULs, and a writer that was killed a part of a line.
+    for lost in ["\0".repeat(100), "\0\n".to_owned(), cut.to_owned(), "{".to_owned()] {
+        fs::write(store.log(), [&good, &*lost].concat()).unwrap();
+        store.audit(&[]).exits(1).says(&["audit.jsonl:2: ", "1 pack: 1 good", "remove the line"]);
+        store.verify(&["--max-age", "1d"]).exits(0).says(&["audit.jsonl:2: "]);
+    }
+}
+
+#[test]
+fn a_result_with_errors_is_later_than_the_lines_above_it() {
+    let scratch = TempDir::new().unwrap();
+    let (log, other) = (scratch.path().join("log"), scratch.path().join("other"));
+    let (good, bad) = ("valid", "not_valid");
+    let result = |(started, verdict): &(&str, &str)| line("t", started, verdict, &json!({}));
+    let state = |log: &Path, lines: &[(&str, &str)]| {
+        fs::write(log, lines.iter().map(result).collect::<String>()).unwrap();
+        states(&audit(&[log], &["--json"])).remove("t").unwrap()
+    };
+    let [past, now, soon] =
+        ["2026-01-01T00:00:00Z", "2026-01-01T00:10:00Z", "2026-01-01T01:00:00Z"];
+    let future = "2931-01-01T00:00:00Z";
+    for (lines, expected) in [
+        // The clock was ahead, and was corrected.
+        (&[(soon, good), (now, bad)][..], "bad"),
+        (&[(future, good), (now, bad)], "bad"),
+        (&[(past, good), (future, good), (now, bad)], "bad"),
+        // The same time.
+        (&[(now, good), (now, bad)], "bad"),
+        (&[(now, bad), (now, good)], "bad"),
+        // A later time also shows that a result without errors is later.
+        (&[(soon, good), (now, bad), (past, good)], "bad"),
+        (&[(future, good), (now, bad), (soon, good)], "good"),
+        (&[(future, bad), (now, good)], "good"),
+        (&[(now, bad), (future, good)], "bad"),
+        // Copies of lines.
+        (&[(now, bad), (soon, good), (now, bad)], "good"),
+        (&[(now, good), (soon, bad), (now, good)], "bad"),
+    ] {
+        assert_eq!(state(&log, lines), expected, "{lines:?}");
+    }
+    // Between two logs, only times can decide, and those in the future cannot.
+    for (one, two, expected) in [
+        ((now, bad), (soon, good), "good"),
+        ((now, bad), (now, good), "bad"),
+        ((future, bad), (soon, good), "bad"),
+    ] {
+        fs::write(&log, result(&one)).unwrap();
+        fs::write(&other, result(&two)).unwrap();
+        for logs in [[&*log, &*other], [&*other, &*log]] {
+            assert_eq!(states(&audit(&logs, &["--json"]))["t"], expected, "{one:?} {two:?}");
+        }
+    }
+}
+
+#[test]
+fn a_time_in_the_future_is_not_recent() {
+    let store = Store::new(1);
+    store.verify(&[]).exits(0);
+    let text = fs::read_to_string(store.log()).unwrap();
+    fs::write(store.log(), text.replace("\"started\":\"20", "\"started\":\"29")).unwrap();
+    store
+        .audit(&[])
+        .exits(0)
+        .says(&["audit.jsonl:1: the line cannot be trusted", "check the clock of"]);
+    assert_eq!(store.audit(&["--json"]).json()["future_lines"], 1);
+    store.audit(&["--max-age", "90d"]).exits(1).says(&["stale", "is in the future"]);
+    let ran = store.verify(&["--max-age", "90d"]).exits(0);
+    assert_eq!(names(&store.log()).len(), 2, "{}", ran.err);
+    store.audit(&["--max-age", "90d"]).exits(0);
+}
+
+#[test]
+fn shards_count_together_only_if_they_saw_the_same_file() {
+    let scratch = TempDir::new().unwrap();
+    let archive = pack(&eight(), scratch.path(), "x.zip", &[]);
+    let log = scratch.path().join("log");
+    let verify = |options: &[&str]| {
+        run_as(ra_pack().arg("verify").arg(&archive).args(options).arg("--log").arg(&log))
+    };
+    verify(&["--shard", "1/2"]).exits(0);
+    let mut damaged = fs::read(&archive).unwrap();
+    let at = damaged.windows(500).position(|part| part == [b'a'; 500]).unwrap();
+    damaged[at] ^= 1;
+    fs::write(&archive, damaged).unwrap();
+    verify(&["--shard", "2/2"]).exits(0);
+    audit(&[&log], &[]).exits(1).says(&["x.zip: disagreeing", "different versions of the file"]);
+    assert!(!verify(&["--max-age", "90d"]).exits(1).err.contains("recently"));
+    // An entity tag, where there is one, decides.
+    for (one, two, expected) in [("a", "b", "disagreeing"), ("a", "a", "good")] {
+        let shard =
+            |shard: &str, e_tag: &str| json!({"shard": shard, "e_tag": format!("\"{e_tag}\"")});
+        let time = "2026-01-01T00:00:00Z";
+        let lines = [
+            line("t", time, "valid", &shard("1/2", one)),
+            line("t", time, "valid", &shard("2/2", two)),
+        ];
+        fs::write(&log, lines.concat()).unwrap();
+        assert_eq!(states(&audit(&[&log], &["--json"]))["t"], expected);
+    }
+}
+
+#[test]
+fn a_manifest_that_changes_without_the_file_is_reported() {
+    let scratch = TempDir::new().unwrap();
+    let log = scratch.path().join("log");
+    let (jan, feb, mar) = ("2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z");
+    let first = line("t", jan, "valid", &json!({"manifest_digest": "a"}));
+    let changed = line("t", feb, "valid", &json!({"manifest_digest": "b"}));
+    fs::write(&log, [&*first, &*changed].concat()).unwrap();
+    audit(&[&log], &[]).exits(1).says(&["t: disagreeing", "its manifest changed"]);
+    // Another version of the file has another manifest.
+    let other = line("t", mar, "valid", &json!({"manifest_digest": "c", "modified": feb}));
+    fs::write(&log, [first, changed, other].concat()).unwrap();
+    audit(&[&log], &[]).exits(0);
 }
 
 #[test]
@@ -517,7 +639,25 @@ fn a_name_that_is_not_text_has_a_line() {
     let odd = scratch.path().join(std::ffi::OsStr::from_bytes(b"a\xff.zip"));
     fs::rename(pack(&Experiment::standard(), scratch.path(), "a.zip", &[]), &odd).unwrap();
     let ran = run_as(ra_pack().arg("verify").arg(&odd).arg("--json")).exits(0);
-    assert_eq!(name(&ran.json()), "a\u{fffd}.zip");
+    assert_eq!(name(&ran.json()), r"a\xFF.zip");
+    // Names that differ only there, and one that looks the same, are different targets.
+    let log = scratch.path().join("log");
+    let others = [&b"a\xfe.zip"[..], br"a\xFF.zip", "a\u{fffd}.zip".as_bytes()];
+    let others = others.map(|name| scratch.path().join(std::ffi::OsStr::from_bytes(name)));
+    for other in &others {
+        fs::copy(&odd, other).unwrap();
+    }
+    let whole = fs::read(&odd).unwrap();
+    fs::write(&odd, &whole[..2000]).unwrap();
+    let mut command = ra_pack();
+    command.arg("verify").arg(&odd).args(&others).arg("--log").arg(&log);
+    run_as(&mut command).exits(1).says(&["3 valid, 1 NOT VALID"]);
+    let list = scratch.path().join("list");
+    let names = others.iter().chain([&odd]).map(|path| path.as_os_str().as_bytes());
+    fs::write(&list, names.collect::<Vec<_>>().join(&b'\n')).unwrap();
+    for options in [&[][..], &["--files-from", list.to_str().unwrap()]] {
+        audit(&[&log], options).exits(1).says(&[r"a\xFF.zip: bad", "4 packs: 1 bad, 3 good"]);
+    }
 }
 
 #[test]
@@ -576,4 +716,48 @@ fn a_log_gets_only_lines_of_reports_from_other_processes() {
     log.append_lines(&[good, good]).unwrap();
     log.append_lines(&[""; 0]).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), format!("{good}\n{good}\n"));
+}
+
+#[test]
+#[cfg(unix)] // a shell
+fn the_script_for_every_night_says_if_something_is_wrong() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let page = include_str!("../../docs/auditing.md");
+    let (_, script) = page.split_once("# audit.sh\n").unwrap();
+    let (script, _) = script.split_once("```").unwrap();
+    let store = Store::new(2);
+    let directory = store.scratch.path();
+    fs::write(store.file("packs.txt"), "p00.zip\np01.zip\n").unwrap();
+    let program = assert_cmd::cargo::cargo_bin!("ra-pack").display().to_string();
+    let night = |start: &str| {
+        let wrapper = store.file("ra-pack");
+        fs::write(&wrapper, format!("#!/bin/sh\n{start}\nexec {program} \"$@\"\n")).unwrap();
+        fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
+        let path = format!("{}:{}", directory.display(), std::env::var("PATH").unwrap());
+        let mut shell = std::process::Command::new("sh");
+        let ran =
+            shell.current_dir(directory).env("PATH", path).args(["-c", script]).output().unwrap();
+        (ran.status.code(), String::from_utf8(ran.stdout).unwrap())
+    };
+    // The first night verifies one of them.
+    assert_eq!(night("").0, Some(1));
+    assert_eq!(night(""), (Some(0), String::new()));
+    // `verify` does not run, is killed, or cannot write its log.
+    let (code, said) = night("[ $1 = audit ] || { echo no such program; exit 127; }");
+    assert_eq!((code, &*said), (Some(1), "verify ended with status 127\nno such program\n"));
+    let (code, said) = night("[ $1 = audit ] || kill -9 $$");
+    assert!(code == Some(1) && said.contains("status 137"), "{said}");
+    let (code, said) = night("[ $1 = audit ] || set -- verify p00.zip --log /dev/full");
+    assert!(code == Some(1) && said.contains("/dev/full"), "{said}");
+    assert_eq!(night(""), (Some(0), String::new()));
+    // A line was cut off.
+    let text = fs::read_to_string(store.log()).unwrap();
+    fs::write(store.log(), [&text, &text[..100]].concat()).unwrap();
+    let (code, said) = night("");
+    assert!(code == Some(1) && said.contains("the line cannot be read"), "{said}");
+    fs::write(store.log(), text).unwrap();
+    store.damage(1);
+    night("");
+    let (code, said) = night("");
+    assert!(code == Some(1) && said.contains("p01.zip: bad"), "{said}");
 }

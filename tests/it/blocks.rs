@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use ndarray::{ArrayD, s};
@@ -12,8 +13,9 @@ use ra_pack::write::{CreateOptions, Layout};
 use ra_pack::{Code, Error, Finding, Pack, create, verify};
 use tempfile::TempDir;
 
-use crate::bytes::{MAKERS, Part, part, sha256, with_manifest, zip, zip_entries};
+use crate::bytes::{MAKERS, Make, Part, part, sha256, with_manifest, zip, zip_entries};
 use crate::experiment::{Experiment, UINT8, raw_array, read_tree};
+use crate::raw_zip;
 use crate::run::{extract, names_in, pack, ra};
 
 const BLOCK: usize = 4096;
@@ -370,15 +372,116 @@ fn lists_that_do_not_fit_the_files_are_reported() {
             let found = ra("verify", &[&archive], &["--json"]).exits(1).findings();
             assert_eq!(found, [((*code).to_owned(), (*member).to_owned())], "{what}{ending}");
         }
-        // Only a comparison of all blocks notices a wrong digest of an intact short file.
+        // A wrong digest of an intact file.
         fs::write(&archive, make(&parts(&good.replace(&line(2)[..64], &zeros)))).unwrap();
-        let found = ra("verify", &[&archive], &["--full", "--json"]).exits(1).findings();
-        assert_eq!(found, [("MAN011".to_owned(), "a.bin".to_owned())], "{ending}");
+        for options in [&["--json"][..], &["--full", "--json"]] {
+            let found = ra("verify", &[&archive], options).exits(1).findings();
+            assert_eq!(found, [("MAN011".to_owned(), "a.bin".to_owned())], "{ending}");
+        }
         // Any other text is an ordinary file.
         for text in ["", "my blocks\n", "#block-size 4096\n"] {
             fs::write(&archive, make(&parts(text))).unwrap();
             ra("verify", &[&archive], &[]).exits(0);
         }
+    }
+}
+
+/// Returns a zip of deflated members.
+fn deflated(parts: &[Part]) -> Vec<u8> {
+    let entry = |part: &Part| {
+        let mut encoder =
+            flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
+        encoder.write_all(&part.data).unwrap();
+        raw_zip::Entry::packed(&part.name, raw_zip::DEFLATE, encoder.finish().unwrap(), &part.data)
+    };
+    let entries = parts.iter().map(entry).collect();
+    raw_zip::Zip { entries, ..raw_zip::Zip::default() }.to_bytes()
+}
+
+#[test]
+fn blocks_are_compared_in_compressed_packs() {
+    let data = content(3 * BLOCK, 7);
+    let good = list(&[("a.bin", &data)]);
+    let wrong = good.replace(&sha256(&data[BLOCK..2 * BLOCK]), &"0".repeat(64));
+    let makers: [(&str, Make); 3] = [
+        ("x.zip", deflated),
+        ("x.tar.gz", |parts| {
+            let mut encoder =
+                flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+            encoder.write_all(&crate::bytes::tar(parts)).unwrap();
+            encoder.finish().unwrap()
+        }),
+        ("x.tar.zst", |parts| zstd::encode_all(&*crate::bytes::tar(parts), 3).unwrap()),
+    ];
+    for (name, make) in makers {
+        let scratch = TempDir::new().unwrap();
+        let archive = scratch.path().join(name);
+        for (list, expected) in
+            [(&good, vec![]), (&wrong, vec![("MAN011".to_owned(), "a.bin".to_owned())])]
+        {
+            let parts = with_manifest(vec![part("a.bin", &data), part(LIST, list)]);
+            fs::write(&archive, make(&parts)).unwrap();
+            let code = i32::from(!expected.is_empty());
+            let ran = ra("verify", &[&archive], &["--json"]).exits(code);
+            assert_eq!(ran.findings(), expected, "{name}");
+            assert!(ran.json().get("blocks").is_none(), "{name}: the whole digest was compared");
+        }
+    }
+}
+
+#[test]
+fn a_digest_that_was_not_compared_is_said() {
+    // Long enough that its blocks are compared instead.
+    let source = Experiment::new().file("long.bin", content(3 << 20, 5)).file("short.txt", "short");
+    let scratch = TempDir::new().unwrap();
+    let log = scratch.path().join("log");
+    let log = ["--log", log.to_str().unwrap()];
+    for name in ["x.tar", "x.zip", "dir"] {
+        let options = ["--block-digests=64K"];
+        let archive =
+            pack(&source, scratch.path(), if name == "dir" { "y.zip" } else { name }, &options);
+        let (archive, manifest) = if name == "dir" {
+            let target = scratch.path().join(name);
+            extract(&archive, &target, &[]).exits(0);
+            (target.clone(), target.join("manifest-sha256.txt"))
+        } else {
+            (archive.clone(), archive)
+        };
+        let outside = scratch.path().join(format!("{name}.manifest-sha256.txt"));
+        let kept = fs::read(&outside).ok();
+        let _ = fs::remove_file(&outside);
+        let said = "1 file by blocks of 64 KiB instead of digests of whole files";
+        let ran = ra("verify", &[&archive], &log).exits(0).says(&[said]);
+        assert!(!ran.said().contains("warning"), "{}", ran.said());
+        let json = ra("verify", &[&archive], &["--json"]).json();
+        assert_eq!(json["blocks"]["unchecked_digests"], 1, "{name}");
+        ra("audit", &[Path::new(log[1])], &[])
+            .exits(0)
+            .says(&["1 pack: block digests were compared"]);
+        // A digit of the digest of the whole file.
+        let time = fs::metadata(&manifest).unwrap().modified().unwrap();
+        let mut bytes = fs::read(&manifest).unwrap();
+        let line = b"  long.bin\n";
+        let at = bytes.windows(line.len()).rposition(|window| window == line).unwrap() - 3;
+        bytes[at] = if bytes[at] == b'0' { b'1' } else { b'0' };
+        fs::write(&manifest, bytes).unwrap();
+        fs::File::options().write(true).open(&manifest).unwrap().set_modified(time).unwrap();
+        ra("verify", &[&archive], &["--full"]).exits(1).says(&["long.bin"]);
+        if name == "x.zip" {
+            // A zip has a checksum of the manifest.
+            ra("verify", &[&archive], &[]).exits(1);
+        } else {
+            ra("verify", &[&archive], &log).exits(0).says(&[said]);
+        }
+        if name == "x.tar" {
+            // Only the manifest has changed since the last verification.
+            ra("audit", &[Path::new(log[1])], &[]).exits(1).says(&["its manifest changed"]);
+        }
+        if let Some(kept) = kept {
+            fs::write(&outside, kept).unwrap();
+            ra("verify", &[&archive], &[]).exits(1).says(&["long.bin"]);
+        }
+        fs::remove_file(log[1]).unwrap();
     }
 }
 

@@ -201,11 +201,14 @@ fn a_compressed_tar_is_decoded_once_for_all_of_its_arrays() {
         assert_eq!(array.read::<u8>().unwrap().len(), length);
         assert!(array.description().unwrap().is_some());
     };
-    (0..400).for_each(look);
-    assert!(pack.decoded() <= all, "{} of {all}", pack.decoded());
+    // The list of the members takes one pass.
+    look(0);
+    assert!(pack.decoded() >= all / 2, "{} of {all}", pack.decoded());
+    (1..400).for_each(look);
+    assert!(pack.decoded() <= all * 2, "{} of {all}", pack.decoded());
     // Small members are cached for reading in reverse; for each large one the tar is decoded again.
     (0..400).rev().for_each(look);
-    assert!(pack.decoded() <= all * 4, "{} of {all}", pack.decoded());
+    assert!(pack.decoded() <= all * 5, "{} of {all}", pack.decoded());
 }
 
 #[test]
@@ -228,8 +231,8 @@ fn many_arrays_of_a_compressed_tar_are_verified_in_one_pass() {
         });
         let expected: Vec<_> = names.iter().map(|name| (name.clone(), 100_000)).collect();
         assert_eq!(read.unwrap(), expected, "{name}");
-        // The manifest was read when the index was made.
-        assert!(pack.decoded() <= 510 * 102_000, "{name}: {}", pack.decoded());
+        // The manifest was read when the index was made, which is counted as well.
+        assert!(pack.decoded() <= 2 * 510 * 102_000, "{name}: {}", pack.decoded());
     }
 }
 

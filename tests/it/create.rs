@@ -1102,3 +1102,25 @@ fn a_long_name_with_a_line_break_fits_every_container() {
         ra("verify", &[&archive], &[]).exits(0);
     }
 }
+
+#[test]
+fn the_magic_of_a_tar_in_the_first_file_of_a_zip_is_text() {
+    const MAGIC: usize = 257;
+    let name = "0.txt";
+    let text = |at: usize| {
+        let mut text = vec![b'x'; 1000];
+        text[at..at + 5].copy_from_slice(b"ustar");
+        Experiment::new().file(name, text)
+    };
+    let scratch = TempDir::new().unwrap();
+    let before = fs::read(pack(&text(0), scratch.path(), "x.zip", &[])).unwrap();
+    let start = before.windows(5).position(|part| part == b"ustar").unwrap();
+    let archive = pack(&text(MAGIC - start), scratch.path(), "y.zip", &[]);
+    assert_eq!(fs::read(&archive).unwrap()[MAGIC..MAGIC + 5], *b"ustar");
+    ra("verify", &[&archive], &[]).exits(0);
+    extract(&archive, &scratch.path().join("out"), &[]).exits(0);
+    // Without the extension, it is recognized by its content.
+    let other = scratch.path().join("y");
+    fs::copy(&archive, &other).unwrap();
+    ra("list", &[&other], &["--names"]).exits(0).says(&[name]);
+}

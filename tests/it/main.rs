@@ -64,6 +64,7 @@ mod readers; // small readers in other languages, written from the page about th
 mod refs;
 mod remote; // packs at URLs, with servers on this machine
 #[cfg(unix)] // permissions, links
+mod repeats; // a megabyte of any part that can be repeated: bounded time and memory
 mod replaced; // replaced files keep their permissions, and links their meaning
 mod report; // `ra-pack report`: the page, in a browser
 mod reshape; // `ra-pack reshape`: other dims, the same elements

@@ -493,6 +493,9 @@ fn faulty(home: &Path, outputs: &mut Outputs) {
     verify.arg("verify").arg(&archive).args(["--shard", "1/2", "--log"]).arg(&log);
     outputs.check("verify", 0, &mut verify);
     fs::write(&log, fs::read_to_string(&log).unwrap() + "{\n").unwrap();
+    let lines = fs::read_to_string(&log).unwrap();
+    let future = lines.replace("\"started\":\"20", "\"started\":\"29");
+    fs::write(&log, lines + &future).unwrap();
     let mut audit = ra_pack();
     outputs.check("audit", 1, audit.arg("audit").arg(&log).args(["--max-age", "1d"]));
 }

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::encoder::BLOCK_LEN;
 use super::{Encoder, StreamCompression, StreamDecoder, StreamFault};
+use crate::allowance::Allowance;
 use crate::archive::tar;
 use crate::file_kind::FileKind;
 use crate::finding::{Code, Finding, Place};
@@ -289,8 +290,11 @@ fn small_tar(name: &str) -> Vec<u8> {
 }
 
 fn walk(format: StreamCompression, bytes: &[u8]) -> io::Result<Vec<Code>> {
-    let mut reader =
-        tar::TarReader::new(tar::Streaming::new(StreamDecoder::new(bytes, format).blocks()), None);
+    let mut reader = tar::TarReader::new(
+        tar::Streaming::new(StreamDecoder::new(bytes, format).blocks()),
+        None,
+        Allowance::unlimited(),
+    );
     while reader.next_entry()?.is_some() {}
     Ok(reader.finish()?.into_iter().map(|fault| fault.code).collect())
 }

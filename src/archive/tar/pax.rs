@@ -238,7 +238,11 @@ impl PaxRecords {
             _ => {
                 let sparse = SPARSE.into_iter().find(|family| key.starts_with(family));
                 self.sparse = self.sparse.or(sparse);
-                if sparse.is_none() && !HARMLESS.iter().any(|family| key.starts_with(family)) {
+                // Only the first warning is kept, and there can be millions.
+                if sparse.is_none()
+                    && self.odd.is_none()
+                    && !HARMLESS.iter().any(|family| key.starts_with(family))
+                {
                     let key = printable(key.as_bytes());
                     return Ok(Some(format!(
                         "has the unknown key `{key}`, which other readers may interpret"
@@ -247,7 +251,8 @@ impl PaxRecords {
                 true
             }
         };
-        Ok((!is_sound).then(|| format!("has a value of `{key}` that makes some readers stop")))
+        let is_odd = !is_sound && self.odd.is_none();
+        Ok(is_odd.then(|| format!("has a value of `{key}` that makes some readers stop")))
     }
 }
 

@@ -6,6 +6,7 @@ use super::super::data::read_buffered;
 use super::header::{TarHeader, is_extension};
 use super::pax::Extensions;
 use super::{BLOCK, Fault, TarEntry, TarFault, is_zero, padding_after};
+use crate::allowance::Allowance;
 use crate::finding::{Code, Finding};
 use crate::ra::read_full;
 
@@ -15,6 +16,9 @@ const BLOCK_BYTES: u64 = 512;
 /// Maximum payload of a PAX header or GNU long name, which is kept in memory. It is far more than the longest name of
 /// any file system, and other readers have the same limit.
 const MAX_EXTENSION_BYTES: u64 = 1 << 20;
+
+/// Counted for each extended header in addition to its payload: the time for its block.
+const EXTENSION_BLOCK: u64 = 256;
 
 /// Maximum number of warnings kept. A tar can have one for every entry.
 const MAX_WARNINGS: usize = 100;
@@ -31,6 +35,8 @@ pub(crate) struct TarReader<S> {
     state: WalkState,
     current: Current,
     faults: Vec<Finding>,
+    /// For all extended headers together: a few kilobytes can decompress to a billion records.
+    extensions: Allowance,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,8 +60,8 @@ struct Current {
 
 impl<S: Skip> TarReader<S> {
     /// Starts reading `source`. If `total` is known, as for a plain file, a size beyond it is detected before its data
-    /// is read.
-    pub(crate) fn new(source: S, total: Option<u64>) -> Self {
+    /// is read. `extensions` limits the extended headers.
+    pub(crate) fn new(source: S, total: Option<u64>, extensions: Allowance) -> Self {
         Self {
             source,
             total,
@@ -63,6 +69,7 @@ impl<S: Skip> TarReader<S> {
             state: WalkState::Walking,
             current: Current::default(),
             faults: Vec::new(),
+            extensions,
         }
     }
 
@@ -213,6 +220,13 @@ impl<S: Skip> TarReader<S> {
         if size > MAX_EXTENSION_BYTES {
             let message = format!(
                 "expected an extended header of at most {MAX_EXTENSION_BYTES} bytes, found {size}"
+            );
+            return Err(stop(at(offset, (Code::BadExtendedHeader, message))));
+        }
+        if !self.extensions.take(size + EXTENSION_BLOCK) {
+            let message = format!(
+                "expected extended headers of at most {} bytes in an archive of this size, found more",
+                self.extensions.limit()
             );
             return Err(stop(at(offset, (Code::BadExtendedHeader, message))));
         }

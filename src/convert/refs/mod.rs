@@ -19,7 +19,6 @@ use crate::finding::Finding;
 use crate::fs::{self, PendingFile};
 use crate::inspect::outline::Outline;
 use crate::inspect::scan::{PackScan, ScanFor};
-use crate::path::url::shown;
 use crate::path::{escape, escape_path};
 use crate::pipeline;
 use crate::progress::Progress;
@@ -286,7 +285,17 @@ fn address(pack: &Pack, archive: &Archive, given: Option<&str>) -> Result<String
                 ))
             })
         }
-        (None, _) if archive.is_remote() => Ok(shown(archive.path()).into_owned()),
+        (None, _) if archive.is_remote() => {
+            let url = archive.path();
+            if fs::target_name(url) == url.to_string_lossy() {
+                return Ok(url.to_string_lossy().into_owned());
+            }
+            Err(Error::Unsupported(format!(
+                "the URL of `{}` has a query, which may be secret, and readers of the references would need it; set the \
+                 option `url` to the address that the references shall have",
+                escape_path(url)
+            )))
+        }
         (None, _) => {
             let path = archive.path();
             let absolute = std::path::absolute(path).map_err(Error::io("find", path))?;

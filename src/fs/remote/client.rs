@@ -18,8 +18,11 @@ use reqwest::header::{
 };
 use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, StatusCode, Url};
+use rustls_platform_verifier::BuilderVerifierExt as _;
 
+use super::object::runtime;
 use super::process::PerProcess;
+use super::session::timeout;
 
 /// Number of redirects that one request follows.
 const MOST_REDIRECTS: usize = 5;
@@ -81,6 +84,16 @@ pub(super) enum Refusal {
     Range { expected: String, found: String },
 }
 
+/// Returns a text of a server for a message. Another text than usual may be the query of the URL, which is secret.
+fn quoted(text: &str) -> String {
+    const LONGEST: usize = 64;
+    let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || b" -*/,._".contains(&byte);
+    if text.len() <= LONGEST && text.bytes().all(is_usual) {
+        return text.to_owned();
+    }
+    format!("a text of {} bytes", text.len())
+}
+
 /// Returns what a status means for the reader.
 fn meaning(status: u16) -> &'static str {
     match status {
@@ -109,13 +122,78 @@ pub(super) struct Connector {
 
 impl HttpConnector for Connector {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
-        let service = Checked { timeout: self.timeout, authorization: self.authorization.clone() };
-        service.client().map_err(|error| object_store::Error::Generic {
-            store: "HTTP",
-            source: Box::new(error.without_url()),
-        })?;
+        let client = client(self.timeout)?;
+        let service = Checked { client, authorization: self.authorization.clone() };
         Ok(HttpClient::new(service))
     }
+}
+
+/// Connects a store that a program makes itself to the servers, with the HTTP client and the threads that URLs use. The
+/// options of such a client are ignored.
+///
+/// ```
+/// use ra_pack::remote::SharedClient;
+/// use ra_pack::remote::object_store::http::HttpBuilder;
+///
+/// let url = "https://example.org/packs";
+/// let store = HttpBuilder::new().with_url(url).with_http_connector(SharedClient).build()?;
+/// # Ok::<(), ra_pack::remote::object_store::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SharedClient;
+
+impl HttpConnector for SharedClient {
+    fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
+        Ok(HttpClient::new(OnOurThreads(client(timeout())?)))
+    }
+}
+
+/// A client whose connections belong to the threads for requests, and not to the runtime of the caller, which may wait.
+#[derive(Debug)]
+struct OnOurThreads(Client);
+
+#[async_trait]
+impl HttpService for OnOurThreads {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let client = self.0.clone();
+        let ended = |error| HttpError::new(HttpErrorKind::Unknown, error);
+        let threads = runtime().map_err(ended)?;
+        let answer = threads.spawn(async move { client.call(request).await }).await;
+        answer.unwrap_or_else(|error| Err(HttpError::new(HttpErrorKind::Interrupted, error)))
+    }
+}
+
+/// Returns the settings for TLS. The default of the process is left to the program.
+fn tls() -> Result<rustls::ClientConfig, rustls::Error> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider);
+    let config = config.with_safe_default_protocol_versions()?.with_platform_verifier()?;
+    let mut config = config.with_no_client_auth();
+    config.alpn_protocols = [b"h2".to_vec(), b"http/1.1".to_vec()].into();
+    Ok(config)
+}
+
+/// Returns the client of this process. All stores share it and its connections.
+fn client(timeout: Duration) -> object_store::Result<Client> {
+    static CLIENTS: PerProcess<Arc<Mutex<HashMap<Duration, Client>>>> = PerProcess::new();
+    let Ok(clients) = CLIENTS.get_or_make(|| Ok::<_, Infallible>(Arc::default()));
+    let mut clients = clients.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(client) = clients.get(&timeout) {
+        return Ok(client.clone());
+    }
+    let refused = |source| object_store::Error::Generic { store: "HTTP", source };
+    let client = Client::builder()
+        .tls_backend_preconfigured(tls().map_err(|error| refused(error.into()))?)
+        .user_agent(concat!("ra-pack/", env!("CARGO_PKG_VERSION")))
+        .redirect(Policy::custom(redirect))
+        // The URL may have a secret query, which another server would get.
+        .referer(false)
+        .connect_timeout(CONNECT.min(timeout))
+        .read_timeout(timeout)
+        .build()
+        .map_err(|error| refused(error.without_url().into()))?;
+    clients.insert(timeout, client.clone());
+    Ok(client)
 }
 
 /// Follows redirects from http to http or https, and from https to https.
@@ -134,30 +212,8 @@ fn redirect(attempt: Attempt<'_>) -> reqwest::redirect::Action {
 /// A client that checks each answer before the store sees it.
 #[derive(Debug)]
 struct Checked {
-    timeout: Duration,
+    client: Client,
     authorization: Option<HeaderValue>,
-}
-
-impl Checked {
-    /// Returns the client of this process. All stores share it and its connections.
-    fn client(&self) -> reqwest::Result<Client> {
-        static CLIENTS: PerProcess<Arc<Mutex<HashMap<Duration, Client>>>> = PerProcess::new();
-        let Ok(clients) = CLIENTS.get_or_make(|| Ok::<_, Infallible>(Arc::default()));
-        let mut clients = clients.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(client) = clients.get(&self.timeout) {
-            return Ok(client.clone());
-        }
-        // Fails if the program has chosen another one, which is then used.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder()
-            .user_agent(concat!("ra-pack/", env!("CARGO_PKG_VERSION")))
-            .redirect(Policy::custom(redirect))
-            .connect_timeout(CONNECT.min(self.timeout))
-            .read_timeout(self.timeout)
-            .build()?;
-        clients.insert(self.timeout, client.clone());
-        Ok(client)
-    }
 }
 
 #[async_trait]
@@ -168,9 +224,7 @@ impl HttpService for Checked {
             request.headers_mut().insert(AUTHORIZATION, authorization.clone());
         }
         let asked = request.headers().get(RANGE).cloned();
-        let client =
-            self.client().map_err(|error| HttpError::new(HttpErrorKind::Unknown, error))?;
-        let mut response = client.call(request).await?;
+        let mut response = self.client.call(request).await?;
         let status = response.status();
         if !status.is_success() {
             return Err(refused(status, response.headers()).into());
@@ -188,7 +242,7 @@ impl HttpService for Checked {
 fn refused(status: StatusCode, headers: &HeaderMap) -> Refusal {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     if let Some(region) = text("x-amz-bucket-region").filter(|_| status.is_redirection()) {
-        return Refusal::Region(crate::path::escape(region).to_string());
+        return Refusal::Region(quoted(region));
     }
     let seconds = text(RETRY_AFTER.as_str()).and_then(|text| text.trim().parse().ok());
     Refusal::Status { status: status.as_u16(), wait: seconds.map(Duration::from_secs) }
@@ -198,18 +252,18 @@ fn refused(status: StatusCode, headers: &HeaderMap) -> Refusal {
 fn check_partial(asked: &HeaderValue, headers: &mut HeaderMap) -> Result<(), Refusal> {
     let text = |headers: &HeaderMap, name| {
         let value = headers.get(name).map(HeaderValue::as_bytes).map(String::from_utf8_lossy);
-        value.map(|text| crate::path::escape(&text).to_string())
+        value.map(std::borrow::Cow::into_owned)
     };
     if let Some(encoding) = text(headers, CONTENT_ENCODING)
         // Some programs store the latter with an object of S3 that is not encoded.
         && !matches!(&*encoding, "" | "identity" | "aws-chunked")
     {
-        return Err(Refusal::Encoded(encoding));
+        return Err(Refusal::Encoded(quoted(&encoding)));
     }
     let found = text(headers, CONTENT_RANGE).unwrap_or_default();
     let Some((first, last, total)) = content_range(&found) else {
         let expected = String::from_utf8_lossy(asked.as_bytes()).into_owned();
-        return Err(Refusal::Range { expected, found });
+        return Err(Refusal::Range { expected, found: quoted(&found) });
     };
     // An answer in chunks has no length.
     let length = (last - first).saturating_add(1).min(total);

@@ -17,8 +17,8 @@ mod session;
 mod store;
 
 pub(crate) use self::cache::CachedObject;
-pub use self::client::{Traffic, traffic};
+pub use self::client::{SharedClient, Traffic, traffic};
 pub(crate) use self::object::change;
 pub(crate) use self::session::version;
-pub(crate) use self::session::{Opened, open, open_store};
+pub(crate) use self::session::{Opened, open, open_store, url_of};
 pub use self::session::{RemoteOptions, configure, name};

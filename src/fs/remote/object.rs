@@ -106,6 +106,18 @@ pub(super) struct Object {
     timeout: Duration,
 }
 
+/// Returns an entity tag for reports and logs. Another tag than usual may have the query of the URL, which is secret, so
+/// its digest replaces it.
+fn noted(tag: &str) -> String {
+    const LONGEST: usize = 80;
+    let (kind, name) = tag.strip_prefix("W/").map_or(("", tag), |name| ("W/", name));
+    let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || b"\"-.:_".contains(&byte);
+    if tag.len() <= LONGEST && name.bytes().all(is_usual) {
+        return tag.to_owned();
+    }
+    format!("{kind}\"{}\"", crate::digest::Digest::sha256(name.as_bytes()))
+}
+
 /// The failure of one request.
 enum Failure {
     Store(object_store::Error),
@@ -116,6 +128,8 @@ enum Failure {
         found: u64,
     },
     Slow,
+    /// A store of the program did not answer.
+    Silent,
 }
 
 impl Object {
@@ -187,7 +201,7 @@ impl Object {
         let since = u64::try_from(*modified).ok().filter(|seconds| *seconds > 0);
         let time = since.and_then(|since| UNIX_EPOCH.checked_add(Duration::from_secs(since)));
         let modified = time.map(crate::time::Timestamp::from);
-        crate::fs::Version { length: Some(*len), modified, e_tag: e_tag.clone() }
+        crate::fs::Version { length: Some(*len), modified, e_tag: e_tag.as_deref().map(noted) }
     }
 
     /// Reads a range of the version that was opened.
@@ -229,7 +243,12 @@ impl Object {
         let if_match = if is_first { None } else { self.version.strong().cloned() };
         let options = GetOptions { range: Some(range), if_match, ..GetOptions::default() };
         let Located { store, path, .. } = &*self.located;
-        let result = store.get_opts(path, options).await.map_err(Failure::Store)?;
+        let answer = store.get_opts(path, options);
+        // Nothing else limits the time of another client, whose connections may wait for the thread that waits for this.
+        let result = match tokio::time::timeout(self.silence(), answer).await {
+            Ok(result) => result.map_err(Failure::Store)?,
+            Err(_) => return Err(Failure::Silent),
+        };
         let version = Version::of(&result);
         if !is_first && let Some(what) = self.version.change(&version) {
             return Err(Failure::Fault(Fault::Changed(what)));
@@ -267,6 +286,11 @@ impl Object {
         Ok(())
     }
 
+    /// Returns the longest time without an answer.
+    fn silence(&self) -> Duration {
+        if self.located.scheme.is_empty() { self.timeout } else { Duration::MAX }
+    }
+
     /// Returns the fault of a failure that is final.
     fn fault(&self, failure: Failure, attempts: u32) -> Fault {
         use io::ErrorKind;
@@ -274,6 +298,14 @@ impl Object {
         let failed = |kind, message: String| Fault::Failed { kind, message: message + &times };
         let error = match failure {
             Failure::Fault(fault) => return fault,
+            Failure::Silent => {
+                let message = format!(
+                    "the store did not answer for {} s; in async code, open the pack in `spawn_blocking`, or make the \
+                     store with `ra_pack::remote::SharedClient`",
+                    self.timeout.as_secs_f64()
+                );
+                return failed(ErrorKind::TimedOut, message);
+            }
             Failure::Slow => {
                 return failed(ErrorKind::TimedOut, "the server answers too slowly".to_owned());
             }
@@ -335,7 +367,7 @@ impl Failure {
     fn wait(&self, attempt: u32) -> Option<Duration> {
         let usual = FIRST_WAIT.saturating_mul(1 << attempt.min(8));
         match self {
-            Self::Fault(_) | Self::Slow => None,
+            Self::Fault(_) | Self::Slow | Self::Silent => None,
             Self::Short { .. } => Some(usual),
             Self::Store(error) => match (cause::<Refusal>(error), cause::<HttpError>(error)) {
                 (Some(Refusal::Status { status: 408 | 429 | 500..=599, wait }), _) => {
@@ -405,7 +437,7 @@ async fn collect(result: GetResult, expected: u64) -> Result<Vec<u8>, Failure> {
 }
 
 /// Returns the threads that send requests. A forked process does not have those of its parent, and starts its own.
-fn runtime() -> io::Result<Arc<Runtime>> {
+pub(super) fn runtime() -> io::Result<Arc<Runtime>> {
     static RUNTIME: PerProcess<Arc<Runtime>> = PerProcess::new();
     RUNTIME.get_or_make(|| {
         let mut builder = Builder::new_multi_thread();
@@ -442,5 +474,35 @@ pub(super) fn wait<T: Send + 'static>(
                 return Err(io::Error::other("the thread for requests ended"));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use object_store::memory::InMemory;
+    use object_store::throttle::{ThrottleConfig, ThrottledStore};
+
+    use super::*;
+
+    #[test]
+    fn a_store_that_does_not_answer_is_given_up() {
+        let wait =
+            ThrottleConfig { wait_get_per_call: Duration::from_secs(60), ..Default::default() };
+        let store = Arc::new(ThrottledStore::new(InMemory::new(), wait));
+        let located = Located { store, path: "x.zip".into(), scheme: String::new() };
+        let error = Object::open(located, Duration::from_millis(50), &Progress::default());
+        let said = error.map(|_| ()).unwrap_err().to_string();
+        assert!(said.contains("did not answer for 0.05 s; in async code"), "{said}");
+    }
+
+    #[test]
+    fn unusual_entity_tags_are_noted_as_digests() {
+        for tag in ["\"5f3-61a\"", "W/\"5f3-61a\"", "\"v1\"", "0x8DC"] {
+            assert_eq!(noted(tag), tag);
+        }
+        let (one, other) = (noted("\"?sig=1\""), noted("\"?sig=2\""));
+        assert!(one.len() == 66 && one != other, "{one}");
+        assert!(noted("W/\"?sig=1\"").starts_with("W/\""));
+        assert_eq!(noted(&"x".repeat(60_000)).len(), 66);
     }
 }

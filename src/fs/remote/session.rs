@@ -1,5 +1,6 @@
 //! The URLs that this process has opened: their options, their names without secrets, and the open objects.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Write as _};
@@ -12,7 +13,7 @@ use object_store::ObjectStore;
 use super::cache::CachedObject;
 use super::object::{Fault, Object, wait};
 use super::store::{Located, locate};
-use crate::path::url::{conceal, shown};
+use crate::path::url::{conceal, is_url};
 use crate::progress::Progress;
 
 /// Number of objects that are kept open: those of one operation, and not all of a long list.
@@ -65,6 +66,11 @@ pub fn configure(options: RemoteOptions) {
     session().options = options;
 }
 
+/// Returns the longest time without a byte of an answer.
+pub(super) fn timeout() -> Duration {
+    session().options.timeout
+}
+
 /// Returns a name for a URL, without its secrets. This process can open the URL under this name, so that no message or
 /// report contains a secret. Other text is returned unchanged.
 ///
@@ -77,7 +83,7 @@ pub fn configure(options: RemoteOptions) {
 /// ```
 pub fn name(url: &str) -> String {
     let concealed = conceal(url);
-    if concealed == url {
+    if concealed == url || !is_url(url.as_ref()) {
         return url.to_owned();
     }
     let mut session = session();
@@ -91,6 +97,12 @@ pub fn name(url: &str) -> String {
     name
 }
 
+/// Returns the URL that is given or named by `path`.
+pub(crate) fn url_of(path: &Path) -> Cow<'_, Path> {
+    let url = path.to_str().and_then(|name| session().urls.get(name).cloned());
+    url.map_or(Cow::Borrowed(path), |url| Cow::Owned(url.into()))
+}
+
 /// Opens the URL that is given or named by `path`. Returns it with its name.
 pub(crate) fn open(path: &Path, progress: &Progress) -> io::Result<(Opened, PathBuf)> {
     let text = path.to_string_lossy();
@@ -99,7 +111,7 @@ pub(crate) fn open(path: &Path, progress: &Progress) -> io::Result<(Opened, Path
         let opened = session.open.get(&*text).cloned();
         (session.options.clone(), session.urls.get(&*text).cloned(), opened)
     };
-    let named = PathBuf::from(&*shown(path));
+    let named = PathBuf::from(if url.is_some() { text.to_string() } else { name(&text) });
     if let Some(opened) = opened {
         return Ok((opened, named));
     }
@@ -122,12 +134,8 @@ pub(crate) fn open(path: &Path, progress: &Progress) -> io::Result<(Opened, Path
 
 /// Returns the version of the object at the URL that is given or named by `path`.
 pub(crate) fn version(path: &Path) -> io::Result<crate::fs::Version> {
-    let text = path.to_string_lossy();
-    let (timeout, url) = {
-        let session = session();
-        (session.options.timeout, session.urls.get(&*text).cloned())
-    };
-    let located = locate(url.as_deref().unwrap_or(&text), timeout)?;
+    let (timeout, url) = (timeout(), url_of(path));
+    let located = locate(&url.to_string_lossy(), timeout)?;
     Ok(Object::look_at(located, timeout, &Progress::default())?.version())
 }
 
@@ -137,7 +145,7 @@ pub(crate) fn open_store(
     path: &str,
     progress: &Progress,
 ) -> io::Result<CachedObject> {
-    let timeout = session().options.timeout;
+    let timeout = timeout();
     let path = object_store::path::Path::parse(path)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
     let located = Located { store, path, scheme: String::new() };

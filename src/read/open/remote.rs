@@ -22,8 +22,8 @@ impl Pack {
     /// Opens the archive at a URL: `https`, `http`, `s3`, `gs`, `az` or `abfs`. [`Pack::open`] also accepts URLs.
     /// [`remote::configure`](crate::remote::configure) sets the options.
     ///
-    /// A whole array is checked against the manifest. Nothing checks the bytes of a slice. If the object changes while
-    /// the pack is open, reads return [`Error::Changed`].
+    /// A whole array is checked against the manifest. A slice is checked only if the pack has block digests. If the object
+    /// changes while the pack is open, reads return [`Error::Changed`].
     ///
     /// ```no_run
     /// use ra_pack::Pack;
@@ -48,6 +48,11 @@ impl Pack {
     }
 
     /// Opens an archive in an object store of the program. Messages call it by its `path` in the store.
+    ///
+    /// This and every read wait for the server. In async code, make the store with
+    /// [`SharedClient`](crate::remote::SharedClient), or use the pack in a thread where waiting is allowed, such as that of
+    /// `tokio::task::spawn_blocking`: a store with connections of its own may need the thread that waits. Requests to such
+    /// a store end after the time of [`RemoteOptions`](crate::remote::RemoteOptions).
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -174,8 +174,13 @@ fn redirects_are_followed_and_counted() {
     let server = Server::answering("x.zip", Vec::new(), move |_, _| {
         Answer::new("302 Found").with("Location", location.clone())
     });
-    let ran = run(&["list", "--names", &server.url("x.zip"), "-v"]).exits(0);
+    let url = format!("{}?signature=s1gnature", server.url("x.zip"));
+    let ran = run(&["list", "--names", &url, "-v"]).exits(0);
     assert!(ran.err.contains("2 requests"), "{}", ran.err);
+    // The other server does not learn the first URL.
+    let requests = target.requests();
+    assert_eq!(requests.len(), 1);
+    assert!(!format!("{requests:?}").contains("s1gnature"), "{requests:?}");
     let looping = Server::answering("x.zip", Vec::new(), |_, _| {
         Answer::new("302 Found").with("Location", "/x.zip")
     });

@@ -197,3 +197,33 @@ fn a_store_of_the_program_is_read_like_a_url() {
     assert!(missing.starts_with("cannot open `a/other.zip`"), "{missing}");
     assert!(Pack::open_url("exp.zip").unwrap_err().to_string().contains("not a URL"));
 }
+
+#[test]
+fn a_store_with_the_shared_client_is_read_in_async_code() {
+    use std::sync::Arc;
+
+    use ra_pack::remote::SharedClient;
+    use ra_pack::remote::object_store::{
+        ClientOptions, ObjectStore, ObjectStoreExt as _, http::HttpBuilder,
+    };
+    let server = Server::of("exp.zip", experiment("exp.zip"));
+    // The provider of TLS of the process is for the program to choose.
+    Pack::open_url(&server.url("exp.zip")).unwrap();
+    assert!(rustls::crypto::CryptoProvider::get_default().is_none());
+    let store = HttpBuilder::new()
+        .with_url(format!("http://{}", server.host()))
+        .with_client_options(ClientOptions::new().with_allow_http(true))
+        .with_http_connector(SharedClient)
+        .build()
+        .unwrap();
+    let store: Arc<dyn ObjectStore> = Arc::new(store);
+    // The only thread of the runtime waits for the pack.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let shape = runtime.block_on(async move {
+        let whole = store.get(&"exp.zip".into()).await.unwrap();
+        drop(whole.bytes().await.unwrap());
+        let pack = Pack::open_store(store, "exp.zip").unwrap();
+        pack.array("thermistors/temperature.ra").unwrap().shape().unwrap()
+    });
+    assert_eq!(shape, [10, 149]);
+}

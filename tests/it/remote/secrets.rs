@@ -101,3 +101,87 @@ fn urls_with_one_name_are_told_apart() {
     run(&["diff", &one, &one]).exits(0);
     run(&["diff", &one, &two]).exits(1).says(&["a00000.ra"]);
 }
+
+#[test]
+fn texts_that_are_almost_urls_keep_their_secrets() {
+    let place = TempDir::new().unwrap();
+    let (log, list) = (place.path().join("log"), place.path().join("list"));
+    for url in [
+        "http://u:hun/hunter2@127.0.0.1:1/x.zip",
+        "http://u:hun#hunter2@127.0.0.1:1/x.zip",
+        "http://u:hun?hunter2@127.0.0.1:1/x.zip",
+        " http://u:hunter2@127.0.0.1:1/x.zip?sig=s1gnature",
+        "\thttp://u:hunter2@127.0.0.1:1/x.zip",
+        "http:/u:hunter2@127.0.0.1:1/x.zip",
+        "http:///u:hunter2@127.0.0.1:1/x.zip",
+        "ftp://u:hunter2@127.0.0.1:1/x.zip?sig=s1gnature#t0ken",
+        "sftp://u:hunter2@127.0.0.1:1/x.zip",
+        "HTTPS:/u:hunter2@127.0.0.1:1/x.zip",
+    ] {
+        std::fs::write(&list, url).unwrap();
+        let (log, list) = (log.to_str().unwrap(), list.to_str().unwrap());
+        for args in [
+            &["list", url][..],
+            &["verify", "--json", url],
+            &["verify", "--log", log, url],
+            &["verify", "--log", log, "--files-from", list],
+            &["verify", "--log", log, "--max-age", "1d", url],
+            &["get", url, "x.ra"],
+            &["info", url, "--json"],
+            &["report", url, "-o", "/nonexistent/x.html"],
+            &["diff", url, "examples/experiment"],
+            &["audit", log, "--files-from", list],
+            &["audit", url],
+            &["nonsense", url],
+            &["list", &format!("--nonsense={url}")],
+        ] {
+            assert_ne!(run(args).code, Some(0), "{args:?}");
+            says_no_secret(args, &[]);
+        }
+        let text = std::fs::read_to_string(log).unwrap();
+        assert!(SECRETS.iter().all(|secret| !text.contains(secret)), "{text}");
+    }
+}
+
+#[test]
+fn a_server_that_repeats_the_query_does_not_reveal_it() {
+    let place = TempDir::new().unwrap();
+    let log = place.path().join("log");
+    let log = log.to_str().unwrap();
+    let with = |name: &'static str, value: fn(&str) -> String| {
+        Server::answering("x.zip", experiment("x.zip"), move |request, file| {
+            serve(request, file).with(name, value(&request.path))
+        })
+    };
+    for (name, value, code) in [
+        ("Content-Range", (|path| format!("bytes of {path}")) as fn(&str) -> String, 2),
+        ("Content-Range", |_| "x".repeat(60_000), 2),
+        ("Content-Encoding", |path| path.to_owned(), 2),
+        ("Content-Encoding", |_| "x".repeat(60_000), 2),
+        ("ETag", |path| format!("\"{path}\""), 0),
+        ("ETag", |path| format!("W/\"{path}\""), 0),
+    ] {
+        let server = with(name, value);
+        let url = format!("{}?sig=s1gnature", server.url("x.zip"));
+        let args = ["verify", "--json", "--log", log, &url];
+        let ran = run(&args);
+        assert_eq!(ran.code, Some(code), "{name}: {}", ran.said());
+        assert!(ran.said().len() < 5000, "{name}: {} bytes", ran.said().len());
+        says_no_secret(&args, &[]);
+        let text = std::fs::read_to_string(log).unwrap();
+        assert!(!text.contains("s1gnature"), "{name}: {text}");
+    }
+}
+
+#[test]
+fn references_are_not_made_for_a_url_with_a_query() {
+    let server = Server::of("x.zip", experiment("x.zip"));
+    let place = TempDir::new().unwrap();
+    let out = place.path().join("x.json");
+    let out = out.to_str().unwrap();
+    let url = format!("{}?sig=s1gnature", server.url("x.zip"));
+    run(&["refs", &url, "-o", out]).exits(2).says(&["has a query", "--url"]);
+    run(&["refs", &url, "-o", out, "--url", &url]).exits(0);
+    assert!(std::fs::read_to_string(out).unwrap().contains(&url));
+    run(&["refs", &server.url("x.zip"), "-o", out, "--force"]).exits(0);
+}

@@ -7,7 +7,7 @@ use ra_pack::write::CreateOptions;
 use ra_pack::{Pack, create, verify};
 use tempfile::TempDir;
 
-use super::server::Server;
+use super::server::{Server, serve};
 use super::{arrays, experiment, run};
 use crate::run::ENDINGS;
 
@@ -107,10 +107,10 @@ fn audits_of_urls_skip_the_version_that_was_verified() {
     let text = fs::read_to_string(log).unwrap();
     assert!(!text.contains("secret"), "{text}");
     let line: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(
-        (&line["e_tag"], &line["target"]),
-        (&"\"v1\"".into(), &server.url("exp.zip").into())
-    );
+    assert_eq!(line["e_tag"], "\"v1\"");
+    // The digest of the query, which is a secret, is a part of the name.
+    let digest = crate::bytes::sha256(b"signature=secret");
+    assert_eq!(line["target"], format!("{} (query {})", server.url("exp.zip"), &digest[..16]));
     assert_eq!(line["modified"], "2026-11-23T10:00:00Z");
     server.requests();
     // The version is asked for with one request.
@@ -124,4 +124,25 @@ fn audits_of_urls_skip_the_version_that_was_verified() {
     // A pack that is gone has a line, too.
     run(&["verify", &server.url("gone.zip"), "--log", log]).exits(2);
     run(&["audit", log]).exits(1).says(&["gone.zip: missing"]);
+}
+
+#[test]
+fn urls_that_differ_in_the_query_are_different_targets() {
+    let place = TempDir::new().unwrap();
+    let (log, list) = (place.path().join("audit.jsonl"), place.path().join("list"));
+    let (log, list) = (log.to_str().unwrap(), list.to_str().unwrap());
+    let mut damaged = experiment("exp.zip");
+    damaged[5000] ^= 1;
+    let server = Server::answering("get", experiment("exp.zip"), move |request, file| {
+        serve(request, if request.path.ends_with("=2") { &damaged } else { file })
+    });
+    let urls = ["1", "2"].map(|id| format!("{}?id={id}", server.url("get")));
+    fs::write(list, urls.join("\n")).unwrap();
+    for args in [&["verify", &*urls[1], &*urls[0]][..], &["verify", "--files-from", list]] {
+        let ran = run(&[args, &["--log", log]].concat()).exits(1);
+        ran.says(&["2 targets: 1 valid, 1 NOT VALID"]);
+        assert!(!fs::read_to_string(log).unwrap().contains("id="));
+        run(&["audit", log]).exits(1).says(&["2 packs: 1 bad, 1 good"]);
+        run(&["audit", log, "--files-from", list]).exits(1).says(&["2 packs: 1 bad, 1 good"]);
+    }
 }

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 
 use super::pax::push_record;
 use super::*;
+use crate::allowance::Allowance;
 use crate::archive::NewMember;
 use crate::archive::data::tests::{in_file, streaming};
 
@@ -62,10 +63,10 @@ fn walk(mut reader: TarReader<impl Skip>, read_data: bool) -> Found {
 /// Reads `bytes` in every possible way. All must agree on whether the tar is valid.
 fn read(bytes: &[u8]) -> Found {
     let total = Some(bytes.len() as u64);
-    let found = walk(TarReader::new(streaming(bytes), None), true);
-    let skipped = walk(TarReader::new(streaming(bytes), None), false);
-    let file = walk(TarReader::new(in_file(bytes), total), true);
-    let passed = walk(TarReader::new(in_file(bytes), total), false);
+    let found = walk(TarReader::new(streaming(bytes), None, Allowance::unlimited()), true);
+    let skipped = walk(TarReader::new(streaming(bytes), None, Allowance::unlimited()), false);
+    let file = walk(TarReader::new(in_file(bytes), total, Allowance::unlimited()), true);
+    let passed = walk(TarReader::new(in_file(bytes), total, Allowance::unlimited()), false);
     for other in [&skipped, &file, &passed] {
         assert_eq!(messages(&found.1), messages(&other.1));
     }
@@ -475,7 +476,8 @@ fn many_warnings_are_limited_and_hide_no_fault() {
     let mut one = file("a");
     one[600] = 1;
     let bytes = [one.repeat(150), vec![1; 512]].concat();
-    let (entries, faults) = walk(TarReader::new(streaming(&bytes[..]), None), false);
+    let (entries, faults) =
+        walk(TarReader::new(streaming(&bytes[..]), None, Allowance::unlimited()), false);
     assert_eq!((entries.len(), faults.len()), (150, 101));
     assert_eq!(faults.last().unwrap().code, Code::BadChecksum);
 }
@@ -491,7 +493,7 @@ fn an_error_of_the_source_is_not_a_fault() {
     for length in [0, 100, 512, 514, 600, 1024, 1536] {
         let bytes = ended(&[&file("a")]);
         let source = bytes[..length].chain(Broken);
-        let mut reader = TarReader::new(streaming(source), None);
+        let mut reader = TarReader::new(streaming(source), None, Allowance::unlimited());
         let error = loop {
             match reader.next_entry() {
                 Ok(Some(_)) => {}
@@ -526,7 +528,7 @@ proptest! {
         let mode = if directory { 0o755 } else { 0o644 };
         let bytes = entry_header(&member(&path, kind, size, mtime)).unwrap();
         prop_assert_eq!(bytes.len() % BLOCK, 0);
-        let mut reader = TarReader::new(streaming(&bytes[..]), None);
+        let mut reader = TarReader::new(streaming(&bytes[..]), None, Allowance::unlimited());
         let name = if directory { path + "/" } else { path }.into_bytes();
         let (header_offset, data_offset) = (0, bytes.len() as u64);
         let header = tar::Header::from_byte_slice(&bytes[bytes.len() - BLOCK..]);
