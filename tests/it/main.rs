@@ -63,8 +63,8 @@ mod raw_zip; // support: zip files by hand
 mod readers; // small readers in other languages, written from the page about the format
 mod refs;
 mod remote; // packs at URLs, with servers on this machine
-#[cfg(unix)] // permissions, links
 mod repeats; // a megabyte of any part that can be repeated: bounded time and memory
+#[cfg(unix)] // permissions, links
 mod replaced; // replaced files keep their permissions, and links their meaning
 mod report; // `ra-pack report`: the page, in a browser
 mod reshape; // `ra-pack reshape`: other dims, the same elements
