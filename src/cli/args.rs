@@ -191,8 +191,8 @@ pub(crate) enum Command {
     Get(GetArgs),
     /// Unpack an archive safely, and check its digests.
     ///
-    /// Without -C, the files go to a new directory named after the archive: exp.zip to exp/. An archive with all files
-    /// in one directory, such as a bag, is unpacked in the working directory.
+    /// Without -C, the files go to a directory named after the archive: exp.zip to exp/. It may exist. An archive with
+    /// all files in one directory, such as a bag, is unpacked in the working directory.
     Extract(ExtractArgs),
     /// Print, write or change descriptions: units, names, dimensions, a title.
     ///

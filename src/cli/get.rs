@@ -155,7 +155,7 @@ pub(crate) struct ExtractArgs {
     #[arg(value_name = "GLOB")]
     patterns: Vec<String>,
 
-    /// Unpack into this directory, which is created if needed [default: named after the archive].
+    /// Unpack into this directory [default: named after the archive]. Existing directories keep their other files.
     #[arg(short = 'C', long, short_aliases = ['d', 'o'], alias = "output", value_name = "DIR")]
     directory: Option<PathBuf>,
 

@@ -8,6 +8,7 @@ use super::edit::{MetadataEdits, Place};
 use crate::error::{Error, Result};
 use crate::ndl::{Attribute, Entity, Extent, Value};
 use crate::pack::shape_of;
+use crate::path::escape;
 
 /// The column of array names.
 const NAME: &str = "name";
@@ -101,7 +102,7 @@ impl MetadataEdits {
                 ),
             );
         };
-        let mut edits = Self::default();
+        let (mut edits, mut seen) = (Self::default(), BTreeSet::new());
         for (line, cells) in rows {
             let array = cells.get(name).map_or("", |cell| cell.trim());
             if cells.iter().all(|cell| cell.trim().is_empty()) {
@@ -111,6 +112,9 @@ impl MetadataEdits {
                 let why =
                     format!("expected the name of an array and at most {} cells", columns.len());
                 return refuse(line, why);
+            }
+            if !seen.insert(array.to_owned()) {
+                return refuse(line, format!("the array `{}` has two lines", escape(array)));
             }
             for (column, cell) in columns.iter().zip(&cells) {
                 let cell = cell.trim();
@@ -224,6 +228,7 @@ mod tests {
             ),
             ("name,units\nt,m,K\n", "line 2 of the table: expected the name"),
             ("name,units\n\nt,m\n,m\n", "line 4 of the table"),
+            ("name,units\nt,m\nt,K\n", "line 3 of the table: the array `t` has two lines"),
         ] {
             let error = MetadataEdits::of_table(text).unwrap_err().to_string();
             assert!(error.contains(why), "{error}");

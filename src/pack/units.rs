@@ -12,50 +12,8 @@ pub(super) struct UnitsFault {
     pub(super) hint: Option<String>,
 }
 
-/// Names of units, separated by spaces. Case does not matter, and an `s` may follow.
-const NAMES: &str = "\
-    meter metre gram kilogram second sec ampere amp kelvin mole candela radian steradian hertz newton \
-    pascal joule watt coulomb volt farad ohm siemens weber tesla henry henries lumen lux becquerel gray \
-    sievert katal celsius fahrenheit rankine degC degF degK degR minute hour hr day week fortnight month \
-    year yr common_year leap_year julian_year gregorian_year tropical_year sidereal_year sidereal_day \
-    century centuries decade millennium shake liter litre tonne metric_ton ton carat electronvolt \
-    electron_volt dalton amu unified_atomic_mass_unit atomic_mass_unit astronomical_unit parsec \
-    light_year angstrom micron fermi are hectare barn bar atmosphere standard_atmosphere torr mmHg inHg \
-    cmHg mmH2O cmH2O inH2O psi dyne erg calorie btu horsepower watthour kWh knot mile nautical_mile foot \
-    feet inch inches yard fathom furlong league pound ounce slug stone grain gallon quart pint acre \
-    acre_foot acre_feet degree deg arc_degree angular_degree arcdeg arc_minute arcminute arcmin \
-    angular_minute arc_second arcsecond arcsec angular_second grade gon circle turn cycle revolution rpm \
-    percent permille ppm ppmv ppb ppbv ppt pptv psu practical_salinity_unit dobson dobson_unit sverdrup \
-    gal bit byte octet baud bel decibel neper gauss maxwell oersted gilbert curie roentgen rem jansky \
-    count level layer sigma_level event particle molecule atom photon einstein pixel voxel poise stokes \
-    langley clo rhe gravity standard_gravity water mercury conventional_water conventional_mercury pi \
-    avogadro_constant beaufort okta";
-
-/// Suffixes of `degree` or `degrees`, with or without a `_`: units of direction and temperature.
-const OF_DEGREE: &str = "\
-    north n south s east e west w true t celsius c fahrenheit f kelvin k rankine r";
-
-/// Symbols of units that may have prefixes.
-const SYMBOLS: &str = "\
-    m g s A K mol cd rad sr Hz N Pa J W C V F Ω Ω S Wb T H lm lx Bq Gy Sv kat eV u Da L l t bar b a pc \
-    Ci R Gal G Mx Oe P St dyn erg cal Wh B bit Jy sec Np yr torr Torr atm gauss bps byte rd";
-
-/// Symbols of units that have no prefixes.
-const PLAIN_SYMBOLS: &str = "\
-    min h d in ft yd mi nmi kt kts kn lb lbs lbf oz kph mph ha au AU ua ly Å Å ° ' \" ′ ″ % ‰ °C °F °K \
-    °R °N °S °E °W ℃ ℉ PSU DU dBZ dBz dBm BZ hPa gpm dam Ah VA var H2O Hg lg ln lb log re e";
-
-/// Prefixes by name, and then by symbol.
-const PREFIX_NAMES: &str = "\
-    quetta ronna yotta zetta exa peta tera giga mega kilo hecto deca deka deci centi milli micro nano \
-    pico femto atto zepto yocto ronto quecto kibi mebi gibi tebi";
-const PREFIX_SYMBOLS: &str = "\
-    Q R Y Z E P T G M k h da d c m u µ μ n p f a z y r q Ki Mi Gi Ti";
-
-/// Units of time, without prefixes.
-const TIMES: &str = "\
-    second sec s minute min hour hr h day d week fortnight month year yr a common_year julian_year \
-    gregorian_year tropical_year msec ms millisecond us µs microsecond ns nanosecond century decade";
+/// The names of UDUNITS 2.2.28: headings that end with a colon, and words.
+const UDUNITS: &str = include_str!("udunits.txt");
 
 /// Words that people use for numbers without units.
 const NOTHING: &[&str] =
@@ -71,6 +29,10 @@ pub(super) fn check_units(units: &str) -> Result<(), UnitsFault> {
     if units.is_empty() || NOTHING.contains(&&*lower) {
         let message = format!("`{units}` is not a unit");
         return fault(message, Some("write `1` for numbers without a unit"));
+    }
+    if lower == "psu" {
+        let message = format!("`{units}` is not a unit of UDUNITS");
+        return fault(message, Some("write `1` for practical salinity, which has no unit"));
     }
     let words: Vec<_> = lower.split_whitespace().collect();
     let scale = match words[..] {
@@ -97,13 +59,17 @@ pub(super) fn check_units(units: &str) -> Result<(), UnitsFault> {
 
 /// Checks a unit of time and the date since which it counts.
 fn check_time(unit: &str, date: &str) -> Result<(), UnitsFault> {
-    if !is_in(TIMES, unit) {
+    let number = |word: &&str| word.parse::<f64>().is_ok();
+    let last = unit.split_whitespace().find(|word| !number(word)).unwrap_or_default();
+    let is_time =
+        base(last).is_some_and(|base| is_in("units of time", base)) && unit.ends_with(last);
+    if !is_time {
         check_product(unit)?;
         // For example `K from 273.15`.
         if date.parse::<f64>().is_ok() {
             return Ok(());
         }
-        let near = ndl::nearest(unit, TIMES.split(' '));
+        let near = ndl::nearest(unit, list("units of time"));
         let message = format!("`{unit}` is not a unit of time");
         return Err(UnitsFault {
             message,
@@ -158,10 +124,17 @@ fn check_product(text: &str) -> Result<(), UnitsFault> {
         let message = format!("`{text}` is not a product of units: {what}");
         Err(UnitsFault { message, hint: Some("write it as `kg m-2 s-1`".to_owned()) })
     };
+    let is_reference = text.contains("(re") || text.contains("(RE");
+    let mut follows = None;
     while let Some(first) = rest.chars().next() {
+        let is_operator = matches!(first, '.' | '*' | '·' | '/' | '^');
+        let is_power = rest.starts_with("**");
         let len = match first {
             _ if first.is_whitespace() => first.len_utf8(),
-            '.' | '*' | '·' | '/' | '^' | '⋅' | '×' => first.len_utf8(),
+            _ if is_operator && follows.is_none_or(|before| before) => {
+                return malformed("an operator has no unit before it");
+            }
+            _ if is_operator => first.len_utf8() + usize::from(is_power),
             '(' => {
                 depth += 1;
                 1
@@ -171,19 +144,26 @@ fn check_product(text: &str) -> Result<(), UnitsFault> {
                 depth -= 1;
                 1
             }
-            _ if is_exponent(first) => {
+            _ if first.is_ascii_digit() => {
                 is_empty = false;
-                first.len_utf8()
+                number_len(rest)
             }
+            _ if is_exponent(first) => first.len_utf8(),
             _ => {
                 is_empty = false;
                 let end = rest.find(|next: char| !is_of_word(next)).unwrap_or(rest.len());
                 let (word, _) = rest.split_at(end.max(first.len_utf8()));
-                check_word(word)?;
+                if !(is_reference && ["lg", "ln", "lb", "re"].contains(&&*word.to_lowercase())) {
+                    check_word(word)?;
+                }
                 word.len()
             }
         };
+        follows = if first.is_whitespace() { follows } else { Some(is_operator || first == '(') };
         rest = rest.get(len..).unwrap_or_default();
+    }
+    if follows == Some(true) {
+        return malformed("an operator has no unit after it");
     }
     match (depth, is_empty) {
         (0, false) => Ok(()),
@@ -195,7 +175,7 @@ fn check_product(text: &str) -> Result<(), UnitsFault> {
 /// Returns whether a character belongs to a number or a power.
 fn is_exponent(letter: char) -> bool {
     letter.is_ascii_digit()
-        || matches!(letter, '+' | '-' | '−' | '⁺' | '⁻' | '⁰' | '¹' | '²' | '³' | '⁴'..='⁹')
+        || matches!(letter, '+' | '-' | '⁺' | '⁻' | '⁰' | '¹' | '²' | '³' | '⁴'..='⁹')
 }
 
 /// Returns whether a character may be in the name of a unit.
@@ -205,51 +185,83 @@ fn is_of_word(letter: char) -> bool {
         || matches!(letter, '_' | '%' | '‰' | '°' | '\'' | '"' | '′' | '″' | '℃' | '℉')
 }
 
-/// Checks a word with its power, such as `s` in `s-1`, or the exponent of a number.
+/// Returns the length of a number at the beginning of a text.
+fn number_len(text: &str) -> usize {
+    let digits =
+        |text: &str| text.len() - text.trim_start_matches(|at: char| at.is_ascii_digit()).len();
+    let at = |from: usize| text.get(from..).unwrap_or_default();
+    let mut len = digits(text);
+    if at(len).starts_with('.') {
+        len += 1 + digits(at(len + 1));
+    }
+    let sign = usize::from(at(len + 1).starts_with(['+', '-']));
+    match digits(at(len + 1 + sign)) {
+        0 => len,
+        power if at(len).starts_with(['e', 'E']) => len + 1 + sign + power,
+        _ => len,
+    }
+}
+
+/// Checks a word with its power, such as `s2`.
 fn check_word(word: &str) -> Result<(), UnitsFault> {
     let name = word.trim_end_matches(|last: char| last.is_ascii_digit());
-    if is_unit(word) || is_unit(name) || name == "per" || name.is_empty() {
+    if base(name).is_some() || name.eq_ignore_ascii_case("per") || name.is_empty() {
         return Ok(());
     }
-    let symbols = SYMBOLS.split(' ').chain(PLAIN_SYMBOLS.split(' '));
-    let symbols = symbols.filter(|symbol| symbol.len() > 2);
-    let degrees = ["degree_Celsius", "degree_Fahrenheit", "degrees_north", "degrees_east"];
-    let known = degrees.into_iter().chain(NAMES.split(' ')).chain(symbols);
+    let degrees = ["degree_Celsius", "degrees_north", "degrees_east"];
+    let symbols = list("symbols").filter(|symbol| symbol.len() > 2);
+    let known = degrees.into_iter().chain(list(REGULAR)).chain(list(OTHER)).chain(symbols);
     let near = ndl::nearest(name, known).map(|near| format!("did you mean `{near}`?"));
-    Err(UnitsFault { message: format!("`{name}` is not a known unit"), hint: near })
+    Err(UnitsFault { message: format!("`{name}` is not a unit of UDUNITS"), hint: near })
 }
 
-fn is_unit(word: &str) -> bool {
-    let lower = word.to_lowercase();
-    let of_degree = lower.strip_prefix("degrees").or_else(|| lower.strip_prefix("degree"));
-    let of_degree = of_degree.map(|rest| rest.strip_prefix('_').unwrap_or(rest));
-    is_in(NAMES, word)
-        || has(SYMBOLS, word)
-        || has(PLAIN_SYMBOLS, word)
-        || of_degree.is_some_and(|rest| has(OF_DEGREE, rest))
-        || PREFIX_NAMES.split(' ').any(|prefix| {
-            lower
-                .strip_prefix(prefix)
-                .is_some_and(|rest| is_in(NAMES, rest.trim_start_matches('_')))
-        })
-        || PREFIX_SYMBOLS
-            .split(' ')
-            .any(|prefix| word.strip_prefix(prefix).is_some_and(|rest| has(SYMBOLS, rest)))
+const REGULAR: &str = "names with a regular plural";
+const OTHER: &str = "other names and plurals";
+
+/// Returns a word without its prefixes if it is a unit: UDUNITS takes the longest prefix each time, any number by name
+/// and one by symbol.
+fn base(word: &str) -> Option<&str> {
+    let (mut rest, mut has_symbol) = (word, false);
+    while !is_in(REGULAR, rest) && !is_in(OTHER, rest) && !list("symbols").any(|it| it == rest) {
+        let begins = |prefix: &&str| {
+            let begin = rest.get(..prefix.len());
+            begin.is_some_and(|begin| begin.eq_ignore_ascii_case(prefix))
+        };
+        let longest = |prefix: &&str| prefix.len();
+        let by_name = list("prefix names").filter(begins).max_by_key(longest);
+        let by_symbol = list("prefix symbols").filter(|symbol| rest.starts_with(symbol));
+        let by_symbol = by_symbol.max_by_key(longest).filter(|_| !has_symbol);
+        has_symbol |= by_name.is_none();
+        rest = rest.get(by_name.or(by_symbol)?.len()..)?;
+    }
+    let is_bare = rest == word || !["'", "\"", "%"].contains(&rest);
+    is_bare.then_some(rest)
 }
 
-/// Returns whether a symbol is in a list.
-fn has(list: &str, symbol: &str) -> bool {
-    list.split(' ').any(|known| known == symbol)
+/// Returns the words below a heading.
+fn list(heading: &str) -> impl Iterator<Item = &'static str> + use<> {
+    let mut parts = UDUNITS.split(":\n");
+    let is_wanted = |part: &str| part.rsplit('\n').next() == Some(heading);
+    let before = parts.find(|part| is_wanted(part));
+    let words = before.and_then(|_| parts.next()).unwrap_or_default();
+    // The next heading is the last line, except at the end.
+    let end = if words.ends_with('\n') { words.len() } else { words.rfind('\n').unwrap_or(0) };
+    words.get(..end).unwrap_or_default().split_whitespace()
 }
 
-/// Returns whether a word or its singular is in a list; case matters only for symbols.
-fn is_in(list: &str, word: &str) -> bool {
-    let is = |word: &str| {
-        let mut known = list.split(' ');
-        known.any(|it| it.eq_ignore_ascii_case(word) && (it.len() > 2 || it == word))
+/// Returns whether a name or its singular is in a list, in any case.
+fn is_in(heading: &str, word: &str) -> bool {
+    let plural = |name: &str| match name.as_bytes() {
+        [.., before, b'y'] if !b"aeiou".contains(before) => {
+            format!("{}ies", name.strip_suffix('y').unwrap_or(name))
+        }
+        [.., b's' | b'x' | b'z'] | [.., b'c' | b's', b'h'] => format!("{name}es"),
+        _ => format!("{name}s"),
     };
-    let singular = |end| word.strip_suffix(end).filter(|word| word.len() > 2);
-    is(word) || singular("s").is_some_and(is) || singular("es").is_some_and(is)
+    let is_word = |name: &str| name.eq_ignore_ascii_case(word);
+    list(heading).any(|name| {
+        is_word(name) || heading != OTHER && word.len() > name.len() && is_word(&plural(name))
+    })
 }
 
 #[cfg(test)]
@@ -285,7 +297,6 @@ mod tests {
             "1e-6 kg/m3",
             "percent",
             "%",
-            "psu",
             "m2 s-2",
             "m²",
             "m s⁻¹",
@@ -311,11 +322,16 @@ mod tests {
             "day-1",
             "cm H2O",
             "MHz",
-            "dB",
             "lg(re 1 mW)",
             "J kg-1 K-1",
             "microseconds",
-            "electron_volt",
+            "electronvolt",
+            "deg_C",
+            "micromol/L",
+            "kilokilometer",
+            "KILOMETER",
+            "25 hours since 1990-01-01",
+            "1E-3 kg",
             "keV",
             "nm",
             "rad/s",
@@ -325,10 +341,48 @@ mod tests {
         }
     }
 
+    /// Compares with the program `udunits2`, if it is installed.
+    #[test]
+    fn udunits_accepts_the_same_words() {
+        let mut words: Vec<String> = Vec::new();
+        let names = list(REGULAR).chain(list(OTHER)).chain(list("symbols"));
+        for (nth, name) in names.enumerate() {
+            let forms = [format!("{name}s"), format!("{name}es"), name.to_uppercase()];
+            let prefixes = ["k", "kilo", "da", "microm", "mk"].map(|it| format!("{it}{name}"));
+            words.push(name.to_owned());
+            words.extend(forms.get(nth % 3).cloned());
+            words.extend(prefixes.get(nth % 5).cloned());
+        }
+        words.extend(
+            [
+                "m//s", "m s-1", "m**2", "m^2", "m^-2", "(m", "1e-3 kg", "m per s", "m.s", "deg",
+                "psu",
+            ]
+            .map(str::to_owned),
+        );
+        let mut wrong = Vec::new();
+        for word in words {
+            let known =
+                std::process::Command::new("udunits2").args(["-U", "-H", &word, "-W", ""]).output();
+            let Ok(known) = known else {
+                let is_required =
+                    std::env::var_os("RA_PACK_REQUIRE_TOOLS").is_some_and(|it| it == "1");
+                assert!(!is_required, "udunits2 is not installed");
+                return eprintln!("SKIPPED: udunits2 is not installed");
+            };
+            let said = [known.stdout, known.stderr].concat();
+            let accepts = !String::from_utf8_lossy(&said).contains("recognize");
+            if check_units(&word).is_ok() != accepts {
+                wrong.push((word, accepts));
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
+
     #[test]
     fn mistakes_get_a_suggestion() {
         for (units, hint) in [
-            ("degrees_Celsuis", "did you mean `degree_Celsius`?"),
+            ("degrees_Celsuis", "did you mean `degrees_Celsius`?"),
             ("celcius", "did you mean `celsius`?"),
             ("kelvn", "did you mean `kelvin`?"),
             ("metters", "did you mean `meter`?"),
@@ -346,7 +400,22 @@ mod tests {
                 "{units}: {fault:?}"
             );
         }
-        for units in ["gizmos", "x", "MM", "KG", "furlongs since 2000-01-01"] {
+        for units in [
+            "psu",
+            "dB",
+            "deg",
+            "PSU",
+            "m//s",
+            "m/",
+            "m s−1",
+            "foots",
+            "level",
+            "gizmos",
+            "x",
+            "MM",
+            "KG",
+            "furlongs since 2000-01-01",
+        ] {
             assert!(check_units(units).is_err(), "{units}");
         }
     }
