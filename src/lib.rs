@@ -192,12 +192,10 @@ pub mod files {
 /// Packs at URLs, and in object stores.
 pub mod remote {
     #[cfg(feature = "remote")]
-    pub use crate::fs::remote::{RemoteOptions, SharedClient, Traffic, configure, name, traffic};
+    pub use crate::fs::remote::{
+        RemoteOptions, SharedClient, Traffic, configure, name, object_store, traffic,
+    };
     pub use crate::path::url::{conceal, is_url};
-    /// The crate of object stores. The clients that it makes need a provider of TLS that the program installs
-    /// (`rustls::crypto::CryptoProvider::install_default`); [`SharedClient`] brings its own.
-    #[cfg(feature = "remote")]
-    pub use object_store;
 }
 
 /// Compiles and runs the program in the README.

@@ -8,14 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-#[cfg(feature = "remote")]
 use super::remote;
-use super::source::{Place, ReadAt};
+use super::source::{Place, Provided, ReadAt, Requests, Source};
 use crate::error::{Error, Result};
 use crate::file_kind::{FileKind, SNIFFED};
 use crate::path::url::is_url;
-#[cfg(feature = "remote")]
-use crate::path::url::shown;
 use crate::progress::Progress;
 use crate::time::Timestamp;
 
@@ -46,7 +43,7 @@ impl File {
     /// Wraps a source of the program; `path` is its name in messages.
     pub(crate) fn of_source(source: Arc<dyn ReadAt>, path: PathBuf) -> Result<Self> {
         let len = source.len().map_err(Error::io("access", &path))?;
-        Ok(Self { place: Place::Source { source, len }, path, watch: Progress::default() })
+        Ok(Self::of_object(Arc::new(Provided { source, len }), path))
     }
 
     /// Returns whether the file is at its path, so that there may be other files next to it.
@@ -56,7 +53,10 @@ impl File {
 
     /// Returns the file of the system. Sources are an error.
     pub(super) fn system(&self) -> io::Result<&fs::File> {
-        self.place.system()
+        match &self.place {
+            Place::System(file) => Ok(file),
+            Place::Other(source) => Err(io::Error::new(io::ErrorKind::Unsupported, source.why())),
+        }
     }
 
     /// Reports subsequent reads to `progress`.
@@ -81,114 +81,67 @@ impl File {
     pub(crate) fn open_watched(path: impl Into<PathBuf>, progress: &Progress) -> Result<Self> {
         let path = path.into();
         if is_url(&path) {
-            return Self::open_url(&path, progress);
+            let (object, path) = remote::open(&path, progress)?;
+            return Ok(Self::of_object(object, path).watched(progress));
         }
         let opened = without_waiting(&path);
         Ok(Self::ordinary(opened, path)?.watched(progress))
     }
 
-    #[cfg(feature = "remote")]
-    fn open_url(url: &Path, progress: &Progress) -> Result<Self> {
-        let named = || PathBuf::from(&*shown(url));
-        let (opened, path) = remote::open(url, progress).map_err(Error::io("open", named()))?;
-        let place = match opened {
-            remote::Opened::Remote(object) => Place::Remote(object),
-            remote::Opened::Downloaded(file) => Place::Downloaded(file),
-        };
-        Ok(Self { place, path, watch: progress.clone() })
+    /// Wraps the object of a server.
+    pub(super) fn of_object(object: Arc<dyn Source>, path: PathBuf) -> Self {
+        Self { place: Place::Other(object), path, watch: Progress::default() }
     }
 
-    #[cfg(not(feature = "remote"))]
-    fn open_url(url: &Path, _: &Progress) -> Result<Self> {
-        Err(Error::Unsupported(format!(
-            "`{}` is a URL, and this program was built without the feature `remote`; build it with \
-             `cargo install ra-pack --features remote`, or download the pack",
-            crate::path::escape_path(url)
-        )))
-    }
-
-    /// Wraps an open object of a store.
-    #[cfg(feature = "remote")]
-    pub(crate) fn of_object(object: remote::CachedObject, path: PathBuf) -> Self {
-        Self { place: Place::Remote(Arc::new(object)), path, watch: Progress::default() }
+    fn requests(&self) -> Option<&dyn Requests> {
+        match &self.place {
+            Place::System(_) => None,
+            Place::Other(source) => source.requests(),
+        }
     }
 
     /// Returns whether each read far from the last one waits for a server.
     pub(crate) fn is_remote(&self) -> bool {
-        match &self.place {
-            #[cfg(feature = "remote")]
-            Place::Remote(_) => true,
-            _ => false,
-        }
+        self.requests().is_some()
     }
 
     /// Announces that all bytes of a range will be read, so that a remote object is read in large parts.
     pub(crate) fn announce(&self, range: Range<u64>) {
-        match &self.place {
-            #[cfg(feature = "remote")]
-            Place::Remote(object) => object.announce(range),
-            _ => {
-                let _ = range;
-            }
+        if let Some(requests) = self.requests() {
+            requests.announce(range);
         }
     }
 
     /// Returns whether reading this range of a remote file was announced.
     pub(crate) fn is_announced(&self, range: Range<u64>) -> bool {
-        match &self.place {
-            #[cfg(feature = "remote")]
-            Place::Remote(object) => object.is_announced(range),
-            _ => !range.is_empty(),
-        }
+        let is_any = !range.is_empty();
+        self.requests().map_or(is_any, |requests| requests.is_announced(range))
     }
 
     /// Returns whether these bytes of a remote file are in memory.
     pub(crate) fn is_cached(&self, range: Range<u64>) -> bool {
-        match &self.place {
-            #[cfg(feature = "remote")]
-            Place::Remote(object) => object.is_cached(range),
-            _ => {
-                let _ = range;
-                false
-            }
-        }
+        self.requests().is_some_and(|requests| requests.is_cached(range))
     }
 
     /// Returns whether reading all of a remote file in its order was announced; true for local files.
     pub(crate) fn is_read_whole(&self) -> bool {
-        match &self.place {
-            #[cfg(feature = "remote")]
-            Place::Remote(object) => object.is_announced(0..object.len()),
-            _ => true,
-        }
+        self.requests().is_none_or(|requests| requests.is_announced(0..requests.len()))
     }
 
     /// Reads ascending ranges of a remote object at once, so that later reads of them do not wait. Ranges at most `gap`
     /// bytes apart become one.
-    #[cfg_attr(
-        not(feature = "remote"),
-        expect(clippy::unnecessary_wraps, reason = "reading a remote object can fail")
-    )]
     pub(crate) fn fetch(&self, ranges: &[Range<u64>], gap: u64) -> Result<()> {
-        match &self.place {
-            #[cfg(feature = "remote")]
-            Place::Remote(object) => {
-                object.fetch(ranges, gap, &self.watch).map_err(|error| self.unreadable(error))
-            }
-            _ => {
-                let _ = (ranges, gap);
-                Ok(())
-            }
-        }
+        self.requests().map_or(Ok(()), |requests| {
+            requests.fetch(ranges, gap, &self.watch).map_err(|error| self.unreadable(error))
+        })
     }
 
     /// Returns the error of a read.
     fn unreadable(&self, error: io::Error) -> Error {
-        #[cfg(feature = "remote")]
-        if let Some(what) = remote::change(&error) {
-            return self.changed(what);
+        match self.requests().and_then(|requests| requests.change(&error)) {
+            Some(what) => self.changed(what),
+            None => Error::io("read", &self.path)(error),
         }
-        Error::io("read", &self.path)(error)
     }
 
     /// Returns the opened file if it is an ordinary one.
@@ -230,14 +183,8 @@ impl File {
     /// Returns the current length in bytes.
     pub(crate) fn len(&self) -> Result<u64> {
         match &self.place {
-            Place::Source { len, .. } => Ok(*len),
             Place::System(_) => Ok(self.metadata()?.len()),
-            #[cfg(feature = "remote")]
-            Place::Remote(object) => Ok(object.len()),
-            #[cfg(feature = "remote")]
-            Place::Downloaded(file) => {
-                Ok(file.metadata().map_err(Error::io("access", &self.path))?.len())
-            }
+            Place::Other(source) => Ok(source.len()),
         }
     }
 
@@ -249,9 +196,7 @@ impl File {
     pub(crate) fn version(&self) -> Result<Version> {
         match &self.place {
             Place::System(_) => Ok(self.stamp()?.version()),
-            #[cfg(feature = "remote")]
-            Place::Remote(object) => Ok(object.version()),
-            _ => Ok(Version { length: Some(self.len()?), ..Version::default() }),
+            Place::Other(source) => Ok(source.version()),
         }
     }
 
@@ -300,7 +245,11 @@ impl File {
             self.watch.check()?;
             let rest = rest.split_at_mut(rest.len().min(PIECE)).0;
             let at = offset.saturating_add(filled as u64);
-            match self.place.read_at(rest, at, &self.watch) {
+            let read = match &self.place {
+                Place::System(file) => positional::read(file, rest, at),
+                Place::Other(source) => source.read_at(rest, at, &self.watch),
+            };
+            match read {
                 Ok(0) => break,
                 Ok(count) => {
                     self.watch.add(count);
@@ -604,9 +553,8 @@ pub(crate) struct Version {
 
 /// Returns the facts that change with an ordinary file, or with the object at a URL, which takes one request for a byte.
 pub(crate) fn version(path: &Path) -> Result<Version> {
-    #[cfg(feature = "remote")]
     if is_url(path) {
-        return remote::version(path).map_err(Error::io("open", &*shown(path)));
+        return remote::version(path);
     }
     File::open(path)?.version()
 }

@@ -7,7 +7,7 @@ mod below;
 mod directory;
 mod file;
 mod pending;
-#[cfg(feature = "remote")]
+#[cfg_attr(not(feature = "remote"), path = "no_remote.rs")]
 pub(crate) mod remote;
 mod source;
 mod target;
@@ -218,7 +218,6 @@ fn parent_of(path: &Path) -> &Path {
 pub(crate) fn target_name(path: &Path) -> String {
     /// Number of digits of the digest: enough to tell the targets of one log apart.
     const DIGITS: usize = 16;
-    #[cfg(feature = "remote")]
     let path = &*remote::url_of(path);
     let text = path.to_string_lossy();
     if let Some(query) = url::query(&text) {

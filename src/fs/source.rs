@@ -2,11 +2,10 @@
 
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::file::positional;
-#[cfg(feature = "remote")]
-use super::remote::CachedObject;
+use super::file::{Version, positional};
 use crate::progress::Progress;
 
 /// Bytes read by position: memory, a file, or an object in a store that serves ranges.
@@ -131,60 +130,74 @@ impl<R: Read + Seek + Send> ReadAt for Seekable<R> {
 /// The storage of a [`File`](super::File).
 pub(super) enum Place {
     System(fs::File),
-    Source {
-        source: Arc<dyn ReadAt>,
-        len: u64,
-    },
-    #[cfg(feature = "remote")]
-    Remote(Arc<CachedObject>),
-    /// A copy of a remote object without a name.
-    #[cfg(feature = "remote")]
-    Downloaded(Arc<fs::File>),
+    Other(Arc<dyn Source>),
 }
 
-impl Place {
-    /// Reads from an offset. `progress` cancels waiting for a remote object.
-    #[cfg_attr(
-        not(feature = "remote"),
-        expect(unused_variables, reason = "local reads do not wait")
-    )]
-    pub(super) fn read_at(
-        &self,
-        buffer: &mut [u8],
-        offset: u64,
-        progress: &Progress,
-    ) -> io::Result<usize> {
-        let (source, len) = match self {
-            Self::System(file) => return positional::read(file, buffer, offset),
-            Self::Source { source, len } => (source, len),
-            #[cfg(feature = "remote")]
-            Self::Remote(object) => return object.read_at(offset, buffer, progress),
-            #[cfg(feature = "remote")]
-            Self::Downloaded(file) => return positional::read(file, buffer, offset),
-        };
+/// Bytes of the program or of a server.
+pub(super) trait Source: Send + Sync {
+    /// Reads at least one byte, unless it is the end. `progress` cancels waiting.
+    fn read_at(&self, buffer: &mut [u8], offset: u64, progress: &Progress) -> io::Result<usize>;
+
+    fn len(&self) -> u64;
+
+    /// Returns the facts that change with the bytes.
+    fn version(&self) -> Version {
+        Version { length: Some(self.len()), ..Version::default() }
+    }
+
+    /// Returns the requests of an object that is read over a network.
+    fn requests(&self) -> Option<&dyn Requests> {
+        None
+    }
+
+    /// Returns why it is not a file of the system.
+    fn why(&self) -> &'static str {
+        "it is at a URL, and this needs a file; download it first"
+    }
+}
+
+/// Hints about the next reads of an object, for which each request takes long.
+pub(super) trait Requests: Source {
+    /// Announces that all bytes of a range will be read, in any order.
+    fn announce(&self, range: Range<u64>);
+
+    /// Returns whether a range was announced.
+    fn is_announced(&self, range: Range<u64>) -> bool;
+
+    /// Returns whether a range is in memory.
+    fn is_cached(&self, range: Range<u64>) -> bool;
+
+    /// Requests several ascending ranges at once, and waits for all. Ranges become one if the gap between them is at
+    /// most `gap` bytes.
+    fn fetch(&self, ranges: &[Range<u64>], gap: u64, progress: &Progress) -> io::Result<()>;
+
+    /// Returns what changed if the error is that of a changed object.
+    fn change(&self, error: &io::Error) -> Option<String>;
+}
+
+/// A source of the program with its length.
+pub(super) struct Provided {
+    pub(super) source: Arc<dyn ReadAt>,
+    pub(super) len: u64,
+}
+
+impl Source for Provided {
+    fn read_at(&self, buffer: &mut [u8], offset: u64, _: &Progress) -> io::Result<usize> {
         // A source may return more bytes than its length.
-        let left = usize::try_from(len.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let left = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
         let room = buffer.len().min(left);
-        let count = source.read_at(offset, buffer.split_at_mut(room).0)?;
+        let count = self.source.read_at(offset, buffer.split_at_mut(room).0)?;
         if count <= room {
             return Ok(count);
         }
         Err(io::Error::other(format!("the source returned {count} bytes for a buffer of {room}")))
     }
 
-    /// Returns the file of the system. Sources are an error.
-    pub(super) fn system(&self) -> io::Result<&fs::File> {
-        match self {
-            Self::System(file) => Ok(file),
-            #[cfg(feature = "remote")]
-            Self::Remote(_) | Self::Downloaded(_) => Err(io::Error::new(
-                io::ErrorKind::Unsupported,
-                "it is at a URL, and this needs a file; download it first",
-            )),
-            Self::Source { .. } => Err(io::Error::new(
-                io::ErrorKind::Unsupported,
-                "it is a source of the program, which can only be read by position",
-            )),
-        }
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn why(&self) -> &'static str {
+        "it is a source of the program, which can only be read by position"
     }
 }

@@ -4,14 +4,15 @@
 //! whole range, the range is requested in large parts, several at once, ahead of the reader.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::object::{Fault, Object, spawn};
+use super::object::{Fault, Object, change, spawn};
 use crate::error::Error;
+use crate::fs::Version;
+use crate::fs::source::{Requests, Source};
 use crate::progress::Progress;
 
 /// Minimum number of bytes per request: the headers and the content of a small member.
@@ -69,12 +70,6 @@ struct Block {
     fault: Option<Fault>,
 }
 
-impl fmt::Debug for CachedObject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CachedObject").field("len", &self.object.len()).finish_non_exhaustive()
-    }
-}
-
 impl CachedObject {
     /// Caches an object whose last bytes were read.
     pub(super) fn new(object: Object, tail: Vec<u8>) -> Self {
@@ -87,21 +82,62 @@ impl CachedObject {
         Self { object, cache }
     }
 
-    pub(crate) fn len(&self) -> u64 {
+    /// Requests the parts after `offset` that are announced and will be needed soon.
+    fn request_ahead(&self, state: &mut State, offset: u64) -> io::Result<()> {
+        let Some(end) = state.announced_end(offset) else { return Ok(()) };
+        let until = end.min(offset.saturating_add(AHEAD * PART));
+        let mut at = offset;
+        while at < until {
+            at = match state.find(at) {
+                Some((_, block)) => block.end,
+                None => {
+                    // Small last parts are requested together with those before them.
+                    let next = end.min(at.saturating_add(PART));
+                    let is_due = next - at >= PART || next >= end || at < offset + PART;
+                    let has_room = state.pending < AT_ONCE && state.make_room(next - at, false);
+                    if !is_due || !has_room {
+                        break;
+                    }
+                    self.request(state, at..next)?
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// Requests a range up to the next block that is not small. Returns its end.
+    fn request(&self, state: &mut State, range: Range<u64>) -> io::Result<u64> {
+        let end = state.free_until(range.start, range.end.min(self.len()));
+        state.make_room(end - range.start, true);
+        state.insert(range.start, end);
+        let (object, cache) = (self.object.clone(), Arc::clone(&self.cache));
+        let start = range.start;
+        let spawned = spawn(async move {
+            let bytes = object.fetch(start..end).await;
+            cache.finish(start, bytes);
+        });
+        if spawned.is_err() {
+            state.remove(start);
+            state.pending = state.pending.saturating_sub(1);
+        }
+        spawned.map(|()| end)
+    }
+}
+
+impl Source for CachedObject {
+    fn len(&self) -> u64 {
         self.object.len()
     }
 
-    pub(crate) fn version(&self) -> crate::fs::Version {
+    fn version(&self) -> Version {
         self.object.version()
     }
 
-    /// Reads at least one byte from `offset`, unless it is the end of the object.
-    pub(crate) fn read_at(
-        &self,
-        offset: u64,
-        out: &mut [u8],
-        progress: &Progress,
-    ) -> io::Result<usize> {
+    fn requests(&self) -> Option<&dyn Requests> {
+        Some(self)
+    }
+
+    fn read_at(&self, out: &mut [u8], offset: u64, progress: &Progress) -> io::Result<usize> {
         if out.is_empty() || offset >= self.len() {
             return Ok(0);
         }
@@ -136,9 +172,10 @@ impl CachedObject {
             }
         }
     }
+}
 
-    /// Announces that all bytes of a range will be read, in any order.
-    pub(crate) fn announce(&self, range: Range<u64>) {
+impl Requests for CachedObject {
+    fn announce(&self, range: Range<u64>) {
         let mut state = self.cache.lock();
         if range == (0..self.len()) {
             state.whole = Some(range.end);
@@ -155,14 +192,12 @@ impl CachedObject {
         state.announced.push_back(range);
     }
 
-    /// Returns whether a range was announced.
-    pub(crate) fn is_announced(&self, range: Range<u64>) -> bool {
+    fn is_announced(&self, range: Range<u64>) -> bool {
         let state = self.cache.lock();
         state.announced.contains(&range) || (state.whole == Some(range.end) && range.start == 0)
     }
 
-    /// Returns whether a range is in memory.
-    pub(crate) fn is_cached(&self, range: Range<u64>) -> bool {
+    fn is_cached(&self, range: Range<u64>) -> bool {
         let state = self.cache.lock();
         let mut at = range.start;
         while at < range.end {
@@ -174,14 +209,11 @@ impl CachedObject {
         true
     }
 
-    /// Requests several ascending ranges at once, and waits for all. Ranges become one if the gap between them is at
-    /// most `gap` bytes.
-    pub(crate) fn fetch(
-        &self,
-        ranges: &[Range<u64>],
-        gap: u64,
-        progress: &Progress,
-    ) -> io::Result<()> {
+    fn change(&self, error: &io::Error) -> Option<String> {
+        change(error)
+    }
+
+    fn fetch(&self, ranges: &[Range<u64>], gap: u64, progress: &Progress) -> io::Result<()> {
         let mut merged: Vec<Range<u64>> = Vec::new();
         for range in ranges {
             let end = range.end.min(self.len());
@@ -224,47 +256,6 @@ impl CachedObject {
             }
         }
         Ok(())
-    }
-
-    /// Requests the parts after `offset` that are announced and will be needed soon.
-    fn request_ahead(&self, state: &mut State, offset: u64) -> io::Result<()> {
-        let Some(end) = state.announced_end(offset) else { return Ok(()) };
-        let until = end.min(offset.saturating_add(AHEAD * PART));
-        let mut at = offset;
-        while at < until {
-            at = match state.find(at) {
-                Some((_, block)) => block.end,
-                None => {
-                    // Small last parts are requested together with those before them.
-                    let next = end.min(at.saturating_add(PART));
-                    let is_due = next - at >= PART || next >= end || at < offset + PART;
-                    let has_room = state.pending < AT_ONCE && state.make_room(next - at, false);
-                    if !is_due || !has_room {
-                        break;
-                    }
-                    self.request(state, at..next)?
-                }
-            };
-        }
-        Ok(())
-    }
-
-    /// Requests a range up to the next block that is not small. Returns its end.
-    fn request(&self, state: &mut State, range: Range<u64>) -> io::Result<u64> {
-        let end = state.free_until(range.start, range.end.min(self.len()));
-        state.make_room(end - range.start, true);
-        state.insert(range.start, end);
-        let (object, cache) = (self.object.clone(), Arc::clone(&self.cache));
-        let start = range.start;
-        let spawned = spawn(async move {
-            let bytes = object.fetch(start..end).await;
-            cache.finish(start, bytes);
-        });
-        if spawned.is_err() {
-            state.remove(start);
-            state.pending = state.pending.saturating_sub(1);
-        }
-        spawned.map(|()| end)
     }
 }
 

@@ -16,9 +16,10 @@ mod process;
 mod session;
 mod store;
 
-pub(crate) use self::cache::CachedObject;
 pub use self::client::{SharedClient, Traffic, traffic};
-pub(crate) use self::object::change;
-pub(crate) use self::session::version;
-pub(crate) use self::session::{Opened, open, open_store, url_of};
+pub(crate) use self::session::open_store;
 pub use self::session::{RemoteOptions, configure, name};
+pub(super) use self::session::{open, url_of, version};
+/// The crate of object stores. The clients that it makes need a provider of TLS that the program installs
+/// (`rustls::crypto::CryptoProvider::install_default`); [`SharedClient`] brings its own.
+pub use object_store;

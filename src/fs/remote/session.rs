@@ -13,7 +13,10 @@ use object_store::ObjectStore;
 use super::cache::CachedObject;
 use super::object::{Fault, Object, wait};
 use super::store::{Located, locate};
-use crate::path::url::{conceal, is_url};
+use crate::error::{Error, Result};
+use crate::fs::file::{File, Version, positional};
+use crate::fs::source::{Requests as _, Source};
+use crate::path::url::{conceal, is_url, shown};
 use crate::progress::Progress;
 
 /// Number of objects that are kept open: those of one operation, and not all of a long list.
@@ -46,14 +49,20 @@ struct Session {
     options: RemoteOptions,
     /// URLs by their names, if they differ.
     urls: HashMap<String, String>,
-    open: HashMap<String, Opened>,
+    open: HashMap<String, Arc<dyn Source>>,
 }
 
-/// An open object, or its copy in a temporary file.
-#[derive(Debug, Clone)]
-pub(crate) enum Opened {
-    Remote(Arc<CachedObject>),
-    Downloaded(Arc<fs::File>),
+/// A copy of an object without a name, and its length.
+struct Downloaded(fs::File, u64);
+
+impl Source for Downloaded {
+    fn read_at(&self, buffer: &mut [u8], offset: u64, _: &Progress) -> io::Result<usize> {
+        positional::read(&self.0, buffer, offset)
+    }
+
+    fn len(&self) -> u64 {
+        self.1
+    }
 }
 
 fn session() -> MutexGuard<'static, Session> {
@@ -104,7 +113,11 @@ pub(crate) fn url_of(path: &Path) -> Cow<'_, Path> {
 }
 
 /// Opens the URL that is given or named by `path`. Returns it with its name.
-pub(crate) fn open(path: &Path, progress: &Progress) -> io::Result<(Opened, PathBuf)> {
+pub(crate) fn open(path: &Path, progress: &Progress) -> Result<(Arc<dyn Source>, PathBuf)> {
+    try_open(path, progress).map_err(Error::io("open", &*shown(path)))
+}
+
+fn try_open(path: &Path, progress: &Progress) -> io::Result<(Arc<dyn Source>, PathBuf)> {
     let text = path.to_string_lossy();
     let (options, url, opened) = {
         let session = session();
@@ -116,27 +129,30 @@ pub(crate) fn open(path: &Path, progress: &Progress) -> io::Result<(Opened, Path
         return Ok((opened, named));
     }
     let located = locate(url.as_deref().unwrap_or(&text), options.timeout)?;
-    let opened = if options.download {
-        Opened::Downloaded(Arc::new(download(located, &options, progress)?))
+    let opened: Arc<dyn Source> = if options.download {
+        let file = download(located, &options, progress)?;
+        let len = file.metadata()?.len();
+        Arc::new(Downloaded(file, len))
     } else {
         let (object, tail) = Object::open(located, options.timeout, progress)?;
-        Opened::Remote(Arc::new(CachedObject::new(object, tail)))
+        Arc::new(CachedObject::new(object, tail))
     };
     if options.keep {
         let mut session = session();
         if session.open.len() >= MOST_KEPT {
             session.open.clear();
         }
-        session.open.insert(text.into_owned(), opened.clone());
+        session.open.insert(text.into_owned(), Arc::clone(&opened));
     }
     Ok((opened, named))
 }
 
 /// Returns the version of the object at the URL that is given or named by `path`.
-pub(crate) fn version(path: &Path) -> io::Result<crate::fs::Version> {
+pub(crate) fn version(path: &Path) -> Result<Version> {
     let (timeout, url) = (timeout(), url_of(path));
-    let located = locate(&url.to_string_lossy(), timeout)?;
-    Ok(Object::look_at(located, timeout, &Progress::default())?.version())
+    let located = locate(&url.to_string_lossy(), timeout);
+    let object = located.and_then(|it| Object::look_at(it, timeout, &Progress::default()));
+    Ok(object.map_err(Error::io("open", &*shown(path)))?.version())
 }
 
 /// Opens an object of a store of the program.
@@ -144,13 +160,16 @@ pub(crate) fn open_store(
     store: Arc<dyn ObjectStore>,
     path: &str,
     progress: &Progress,
-) -> io::Result<CachedObject> {
+) -> Result<File> {
     let timeout = timeout();
-    let path = object_store::path::Path::parse(path)
-        .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
-    let located = Located { store, path, scheme: String::new() };
-    let (object, tail) = Object::open(located, timeout, progress)?;
-    Ok(CachedObject::new(object, tail))
+    let parsed = object_store::path::Path::parse(path)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error));
+    let opened = parsed.and_then(|path| {
+        let located = Located { store, path, scheme: String::new() };
+        Object::open(located, timeout, progress)
+    });
+    let (object, tail) = opened.map_err(Error::io("open", path))?;
+    Ok(File::of_object(Arc::new(CachedObject::new(object, tail)), path.into()))
 }
 
 /// Copies an object to a temporary file without a name.
@@ -168,7 +187,7 @@ fn download(
             object.announce(0..object.len());
             let (mut at, mut block) = (0, vec![0; BLOCK]);
             while at < object.len() {
-                let count = object.read_at(at, &mut block, progress)?;
+                let count = object.read_at(&mut block, at, progress)?;
                 progress.add(count);
                 file.write_all(block.split_at(count).0)?;
                 at += count as u64;

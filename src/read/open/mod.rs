@@ -11,6 +11,8 @@ mod manifest;
 mod missing;
 mod remote;
 mod stream;
+#[cfg(feature = "remote")]
+mod url;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};

@@ -1,0 +1,29 @@
+//! A replacement for `remote` in programs without that feature.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::file::Version;
+use super::source::Source;
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+
+/// Always fails.
+pub(super) fn open(url: &Path, _: &Progress) -> Result<(Arc<dyn Source>, PathBuf)> {
+    Err(Error::Unsupported(format!(
+        "`{}` is a URL, and this program was built without the feature `remote`; build it with \
+         `cargo install ra-pack --features remote`, or download the pack",
+        crate::path::escape_path(url)
+    )))
+}
+
+/// Always fails.
+pub(super) fn version(url: &Path) -> Result<Version> {
+    Ok(open(url, &Progress::default())?.0.version())
+}
+
+/// Returns the path.
+pub(super) fn url_of(path: &Path) -> Cow<'_, Path> {
+    Cow::Borrowed(path)
+}
