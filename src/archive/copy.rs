@@ -2,13 +2,12 @@
 
 use std::cell::RefCell;
 use std::convert::Infallible;
-use std::io::{self, BufRead, BufReader, Read as _, Take};
+use std::io::{self, BufRead};
 use std::iter;
 use std::sync::{Mutex, PoisonError};
 
 use crate::digest::{Blocks, Digests, Hashers, Hashing, Wanted, hash};
 use crate::error::{Error, Result};
-use crate::fs::{File, Stamp};
 use crate::pipeline;
 use crate::ra::read_full;
 
@@ -119,79 +118,6 @@ impl<C: BufRead, S: Sink> Blocks for Copying<C, S> {
         self.content.consume(count);
         Ok(())
     }
-}
-
-/// Minimum size of a file that gets its own hashing thread. For smaller files, a thread costs more than it saves.
-const OWN_HASH_THREAD: u64 = 16 * 1024 * 1024;
-
-/// The digests and the checksum of copied data.
-#[derive(Debug, Clone)]
-pub(super) struct Copied {
-    pub(super) digests: Digests,
-    pub(super) crc: u32,
-}
-
-/// Copies all of `content` to `sink`. A file must match its stamp from beginning to end.
-#[cfg(feature = "full")]
-pub(super) fn copy_content(
-    content: super::write::NewContent<'_>,
-    wanted: Wanted<'_>,
-    mut sink: impl FnMut(&[u8]) -> Result<()>,
-) -> Result<Copied> {
-    use super::write::NewContent;
-    let mut crc = crc32fast::Hasher::new();
-    let mut put = |block: &[u8]| {
-        crc.update(block);
-        sink(block)
-    };
-    let digests = match content {
-        NewContent::File(file, stamp) => {
-            let is_worth_it = stamp.len() >= OWN_HASH_THREAD;
-            let hashing = if is_worth_it { Hashing::Beside } else { Hashing::Here };
-            let mut source = source(file, &stamp, BLOCK);
-            let digests = copy(&mut source, wanted, hashing, &mut put);
-            finish(source, &stamp, digests)?
-        }
-        NewContent::Bytes(bytes) => {
-            put(bytes)?;
-            Digests::of(wanted, bytes)
-        }
-        NewContent::Pieces(pieces) => {
-            let mut hashers = Hashers::new(wanted);
-            pieces(&mut |piece| {
-                hashers.update(piece);
-                put(piece)
-            })?;
-            hashers.finish()
-        }
-    };
-    Ok(Copied { digests, crc: crc.finalize() })
-}
-
-/// A file, limited to the length in its stamp.
-pub(super) type FileSource = Take<BufReader<File>>;
-
-pub(super) fn source(file: File, stamp: &Stamp, block: usize) -> FileSource {
-    BufReader::with_capacity(block, file).take(stamp.len())
-}
-
-/// Returns the digests of a file that was read to its end. A change of the file is an error.
-pub(super) fn finish(
-    source: FileSource,
-    stamp: &Stamp,
-    digests: Result<Digests, Fault>,
-) -> Result<Digests> {
-    let left = source.limit();
-    let file = source.into_inner().into_inner();
-    let digests = digests.map_err(|fault| match fault {
-        Fault::Source(error) => Error::io("read", file.path())(error),
-        Fault::Sink(error) => error,
-    })?;
-    if left > 0 {
-        return Err(file.changed("it became shorter"));
-    }
-    file.check_unchanged(stamp)?;
-    Ok(digests)
 }
 
 #[cfg(test)]

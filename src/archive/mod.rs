@@ -4,6 +4,8 @@ mod copy;
 mod data;
 mod directory;
 mod names;
+#[cfg(feature = "full")]
+mod one_by_one;
 mod revisit;
 mod stream;
 mod stream_contents;
@@ -39,7 +41,6 @@ pub(crate) use self::write::{
 
 use self::data::open;
 use self::directory::Directory;
-use self::revisit::OneByOne;
 use self::stream::StreamCompression;
 use self::tarball::Tarball;
 use self::zip::ZipArchive;
@@ -486,15 +487,6 @@ impl Archive {
         Ok(scan)
     }
 
-    /// Drops the cached members. The caller of a scan has them.
-    pub(crate) fn forget_members(&mut self) {
-        match self {
-            Self::Directory(_) => {}
-            Self::Zip(zip) => zip.forget_members(),
-            Self::Tar(tarball) => tarball.forget_members(),
-        }
-    }
-
     /// Visits the contents of some `members` of an earlier [`Archive::scan`], on `jobs` threads if the container allows
     /// it. `wanted` are the numbers of readable files among the members, ascending; the results are in the same order.
     ///
@@ -512,18 +504,6 @@ impl Archive {
             Self::Tar(tarball) if self.is_stream() => tarball.revisit(members, wanted, jobs, visit),
             _ => revisit::revisit(self, members, wanted, jobs, visit),
         }
-    }
-
-    /// Visits one member at a time. Each thread has its own `state`.
-    pub(crate) fn revisit<S, T: Send>(
-        &self,
-        members: &[Member],
-        wanted: &[usize],
-        jobs: usize,
-        state: impl Fn() -> S + Sync,
-        visit: impl Fn(&mut S, Shown<'_>) -> T + Sync,
-    ) -> Result<Vec<T>> {
-        self.revisit_by(members, wanted, jobs, &OneByOne(state, visit))
     }
 
     /// Finds one member by name.

@@ -64,27 +64,6 @@ pub(crate) trait Revisit: Sync {
     }
 }
 
-/// A visitor made of two functions. It visits one member at a time.
-pub(super) struct OneByOne<S, L>(pub(super) S, pub(super) L);
-
-impl<S, T, M, L> Revisit for OneByOne<M, L>
-where
-    T: Send,
-    M: Fn() -> S + Sync,
-    L: Fn(&mut S, Shown<'_>) -> T + Sync,
-{
-    type State = S;
-    type Seen = T;
-
-    fn state(&self) -> S {
-        (self.0)()
-    }
-
-    fn one(&self, state: &mut S, shown: Shown<'_>) -> T {
-        (self.1)(state, shown)
-    }
-}
-
 /// Visits the `wanted` ones of `members` and returns the results in the order of `wanted`.
 pub(super) fn revisit<R: Revisit>(
     archive: &Archive,

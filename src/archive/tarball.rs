@@ -82,7 +82,7 @@ pub(crate) struct Tarball {
     len: u64,
     compression: StreamCompression,
     /// All members sorted by name, created for the first lookup.
-    index: OnceLock<Vec<Member>>,
+    pub(super) index: OnceLock<Vec<Member>>,
     contents: StreamContents,
 }
 
@@ -357,11 +357,6 @@ impl Tarball {
         members.sort_by(|one, other| one.name.cmp(&other.name));
         members.shrink_to_fit();
         Ok(members)
-    }
-
-    /// Drops the index.
-    pub(super) fn forget_members(&mut self) {
-        self.index = OnceLock::new();
     }
 
     /// Returns the number of bytes of a compressed tar that were decoded to list its members and to reach contents.

@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use super::remote;
 use super::source::{Place, Provided, ReadAt, Requests, Source};
@@ -211,28 +211,6 @@ impl File {
         })
     }
 
-    /// Returns an error if the file has changed since `stamp`.
-    pub(crate) fn check_unchanged(&self, stamp: &Stamp) -> Result<()> {
-        let now = self.stamp()?;
-        if now == *stamp {
-            return Ok(());
-        }
-        Err(self.changed(if now.len() == stamp.len() {
-            "it was written to".to_owned()
-        } else {
-            format!("its length changed from {} to {} bytes", stamp.len(), now.len())
-        }))
-    }
-
-    /// Reads the complete file into `target`, which has its length. A change since `stamp` is an error.
-    pub(crate) fn read_unchanged(&mut self, target: &mut [u8], stamp: &Stamp) -> Result<()> {
-        self.read_exact(target).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => self.changed("it became shorter"),
-            _ => Error::io("read", &self.path)(error),
-        })?;
-        self.check_unchanged(stamp)
-    }
-
     /// Creates the error for a file that changed while it was in use.
     pub(crate) fn changed(&self, what: impl Into<String>) -> Error {
         Error::Changed { path: self.path.clone(), what: what.into() }
@@ -271,26 +249,6 @@ impl File {
             io::ErrorKind::UnexpectedEof,
             "the file became shorter while it was read",
         )))
-    }
-
-    /// Writes all of `buffer` at `offset`.
-    pub(crate) fn write_all_at(&self, mut buffer: &[u8], mut offset: u64) -> Result<()> {
-        while !buffer.is_empty() {
-            self.watch.check()?;
-            let written = self.system().and_then(|file| positional::write(file, buffer, offset));
-            match written {
-                Ok(0) => {
-                    return Err(Error::io("write", &self.path)(io::ErrorKind::WriteZero.into()));
-                }
-                Ok(count) => {
-                    buffer = buffer.split_at(count).1;
-                    offset += count as u64;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Error::io("write", &self.path)(error)),
-            }
-        }
-        Ok(())
     }
 
     /// Copies `len` bytes from `offset` to the offset `to` of `target`. An earlier end of the file is an error. Moves
@@ -399,8 +357,8 @@ fn strange(kind: fs::FileType) -> Option<&'static str> {
 /// A snapshot of a file's metadata. If it does not change, neither did the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
-    len: u64,
-    modified: Option<SystemTime>,
+    pub(super) len: u64,
+    pub(super) modified: Option<SystemTime>,
     #[cfg(unix)]
     identity: Identity,
 }
@@ -429,21 +387,10 @@ impl Identity {
 }
 
 impl Stamp {
-    /// Returns the length in bytes.
-    pub(crate) fn len(&self) -> u64 {
-        self.len
-    }
-
     /// Returns the facts that change with the file.
     fn version(&self) -> Version {
         let modified = self.modified.map(Timestamp::from);
         Version { length: Some(self.len), modified, e_tag: None }
-    }
-
-    /// Returns the modification time in seconds since 1970 UTC, at least 0.
-    pub(crate) fn modified(&self) -> u64 {
-        let since = self.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-        since.map_or(0, |since| since.as_secs())
     }
 }
 
@@ -485,7 +432,7 @@ impl Seek for File {
     }
 }
 
-/// Reads and writes at an offset. They may move the position, which nothing else uses.
+/// Reads at an offset. It may move the position, which nothing else uses.
 pub(super) mod positional {
     use std::fs::File;
     use std::io;
@@ -503,18 +450,9 @@ pub(super) mod positional {
         return at(file, offset).and_then(|mut file| io::Read::read(&mut file, buffer));
     }
 
-    pub(super) fn write(file: &File, buffer: &[u8], offset: u64) -> io::Result<usize> {
-        #[cfg(unix)]
-        return file.write_at(buffer, offset);
-        #[cfg(windows)]
-        return file.seek_write(buffer, offset);
-        #[cfg(not(any(unix, windows)))]
-        return at(file, offset).and_then(|mut file| io::Write::write(&mut file, buffer));
-    }
-
     /// Returns the file at an offset, on systems without threads.
     #[cfg(not(any(unix, windows)))]
-    fn at(mut file: &File, offset: u64) -> io::Result<&File> {
+    pub(in crate::fs) fn at(mut file: &File, offset: u64) -> io::Result<&File> {
         io::Seek::seek(&mut file, io::SeekFrom::Start(offset))?;
         Ok(file)
     }

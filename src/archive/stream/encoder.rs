@@ -6,6 +6,7 @@
 #![expect(clippy::indexing_slicing, reason = "block numbers are in range by construction")]
 
 use std::io::{self, Write};
+use std::ops::RangeInclusive;
 use std::sync::{Mutex, PoisonError};
 
 use flate2::{Compress, Compression, FlushCompress, Status};
@@ -145,6 +146,26 @@ impl<W: Write> Encoder<W> {
 }
 
 impl StreamCompression {
+    /// Returns the supported levels.
+    ///
+    /// Zstd levels above 19 are excluded, because they need gigabytes for each job.
+    pub(crate) fn levels(self) -> RangeInclusive<i32> {
+        match self {
+            Self::None => 0..=0,
+            Self::Gzip => 1..=9,
+            Self::Zstd => 1..=19,
+        }
+    }
+
+    /// Returns the default level, the same as in the tools `gzip` and `zstd`.
+    pub(crate) fn default_level(self) -> i32 {
+        match self {
+            Self::None => 0,
+            Self::Gzip => 6,
+            Self::Zstd => 3,
+        }
+    }
+
     /// Returns `level`, or the default.
     ///
     /// # Errors

@@ -7,7 +7,6 @@ mod tests;
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::iter;
-use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
 use super::zstd_frame::{self, ZstdDecoder};
@@ -42,26 +41,6 @@ impl StreamCompression {
             Self::None => "plain",
             Self::Gzip => "gzip",
             Self::Zstd => "zstd",
-        }
-    }
-
-    /// Returns the supported levels.
-    ///
-    /// Zstd levels above 19 are excluded, because they need gigabytes for each job.
-    pub(crate) fn levels(self) -> RangeInclusive<i32> {
-        match self {
-            Self::None => 0..=0,
-            Self::Gzip => 1..=9,
-            Self::Zstd => 1..=19,
-        }
-    }
-
-    /// Returns the default level, the same as in the tools `gzip` and `zstd`.
-    pub(crate) fn default_level(self) -> i32 {
-        match self {
-            Self::None => 0,
-            Self::Gzip => 6,
-            Self::Zstd => 3,
         }
     }
 

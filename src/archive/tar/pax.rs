@@ -313,25 +313,9 @@ fn decimal(digits: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Appends the record of `key` and `value`. Its length includes its own digits.
-pub(super) fn push_record(payload: &mut Vec<u8>, key: &str, value: &[u8]) {
-    let without_digits = key.len() + value.len() + " =\n".len();
-    let mut length = without_digits;
-    loop {
-        let digits = length.to_string().len();
-        let with_digits = without_digits + digits;
-        if with_digits == length {
-            break;
-        }
-        length = with_digits;
-    }
-    payload.extend_from_slice(format!("{length} {key}=").as_bytes());
-    payload.extend_from_slice(value);
-    payload.push(b'\n');
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::write::push_record;
     use super::*;
 
     /// Returns the problem of the only record in `payload`.

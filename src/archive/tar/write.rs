@@ -4,7 +4,6 @@
 use std::io::{self, Read};
 
 use super::super::{MemberKind, NewMember};
-use super::pax::push_record;
 use super::{BLOCK, OCTAL_END, TIME_END, padding_after};
 use crate::path::first_bytes;
 
@@ -144,6 +143,23 @@ pub(crate) fn each_entry(
         }
     }
     Ok(())
+}
+
+/// Appends the record of `key` and `value`. Its length includes its own digits.
+pub(super) fn push_record(payload: &mut Vec<u8>, key: &str, value: &[u8]) {
+    let without_digits = key.len() + value.len() + " =\n".len();
+    let mut length = without_digits;
+    loop {
+        let digits = length.to_string().len();
+        let with_digits = without_digits + digits;
+        if with_digits == length {
+            break;
+        }
+        length = with_digits;
+    }
+    payload.extend_from_slice(format!("{length} {key}=").as_bytes());
+    payload.extend_from_slice(value);
+    payload.push(b'\n');
 }
 
 #[cfg(test)]

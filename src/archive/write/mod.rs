@@ -1,5 +1,6 @@
 //! Writing of archives. The output is deterministic. Each byte is read once, and hashed while it is written.
 
+mod copy;
 mod kept;
 pub(super) mod read_back;
 mod reserved;
@@ -14,9 +15,10 @@ use libdeflater::{CompressionError, CompressionLvl, Compressor};
 use zstd::bulk;
 use zstd::zstd_safe::compress_bound;
 
+use self::copy::{Copied, copy_content};
 pub(crate) use self::read_back::Sampled;
 pub(crate) use self::reserved::{Reserved, ReservedFile};
-use super::copy::{BLOCK, Copied, copy_content};
+use super::copy::BLOCK;
 use super::stream::{Deflater, Encoder, Engine, SMALL_ZSTD_JOB, StreamCompression};
 use super::tar;
 pub(crate) use super::zip::write::Record;

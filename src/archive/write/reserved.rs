@@ -2,9 +2,10 @@
 
 use std::sync::Mutex;
 
+use super::copy::{FileSource, finish, source};
 use super::{BLOCK, NewMember, Placed, Record, padding, push_header};
 use crate::archive::Container;
-use crate::archive::copy::{Copying, Fault, FileSource, Sink, copy, finish, source};
+use crate::archive::copy::{Copying, Fault, Sink, copy};
 use crate::archive::data::SMALL_BLOCK;
 use crate::digest::{Digests, Hashers, Hashing, Lane, Wanted, hash_side_by_side};
 use crate::error::Result;

@@ -38,7 +38,7 @@ const HEADERS: u64 = 512;
 
 /// Finds the members of a zip by name.
 #[derive(Debug, Default)]
-pub(super) struct NameLookup {
+pub(in crate::archive) struct NameLookup {
     searches: AtomicUsize,
     index: OnceLock<DirectoryIndex>,
 }
@@ -431,7 +431,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::super::{Container, names};
-    use super::super::record::{MemberFacts, NewHeader, write_central, write_end, write_local};
+    use super::super::new_record::{NewHeader, write_central, write_end, write_local};
+    use super::super::record::MemberFacts;
     use super::*;
     use crate::fs::File;
     use crate::path::MemberPath;

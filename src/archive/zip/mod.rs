@@ -3,6 +3,8 @@
 mod agree;
 pub(super) mod end;
 mod lookup;
+#[cfg(feature = "full")]
+mod new_record;
 mod record;
 mod scan;
 #[cfg(feature = "full")]
@@ -12,7 +14,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use self::end::EndOfArchive;
-use self::lookup::NameLookup;
+pub(super) use self::lookup::NameLookup;
 use self::record::{
     CentralHeader, FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_STRONG_ENCRYPTION, FLAG_UTF8,
     METHOD_DEFLATE, METHOD_STORED, METHOD_ZSTD, MemberFacts,
@@ -29,8 +31,8 @@ pub(crate) struct ZipArchive {
     len: u64,
     end: EndOfArchive,
     /// The complete directory, once it was needed.
-    directory: OnceLock<Vec<u8>>,
-    lookup: NameLookup,
+    pub(super) directory: OnceLock<Vec<u8>>,
+    pub(super) lookup: NameLookup,
 }
 
 impl ZipArchive {
@@ -105,12 +107,6 @@ impl ZipArchive {
             _ => self.find(name),
         }
     }
-
-    /// Drops the cached directory.
-    pub(super) fn forget_members(&mut self) {
-        self.directory = OnceLock::new();
-        self.lookup = NameLookup::default();
-    }
 }
 
 /// Returns the problem that makes a member unreadable, if there is one.
@@ -133,15 +129,6 @@ fn method(number: u16) -> Method {
         METHOD_DEFLATE => Method::Deflate,
         METHOD_ZSTD => Method::Zstd,
         other => Method::Other(other),
-    }
-}
-
-fn method_number(method: Method) -> u16 {
-    match method {
-        Method::Stored | Method::Solid => METHOD_STORED,
-        Method::Deflate => METHOD_DEFLATE,
-        Method::Zstd => METHOD_ZSTD,
-        Method::Other(number) => number,
     }
 }
 

@@ -1,4 +1,4 @@
-//! The records of a zip file (APPNOTE 6.3.10 §4.3): parsing and writing.
+//! The records of a zip file (APPNOTE 6.3.10 §4.3).
 
 /// Signature of a local file header (§4.3.7).
 pub(super) const LOCAL: u32 = 0x0403_4b50;
@@ -58,8 +58,7 @@ pub(super) const EXTRA_TIMES: u16 = 0x5455;
 pub(super) const EXTRA_UNICODE_PATH: u16 = 0x7075;
 
 /// The value of a 32-bit field whose actual value is in the zip64 extra field.
-const ESCAPE32: u32 = u32::MAX;
-const ESCAPE16: u16 = u16::MAX;
+pub(super) const ESCAPE32: u32 = u32::MAX;
 
 /// Reads little-endian numbers and byte strings from the beginning of a slice.
 #[derive(Clone, Copy)]
@@ -91,19 +90,6 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Returns the value for a 32-bit field, or the escape if it does not fit.
-fn narrow32(value: u64) -> u32 {
-    u32::try_from(value).unwrap_or(ESCAPE32)
-}
-
-fn is_wide(value: u64) -> bool {
-    value >= u64::from(ESCAPE32)
-}
-
-fn narrow16(value: usize) -> u16 {
-    u16::try_from(value).unwrap_or(ESCAPE16)
-}
-
 /// The values that both headers of a member contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MemberFacts {
@@ -128,16 +114,6 @@ impl MemberFacts {
             packed_size: u64::from(fields.u32()?),
             size: u64::from(fields.u32()?),
         })
-    }
-
-    fn write(&self, out: &mut Vec<u8>) {
-        out.extend(self.version_needed.to_le_bytes());
-        out.extend(self.flags.to_le_bytes());
-        out.extend(self.method.to_le_bytes());
-        out.extend(self.modified.to_le_bytes());
-        out.extend(self.crc.to_le_bytes());
-        out.extend(narrow32(self.packed_size).to_le_bytes());
-        out.extend(narrow32(self.size).to_le_bytes());
     }
 }
 
@@ -175,69 +151,6 @@ impl<'a> LocalHeader<'a> {
         facts.packed_size = wide.resolve(facts.packed_size)?;
         let zip64_agrees = zip64_agrees(extra, &narrow, &[facts.size, facts.packed_size]);
         Some(Self { facts, zip64_agrees, name, extra })
-    }
-}
-
-/// The values of a member to write.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct NewHeader<'a> {
-    pub(super) name: &'a [u8],
-    pub(super) facts: MemberFacts,
-    /// The offset within the data to align to [`ALIGNMENT`].
-    pub(super) align_at: Option<u64>,
-    pub(super) external_attributes: u32,
-}
-
-/// Alignment of stored array data in bytes. In a memory map of the archive, it aligns any element type and vector
-/// register.
-pub(super) const ALIGNMENT: u64 = 64;
-
-impl NewHeader<'_> {
-    fn is_wide(&self) -> bool {
-        is_wide(self.facts.size) || is_wide(self.facts.packed_size)
-    }
-}
-
-/// Returns the length of the alignment field of a header at `at` that has `fixed` bytes without it.
-fn alignment_padding(member: &NewHeader<'_>, at: u64, fixed: usize) -> usize {
-    /// Identifier, length, and the alignment itself.
-    const SMALLEST: u64 = 6;
-    let Some(align_at) = member.align_at else { return 0 };
-    let data = at.wrapping_add(fixed as u64).wrapping_add(align_at);
-    if data.is_multiple_of(ALIGNMENT) {
-        return 0;
-    }
-    let short = ALIGNMENT - data.wrapping_add(SMALLEST) % ALIGNMENT;
-    usize::try_from(SMALLEST + short % ALIGNMENT).unwrap_or(0)
-}
-
-/// Appends the local header of a member at offset `at`.
-pub(super) fn write_local(out: &mut Vec<u8>, member: &NewHeader<'_>, at: u64) {
-    let fixed = LOCAL_LEN + member.name.len();
-    let zip64: usize = if member.is_wide() { 20 } else { 0 };
-    let padding = alignment_padding(member, at, fixed + zip64);
-    out.extend(LOCAL.to_le_bytes());
-    if member.is_wide() {
-        // A local header must have either both sizes in the zip64 field or none (§4.5.3).
-        let escaped = u64::from(ESCAPE32);
-        MemberFacts { packed_size: escaped, size: escaped, ..member.facts }.write(out);
-    } else {
-        member.facts.write(out);
-    }
-    out.extend(narrow16(member.name.len()).to_le_bytes());
-    out.extend(narrow16(zip64 + padding).to_le_bytes());
-    out.extend_from_slice(member.name);
-    if member.is_wide() {
-        out.extend(EXTRA_ZIP64.to_le_bytes());
-        out.extend(16_u16.to_le_bytes());
-        out.extend(member.facts.size.to_le_bytes());
-        out.extend(member.facts.packed_size.to_le_bytes());
-    }
-    if let Some(zeros) = padding.checked_sub(6) {
-        out.extend(EXTRA_ALIGNMENT.to_le_bytes());
-        out.extend(narrow16(zeros + 2).to_le_bytes());
-        out.extend(u16::try_from(ALIGNMENT).unwrap_or(0).to_le_bytes());
-        out.resize(out.len() + zeros, 0);
     }
 }
 
@@ -305,35 +218,6 @@ impl<'a> CentralHeader<'a> {
     pub(super) fn least_end(&self) -> u64 {
         let fixed = (LOCAL_LEN + self.name.len()) as u64;
         self.local.saturating_add(fixed).saturating_add(self.facts.packed_size)
-    }
-}
-
-/// "Version made by": version 4.5 of the specification, on Unix. Constant on all systems.
-const VERSION_MADE_BY: u16 = (3 << 8) + 45;
-
-/// Appends the directory record of a member whose local header is at offset `at`.
-pub(super) fn write_central(out: &mut Vec<u8>, member: &NewHeader<'_>, at: u64) {
-    let (size, packed_size) = (member.facts.size, member.facts.packed_size);
-    let wide: Vec<u64> =
-        [size, packed_size, at].into_iter().filter(|value| is_wide(*value)).collect();
-    out.extend(CENTRAL.to_le_bytes());
-    out.extend(VERSION_MADE_BY.to_le_bytes());
-    member.facts.write(out);
-    out.extend(narrow16(member.name.len()).to_le_bytes());
-    let extra = if wide.is_empty() { 0 } else { wide.len() * 8 + 4 };
-    out.extend(narrow16(extra).to_le_bytes());
-    out.extend(0_u16.to_le_bytes()); // comment
-    out.extend(0_u16.to_le_bytes()); // disk
-    out.extend(0_u16.to_le_bytes()); // internal attributes
-    out.extend(member.external_attributes.to_le_bytes());
-    out.extend(narrow32(at).to_le_bytes());
-    out.extend_from_slice(member.name);
-    if !wide.is_empty() {
-        out.extend(EXTRA_ZIP64.to_le_bytes());
-        out.extend(narrow16(wide.len() * 8).to_le_bytes());
-        for value in wide {
-            out.extend(value.to_le_bytes());
-        }
     }
 }
 
@@ -413,10 +297,6 @@ macro_rules! record {
                 Some(Self { $($field: fields.$number()?,)+ })
             }
 
-            fn write(&self, out: &mut Vec<u8>) {
-                out.extend($signature.to_le_bytes());
-                $(out.extend_from_slice(&self.$field.to_le_bytes());)+
-            }
         }
     };
 }
@@ -455,38 +335,11 @@ record! {
     disks: u32,
 }
 
-/// Appends the end of an archive with `entries` members and a directory of `len` bytes at `offset`: the end record,
-/// after zip64 records if a number needs them.
-pub(super) fn write_end(out: &mut Vec<u8>, entries: u64, offset: u64, len: u64) {
-    if entries >= u64::from(ESCAPE16) || is_wide(offset) || is_wide(len) {
-        let end = EndRecord64 {
-            record_len: END64_LEN as u64 - 12,
-            version_made_by: VERSION_MADE_BY,
-            version_needed: 45,
-            disk_entries: entries,
-            entries,
-            directory_len: len,
-            directory_offset: offset,
-            ..EndRecord64::default()
-        };
-        end.write(out);
-        Locator64 { disk: 0, end64_offset: offset + len, disks: 1 }.write(out);
-    }
-    let entries = u16::try_from(entries).unwrap_or(ESCAPE16);
-    let end = EndRecord {
-        disk_entries: entries,
-        entries,
-        directory_len: narrow32(len),
-        directory_offset: narrow32(offset),
-        ..EndRecord::default()
-    };
-    end.write(out);
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::new_record::*;
     use super::*;
 
     fn facts(size: u64, packed_size: u64) -> MemberFacts {

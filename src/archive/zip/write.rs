@@ -15,11 +15,9 @@ use super::super::data::{Stretch, ZipData};
 use super::super::write::AllRecords;
 use super::super::write::read_back::{failed, unread};
 use super::super::{MemberKind, Method, NewMember};
-use super::record::{
-    FLAG_UTF8, LOCAL_LEN, METHOD_ZSTD, MemberFacts, NewHeader, write_central, write_end,
-    write_local,
-};
-use super::{headers, method_number};
+use super::headers;
+use super::new_record::{NewHeader, method_number, write_central, write_end, write_local};
+use super::record::{FLAG_UTF8, LOCAL_LEN, METHOD_ZSTD, MemberFacts};
 use crate::error::Result;
 use crate::fs::File;
 

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 
 use proptest::prelude::*;
 
-use super::pax::push_record;
+use super::write::push_record;
 use super::*;
 use crate::allowance::Allowance;
 use crate::archive::NewMember;

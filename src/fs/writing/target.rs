@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::directory::Directory;
-use super::pending::{PendingFile, permissions};
 use crate::error::{Error, Result};
+use crate::fs::directory::Directory;
+use crate::fs::pending::{PendingFile, permissions};
 
 /// Number of directories kept open. Systems allow at least 256 open files, and most archives are sorted by directory.
 const KEPT: usize = 16;

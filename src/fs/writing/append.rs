@@ -5,9 +5,10 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::file::{File, positional, without_waiting};
 use super::sync_directory;
 use crate::error::{Error, Result};
+use crate::fs::exists;
+use crate::fs::file::{File, positional, without_waiting};
 
 /// A file that lines are appended to. Each line is on the disk when [`append`](Self::append) returns.
 #[derive(Debug)]
@@ -28,7 +29,7 @@ impl LineFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             opened => drop(File::ordinary(opened, path.to_owned())?),
         }
-        let is_new = !super::exists(path);
+        let is_new = !exists(path);
         let file = fs::File::options().read(true).append(true).create(true).open(path);
         let file = file.map_err(refused)?;
         if is_new {

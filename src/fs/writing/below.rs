@@ -3,9 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::File;
-use super::directory::Directory;
 use crate::error::Result;
+use crate::fs::File;
+use crate::fs::directory::Directory;
 use crate::path::MemberPath;
 
 /// Opens files below a directory for reading. It keeps the last directory open, so nearby files open faster. Without

@@ -1,0 +1,76 @@
+//! Writes at positions, and comparisons of a file with an earlier state.
+
+use std::fs;
+use std::io::{self, Read as _};
+use std::time::UNIX_EPOCH;
+
+use crate::error::{Error, Result};
+use crate::fs::file::{File, Stamp};
+
+impl File {
+    /// Returns an error if the file has changed since `stamp`.
+    pub(crate) fn check_unchanged(&self, stamp: &Stamp) -> Result<()> {
+        let now = self.stamp()?;
+        if now == *stamp {
+            return Ok(());
+        }
+        Err(self.changed(if now.len() == stamp.len() {
+            "it was written to".to_owned()
+        } else {
+            format!("its length changed from {} to {} bytes", stamp.len(), now.len())
+        }))
+    }
+
+    /// Reads the complete file into `target`, which has its length. A change since `stamp` is an error.
+    pub(crate) fn read_unchanged(&mut self, target: &mut [u8], stamp: &Stamp) -> Result<()> {
+        self.read_exact(target).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => self.changed("it became shorter"),
+            _ => Error::io("read", self.path())(error),
+        })?;
+        self.check_unchanged(stamp)
+    }
+
+    /// Writes all of `buffer` at `offset`.
+    pub(crate) fn write_all_at(&self, mut buffer: &[u8], mut offset: u64) -> Result<()> {
+        while !buffer.is_empty() {
+            self.watch.check()?;
+            let written = self.system().and_then(|file| write_at(file, buffer, offset));
+            match written {
+                Ok(0) => {
+                    return Err(Error::io("write", self.path())(io::ErrorKind::WriteZero.into()));
+                }
+                Ok(count) => {
+                    buffer = buffer.split_at(count).1;
+                    offset += count as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Error::io("write", self.path())(error)),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Stamp {
+    /// Returns the length in bytes.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Returns the modification time in seconds since 1970 UTC, at least 0.
+    pub(crate) fn modified(&self) -> u64 {
+        let since = self.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        since.map_or(0, |since| since.as_secs())
+    }
+}
+
+/// Writes at an offset. It may move the position, which nothing else uses.
+fn write_at(file: &fs::File, buffer: &[u8], offset: u64) -> io::Result<usize> {
+    #[cfg(unix)]
+    return std::os::unix::fs::FileExt::write_at(file, buffer, offset);
+    #[cfg(windows)]
+    return std::os::windows::fs::FileExt::seek_write(file, buffer, offset);
+    #[cfg(not(any(unix, windows)))]
+    return crate::fs::file::positional::at(file, offset)
+        .and_then(|mut file| io::Write::write(&mut file, buffer));
+}
