@@ -62,6 +62,7 @@ mod raw_tar; // support: tar files by hand
 mod raw_zip; // support: zip files by hand
 mod readers; // small readers in other languages, written from the page about the format
 mod refs;
+mod registry; // packaging/registry: other programs recognize arrays and packs
 mod remote; // packs at URLs, with servers on this machine
 mod repeats; // a megabyte of any part that can be repeated: bounded time and memory
 #[cfg(unix)] // permissions, links

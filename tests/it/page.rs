@@ -134,8 +134,9 @@ impl Home {
         let directory = TempDir::new().unwrap();
         let at = RefCell::new(directory.path().to_owned());
         let home = Self { directory, path, proxy: None, at, slurm: RefCell::new(None) };
-        for example in ["examples/experiment", "examples/readers"] {
-            let (from, to) = (root().join(example), home.file(example));
+        let copies = ["examples/experiment", "examples/readers"].map(|name| (name, name));
+        for (from, to) in copies.into_iter().chain([("tests/vectors", "vectors")]) {
+            let (from, to) = (root().join(from), home.file(to));
             assert!(Command::new("cp").arg("-r").args([from, to]).status().unwrap().success());
         }
         make_ocean::write_to(&home.directory.path().join("ocean")).unwrap();

@@ -43,6 +43,7 @@ macro_rules! pages {
 pages! {
     readme "README.md" ["python3", "sha256sum", "unzip"] ["numpy"]
     auditing "docs/auditing.md" ["jq", "parallel", "sbatch", "slurmctld", "slurmd"]
+    bart "docs/bart.md" ["bart"]
     bagit "docs/bagit.md" ["sha256sum", "unzip"]
     coming_from_ra "docs/coming-from-ra.md" []
     comparing "docs/comparing.md" []
@@ -55,6 +56,9 @@ pages! {
     looking "docs/looking.md" []
     reporting "docs/reporting.md" []
     schemas "docs/schemas.md" []
+    spec_ndl "docs/spec/ndl.md" []
+    spec_pack "docs/spec/pack.md" ["od", "tail", "unzip"]
+    spec_rawarray "docs/spec/rawarray.md" ["od"]
     scripting "docs/scripting.md" ["jq", "man", "xargs"]
     zarr "docs/zarr.md" ["jq", "python3"] ["dask", "fsspec", "xarray", "zarr"]
 }
@@ -100,10 +104,12 @@ fn root() -> &'static Path {
 fn pages() -> Vec<String> {
     let root_pages = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"];
     let mut pages: Vec<_> = root_pages.map(str::to_owned).into();
-    for entry in fs::read_dir(root().join("docs")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "md") {
-            pages.push(format!("docs/{}", path.file_name().unwrap().display()));
+    for directory in ["docs", "docs/spec"] {
+        for entry in fs::read_dir(root().join(directory)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "md") {
+                pages.push(format!("{directory}/{}", path.file_name().unwrap().display()));
+            }
         }
     }
     pages.sort();

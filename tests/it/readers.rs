@@ -1,4 +1,4 @@
-//! The readers in `examples/readers`, which use only the facts in `docs/format.md`.
+//! The readers in `examples/readers`, which use only the facts in `docs/spec`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -8,6 +8,7 @@ use tempfile::TempDir;
 use crate::experiment::{COMPLEX64, Experiment, FLOAT16, FLOAT32, FLOAT64, INT16, INT64};
 use crate::experiment::{UINT8, le, ra_pack};
 use crate::foreign::installed;
+use crate::spec::vectors;
 
 /// Returns the directory of the readers.
 fn readers() -> PathBuf {
@@ -67,7 +68,7 @@ fn assert_prints(output: &Output, expected: &str, member: &str) {
 }
 
 #[test]
-fn thirty_lines_of_python_read_any_array() {
+fn a_short_program_in_python_reads_any_array() {
     if !installed(&["python3"]) {
         return;
     }
@@ -118,5 +119,139 @@ fn a_page_of_c_reads_any_stored_array() {
         let output = run(&reader, &[&archive], member);
         assert_eq!(output.status.code(), Some(2), "{member}");
         assert!(output.stderr.starts_with(b"read_array: "), "{member}");
+    }
+}
+
+/// Returns a reader: its program and first arguments, or nothing if the program is not installed.
+fn reader(name: &str, home: &TempDir) -> Option<Vec<PathBuf>> {
+    let source = readers().join(name);
+    let interpreter = match source.extension().unwrap().to_str().unwrap() {
+        "py" => "python3",
+        "R" => "Rscript",
+        "m" => "octave-cli",
+        "js" => "node",
+        _ => "cc",
+    };
+    if !installed(&[interpreter]) {
+        return None;
+    }
+    if interpreter != "cc" {
+        return Some(vec![interpreter.into(), source]);
+    }
+    let binary = home.path().join("read_array");
+    let built = Command::new("cc").arg("-o").args([&binary, &source]).output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    Some(vec![binary])
+}
+
+/// Parses a number as any of the languages writes it. Numbers are compared as floats: no vector differs only in digits
+/// that a float lacks.
+fn number(text: &str) -> f64 {
+    text.parse().unwrap_or_else(|_| panic!("not a number: {text}"))
+}
+
+/// Each reader shows the values of an array, or fails if it does not support its type. It never shows other values, and
+/// rejects every invalid file.
+fn reads_the_vectors(name: &str, least: usize) {
+    let home = TempDir::new().unwrap();
+    let Some(reader) = reader(name, &home) else { return };
+    let run = |arguments: &[&str]| {
+        Command::new(&reader[0]).args(&reader[1..]).args(arguments).output().unwrap()
+    };
+    let vectors_at = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors");
+    let mut read = 0;
+    for vector in vectors("arrays") {
+        let file = vectors_at.join(vector["file"].as_str().unwrap());
+        let output = run(&[file.to_str().unwrap()]);
+        if !output.status.success() {
+            continue;
+        }
+        assert_eq!(vector["valid"], true, "{name}: accepts {}", vector["file"]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        let (head, elements) = text.split_once('\n').unwrap();
+        let numbers: Vec<f64> = elements.split_whitespace().map(number).collect();
+        let listed = vector["values"].as_array().unwrap().iter();
+        let parts = listed.flat_map(|value| match value.as_array() {
+            Some(pair) => pair.clone(),
+            None => vec![value.clone()],
+        });
+        let expected = parts.map(|part| match part.as_str() {
+            Some(text) => number(text),
+            None => part.as_f64().unwrap(),
+        });
+        let expected: Vec<f64> = expected.collect();
+        let is_same = numbers.len() == expected.len()
+            && numbers.iter().zip(&expected).all(|(a, b)| a == b || a.is_nan() && b.is_nan());
+        assert!(is_same, "{name}: {}: {numbers:?}", vector["file"]);
+        let dims = vector["dims"].as_array().unwrap().iter().map(|dim| format!(" {dim}"));
+        let dims: String = dims.collect();
+        assert_eq!(head, format!("{} {}{dims}", vector["eltype"], vector["elbyte"]), "{name}");
+        read += 1;
+    }
+    assert!(read >= least, "{name}: reads {read} of the vectors");
+    let pack = vectors_at.join("packs/plain.zip");
+    let output = run(&[pack.to_str().unwrap(), "run/b.ra"]);
+    assert_prints(&output, "3 4 2 2\n1\n2\n3\n4\n", name);
+    assert!(!run(&[pack.to_str().unwrap(), "run/c.ra"]).status.success(), "{name}");
+    let lines = std::fs::read_to_string(readers().join(name)).unwrap().lines().count();
+    assert!(lines <= 60, "{name}: {lines} lines");
+}
+
+#[test]
+fn the_reader_in_python_reads_the_vectors() {
+    reads_the_vectors("read_array.py", 20);
+}
+
+#[test]
+#[cfg(unix)] // cc
+fn the_reader_in_c_reads_the_vectors() {
+    reads_the_vectors("read_array.c", 18);
+}
+
+#[test]
+fn the_reader_in_r_reads_the_vectors() {
+    reads_the_vectors("read_array.R", 15);
+}
+
+#[test]
+fn the_reader_in_octave_reads_the_vectors() {
+    reads_the_vectors("read_array.m", 17);
+}
+
+#[test]
+fn the_reader_in_javascript_reads_the_vectors() {
+    reads_the_vectors("read_array.js", 18);
+}
+
+/// The verifier in Python knows the specification and no code of ra-pack. It checks no descriptions, and does not support
+/// Zstandard.
+#[test]
+fn the_verifier_in_python_agrees_about_every_pack_of_the_vectors() {
+    if !installed(&["python3"]) {
+        return;
+    }
+    let verifier = readers().join("verify.py");
+    let lines = std::fs::read_to_string(&verifier).unwrap().lines().count();
+    assert!(lines <= 150, "{lines} lines");
+    let home = TempDir::new().unwrap();
+    for vector in vectors("packs") {
+        let file = vector["file"].as_str().unwrap();
+        let pack = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors").join(file);
+        let codes = vector["errors"].as_array().unwrap().iter();
+        let is_valid =
+            codes.map(|code| code.as_str().unwrap()).all(|code| code.starts_with("DESC"));
+        let verify = |path: &Path| {
+            let ran = Command::new("python3").args([&verifier, path]).output().unwrap();
+            let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+            assert!(!said.contains("Traceback"), "{file}: {said}");
+            (ran.status.success(), said)
+        };
+        let (found, said) = verify(&pack);
+        assert_eq!(found, is_valid && file != "packs/zstd.zip", "{file}: {said}");
+        // The same bag as a directory.
+        if file == "packs/bag.zip" {
+            ra_pack().args(["extract", "-q", "-C"]).args([home.path(), &pack]).assert().success();
+            assert_eq!(verify(&home.path().join("bag")), (true, String::new()));
+        }
     }
 }

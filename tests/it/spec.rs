@@ -1,13 +1,21 @@
 //! The specification in `docs/spec` and the test vectors in `tests/vectors` agree with the program.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use ra_pack::digest::Digest;
+use ra_pack::inspect::{ValidateOptions, validate_text};
+use ra_pack::ndl::{self, Attribute, Extent, Ndarray, Value};
+use ra_pack::verify::VerifyOptions;
+use ra_pack::write::Layout;
+use ra_pack::{Code, Finding, ra};
+use serde_json::{Map, Value as Json, json};
 use tempfile::TempDir;
 
 use crate::experiment::ra_pack;
+use crate::foreign::installed;
 
 /// Unpacks a zip with `extract`, and returns the names of all files below `directory`.
 fn files_below(directory: &Path) -> BTreeSet<String> {
@@ -86,7 +94,7 @@ fn the_head_comment_of_a_pack_is_true_in_both_layouts() {
         assert_eq!(&time[..8], b"rawarray");
         assert_eq!([8, 16, 24, 32, 40, 48].map(number), [0, 3, 8, 1192, 1, 149]);
         assert_eq!(time.len(), 48 + 8 + 1192);
-        if crate::foreign::installed(&["sha256sum"]) {
+        if installed(&["sha256sum"]) {
             for manifest in all.iter().filter(|name| name.ends_with("manifest-sha256.txt")) {
                 let mut check = Command::new("sha256sum");
                 let ran = check.args(["--quiet", "-c", manifest]).current_dir(&root).output();
@@ -99,4 +107,307 @@ fn the_head_comment_of_a_pack_is_true_in_both_layouts() {
             }
         }
     }
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn vector(file: &str) -> PathBuf {
+    root().join("tests/vectors").join(file)
+}
+
+/// Returns the expected results of one kind of vectors.
+pub(crate) fn vectors(kind: &str) -> Vec<Json> {
+    let text = fs::read_to_string(vector(&format!("{kind}.json"))).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// Returns the codes that a vector expects, errors and warnings apart.
+fn expected(vector: &Json) -> [BTreeSet<String>; 2] {
+    ["errors", "warnings"].map(|key| {
+        let codes = vector[key].as_array().unwrap().iter();
+        codes.map(|code| code.as_str().unwrap().to_owned()).collect()
+    })
+}
+
+/// Returns the codes of findings, errors and warnings apart.
+fn found<'f>(findings: impl Iterator<Item = &'f Finding>) -> [BTreeSet<String>; 2] {
+    let mut codes = [BTreeSet::new(), BTreeSet::new()];
+    for finding in findings {
+        codes[usize::from(!finding.is_error())].insert(finding.code.id().to_owned());
+    }
+    codes
+}
+
+#[test]
+fn the_vectors_are_made_again_byte_for_byte() {
+    if !installed(&["python3"]) {
+        return;
+    }
+    let ran = Command::new("python3").args([&vector("make.py")]).arg("--check").output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let size: u64 =
+        files_below(&vector("")).iter().map(|name| vector(name).metadata().unwrap().len()).sum();
+    assert!(size < 400 * 1024, "{size}");
+    for kind in ["arrays", "descriptions", "packs"] {
+        let all = vectors(kind);
+        let rejected = all.iter().filter(|vector| vector["valid"] == false).count();
+        assert!(rejected * 3 >= all.len(), "{kind}: {rejected} of {}", all.len());
+    }
+}
+
+#[test]
+fn every_array_of_the_vectors_is_read_as_expected() {
+    let home = TempDir::new().unwrap();
+    let all = vectors("arrays");
+    for vector in &all {
+        let file = vector["file"].as_str().unwrap();
+        let to = home.path().join(Path::new(file).file_name().unwrap());
+        fs::copy(self::vector(file), to).unwrap();
+    }
+    let report = ra_pack::validate(home.path(), &ValidateOptions::default()).unwrap();
+    for vector in &all {
+        let file = vector["file"].as_str().unwrap();
+        let name = file.strip_prefix("arrays/").unwrap();
+        let findings = report.findings.iter().filter(|finding| {
+            finding.member.as_deref() == Some(name) && finding.code.id().starts_with("RA")
+        });
+        assert_eq!(found(findings), expected(vector), "{name}");
+        let bytes = fs::read(self::vector(file)).unwrap();
+        let decoded = ra::decode(&bytes);
+        let Some(sha256) = vector["decoded_sha256"].as_str() else {
+            assert!(decoded.is_err(), "{name}");
+            continue;
+        };
+        let decoded = decoded.unwrap();
+        let header = &decoded.header;
+        assert_eq!(
+            json!({
+                "flags": header.flags().bits(),
+                "eltype": header.element().eltype(),
+                "elbyte": header.element().elbyte(),
+                "type": header.element().to_string(),
+                "dims": header.dims(),
+                "encoding": decoded.encoding.to_string(),
+                "trailing": decoded.metadata.len(),
+            }),
+            json!({
+                "flags": vector["flags"],
+                "eltype": vector["eltype"],
+                "elbyte": vector["elbyte"],
+                "type": vector["type"],
+                "dims": vector["dims"],
+                "encoding": vector["encoding"],
+                "trailing": vector["trailing"],
+            }),
+            "{name}"
+        );
+        if cfg!(target_endian = "little") {
+            assert_eq!(Digest::sha256(&decoded.data).to_string(), sha256, "{name}");
+        }
+    }
+}
+
+fn value(value: &Value) -> Json {
+    match value {
+        Value::Float(number) if number.is_nan() => json!("nan"),
+        Value::Float(number) if number.is_infinite() => {
+            json!(if *number > 0.0 { "inf" } else { "-inf" })
+        }
+        Value::List(list) => list.iter().map(self::value).collect(),
+        Value::Map(map) => {
+            map.iter().map(|(key, entry)| (key.clone(), self::value(entry))).collect()
+        }
+        scalar => serde_json::to_value(scalar).unwrap(),
+    }
+}
+
+/// Returns the entry of a key with these entries, if there are any.
+fn section(key: &str, entries: Map<String, Json>) -> Map<String, Json> {
+    let entries = (!entries.is_empty()).then_some((key.to_owned(), Json::Object(entries)));
+    entries.into_iter().collect()
+}
+
+fn attributes(list: &[Attribute]) -> Map<String, Json> {
+    let entries = list.iter().map(|it| {
+        let body = json!({
+            "shape": it.shape,
+            "type": datatype(&it.datatype),
+            "value": value(&it.value),
+        });
+        (it.name.clone(), body)
+    });
+    section("attributes", entries.collect())
+}
+
+fn datatype(datatype: &ndl::Datatype) -> Json {
+    serde_yaml::from_str(&datatype.to_flow()).unwrap()
+}
+
+fn array(array: &Ndarray) -> Json {
+    let shape = array.shape.iter().map(|extent| match extent {
+        Extent::Fixed(length) => json!(length),
+        Extent::Unlimited => Json::Null,
+        Extent::Coord(name) => json!(name),
+    });
+    let mut body = Map::new();
+    body.insert("shape".to_owned(), shape.collect());
+    body.insert("type".to_owned(), datatype(&array.datatype));
+    body.extend(array.value.as_ref().map(|it| ("value".to_owned(), value(it))));
+    body.extend(attributes(&array.attributes));
+    if let Some(storage) = &array.storage {
+        let mut keys = Map::new();
+        keys.extend(storage.shape.as_ref().map(|it| ("shape".to_owned(), json!(it))));
+        keys.extend(storage.chunk.as_ref().map(|it| ("chunk".to_owned(), json!(it))));
+        if !storage.filter.is_empty() {
+            keys.insert("filter".to_owned(), storage.filter.iter().map(value).collect());
+        }
+        keys.extend(storage.endian.map(|it| ("endian".to_owned(), json!(it.word()))));
+        keys.extend(storage.charset.as_ref().map(|it| ("charset".to_owned(), json!(it))));
+        keys.extend(storage.fillvalue.as_ref().map(|it| ("fillvalue".to_owned(), value(it))));
+        if storage.order != ndl::Order::Column {
+            keys.insert("order".to_owned(), json!(storage.order.word()));
+        }
+        keys.extend(storage.other.iter().map(|(key, it)| (key.clone(), value(it))));
+        body.extend(section("storage", keys));
+    }
+    Json::Object(body)
+}
+
+#[test]
+fn every_description_of_the_vectors_is_read_as_expected() {
+    for vector in vectors("descriptions") {
+        let file = vector["file"].as_str().unwrap();
+        let text = fs::read(self::vector(file)).unwrap();
+        let report = validate_text(&text, &ValidateOptions::default());
+        assert_eq!(found(report.findings.iter()), expected(&vector), "{file}");
+        if vector["valid"] == false {
+            continue;
+        }
+        let document = ndl::parse(&text).document.unwrap();
+        let groups = document.groups.iter().map(|group| {
+            let arrays = |list: &[Ndarray]| {
+                list.iter().map(|it| (it.name.clone(), array(it))).collect::<Map<_, _>>()
+            };
+            let mut body = attributes(&group.attributes);
+            body.extend(section("dimcoords", arrays(&group.dimcoords)));
+            body.extend(section("ndarrays", arrays(&group.ndarrays)));
+            (group.path.clone(), Json::Object(body))
+        });
+        assert_eq!(Json::Object(groups.collect()), vector["groups"], "{file}");
+    }
+}
+
+/// `packs.py` writes packs from the specification. If `create` writes the same bytes from the same files, the page says
+/// everything that a second writer needs.
+#[test]
+fn every_pack_of_the_vectors_is_verified_and_written_as_expected() {
+    for vector in vectors("packs") {
+        let file = vector["file"].as_str().unwrap();
+        let pack = self::vector(file);
+        let report = ra_pack::verify(&pack, &VerifyOptions::default()).unwrap();
+        assert_eq!(found(report.findings.iter()), expected(&vector), "{file}");
+        assert_eq!(json!(report.layout), vector["layout"], "{file}");
+        let Some(files) = vector["files"].as_object() else {
+            continue;
+        };
+        let home = TempDir::new().unwrap();
+        let unpacked = home.path().join("unpacked");
+        ra_pack().args(["extract", "-q", "-C"]).args([&unpacked, &pack]).assert().success();
+        let name = pack.file_name().unwrap().to_str().unwrap();
+        let (stem, _) = name.split_once('.').unwrap();
+        let top = [unpacked.join(stem), unpacked.join("exp"), unpacked.clone()];
+        let top = top.into_iter().find(|top| top.join("manifest-sha256.txt").exists()).unwrap();
+        let digests = files_below(&top).into_iter().map(|name| {
+            let digest = Digest::sha256(&fs::read(top.join(&name)).unwrap());
+            (name, json!(digest.to_string()))
+        });
+        assert_eq!(digests.collect::<Map<_, _>>(), *files, "{file}");
+        let Some(written) = vector["written_from"].as_object() else {
+            continue;
+        };
+        let source = home.path().join("source");
+        fs::create_dir(&source).unwrap();
+        let payload = if report.layout == Layout::BagIt { top.join("data") } else { top };
+        for name in written["payload"].as_array().unwrap() {
+            let name = name.as_str().unwrap();
+            let to = source.join(name);
+            fs::create_dir_all(to.parent().unwrap()).unwrap();
+            match name.strip_suffix('/') {
+                Some(_) => fs::create_dir_all(to).unwrap(),
+                None => drop(fs::copy(payload.join(name), to).unwrap()),
+            }
+        }
+        let archive = home.path().join(name);
+        let options = written["options"].as_array().unwrap();
+        let options = options.iter().map(|option| option.as_str().unwrap());
+        ra_pack()
+            .args(["create", "-q", "-o"])
+            .args([&archive, &source])
+            .args(options)
+            .env_remove("SOURCE_DATE_EPOCH")
+            .assert()
+            .success();
+        assert!(fs::read(&archive).unwrap() == fs::read(&pack).unwrap(), "{file}: other bytes");
+    }
+}
+
+/// The pages of the specification, and the vectors of each.
+const PAGES: [(&str, &str, &str); 3] =
+    [("rawarray", "arrays", ".ra"), ("ndl", "descriptions", ".yaml"), ("pack", "packs", "")];
+
+/// The texts between backticks.
+fn code_spans(text: &str) -> BTreeSet<String> {
+    text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// The codes in a text, such as `MAN003`.
+fn codes(text: &str) -> BTreeSet<String> {
+    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
+    words
+        .filter(|word| word.parse::<Code>().is_ok_and(|code| code.id() == *word))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Each row of the tables of rules names vectors that expect its codes, and each vector is in a row. Each code of an error
+/// is on one of the pages.
+#[test]
+fn the_tables_of_the_specification_name_the_vectors_that_hold_each_rule() {
+    let mut on_pages = BTreeSet::new();
+    for (page, kind, ending) in PAGES {
+        let text = fs::read_to_string(root().join(format!("docs/spec/{page}.md"))).unwrap();
+        on_pages.extend(codes(&text));
+        let (_, table) = text.split_once("codes and vectors\n").unwrap();
+        let name = |vector: &Json| {
+            let file = vector["file"].as_str().unwrap().rsplit_once('/').unwrap().1;
+            file.strip_suffix(ending).unwrap().to_owned()
+        };
+        let expected: BTreeMap<String, BTreeSet<String>> = vectors(kind)
+            .iter()
+            .map(|vector| (name(vector), expected(vector).into_iter().flatten().collect()))
+            .collect();
+        let mut named = BTreeSet::new();
+        for row in table.lines().skip_while(|line| !line.starts_with("|---")).skip(1) {
+            let Some((rule, names)) = row.trim_end_matches([' ', '|']).rsplit_once(" | ") else {
+                break;
+            };
+            let names = code_spans(names);
+            let held = names.iter().flat_map(|name| {
+                let codes = expected.get(name);
+                codes.unwrap_or_else(|| panic!("{page}: there is no vector {name}")).clone()
+            });
+            let held: BTreeSet<_> = held.collect();
+            let missing: Vec<_> = codes(rule).difference(&held).cloned().collect();
+            assert!(missing.is_empty(), "{page}: no vector of `{rule}` expects {missing:?}");
+            named.extend(names);
+        }
+        let unnamed: Vec<_> = expected.keys().filter(|name| !named.contains(*name)).collect();
+        assert!(unnamed.is_empty(), "{page}: no row names {unnamed:?}");
+    }
+    let unknown: Vec<_> =
+        Code::ALL.iter().map(|code| code.id()).filter(|id| !id.starts_with("META")).collect();
+    let missing: Vec<_> = unknown.into_iter().filter(|id| !on_pages.contains(*id)).collect();
+    assert!(missing.is_empty(), "the specification does not name {missing:?}");
 }
