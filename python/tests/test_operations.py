@@ -129,7 +129,7 @@ def test_the_command_has_its_exit_statuses_and_arguments(source, tmp_path):
     assert run("verify", "-q", "pack.zip").returncode == 0
     assert run("get", "pack.zip", "y", "--format", "csv").returncode == 0
     assert "ra-pack create" in run("create", "--help").stdout
-    assert run("--version").stdout == f"ra-pack {ra_pack.__version__}\n"
+    assert run("-V").stdout == f"ra-pack {ra_pack.__version__}\n"
     assert run("verify", "none.zip").returncode == 2
     done = run("creat")
     assert done.returncode == 2 and "create" in done.stderr

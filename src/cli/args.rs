@@ -50,9 +50,13 @@ Environment:
 
 ra-pack reads no configuration files.";
 
+/// The version of the program, and of the format that it writes.
+const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\npack format 1.0");
+
 /// Pack arrays and their descriptions into one archive that can be read and verified for decades.
 #[derive(Debug, Parser)]
-#[command(name = "ra-pack", version, max_term_width = 100, after_long_help = SHARED)]
+#[command(name = "ra-pack", version, long_version = LONG_VERSION)]
+#[command(max_term_width = 100, after_long_help = SHARED)]
 #[command(after_help = "`ra-pack help COMMAND` shows details and examples of a command.")]
 #[command(subcommand_required = true, arg_required_else_help = true, infer_subcommands = false)]
 #[command(disable_help_flag = true)]

@@ -419,6 +419,8 @@ codes! {
     PartialDocument = "DESC013" Warning, "add the missing entries with `ra-pack create`";
     /// A value in a description differs from the array.
     ValueMismatch = "DESC014" Error, "correct the value, or remove it: the array file has it";
+    /// A pack of a newer version of the format.
+    NewerFormat = "DESC015" Warning, "verify it with a newer version of ra-pack, which may know more rules";
 
     /// An array of numbers without units.
     NoUnits = "META001" Warning, "add `units`, or `1` for numbers without a unit";
@@ -600,7 +602,7 @@ mod tests {
     fn unknown_codes_suggest_the_nearest() {
         let nearest = |text: &str| text.parse::<Code>().unwrap_err().nearest.unwrap().id();
         assert_eq!(nearest("NDL088"), "NDL087");
-        assert_eq!(nearest("DESC099"), "DESC014");
+        assert_eq!(nearest("DESC099"), "DESC015");
         assert_eq!(nearest("ND021"), "NDL021");
         assert_eq!(nearest("mam003"), "MAN003");
         assert_eq!(nearest("NDL99999999999999"), "NDL001");

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::attributes::is_attributes_document;
 use super::coordinates::group_in_pack;
+use super::document::{FORMAT_VERSION, newer_version};
 use super::{
     ARRAY_EXTENSION, ArrayFacts, Content, DESCRIPTION_EXTENSIONS, DescriptionFacts, PACK_DOCUMENT,
     check, group_of,
@@ -163,6 +164,12 @@ impl Contents {
             if is_other {
                 findings.push(not_a_description(PACK_DOCUMENT));
             }
+            findings.extend(newer_version(facts.text()).map(|version| {
+                let message = format!("the pack has version {version} of the pack format");
+                Finding::new(Code::NewerFormat, message)
+                    .in_member(PACK_DOCUMENT)
+                    .expected(format!("at most version {FORMAT_VERSION}"), version)
+            }));
         }
         let astray: OnceCell<Vec<&MemberPath>> = OnceCell::new();
         for (path, facts) in &self.arrays {

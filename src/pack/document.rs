@@ -42,6 +42,22 @@ pub(crate) fn is_generated(start: &[u8]) -> bool {
     HEAD.lines().next().is_some_and(|line| start.starts_with(line.as_bytes()))
 }
 
+/// The version of the pack format that is written, as `docs/spec/pack.md` specifies it.
+pub const FORMAT_VERSION: &str = "1.0";
+
+/// Returns the version of the pack format that a generated document states, if it is newer than [`FORMAT_VERSION`].
+pub(super) fn newer_version(text: &str) -> Option<&str> {
+    let number = |version: &str| -> Option<(u64, u64)> {
+        let (major, minor) = version.split_once('.')?;
+        Some((major.parse().ok()?, minor.parse().ok()?))
+    };
+    let text = text.strip_prefix(STATED).unwrap_or(text);
+    let line = text.lines().nth(1)?;
+    let (version, _) = line.strip_prefix("# Pack format ")?.split_once(". ")?;
+    let is_newer = number(version)? > number(FORMAT_VERSION)?;
+    (is_newer && is_generated(text.as_bytes())).then_some(version)
+}
+
 /// Describes every array of a pack in one document; see [`PackDocument`].
 pub(crate) fn pack_document(contents: &Contents, convention: Option<&Convention<'_>>) -> String {
     let mut text = String::new();

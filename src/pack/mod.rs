@@ -25,6 +25,7 @@ mod update;
 
 pub use self::coordinates::CoordinateInfo;
 pub use self::describe::{datatype, describe, shape_of};
+pub use self::document::FORMAT_VERSION;
 pub use self::metadata::MetadataCounts;
 
 pub(crate) use self::attributes::{as_stated, attributes_document, is_attributes_document};

@@ -109,6 +109,22 @@ fn the_head_comment_of_a_pack_is_true_in_both_layouts() {
     }
 }
 
+/// The version is in the program, in generated documents and on the pages of the specification.
+#[test]
+fn the_version_of_the_format_is_the_same_everywhere() {
+    let version = ra_pack::FORMAT_VERSION;
+    let printed = ra_pack().arg("--version").assert().success();
+    let printed = String::from_utf8(printed.get_output().stdout.clone()).unwrap();
+    let expected = format!("ra-pack {}\npack format {version}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(printed, expected);
+    for (page, ..) in PAGES {
+        let text = fs::read_to_string(root().join(format!("docs/spec/{page}.md"))).unwrap();
+        assert!(text.contains(&format!("- **Version.** This is version {version}")), "{page}");
+    }
+    let document = fs::read_to_string(root().join("docs/spec/pack.md")).unwrap();
+    assert!(document.contains(&format!("# Pack format {version}. Specification: docs/spec")));
+}
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }

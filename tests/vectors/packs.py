@@ -339,6 +339,10 @@ gnu = b"".join(tar_header(name.encode(), len(content), magic=b"ustar  \0") + pad
 add("gnu.tar", gnu + bytes(1024), files=MADE)
 add("no-end-mark.tar", tar_file(LIST, b""), warnings=["ARC009"], files=MADE)
 
+NEWER = document({"a": ([2], A)}).replace(b"Pack format 1.0", b"Pack format 1.1")
+NEWER = members(FEW, NEWER)
+add("newer.zip", zip_file(list(NEWER.items())), warnings=["DESC015"], files=NEWER)
+
 # Names.
 for name, member in [("bad-name-climbs", "../x"), ("bad-name-backslash", "a\\b")]:
     add(name + ".zip", zip_file([*LIST, (member, b"")]), ["NAME001"])
