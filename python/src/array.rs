@@ -12,7 +12,7 @@ use ra_pack::ra::Encoding;
 use ra_pack::{Error, PackedArray, Result};
 
 use crate::index::{Selection, select};
-use crate::interrupt::Stopped;
+use crate::interrupt::{Stopped, attached};
 use crate::memory::{self, Mapped};
 use crate::pack::{Opened, Shared, is_long, run_on};
 use crate::{errors, numpy, values};
@@ -309,12 +309,16 @@ impl Array {
     ///     If the content is not what the manifest lists.
     #[pyo3(signature = (*, verify=true))]
     fn read<'py>(&self, py: Python<'py>, verify: bool) -> PyResult<Bound<'py, PyAny>> {
-        let facts = self.facts(py)?;
-        let array = numpy::zeros(py, &facts.shape, facts.dtype.bind(py), facts.order)?;
-        memory::fill(&array, facts.bytes, |out| {
-            self.run(py, out.len() as u64, |packed| checked(packed, verify).read_bytes_into(out))
-        })??;
-        Ok(array)
+        attached(py, || {
+            let facts = self.facts(py)?;
+            let array = numpy::zeros(py, &facts.shape, facts.dtype.bind(py), facts.order)?;
+            memory::fill(&array, facts.bytes, |out| {
+                self.run(py, out.len() as u64, |packed| {
+                    checked(packed, verify).read_bytes_into(out)
+                })
+            })??;
+            Ok(array)
+        })
     }
 
     /// Read the whole array without keeping it, and check it against the manifest of the pack.
@@ -372,7 +376,7 @@ impl Array {
         py: Python<'py>,
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.selected(py, key, true)
+        attached(py, || self.selected(py, key, true))
     }
 
     /// Return the elements that a key selects. They are not checked against the manifest, unless it has digests of
@@ -383,7 +387,7 @@ impl Array {
         py: Python<'py>,
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.selected(py, key, false)
+        attached(py, || self.selected(py, key, false))
     }
 
     /// Return the elements for `numpy.asarray`, as :meth:`read` does.
@@ -402,7 +406,7 @@ impl Array {
         let Some(dtype) = dtype else { return Ok(array) };
         let options = PyDict::new(py);
         options.set_item(intern!(py, "copy"), false)?;
-        array.call_method(intern!(py, "astype"), (dtype,), Some(&options))
+        attached(py, || array.call_method(intern!(py, "astype"), (dtype,), Some(&options)))
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {

@@ -17,12 +17,14 @@ const POLL: Duration = Duration::from_millis(50);
 /// Whether the interpreter ends.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
-/// The number of threads that request the lock of the interpreter at the end of a call.
+/// The number of threads that may request the lock of the interpreter while functions of Rust are on their stacks.
 static RETURNING: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     /// Whether this thread ends the interpreter.
     static ENDS: Cell<bool> = const { Cell::new(false) };
+    /// Whether [`RETURNING`] counts this thread, because it is in [`attached`].
+    static COUNTED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Runs `work` without the lock of the interpreter.
@@ -30,19 +32,58 @@ thread_local! {
 /// Before version 3.14, an interpreter that ends stops each other thread that requests its lock. That aborts the process
 /// if the thread has functions of Rust on its stack. Such threads sleep instead, as they do in later versions.
 pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
+    let is_counted = COUNTED.get();
     let result = py.detach(|| {
+        if is_counted {
+            RETURNING.fetch_sub(1, SeqCst);
+        }
         let result = work();
         RETURNING.fetch_add(1, SeqCst);
-        if IS_ENDING.load(SeqCst) && !ENDS.get() {
+        if is_stopped() {
             RETURNING.fetch_sub(1, SeqCst);
-            loop {
-                thread::park();
-            }
+            sleep();
         }
         result
     });
-    RETURNING.fetch_sub(1, SeqCst);
+    if !is_counted {
+        RETURNING.fetch_sub(1, SeqCst);
+    }
     result
+}
+
+/// Runs `work`, which calls functions of Python or NumPy. They may release the lock of the interpreter and request it
+/// again, as `numpy.zeros` does.
+pub(crate) fn attached<T>(py: Python<'_>, work: impl FnOnce() -> T) -> T {
+    /// The count of this thread.
+    struct Counted;
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            COUNTED.set(false);
+            RETURNING.fetch_sub(1, SeqCst);
+        }
+    }
+    if COUNTED.get() {
+        return work();
+    }
+    if is_stopped() {
+        py.detach(sleep);
+    }
+    RETURNING.fetch_add(1, SeqCst);
+    COUNTED.set(true);
+    let _counted = Counted;
+    work()
+}
+
+/// Returns whether the interpreter ends, in another thread.
+fn is_stopped() -> bool {
+    IS_ENDING.load(SeqCst) && !ENDS.get()
+}
+
+/// Sleeps until the process ends.
+fn sleep() {
+    loop {
+        thread::park();
+    }
 }
 
 /// Prepare the threads of this module for the end of the interpreter.
@@ -95,12 +136,15 @@ pub(crate) fn long<T: Send>(
             });
             let mut signal = None;
             while end.recv_timeout(POLL) == Err(RecvTimeoutError::Timeout) {
+                RETURNING.fetch_add(1, SeqCst);
                 if signal.is_none()
+                    && !is_stopped()
                     && let Err(error) = Python::attach(|py| py.check_signals())
                 {
                     progress.cancel();
                     signal = Some(error);
                 }
+                RETURNING.fetch_sub(1, SeqCst);
             }
             let result = run.join().unwrap_or_else(|panic| resume_unwind(panic));
             match signal {
