@@ -10,7 +10,7 @@ usage: cargo bench --bench compare -- OPTION...
 Measures ra-pack against a baseline and other tools, and prints tables. At least one option is
 required, because measuring everything takes hours. Tools that are not installed are skipped with a note.
 
-  --workload LIST   W1 to W7, tiny, or all                        [W1,W2,W3,W4,W5,W6,W7]
+  --workload LIST   W1 to W8, tiny, or all (W1 to W7)             [W1,W2,W3,W4,W5,W6,W7]
   --ops LIST        create, verify, get, extract, list, compressed, jobs, library, slices,
                     convert, scaling, memory, startup, all; none only makes the tables
                                                                   [create,verify,get,extract]

@@ -22,6 +22,8 @@ pub(crate) enum Workload {
     Large,
     Huge,
     Mixed,
+    /// As `Vectors`, with names of digits, units, a name and a list in each description, and a named dimension.
+    Described,
     /// This number of members: arrays of ten numbers, each with its description.
     Members(u64),
 }
@@ -38,7 +40,10 @@ impl Workload {
     ];
 
     pub(crate) fn from_name(name: &str) -> Option<Self> {
-        [Self::Tiny].into_iter().chain(Self::SEVEN).find(|workload| workload.name() == name)
+        [Self::Tiny, Self::Described]
+            .into_iter()
+            .chain(Self::SEVEN)
+            .find(|workload| workload.name() == name)
     }
 
     pub(crate) fn name(self) -> String {
@@ -51,6 +56,7 @@ impl Workload {
             Self::Large => "W5".to_owned(),
             Self::Huge => "W6".to_owned(),
             Self::Mixed => "W7".to_owned(),
+            Self::Described => "W8".to_owned(),
             Self::Members(count) => format!("N{count}"),
         }
     }
@@ -61,7 +67,8 @@ impl Workload {
         let made = data.join(format!("{}.made", self.name()));
         if !made.exists() {
             let _ = fs::remove_dir_all(&root);
-            self.write(&mut Making { root: root.clone(), random: Random::new(0x7261) });
+            let random = Random::new(0x7261);
+            self.write(&mut Making { root: root.clone(), random, is_rich: false });
             fs::write(&made, "").unwrap();
         }
         Tree::read(&root)
@@ -82,6 +89,14 @@ impl Workload {
             }
             Self::Huge => making.field("huge", &[1024, 1024, 1024]),
             Self::Mixed => making.mixed(200),
+            Self::Described => {
+                making.is_rich = true;
+                making.many(100_000, &[10], f32_type(), normal);
+                let header = Header::new(f32_type(), vec![10]).unwrap().encode();
+                fs::write(making.root.join("x.ra"), [header, vec![0; 40]].concat()).unwrap();
+                let text = "dimcoords:\n  x:\n    size: 10\n    type: float32\n";
+                fs::write(making.root.join("x.yaml"), text).unwrap();
+            }
         }
     }
 }
@@ -98,6 +113,8 @@ fn u8_type() -> ElementType {
 struct Making {
     root: PathBuf,
     random: Random,
+    /// Whether the descriptions have more than shape and type.
+    is_rich: bool,
 }
 
 impl Making {
@@ -112,7 +129,12 @@ impl Making {
         let elements = usize::try_from(header.elements()).unwrap();
         let mut file = Vec::new();
         for number in 0..count {
-            let name = format!("s{:03}/a{number:06}", number / PER_DIRECTORY);
+            let directory = number / PER_DIRECTORY;
+            let name = if self.is_rich {
+                format!("{directory:03}/{number:06}")
+            } else {
+                format!("s{directory:03}/a{number:06}")
+            };
             let path = self.root.join(&name);
             if number % PER_DIRECTORY == 0 {
                 fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -121,7 +143,7 @@ impl Making {
             file.extend_from_slice(&header.encode());
             content(&mut self.random, elements, &mut file);
             fs::write(path.with_extension("ra"), &file).unwrap();
-            describe(&path, dims, element);
+            if self.is_rich { describe_richly(&path) } else { describe(&path, dims, element) }
         }
     }
 
@@ -173,6 +195,17 @@ fn describe(path: &Path, dims: &[u64], element: ElementType) {
     let name = path.file_name().unwrap().to_str().unwrap();
     let datatype = if element == u8_type() { "uint8" } else { "float32" };
     let text = format!("ndarrays:\n  {name}:\n    shape: {dims:?}\n    type: {datatype}\n");
+    fs::write(path.with_extension("yaml"), text).unwrap();
+}
+
+fn describe_richly(path: &Path) {
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let text = format!(
+        "ndarrays:\n  \"{name}\":\n    shape: [x]\n    type: float32\n    attributes:\n      \
+         units: degree_Celsius\n      long_name: temperature at station {name}\n      valid_range:\n        \
+         shape: [2]\n        type: float64\n        value: [-5.0, 40.0]\n    storage:\n      \
+         fillvalue: -9999.0\n"
+    );
     fs::write(path.with_extension("yaml"), text).unwrap();
 }
 

@@ -142,7 +142,8 @@ pub fn info(target: impl AsRef<Path>, options: &InfoOptions) -> Result<PackInfo>
         manifests: Vec::new(),
         findings,
     };
-    info.findings.extend(contents.findings_sparingly());
+    contents.forget_repetition();
+    info.findings.extend(contents.findings());
     drop(contents);
     // Only these facts of the members are kept, to save memory.
     let files = members.into_iter().filter(|member| member.kind == MemberKind::File);

@@ -393,6 +393,9 @@ fn array<'a>(contents: &'a Contents, name: &str) -> Option<ListedArray<'a>> {
             }
         }
     }
+    if let Some(plain) = &plain {
+        dimensions.iter_mut().zip(plain.extents()).for_each(|(name, extent)| *name = extent.err());
+    }
     let title = match (text("long_name"), text("units")) {
         (Some(name), Some(units)) => Some(format!("{name} [{units}]").into()),
         (Some(name), None) => Some(name.into()),

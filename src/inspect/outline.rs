@@ -389,20 +389,10 @@ impl Groups {
             found.insert(place(coordinate).1.to_owned(), value);
         }
         for path in arrays {
-            // Descriptions in the plain form have no named dimensions.
-            let Some(facts) = self.contents.arrays.get(path) else { continue };
-            if self.contents.plain(path).is_some() {
-                continue;
-            }
-            let described = self.contents.description(path, &mut Vec::new());
-            let (Some(described), Ok(header)) = (described, &facts.header) else { continue };
-            let Entity::Ndarray(ndarray) = described.entity else { continue };
-            let lengths = shape_of(header.dims(), described.order());
-            for (extent, length) in ndarray.shape.iter().zip(lengths) {
-                let Extent::Coord(name) = extent else { continue };
-                if !found.contains_key(name) {
-                    let coordinate = self.contents.coordinate_path(&described, name);
-                    found.insert(name.clone(), (Some(length), coordinate));
+            for extent in self.contents.named_extents(path) {
+                if extent.length.is_some() && !found.contains_key(extent.name) {
+                    let coordinate = extent.coordinate.map(|coordinate| coordinate.path);
+                    found.insert(extent.name.to_owned(), (extent.length, coordinate));
                 }
             }
         }

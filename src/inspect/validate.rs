@@ -140,7 +140,9 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
     let PackScan { mut contents, findings, placement, .. } =
         PackScan::new(&archive, jobs, ScanFor::Contents)?;
     report.findings = findings;
-    report.findings.extend(contents.findings_sparingly());
+    let of_pack = contents.pack_document.iter().len();
+    contents.forget_repetition();
+    report.findings.extend(contents.findings());
     report.findings.extend(check_values(&archive, &placement, &contents, jobs)?);
     for (path, facts) in contents.unattached() {
         contents.document_findings(path.as_str(), facts, &mut report.findings);
@@ -151,8 +153,7 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
         report.findings.extend(check_order(&archive, &placement, &contents, jobs)?);
     }
     report.arrays = contents.arrays.len() as u64;
-    let documents = contents.descriptions.len() + contents.pack_document.iter().len();
-    report.documents = documents as u64;
+    report.documents = (contents.descriptions.len() + of_pack) as u64;
     if options.strict {
         report.findings.extend(contents.extension_words());
     }

@@ -45,13 +45,6 @@ pub(super) fn load(sink: &mut Reporter<'_>) -> Option<Node> {
     }))
 }
 
-/// Returns whether a text is certainly small enough for the parser, if it consists of plain descriptions.
-pub(crate) fn is_surely_small(text: &str) -> bool {
-    let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
-    let ahead = ahead(text);
-    text.len() <= MAX_TEXT && ahead <= MAX_AHEAD && most_nodes(lines, ahead) <= MAX_NODES
-}
-
 /// Returns an upper bound for the memory that reading a text takes, in bytes. Texts that are refused at once do not
 /// count.
 pub(crate) fn memory_for(text: &str) -> u64 {
@@ -63,12 +56,6 @@ pub(crate) fn memory_for(text: &str) -> u64 {
     let entries = ahead(text);
     let entries = if entries > MAX_AHEAD { 0 } else { entries };
     (text.len() * 3 + lines * LINE + entries * ENTRY) as u64
-}
-
-/// Returns an upper bound for the number of values in a text with that many lines and entries in brackets. Each is at
-/// most a key and its value.
-fn most_nodes(lines: usize, ahead: usize) -> usize {
-    (lines + ahead) * 2 + 1
 }
 
 /// Returns an upper bound for the number of entries of lists and mappings in brackets.
@@ -499,20 +486,4 @@ fn unclosed(text: &str) -> Option<(char, usize)> {
         before = letter;
     }
     open.pop()
-}
-
-/// Returns the number of values in a text, and the upper bound by [`most_nodes`].
-#[cfg(test)]
-pub(super) fn reckoned(text: &str) -> (usize, usize) {
-    fn count(node: &Node) -> usize {
-        let below: usize = match &node.kind {
-            NodeKind::Scalar(_) => 0,
-            NodeKind::List(list) => list.iter().map(count).sum(),
-            NodeKind::Map(map) => map.iter().map(|(_, value)| 1 + count(value)).sum(),
-        };
-        1 + below
-    }
-    let source = SourceText::new(text.to_owned());
-    let root = load(&mut Reporter::new(&source));
-    (root.map_or(0, |root| count(&root)), most_nodes(text.lines().count(), ahead(text)))
 }

@@ -49,8 +49,8 @@ use std::borrow::Cow;
 
 pub use self::datatype::{Datatype, Integer, RegionSelection};
 pub(crate) use self::edit::{Refusal, Revision, ValueChange, complete, revise};
+pub(crate) use self::load::memory_for;
 pub use self::load::{MAX_ALIASED, MAX_DEPTH, MAX_NODES, MAX_TEXT};
-pub(crate) use self::load::{is_surely_small, memory_for};
 pub use self::model::{
     Attribute, Document, Endian, Entity, Extent, Form, Group, Index, Ndarray, Order, Storage, Value,
 };

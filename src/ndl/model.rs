@@ -105,6 +105,13 @@ pub enum Extent {
     Coord(String),
 }
 
+impl Extent {
+    /// Returns the name of a coordinate.
+    pub(crate) fn coord(&self) -> Option<&str> {
+        if let Self::Coord(name) = self { Some(name) } else { None }
+    }
+}
+
 /// The storage of an array, dimcoord or attribute in a file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Storage {

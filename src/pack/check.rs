@@ -51,13 +51,19 @@ impl<'a> CheckContext<'a> {
 }
 
 /// Returns whether a header matches a plain description exactly, so that [`array`] would find nothing.
-pub(super) fn is_plainly(header: &Header, plain: &PlainDescription<'_>) -> bool {
-    let dims = header.dims().iter().copied();
-    let shape_fits = match plain.order() {
-        Order::Column | Order::RowUnreversed => plain.extents().eq(dims),
-        Order::Row => plain.extents().eq(dims.rev()),
-    };
-    shape_fits
+pub(super) fn is_plainly(
+    header: &Header,
+    plain: &PlainDescription<'_>,
+    has_length: impl Fn(&str, u64) -> bool,
+) -> bool {
+    let shape = shape_of(header.dims(), plain.order());
+    let mut extents = plain.extents();
+    let shape_fits = shape.into_iter().all(|length| match extents.next() {
+        Some(Ok(extent)) => extent == length,
+        Some(Err(name)) => has_length(name, length),
+        None => false,
+    });
+    (shape_fits && extents.next().is_none())
         && header.flags() == Flags::NONE
         && fit(plain.datatype(), header.element()) == Fit::Exact
         && (!plain.is_dimcoord() || header.dims().len() == 1)

@@ -143,7 +143,10 @@ impl Contents {
     fn is_plainly_right(&self, path: &MemberPath, facts: &ArrayFacts) -> bool {
         let is_described_once = || self.in_pack_document(path).is_none();
         facts.header.as_ref().is_ok_and(|header| {
-            self.plain(path).is_some_and(|plain| check::is_plainly(header, &plain))
+            self.plain(path).is_some_and(|plain| {
+                let of = |name: &str| self.find_coordinate(&group_of(path), name)?.length;
+                check::is_plainly(header, &plain, |name, length| of(name) == Some(length))
+            })
         }) && is_described_once()
     }
 
@@ -448,10 +451,11 @@ impl Contents {
             self.unresolved(PACK_DOCUMENT, facts, without_file, findings);
         }
         for (path, facts) in &self.descriptions {
-            if facts.unresolved().is_empty() {
+            let Some(array) = self.array_beside(path) else { continue };
+            // A plain description refers only to the coordinates of its shape.
+            if self.plain_facts(array).is_some() || facts.unresolved().is_empty() {
                 continue;
             }
-            let Some(array) = self.array_beside(path) else { continue };
             let described = self.description(array, &mut Vec::new());
             let other = |group: &str, ndarray: &str| {
                 described.is_none_or(|described| {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::check::{Contrast, Difference, differences};
 use super::contents::{Contents, Described};
 use super::facts::Sources;
-use super::{DescriptionFacts, PACK_DOCUMENT, group_of};
+use super::{DescriptionFacts, PACK_DOCUMENT, group_of, shape_of};
 use crate::finding::{Code, Finding, Span};
 use crate::ndl::{
     self, Attribute, Entity, Extent, Ndarray, Step, Value, ancestors, candidates, entity_path,
@@ -43,10 +43,20 @@ pub(super) struct Coordinates<'a> {
     repeated: Vec<(String, Described<'a>, Described<'a>)>,
 }
 
+/// A named dimension of an array.
+pub(crate) struct NamedExtent<'a> {
+    pub(crate) name: &'a str,
+    /// The length in the header.
+    pub(crate) length: Option<u64>,
+    pub(crate) coordinate: Option<Resolved>,
+    /// The coordinate in the description of the array.
+    own: Option<&'a Ndarray>,
+}
+
 /// The coordinate that a name in a shape means.
-pub(super) struct Resolved {
+pub(crate) struct Resolved {
     /// The path of the coordinate.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// Its length; `None` if only its users give it.
     pub(super) length: Option<u64>,
 }
@@ -216,9 +226,30 @@ impl Contents {
         }
     }
 
-    /// Returns the path of the coordinate that a name in the shape of a described array means.
-    pub(crate) fn coordinate_path(&self, described: &Described<'_>, name: &str) -> Option<String> {
-        Some(self.resolve(described, name)?.path)
+    /// Returns the named dimensions of an array.
+    pub(crate) fn named_extents(&self, file: &MemberPath) -> Vec<NamedExtent<'_>> {
+        let plain = self.plain(file);
+        let described =
+            if plain.is_some() { None } else { self.description(file, &mut Vec::new()) };
+        let (order, names): (_, Vec<_>) = match (plain, described.map(|it| it.entity)) {
+            (Some(plain), _) => (plain.order(), plain.extents().map(Result::err).collect()),
+            (None, Some(Entity::Ndarray(one))) => {
+                (one.order(), one.shape.iter().map(Extent::coord).collect())
+            }
+            (None, _) => return Vec::new(),
+        };
+        let header = self.arrays.get(file).and_then(|facts| facts.header.as_ref().ok());
+        let lengths = header.map(|header| shape_of(header.dims(), order)).unwrap_or_default();
+        let extent = |(axis, name): (usize, Option<_>)| {
+            let (name, length) = (name?, lengths.get(axis).copied());
+            let own = described.and_then(|it| Some(it.resolve_coord(name)?.1));
+            let coordinate = match &described {
+                Some(described) => self.resolve(described, name),
+                None => self.find_coordinate(&group_of(file), name),
+            };
+            Some(NamedExtent { name, length, coordinate, own })
+        };
+        names.into_iter().enumerate().filter_map(extent).collect()
     }
 
     /// Returns the coordinate that a name in the shape of a described array means.
@@ -245,7 +276,7 @@ impl Contents {
             if self.array_at(&path).is_some_and(|(_, facts)| facts.header.is_err()) {
                 return Some(Resolved { path, length: None });
             }
-            let (_, coordinate) = self.pack_document.as_ref()?.index()?.dimcoord(&path)?;
+            let coordinate = self.pack_document.as_ref()?.dimcoord(&path)?;
             Some(Resolved { path, length: coordinate.known_size() })
         })
     }
@@ -347,37 +378,29 @@ impl Contents {
     pub(crate) fn coordinates(&self) -> Vec<CoordinateInfo> {
         let mut all: BTreeMap<String, CoordinateInfo> = BTreeMap::new();
         for (file, facts) in &self.arrays {
-            // A plain description of an ndarray names no dimension.
-            if self.plain(file).is_some_and(|plain| !plain.is_dimcoord()) {
-                continue;
-            }
-            let Some(described) = self.description(file, &mut Vec::new()) else { continue };
-            let Entity::Ndarray(ndarray) = described.entity else {
+            let is_plain = self.plain(file).is_some_and(|plain| !plain.is_dimcoord());
+            let described = if is_plain { None } else { self.description(file, &mut Vec::new()) };
+            if let Some(Described { entity: entity @ Entity::DimCoord(_), .. }) = described {
                 let info = all.entry(entity_path(&group_of(file), file.stem())).or_default();
                 if let Some(&[length]) = facts.header.as_ref().ok().map(Header::dims) {
                     info.length = Some(length);
                 }
-                info.take(described.entity);
+                info.take(entity);
                 continue;
-            };
+            }
             let mut used = BTreeSet::new();
-            for extent in &ndarray.shape {
-                let Extent::Coord(name) = extent else { continue };
-                let Some(Resolved { path, length }) = self.resolve(&described, name) else {
-                    continue;
-                };
+            for NamedExtent { coordinate, own, .. } in self.named_extents(file) {
+                let Some(Resolved { path, length }) = coordinate else { continue };
                 let info = all.entry(path.clone()).or_default();
                 if info.length.is_none() {
                     info.length = length;
-                    let own = described.resolve_coord(name);
-                    own.inspect(|(_, own)| info.take(Entity::DimCoord(own)));
+                    own.inspect(|own| info.take(Entity::DimCoord(own)));
                     let file = self.array_at(&path);
                     let beside = file.and_then(|(file, _)| self.description(file, &mut Vec::new()));
                     let of_pack = || Some(self.pack_document.as_ref()?.index()?.entity(&path)?.1);
                     let stated = beside.map(|beside| beside.entity).or_else(of_pack);
                     stated.inspect(|entity| info.take(*entity));
                     if file.is_none() {
-                        let own = own.map(|(_, own)| own);
                         let described = own.or_else(|| stated.map(Entity::array));
                         info.description = described.cloned();
                     }

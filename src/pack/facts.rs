@@ -4,7 +4,7 @@
 //! name. For a plain one, only the name and the rest of the text are kept until more is needed.
 
 use std::borrow::{Borrow, Cow};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -13,14 +13,14 @@ use super::{ArrayFacts, PACK_DOCUMENT};
 use crate::allowance::Allowance;
 use crate::finding::{Code, Finding, Span};
 use crate::ndl::{
-    self, Document, Index, Parsed, PlainDescription, Positions, SourceMap, Step,
+    self, Document, Index, Ndarray, Parsed, PlainDescription, Positions, SourceMap, Step,
     UnresolvedReference,
 };
 
 /// The content of a description.
 #[derive(Debug, Clone)]
 pub(crate) struct DescriptionFacts {
-    /// The parts if [`PlainDescription`] can read it: then it is valid and has no references.
+    /// The parts if [`PlainDescription`] can read it: then it is valid, and refers only to the coordinates of its shape.
     plain: Option<Plain>,
     /// The text in one piece; for a plain description, made on request.
     whole: OnceLock<Box<Whole>>,
@@ -29,8 +29,8 @@ pub(crate) struct DescriptionFacts {
 /// A plain description.
 #[derive(Debug, Clone)]
 struct Plain {
-    /// The name of the array.
-    name: Box<str>,
+    /// The name of the array as it is written, in quotes if it needs them.
+    key: Box<str>,
     /// The text without that name, shared by many descriptions.
     body: Arc<str>,
 }
@@ -77,6 +77,8 @@ fn intern<V: Borrow<T> + Into<Arc<T>>, T: Eq + Hash + ?Sized>(
 struct Whole {
     text: Box<str>,
     model: OnceLock<Box<Model>>,
+    /// The coordinates by path, which can be read without the arrays.
+    dimcoords: OnceLock<BTreeMap<String, Ndarray>>,
     /// The memory that may be used to parse it.
     allowance: Allowance,
 }
@@ -104,7 +106,8 @@ impl DescriptionFacts {
     /// Returns the content of a description that is too long for its archive and was not kept.
     pub(super) fn too_long(allowance: &Allowance) -> Self {
         let model = OnceLock::from(Box::new(Model::too_large(allowance)));
-        let whole = Whole { text: "".into(), model, allowance: allowance.clone() };
+        let (allowance, dimcoords) = (allowance.clone(), OnceLock::new());
+        let whole = Whole { text: "".into(), model, dimcoords, allowance };
         Self { plain: None, whole: OnceLock::from(Box::new(whole)) }
     }
 
@@ -118,7 +121,7 @@ impl DescriptionFacts {
         let plain = std::str::from_utf8(&bytes).ok().and_then(|text| {
             let plain = PlainDescription::read(text)?;
             let (head, rest) = plain.around_name(text)?;
-            Some(Plain { name: plain.name().into(), body: interner.body([head, rest].concat()) })
+            Some(Plain { key: plain.key().into(), body: interner.body([head, rest].concat()) })
         });
         if plain.is_some() {
             return Self { plain, whole: OnceLock::new() };
@@ -131,7 +134,7 @@ impl DescriptionFacts {
             }
         };
         let (text, allowance) = (text.into(), allowance.clone());
-        let whole = Whole { text, model: OnceLock::new(), allowance };
+        let whole = Whole::new(text, allowance);
         if let Some(bytes) = invalid {
             whole.model.get_or_init(|| Box::new(Model::new(&bytes)));
         } else if name.rsplit('/').next() != Some(PACK_DOCUMENT) {
@@ -143,11 +146,10 @@ impl DescriptionFacts {
 
     fn whole(&self) -> &Whole {
         self.whole.get_or_init(|| {
-            let text = self.plain.as_ref().map_or_else(String::new, |Plain { name, body }| {
-                PlainDescription::text_of(body, name)
+            let text = self.plain.as_ref().map_or_else(String::new, |Plain { key, body }| {
+                PlainDescription::text_of(body, key)
             });
-            let allowance = Allowance::unlimited();
-            Box::new(Whole { text: text.into(), model: OnceLock::new(), allowance })
+            Box::new(Whole::new(text.into(), Allowance::unlimited()))
         })
     }
 
@@ -168,13 +170,8 @@ impl DescriptionFacts {
     }
 
     /// Returns the text of a plain description without its name.
-    pub(super) fn body(&self) -> Option<&str> {
-        Some(self.name_and_body()?.1)
-    }
-
-    /// Returns the name of the array in a plain description, and the text without it.
-    pub(crate) fn name_and_body(&self) -> Option<(&str, &Arc<str>)> {
-        self.plain.as_ref().map(|plain| (&*plain.name, &plain.body))
+    pub(crate) fn body(&self) -> Option<&Arc<str>> {
+        self.plain.as_ref().map(|plain| &plain.body)
     }
 
     /// Returns whether it describes one array and nothing that others could refer to.
@@ -184,8 +181,8 @@ impl DescriptionFacts {
 
     /// Returns the description if it is plain.
     pub(crate) fn plain(&self) -> Option<PlainDescription<'_>> {
-        let Plain { name, body } = self.plain.as_ref()?;
-        PlainDescription::of_body(body, name)
+        let Plain { key, body } = self.plain.as_ref()?;
+        PlainDescription::of_body(body, key)
     }
 
     fn model(&self) -> &Model {
@@ -218,7 +215,13 @@ impl DescriptionFacts {
 
     /// Returns the references to things that are not in the document.
     pub(super) fn unresolved(&self) -> &[UnresolvedReference] {
-        if self.plain.is_some() { &[] } else { &self.model().unresolved }
+        let is_whole = self.plain().is_some_and(|plain| plain.names().next().is_none());
+        if is_whole { &[] } else { &self.model().unresolved }
+    }
+
+    /// Returns the dimension coordinate at a path.
+    pub(super) fn dimcoord(&self, path: &str) -> Option<&Ndarray> {
+        self.whole().dimcoords.get_or_init(|| self.dimcoords()).get(path)
     }
 
     /// Returns the index of the entities of the document by path.
@@ -235,7 +238,7 @@ impl DescriptionFacts {
         }
         let options = ndl::ParseOptions { strict: true };
         let text = match &self.plain {
-            Some(Plain { name, body }) => Cow::Owned(PlainDescription::text_of(body, name)),
+            Some(Plain { key, body }) => Cow::Owned(PlainDescription::text_of(body, key)),
             None => Cow::Borrowed(self.text()),
         };
         ndl::parse_with(text.as_bytes(), &options)
@@ -248,6 +251,10 @@ impl DescriptionFacts {
 }
 
 impl Whole {
+    fn new(text: Box<str>, allowance: Allowance) -> Self {
+        Self { text, model: OnceLock::new(), dimcoords: OnceLock::new(), allowance }
+    }
+
     fn model(&self) -> &Model {
         let new = || {
             let memory = ndl::memory_for(&self.text);

@@ -54,7 +54,7 @@ impl Contents {
         // Neighbouring arrays often have the same description except for the name.
         let mut last: Option<(&str, Lacks)> = None;
         for (path, facts) in &self.arrays {
-            let body = self.plain_facts(path).and_then(|facts| facts.body());
+            let body = self.plain_facts(path).and_then(|facts| facts.body()).map(|body| &**body);
             let lacks = match (body, last) {
                 (Some(body), Some((known, lacks))) if std::ptr::eq(body, known) => lacks,
                 _ => self.lacks(path, facts),
@@ -70,7 +70,9 @@ impl Contents {
         if let Some(plain) = self.plain(path) {
             let is_flag = FLAGS.iter().any(|name| plain.has(name));
             return Lacks {
-                units: is_number(plain.datatype()) && !is_flag && !plain.names().any(is_of_units),
+                units: is_number(plain.datatype())
+                    && !is_flag
+                    && !plain.attributes().any(is_of_units),
                 name: !NAMES.iter().any(|name| plain.has(name)),
             };
         }

@@ -29,8 +29,12 @@ const TIME: Duration = Duration::from_mins(1);
 
 /// Runs the binary in a shell that limits its memory.
 fn run(directory: &Path, arguments: &str) -> Output {
+    run_within(MEMORY_KIB, directory, arguments)
+}
+
+fn run_within(memory_kib: u32, directory: &Path, arguments: &str) -> Output {
     let binary = assert_cmd::cargo::cargo_bin!("ra-pack").display().to_string();
-    let line = format!("ulimit -d {MEMORY_KIB}; exec {binary} {arguments}");
+    let line = format!("ulimit -d {memory_kib}; exec {binary} {arguments}");
     let mut command = Command::new("sh");
     let output = command.current_dir(directory).args(["-c", &line]).timeout(TIME).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -145,6 +149,42 @@ fn memory_of_descriptions_is_bounded_by_the_size_of_the_archive() {
     bear("ahead.zip", &zip(entries(&deflated("x0.yaml", &ahead))));
     let document = deflated("manifest.yaml", &b"a:\n".repeat(8 << 20));
     bear("document.zip", &zip(vec![Entry::stored("x.ra", &small), document]));
+}
+
+#[test]
+fn memory_for_described_arrays_is_bounded_by_their_number() {
+    const ARRAYS: u32 = 10_000;
+    // The limit of docs/performance.md; each array and each description is a member.
+    let limit = (64 << 10) + ARRAYS * 2 * 200 / 1024;
+    let place = TempDir::new().unwrap();
+    let source = place.path().join("source");
+    let array = raw_array(UINT8, &[2, 3], &[1, 2, 3, 4, 5, 6]);
+    for number in 0..ARRAYS {
+        // YAML quotes such names.
+        let directory = source.join(format!("{:03}", number / 1000));
+        fs::create_dir_all(&directory).unwrap();
+        let description = format!(
+            "ndarrays:\n  \"{number:06}\":\n    shape: [x, 3]\n    type: uint8\n    attributes:\n      \
+             units: degree_Celsius\n      long_name: \"{number}: temperature\"\n      valid_range:\n        \
+             shape: [2]\n        type: uint8\n        value: [0, 40]\n    storage:\n      \
+             fillvalue: 255\n"
+        );
+        fs::write(directory.join(format!("{number:06}.ra")), &array).unwrap();
+        fs::write(directory.join(format!("{number:06}.yaml")), description).unwrap();
+    }
+    fs::write(source.join("x.ra"), raw_array(UINT8, &[2], &[0, 1])).unwrap();
+    fs::write(source.join("x.yaml"), "dimcoords: {x: {size: 2, type: uint8}}\n").unwrap();
+    for arguments in [
+        "create -j 2 source -o x.zip",
+        "verify -j 2 x.zip",
+        "info x.zip",
+        "list x.zip",
+        "validate x.zip",
+    ] {
+        let output = run_within(limit, place.path(), arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{arguments}: {said}");
+    }
 }
 
 #[test]

@@ -921,5 +921,11 @@ fn contradictions_are_found_when_an_array_is_added() {
     let error = pack.array("y", &long).dims(["a/b"]).write().unwrap_err();
     assert!(error.to_string().contains("`a/b`"), "{error}");
     pack.array("y", &long).dims(["n"]).write().unwrap();
+    let mut wrong = Attribute::new("range", vec![1, 2]).unwrap();
+    wrong.shape = vec![3];
+    assert!(matches!(pack.typed_attribute("", wrong.clone()), Err(Error::Refused { .. })));
+    assert!(matches!(pack.typed_attribute("g", wrong.clone()), Err(Error::Refused { .. })));
+    assert!(pack.array("z", &long).typed_attribute(wrong).write().is_err());
+    assert!(matches!(pack.attribute("", 1), Err(Error::Refused { .. })));
     assert_eq!(pack.finish().unwrap().arrays, 3);
 }

@@ -376,18 +376,8 @@ impl<'n> DocumentReader<'n, '_, '_> {
     }
 
     fn coord(&mut self, name: String, node: &'n Node) -> Option<Extent> {
-        let is_absolute = name.starts_with('/');
-        let is_relative_path = !is_absolute && name.contains('/');
-        let mut parts = name.split('/').skip(usize::from(is_absolute));
-        let fault = if name.is_empty() {
-            "the name of a dimcoord is empty"
-        } else if is_relative_path {
-            "a path to a dimcoord begins with `/`"
-        } else if parts.any(|part| matches!(part, "" | "." | "..")) {
-            "the path to a dimcoord has an empty, `.` or `..` part"
-        } else {
-            return Some(Extent::Coord(name));
-        };
+        let Some(fault) = coord_fault(&name) else { return Some(Extent::Coord(name)) };
+        let is_relative_path = !name.starts_with('/') && name.contains('/');
         let hint = is_relative_path.then(|| format!("write {}", quote(&format!("/{name}"))));
         let expected = "a name, or a path from the root such as `/a/b`";
         self.refuse(Code::CoordPath, node, fault, expected).maybe_hint(hint);
@@ -406,6 +396,21 @@ impl<'n> DocumentReader<'n, '_, '_> {
         }
         self.report(Code::ShapeSize, node.at, "the shape has too many elements")
             .expected("fewer than 2^64");
+        None
+    }
+}
+
+/// Returns the error in the name of a dimcoord in a shape.
+pub(super) fn coord_fault(name: &str) -> Option<&'static str> {
+    let is_absolute = name.starts_with('/');
+    let mut parts = name.split('/').skip(usize::from(is_absolute));
+    if name.is_empty() {
+        Some("the name of a dimcoord is empty")
+    } else if !is_absolute && name.contains('/') {
+        Some("a path to a dimcoord begins with `/`")
+    } else if parts.any(|part| matches!(part, "" | "." | "..")) {
+        Some("the path to a dimcoord has an empty, `.` or `..` part")
+    } else {
         None
     }
 }

@@ -528,7 +528,7 @@ impl Pack {
     /// Returns the array in a plain description. Often thousands of them differ only in the name, and parsing one takes
     /// longer than reading a small array.
     fn plain_description(&self, facts: &DescriptionFacts) -> Option<Ndarray> {
-        let (name, body) = facts.name_and_body()?;
+        let (name, body) = (facts.plain()?.name(), facts.body()?);
         let known = self.state.described.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = known.get(body) {
             return Some(Ndarray { name: name.to_owned(), ..(**known).clone() });

@@ -1,35 +1,34 @@
 //! Creation of packs from memory: arrays and files are staged in a directory, which is then packed.
 
 mod array;
+mod members;
 mod update;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::{self, Read, Write};
-use std::ops::Bound;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use ndarray::{ArrayBase, ArrayViewD, Data, Dimension};
 
 pub use self::array::{ArrayStream, NewArray};
+use self::members::{NamedDimension, StagedMember, in_the_way};
 use self::update::OldPack;
 use crate::archive::{Container, MemberKind};
 use crate::error::{Error, Result};
-use crate::finding::{Code, Finding, count_errors};
+use crate::finding::{Finding, count_errors};
 use crate::fs::{self, Below, File, PendingDirectory};
 use crate::inspect::select::Patterns;
-use crate::ndl::{Attribute, Document, Group, Value, candidates, split_path};
+use crate::ndl::{Attribute, Document, Form, Group, Value, candidates, split_path};
 use crate::pack::{
-    self, ARCHIVE_DIGEST_SUFFIX, ARRAY_EXTENSION, BAG_DECLARATION, BLOCK_LIST,
-    DESCRIPTION_EXTENSIONS, EXTERNAL_MANIFEST_SUFFIX, PACK_DOCUMENT, is_array,
+    self, ARCHIVE_DIGEST_SUFFIX, ARRAY_EXTENSION, EXTERNAL_MANIFEST_SUFFIX, PACK_DOCUMENT,
 };
 use crate::path::{MemberPath, escape};
 use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::{Element, Header, read_full};
 use crate::write::create::{self, CreateOptions, CreateReport, create_staged};
-use crate::write::survey::{self, EntrySource, SourceEntry};
+use crate::write::survey::{self, EntrySource};
 
 /// Number of bytes written at once.
 const BLOCK: usize = 256 * 1024;
@@ -102,22 +101,6 @@ pub struct PackWriter<'w> {
     /// The directory of the archive and the writer to copy it to, if there is one.
     sink: Option<(PendingDirectory, Box<dyn Write + Send + 'w>)>,
     is_finished: bool,
-}
-
-/// A file that was added.
-#[derive(Debug, Default)]
-struct StagedMember {
-    /// The bytes of a file in memory; the others are in the directory of staged files.
-    content: Option<Arc<[u8]>>,
-    /// The length of a 1-D array, which others may use as a coordinate.
-    length: Option<u64>,
-}
-
-/// A dimension that arrays of one group call by the same name.
-#[derive(Debug)]
-struct NamedDimension {
-    length: u64,
-    arrays: BTreeSet<MemberPath>,
 }
 
 impl fmt::Debug for PackWriter<'_> {
@@ -240,9 +223,9 @@ impl<'w> PackWriter<'w> {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for any other value.
+    /// [`Error::Unsupported`] for any other value, and [`Error::Refused`] if the name is empty.
     pub fn attribute(&mut self, name: impl Into<String>, value: impl Into<Value>) -> Result<()> {
-        set_attribute(&mut self.attributes, &name.into(), value.into())
+        self.group_attribute("", name, value)
     }
 
     /// Sets an attribute of a group, which is a directory such as `run1`, to a number, a text, or a list of numbers or
@@ -250,7 +233,8 @@ impl<'w> PackWriter<'w> {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for any other value, and [`Error::InvalidPath`] if the name of the group is not valid.
+    /// [`Error::Unsupported`] for any other value, [`Error::InvalidPath`] if the name of the group is not valid, and
+    /// [`Error::Refused`] if the name of the attribute is empty.
     pub fn group_attribute(
         &mut self,
         group: impl AsRef<str>,
@@ -265,8 +249,19 @@ impl<'w> PackWriter<'w> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidPath`] if the name of the group is not valid.
+    /// [`Error::InvalidPath`] if the name of the group is not valid, and [`Error::Refused`] if the attribute breaks a
+    /// rule of the language.
     pub fn typed_attribute(&mut self, group: impl AsRef<str>, attribute: Attribute) -> Result<()> {
+        let attributes = vec![attribute.clone()];
+        let alone =
+            Document { form: Form::Flat, groups: vec![Group { attributes, ..Group::new("/") }] };
+        let mut findings = alone.validate();
+        if count_errors(&findings) > 0 {
+            for finding in &mut findings {
+                finding.member = Some(PACK_DOCUMENT.to_owned());
+            }
+            return Err(self.refused(findings));
+        }
         let group = group.as_ref().trim_matches('/');
         let attributes = if group.is_empty() {
             &mut self.attributes
@@ -412,35 +407,6 @@ impl<'w> PackWriter<'w> {
         Err(Error::NoSuchMember { archive, member, suggestion: None })
     }
 
-    /// Removes an added file, an array with its description, or a directory with its content. Returns whether it
-    /// existed.
-    fn withdraw(&mut self, name: &str) -> bool {
-        let mut gone: Vec<_> = below(&self.members, name).cloned().collect();
-        gone.extend(self.members.get_key_value(name).map(|(path, _)| path.clone()));
-        if let Some(array) = gone.last().filter(|path| path.as_str() == name && is_array(name)) {
-            let stem = array.without_extension();
-            let names = DESCRIPTION_EXTENSIONS.map(|extension| format!("{stem}.{extension}"));
-            let descriptions = names.iter().filter_map(|name| self.members.get_key_value(&**name));
-            let descriptions: Vec<_> = descriptions.map(|(path, _)| path.clone()).collect();
-            gone.extend(descriptions);
-        }
-        for path in &gone {
-            match self.members.remove(path).and_then(|member| member.content) {
-                Some(content) => self.memory -= content.len(),
-                None => self.staged.discard(path),
-            }
-            self.dims.retain(|_, dimension| {
-                dimension.arrays.remove(path);
-                !dimension.arrays.is_empty()
-            });
-        }
-        let directories = self.directories.len();
-        self.directories.retain(|path| {
-            path.as_str() != name && !path.as_str().starts_with(&format!("{name}/"))
-        });
-        !gone.is_empty() || self.directories.len() < directories
-    }
-
     /// Checks the content, writes the archive and its manifests, and renames them. After an error, the writer still has
     /// all members, so that you can correct the cause and call this again. A sink that failed may have received a part
     /// of the archive.
@@ -485,83 +451,6 @@ impl<'w> PackWriter<'w> {
             report.leftovers = fs::leftovers(archive);
         }
         made
-    }
-
-    /// Stages a file of the pack under a new name. If its content fails, it is incomplete.
-    fn stage(&mut self, path: &MemberPath, write: impl FnOnce(&File) -> Result<()>) -> Result<()> {
-        self.check_name(path, MemberKind::File)?;
-        let written = self.staged.begin(path).and_then(|file| write(&file));
-        if let Err(error) = written {
-            self.fail(path);
-            return Err(self.in_words(error));
-        }
-        self.put(path.clone(), StagedMember::default());
-        Ok(())
-    }
-
-    /// Records that the content of a file failed.
-    fn fail(&mut self, path: &MemberPath) {
-        self.staged.discard(path);
-        self.incomplete.insert(path.clone());
-    }
-
-    /// Adds a complete file.
-    fn put(&mut self, path: MemberPath, member: StagedMember) {
-        self.incomplete.remove(&path);
-        if let Some(old) = &mut self.old {
-            old.give_way(&path);
-        }
-        self.memory += member.content.as_ref().map_or(0, |content| content.len());
-        self.members.insert(path, member);
-    }
-
-    /// Returns memory for a file of `len` bytes, if it is short and there is room.
-    fn memory_for(&self, len: u64) -> Option<Vec<u8>> {
-        let len = usize::try_from(len).ok().filter(|_| len <= SHORT)?;
-        (self.memory + len <= IN_MEMORY).then(|| Vec::with_capacity(len))
-    }
-
-    /// Returns an error if a file or directory cannot have this name.
-    fn check_name(&self, path: &MemberPath, kind: MemberKind) -> Result<()> {
-        let (name, is_file) = (path.as_str(), kind == MemberKind::File);
-        let is_generated = name == BAG_DECLARATION
-            || name == BLOCK_LIST
-            || pack::is_signature(name)
-            || pack::manifest_algorithm(name).is_some();
-        if is_generated {
-            let name = escape(name);
-            return Err(Error::Unsupported(format!(
-                "`{name}` is reserved for a file that is generated"
-            )));
-        }
-        let finding = if is_file && self.members.contains_key(path) {
-            let finding =
-                Finding::new(Code::DuplicateName, "a member of this name was already added");
-            Some(finding.in_member(name).hint("choose another name"))
-        } else {
-            let is_there = |above: &str| self.members.contains_key(above);
-            let mut below = below(&self.members, name).map(MemberPath::as_str);
-            let mut directories = self.directories.iter().map(MemberPath::as_str);
-            let is_in = |directory: &&str| {
-                directory
-                    .strip_prefix(name)
-                    .is_some_and(|end| end.is_empty() || end.starts_with('/'))
-            };
-            let below = below.next().or_else(|| directories.find(is_in));
-            let same = Some(name).filter(|name| !is_file && is_there(name));
-            in_the_way(name, is_there, same.or(below.filter(|_| is_file)))
-        };
-        if let Some(finding) = finding {
-            return Err(self.refused(vec![finding]));
-        }
-        match &self.old {
-            Some(old) if is_file => old.check_room(path, self.replaces),
-            _ => Ok(()),
-        }
-    }
-
-    fn refused(&self, findings: Vec<Finding>) -> Error {
-        self.in_words(Error::Refused { path: self.archive.clone(), findings })
     }
 
     /// Returns whether the pack has a file of this name.
@@ -626,33 +515,6 @@ impl<'w> PackWriter<'w> {
         let groups = (!groups.is_empty()).then(|| groups.into_values().collect());
         groups.map(|groups| pack::attributes_document(groups).into_bytes())
     }
-
-    /// Returns the entries of files in memory, of all directories, and of the description of the pack.
-    fn in_memory(&self, document: Option<Vec<u8>>) -> Result<Vec<SourceEntry>> {
-        let in_memory = self.members.iter().filter_map(|(path, member)| {
-            Some((path.clone(), Arc::clone(member.content.as_ref()?)))
-        });
-        let name = MemberPath::new(PACK_DOCUMENT)?;
-        let files: Vec<_> = in_memory.chain(document.map(|text| (name, text.into()))).collect();
-        let mut directories: BTreeSet<_> =
-            self.directories.iter().map(MemberPath::as_str).collect();
-        for (path, _) in &files {
-            let path = path.as_str();
-            for directory in path.rmatch_indices('/').map(|(end, _)| path.split_at(end).0) {
-                if !directories.insert(directory) {
-                    break;
-                }
-            }
-        }
-        let directory = |path| Ok(SourceEntry::new(MemberPath::new(path)?, EntrySource::Directory));
-        let mut entries = directories.into_iter().map(directory).collect::<Result<Vec<_>>>()?;
-        entries.extend(
-            files
-                .into_iter()
-                .map(|(path, content)| SourceEntry::new(path, EntrySource::InMemory(content))),
-        );
-        Ok(entries)
-    }
 }
 
 /// Writes the content of a reader to a file.
@@ -669,16 +531,6 @@ fn write_all(mut content: impl Read, file: &File) -> Result<()> {
     }
 }
 
-/// Returns the files below a directory.
-fn below<'m>(
-    members: &'m BTreeMap<MemberPath, StagedMember>,
-    name: &str,
-) -> impl Iterator<Item = &'m MemberPath> {
-    let directory = format!("{name}/");
-    let after = members.range::<str, _>((Bound::Included(&*directory), Bound::Unbounded));
-    after.map(|(path, _)| path).take_while(move |path| path.as_str().starts_with(&directory))
-}
-
 /// A reader that stops when the operation is cancelled.
 struct Watched<R> {
     reader: R,
@@ -690,15 +542,6 @@ impl<R: Read> Read for Watched<R> {
         self.progress.check().map_err(Error::from)?;
         self.reader.read(buffer)
     }
-}
-
-/// Returns an error if a file exists where `name` needs a directory, or if there are files `below` it.
-fn in_the_way(name: &str, is_file: impl Fn(&str) -> bool, below: Option<&str>) -> Option<Finding> {
-    let mut above = name.match_indices('/').map(|(end, _)| name.split_at(end).0);
-    let other = above.find(|above| is_file(above)).or(below)?;
-    let message = format!("the file cannot be added: `{}` exists", escape(other));
-    let finding = Finding::new(Code::FileAndDirectory, message).in_member(name);
-    Some(finding.hint("choose another name, or remove the other file"))
 }
 
 /// Returns the path of a file relative to the directory of `archive`.
