@@ -170,7 +170,7 @@ pub use crate::error::{Error, Result};
 #[doc(inline)]
 pub use crate::finding::{Code, Finding, Severity};
 pub use crate::inspect::{info, list, validate};
-pub use crate::pack::{FORMAT_VERSION, bag, describe};
+pub use crate::pack::{bag, describe};
 #[doc(inline)]
 pub use crate::progress::Progress;
 #[doc(inline)]

@@ -25,6 +25,7 @@ mod update;
 
 pub use self::coordinates::CoordinateInfo;
 pub use self::describe::{datatype, describe, shape_of};
+#[cfg(feature = "full")]
 pub use self::document::FORMAT_VERSION;
 pub use self::metadata::MetadataCounts;
 

@@ -11,4 +11,4 @@ pub use self::create::{CreateOptions, CreateReport, create};
 pub use self::extract::{ExtractOptions, ExtractReport, extract};
 pub use self::make_manifest::{ManifestOptions, ManifestReport, manifest_of, write_manifest};
 pub use self::writer::{ArrayStream, NewArray, PackWriter, WriteOptions};
-pub use crate::pack::Layout;
+pub use crate::pack::{FORMAT_VERSION, Layout};

@@ -134,13 +134,16 @@ impl Home {
         let directory = TempDir::new().unwrap();
         let at = RefCell::new(directory.path().to_owned());
         let home = Self { directory, path, proxy: None, at, slurm: RefCell::new(None) };
-        let copies = ["examples/experiment", "examples/readers"].map(|name| (name, name));
-        for (from, to) in copies.into_iter().chain([("tests/vectors", "vectors")]) {
-            let (from, to) = (root().join(from), home.file(to));
-            assert!(Command::new("cp").arg("-r").args([from, to]).status().unwrap().success());
+        for example in ["examples/experiment", "examples/readers"] {
+            home.copy(example, example);
         }
         make_ocean::write_to(&home.directory.path().join("ocean")).unwrap();
         home
+    }
+
+    fn copy(&self, from: &str, to: &str) {
+        let (from, to) = (root().join(from), self.file(to));
+        assert!(Command::new("cp").arg("-r").args([from, to]).status().unwrap().success());
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -168,6 +171,9 @@ impl Home {
     /// Runs the commands of a page and reads its descriptions, in order, and checks the outputs on the page.
     pub(crate) fn show(&self, page: &str) {
         let text = read(page);
+        if page.starts_with("docs/spec/") {
+            self.copy("tests/vectors", "vectors");
+        }
         if text.contains("$ sbatch ") {
             *self.slurm.borrow_mut() = Some(Slurm::start(&self.path));
         }

@@ -296,3 +296,22 @@ fn only_some_of_many_groups_and_arrays_are_shown() {
         .exits(0)
         .says(&[": 0 arrays (directory)", "no arrays; `ra-pack list"]);
 }
+
+/// BART writes 16 dimensions, most of length 1. Their brackets and blank lines are left out.
+#[test]
+fn dimensions_of_length_1_do_not_hide_the_values_of_an_array_with_many_dimensions() {
+    let values = le(f32::to_le_bytes, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let shown = |dims: &[u64]| {
+        let source = Experiment::new().array("a.ra", FLOAT32, dims, &values);
+        let ran = ra_pack().arg("show").arg(source.path().join("a.ra")).assert().success();
+        let text = String::from_utf8(ran.get_output().stdout.clone()).unwrap();
+        text.split_once("[[").map(|(_, values)| values.to_owned()).unwrap()
+    };
+    let mut dims = [1; 16];
+    dims[..2].copy_from_slice(&[2, 3]);
+    assert_eq!(shown(&dims), shown(&[2, 3]));
+    dims[..2].copy_from_slice(&[1, 1]);
+    dims[14..].copy_from_slice(&[2, 3]);
+    assert_eq!(shown(&dims), shown(&[2, 3]));
+    assert!(shown(&[1, 2, 3, 1]).starts_with("[["), "NumPy's brackets for four dimensions");
+}

@@ -88,6 +88,17 @@ fn the_head_comment_of_a_pack_is_true_in_both_layouts() {
                 assert_eq!((of_files, listed(&tags)), (data, others));
             }
         }
+        // `manifest --check` and `verify` mean the same files.
+        for checked in [&["manifest", "--check"][..], &["verify"]] {
+            ra_pack().args(checked).arg(&root).assert().success();
+            ra_pack().args(checked).arg(&archive).assert().success();
+        }
+        let more = root.join(payload).join("more.txt");
+        fs::write(&more, "").unwrap();
+        for checked in [&["manifest", "--check"][..], &["verify"]] {
+            ra_pack().args(checked).arg(&root).assert().code(1);
+        }
+        fs::remove_file(more).unwrap();
         // The length of a header, and where the data begins, as the comment says.
         let time = fs::read(root.join(format!("{payload}time.ra"))).unwrap();
         let number = |at: usize| u64::from_le_bytes(time[at..at + 8].try_into().unwrap());
@@ -112,7 +123,7 @@ fn the_head_comment_of_a_pack_is_true_in_both_layouts() {
 /// The version is in the program, in generated documents and on the pages of the specification.
 #[test]
 fn the_version_of_the_format_is_the_same_everywhere() {
-    let version = ra_pack::FORMAT_VERSION;
+    let version = ra_pack::write::FORMAT_VERSION;
     let printed = ra_pack().arg("--version").assert().success();
     let printed = String::from_utf8(printed.get_output().stdout.clone()).unwrap();
     let expected = format!("ra-pack {}\npack format {version}\n", env!("CARGO_PKG_VERSION"));

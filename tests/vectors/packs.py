@@ -58,8 +58,8 @@ def canonical(mapping, indent=0):
 
 
 # pack.md, section 5.2: the generated manifest.yaml.
-def document(arrays):
-    """Describes `arrays`: their dims and entities, by their names without `.ra`."""
+def document(arrays, attributes=None, is_stated=False):
+    """Describes `arrays`: their dims and entities, by their names without `.ra`. `attributes` are those of groups."""
     def group_of(name):
         return "/" + name.rpartition("/")[0]
 
@@ -84,10 +84,14 @@ def document(arrays):
         else:
             entity = {"size": dims[0], **{key: value for key, value in entity.items() if key != "shape"}}
             section = "dimcoords"
-        groups.setdefault(home, {"dimcoords": {}, "ndarrays": {}})[section][name.rpartition("/")[2]] = entity
+        groups.setdefault(home, {"attributes": {}, "dimcoords": {}, "ndarrays": {}})
+        groups[home][section][name.rpartition("/")[2]] = entity
+    for home, body in (attributes or {}).items():
+        groups.setdefault(home, {"attributes": {}, "dimcoords": {}, "ndarrays": {}})["attributes"].update(body)
     filled = {path: {key: section for key, section in body.items() if section}
               for path, body in sorted(groups.items(), key=lambda item: item[0].encode())}
-    return (HEAD + (canonical(filled) or "{}\n")).encode()
+    stated = "# The maker of this pack stated attributes or dimensions here.\n" if is_stated else ""
+    return (stated + HEAD + (canonical(filled) or "{}\n")).encode()
 
 
 # pack.md, sections 6 and 7: lists.
@@ -310,6 +314,13 @@ COORDINATES = {**described("time", [3], TIME, ra(3, 8, [3], struct.pack("<3d", 0
                **described("run/t", [3, 2], T, uint8([3, 2], range(6)))}
 WITH_TIME = {"time": ([3], TIME), "run/depth": ([2], DEPTH), "run/t": ([3, 2], T)}
 written("coordinates.zip", COORDINATES, document(WITH_TIME))
+GROUP = {"x/" + name: content for name, content in {**described("p", [2], A, uint8([2], [1, 2])),
+                                                    **described("q", [2], A, uint8([2], [3, 4]))}.items()}
+GROUP["x/p.yaml"] = b"attributes:\n  cruise: N7\n  ship: no\n" + GROUP["x/p.yaml"]
+GROUP["x/q.yaml"] = b"attributes:\n  cruise: N7\n  leg: 2\n" + GROUP["x/q.yaml"]
+STATED = {"/": {"title": "A title"}, "/x": {"cruise": "N7", "ship": "no", "leg": 2}}
+written("attributes.zip", GROUP, document({"x/p": ([2], A), "x/q": ([2], A)}, STATED, True),
+        options=["--attribute", "title=A title"])
 ROW = {"shape": [2, 3], "type": "uint8", "storage": {"order": "row"}}
 written("row-major.zip", described("r", [3, 2], ROW, uint8([3, 2], range(6))), document({"r": ([3, 2], ROW)}))
 ODD = {"ü": b"1", "line\nfeed": b"2", "-": b"3", "a b": b"4", "%41": b"5"}

@@ -12,6 +12,10 @@ use ra_pack::read::Corners;
 /// Width of a line, in columns.
 const LINE: usize = 75;
 
+/// Most dimensions that are all shown. In arrays with more, such as those of BART with 16, brackets and blank lines of
+/// dimensions of length 1 would hide the values.
+const UNFOLDED: usize = 4;
+
 /// Largest number of bytes shown of an element of unknown type.
 const BYTES: usize = 16;
 
@@ -23,7 +27,10 @@ pub(in crate::cli) fn text(corners: &Corners, precision: usize) -> String {
     if corners.shape.contains(&0) {
         return "[]".to_owned();
     }
-    nest(corners, &mut words(corners, precision).into_iter(), 0, LINE)
+    let pairs = corners.shape.iter().copied().zip(corners.leading.iter().copied());
+    let is_folded = corners.shape.len() > UNFOLDED;
+    let extents: Vec<_> = pairs.filter(|(extent, _)| !is_folded || *extent != 1).collect();
+    nest(&extents, &mut words(corners, precision).into_iter(), 0, LINE)
 }
 
 /// Formats elements that form one text.
@@ -38,21 +45,21 @@ fn written(corners: &Corners) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-/// Formats the next elements, from this dimension on. The depth is the number of dimensions, at most 64.
+/// Formats the next elements, from this dimension on. Each has its length, and the number of leading elements that are
+/// shown. The depth is the number of dimensions, at most 64.
 fn nest(
-    corners: &Corners,
+    extents: &[(u64, u64)],
     words: &mut impl Iterator<Item = String>,
     axis: usize,
     width: usize,
 ) -> String {
-    let (shape, leading) = (&corners.shape, &corners.leading);
-    let (Some(extent), Some(lead)) = (shape.get(axis), leading.get(axis)) else {
+    let Some((extent, lead)) = extents.get(axis) else {
         return words.next().unwrap_or_default();
     };
     let is_cut = lead < extent;
     let count = if is_cut { lead * 2 } else { *extent };
     let indent = " ".repeat(axis + 1);
-    let left = shape.len() - axis;
+    let left = extents.len() - axis;
     let between = if left == 1 { " ".to_owned() } else { "\n".repeat(left - 1) + &indent };
     let (mut text, mut line) = (String::new(), indent.clone());
     let mut put = |word: &str, is_last: bool| {
@@ -69,7 +76,7 @@ fn nest(
         if is_cut && nth == *lead {
             put("...", false);
         }
-        put(&nest(corners, words, axis + 1, width - 1), nth + 1 == count);
+        put(&nest(extents, words, axis + 1, width - 1), nth + 1 == count);
     }
     text.push_str(&line);
     format!("[{}]", text.get(indent.len()..).unwrap_or_default())
