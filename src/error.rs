@@ -327,6 +327,16 @@ impl Error {
     pub(crate) fn damaged(archive: &Path, finding: Finding) -> Self {
         Self::Damaged { archive: archive.to_owned(), finding: Box::new(finding) }
     }
+
+    /// Returns the findings about `path`, or the error that refuses it if one of them is an error. Very many are cut.
+    #[cfg(feature = "full")]
+    pub(crate) fn refuse_bad(path: &Path, mut findings: Vec<Finding>) -> Result<Vec<Finding>> {
+        crate::finding::cut(&mut findings);
+        if count_errors(&findings) > 0 {
+            return Err(Self::Refused { path: path.to_owned(), findings });
+        }
+        Ok(findings)
+    }
 }
 
 impl From<Cancelled> for Error {

@@ -202,17 +202,27 @@ pub(crate) fn counts(findings: &[Finding]) -> (u64, u64) {
     })
 }
 
+/// Formats the numbers of errors and warnings, without those that are 0.
+pub(crate) fn counts_text(findings: &[Finding]) -> impl Iterator<Item = String> {
+    let (errors, warnings) = counts(findings);
+    let counts = [(errors, "error"), (warnings, "warning")].into_iter();
+    counts.filter(|(count, _)| *count > 0).map(|(count, noun)| counted(count, noun))
+}
+
 /// Formats the verdict on a target: `valid` if there is no error.
 pub(crate) fn verdict(findings: &[Finding], valid: &str) -> String {
-    let (errors, warnings) = counts(findings);
     let verdict = match Verdict::of(findings, true) {
         Verdict::NotValid => "NOT VALID".to_owned(),
         Verdict::NotVerified => "not verified".to_owned(),
         _ => valid.to_owned(),
     };
-    let counts = [(errors, "error"), (warnings, "warning")].into_iter();
-    let counts = counts.filter(|(count, _)| *count > 0).map(|(count, noun)| counted(count, noun));
-    std::iter::once(verdict).chain(counts).collect::<Vec<_>>().join(", ")
+    std::iter::once(verdict).chain(counts_text(findings)).collect::<Vec<_>>().join(", ")
+}
+
+/// Formats patterns: "`a` or `b`".
+pub(crate) fn alternatives(patterns: &[String]) -> String {
+    let patterns = patterns.iter().map(|pattern| format!("`{}`", escape(pattern)));
+    patterns.collect::<Vec<_>>().join(" or ")
 }
 
 /// Returns the message that no `noun` of the target matches the patterns, or that it has none.
@@ -228,9 +238,7 @@ pub(crate) fn nothing_matches(target: &Path, noun: &str, patterns: &[String]) ->
     if patterns.is_empty() {
         return format!("ra-pack: `{shown}` has no {noun}s\n  next: {next}");
     }
-    let patterns: Vec<_> =
-        patterns.iter().map(|pattern| format!("`{}`", escape(pattern))).collect();
-    let patterns = patterns.join(" or ");
+    let patterns = alternatives(patterns);
     format!("ra-pack: no {noun} of `{shown}` matches {patterns}{near}\n  next: {next}")
 }
 

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use clap::builder::styling::{AnsiColor, Style};
 use clap::{ArgGroup, Args};
 use ra_pack::diff::{
     ArrayDiff, DescriptionDifference, DiffOptions, DiffPlace, Distance, ElementsDiff,
@@ -19,8 +20,8 @@ use super::args::Common;
 use super::output::Output;
 use super::show::{flow, values};
 use super::text::{
-    columns, count, counted, fit, fit_end, float, flowing, human_bytes, padded, percent, plain,
-    short,
+    BOLD, columns, count, counted, fit, fit_end, float, flowing, human_bytes, padded, percent,
+    plain, short, styled,
 };
 use super::{Ending, Failure, array, diagnostics, shell};
 
@@ -169,9 +170,7 @@ fn two_packs(args: &DiffArgs, output: &Output, options: &DiffOptions) -> Result<
     }
     if diff.counts.total() == 0 && !args.patterns.is_empty() {
         let [a, b] = [&args.a, &args.b].map(|path| escape_path(path).to_string());
-        let patterns: Vec<_> =
-            args.patterns.iter().map(|pattern| format!("`{}`", escape(pattern))).collect();
-        let patterns = patterns.join(" or ");
+        let patterns = diagnostics::alternatives(&args.patterns);
         return Err(Failure::unsupported(format!(
             "no member of `{a}` or `{b}` matches {patterns}"
         ))
@@ -305,17 +304,16 @@ const NOTHING: &str = "nothing";
 /// Length of the bar for the changed part of a member, in columns.
 const BAR: usize = 10;
 
-const RED: &str = "\x1b[31m";
-const GREEN: &str = "\x1b[32m";
-const YELLOW: &str = "\x1b[33m";
-const CYAN: &str = "\x1b[36m";
-const BOLD: &str = "\x1b[1m";
-const DIM: &str = "\x1b[2m";
-const PLAIN: &str = "\x1b[0m";
+const RED: Style = AnsiColor::Red.on_default();
+const GREEN: Style = AnsiColor::Green.on_default();
+const YELLOW: Style = AnsiColor::Yellow.on_default();
+const CYAN: Style = AnsiColor::Cyan.on_default();
+const DIM: Style = Style::new().dimmed();
+const PLAIN: Style = Style::new();
 
 /// Appearance of a change: style and sign of a member, the text about it, and the text after the number of such
 /// members.
-type Look = (MemberChange, &'static str, &'static str, &'static str, &'static str);
+type Look = (MemberChange, Style, &'static str, &'static str, &'static str);
 
 /// All changes, in the order of the summary.
 const LOOKS: [Look; 7] = [
@@ -323,8 +321,8 @@ const LOOKS: [Look; 7] = [
     (MemberChange::Removed, RED, "-", "removed", "removed"),
     (MemberChange::Changed, YELLOW, "~", "", "changed"),
     (MemberChange::Renamed, CYAN, ">", "renamed", "renamed"),
-    (MemberChange::Tolerated, "", "=", "", "changed within the tolerance"),
-    (MemberChange::StoredOtherwise, "", "=", "stored differently", "stored differently"),
+    (MemberChange::Tolerated, PLAIN, "=", "", "changed within the tolerance"),
+    (MemberChange::StoredOtherwise, PLAIN, "=", "stored differently", "stored differently"),
     (MemberChange::Unread, RED, "!", "cannot be read", "unreadable"),
 ];
 
@@ -332,11 +330,8 @@ fn look(change: MemberChange) -> &'static Look {
     LOOKS.iter().find(|(one, ..)| *one == change).expect("every change has a look")
 }
 
-fn paint(style: &str, text: &str) -> String {
-    if text.is_empty() || style.is_empty() {
-        return text.to_owned();
-    }
-    format!("{style}{text}{PLAIN}")
+fn paint(style: Style, text: &str) -> String {
+    styled(text, style, !text.is_empty())
 }
 
 /// Prints every member that differs, with one line or all details, and a summary.
@@ -372,7 +367,7 @@ fn stat_line(member: &MemberDiff, name_width: usize, said_width: usize) -> Strin
     let (_, style, sign, ..) = look(member.change);
     let name = padded(&fit_end(&shown_name(member), name_width), name_width);
     let said = padded(&briefly(member), said_width);
-    let bar = paint(style, &sign.repeat(bar(member)));
+    let bar = paint(*style, &sign.repeat(bar(member)));
     format!(" {name} | {said} {bar}").trim_end().to_owned() + "\n"
 }
 
@@ -380,7 +375,7 @@ fn stat_line(member: &MemberDiff, name_width: usize, said_width: usize) -> Strin
 fn member_text(member: &MemberDiff, name_width: usize, places: &IndexPlaces) -> String {
     let (_, style, sign, ..) = look(member.change);
     let name = shown_name(member);
-    let mut text = paint(style, &format!("{sign} {name}"));
+    let mut text = paint(*style, &format!("{sign} {name}"));
     let mut type_and_size = type_and_size(member);
     if member.generated {
         type_and_size.push_str(if type_and_size.is_empty() { "generated" } else { ", generated" });

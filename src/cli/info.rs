@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use clap::builder::styling::Style;
 use ra_pack::Container;
 use ra_pack::archive::Method;
 use ra_pack::inspect::{ArrayInfo, CoordinateInfo, InfoOptions, ManifestInfo, PackInfo};
@@ -14,9 +13,10 @@ use ra_pack::ra::ElementKind;
 use ra_pack::write::Layout;
 use serde::Serialize;
 
+use super::args::Common;
 use super::array::{attribute_rows, extents, label};
 use super::output::Output;
-use super::text::{aligned, counted, human_bytes};
+use super::text::{BOLD, aligned, counted, human_bytes, styled};
 use super::{Ending, Failure, diagnostics, shell};
 
 /// Largest number of findings that are printed in full.
@@ -39,16 +39,11 @@ pub(crate) struct InfoArgs {
     member: Option<String>,
 
     /// Print only this field of the JSON result, a list on one line.
-    #[arg(long, value_name = "FIELD")]
+    #[arg(long, value_name = "FIELD", conflicts_with = "json")]
     field: Option<String>,
 
-    /// Use N threads [default: one per core].
-    #[arg(short, long, value_name = "N", value_parser = super::args::jobs)]
-    jobs: Option<usize>,
-
-    /// Print the result as JSON.
-    #[arg(long, conflicts_with = "field")]
-    json: bool,
+    #[command(flatten)]
+    common: Common,
 }
 
 pub(super) fn run(args: &InfoArgs, output: &Output) -> Result<Ending, Failure> {
@@ -63,11 +58,11 @@ pub(super) fn run(args: &InfoArgs, output: &Output) -> Result<Ending, Failure> {
         return show(args, output, &info, || array_text(&info, None, color));
     }
     let mut options = InfoOptions::default();
-    options.jobs = args.jobs;
+    options.jobs = args.common.jobs;
     options.progress = output.progress();
     let mut info = ra_pack::info(target, &options)?;
     diagnostics::reword(&mut info.findings);
-    if args.field.is_none() && !args.json {
+    if args.field.is_none() && !args.common.json {
         let shown = info.findings.len().min(MOST_FINDINGS);
         let (shown, _) = info.findings.split_at_mut(shown);
         diagnostics::show(target, shown, &[], output);
@@ -97,7 +92,7 @@ fn show(
                 )));
             }
         }
-        None if args.json => output.json(info)?,
+        None if args.common.json => output.json(info)?,
         None => output.result(&text())?,
     }
     Ok(Ending::Clean)
@@ -167,10 +162,7 @@ fn pack_text(info: &PackInfo, color: bool) -> String {
     page.table([false; 3], &info.manifests.iter().map(manifest).collect::<Vec<_>>());
 
     page.head("problems found without reading contents");
-    let (errors, warnings) = diagnostics::counts(&info.findings);
-    let said = [(errors, "error"), (warnings, "warning")].into_iter();
-    let said = said.filter(|(count, _)| *count > 0).map(|(count, noun)| counted(count, noun));
-    match said.collect::<Vec<_>>().join(" and ") {
+    match diagnostics::counts_text(&info.findings).collect::<Vec<_>>().join(" and ") {
         none if none.is_empty() => page.line("none"),
         said => page.line(&format!("{said}, listed above")),
     }
@@ -360,13 +352,13 @@ struct Page {
 impl Page {
     /// Writes the title: a name, and its container.
     fn title(&mut self, name: &str, rest: &str) {
-        let name = self.bold(&escape(name).to_string());
+        let name = styled(&escape(name).to_string(), BOLD, self.color);
         let _ = writeln!(self.text, "{name}{rest}");
     }
 
     /// Writes an empty line and a heading.
     fn head(&mut self, text: &str) {
-        let _ = writeln!(self.text, "\n{}", self.bold(text));
+        let _ = writeln!(self.text, "\n{}", styled(text, BOLD, self.color));
     }
 
     fn line(&mut self, text: &str) {
@@ -377,10 +369,5 @@ impl Page {
         for line in aligned(rows, to_right) {
             self.line(&line);
         }
-    }
-
-    fn bold(&self, text: &str) -> String {
-        let style = if self.color { Style::new().bold() } else { Style::new() };
-        format!("{style}{text}{style:#}")
     }
 }

@@ -16,7 +16,7 @@ use ra_pack::path::escape;
 use super::args::{Choices, Common, words};
 use super::array::{attribute_rows, extents};
 use super::output::Output;
-use super::text::{CUT, aligned, columns, counted, fit, human_bytes};
+use super::text::{BOLD, CUT, aligned, columns, counted, fit, human_bytes, styled};
 use super::{Ending, Failure, diagnostics};
 
 #[derive(Debug, Args)]
@@ -99,15 +99,13 @@ pub(super) fn run(args: &ListArgs, output: &Output) -> Result<Ending, Failure> {
     options.progress = output.progress();
     let mut listing = ra_pack::list(&args.target, &options)?;
     diagnostics::show(&args.target, &mut listing.findings, &[], output);
-    let ending = if listing.findings.iter().any(ra_pack::Finding::is_error) {
-        Ending::Findings
-    } else if listing.members().len() == 0 && (!args.patterns.is_empty() || args.arrays) {
+    let mut ending = Ending::of(&listing.findings);
+    let is_chosen = !args.patterns.is_empty() || args.arrays;
+    if ending == Ending::Clean && listing.members().len() == 0 && is_chosen {
         let noun = if args.arrays { "array" } else { "member" };
         output.message(&diagnostics::nothing_matches(&args.target, noun, &args.patterns));
-        Ending::Failed
-    } else {
-        Ending::Clean
-    };
+        ending = Ending::Failed;
+    }
     if args.common.json {
         output.json(&listing)?;
     } else if args.null || args.names {
@@ -253,7 +251,7 @@ fn member_row(branch: String, member: &Listed<'_>, long: bool, short: bool) -> C
     }
     size.text = human_bytes(member.size);
     if let Some(array) = &member.array {
-        name.style = ARRAY;
+        name.style = BOLD;
         element.style = TYPE;
         element.text = array.type_name();
         if let Err(why) = array.element {
@@ -326,7 +324,6 @@ const GAP: usize = 2;
 const BRANCH: &str = "── ";
 
 const DIM: Style = Style::new().dimmed();
-const ARRAY: Style = Style::new().bold();
 const DIRECTORY: Style = AnsiColor::Blue.on_default().bold();
 const TYPE: Style = AnsiColor::Cyan.on_default();
 const WARNING: Style = AnsiColor::Yellow.on_default();
@@ -439,13 +436,10 @@ impl Table {
     }
 
     fn painted(&self, cell: &Cell, room: usize) -> String {
-        let (text, style) = (fit(&cell.text, room), cell.style);
-        if !self.color || style == Style::new() {
-            return text;
-        }
+        let text = fit(&cell.text, room);
         // The branches of a tree are not part of the name.
         let (branches, text) = text.split_at(text.find(BRANCH).map_or(0, |at| at + BRANCH.len()));
-        format!("{branches}{style}{text}{style:#}")
+        format!("{branches}{}", styled(text, cell.style, self.color))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Formatting of numbers, and of text in the columns of a screen.
 
+use clap::builder::styling::Style;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Returns the float nearest to a count.
@@ -189,6 +190,15 @@ pub(super) fn aligned<const N: usize>(rows: &[[String; N]], to_right: [bool; N])
 /// Joins lines, each indented.
 pub(super) fn indented(lines: Vec<String>) -> String {
     lines.into_iter().flat_map(|line| ["  ".to_owned(), line, "\n".to_owned()]).collect()
+}
+
+/// Style of headings and names.
+pub(super) const BOLD: Style = Style::new().bold();
+
+/// Adds a style to a text if the terminal has colours.
+pub(super) fn styled(text: &str, style: Style, has_color: bool) -> String {
+    let style = if has_color { style } else { Style::new() };
+    format!("{style}{text}{style:#}")
 }
 
 /// Removes the terminal styles from a text.

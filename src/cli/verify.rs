@@ -1,5 +1,6 @@
 //! `ra-pack verify`, `ra-pack validate` and `ra-pack manifest`
 
+use std::collections::HashMap;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -25,15 +26,18 @@ use super::{Ending, Failure, diagnostics, shell};
 /// Shortest duration that is shown, in seconds.
 const SHOWN_SECONDS: f64 = 1.0;
 
+/// Outcomes of targets, in the order of the summary.
+const OUTCOMES: [(Verdict, &str); 5] = [
+    (Verdict::Valid, "valid"),
+    (Verdict::ContentsNotRead, "without errors, contents not read"),
+    (Verdict::NotValid, "NOT VALID"),
+    (Verdict::NotVerified, "not verified"),
+    (Verdict::Unreadable, "could not be read"),
+];
+
 /// Number of targets per outcome.
 #[derive(Default)]
-struct TargetCounts {
-    valid: u64,
-    contents_unread: u64,
-    not_valid: u64,
-    unverified: u64,
-    unread: u64,
-}
+struct TargetCounts(HashMap<Verdict, u64>);
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -233,27 +237,6 @@ fn print_verified(verified: Verified, json: bool, output: &Output) -> Result<Ver
     }
 }
 
-/// Checks every target. If one cannot be read, the others are still checked.
-fn each(
-    targets: &[PathBuf],
-    more: &FilesFrom,
-    output: &Output,
-    mut check: impl FnMut(&Path) -> Result<Verdict, Failure>,
-) -> Result<TargetCounts, Failure> {
-    let mut tally = TargetCounts::default();
-    for target in targets.iter().cloned().map(Ok).chain(more.names()?) {
-        match check(&target?) {
-            Ok(verdict) => tally.add(verdict),
-            Err(Failure::Operation(error, next)) => {
-                output.message(&diagnostics::error(&error, next));
-                tally.add(Verdict::Unreadable);
-            }
-            Err(failure) => return Err(failure),
-        }
-    }
-    Ok(tally)
-}
-
 /// Prints the result for one target; `valid` is its verdict if there are no errors.
 fn print_report(
     mut report: VerifyReport,
@@ -285,37 +268,27 @@ fn place(target: &Path, is_pack: bool, finding: &Finding) -> PathBuf {
 
 impl TargetCounts {
     fn add(&mut self, verdict: Verdict) {
-        *match verdict {
-            Verdict::Valid => &mut self.valid,
-            Verdict::ContentsNotRead => &mut self.contents_unread,
-            Verdict::NotValid => &mut self.not_valid,
-            Verdict::NotVerified => &mut self.unverified,
-            _ => &mut self.unread,
-        } += 1;
+        *self.0.entry(verdict).or_default() += 1;
     }
 
     fn all(&self) -> u64 {
-        self.valid + self.contents_unread + self.not_valid + self.unverified + self.unread
+        self.0.values().sum()
     }
 
     fn ending(&self) -> Ending {
-        match self {
-            Self { unread: 1.., .. } => Ending::Failed,
-            Self { not_valid: 1.., .. } | Self { unverified: 1.., .. } => Ending::Findings,
-            _ => Ending::Clean,
+        let has = |verdict| self.0.contains_key(&verdict);
+        if has(Verdict::Unreadable) {
+            Ending::Failed
+        } else if has(Verdict::NotValid) || has(Verdict::NotVerified) {
+            Ending::Findings
+        } else {
+            Ending::Clean
         }
     }
 
     fn summary(&self) -> String {
-        let ends = [
-            (self.valid, "valid"),
-            (self.contents_unread, "without errors, contents not read"),
-            (self.not_valid, "NOT VALID"),
-            (self.unverified, "not verified"),
-            (self.unread, "could not be read"),
-        ];
-        let ends = ends.iter().filter(|(count, _)| *count > 0);
-        let ends: Vec<_> = ends.map(|(count, end)| format!("{count} {end}")).collect();
+        let count = |(verdict, end)| Some(format!("{} {end}", self.0.get(&verdict)?));
+        let ends: Vec<_> = OUTCOMES.into_iter().filter_map(count).collect();
         let all = counted(self.all(), "target");
         if ends.is_empty() { all } else { format!("{all}: {}", ends.join(", ")) }
     }
@@ -562,27 +535,44 @@ pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, F
     options.root.clone_from(&args.root);
     options.jobs = args.common.jobs;
     options.progress = output.progress();
-    let tally = each(&args.paths, &args.more, output, |path| {
-        let mut report = validated(path, &options)?;
-        let is_pack = report.container.is_some();
-        diagnostics::reword(&mut report.findings);
-        name_target(&mut report, path);
-        let target = |finding: &Finding| place(path, is_pack, finding);
-        diagnostics::print(target, &mut report.findings, args.common.json, output)?;
-        if args.common.json {
-            output.json(&report)?;
-        } else {
-            output.result(&format!(
-                "{}: {} ({}, {})\n",
-                ra_pack::path::escape_path(&report.target),
-                diagnostics::verdict(&report.findings, "valid"),
-                counted(report.documents, "document"),
-                counted(report.arrays, "array"),
-            ))?;
+    let mut tally = TargetCounts::default();
+    for target in args.paths.iter().cloned().map(Ok).chain(args.more.names()?) {
+        match validate_one(&target?, &options, args.common.json, output) {
+            Ok(verdict) => tally.add(verdict),
+            Err(Failure::Operation(error, next)) => {
+                output.message(&diagnostics::error(&error, next));
+                tally.add(Verdict::Unreadable);
+            }
+            Err(failure) => return Err(failure),
         }
-        Ok(Verdict::of(&report.findings, true))
-    })?;
+    }
     Ok(tally.ending())
+}
+
+/// Validates one target, and prints the result.
+fn validate_one(
+    path: &Path,
+    options: &ValidateOptions,
+    json: bool,
+    output: &Output,
+) -> Result<Verdict, Failure> {
+    let mut report = validated(path, options)?;
+    let is_pack = report.container.is_some();
+    diagnostics::reword(&mut report.findings);
+    name_target(&mut report, path);
+    diagnostics::print(|found| place(path, is_pack, found), &mut report.findings, json, output)?;
+    if json {
+        output.json(&report)?;
+    } else {
+        output.result(&format!(
+            "{}: {} ({}, {})\n",
+            ra_pack::path::escape_path(&report.target),
+            diagnostics::verdict(&report.findings, "valid"),
+            counted(report.documents, "document"),
+            counted(report.arrays, "array"),
+        ))?;
+    }
+    Ok(Verdict::of(&report.findings, true))
 }
 
 /// Adds the target to the `describe --set` commands in hints; for an archive, `DIR` for its source directory.

@@ -9,7 +9,7 @@ use super::plan::{ArrayItem, Stated, member_name, name_of, stem};
 use super::{ArrayFormat, ConvertOptions, OtherFile, SourceArrays, TakeElements};
 use crate::archive::{Archive, Container, Member, MemberKind};
 use crate::error::{Error, Result};
-use crate::finding::{self, Code, Finding, count_errors};
+use crate::finding::{Code, Finding};
 use crate::fs::{self, File};
 use crate::inspect::scan::{PackScan, ScanFor};
 use crate::interchange;
@@ -185,10 +185,7 @@ impl OpenedPack {
                 false
             });
         }
-        finding::cut(&mut findings);
-        if count_errors(&findings) > 0 {
-            return Err(Error::Refused { path: path.to_owned(), findings });
-        }
+        Error::refuse_bad(path, findings)?;
         let is_failed = |name: &str| refused.contains_key(name);
         let items = pack_items(&contents, options.keep_endian, is_failed)?;
         let mut others = other_members(&members, &placement, &contents, is_failed);

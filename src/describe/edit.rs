@@ -428,7 +428,7 @@ impl<'p> Editing<'p> {
         }
         for (member, old, text) in &texts {
             let document = place.path(member);
-            report.findings.extend(replace(&document, *old, text, options.dry_run)?);
+            replace(&document, *old, text, options.dry_run)?;
             if old.is_none() {
                 report.written.push(document);
             }

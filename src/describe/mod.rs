@@ -19,7 +19,7 @@ pub use self::update::{Change, UpdateReport, update_descriptions};
 use self::update::must_be_free;
 use crate::archive::Archive;
 use crate::error::{Error, Result};
-use crate::finding::{self, Finding, count_errors};
+use crate::finding::Finding;
 use crate::fs;
 use crate::inspect::scan::PackScan;
 use crate::pack::{self, Contents, Convention};
@@ -80,11 +80,7 @@ fn refuse_bad_headers(target: &Path, contents: &Contents) -> Result<()> {
     for (path, facts) in &contents.arrays {
         facts.findings(path, &mut findings);
     }
-    finding::cut(&mut findings);
-    if count_errors(&findings) > 0 {
-        return Err(Error::Refused { path: target.to_owned(), findings });
-    }
-    Ok(())
+    Error::refuse_bad(target, findings).map(drop)
 }
 
 /// The descriptions that were written.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::DescribeOptions;
 use crate::error::{Error, Result};
-use crate::finding::{Code, Finding, count_errors};
+use crate::finding::{Finding, count_errors};
 use crate::fs::{self, Turn};
 use crate::ndl::ValueChange;
 use crate::pack::{self, Contents, Described, DescribedArray};
@@ -159,9 +159,7 @@ fn update(
             Ok(None) => report.unchanged += 1,
             Ok(Some(revision)) => {
                 let document = root.join(member);
-                let replaced =
-                    replace(&document, Some(first.facts.text()), &revision.text, dry_run)?;
-                report.findings.extend(replaced);
+                replace(&document, Some(first.facts.text()), &revision.text, dry_run)?;
                 let arrays = arrays.iter().map(|array| (array.path, array.described));
                 report.add(&document, revision.changes, &arrays.collect::<Vec<_>>());
             }
@@ -170,34 +168,16 @@ fn update(
     Ok(())
 }
 
-/// Replaces the old text of a document, or writes a new document. Returns a warning if other names of the file keep the
-/// old text.
-pub(super) fn replace(
-    document: &Path,
-    old: Option<&str>,
-    new: &str,
-    dry_run: bool,
-) -> Result<Option<Finding>> {
-    let Some(old) = old else {
-        must_be_free(document)?;
-        let write = |out: &mut dyn std::io::Write| out.write_all(new.as_bytes());
-        return if dry_run {
-            Ok(None)
-        } else {
-            fs::write_new(document, false, write).map(|()| None)
-        };
-    };
-    let message = "the file has other names (hard links), which keep the old text";
-    let other_names = fs::has_other_names(document).then(|| {
-        let name = document.file_name().unwrap_or_default().to_string_lossy();
-        let hint = "link the other names again: each change of a description makes a new file";
-        Finding::new(Code::Link, message).warning().in_member(name).hint(hint)
-    });
-    if !dry_run {
-        let _turn = Turn::beside(document, &Progress::default())?;
-        fs::replace(document, old.as_bytes(), new.as_bytes())?;
+/// Replaces the old text of a document, or writes a new document.
+pub(super) fn replace(document: &Path, old: Option<&str>, new: &str, dry_run: bool) -> Result<()> {
+    match old {
+        _ if dry_run => Ok(()),
+        Some(old) => {
+            let _turn = Turn::beside(document, &Progress::default())?;
+            fs::replace(document, old.as_bytes(), new.as_bytes())
+        }
+        None => fs::write_new(document, false, |out| out.write_all(new.as_bytes())),
     }
-    Ok(other_names)
 }
 
 /// Returns an error if something that is not read as a description has the name of a new one.

@@ -3,48 +3,20 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read as _};
 
-use crate::archive::{Archive, MemberReader};
 use crate::error::Result;
 use crate::finding::{Code, Finding};
-use crate::inspect::scan::placed;
-use crate::pack::{Contents, Placement};
+use crate::inspect::scan::Arrays;
+use crate::pack::Contents;
 use crate::path::MemberPath;
 use crate::ra::{Flags, Header};
 use crate::read::values::{Number, read_number};
 
-/// Reads the coordinates of an archive, and reports those that neither increase nor decrease.
-pub(crate) fn check_order(
-    archive: &Archive,
-    placement: &Placement,
-    contents: &Contents,
-    jobs: usize,
-) -> Result<Vec<Finding>> {
-    let wanted: BTreeMap<&str, _> = contents
-        .coordinate_arrays()
-        .into_iter()
-        .map(|(path, header)| (path.as_str(), header))
-        .collect();
-    if wanted.is_empty() {
-        return Ok(Vec::new());
-    }
-    let scan = archive.scan_files(jobs, |member, content| {
-        let path = placed(placement, &member.name)?;
-        look(&path, wanted.get(path.as_str())?, content)
-    })?;
-    archive.progress().check()?;
-    Ok(scan.members.into_iter().filter_map(|(_, found)| found.flatten()).collect())
-}
-
-/// Checks arrays that `open` opens one by one, as [`check_order`] does.
-pub(crate) fn check_order_of(
-    contents: &Contents,
-    open: impl Fn(&str) -> Result<MemberReader>,
-) -> Result<Vec<Finding>> {
-    let mut findings = Vec::new();
-    for (path, header) in contents.coordinate_arrays() {
-        findings.extend(look(path, header, &mut open(path.as_str())?));
-    }
-    Ok(findings)
+/// Reads the coordinates of a pack, and reports those that neither increase nor decrease.
+pub(crate) fn check_order(contents: &Contents, arrays: &Arrays<'_>) -> Result<Vec<Finding>> {
+    let wanted = contents.coordinate_arrays().into_iter();
+    let wanted: BTreeMap<&str, _> = wanted.map(|array| (array.0.as_str(), array)).collect();
+    arrays
+        .look(&wanted, |(path, header), content| look(path, header, content).into_iter().collect())
 }
 
 /// Compares each element of an array with the one before it. Read errors are reported elsewhere.

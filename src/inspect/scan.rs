@@ -72,7 +72,6 @@ enum Seen {
 impl PackScan {
     /// Reads the structure of an archive, and the files that `look` selects.
     pub(crate) fn new(archive: &Archive, jobs: usize, look: ScanFor) -> Result<Self> {
-        let path = archive.path().to_owned();
         let progress = archive.progress();
         // The number of bytes to read is known only for a stream.
         progress.stage("reading", if archive.is_stream() { archive.bytes_to_read() } else { 0 }, 0);
@@ -145,18 +144,14 @@ impl PackScan {
         let mut members: Vec<_> = scan.members.into_iter().map(|(member, _)| member).collect();
         // The vector had room for the contents as well.
         members.shrink_to_fit();
-        let findings = scan.findings;
         Ok(Self {
-            path,
             outside,
-            placement,
-            members,
             files,
             contents,
             root_files,
             has_generated_document,
             has_block_list,
-            findings,
+            ..Self::listed_only(archive.path(), placement, members, scan.findings)
         })
     }
 
@@ -335,53 +330,52 @@ pub(crate) fn placed(placement: &Placement, name: &Arc<str>) -> Option<MemberPat
     MemberPath::new(payload.or_else(relative)?).ok()
 }
 
-/// Compares elements that descriptions repeat with the arrays of an archive. These elements are known only after all
-/// descriptions are read, so the few arrays are read again.
-pub(crate) fn check_values(
-    archive: &Archive,
-    placement: &Placement,
-    contents: &Contents,
-    jobs: usize,
-) -> Result<Vec<Finding>> {
-    let (wanted, mut findings) = repeated_values(contents);
-    if wanted.is_empty() {
-        return Ok(findings);
-    }
-    // One scan reads a stream once for all arrays.
-    let scan = archive.scan_files(jobs, |member, content| {
-        let path = placed(placement, &member.name)?;
-        Some(compare_values(wanted.get(path.as_str())?, content))
-    })?;
-    archive.progress().check()?;
-    let found = scan.members.into_iter().filter_map(|(_, found)| found.flatten());
-    findings.extend(found.flatten());
-    Ok(findings)
+/// How arrays are read again.
+pub(crate) enum Arrays<'a> {
+    /// In one pass over an archive, with this number of threads.
+    InPass(&'a Archive, &'a Placement, usize),
+    /// One by one.
+    ByName(&'a dyn Fn(&str) -> Result<MemberReader>),
 }
 
-/// Checks arrays that `open` opens one by one, as [`check_values`] does.
-pub(crate) fn check_values_of(
-    contents: &Contents,
-    open: impl Fn(&str) -> Result<MemberReader>,
-) -> Result<Vec<Finding>> {
-    let (wanted, mut findings) = repeated_values(contents);
-    for (path, wanted) in wanted {
-        findings.extend(compare_values(&wanted, &mut open(path)?));
+impl Arrays<'_> {
+    /// Passes the content of each array in `wanted` to `look`, and returns what it finds.
+    pub(crate) fn look<T: Sync>(
+        &self,
+        wanted: &BTreeMap<&str, T>,
+        look: impl Fn(&T, &mut dyn BufRead) -> Vec<Finding> + Sync,
+    ) -> Result<Vec<Finding>> {
+        match self {
+            _ if wanted.is_empty() => Ok(Vec::new()),
+            Self::InPass(archive, placement, jobs) => {
+                let scan = archive.scan_files(*jobs, |member, content| {
+                    let path = placed(placement, &member.name)?;
+                    Some(look(wanted.get(path.as_str())?, content))
+                })?;
+                archive.progress().check()?;
+                let found = scan.members.into_iter().filter_map(|(_, found)| found.flatten());
+                Ok(found.flatten().collect())
+            }
+            Self::ByName(open) => {
+                let found = wanted.iter().map(|(path, it)| Ok(look(it, &mut open(path)?)));
+                Ok(found.collect::<Result<Vec<_>>>()?.concat())
+            }
+        }
     }
-    Ok(findings)
 }
 
-type RepeatedValues<'c> = BTreeMap<&'c str, Vec<Inlined<'c>>>;
-
-/// Returns the values to compare by the names of their arrays, and the findings about values that cannot be compared.
-fn repeated_values(contents: &Contents) -> (RepeatedValues<'_>, Vec<Finding>) {
-    let (mut wanted, mut findings) = (RepeatedValues::new(), Vec::new());
+/// Compares elements that descriptions repeat with the arrays. These elements are known only after all descriptions are
+/// read, so the few arrays are read again.
+pub(crate) fn check_values(contents: &Contents, arrays: &Arrays<'_>) -> Result<Vec<Finding>> {
+    let (mut wanted, mut findings) = (BTreeMap::<_, Vec<_>>::new(), Vec::new());
     for inlined in contents.inlined() {
         match inlined.len() {
             Some(_) => wanted.entry(inlined.array.as_str()).or_default().push(inlined),
             None => findings.extend(inlined.incomparable()),
         }
     }
-    (wanted, findings)
+    findings.extend(arrays.look(&wanted, |wanted, content| compare_values(wanted, content))?);
+    Ok(findings)
 }
 
 fn compare_values(wanted: &[Inlined<'_>], content: &mut dyn BufRead) -> Vec<Finding> {

@@ -11,15 +11,14 @@ use crate::archive::{Archive, Container, MemberReader};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};
 use crate::fs::{self, File};
-use crate::inspect::ascending::{check_order, check_order_of};
-use crate::inspect::scan::{PackScan, ScanFor, check_values, check_values_of};
+use crate::inspect::ascending::check_order;
+use crate::inspect::scan::{Arrays, PackScan, ScanFor, check_values};
 use crate::ndl;
 use crate::pack::{Contents, DescriptionFacts};
 use crate::path::{MemberPath, escape};
 use crate::pipeline;
 use crate::progress::Progress;
-use crate::read::single_file::is_array_file;
-use crate::read::single_file::{self, SingleFile};
+use crate::read::single_file::{self, SingleFile, is_array_file};
 
 /// Name in messages of a document without a file.
 const UNNAMED: &str = "<stdin>";
@@ -143,14 +142,15 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
     let of_pack = contents.pack_document.iter().len();
     contents.forget_repetition();
     report.findings.extend(contents.findings());
-    report.findings.extend(check_values(&archive, &placement, &contents, jobs)?);
+    let arrays = Arrays::InPass(&archive, &placement, jobs);
+    report.findings.extend(check_values(&contents, &arrays)?);
     for (path, facts) in contents.unattached() {
         contents.document_findings(path.as_str(), facts, &mut report.findings);
     }
     contents.forget_ordinary();
     if options.metadata {
         report.findings.extend(contents.metadata_findings(true));
-        report.findings.extend(check_order(&archive, &placement, &contents, jobs)?);
+        report.findings.extend(check_order(&contents, &arrays)?);
     }
     report.arrays = contents.arrays.len() as u64;
     report.documents = (contents.descriptions.len() + of_pack) as u64;
@@ -204,7 +204,8 @@ fn validate_file(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
 
 /// Returns the problems of elements that the subject repeats from its array.
 pub(crate) fn inline_findings(single_file: &SingleFile) -> Result<Vec<Finding>> {
-    let mut findings = check_values_of(&single_file.contents, opening(&single_file.root))?;
+    let mut findings =
+        check_values(&single_file.contents, &Arrays::ByName(&opening(&single_file.root)))?;
     let stem = single_file.subject.without_extension();
     let is_own = |member: &str| {
         single_file.is_pack_document()
@@ -219,7 +220,7 @@ fn metadata_findings(single_file: &SingleFile) -> Result<Vec<Finding>> {
     let SingleFile { contents, subject, .. } = single_file;
     let is_pack = single_file.is_pack_document();
     let mut findings = contents.metadata_findings(is_pack);
-    findings.extend(check_order_of(contents, opening(&single_file.root))?);
+    findings.extend(check_order(contents, &Arrays::ByName(&opening(&single_file.root)))?);
     let array = single_file.array();
     findings.retain(|finding| {
         is_pack

@@ -28,7 +28,7 @@ use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding};
 use crate::fs;
-use crate::inspect::scan::{check_values, placed};
+use crate::inspect::scan::{Arrays, check_values, placed};
 use crate::pack::{self, BLOCK_LIST, Content, Contents, Placement};
 use crate::pipeline;
 use crate::progress::Progress;
@@ -225,7 +225,8 @@ impl Verification<'_> {
         let mut of_contents = contents.findings();
         of_contents.extend(contents.document_of_all(&of_contents));
         if !options.fast {
-            of_contents.extend(check_values(archive, placement, &contents, jobs)?);
+            let arrays = Arrays::InPass(archive, placement, jobs);
+            of_contents.extend(check_values(&contents, &arrays)?);
         }
         report.arrays = contents.arrays.len() as u64;
         if !self.options.only_manifests {

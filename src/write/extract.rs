@@ -254,18 +254,16 @@ impl<'o> Extraction<'o> {
             archive.announce_range(0..archive.bytes_to_read());
         }
         let directories = wanted(MemberKind::Directory).map(|(number, _)| number).collect();
-        let (written, failed) = (AtomicU64::new(0), AtomicBool::new(false));
-        let (files, is_sound) = (readable, count_errors(&findings) == 0);
         Ok(Self {
             options,
-            members,
-            files,
+            files: readable,
             directories,
+            is_sound: count_errors(&findings) == 0,
+            written: AtomicU64::new(0),
+            failed: AtomicBool::new(false),
+            members,
             listed,
             findings,
-            is_sound,
-            written,
-            failed,
         })
     }
 
@@ -317,33 +315,32 @@ impl<'o> Extraction<'o> {
         if self.failed.load(Ordering::Relaxed) {
             return Extracted::Skipped;
         }
-        self.write_listed(writer, shown).unwrap_or_else(|error| {
-            self.failed.store(true, Ordering::Relaxed);
-            Extracted::Failed(Box::new(error))
-        })
+        let number = *self.files.get(shown.position).expect("the position is that of a file");
+        let name = &*self.members.get(number).expect("the files are members").name;
+        match self.write_listed(writer, (number, name), shown) {
+            Err(Error::AlreadyExists { .. }) if self.options.force => {
+                Extracted::Finding(Box::new(not_replaced(name)))
+            }
+            written => written.unwrap_or_else(|error| {
+                self.failed.store(true, Ordering::Relaxed);
+                Extracted::Failed(Box::new(error))
+            }),
+        }
     }
 
     /// Writes a file, and renames it if it matches the manifest.
-    fn write_listed(&self, writer: &mut TargetWriter<'_>, shown: Shown<'_>) -> Result<Extracted> {
-        let Self { options, members, files, listed, .. } = self;
-        let Shown { position, content, hashing } = shown;
-        let number = *files.get(position).expect("the position is that of a file to write");
-        let name = &*members.get(number).expect("the files are members").name;
-        let listed = listed.as_ref();
+    fn write_listed(
+        &self,
+        writer: &mut TargetWriter<'_>,
+        (number, name): (usize, &str),
+        Shown { content, hashing, .. }: Shown<'_>,
+    ) -> Result<Extracted> {
+        let (options, listed) = (self.options, self.listed.as_ref());
         let expected = listed.and_then(|listed| Some((&listed.name, listed.digests.get(number)?)));
         let algorithm = expected.map(|(_, digest)| digest.algorithm());
         // In a damaged archive, content without a digest may be damaged, and an existing file may be intact.
         let replaces = options.force && (expected.is_some() || self.is_sound);
-        let stays = |error| match error {
-            Error::AlreadyExists { .. } if options.force => {
-                Ok(Extracted::Finding(Box::new(not_replaced(name))))
-            }
-            error => Err(error),
-        };
-        let (pending, mut bytes) = match writer.begin(name, replaces) {
-            Ok(pending) => (pending, 0),
-            Err(error) => return stays(error),
-        };
+        let (pending, mut bytes) = (writer.begin(name, replaces)?, 0);
         let sink = |block: &[u8]| {
             self.count(block.len())?;
             options.progress.at(name);
@@ -363,9 +360,7 @@ impl<'o> Extraction<'o> {
         if let Some(finding) = fault {
             return Ok(Extracted::Finding(Box::new(finding)));
         }
-        if let Err(error) = pending.persist() {
-            return stays(error);
-        }
+        pending.persist()?;
         options.progress.done(1);
         Ok(Extracted::Written { bytes, verified: expected.is_some() })
     }

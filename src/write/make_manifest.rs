@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use crate::archive::{Archive, Container};
 use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
-use crate::finding::{self, Finding, count_errors};
+use crate::finding::{self, Finding};
 use crate::fs::{self, PendingFile, Turn};
 use crate::manifest::{Manifest, NameEncoding};
 use crate::pack::{self, Layout, Placement};
@@ -139,10 +139,7 @@ pub fn manifest_of(target: impl AsRef<Path>, options: &ManifestOptions) -> Resul
     }
     finding::rename(&mut findings, |name| placement.shown(name));
     finding::sort(&mut findings);
-    finding::cut(&mut findings);
-    if count_errors(&findings) > 0 {
-        return Err(Error::Refused { path: target.to_owned(), findings });
-    }
+    let findings = Error::refuse_bad(target, findings)?;
     Ok(ManifestReport {
         target: target.to_owned(),
         container: archive.container(),

@@ -326,11 +326,4 @@ fn links_of_descriptions_are_named() {
         assert!(!ran.said().contains("--force"), "{}", ran.said());
         assert!(!path("lat.yaml").exists(), "nothing is written");
     }
-    fs::remove_file(path("time.yaml")).unwrap();
-    fs::rename(path("real.txt"), path("time.yaml")).unwrap();
-    fs::hard_link(path("time.yaml"), path("other.txt")).unwrap();
-    describe(&home, &["--set", "time.units=s"]).exits(0).says(&["hard links", "time.yaml"]);
-    assert_eq!(text(&home, "other.txt"), TIME);
-    let ran = describe(&home, &["--set", "time.units=h"]).exits(0);
-    assert!(!ran.said().contains("hard links"), "{}", ran.said());
 }

@@ -411,7 +411,7 @@ pub(crate) struct Palette {
     pub(crate) scale: Scale,
     pub(crate) map: ColorMap,
     /// Numbers that have names.
-    names: Vec<f64>,
+    pub(crate) names: Vec<f64>,
     shades: Option<u8>,
 }
 

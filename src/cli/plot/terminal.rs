@@ -156,14 +156,14 @@ fn of_grid(grid: &Grid, style: &Chart, screen: Screen) -> Vec<String> {
     };
     lines.extend(labels.map(line));
     if palette.has_names() {
-        let names = grid.quantity.names.iter().enumerate().map(|(nth, (name, number))| {
+        let names = grid.quantity.names.iter().zip(&palette.names);
+        let names = names.enumerate().map(|(nth, ((name, _), number))| {
             let name = escape(name);
             if screen.is_painted {
                 return format!("\x1b[{}m█\x1b[0m {name}", paint(38, of_name(nth)));
             }
-            let number = number.to_string().parse().unwrap_or(f64::NAN);
             // A name that no element has may be outside the scale.
-            let place = palette.scale.place(number).filter(|it| (0.0..=1.0).contains(it));
+            let place = palette.scale.place(*number).filter(|it| (0.0..=1.0).contains(it));
             place.map_or_else(|| name.to_string(), |place| format!("{} {name}", letter(place)))
         });
         lines.push(names.collect::<Vec<_>>().join("  "));

@@ -2,56 +2,44 @@
 
 use ra_pack::path::escape;
 
-/// Names and symbols of units.
-const SYMBOLS: &[(&[&str], &str)] = &[
+/// Symbols of units, each with its names.
+const SYMBOLS: &[(&str, &str)] = &[
     (
-        &[
-            "degree_Celsius",
-            "degrees_Celsius",
-            "degree_celsius",
-            "degrees_celsius",
-            "degC",
-            "deg_C",
-            "degreeC",
-            "degreesC",
-            "degree_C",
-            "degrees_C",
-            "celsius",
-            "Celsius",
-        ],
         "°C",
+        "degree_Celsius degrees_Celsius degree_celsius degrees_celsius degC deg_C \
+         degreeC degreesC degree_C degrees_C celsius Celsius",
     ),
-    (&["degree_Fahrenheit", "degrees_Fahrenheit", "degF", "fahrenheit", "Fahrenheit"], "°F"),
-    (&["degrees_north", "degree_north", "degrees_N", "degree_N", "degreesN", "degreeN"], "°N"),
-    (&["degrees_east", "degree_east", "degrees_E", "degree_E", "degreesE", "degreeE"], "°E"),
-    (&["degrees_west", "degree_west", "degrees_W", "degree_W"], "°W"),
-    (&["degrees_south", "degree_south", "degrees_S", "degree_S"], "°S"),
-    (&["degrees", "degree", "deg", "arc_degree", "angular_degree"], "°"),
-    (&["percent"], "%"),
-    (&["kelvin", "Kelvin", "degK", "degree_Kelvin", "degrees_Kelvin"], "K"),
-    (&["meter", "meters", "metre", "metres"], "m"),
-    (&["kilometer", "kilometers", "kilometre", "kilometres"], "km"),
-    (&["second", "seconds", "sec"], "s"),
-    (&["kilogram", "kilograms"], "kg"),
-    (&["gram", "grams"], "g"),
-    (&["pascal", "pascals", "Pascal"], "Pa"),
-    (&["hertz", "Hertz"], "Hz"),
-    (&["watt", "watts", "Watt"], "W"),
-    (&["joule", "joules", "Joule"], "J"),
-    (&["newton", "newtons", "Newton"], "N"),
-    (&["volt", "volts", "Volt"], "V"),
-    (&["mole", "moles"], "mol"),
-    (&["ohm", "Ohm", "ohms"], "Ω"),
-    (&["angstrom", "Angstrom", "angstroms"], "Å"),
-    (&["um", "micron", "microns", "micrometer", "micrometre", "micrometers"], "µm"),
-    (&["us", "usec", "microsecond", "microseconds"], "µs"),
-    (&["ug"], "µg"),
-    (&["umol"], "µmol"),
-    (&["uPa"], "µPa"),
-    (&["uV"], "µV"),
-    (&["uW"], "µW"),
-    (&["uM"], "µM"),
-    (&["uT"], "µT"),
+    ("°F", "degree_Fahrenheit degrees_Fahrenheit degF fahrenheit Fahrenheit"),
+    ("°N", "degrees_north degree_north degrees_N degree_N degreesN degreeN"),
+    ("°E", "degrees_east degree_east degrees_E degree_E degreesE degreeE"),
+    ("°W", "degrees_west degree_west degrees_W degree_W"),
+    ("°S", "degrees_south degree_south degrees_S degree_S"),
+    ("°", "degrees degree deg arc_degree angular_degree"),
+    ("%", "percent"),
+    ("K", "kelvin Kelvin degK degree_Kelvin degrees_Kelvin"),
+    ("m", "meter meters metre metres"),
+    ("km", "kilometer kilometers kilometre kilometres"),
+    ("s", "second seconds sec"),
+    ("kg", "kilogram kilograms"),
+    ("g", "gram grams"),
+    ("Pa", "pascal pascals Pascal"),
+    ("Hz", "hertz Hertz"),
+    ("W", "watt watts Watt"),
+    ("J", "joule joules Joule"),
+    ("N", "newton newtons Newton"),
+    ("V", "volt volts Volt"),
+    ("mol", "mole moles"),
+    ("Ω", "ohm Ohm ohms"),
+    ("Å", "angstrom Angstrom angstroms"),
+    ("µm", "um micron microns micrometer micrometre micrometers"),
+    ("µs", "us usec microsecond microseconds"),
+    ("µg", "ug"),
+    ("µmol", "umol"),
+    ("µPa", "uPa"),
+    ("µV", "uV"),
+    ("µW", "uW"),
+    ("µM", "uM"),
+    ("µT", "uT"),
 ];
 
 /// Units whose power may be written without a sign, as in `kg m2 s-2`. For others, a digit may be part of the name.
@@ -94,8 +82,8 @@ fn factor(word: &str) -> Option<String> {
         // For `1/s`, or between two separators.
         return matches!(word, "" | "1").then(|| word.to_owned());
     }
-    let symbol = SYMBOLS.iter().find(|(names, _)| names.contains(&name));
-    let symbol = symbol.map_or(name, |(_, symbol)| symbol);
+    let symbol = SYMBOLS.iter().find(|(_, names)| names.split(' ').any(|known| known == name));
+    let symbol = symbol.map_or(name, |(symbol, _)| symbol);
     if power.is_empty() {
         return Some(escape(symbol).to_string());
     }

@@ -6,7 +6,7 @@ use ra_pack::audit::{AuditReport, AuditState, AuditedTarget};
 
 use super::super::audit::{last_good, summary};
 use super::super::text::grouped;
-use super::{CSS, Html, html};
+use super::{CSS, Html, html, page_head};
 
 /// Columns as wide as their texts.
 const WIDTHS: &str = ".a th, .a td, .a td:last-child { width: auto; padding-right: 1rem; }";
@@ -31,20 +31,12 @@ pub(in super::super) fn write_audit(report: &AuditReport, out: &mut dyn Write) -
     let codes = (!codes.is_empty())
         .then(|| html!("<p class=\"types\"><b>Errors, by packs</b>{}</p>", codes));
     let start = html!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <meta name=\"color-scheme\" content=\"light dark\">\
-         <meta name=\"referrer\" content=\"no-referrer\">\
-         <meta name=\"generator\" content=\"ra-pack {}\"><title>ra-pack audit</title><style>{}\
-         </style></head>\n<body><header><p>ra-pack audit</p><h1>{}</h1></header>\
+        "{}<header><p>ra-pack audit</p><h1>{}</h1></header>\
          <div class=\"page\"><main><section class=\"verdict {}\"><p class=\"mark\"><span \
          aria-hidden=\"true\">{}</span> <b>{}</b></p></section><dl class=\"facts\">{}</dl>{}\
          <table class=\"a\"><thead><tr><th>Pack</th><th>State</th><th>Last good</th><th>Reason</th></tr>\
          </thead><tbody>\n",
-        env!("CARGO_PKG_VERSION"),
-        Html([CSS, WIDTHS].concat()),
+        page_head(" style-src 'unsafe-inline';", "ra-pack audit", &[CSS, WIDTHS].concat()),
         report.time.to_string(),
         class,
         mark,

@@ -253,6 +253,22 @@ macro_rules! texts {
 
 texts! { str String Cow<'_, str> Method u64 u128 i128 usize Id<'_> }
 
+/// Returns the beginning of a page that may load only from these sources.
+fn page_head(sources: &str, title: &str, css: &str) -> Html {
+    html!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';{} base-uri 'none'; form-action \
+         'none'\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <meta name=\"color-scheme\" content=\"light dark\">\
+         <meta name=\"referrer\" content=\"no-referrer\">\
+         <meta name=\"generator\" content=\"ra-pack {}\"><title>{}</title><style>{}</style></head>\n<body>",
+        Html(sources.to_owned()),
+        env!("CARGO_PKG_VERSION"),
+        title,
+        Html(css.to_owned())
+    )
+}
+
 /// Returns the lines of a text, with line breaks.
 fn lines(text: &str) -> Vec<Html> {
     let text = text.trim_end_matches(['\n', '\r']).replace("\r\n", "\n");

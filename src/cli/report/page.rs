@@ -24,7 +24,7 @@ use super::super::{Failure, diagnostics};
 use super::card::{self, CardContext, Subject, cut, digest, split, stem};
 use super::head::{self, PackFacts};
 use super::picture::Room;
-use super::{CSS, Html, Id, ReportArgs, WrittenPage, counted, html, shown};
+use super::{CSS, Html, Id, ReportArgs, WrittenPage, counted, html, page_head, shown};
 
 const JS: &str = include_str!("report.js");
 
@@ -246,20 +246,17 @@ fn readme<'a>(pack: &Pack, files: &[&Listed<'a>]) -> Result<Option<(&'a str, Str
 
 fn begin(name: &str, title: Option<&str>) -> Html {
     html!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; \
-         style-src 'unsafe-inline'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'\">\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <meta name=\"color-scheme\" content=\"light dark\">\
-         <meta name=\"referrer\" content=\"no-referrer\">\
-         <meta name=\"generator\" content=\"ra-pack {}\"><title>{} · ra-pack report</title><style>{}\
-         </style></head>\n<body><a class=\"skip\" href=\"#/arrays\">Skip to the arrays</a>\
+        "{}<a class=\"skip\" href=\"#/arrays\">Skip to the arrays</a>\
          <header><p>ra-pack report{}</p><h1>{}</h1></header>",
-        // Allows only this script, even if a name or text of the pack were to inject another.
-        BASE64_STANDARD.encode(Digest::sha256(JS.as_bytes()).as_bytes()),
-        env!("CARGO_PKG_VERSION"),
-        name,
-        Html(CSS.to_owned()),
+        page_head(
+            // Allows only this script, even if a name or text of the pack were to inject another.
+            &format!(
+                " img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{}';",
+                BASE64_STANDARD.encode(Digest::sha256(JS.as_bytes()).as_bytes())
+            ),
+            &format!("{name} · ra-pack report"),
+            CSS
+        ),
         title.map(|_| html!(" · {}", name)),
         title.unwrap_or(name)
     )

@@ -15,7 +15,7 @@ use ra_pack::read::{
 };
 use serde::Serialize;
 
-use super::args::number;
+use super::args::{Common, number};
 use super::array;
 use super::output::Output;
 use super::text::{aligned, columns, count, digits, float, indented, stepped};
@@ -68,13 +68,8 @@ pub(crate) struct ShowArgs {
     #[arg(long, value_name = "N", default_value = "8", value_parser = |text: &str| number(text, 0..=40_u64))]
     precision: u64,
 
-    /// Use N threads [default: one per core].
-    #[arg(short, long, value_name = "N", value_parser = super::args::jobs)]
-    jobs: Option<usize>,
-
-    /// Print the result as JSON.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    common: Common,
 }
 
 /// Array and its values.
@@ -168,7 +163,7 @@ fn array(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
     let mut options = StatisticsOptions::default();
     options.slice.clone_from(&args.slice);
     options.bins = Some(BINS);
-    options.jobs = args.jobs;
+    options.jobs = args.common.jobs;
     let found = args.stats.then(|| array.statistics(&options)).transpose()?;
     // The slice was checked against the shape.
     let parts = split_slice(args.slice.as_deref().unwrap_or_default(), axes.len());
@@ -179,7 +174,7 @@ fn array(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
         .map(|(axis, part)| dimension(&pack, axis, part))
         .collect::<Result<Vec<_>, Failure>>()?;
     let text = values::text(&corners, precision);
-    if args.json {
+    if args.common.json {
         let description = corners.description.clone();
         let description = description.map(|ndarray| Document::of(ndarray, false));
         output.json(&ShownArray {

@@ -3,14 +3,13 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use clap::builder::styling::Style;
 use ra_pack::inspect::{Outline, OutlineArray, OutlineDimension, OutlineGroup, OutlineOptions};
 use ra_pack::ndl::Attribute;
 use ra_pack::path::{escape, escape_path};
 
 use super::super::array::attribute_rows;
 use super::super::output::Output;
-use super::super::text::{aligned, counted, fit, flowing, indented};
+use super::super::text::{BOLD, aligned, counted, fit, flowing, indented, styled};
 use super::super::{Ending, Failure, diagnostics, shell};
 use super::{ShowArgs, values};
 
@@ -31,14 +30,14 @@ pub(super) fn run(
 ) -> Result<Option<Ending>, Failure> {
     let mut options = OutlineOptions::default();
     options.group = group.map(str::to_owned);
-    options.jobs = args.jobs;
+    options.jobs = args.common.jobs;
     options.progress = output.progress();
     let mut outline = ra_pack::inspect::outline(&args.archive, &options)?;
     if group.is_some() && outline.groups().len() == 0 {
         return Ok(None);
     }
     diagnostics::show(&args.archive, &mut outline.findings, &[], output);
-    if args.json {
+    if args.common.json {
         output.json(&outline)?;
     } else {
         output.pieces(|out| Page { args, output, out }.draw(&outline, group.is_some()))?;
@@ -59,7 +58,8 @@ impl Page<'_> {
         let in_groups =
             if groups > 1 { format!(" in {}", counted(groups, "group")) } else { String::new() };
         let arrays = counted(outline.arrays, "array");
-        let name = self.bold(&escape_path(&outline.name).to_string());
+        let name = escape_path(&outline.name).to_string();
+        let name = styled(&name, BOLD, self.output.color_out);
         self.line(&format!("{name}: {arrays}{in_groups} ({})", outline.container))?;
         if !is_part {
             self.attributes(&outline.attributes)?;
@@ -90,7 +90,8 @@ impl Page<'_> {
     fn group(&mut self, group: &OutlineGroup<'_>, is_one_of_many: bool) -> io::Result<()> {
         self.line("")?;
         if is_one_of_many || group.path != "/" {
-            let path = self.bold(&escape(&group.path).to_string());
+            let path = escape(&group.path).to_string();
+            let path = styled(&path, BOLD, self.output.color_out);
             self.line(&format!("Group {path}"))?;
         }
         self.attributes(group.attributes)?;
@@ -151,11 +152,6 @@ impl Page<'_> {
     fn lines(&mut self, text: &str) -> io::Result<()> {
         let Some(width) = self.output.width() else { return self.out.write_all(text.as_bytes()) };
         text.lines().try_for_each(|line| self.line(&fit(line, width)))
-    }
-
-    fn bold(&self, text: &str) -> String {
-        let style = if self.output.color_out { Style::new().bold() } else { Style::new() };
-        format!("{style}{text}{style:#}")
     }
 }
 

@@ -72,16 +72,6 @@ pub(crate) fn are_neighbours(one: &Path, other: &Path) -> bool {
     directory(one).is_some_and(|home| directory(other) == Some(home))
 }
 
-/// Returns whether the file at `path` has other names, which keep the old content when it is replaced.
-pub(crate) fn has_other_names(path: &Path) -> bool {
-    #[cfg(unix)]
-    let count =
-        fs::metadata(path).map_or(1, |metadata| std::os::unix::fs::MetadataExt::nlink(&metadata));
-    #[cfg(not(unix))]
-    let count = i32::from(path.as_os_str().is_empty());
-    count > 1
-}
-
 /// Returns whether both paths are the same name in the same directory. The file need not exist.
 pub(crate) fn is_same_name(one: &Path, other: &Path) -> bool {
     one.file_name() == other.file_name() && are_neighbours(one, other)

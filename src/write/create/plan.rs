@@ -16,9 +16,9 @@ use crate::archive::{
 };
 use crate::digest::{Algorithm, Digest, Digests};
 use crate::error::{Error, Result};
-use crate::finding::{self, Code, Finding, Severity, count_errors};
+use crate::finding::{self, Code, Finding, Severity};
 use crate::fs::{self, File};
-use crate::inspect::scan::check_values_of;
+use crate::inspect::scan::{Arrays, check_values};
 use crate::manifest::{
     BlockList, Manifest, NameEncoding, push_block_head, push_block_line, push_line,
 };
@@ -112,7 +112,8 @@ impl<'a> CreatePlan<'a> {
             of_names.extend(unfit_names(entries.iter().map(|entry| &entry.path)));
         }
         findings.extend(contents.findings());
-        findings.extend(check_values_of(&contents, |name| members.open(&entries, name))?);
+        let open = |name: &str| members.open(&entries, name);
+        findings.extend(check_values(&contents, &Arrays::ByName(&open))?);
         findings.extend(of_names);
         let completed = contents.complete_document(&options.attributes).transpose();
         let completed = completed.unwrap_or_else(|finding| {
@@ -127,10 +128,7 @@ impl<'a> CreatePlan<'a> {
                 finding.severity = Severity::Error;
             }
         }
-        finding::cut(&mut findings);
-        if count_errors(&findings) > 0 {
-            return Err(Error::Refused { path: source.to_owned(), findings });
-        }
+        let findings = Error::refuse_bad(source, findings)?;
         Ok(Self {
             members,
             contents,
@@ -383,11 +381,7 @@ impl<'p> Payload<'p> {
                 None => findings.push(manifests::missing(path, name, entry.line)),
             }
         }
-        if count_errors(&findings) > 0 {
-            finding::cut(&mut findings);
-            return Err(Error::Refused { path: source.to_owned(), findings });
-        }
-        Ok(())
+        Error::refuse_bad(source, findings).map(drop)
     }
 }
 

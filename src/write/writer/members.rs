@@ -1,5 +1,6 @@
 //! The files that were added to a pack: their names, and where they are until the pack is finished.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -10,7 +11,8 @@ use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
 use crate::pack::{
-    self, BAG_DECLARATION, BLOCK_LIST, DESCRIPTION_EXTENSIONS, PACK_DOCUMENT, is_array,
+    self, ARRAY_EXTENSION, BAG_DECLARATION, BLOCK_LIST, DESCRIPTION_EXTENSIONS, PACK_DOCUMENT,
+    is_array,
 };
 use crate::path::{MemberPath, escape};
 use crate::write::survey::{EntrySource, SourceEntry};
@@ -35,15 +37,7 @@ impl PackWriter<'_> {
     /// Removes an added file, an array with its description, or a directory with its content. Returns whether it
     /// existed.
     pub(super) fn withdraw(&mut self, name: &str) -> bool {
-        let mut gone: Vec<_> = below(&self.members, name).cloned().collect();
-        gone.extend(self.members.get_key_value(name).map(|(path, _)| path.clone()));
-        if let Some(array) = gone.last().filter(|path| path.as_str() == name && is_array(name)) {
-            let stem = array.without_extension();
-            let names = DESCRIPTION_EXTENSIONS.map(|extension| format!("{stem}.{extension}"));
-            let descriptions = names.iter().filter_map(|name| self.members.get_key_value(&**name));
-            let descriptions: Vec<_> = descriptions.map(|(path, _)| path.clone()).collect();
-            gone.extend(descriptions);
-        }
+        let gone = belonging(&self.members, name, self.members.contains_key(name));
         for path in &gone {
             match self.members.remove(path).and_then(|member| member.content) {
                 Some(content) => self.memory -= content.len(),
@@ -118,7 +112,7 @@ impl PackWriter<'_> {
             Some(finding.in_member(name).hint("choose another name"))
         } else {
             let is_there = |above: &str| self.members.contains_key(above);
-            let mut below = below(&self.members, name).map(MemberPath::as_str);
+            let mut below = below(&self.members, name);
             let mut directories = self.directories.iter().map(MemberPath::as_str);
             let is_in = |directory: &&str| {
                 directory
@@ -170,14 +164,29 @@ impl PackWriter<'_> {
     }
 }
 
-/// Returns the files below a directory.
-fn below<'m>(
-    members: &'m BTreeMap<MemberPath, StagedMember>,
+/// Returns the names below a directory.
+pub(super) fn below<'m, T>(
+    members: &'m BTreeMap<MemberPath, T>,
     name: &str,
-) -> impl Iterator<Item = &'m MemberPath> {
+) -> impl Iterator<Item = &'m str> + use<'m, T> {
     let directory = format!("{name}/");
     let after = members.range::<str, _>((Bound::Included(&*directory), Bound::Unbounded));
-    after.map(|(path, _)| path).take_while(move |path| path.as_str().starts_with(&directory))
+    after.map(|(path, _)| path.as_str()).take_while(move |path| path.starts_with(&directory))
+}
+
+/// Returns the paths that are removed with a name: itself, those below it, and the description of an array.
+pub(super) fn belonging<T>(
+    members: &BTreeMap<MemberPath, T>,
+    name: &str,
+    is_file: bool,
+) -> Vec<MemberPath> {
+    let stem =
+        name.strip_suffix(&format!(".{ARRAY_EXTENSION}")).filter(|_| is_file && is_array(name));
+    let descriptions = stem.into_iter().flat_map(|stem| {
+        DESCRIPTION_EXTENSIONS.map(|extension| Cow::Owned(format!("{stem}.{extension}")))
+    });
+    let names = below(members, name).chain([name]).map(Cow::Borrowed).chain(descriptions);
+    names.filter_map(|name| Some(members.get_key_value(&*name)?.0.clone())).collect()
 }
 
 /// Returns an error if a file exists where `name` needs a directory, or if there are files `below` it.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use ndarray::{ArrayBase, ArrayViewD, Data, Dimension};
 
 pub use self::array::{ArrayStream, NewArray};
-use self::members::{NamedDimension, StagedMember, in_the_way};
+use self::members::{NamedDimension, StagedMember};
 use self::update::OldPack;
 use crate::archive::{Container, MemberKind};
 use crate::error::{Error, Result};
@@ -190,9 +190,6 @@ impl<'w> PackWriter<'w> {
     }
 
     fn begin(archive: PathBuf, options: CreateOptions, staged: PendingDirectory) -> Self {
-        let (members, directories, memory, attributes, group_attributes) = <_>::default();
-        let (dims, incomplete, warnings) = <_>::default();
-        let (replaces, old, sink) = (options.force, None, None);
         let mut options = options;
         let exclude = std::mem::take(&mut options.exclude);
         // Staged files have no meaningful times.
@@ -201,20 +198,20 @@ impl<'w> PackWriter<'w> {
         options.jobs = Some(pipeline::jobs(options.jobs));
         Self {
             archive,
+            replaces: options.force,
             options,
             exclude,
             staged,
-            members,
-            directories,
-            memory,
-            attributes,
-            group_attributes,
-            dims,
-            incomplete,
-            old,
-            replaces,
-            warnings,
-            sink,
+            members: BTreeMap::new(),
+            directories: BTreeSet::new(),
+            memory: 0,
+            attributes: Vec::new(),
+            group_attributes: BTreeMap::new(),
+            dims: BTreeMap::new(),
+            incomplete: BTreeSet::new(),
+            old: None,
+            warnings: Vec::new(),
+            sink: None,
             is_finished: false,
         }
     }

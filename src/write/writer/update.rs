@@ -4,19 +4,19 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::in_the_way;
+use super::members::{belonging, below, in_the_way};
 use crate::archive::{Archive, Fault, Member, MemberKind, Shown, copy};
 use crate::digest::{Algorithm, BlockDigest, Digests};
 use crate::error::{Error, Result};
-use crate::finding::{self, Code, Finding, count_errors};
+use crate::finding::{Code, Finding};
 use crate::fs::{self, PendingDirectory, Stamp};
 use crate::inspect::scan::{PackScan, ScanFor};
 use crate::manifest::BlockList;
 use crate::ndl::{Attribute, Document};
 use crate::pack::bag::{BAG_INFO, BagInfo, BagVersion, PAYLOAD_OXUM};
 use crate::pack::{
-    self, ARCHIVE_DIGEST_SUFFIX, ARRAY_EXTENSION, BAG_DECLARATION, BLOCK_LIST, Contents,
-    DESCRIPTION_EXTENSIONS, EXTERNAL_MANIFEST_SUFFIX, Layout, PACK_DOCUMENT, Placement,
+    self, ARCHIVE_DIGEST_SUFFIX, BAG_DECLARATION, BLOCK_LIST, Contents, EXTERNAL_MANIFEST_SUFFIX,
+    Layout, PACK_DOCUMENT, Placement,
 };
 use crate::path::{MemberPath, escape_path};
 use crate::pipeline;
@@ -124,10 +124,7 @@ impl OldPack {
             let given = given.map(|field| (field.label.clone(), field.value.clone()));
             options.bag_info = given.chain(std::mem::take(&mut options.bag_info)).collect();
         }
-        if count_errors(&findings) > 0 {
-            finding::cut(&mut findings);
-            return Err(Error::Refused { path: path.to_owned(), findings });
-        }
+        let findings = Error::refuse_bad(path, findings)?;
         // A description generated from the others is generated again.
         contents.forget_repetition();
         let document = contents.pack_document.take();
@@ -176,7 +173,7 @@ impl OldPack {
         if self.has(name) && !force {
             return Err(Error::AlreadyExists { path: self.pack.archive().path().join(name) });
         }
-        let below = self.below(name).map(MemberPath::as_str).find(|below| self.has(below));
+        let below = below(&self.kept, name).find(|below| self.has(below));
         if let Some(finding) = in_the_way(name, |above| self.has(above), below) {
             let path = self.pack.archive().path().to_owned();
             return Err(Error::Refused { path, findings: vec![finding] });
@@ -198,32 +195,11 @@ impl OldPack {
 
     /// Removes a file, an array with its description, or a directory with its content. Returns whether it existed.
     pub(super) fn remove(&mut self, name: &str) -> bool {
-        let is_there = self.has(name);
-        let mut gone: Vec<_> = self.below(name).cloned().collect();
-        gone.extend(self.kept.get_key_value(name).map(|(path, _)| path.clone()));
-        if let Some(stem) = name.strip_suffix(&format!(".{ARRAY_EXTENSION}")).filter(|_| is_there) {
-            let names = DESCRIPTION_EXTENSIONS.map(|extension| format!("{stem}.{extension}"));
-            gone.extend(
-                names
-                    .iter()
-                    .filter_map(|name| Some(self.kept.get_key_value(name.as_str())?.0.clone())),
-            );
-        }
+        let gone = belonging(&self.kept, name, self.has(name));
         for path in &gone {
             self.kept.remove(path);
         }
         !gone.is_empty()
-    }
-
-    /// Returns the members that stay below a directory.
-    fn below(&self, name: &str) -> impl Iterator<Item = &MemberPath> {
-        let directory = format!("{name}/");
-        let from = (std::ops::Bound::Excluded(name), std::ops::Bound::Unbounded);
-        // Names that only begin like the directory sort between it and its content.
-        let all = self.kept.range::<str, _>(from).map(|(path, _)| path);
-        let first = directory.clone();
-        all.skip_while(move |path| path.as_str() < first.as_str())
-            .take_while(move |path| path.as_str().starts_with(&directory))
     }
 
     /// Returns the members that stay, to be copied in their compressed form. Members of a compressed tar are staged
