@@ -17,6 +17,8 @@ const DAY: u64 = 86_400;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
+With --files-from, the summary has exactly the packs of the list, even those that no log mentions.
+
 Examples:
   ra-pack audit audit.jsonl
   ra-pack audit --max-age 90d worker-*.jsonl

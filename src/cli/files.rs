@@ -14,7 +14,7 @@ const MAX_NAME: u64 = 1 << 16;
 // A list of names in a file, for the commands that take many. clap would show a doc comment as the help of the command.
 #[derive(Debug, Args)]
 pub(crate) struct FilesFrom {
-    /// Also read names from this file, one per line; `-` reads standard input.
+    /// Read names from this file, one per line; `-` reads standard input.
     #[arg(long, value_name = "FILE")]
     files_from: Option<PathBuf>,
 
