@@ -343,12 +343,12 @@ impl Header {
     }
 }
 
-/// Returns the length of all decoded elements in bytes. It is 0 if any dimension is 0, even if the product of the
-/// others overflows.
 fn header_len(dims: &[u64]) -> u64 {
     count(FIXED_LEN.saturating_add(dims.len().saturating_mul(8)))
 }
 
+/// Returns the length of all decoded elements in bytes. It is 0 if any dimension is 0, even if the product of the
+/// others overflows.
 fn data_len(element: ElementType, dims: &[u64]) -> Result<u64, ShapeError> {
     if dims.len() > MAX_NDIMS {
         return Err(ShapeError::TooManyDims { ndims: count(dims.len()) });
@@ -483,7 +483,9 @@ mod tests {
             Header::new(ElementType::FLOAT64, vec![1 << 61]),
             Err(ShapeError::Overflow { .. })
         ));
-        assert!(Header::new(ElementType::UINT8, vec![u64::MAX]).is_ok());
+        // The header of 56 bytes and the data fill the longest file.
+        assert!(Header::new(ElementType::UINT8, vec![u64::MAX - 56]).is_ok());
+        assert!(Header::new(ElementType::UINT8, vec![u64::MAX - 55]).is_err());
     }
 
     #[test]
@@ -583,8 +585,9 @@ mod tests {
         assert_eq!(error.to_string(), "expected 48 bytes of data, found 47 (at byte 111)");
         let error = header.check_file_len(63).unwrap_err();
         assert_eq!(error.to_string(), "expected a header of 64 bytes, found 63 (at byte 63)");
-        let huge = Header::new(ElementType::UINT8, vec![u64::MAX]).unwrap();
-        assert!(huge.check_file_len(u64::MAX).is_err());
+        let huge = Header::new(ElementType::UINT8, vec![u64::MAX - 56]).unwrap();
+        assert_eq!(huge.check_file_len(u64::MAX), Ok(0));
+        assert!(huge.check_file_len(u64::MAX - 1).is_err());
     }
 
     #[test]

@@ -139,7 +139,7 @@ fn files_are_replaced_only_by_force_and_a_refusal_changes_nothing() {
         (&["bare.ra"], 1, &["bare.ra"]),
         (&["run1", "--force"], 1, &["run1/"]),
         (&["time.ra/x", "--force"], 1, &["time.ra"]),
-        (&["../x"], 2, &["../x"]),
+        (&["../not there"], 2, &["../not there"]),
         (&["none.txt"], 2, &["none.txt"]),
         (&["--remove", "none.txt"], 2, &["none.txt"]),
     ];
