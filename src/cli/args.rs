@@ -333,26 +333,25 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| format!("expected a number of seconds up to {MOST}"))
 }
 
-pub(super) fn size(text: &str) -> Result<u64, String> {
-    let expected = || "expected a number of bytes, such as 500M".to_owned();
+/// Parses a whole number with one of these units.
+fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let split = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(split);
-    let mut units = [("", 0), ("K", 10), ("M", 20), ("G", 30), ("T", 40)].into_iter();
-    let known = units.find(|(known, _)| unit.eq_ignore_ascii_case(known));
-    let (_, shift) = known.ok_or_else(expected)?;
-    let number: u64 = digits.parse().map_err(|_| expected())?;
-    number.checked_mul(1 << shift).ok_or_else(expected)
+    let (_, factor) = units.iter().find(|(known, _)| unit == *known)?;
+    digits.parse::<u64>().ok()?.checked_mul(*factor)
+}
+
+pub(super) fn size(text: &str) -> Result<u64, String> {
+    let units = [("", 1), ("K", 1 << 10), ("M", 1 << 20), ("G", 1 << 30), ("T", 1 << 40)];
+    with_unit(&text.to_ascii_uppercase(), &units)
+        .ok_or_else(|| "expected a number of bytes, such as 500M".to_owned())
 }
 
 /// Parses a duration such as `90d`.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let expected = || "expected a duration in s, min, h, d or w, such as 90d".to_owned();
-    let split = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
-    let (digits, unit) = text.split_at(split);
     let units = [("s", 1), ("min", 60), ("h", 3600), ("d", 86_400), ("w", 7 * 86_400)];
-    let (_, seconds) = units.into_iter().find(|(known, _)| unit == *known).ok_or_else(expected)?;
-    let number: u64 = digits.parse().map_err(|_| expected())?;
-    number.checked_mul(seconds).map(Duration::from_secs).ok_or_else(expected)
+    let seconds = with_unit(text, &units).map(Duration::from_secs);
+    seconds.ok_or_else(|| "expected a duration in s, min, h, d or w, such as 90d".to_owned())
 }
 
 /// Parses a limit of an audit: a duration, a size or a percentage.

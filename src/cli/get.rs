@@ -130,13 +130,9 @@ fn with_plot(error: ra_pack::Error, args: &GetArgs, output: &Path) -> Failure {
     if !is_picture || !matches!(error, ra_pack::Error::Interchange { .. }) {
         return error.into();
     }
-    let mut words = vec![shell::path(&args.archive)];
-    words.extend(args.member.iter().map(|member| shell::word(member.as_bytes())));
-    words.extend(
-        args.slice.iter().map(|slice| format!("--slice {}", shell::word(slice.as_bytes()))),
-    );
-    words.push(format!("-o {}", shell::path(output)));
-    Failure::from(error).next(format!("`ra-pack plot {}` draws a picture of it", words.join(" ")))
+    let array = shell::array(&args.archive, args.member.as_deref(), args.slice.as_deref());
+    let output = shell::path(output);
+    Failure::from(error).next(format!("`ra-pack plot {array} -o {output}` draws a picture of it"))
 }
 
 #[derive(Debug, Args)]

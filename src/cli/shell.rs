@@ -43,6 +43,14 @@ pub(super) fn word(bytes: &[u8]) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
+/// Formats the arguments of a command that reads an array, or a part of it.
+pub(super) fn array(target: &Path, member: Option<&str>, slice: Option<&str>) -> String {
+    let mut words = vec![path(target)];
+    words.extend(member.map(|member| word(member.as_bytes())));
+    words.extend(slice.map(|slice| format!("--slice {}", word(slice.as_bytes()))));
+    words.join(" ")
+}
+
 /// Returns the `-t` of `od` for an element type, and whether it shows their numeric values.
 fn od_type(element: ElementType) -> (String, bool) {
     let letter = match (element.kind(), element.elbyte()) {

@@ -16,7 +16,7 @@ use crate::ndl::{Attribute, Extent, Order, by_name_in_ndl};
 use crate::pack::{self, BLOCK_LIST, Contents, Entity, Layout, PACK_DOCUMENT, Placement, shape_of};
 use crate::pipeline;
 use crate::progress::Progress;
-use crate::ra::{DecodeError, ElementType};
+use crate::ra::{DecodeError, ElementType, Header};
 use crate::read::open::Pack;
 
 /// Options for [`list`]: the members, their order, and whether to look up digests.
@@ -361,30 +361,18 @@ fn array<'a>(contents: &'a Contents, name: &str) -> Option<ListedArray<'a>> {
         None => contents.description(path, &mut Vec::new()),
     };
     let described = plain.is_some() || model.is_some();
-    let header = match &facts.header {
-        Ok(header) => header,
-        Err(error) => {
-            return Some(ListedArray {
-                element: Err(error),
-                shape: Vec::new(),
-                dimensions: Vec::new(),
-                order: Order::Column,
-                described,
-                title: None,
-                header_len: None,
-            });
-        }
-    };
+    let header = facts.header.as_ref();
     let text = |name: &str| match (&plain, model) {
         (Some(plain), _) => plain.text(name),
         (None, Some(model)) => model.entity.array().attribute(name)?.as_str(),
         (None, None) => None,
     };
     let order = match (&plain, model) {
+        _ if header.is_err() => Order::Column,
         (Some(plain), _) => plain.order(),
         (None, model) => model.map_or(Order::Column, |model| model.order()),
     };
-    let shape = shape_of(header.dims(), order);
+    let shape = header.map_or_else(|_| Vec::new(), |header| shape_of(header.dims(), order));
     let mut dimensions = vec![None; shape.len()];
     if let Some(Entity::Ndarray(ndarray)) = model.map(|model| model.entity) {
         for (name, extent) in dimensions.iter_mut().zip(&ndarray.shape) {
@@ -402,13 +390,13 @@ fn array<'a>(contents: &'a Contents, name: &str) -> Option<ListedArray<'a>> {
         (None, units) => units.map(|units| format!("[{units}]").into()),
     };
     Some(ListedArray {
-        element: Ok(header.element()),
+        element: header.map(Header::element).map_err(|error| &**error),
         shape,
         dimensions,
         order,
         described,
-        title,
-        header_len: Some(header.header_len()),
+        title: title.filter(|_| header.is_ok()),
+        header_len: header.ok().map(Header::header_len),
     })
 }
 
@@ -417,7 +405,7 @@ mod tests {
     use super::*;
     use crate::pack::{Content, DescriptionFacts};
     use crate::path::MemberPath;
-    use crate::ra::{Encoding, Header};
+    use crate::ra::Encoding;
 
     #[test]
     fn plain_descriptions_are_listed_like_parsed_ones() {

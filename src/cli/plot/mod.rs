@@ -222,20 +222,13 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
 
 /// Returns the failure for an array that cannot be drawn, with the command that shows it as text.
 fn without_picture(args: &PlotArgs, what: &str) -> Failure {
-    let member = args.member.as_ref().map(|member| format!(" {}", shell::word(member.as_bytes())));
-    let slice =
-        args.slice.as_ref().map(|slice| format!(" --slice {}", shell::word(slice.as_bytes())));
+    let array = shell::array(&args.archive, args.member.as_deref(), args.slice.as_deref());
     let name = args.member.as_ref().map_or_else(
         || escape_path(&args.archive).to_string(),
         |member| ra_pack::path::escape(member).to_string(),
     );
     let part = if args.slice.is_some() { "this part of " } else { "" };
-    Failure::unsupported(format!(
-        "{part}`{name}` is {what}; use `ra-pack show {}{}{}`",
-        shell::path(&args.archive),
-        member.unwrap_or_default(),
-        slice.unwrap_or_default(),
-    ))
+    Failure::unsupported(format!("{part}`{name}` is {what}; use `ra-pack show {array}`"))
 }
 
 #[cfg(test)]

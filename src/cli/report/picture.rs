@@ -69,10 +69,17 @@ pub(super) fn draw(
     let style = &Chart { shades, ..Chart::default() };
     let (html, quantity) = match &sample {
         Sample::Line(line) if line.axis.is_none() => return Ok(Some(scalar(line))),
-        Sample::Line(line) if room.has_plots => (plot(&sample, style)?, &line.quantity),
+        Sample::Line(line) if room.has_plots => {
+            (plot(&sample, style, &line_text(line))?, &line.quantity)
+        }
         Sample::Line(line) => (sparkline(line), &line.quantity),
         Sample::Grid(grid) => {
-            let picture = if room.has_plots { plot(&sample, style)? } else { image(grid, style)? };
+            let text = image_text(grid);
+            let picture = if room.has_plots {
+                plot(&sample, style, &text)?
+            } else {
+                image(grid, style, &text)?
+            };
             (html!("{}{}", picture, legend(grid, style)), &grid.quantity)
         }
         _ => return Ok(None),
@@ -83,7 +90,7 @@ pub(super) fn draw(
 }
 
 /// Returns the drawing of `ra-pack plot`. The page shows only the inner part until it is enlarged.
-fn plot(sample: &Sample, style: &Chart) -> Result<Html, Error> {
+fn plot(sample: &Sample, style: &Chart, text: &str) -> Result<Html, Error> {
     const WIDTH: u32 = 600;
     const HEIGHT: u32 = 360;
     let style =
@@ -101,27 +108,22 @@ fn plot(sample: &Sample, style: &Chart) -> Result<Html, Error> {
         high,
         u64::from(WIDTH),
         u64::from(HEIGHT),
-        described(sample),
+        text,
         Html(scene.elements()?)
     ))
 }
 
-/// Describes the picture in text.
-fn described(sample: &Sample) -> String {
-    match sample {
-        Sample::Line(line) => format!(
-            "Line along {}: {}",
-            line.axis.as_ref().map(dimension).unwrap_or_default(),
-            range_text(line_extremes(line, false), &line.quantity)
-        ),
-        Sample::Grid(grid) => format!(
-            "Image, {} down, {} across: {}",
-            dimension(&grid.rows),
-            dimension(&grid.columns),
-            range_text(extremes(grid.cells.iter().copied(), false), &grid.quantity)
-        ),
-        _ => String::new(),
-    }
+/// Describes the picture of a line in text.
+fn line_text(line: &Line) -> String {
+    let axis = line.axis.as_ref().map(dimension).unwrap_or_default();
+    format!("Line along {axis}: {}", range_text(line_extremes(line, false), &line.quantity))
+}
+
+/// Describes an image in text.
+fn image_text(grid: &Grid) -> String {
+    let (rows, columns) = (dimension(&grid.rows), dimension(&grid.columns));
+    let range = range_text(extremes(grid.cells.iter().copied(), false), &grid.quantity);
+    format!("Image, {rows} down, {columns} across: {range}")
 }
 
 /// Returns a single number in large type.
@@ -181,10 +183,9 @@ fn sparkline(line: &Line) -> Html {
     });
     html!(
         "<svg class=\"g\" role=\"img\" preserveAspectRatio=\"none\" viewBox=\"0 0 {} 100\" \
-         aria-label=\"Line along {}: {}\"><path d=\"{}\"/>{}</svg>",
+         aria-label=\"{}\"><path d=\"{}\"/>{}</svg>",
         across(1.0),
-        line.axis.as_ref().map(dimension),
-        range_text(line_extremes(line, false), &line.quantity),
+        line_text(line),
         pieces.into_iter().map(path).collect::<Vec<_>>(),
         gaps
     )
@@ -204,17 +205,15 @@ fn shown(columns: u64, rows: u64) -> (u64, u64) {
 }
 
 /// Draws an image without axes, with one pixel per cell.
-fn image(grid: &Grid, style: &Chart) -> Result<Html, Error> {
+fn image(grid: &Grid, style: &Chart, text: &str) -> Result<Html, Error> {
     let pixels = plot::image(grid, &Palette::new(grid, style), None, None);
     // The image has the proportions of the array, within limits.
     let (width, height) = shown(grid.columns.extent, grid.rows.extent);
     Ok(html!(
-        "<img loading=\"lazy\" width=\"{}\" height=\"{}\" alt=\"Image, {} down, {} across: {}\" src=\"{}\">",
+        "<img loading=\"lazy\" width=\"{}\" height=\"{}\" alt=\"{}\" src=\"{}\">",
         width,
         height,
-        dimension(&grid.rows),
-        dimension(&grid.columns),
-        range_text(extremes(grid.cells.iter().copied(), false), &grid.quantity),
+        text,
         pixels.link()?
     ))
 }

@@ -102,22 +102,18 @@ impl Program<'_> {
 
     fn python(&self, code: &str, is_zstd: bool) -> String {
         let Self { pack, inside, header, .. } = self;
-        let open = match self.container {
-            Container::Directory => format!("data = open(\"{pack}/{inside}\", \"rb\").read()"),
+        let (import, open) = match self.container {
+            Container::Directory => ("", format!("open(\"{pack}/{inside}\", \"rb\").read()")),
             Container::Zip => {
                 let note = if is_zstd { "  # Python 3.14 or later" } else { "" };
-                format!("data = zipfile.ZipFile(\"{pack}\").read(\"{inside}\"){note}")
+                (", zipfile", format!("zipfile.ZipFile(\"{pack}\").read(\"{inside}\"){note}"))
             }
             Container::TarZst => {
-                format!("data = subprocess.check_output({:?})", self.command())
+                (", subprocess", format!("subprocess.check_output({:?})", self.command()))
             }
-            _ => format!("data = tarfile.open(\"{pack}\").extractfile(\"{inside}\").read()"),
-        };
-        let import = match self.container {
-            Container::Directory => "",
-            Container::Zip => ", zipfile",
-            Container::TarZst => ", subprocess",
-            _ => ", tarfile",
+            _ => {
+                (", tarfile", format!("tarfile.open(\"{pack}\").extractfile(\"{inside}\").read()"))
+            }
         };
         let (order, is_reversed) = match self.order {
             Order::Row => ("C", true),
@@ -126,7 +122,7 @@ impl Program<'_> {
         };
         format!(
             // words: imports a Python module
-            "import numpy{import}\n{open}\nx = numpy.frombuffer(data, \"{code}\", {}, {})\
+            "import numpy{import}\ndata = {open}\nx = numpy.frombuffer(data, \"{code}\", {}, {})\
              .reshape({}, order=\"{order}\")",
             header.elements(),
             header.header_len(),
