@@ -153,7 +153,7 @@ fn one_array_is_described_by_its_own_path() {
     let lat = home.path().join("lat.ra");
     ra("describe", &[&lat], &["--set", "units=degree_nrth", "--dry-run"])
         .exits(0)
-        .says(&["META002", "did you mean `degrees_north`?"]);
+        .says(&["META002", "did you mean `degree_north`?"]);
     let yaml = lat.with_extension("yaml");
     ra("describe", &[&lat], &["--set", "units=degrees_north", "--set", "lat.valid_max=90"])
         .exits(0)

@@ -441,7 +441,7 @@ const MISTAKES: &[Mistake] = &[
     ("diff README.md exp/README.md", 2, &["`diff README.md exp/README.md` compares"], NOTHING),
     // 57
     ("explain foo", 2, &["no such code; `ra-pack explain` lists them all"], &["NDL001"]),
-    ("explain DESC113", 2, &["the nearest is `DESC014`"], NOTHING),
+    ("explain DESC113", 2, &["the nearest is `DESC015`"], NOTHING),
     // 58
     ("info exp/time.ra --field foo", 2, &["no field `foo`", "dims"], NOTHING),
     // 59 and 60
