@@ -98,7 +98,7 @@ impl MemberPath {
 }
 
 /// Returns the last part of a name.
-fn file_name(path: &str) -> &str {
+pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 

@@ -82,12 +82,8 @@ impl PackedArray {
             let few = "too many elements to show; choose a part with the option `slice`";
             return Err(Error::Limit(few.to_owned()));
         };
-        let mut kept: Vec<&Taken> = axes.iter().filter(|axis| !axis.is_index).collect();
-        if part.order == Order::Row {
-            kept.reverse();
-        }
-        let shape = kept.iter().map(|axis| axis.count).collect();
-        let leading = kept.iter().map(|axis| lead(axis)).collect();
+        let kept = part.kept();
+        let (shape, leading) = kept.iter().map(|(_, axis)| (axis.count, lead(axis))).unzip();
         let numbers = if count == 0 { Vec::new() } else { numbers(&part, lead) };
         let mut in_file: Vec<(u64, usize)> = numbers.into_iter().zip(0..).collect();
         in_file.sort_unstable();

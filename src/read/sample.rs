@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 use crate::ndl::{Ndarray, Order, Value};
-use crate::path::escape;
+use crate::path::{escape, file_name};
 use crate::pipeline;
 use crate::read::open::{Axis, PackedArray};
 use crate::read::values::{
@@ -283,8 +283,7 @@ const MOST_COMPONENTS: u64 = 4;
 
 /// Returns whether a dimension is time, according to the description of its coordinate or its name.
 fn is_time(axis: &Axis) -> bool {
-    let description = axis.coordinate.as_ref().and_then(|found| found.description.as_ref());
-    let attribute = |name| description.and_then(|found| found.attribute(name)?.as_str());
+    let attribute = |name| axis.described().and_then(|found| found.attribute(name)?.as_str());
     axis.name.as_deref() == Some("time")
         || attribute("standard_name") == Some("time")
         || attribute("axis") == Some("T")
@@ -310,8 +309,7 @@ fn converter(part: &ArrayPart<'_>) -> Result<(Converter, Quantity)> {
     let refused = |what: &str| {
         Error::Unsupported(format!("`{}`: cannot plot {what}", escape(part.array.name())))
     };
-    let member = part.array.name();
-    let last = member.rsplit('/').next().unwrap_or(member);
+    let last = file_name(part.array.name());
     let mut quantity = Quantity {
         name: last.strip_suffix(".ra").unwrap_or(last).to_owned(),
         description: part.description.clone(),
@@ -349,12 +347,8 @@ struct ShownAxis {
 /// Returns the dimensions that a slice leaves, in the order of the shape. Those of length 1 are dropped if there are
 /// more than two.
 fn shown(part: &ArrayPart<'_>) -> Vec<ShownAxis> {
-    let all = part.selection.axes().iter().copied().enumerate();
-    let all = all.map(|(of_file, taken)| ShownAxis { of_file, taken });
-    let mut all: Vec<_> = all.filter(|axis| !axis.taken.is_index).collect();
-    if part.order == Order::Row {
-        all.reverse();
-    }
+    let all = part.kept().into_iter();
+    let mut all: Vec<_> = all.map(|(of_file, taken)| ShownAxis { of_file, taken }).collect();
     if all.len() > 2 {
         all.retain(|axis| axis.taken.count != 1);
     }
@@ -446,7 +440,7 @@ impl Sampler<'_> {
                     .positions(axis, *taken, |_| true)?
                     .and_then(|all| all.first().copied()),
                 label: names(axis, self.part.description.as_ref()).and_then(name_of),
-                coordinate: axis.coordinate.as_ref().and_then(|found| found.description.clone()),
+                coordinate: axis.described().cloned(),
             })
         };
         let mut all =
@@ -471,7 +465,7 @@ impl Sampler<'_> {
             }
         }
         let (name, extent) = (axis.name.clone(), shown.taken.count);
-        let coordinate = axis.coordinate.as_ref().and_then(|found| found.description.clone());
+        let coordinate = axis.described().cloned();
         Ok(SampledAxis { name, extent, cells, step, indices, positions, coordinate })
     }
 

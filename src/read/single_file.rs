@@ -19,7 +19,7 @@ use crate::pack::{
     self, ARRAY_EXTENSION, Content, Contents, DESCRIPTION_EXTENSIONS, DescriptionFacts, Inspector,
     PACK_DOCUMENT,
 };
-use crate::path::{MemberPath, escape_path};
+use crate::path::{MemberPath, escape_path, file_name};
 use crate::ra::{Element, RawArray};
 
 /// Number of bytes read at once.
@@ -155,7 +155,7 @@ impl SingleFile {
             return target.to_string_lossy().into_owned();
         }
         let path = if directory(member) == directory(subject) {
-            target.with_file_name(member.rsplit('/').next().unwrap_or(member))
+            target.with_file_name(file_name(member))
         } else {
             self.root.join(member)
         };

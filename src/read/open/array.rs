@@ -1,35 +1,28 @@
 //! Arrays of an open pack.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::Read as _;
 use std::sync::Arc;
 
 use ndarray::{ArrayD, ArrayViewD, SliceInfoElem};
 
-use super::ahead::{Ahead, Extents};
-use super::blocks::BlockProof;
-use super::stream::{Blocks, CheckedReader};
-use super::{FoundMember, Pack};
+use super::stream::Blocks;
+use super::{FoundMember, Pack, check_limit, once};
 use crate::archive::Method;
 use crate::digest::Digest;
 use crate::error::{Error, NotViewable, Result};
 use crate::finding::{Code, Finding};
-use crate::fs::File;
 use crate::manifest::BlockList;
 use crate::ndl::{Ndarray, Order};
 use crate::pack::{self, Contents};
 use crate::path::{MemberPath, escape};
 use crate::ra::{
-    self, AnyArray, DecodeErrorKind, Element, Encoding, EncodingProbe, Header, Part, RawArray,
-    ReadError, SlicePlan, Structure,
+    self, AnyArray, DecodeErrorKind, Element, Encoding, Header, Part, RawArray, ReadError,
+    Structure,
 };
 use crate::read::manifests::RootFiles as _;
 
 /// Bytes that contain any header.
 pub(crate) const LONGEST_HEADER: u64 = 1024;
-
-/// Maximum size in bytes to which an encoded array is decoded in one pass. A file of 60 MiB may decode to 15 GiB, and
-/// an archive of 3 KB may contain such a file. No current writer encodes arrays.
-const MAX_DECODED: u64 = 1 << 28;
 
 /// Number of elements that may be processed one by one per byte of memory that the archive may take. Numbers compressed
 /// with deflate always stay below this.
@@ -38,9 +31,6 @@ const LOOKED_AT: u64 = 16;
 /// Bytes of elements that may be kept in memory for any archive: a mask of zeros is large and compresses to almost
 /// nothing.
 const ALWAYS_KEPT: u64 = 192 << 20;
-
-/// Fills a buffer from an offset of the data section. Offsets increase from call to call.
-pub(crate) type ReadElements<'r> = dyn FnMut(u64, &mut [u8]) -> io::Result<()> + 'r;
 
 /// An array of a pack: its elements, slices, views, description and statistics.
 ///
@@ -68,9 +58,9 @@ pub(crate) type ReadElements<'r> = dyn FnMut(u64, &mut [u8]) -> io::Result<()> +
 /// The array keeps the pack open. It can be stored next to the pack and sent to other threads. The header is read once.
 #[derive(Debug, Clone)]
 pub struct PackedArray {
-    pack: Pack,
-    found: Arc<FoundMember>,
-    verify: bool,
+    pub(super) pack: Pack,
+    pub(super) found: Arc<FoundMember>,
+    pub(super) verify: bool,
     order: Order,
 }
 
@@ -145,22 +135,21 @@ impl PackedArray {
     /// [`Error::Array`] or [`Error::NotAnArray`] if the member is not a RawArray file, and [`Error::Io`] or
     /// [`Error::Damaged`] if it cannot be read.
     pub fn header(&self) -> Result<&Header> {
-        if let Some(header) = self.found.header.get() {
-            return Ok(header);
-        }
-        let member = &self.found.member;
-        let header = if let Some(content) = self.pack.confirmed(member) {
-            Header::read(&mut &*content)
-        } else {
-            self.pack.must_be_alone(member)?;
-            match self.pack.state.archive.start_of(member, LONGEST_HEADER) {
-                Some(mut start) => Header::read(&mut start),
-                None => Header::read(&mut self.pack.state.archive.read(member)?),
-            }
-        };
-        let header = header.map_err(|error| self.unreadable(error))?;
-        header.check_file_len(self.found.member.size).map_err(|error| self.undecodable(error))?;
-        Ok(self.found.header.get_or_init(|| header))
+        once(&self.found.header, || {
+            let (member, archive) = (&self.found.member, &self.pack.state.archive);
+            let header = if let Some(content) = self.pack.confirmed(member) {
+                Header::read(&mut &*content)
+            } else {
+                self.pack.must_be_alone(member)?;
+                match archive.start_of(member, LONGEST_HEADER) {
+                    Some(mut start) => Header::read(&mut start),
+                    None => Header::read(&mut archive.read(member)?),
+                }
+            };
+            let header = header.map_err(|error| self.unreadable(error))?;
+            header.check_file_len(member.size).map_err(|error| self.undecodable(error))?;
+            Ok(header)
+        })
     }
 
     /// Returns the description, from the document next to the array or from the description of the pack.
@@ -195,7 +184,7 @@ impl PackedArray {
     }
 
     /// Returns the header with the fastest index first. Some files list it last.
-    fn laid_out(&self, header: Header) -> Header {
+    pub(super) fn laid_out(&self, header: Header) -> Header {
         if self.order == Order::RowUnreversed { header.reversed() } else { header }
     }
 
@@ -266,7 +255,7 @@ impl PackedArray {
         self.check_structure::<T>()?;
         let array = ArrayD::try_from(self.read_laid_out(RawArray::<T>::read_after)?)
             .map_err(|error| self.mismatch(error.to_string()))?;
-        Ok(self.ordered(array))
+        Ok(self.ordered(array, ArrayD::reversed_axes))
     }
 
     /// Reads the whole array with the dims and the trailing metadata of the file. The first index is always the one
@@ -286,8 +275,7 @@ impl PackedArray {
     ///
     /// As [`PackedArray::read`].
     pub fn read_any(&self) -> Result<AnyArray> {
-        let array = self.read_laid_out(AnyArray::read_after)?;
-        Ok(if self.is_reversed() { array.reversed_axes() } else { array })
+        Ok(self.ordered(self.read_laid_out(AnyArray::read_after)?, AnyArray::reversed_axes))
     }
 
     /// Reads the elements into `out` in the order of the file: the first index is the fastest. In shape order, the last
@@ -354,10 +342,7 @@ impl PackedArray {
         let most = header.elements().min(elements as u64);
         let bytes = most.saturating_mul(header.element().elbyte());
         self.pack.check_room(self.name(), bytes)?;
-        let limit = self.memory_limit()?;
-        if bytes > limit {
-            return Err(Error::TooLarge { name: self.name().to_owned(), bytes, limit });
-        }
+        check_limit(self.name(), bytes, self.memory_limit()?)?;
         let encoding = self.encoding(header)?.unwrap_or(Encoding::Raw);
         Blocks::new(self.clone(), header.clone(), encoding, elements)
     }
@@ -369,10 +354,12 @@ impl PackedArray {
     ///
     /// [`Error::Damaged`] if the list of block digests differs from the manifest or is not valid.
     pub fn block_size(&self) -> Result<Option<u64>> {
-        if !self.verify || !self.is_placed()? {
-            return Ok(None);
-        }
-        Ok(self.pack.block_list()?.map(BlockList::block_size))
+        if self.is_placed()? { self.proved_size() } else { Ok(None) }
+    }
+
+    pub(super) fn proved_size(&self) -> Result<Option<u64>> {
+        let list = if self.verify { self.pack.block_list()? } else { None };
+        Ok(list.map(BlockList::block_size))
     }
 
     /// Reads a part of the array, selected with [`ndarray::s!`] or [`parse_slice`](ra::parse_slice). For a stored
@@ -391,7 +378,7 @@ impl PackedArray {
         let (array, _) = self.part(slice.as_ref(), |header, len, slice, read_at| {
             ra::read_slice(header, len, slice, read_at)
         })?;
-        Ok(self.ordered(array))
+        Ok(self.ordered(array, ArrayD::reversed_axes))
     }
 
     /// Reads a part of the array with the element type of the file.
@@ -400,8 +387,7 @@ impl PackedArray {
     ///
     /// As [`PackedArray::slice`].
     pub fn slice_any(&self, slice: impl AsRef<[SliceInfoElem]>) -> Result<AnyArray> {
-        let (part, _) = self.part_for_file(slice.as_ref())?;
-        Ok(if self.is_reversed() { part.reversed_axes() } else { part })
+        Ok(self.ordered(self.part_for_file(slice.as_ref())?.0, AnyArray::reversed_axes))
     }
 
     /// Reads a slice to be written as a file: with the fastest index first. Also returns the number of blocks whose
@@ -409,51 +395,6 @@ impl PackedArray {
     pub(crate) fn part_for_file(&self, slice: &[SliceInfoElem]) -> Result<(AnyArray, Option<u64>)> {
         self.part(slice, |header, len, slice, read_at| {
             AnyArray::read_slice(header, len, slice, read_at)
-        })
-    }
-
-    /// Plans to read a slice with the fastest index first.
-    pub(super) fn plan(&self, slice: &[SliceInfoElem]) -> Result<SlicePlan> {
-        let decoded = self.laid_out(self.header()?.decoded());
-        let mut slice = slice.to_vec();
-        if self.is_reversed() {
-            slice.reverse();
-        }
-        let plan = SlicePlan::new(decoded.dims(), decoded.element().elbyte(), &slice);
-        plan.map_err(|error| self.unreadable(error.into()))
-    }
-
-    /// Reads a slice with the fastest index first. Also returns the number of blocks whose digests prove it.
-    pub(super) fn part<R>(
-        &self,
-        slice: &[SliceInfoElem],
-        read: impl FnOnce(&Header, u64, &[SliceInfoElem], &mut ReadElements<'_>) -> Result<R, ReadError>,
-    ) -> Result<(R, Option<u64>)> {
-        let (header, plan, mut slice) = (self.header()?, self.plan(slice)?, slice.to_vec());
-        self.pack.check_room(self.name(), plan.data_len())?;
-        if self.is_reversed() {
-            slice.reverse();
-        }
-        let stored = self.stored(header)?;
-        let mut ahead = match &stored {
-            Some((file, data)) if file.is_remote() => {
-                let list = if self.verify { self.pack.block_list()? } else { None };
-                let (header_len, len) = (header.header_len(), self.found.member.size);
-                let block_size = list.map(BlockList::block_size);
-                let start = data - header_len;
-                Some(Ahead::new(file, Extents { start, len, header_len, block_size }, &plan))
-            }
-            _ => None,
-        };
-        self.read_data(header, stored.clone(), |header, read_at| {
-            let header = self.laid_out(header.clone());
-            let mut read_at = |at: u64, out: &mut [u8]| {
-                if let Some(ahead) = &mut ahead {
-                    ahead.reach(at + out.len() as u64).map_err(io::Error::from)?;
-                }
-                read_at(at, out)
-            };
-            read(&header, header.header_len() + header.data_len(), &slice, &mut read_at)
         })
     }
 
@@ -487,19 +428,19 @@ impl PackedArray {
         let bytes = self.mapped()?;
         self.check_structure::<T>()?;
         self.header()?;
-        let view = ra::view(bytes).map_err(|error| match error.kind {
-            DecodeErrorKind::NotInPlace { flags } => self.not_viewable(NotViewable::Flags(flags)),
-            DecodeErrorKind::Misaligned { expected } => {
-                self.not_viewable(NotViewable::Misaligned(expected))
-            }
-            _ => self.undecodable(error),
+        let view = ra::view(bytes).map_err(|error| {
+            self.not_viewable(match error.kind {
+                DecodeErrorKind::NotInPlace { flags } => NotViewable::Flags(flags),
+                DecodeErrorKind::Misaligned { expected } => NotViewable::Misaligned(expected),
+                _ => return self.undecodable(error),
+            })
         })?;
         if self.order == Order::RowUnreversed {
             let shape = view.raw_dim();
             let rows = view.reversed_axes().into_shape_with_order(shape);
             return rows.map_err(|error| self.mismatch(error.to_string()));
         }
-        Ok(if self.is_reversed() { view.reversed_axes() } else { view })
+        Ok(self.ordered(view, ArrayViewD::reversed_axes))
     }
 
     /// Returns the bytes of the file in a mapped archive.
@@ -535,109 +476,14 @@ impl PackedArray {
         }
     }
 
-    /// Reads the whole file with `read`, and returns the result with the fastest index first.
-    fn read_laid_out<R>(
-        &self,
-        read: impl FnOnce(&Header, &mut CheckedReader, Option<u64>) -> Result<R, ReadError>,
-    ) -> Result<R> {
-        self.read_with(
-            |header| self.check_room(header),
-            |header, reader, len| read(&self.laid_out(header.clone()), reader, len),
-        )
-    }
-
     /// Reverses the axes if the last index is the fastest. No elements are moved.
-    fn ordered<T>(&self, array: ArrayD<T>) -> ArrayD<T> {
-        if self.is_reversed() { array.reversed_axes() } else { array }
+    fn ordered<A>(&self, array: A, reversed: fn(A) -> A) -> A {
+        if self.is_reversed() { reversed(array) } else { array }
     }
 
     /// Begins to count the bytes that are read.
     pub(crate) fn begin(&self, bytes: Option<u64>) {
         self.pack.begin(&self.found.name, &self.found.member, bytes);
-    }
-
-    /// Calls `look` to read elements at increasing offsets of the data section, and returns whether a manifest lists
-    /// the array and confirms it. If the member is stored and `whole` is false, only the requested bytes are read, and
-    /// they are not checked unless the pack has block digests. Otherwise the whole member is read and checked. Encoded
-    /// data is read twice: the first pass finds the encoding.
-    pub(crate) fn with_data<R>(
-        &self,
-        whole: bool,
-        look: impl FnOnce(&Header, &mut ReadElements<'_>) -> Result<R, ReadError>,
-    ) -> Result<(R, bool)> {
-        let header = self.header()?;
-        let stored = if whole { None } else { self.stored(header)? };
-        let is_whole = stored.is_none();
-        let (result, blocks) = self.read_data(header, stored, look)?;
-        let is_checked = blocks.is_some() || is_whole && self.verify && self.pack.has_manifest()?;
-        Ok((result, is_checked))
-    }
-
-    /// Reads elements from `stored`, or from the stream of all elements. Also returns the number of blocks whose digests
-    /// prove what was read from `stored`.
-    pub(super) fn read_data<R>(
-        &self,
-        header: &Header,
-        stored: Option<(Arc<File>, u64)>,
-        look: impl FnOnce(&Header, &mut ReadElements<'_>) -> Result<R, ReadError>,
-    ) -> Result<(R, Option<u64>)> {
-        if let Some((file, data)) = stored {
-            let start = data - header.header_len();
-            let proof =
-                if self.verify { self.pack.proof(&self.found, &file, start)? } else { None };
-            let Some(mut proof) = proof else {
-                let mut read_at = |at: u64, out: &mut [u8]| Ok(file.read_exact_at(out, data + at)?);
-                let result = look(header, &mut read_at).map_err(|error| self.unreadable(error))?;
-                return Ok((result, None));
-            };
-            self.prove_header(header, &mut proof)?;
-            let mut read_at =
-                |at: u64, out: &mut [u8]| Ok(proof.read_at(header.header_len() + at, out)?);
-            let result = look(header, &mut read_at).map_err(|error| self.unreadable(error))?;
-            return Ok((result, Some(proof.count)));
-        }
-        let encoding = self.encoding(header)?;
-        let check = |found: &Header| self.must_be_header(header, found);
-        let result = self.read_with(check, |_, reader, _| {
-            let mut passed = 0;
-            if let Some(encoding) = encoding {
-                let reader = BufReader::new(reader);
-                let mut decoder = ra::Decoder::new(reader, header.clone(), encoding);
-                let mut read_at = |at: u64, out: &mut [u8]| {
-                    read_passing(&mut decoder, &mut passed, at, out)?;
-                    Ok(decoder.swap_to_native(out)?)
-                };
-                return look(&header.decoded(), &mut read_at);
-            }
-            let mut read_at = |at: u64, out: &mut [u8]| read_passing(reader, &mut passed, at, out);
-            look(header, &mut read_at)
-        })?;
-        Ok((result, None))
-    }
-
-    /// Checks the header against the digest of its block. It was read before, without a check.
-    fn prove_header(&self, header: &Header, proof: &mut BlockProof<'_>) -> Result<()> {
-        if self.found.is_header_proved.get().is_some() {
-            return Ok(());
-        }
-        let len = usize::try_from(header.header_len()).unwrap_or(usize::MAX);
-        let mut start = vec![0; len];
-        proof.read_at(0, &mut start)?;
-        let found = Header::parse(&start).map_err(|error| self.undecodable(error))?;
-        self.must_be_header(header, &found)?;
-        self.found.is_header_proved.get_or_init(|| ());
-        Ok(())
-    }
-
-    /// Returns the encoding of the data if the header says that it is encoded.
-    fn encoding(&self, header: &Header) -> Result<Option<Encoding>> {
-        if !header.is_encoded() {
-            return Ok(None);
-        }
-        check_decoded(&self.found.name, header)?;
-        let mut reader = self.pack.state.archive.read(&self.found.member)?;
-        let found = Header::read(&mut reader).and_then(|header| find_encoding(header, &mut reader));
-        found.map(|(encoding, _)| Some(encoding)).map_err(|error| self.unreadable(error))
     }
 
     /// Bytes of the array that may be kept in memory at once in another format than the stored one.
@@ -672,59 +518,6 @@ impl PackedArray {
         )))
     }
 
-    /// Returns the file that stores the elements, and the offset of the first one.
-    fn stored(&self, header: &Header) -> Result<Option<(Arc<File>, u64)>> {
-        if header.is_encoded() {
-            return Ok(None);
-        }
-        let stored = self.pack.state.archive.stored(&self.found.member)?;
-        Ok(stored.map(|(file, start)| (file, start + header.header_len())))
-    }
-
-    /// Reads the whole member and checks it against the manifest. `check` gets the header; `read` gets the rest, and
-    /// the length of the file if the container confirms it.
-    pub(super) fn read_with<R>(
-        &self,
-        check: impl FnOnce(&Header) -> Result<()>,
-        read: impl FnOnce(&Header, &mut CheckedReader, Option<u64>) -> Result<R, ReadError>,
-    ) -> Result<R> {
-        let mut reader = self.checked_reader()?;
-        let len = (self.found.member.method == Method::Stored).then_some(self.found.member.size);
-        let header = Header::read(&mut reader).map_err(|error| self.unreadable(error))?;
-        check(&header)?;
-        let result = read(&header, &mut reader, len).map_err(|error| self.unreadable(error))?;
-        let is_listed = reader.finish()?;
-        self.must_be_listed(is_listed)?;
-        self.found.header.get_or_init(|| header);
-        Ok(result)
-    }
-
-    /// Returns a reader of the whole file that checks it against the manifest at its end.
-    pub(super) fn checked_reader(&self) -> Result<CheckedReader> {
-        if !self.verify && self.found.header.get().is_none() {
-            self.pack.must_be_alone(&self.found.member)?;
-        }
-        CheckedReader::new(&self.pack, &self.found, self.verify)
-    }
-
-    /// Returns an error if the manifest does not list the array, unless the manifest is not used.
-    pub(super) fn must_be_listed(&self, is_listed: bool) -> Result<()> {
-        if self.verify { self.pack.must_be_listed(&self.found.member, is_listed) } else { Ok(()) }
-    }
-
-    /// Reads the header again, and returns an error if it changed.
-    pub(super) fn must_begin_with(&self, header: &Header, reader: &mut impl Read) -> Result<()> {
-        let found = Header::read(reader).map_err(|error| self.unreadable(error))?;
-        self.must_be_header(header, &found)
-    }
-
-    fn must_be_header(&self, header: &Header, found: &Header) -> Result<()> {
-        if found == header {
-            return Ok(());
-        }
-        Err(self.unreadable(io::Error::other("the header changed while it was read").into()))
-    }
-
     pub(super) fn unreadable(&self, error: ReadError) -> Error {
         match error {
             ReadError::Decode(source) => self.undecodable(source),
@@ -745,51 +538,11 @@ impl PackedArray {
         self.pack.check_room(self.name(), stored.saturating_add(decoded))
     }
 
-    fn undecodable(&self, source: ra::DecodeError) -> Error {
+    pub(super) fn undecodable(&self, source: ra::DecodeError) -> Error {
         Error::array(self.name().to_owned(), source)
     }
 
     pub(super) fn mismatch(&self, reason: impl ToString) -> Error {
         Error::mismatch(self.name(), reason)
     }
-}
-
-/// Checks that an encoded array does not decode to more than [`MAX_DECODED`] bytes.
-pub(crate) fn check_decoded(name: &str, header: &Header) -> Result<()> {
-    let decoded = header.data_len();
-    if !header.is_encoded() || decoded <= MAX_DECODED {
-        return Ok(());
-    }
-    Err(Error::Limit(format!(
-        "`{}` decodes to {decoded} bytes; the limit is {MAX_DECODED}; \
-         convert it with `ra-pack convert` first, after `ra-pack extract` if it is in an archive",
-        escape(name)
-    )))
-}
-
-/// Finds the encoding of the data section. `section` gives the data and the trailing metadata; also returns the number
-/// of bytes that the encoded data takes.
-pub(crate) fn find_encoding(
-    header: Header,
-    section: &mut dyn BufRead,
-) -> Result<(Encoding, u64), ReadError> {
-    let mut probe = EncodingProbe::new(header);
-    loop {
-        let block = section.fill_buf()?;
-        if block.is_empty() {
-            return Ok(probe.finish()?);
-        }
-        probe.update(block);
-        let count = block.len();
-        section.consume(count);
-    }
-}
-
-/// Fills `out` from an offset of the data, of which `passed` bytes have been read.
-fn read_passing(data: &mut impl Read, passed: &mut u64, at: u64, out: &mut [u8]) -> io::Result<()> {
-    let between = at.checked_sub(*passed).ok_or(io::ErrorKind::InvalidInput)?;
-    io::copy(&mut data.take(between), &mut io::sink())?;
-    data.read_exact(out)?;
-    *passed = at + out.len() as u64;
-    Ok(())
 }

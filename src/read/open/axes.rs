@@ -29,6 +29,13 @@ pub struct Coordinate {
     pub description: Option<Ndarray>,
 }
 
+impl Axis {
+    /// Returns the description of its coordinate.
+    pub(crate) fn described(&self) -> Option<&Ndarray> {
+        self.coordinate.as_ref()?.description.as_ref()
+    }
+}
+
 impl Coordinate {
     /// Returns the coordinate with the values of a description, if it may have this length.
     fn stated(dimcoord: &Ndarray, extent: u64) -> Option<Self> {

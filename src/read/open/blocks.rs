@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{FoundMember, Pack};
+use super::{FoundMember, Pack, once};
 use crate::archive::{Container, Member};
 use crate::digest::{Algorithm, Digest, Digests, Hasher};
 use crate::error::{Error, Result};
@@ -47,11 +47,7 @@ impl Pack {
     ///
     /// [`Error::Damaged`] if the list differs from the manifest or is not valid.
     pub(crate) fn block_list(&self) -> Result<Option<&BlockList>> {
-        if let Some(list) = self.state.block_list.get() {
-            return Ok(list.as_ref());
-        }
-        let list = self.read_block_list()?;
-        Ok(self.state.block_list.get_or_init(|| list).as_ref())
+        Ok(once(&self.state.block_list, || self.read_block_list())?.as_ref())
     }
 
     fn read_block_list(&self) -> Result<Option<BlockList>> {
@@ -127,18 +123,10 @@ impl Pack {
             self.must_be_listed(member, digest.is_some())?;
             digest.into_iter().collect()
         };
-        let size = list.block_size();
-        Ok(Some(BlockProof {
-            pack: self,
-            member,
-            name,
-            file,
-            start,
-            size,
-            digests,
-            last: None,
-            count: 0,
-        }))
+        let (pack, size) = (self, list.block_size());
+        let proof =
+            BlockProof { pack, member, name, file, start, size, digests, last: None, count: 0 };
+        Ok(Some(proof))
     }
 }
 

@@ -1,7 +1,5 @@
 //! Bytes of an array for callers that know its element type only at run time, such as bindings for other languages.
 
-use std::io::Read as _;
-
 use ndarray::SliceInfoElem;
 
 use super::PackedArray;
@@ -29,17 +27,11 @@ impl PackedArray {
     /// As [`PackedArray::read`], and [`Error::Mismatch`](crate::Error::Mismatch) if `out` does not have this number of bytes.
     pub fn read_bytes_into(&self, out: &mut [u8]) -> Result<()> {
         let header = self.header()?;
+        self.check_len(header.data_len(), out.len())?;
         if header.is_encoded() {
-            self.check_len(header.data_len(), out.len())?;
             self.check_room(header)?;
-            self.read_data(header, None, |_, read_at| Ok(read_at(0, out)?))?;
-            return Ok(());
         }
-        let len = out.len();
-        self.read_with(
-            |header| self.check_len(header.data_len(), len),
-            |_, reader, _| Ok(reader.read_exact(out)?),
-        )
+        self.read_data(header, None, |_, read_at| Ok(read_at(0, out)?)).map(drop)
     }
 
     /// Reads the bytes of a part of the array into `out`. The slice, the number of bytes and the order of the elements
@@ -67,8 +59,7 @@ impl PackedArray {
     ) -> Result<()> {
         let plan = self.plan(slice.as_ref())?;
         self.check_len(plan.data_len(), out.len())?;
-        self.part(slice.as_ref(), |_, _, _, read_at| Ok(plan.read_into(out, read_at)?))?;
-        Ok(())
+        self.part(slice.as_ref(), |_, _, _, read_at| Ok(plan.read_into(out, read_at)?)).map(drop)
     }
 
     /// Returns the bytes of all elements in a [mapped](crate::Pack::map) archive, without reading or copying them. They

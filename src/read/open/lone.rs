@@ -1,7 +1,7 @@
 //! Opening an array file with its description as a pack of one array.
 
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use super::{Pack, PackState};
 use crate::archive::Archive;
@@ -42,7 +42,7 @@ impl Pack {
         let mut state = PackState::new(archive, OnceLock::from(Placement::plain()));
         state.manifest = OnceLock::from(None);
         state.lone = Some((path.as_ref().to_owned(), name.clone()));
-        Ok((Self { state: Arc::new(state), max_bytes: u64::MAX }, name))
+        Ok((Self::of_state(state), name))
     }
 
     /// Returns the path of the archive, directory or array file as it was given.

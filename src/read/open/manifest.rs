@@ -7,7 +7,7 @@ use std::io::Read as _;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::Pack;
+use super::{Pack, once};
 use crate::archive::Member;
 use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
@@ -74,13 +74,11 @@ impl PackManifest {
 
     /// Returns the index of all lines.
     pub(super) fn index(&self, pack: &Pack) -> Result<&ManifestIndex> {
-        if let Some(index) = self.index.get() {
-            return Ok(index);
-        }
-        let text = pack.text(&self.member, &self.name)?;
-        let text = ManifestText::decode(self.name.as_str(), self.algorithm, self.rules, text);
-        let text = text.map_err(|finding| pack.damaged(*finding))?;
-        Ok(self.index.get_or_init(|| text.index()))
+        once(&self.index, || {
+            let text = pack.text(&self.member, &self.name)?;
+            let text = ManifestText::decode(self.name.as_str(), self.algorithm, self.rules, text);
+            Ok(text.map_err(|finding| pack.damaged(*finding))?.index())
+        })
     }
 
     /// Searches for the digest of one file; `None` if the whole manifest must be read.
@@ -112,11 +110,7 @@ impl PackManifest {
 impl Pack {
     /// Returns the manifest, which is searched once.
     pub(super) fn manifest(&self) -> Result<Option<&PackManifest>> {
-        if let Some(manifest) = self.state.manifest.get() {
-            return Ok(manifest.as_ref());
-        }
-        let found = PackManifest::find(self)?;
-        Ok(self.state.manifest.get_or_init(|| found).as_ref())
+        Ok(once(&self.state.manifest, || PackManifest::find(self))?.as_ref())
     }
 
     /// Returns the maximum length to which a text is read. A longer text is an error: a part of it would list too few

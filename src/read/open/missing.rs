@@ -5,6 +5,7 @@ use crate::archive::{Member, MemberKind};
 use crate::error::{Error, Result};
 use crate::ndl;
 use crate::pack::{self, ARRAY_EXTENSION, Placement};
+use crate::path::file_name;
 
 impl Pack {
     /// Returns the name of the file that `name` means: `name` itself; else `name` with `.ra`; else the only file whose
@@ -58,8 +59,7 @@ impl Pack {
             [one] => Ok(one.to_owned()),
             [] => {
                 let files: Vec<_> = files(&members, placement).collect();
-                let suggestion = suggestion(&files, wanted);
-                Err(Error::NoSuchMember { archive, member, suggestion })
+                Err(self.no_such_member(name, suggestion(&files, wanted)))
             }
             _ => {
                 let names = found.into_iter().map(str::to_owned).collect();
@@ -70,10 +70,12 @@ impl Pack {
 
     /// Returns the error for the name of a directory.
     pub(super) fn is_a_directory(&self, name: &str) -> Error {
-        self.meant(name, true).err().unwrap_or_else(|| {
-            let archive = self.given().to_owned();
-            Error::NoSuchMember { archive, member: name.to_owned(), suggestion: None }
-        })
+        self.meant(name, true).err().unwrap_or_else(|| self.no_such_member(name, None))
+    }
+
+    pub(super) fn no_such_member(&self, name: &str, suggestion: Option<String>) -> Error {
+        let (archive, member) = (self.given().to_owned(), name.to_owned());
+        Error::NoSuchMember { archive, member, suggestion }
     }
 }
 
@@ -87,17 +89,15 @@ fn files<'m>(members: &'m [Member], placement: &Placement) -> impl Iterator<Item
 /// its extension; or else the only array with a name that contains it.
 fn suggestion<'m>(files: &[&'m str], wanted: &str) -> Option<String> {
     let stem = |name: &'m str| name.strip_suffix(".ra").unwrap_or(name);
-    let last = |name: &'m str| name.rsplit_once('/').map_or(name, |(_, last)| last);
     let plain = |name: &'m str| name.rsplit_once('.').map_or(name, |(plain, _)| plain);
     let wanted = wanted.strip_suffix(".ra").unwrap_or(wanted);
-    let end = wanted.rsplit_once('/').map_or(wanted, |(_, last)| last);
+    let end = file_name(wanted);
     let whole = ndl::nearest_of(wanted, files.iter().map(|file| (stem(file), file)));
-    let near = || ndl::nearest_of(end, files.iter().map(|file| (last(stem(file)), file)));
-    let plainly = || ndl::nearest_of(end, files.iter().map(|file| (plain(last(file)), file)));
+    let near = || ndl::nearest_of(end, files.iter().map(|file| (file_name(stem(file)), file)));
+    let plainly = || ndl::nearest_of(end, files.iter().map(|file| (plain(file_name(file)), file)));
     let only = || {
         let arrays = files.iter().filter(|file| pack::is_array(file));
-        let mut arrays =
-            arrays.filter(|file| file.rsplit('/').next().unwrap_or(file).contains(end));
+        let mut arrays = arrays.filter(|file| file_name(file).contains(end));
         arrays.next().filter(|_| end.len() > 1 && arrays.next().is_none())
     };
     whole.or_else(near).or_else(plainly).or_else(only).map(|file| (*file).to_owned())

@@ -6,6 +6,8 @@ mod attributes;
 mod axes;
 mod blocks;
 mod bytes;
+mod elements;
+mod find;
 mod lone;
 mod manifest;
 mod missing;
@@ -16,13 +18,14 @@ mod url;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::io::{self, Read as _, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
+pub(crate) use self::array::LONGEST_HEADER;
 pub use self::array::PackedArray;
-pub(crate) use self::array::{LONGEST_HEADER, ReadElements, check_decoded, find_encoding};
 pub use self::axes::{Axis, Coordinate};
+pub(crate) use self::elements::{ReadElements, check_decoded, find_encoding};
 pub use self::stream::{Block, Blocks, FileReader};
 
 use self::blocks::LastBlock;
@@ -31,9 +34,9 @@ use crate::read::manifests::{self, RootFiles};
 use crate::read::single_file::is_array_file;
 
 use crate::archive::{Archive, Container, Fault, Member, MemberKind, Method, copy};
-use crate::digest::{Algorithm, Digest, Digests, Hashing};
+use crate::digest::{Algorithm, Digest, Hashing};
 use crate::error::{Error, Result};
-use crate::finding::{Code, Finding};
+use crate::finding::Finding;
 use crate::fs::{File, FileMap, ReadAt};
 use crate::manifest::BlockList;
 use crate::ndl::Ndarray;
@@ -140,9 +143,6 @@ struct FoundMember {
     is_header_proved: OnceLock<()>,
 }
 
-/// Maximum number of members in [`PackState::found`], about 300 bytes each. When there are more, all are dropped.
-const MOST_FOUND: usize = 1 << 15;
-
 /// Maximum number of texts in [`PackState::described`]. When there are more, all are dropped.
 const MOST_DESCRIBED: usize = 256;
 /// Maximum length in bytes of such a text. Longer ones are parsed each time.
@@ -152,10 +152,26 @@ const LONGEST_DESCRIBED: usize = 4096;
 /// ones to be shared and for an error to stop the other threads soon.
 const MOST: usize = 16;
 
+/// Returns the value of a cell, which `make` makes when it is first needed.
+pub(crate) fn once<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+    if let Some(known) = cell.get() {
+        return Ok(known);
+    }
+    let value = make()?;
+    Ok(cell.get_or_init(|| value))
+}
+
 /// Returns whether a separate thread for hashing saves time.
 fn is_worth_a_thread(bytes: u64) -> bool {
     const LEAST: u64 = 4 * 1024 * 1024;
     bytes >= LEAST && pipeline::default_jobs() > 1
+}
+
+fn check_limit(name: &str, bytes: u64, limit: u64) -> Result<()> {
+    if bytes <= limit {
+        return Ok(());
+    }
+    Err(Error::TooLarge { name: name.to_owned(), bytes, limit })
 }
 
 /// The action in the error of a copy whose output, with a name that is not known here, cannot be written.
@@ -257,7 +273,11 @@ impl Pack {
     }
 
     fn new(archive: Archive, placement: OnceLock<Placement>) -> Self {
-        Self { state: Arc::new(PackState::new(archive, placement)), max_bytes: u64::MAX }
+        Self::of_state(PackState::new(archive, placement))
+    }
+
+    fn of_state(state: PackState) -> Self {
+        Self { state: Arc::new(state), max_bytes: u64::MAX }
     }
 
     /// Opens an archive and maps it into memory for zero-copy [views](PackedArray::view).
@@ -283,7 +303,7 @@ impl Pack {
         let map = unsafe { file.map() }?;
         let mut state = PackState::new(archive, OnceLock::new());
         state.map = Some(map);
-        Ok(Self { state: Arc::new(state), max_bytes: u64::MAX })
+        Ok(Self::of_state(state))
     }
 
     /// Begins to count the bytes of a read: `bytes`, or all that the archive has for the member.
@@ -320,11 +340,7 @@ impl Pack {
     }
 
     fn check_room(&self, name: &str, bytes: u64) -> Result<()> {
-        let limit = self.max_bytes;
-        if bytes <= limit {
-            return Ok(());
-        }
-        Err(Error::TooLarge { name: name.to_owned(), bytes, limit })
+        check_limit(name, bytes, self.max_bytes)
     }
 
     /// Returns the kind of the container.
@@ -488,8 +504,7 @@ impl Pack {
         let name = placement.and_then(|placement| placement.payload(&found.member.name));
         let path = MemberPath::new(name.unwrap_or(&found.name))?;
         let mut contents = Contents::default();
-        let facts = Ok(header.clone());
-        let facts = pack::ArrayFacts { header: facts, encoding: None, trailing: 0, data: Ok(()) };
+        let facts = pack::ArrayFacts::of_header(header.clone());
         contents.add(path.clone(), Content::Array(Arc::new(facts)));
         for extension in DESCRIPTION_EXTENSIONS {
             let name = format!("{}.{extension}", path.without_extension());
@@ -511,18 +526,14 @@ impl Pack {
     /// Returns the description of the pack, which is read once. It describes all arrays that have no description of
     /// their own.
     fn document(&self) -> Result<Option<Arc<DescriptionFacts>>> {
-        if let Some(document) = self.state.document.get() {
-            return Ok(document.clone());
-        }
-        let found = match self.find_tag(PACK_DOCUMENT)? {
-            Some(member) => self.inspect(PACK_DOCUMENT, &member)?,
-            None => Content::Other,
-        };
-        let document = match found {
-            Content::Description(facts) => Some(facts),
-            Content::Array(_) | Content::Other => None,
-        };
-        Ok(self.state.document.get_or_init(|| document).clone())
+        let document = once(&self.state.document, || {
+            let Some(member) = self.find_tag(PACK_DOCUMENT)? else { return Ok(None) };
+            Ok(match self.inspect(PACK_DOCUMENT, &member)? {
+                Content::Description(facts) => Some(facts),
+                Content::Array(_) | Content::Other => None,
+            })
+        });
+        document.cloned()
     }
 
     /// Returns the array in a plain description. Often thousands of them differ only in the name, and parsing one takes
@@ -548,11 +559,9 @@ impl Pack {
 
     /// Returns the coordinates in the description of the pack by path, which are read once.
     fn dimcoords(&self) -> Result<&BTreeMap<String, Ndarray>> {
-        if let Some(found) = self.state.dimcoords.get() {
-            return Ok(found);
-        }
-        let found = self.document()?.map(|facts| facts.dimcoords()).unwrap_or_default();
-        Ok(self.state.dimcoords.get_or_init(|| found))
+        once(&self.state.dimcoords, || {
+            Ok(self.document()?.map(|facts| facts.dimcoords()).unwrap_or_default())
+        })
     }
 
     /// Reads the header or the description of a member.
@@ -576,131 +585,6 @@ impl Pack {
     fn unreadable(&self, member: &str, error: io::Error) -> Error {
         manifests::unreadable(member, error)
             .map_or_else(|refused| refused, |found| self.damaged(found))
-    }
-
-    /// Returns the layout of the pack, derived from the names of all members.
-    fn placement(&self) -> Result<&Placement> {
-        if let Some(placement) = self.state.placement.get() {
-            return Ok(placement);
-        }
-        let members = self.state.archive.members()?;
-        let placement = Placement::detect(&members.iter().map(|member| &*member.name));
-        Ok(self.state.placement.get_or_init(|| placement))
-    }
-
-    /// Finds a member by its place in the pack. Most packs are plain, and other names need not be read.
-    fn find_placed(&self, place: impl Fn(&Placement) -> String) -> Result<Option<Member>> {
-        let plain = Placement::plain();
-        let name = place(&plain);
-        if let Some(member) = self.state.archive.find_by_order(&name, true)? {
-            return Ok(Some(member));
-        }
-        let placement = self.placement()?;
-        if *placement == plain {
-            return Ok(None);
-        }
-        self.state.archive.find(&place(placement))
-    }
-
-    /// Finds a file of the payload by its name, after another one was found. If that needed no placement, the names of
-    /// all members need not be read to know that this one is missing.
-    fn find_beside(&self, name: &str, must_be_sure: bool) -> Result<Option<Member>> {
-        match self.state.placement.get() {
-            Some(placement) => self.state.archive.find(&placement.place_payload(name)),
-            None => self.state.archive.find_by_order(name, must_be_sure),
-        }
-    }
-
-    /// Finds a file outside the payload.
-    fn find_tag(&self, name: &str) -> Result<Option<Member>> {
-        self.find_placed(|placement| placement.place_tag(name))
-    }
-
-    /// Finds a file; in an archive each name is searched once.
-    fn find(&self, name: &str) -> Result<Arc<FoundMember>> {
-        let found = self.state.found.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = found.get(name) {
-            return Ok(Arc::clone(found));
-        }
-        drop(found);
-        let (name, member) = (Arc::<str>::from(name), self.look_for(name)?);
-        let (header, is_header_proved) = Default::default();
-        let found = Arc::new(FoundMember { name: name.clone(), member, header, is_header_proved });
-        if self.container() != Container::Directory {
-            let mut all = self.state.found.write().unwrap_or_else(PoisonError::into_inner);
-            if all.len() >= MOST_FOUND {
-                all.clear();
-            }
-            all.insert(name, Arc::clone(&found));
-        }
-        Ok(found)
-    }
-
-    fn look_for(&self, name: &str) -> Result<Member> {
-        let found = match self.find_placed(|placement| placement.place_payload(name))? {
-            // Files of a bag outside its payload have their names in the bag.
-            None if *self.placement()? != Placement::plain() => self.find_tag(name)?,
-            found => found,
-        };
-        match found {
-            Some(member) if member.kind == MemberKind::File => Ok(member),
-            None => {
-                let (archive, member) = (self.given().to_owned(), name.to_owned());
-                Err(Error::NoSuchMember { archive, member, suggestion: None })
-            }
-            Some(Member { kind: MemberKind::Directory, .. }) => Err(self.is_a_directory(name)),
-            Some(member) => Err(Error::Unsupported(format!(
-                "`{}` is {}, not a file",
-                crate::path::escape(name),
-                if member.kind == MemberKind::Link { "a link" } else { "a special file" }
-            ))),
-        }
-    }
-
-    /// Returns whether the pack has a manifest.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Damaged`] if the directory of the archive or the manifest is not reliable.
-    pub fn has_manifest(&self) -> Result<bool> {
-        Ok(self.manifest()?.is_some())
-    }
-
-    /// Returns the content of a small member of a zip if the manifest confirms it. Then no other
-    /// member can be meant, and [`must_be_alone`](Self::must_be_alone) need not read the directory.
-    fn confirmed(&self, member: &Member) -> Option<Vec<u8>> {
-        /// Size in bytes from which reading the directory can take less time.
-        const SMALL: u64 = 64 * 1024;
-        // The directory of a remote archive is in memory, and reading the manifest would be another request.
-        if self.container() != Container::Zip
-            || member.size > SMALL
-            || self.state.archive.is_remote()
-        {
-            return None;
-        }
-        // After an error, the caller reads the member in the ordinary way and reports it.
-        let expected = self.expected_digest(member).ok()?;
-        let listed = expected.listing.ok().flatten()?;
-        let mut content = Vec::new();
-        let reader = self.state.archive.read(member).ok()?;
-        reader.take(SMALL).read_to_end(&mut content).ok()?;
-        let digests = Digests::of(&[expected.algorithm], &content);
-        (digests.made_by(expected.algorithm) == listed).then_some(content)
-    }
-
-    /// Checks that no other member has the name of a member that no manifest confirms.
-    fn must_be_alone(&self, member: &Member) -> Result<()> {
-        if self.container() != Container::Zip {
-            return Ok(());
-        }
-        match self.state.archive.find(&member.name)? {
-            Some(found) if found == *member => Ok(()),
-            _ => Err(self.damaged(
-                Finding::new(Code::BadDirectory, "the directory is inconsistent about this member")
-                    .in_member(&*member.name)
-                    .hint("check the archive with `ra-pack verify`"),
-            )),
-        }
     }
 
     /// Calls `visit` for many arrays on `jobs` threads (one per core if `None`), and returns its results in the order

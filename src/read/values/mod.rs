@@ -82,6 +82,16 @@ impl<'a> ArrayPart<'a> {
         Ok(Self { array, header, description, order, selection })
     }
 
+    /// Returns the dimensions that the slice leaves, with their numbers in the file, in the order of the shape.
+    pub(crate) fn kept(&self) -> Vec<(usize, Taken)> {
+        let axes = self.selection.axes().iter().copied().enumerate();
+        let mut kept: Vec<_> = axes.filter(|(_, taken)| !taken.is_index).collect();
+        if self.order == Order::Row {
+            kept.reverse();
+        }
+        kept
+    }
+
     pub(crate) fn meaning(&self) -> Meaning {
         Meaning::new(self.header.element(), self.description.as_ref())
     }

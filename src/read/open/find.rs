@@ -1,0 +1,140 @@
+//! Finding members by their names, and deciding which of them can be trusted.
+
+use std::io::Read as _;
+use std::sync::{Arc, PoisonError};
+
+use super::{FoundMember, Pack, once};
+use crate::archive::{Container, Member, MemberKind};
+use crate::digest::Digests;
+use crate::error::{Error, Result};
+use crate::finding::{Code, Finding};
+use crate::pack::Placement;
+use crate::read::manifests::RootFiles as _;
+
+/// Maximum number of members in [`PackState::found`](super::PackState), about 300 bytes each. When there are more, all are dropped.
+const MOST_FOUND: usize = 1 << 15;
+
+impl Pack {
+    /// Returns the layout of the pack, derived from the names of all members.
+    pub(super) fn placement(&self) -> Result<&Placement> {
+        once(&self.state.placement, || {
+            let members = self.state.archive.members()?;
+            Ok(Placement::detect(&members.iter().map(|member| &*member.name)))
+        })
+    }
+
+    /// Finds a member by its place in the pack. Most packs are plain, and other names need not be read.
+    pub(super) fn find_placed(
+        &self,
+        place: impl Fn(&Placement) -> String,
+    ) -> Result<Option<Member>> {
+        let plain = Placement::plain();
+        let name = place(&plain);
+        if let Some(member) = self.state.archive.find_by_order(&name, true)? {
+            return Ok(Some(member));
+        }
+        let placement = self.placement()?;
+        if *placement == plain {
+            return Ok(None);
+        }
+        self.state.archive.find(&place(placement))
+    }
+
+    /// Finds a file of the payload by its name, after another one was found. If that needed no placement, the names of
+    /// all members need not be read to know that this one is missing.
+    pub(super) fn find_beside(&self, name: &str, must_be_sure: bool) -> Result<Option<Member>> {
+        match self.state.placement.get() {
+            Some(placement) => self.state.archive.find(&placement.place_payload(name)),
+            None => self.state.archive.find_by_order(name, must_be_sure),
+        }
+    }
+
+    /// Finds a file outside the payload.
+    pub(super) fn find_tag(&self, name: &str) -> Result<Option<Member>> {
+        self.find_placed(|placement| placement.place_tag(name))
+    }
+
+    /// Finds a file; in an archive each name is searched once.
+    pub(super) fn find(&self, name: &str) -> Result<Arc<FoundMember>> {
+        let found = self.state.found.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = found.get(name) {
+            return Ok(Arc::clone(found));
+        }
+        drop(found);
+        let (name, member) = (Arc::<str>::from(name), self.look_for(name)?);
+        let (header, is_header_proved) = Default::default();
+        let found = Arc::new(FoundMember { name: name.clone(), member, header, is_header_proved });
+        if self.container() != Container::Directory {
+            let mut all = self.state.found.write().unwrap_or_else(PoisonError::into_inner);
+            if all.len() >= MOST_FOUND {
+                all.clear();
+            }
+            all.insert(name, Arc::clone(&found));
+        }
+        Ok(found)
+    }
+
+    fn look_for(&self, name: &str) -> Result<Member> {
+        let found = match self.find_placed(|placement| placement.place_payload(name))? {
+            // Files of a bag outside its payload have their names in the bag.
+            None if *self.placement()? != Placement::plain() => self.find_tag(name)?,
+            found => found,
+        };
+        match found {
+            Some(member) if member.kind == MemberKind::File => Ok(member),
+            None => Err(self.no_such_member(name, None)),
+            Some(Member { kind: MemberKind::Directory, .. }) => Err(self.is_a_directory(name)),
+            Some(member) => Err(Error::Unsupported(format!(
+                "`{}` is {}, not a file",
+                crate::path::escape(name),
+                if member.kind == MemberKind::Link { "a link" } else { "a special file" }
+            ))),
+        }
+    }
+
+    /// Returns whether the pack has a manifest.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] if the directory of the archive or the manifest is not reliable.
+    pub fn has_manifest(&self) -> Result<bool> {
+        Ok(self.manifest()?.is_some())
+    }
+
+    /// Returns the content of a small member of a zip if the manifest confirms it. Then no other
+    /// member can be meant, and [`must_be_alone`](Self::must_be_alone) need not read the directory.
+    pub(super) fn confirmed(&self, member: &Member) -> Option<Vec<u8>> {
+        /// Size in bytes from which reading the directory can take less time.
+        const SMALL: u64 = 64 * 1024;
+        // The directory of a remote archive is in memory, and reading the manifest would be another request.
+        if self.container() != Container::Zip
+            || member.size > SMALL
+            || self.state.archive.is_remote()
+        {
+            return None;
+        }
+        // After an error, the caller reads the member in the ordinary way and reports it.
+        let expected = self.expected_digest(member).ok()?;
+        let listed = expected.listing.ok().flatten()?;
+        let mut content = Vec::new();
+        let reader = self.state.archive.read(member).ok()?;
+        reader.take(SMALL).read_to_end(&mut content).ok()?;
+        let digests = Digests::of(&[expected.algorithm], &content);
+        (digests.made_by(expected.algorithm) == listed).then_some(content)
+    }
+
+    /// Checks that no other member has the name of a member that no manifest confirms.
+    pub(super) fn must_be_alone(&self, member: &Member) -> Result<()> {
+        if self.container() != Container::Zip {
+            return Ok(());
+        }
+        match self.state.archive.find(&member.name)? {
+            Some(found) if found == *member => Ok(()),
+            _ => Err(self.damaged(
+                Finding::new(Code::BadDirectory, "the directory is inconsistent about this member")
+                    .in_member(&*member.name)
+                    .hint("check the archive with `ra-pack verify`"),
+            )),
+        }
+    }
+}
