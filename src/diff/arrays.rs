@@ -3,8 +3,8 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use super::DiffOptions;
 use super::blob::{self, Blob};
+use super::options::DiffOptions;
 use super::report::{DiffPlace, Distance, ElementsDiff, FieldDifference};
 use crate::error::{Error, Result};
 use crate::fs::File;

@@ -1,14 +1,17 @@
 //! Comparison of one member that is not identical.
 
 use super::arrays::{OpenArray, compare, stored_otherwise};
+use super::blob;
+use super::options::DiffOptions;
 use super::pairing::{Pair, Unit, is_array};
 use super::report::{ArrayChange, DescriptionDifference, MemberChange, MemberDiff};
-use super::side::PackSide;
-use super::{DiffOptions, blob, is_same};
+use super::side::{PackSide, is_same};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::ndl::{Document, Order, Value};
-use crate::pack::{self, Content, Contents, DescriptionFacts, Entity, PACK_DOCUMENT, shape_of};
+use crate::pack::{
+    self, Content, Contents, Described, DescriptionFacts, Entity, PACK_DOCUMENT, shape_of,
+};
 use crate::path::MemberPath;
 use crate::ra::Header;
 use crate::read::open::LONGEST_HEADER;
@@ -91,30 +94,23 @@ impl Details<'_> {
     /// compared as files.
     fn arrays(&self, a: &Unit, b: &Unit, member: &mut MemberDiff) -> Result<bool> {
         let (ours, theirs) = (said(self.a, a)?, said(self.b, b)?);
-        let orders = (order(&ours), order(&theirs));
         let descriptions = a.description.zip(b.description);
-        match (ours, theirs, descriptions) {
-            _ if a.description.or(b.description).is_none() && !self.documents => {}
-            (Ok(ours), Ok(theirs), _) => {
-                member.description = differences(ours.as_ref(), theirs.as_ref());
-                // The description of a renamed array contains the new name.
-                member.description_rewritten = member.description.is_empty()
-                    && member.renamed_from.is_none()
-                    && descriptions.is_some_and(|(a, b)| !is_same(self.a, self.b, a, b));
-            }
+        let is_compared = self.documents || a.description.or(b.description).is_some();
+        if is_compared && !ours.is_invalid && !theirs.is_invalid {
+            member.description = differences(&ours, &theirs);
+            // The description of a renamed array contains the new name.
+            member.description_rewritten = member.description.is_empty()
+                && member.renamed_from.is_none()
+                && descriptions.is_some_and(|(a, b)| !is_same(self.a, self.b, a, b));
+        } else if let Some((a, b)) = descriptions {
             // Descriptions that are not valid are compared as text.
-            (_, _, Some((a, b))) => {
-                let texts = (self.a.blob(a, u64::MAX)?, self.b.blob(b, u64::MAX)?);
-                let difference = blob::compare(&texts.0, &texts.1)?;
-                member.description.extend(difference.map(|difference| DescriptionDifference {
-                    path: format!("line {}", difference.line.unwrap_or(1)),
-                    a: None,
-                    b: None,
-                }));
-            }
-            _ => {}
+            let difference = blob::compare(&self.a.blob(a, u64::MAX)?, &self.b.blob(b, u64::MAX)?)?;
+            member.description.extend(difference.map(|difference| {
+                let path = format!("line {}", difference.line.unwrap_or(1));
+                DescriptionDifference { path, a: None, b: None }
+            }));
         }
-        let is_same_file = is_same(self.a, self.b, a.file, b.file) && orders.0 == orders.1;
+        let is_same_file = is_same(self.a, self.b, a.file, b.file) && ours.order == theirs.order;
         if is_same_file && member.description.is_empty() {
             return Ok(true);
         }
@@ -122,7 +118,8 @@ impl Details<'_> {
             OpenArray::new(side.name(unit.file), &side.blob(unit.file, u64::MAX)?, order)
         };
         let change = || {
-            let (ours, theirs) = (open(self.a, a, orders.0)?, open(self.b, b, orders.1)?);
+            let ours = open(self.a, a, ours.order)?;
+            let theirs = open(self.b, b, theirs.order)?;
             let mut array = ArrayChange::new(theirs.element(), theirs.shape());
             if !is_same_file {
                 (array.header, array.elements) = compare(&ours, &theirs, self.options)?;
@@ -154,67 +151,59 @@ fn alone(side: &PackSide, unit: &Unit, change: MemberChange) -> MemberDiff {
         header.check_file_len(side.size(unit.file)).ok().map(|_| header)
     };
     let array = is_array(&name).then(header).flatten().map(|header| {
-        let order = said(side, unit).map_or(Order::Column, |said| order(&said));
+        let order = said(side, unit).unwrap_or_default().order;
         ArrayChange::new(header.element(), shape_of(header.dims(), order))
     });
     let generated = unit.generated;
     MemberDiff { name, change, generated, size_a, size_b, array, ..MemberDiff::default() }
 }
 
-/// The description of an array as a value.
+/// The description of an array, if there is one.
+#[derive(Default)]
 struct Statement {
-    kind: &'static str,
-    value: Value,
+    /// Its kind and its value.
+    stated: Option<(&'static str, Value)>,
     order: Order,
-}
-
-/// The description of an array, if there is one, or an error if it is not valid.
-type Stated = Result<Option<Statement>, Incomprehensible>;
-
-struct Incomprehensible;
-
-fn order(said: &Stated) -> Order {
-    let said = said.as_ref().ok().and_then(Option::as_ref);
-    said.map(|said| said.order).unwrap_or_default()
+    is_invalid: bool,
 }
 
 /// Returns the description of an array, which is next to it or in the description of the pack.
-fn said(side: &PackSide, unit: &Unit) -> Result<Stated> {
-    let Ok(path) = MemberPath::new(side.name(unit.file)) else { return Ok(Ok(None)) };
+fn said(side: &PackSide, unit: &Unit) -> Result<Statement> {
+    let Ok(path) = MemberPath::new(side.name(unit.file)) else { return Ok(Statement::default()) };
     let Some(file) = unit.description else {
-        let described = side.document()?.in_pack_document(&path);
-        return Ok(Ok(described.map(|described| Statement::new(described.entity))));
+        return Ok(Statement::new(side.document()?.in_pack_document(&path)));
     };
-    let Ok(beside) = MemberPath::new(side.name(file)) else { return Ok(Ok(None)) };
+    let Ok(beside) = MemberPath::new(side.name(file)) else { return Ok(Statement::default()) };
     let mut contents = Contents::default();
     contents.add(beside, Content::Description(side.facts(file)?));
     let mut findings = Vec::new();
     let described = contents.description(&path, &mut findings);
-    if described.is_none() && findings.iter().any(Finding::is_error) {
-        return Ok(Err(Incomprehensible));
-    }
-    Ok(Ok(described.map(|described| Statement::new(described.entity))))
+    let is_invalid = described.is_none() && findings.iter().any(Finding::is_error);
+    Ok(Statement { is_invalid, ..Statement::new(described) })
 }
 
 impl Statement {
-    fn new(entity: Entity<'_>) -> Self {
+    fn new(described: Option<Described<'_>>) -> Self {
+        let Some(Described { entity, .. }) = described else { return Self::default() };
         let kind = match entity {
             Entity::Ndarray(_) => "ndarray",
             Entity::DimCoord(_) => "dimcoord",
         };
-        Self { kind, value: entity.to_value(), order: entity.order() }
+        let stated = Some((kind, entity.to_value()));
+        Self { stated, order: entity.order(), is_invalid: false }
     }
 }
 
 /// Returns the differences between two descriptions of an array.
-fn differences(a: Option<&Statement>, b: Option<&Statement>) -> Vec<DescriptionDifference> {
+fn differences(a: &Statement, b: &Statement) -> Vec<DescriptionDifference> {
     let mut found = Vec::new();
-    let kinds = [a, b].map(|said| said.map(|said| Value::from(said.kind)));
-    let [kind_a, kind_b] = kinds.each_ref().map(Option::as_ref);
+    let [a, b] =
+        [a, b].map(|said| said.stated.as_ref().map(|(kind, value)| (Value::from(*kind), value)));
+    let [kind_a, kind_b] = [&a, &b].map(|said| said.as_ref().map(|(kind, _)| kind));
     let path = if a.is_some() && b.is_some() { "kind" } else { "description" };
     compare_values(path, kind_a, kind_b, &mut found);
-    if let Some((a, b)) = a.zip(b) {
-        compare_values("", Some(&a.value), Some(&b.value), &mut found);
+    if let Some(((_, a), (_, b))) = a.zip(b) {
+        compare_values("", Some(a), Some(b), &mut found);
     }
     found
 }

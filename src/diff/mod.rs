@@ -6,6 +6,7 @@
 mod arrays;
 mod blob;
 mod detail;
+mod options;
 mod pairing;
 mod report;
 mod side;
@@ -14,6 +15,7 @@ use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 
+pub use self::options::DiffOptions;
 pub use self::report::{
     ArrayChange, ArrayDiff, DescriptionDifference, DiffCounts, DiffPlace, DiffSide, Distance,
     ElementsDiff, FieldDifference, FileDifference, MemberChange, MemberDiff, PackDiff,
@@ -23,37 +25,16 @@ use self::arrays::{OpenArray, compare};
 use self::blob::Blob;
 use self::detail::Details;
 use self::pairing::{Pair, Unit};
-use self::side::PackSide;
+use self::side::{PackSide, is_same};
 use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::finding;
 use crate::fs::File;
-use crate::inspect::select::Patterns;
 use crate::pack::PACK_DOCUMENT;
 use crate::pipeline;
 use crate::progress::Progress;
 use crate::read::open::{LONGEST_HEADER, Pack};
 use crate::read::single_file::is_array_file;
-
-/// Options for [`diff`]: tolerances, members, and how much to read.
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct DiffOptions {
-    /// Maximum distance between elements that count as equal.
-    pub tolerance: f64,
-    /// Maximum distance between elements that count as equal, relative to the magnitude of the second element.
-    pub relative: f64,
-    /// Names of members to compare, for packs; all members if there are none.
-    pub patterns: Patterns,
-    /// Whether to read all files of packs. By default files with the same digest in both manifests are not read.
-    pub read_all: bool,
-    /// Whether to also compare generated files of packs: manifests and tag files of bags.
-    pub generated: bool,
-    /// Number of threads; one per core if `None`.
-    pub jobs: Option<usize>,
-    /// Receives progress reports and cancels the operation.
-    pub progress: Progress,
-}
 
 /// Compares the arrays in the files `a` and `b`, element by element.
 ///
@@ -277,10 +258,4 @@ fn look_closely(a: &mut PackSide, b: &mut PackSide, pairs: &[Pair], jobs: usize)
         side.read_closely(&files, differing, jobs)
     };
     pipeline::share(jobs, [(a, ours, of_a), (b, theirs, of_b)], || (), look).map(drop)
-}
-
-/// Returns whether two files are known to have the same bytes.
-fn is_same(a: &PackSide, b: &PackSide, one: usize, other: usize) -> bool {
-    let digest = a.digest(one);
-    a.size(one) == b.size(other) && digest.is_some() && digest == b.digest(other)
 }

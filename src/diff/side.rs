@@ -19,6 +19,7 @@ use crate::pack::{
 };
 use crate::progress::Progress;
 use crate::read::manifests;
+use crate::read::open::once;
 
 /// One of two packs, open.
 pub(super) struct PackSide {
@@ -317,14 +318,17 @@ impl PackSide {
 
     /// Returns the description of the pack.
     pub(super) fn document(&self) -> Result<&Contents> {
-        if let Some(document) = self.document.get() {
-            return Ok(document);
-        }
-        let mut contents = Contents::default();
-        if let Some(file) = self.find(PACK_DOCUMENT) {
-            let facts = self.facts(file)?;
-            contents.pack_document = Some(facts);
-        }
-        Ok(self.document.get_or_init(|| contents))
+        once(&self.document, || {
+            let mut contents = Contents::default();
+            let file = self.find(PACK_DOCUMENT);
+            contents.pack_document = file.map(|file| self.facts(file)).transpose()?;
+            Ok(contents)
+        })
     }
+}
+
+/// Returns whether two files are known to have the same bytes.
+pub(super) fn is_same(a: &PackSide, b: &PackSide, one: usize, other: usize) -> bool {
+    let digest = a.digest(one);
+    a.size(one) == b.size(other) && digest.is_some() && digest == b.digest(other)
 }
