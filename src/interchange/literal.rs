@@ -114,11 +114,12 @@ pub(super) fn parse(text: &[u8], base: u64, language: Language) -> Result<Litera
     let is_utf8 = language != Language::PythonLatin1;
     if let (true, Err(error)) = (is_utf8, str::from_utf8(text)) {
         header.at = error.valid_up_to();
-        let reason = match language {
-            Language::Json => "expected UTF-8 in the header",
-            _ => "expected UTF-8, the encoding of a header of version 3.0",
+        let of = if header.is_json() {
+            " in the header"
+        } else {
+            ", the encoding of a header of version 3.0"
         };
-        return Err(FormatError::malformed(header.offset(), reason));
+        return Err(FormatError::malformed(header.offset(), format!("expected UTF-8{of}")));
     }
     let literal = header.value()?;
     header.blanks();

@@ -242,7 +242,7 @@ impl PartialEq for Value {
 
 impl Value {
     /// Returns an integer as a value, if it fits 64 bits.
-    pub(super) fn of_integer(number: i128) -> Option<Self> {
+    pub(crate) fn of_integer(number: i128) -> Option<Self> {
         let signed = i64::try_from(number).map(Self::Int);
         signed.or_else(|_| u64::try_from(number).map(Self::UInt)).ok()
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 
-use super::header::{DsElement, VariableEntry};
+use super::header::{DsElement, VariableEntry, packed_len};
 use crate::interchange::FormatError;
 use crate::ndl::Endian;
 use crate::ra::reverse_each;
@@ -97,11 +97,7 @@ impl<R: Read + Seek> DsBody<R> {
             return Ok(0);
         }
         let present = self.present(entry)?;
-        let len = match &entry.element {
-            DsElement::Number(_, width) => present.checked_mul(*width),
-            DsElement::Bool => Some(packed_len(present)),
-            DsElement::Str | DsElement::Unicode => present.checked_mul(8),
-        };
+        let len = entry.element.stored_len(present);
         let len = len.and_then(|len| len.checked_add(entry.mask_len()));
         let mut sum = Some(self.check(entry, len)?);
         if entry.element.is_text() {
@@ -157,11 +153,10 @@ impl<R: Read + Seek> DsBody<R> {
                 Err(_) => return Ok(false),
             }
         }
-        let fills = at == self.len;
-        if fills {
+        if at == self.len {
             entries.clone_from_slice(&placed);
         }
-        Ok(fills)
+        Ok(at == self.len)
     }
 
     /// Reads all texts of a variable, which is completely within the body.
@@ -283,12 +278,8 @@ impl ElementReader {
         match fill {
             Some(fill) if !missing.is_empty() => {
                 let mut values = values.chunks_exact(fill.len());
-                for missing in missing {
-                    let next = if missing { Some(fill) } else { values.next() };
-                    out.extend_from_slice(
-                        next.expect("there is an element for each that is not missing"),
-                    );
-                }
+                let element = |missing| if missing { Some(fill) } else { values.next() };
+                out.extend(missing.into_iter().filter_map(element).flatten());
             }
             _ => out.extend_from_slice(&values),
         }
@@ -314,11 +305,6 @@ pub(super) fn numbers(bytes: &[u8], width: usize) -> impl Iterator<Item = u64> {
 /// Converts a length that is known to be small.
 fn small(len: u64) -> usize {
     usize::try_from(len).expect("lengths are limited by the file and the buffers")
-}
-
-/// Returns the number of bytes for this number of bits; the first bit is the most significant one of the first byte.
-pub(super) fn packed_len(bits: u64) -> u64 {
-    bits.div_ceil(8)
 }
 
 /// Returns the bits of `packed` in order.

@@ -4,7 +4,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::body::packed_len;
 use super::values::{self, is_number};
 use crate::interchange::FormatError;
 use crate::interchange::literal::{self, Language, Literal, LiteralKind};
@@ -74,6 +73,15 @@ impl DsElement {
         }
     }
 
+    /// Returns the number of bytes of `count` elements, without the bytes of texts; `None` if 64 bits cannot count them.
+    pub(super) fn stored_len(&self, count: u64) -> Option<u64> {
+        match self {
+            Self::Number(_, width) => count.checked_mul(*width),
+            Self::Bool => Some(packed_len(count)),
+            Self::Str | Self::Unicode => count.checked_mul(8),
+        }
+    }
+
     /// Returns whether elements are texts, stored as lengths followed by bytes.
     pub(super) fn is_text(&self) -> bool {
         matches!(self, Self::Str | Self::Unicode)
@@ -116,6 +124,11 @@ pub(super) fn product(size: &[u64]) -> Option<u64> {
         return Some(0);
     }
     size.iter().try_fold(1_u64, |product, extent| product.checked_mul(*extent))
+}
+
+/// Returns the number of bytes for this number of bits; the first bit is the most significant one of the first byte.
+pub(super) fn packed_len(bits: u64) -> u64 {
+    bits.div_ceil(8)
 }
 
 /// Removes the escape before a leading dot or backslash of a name. The name must not be in `names`.
@@ -237,16 +250,17 @@ impl HeaderReader<'_> {
         let mut kind = None;
         for member in members {
             let (key, json) = member;
-            match key.text("a key")? {
+            let name = key.text("a key")?;
+            let count =
+                |json: &Literal| json.count(&format!("an integer of at least 0 for `{name}`"));
+            match name {
                 ".dims" => (dims_at, entry.dims) = (json.offset, dims(json)?),
                 ".size" => {
-                    let extent =
-                        |json: &Literal| json.count("an integer of at least 0 for `.size`");
-                    (size_at, entry.size) =
-                        (json.offset, list(json, "a list or null for `.size`", extent)?);
+                    size_at = json.offset;
+                    entry.size = list(json, "a list or null for `.size`", count)?;
                 }
-                ".offset" => entry.offset = json.count("an integer of at least 0 for `.offset`")?,
-                ".len" => entry.len = Some(json.count("an integer of at least 0 for `.len`")?),
+                ".offset" => entry.offset = count(json)?,
+                ".len" => entry.len = Some(count(json)?),
                 ".type" => kind = Some(json),
                 ".missing" => entry.missing = json.truth("a boolean for `.missing`")?,
                 ".endian" => entry.endian = endian(json)?,
@@ -258,12 +272,7 @@ impl HeaderReader<'_> {
             if let Some(json) = kind {
                 entry.element = element(json)?;
             }
-            let width = match &entry.element {
-                DsElement::Number(_, width) => *width,
-                DsElement::Bool => 1,
-                DsElement::Str | DsElement::Unicode => 8,
-            };
-            if product(size).and_then(|count| count.checked_mul(width)).is_none() {
+            if product(size).and_then(|count| entry.element.stored_len(count)).is_none() {
                 let reason = format!("expected dimensions whose data fits 64 bits, found {size:?}");
                 return Err(FormatError::malformed(size_at, reason));
             }

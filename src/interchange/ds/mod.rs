@@ -358,7 +358,8 @@ impl<R: Read + Seek> ArrayMaker<'_, R> {
 
     /// Returns the fill value in the file.
     fn wanted_fill(&self) -> Option<Value> {
-        let found = self.entry.attributes.iter().find(|found| found.name == FILL_VALUE)?;
+        let mut attributes = self.entry.attributes.iter();
+        let found = attributes.find(|found| found.name == FILL_VALUE)?;
         found.shape.is_empty().then(|| found.value.clone())
     }
 
@@ -366,11 +367,11 @@ impl<R: Read + Seek> ArrayMaker<'_, R> {
     fn elements(&mut self, is_mask: bool) -> Result<(), FormatError> {
         let entry = self.entry;
         let (stored, base) = match &entry.element {
-            DsElement::Number(datatype, width) if !is_mask => {
+            _ if is_mask => (StoredAs::Mask, Datatype::UInt8),
+            DsElement::Number(datatype, width) => {
                 (StoredAs::Numbers { width: *width, endian: entry.endian }, datatype.clone())
             }
-            DsElement::Bool if !is_mask => (StoredAs::Bools, Datatype::UInt8),
-            _ => (StoredAs::Mask, Datatype::UInt8),
+            _ => (StoredAs::Bools, Datatype::UInt8),
         };
         let mask = entry.missing.then_some(entry.offset);
         let data = entry.offset + entry.mask_len();
@@ -429,14 +430,12 @@ impl<R: Read + Seek> ArrayMaker<'_, R> {
     fn text(&mut self) -> Result<(), FormatError> {
         let entry = self.entry;
         let before = entry.mask_len() + 8;
-        let len = match self.body.present(entry)? {
-            0 => {
-                self.set_fill(Value::from(""));
-                0
-            }
-            _ => self.body.real_len(entry)? - before,
-        };
-        let data = entry.offset + before;
+        let (mut len, data) = (0, entry.offset + before);
+        if self.body.present(entry)? == 0 {
+            self.set_fill(Value::from(""));
+        } else {
+            len = self.body.real_len(entry)? - before;
+        }
         let mut utf8 = Utf8Check::default();
         self.body.scan(data, len, |bytes| utf8.push(bytes))?;
         let (elements, dims) = match utf8.fault() {
@@ -455,10 +454,7 @@ impl<R: Read + Seek> ArrayMaker<'_, R> {
     fn texts(&mut self) -> Result<(), FormatError> {
         let name = &self.entry.name;
         let texts = self.body.texts(self.entry)?;
-        let text = |text: &Option<Vec<u8>>| match text {
-            Some(text) => str::from_utf8(text).map(|text| Some(text.to_owned())),
-            None => Ok(None),
-        };
+        let text = |text: &Option<Vec<u8>>| text.clone().map(String::from_utf8).transpose();
         let Ok(texts) = texts.iter().map(text).collect::<Result<Vec<_>, _>>() else {
             return self.padded(&texts);
         };

@@ -93,29 +93,19 @@ fn datatype_of(numbers: &[&Value]) -> Option<Datatype> {
     known.iter().find(fits).cloned()
 }
 
-/// Converts a number to a float if this is exact.
-fn to_float(number: &Value) -> Option<Value> {
-    to_bits(number, &Datatype::Float64).map(|bits| Value::Float(f64::from_bits(bits)))
-}
-
 /// Converts an attribute of `of` to the value in the file.
 pub(super) fn write(attribute: &Attribute, of: &str, losses: &mut Vec<String>) -> Value {
     let Attribute { name, datatype, value, .. } = attribute;
-    let is_natural = match datatype {
-        Datatype::String | Datatype::Float64 | Datatype::Int64 => true,
-        // A number above the range of `int64` is read as `uint64`.
-        Datatype::UInt64 => is_large(value),
-        _ => false,
-    };
-    if !is_natural {
-        losses.push(format!(
-            "the attribute {name:?} of {of} is written without its datatype, `{datatype}`"
-        ));
-    }
     match datatype {
-        Datatype::Float64 => as_floats(value),
-        _ => value.clone(),
+        Datatype::Float64 => return as_floats(value),
+        Datatype::String | Datatype::Int64 => {}
+        // A number above the range of `int64` is read as `uint64`.
+        Datatype::UInt64 if is_large(value) => {}
+        _ => losses.push(format!(
+            "the attribute {name:?} of {of} is written without its datatype, `{datatype}`"
+        )),
     }
+    value.clone()
 }
 
 fn is_large(value: &Value) -> bool {
@@ -129,7 +119,8 @@ fn is_large(value: &Value) -> bool {
 fn as_floats(value: &Value) -> Value {
     match value {
         Value::List(list) => Value::List(list.iter().map(as_floats).collect()),
-        _ => to_float(value).unwrap_or_else(|| value.clone()),
+        _ => to_bits(value, &Datatype::Float64)
+            .map_or_else(|| value.clone(), |bits| Value::Float(f64::from_bits(bits))),
     }
 }
 
@@ -223,7 +214,7 @@ pub(super) fn to_value(bits: u64, datatype: &Datatype) -> Value {
             let (low, high) = integer.range();
             let number = i128::from(bits);
             let number = if number > high { number - (high - low + 1) } else { number };
-            integer_value(number).expect("no integer type has more bits")
+            Value::of_integer(number).expect("no integer type has more bits")
         }
         (Datatype::Float32, _) => Value::from(single(bits)),
         _ => Value::Float(f64::from_bits(bits)),
@@ -232,12 +223,6 @@ pub(super) fn to_value(bits: u64, datatype: &Datatype) -> Value {
 
 fn single(bits: u64) -> f32 {
     f32::from_bits(u32::try_from(bits).expect("the type has 32 bits"))
-}
-
-/// Returns a 64-bit number as a value.
-fn integer_value(number: i128) -> Option<Value> {
-    let unsigned = || u64::try_from(number).map(Value::from);
-    i64::try_from(number).map(Value::Int).or_else(|_| unsigned()).ok()
 }
 
 /// Returns whether two elements are the same number; all NaNs are the same, and so are 0.0 and -0.0.
@@ -257,7 +242,7 @@ fn usual(datatype: &Datatype) -> Option<u64> {
         Some(integer) => {
             // For integers, the end of the range: the smallest, or the largest if unsigned.
             let (low, high) = integer.range();
-            integer_value(if low < 0 { low } else { high })?
+            Value::of_integer(if low < 0 { low } else { high })?
         }
         None => Value::Float(f64::NAN),
     };
@@ -340,7 +325,7 @@ impl<'d> NumberType<'d> {
         if let Datatype::Enum { members, .. } = &description.datatype {
             datatype = datatype.resolved_base().ok_or_else(|| disagree(name))?.datatype();
             named = Some(members.as_slice());
-            if members.iter().any(|(_, number)| integer_value(*number).is_none()) {
+            if members.iter().any(|(_, number)| Value::of_integer(*number).is_none()) {
                 return Err(disagree(name));
             }
         }
@@ -359,7 +344,7 @@ impl<'d> NumberType<'d> {
     /// Returns the bits of a value in the description.
     pub(super) fn bits(&self, value: &Value) -> Option<u64> {
         let named = value.as_str().and_then(|name| {
-            integer_value(self.members?.iter().find(|(known, _)| known == name)?.1)
+            Value::of_integer(self.members?.iter().find(|(known, _)| known == name)?.1)
         });
         to_bits(named.as_ref().unwrap_or(value), &self.datatype)
     }
@@ -370,7 +355,7 @@ impl<'d> NumberType<'d> {
         let (names, numbers): (Vec<_>, Vec<_>) = self.members?.iter().cloned().unzip();
         let words: Vec<_> =
             names.iter().map(|name| name.replace(char::is_whitespace, "_")).collect();
-        let numbers = numbers.into_iter().filter_map(integer_value).collect();
+        let numbers = numbers.into_iter().filter_map(Value::of_integer).collect();
         Some((Value::List(numbers), words.join(" "), words != names))
     }
 }

@@ -5,8 +5,8 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-use super::body::{BitPacker, Utf8Check, numbers, packed_len};
-use super::header::{VERSION_LINE, escape, product};
+use super::body::{BitPacker, Utf8Check, numbers};
+use super::header::{VERSION_LINE, escape, packed_len, product};
 use super::values::{self, DIMS, FILL_VALUE, NumberType, disagree, is_same, to_json, to_value};
 use crate::interchange::{
     ExportOptions, FormatError, Variable, fillvalue, is_truth, read_all, row_order_extents,
@@ -82,8 +82,7 @@ struct WrittenArray {
 impl<S: Read + Write + Seek> DsWriter<S> {
     /// Begins a file without arrays. `body`, which must be empty, stores the data until all arrays are known.
     pub fn new(body: S, options: ExportOptions) -> Self {
-        let (arrays, attributes, losses) = (Vec::new(), Vec::new(), Vec::new());
-        let (names, lengths) = (HashSet::new(), HashMap::new());
+        let (arrays, attributes, losses, names, lengths) = <_>::default();
         Self { options, attributes, arrays, names, lengths, losses, body, end: 0 }
     }
 
@@ -126,22 +125,17 @@ impl<S: Read + Write + Seek> DsWriter<S> {
         data: impl Read,
     ) -> Result<(), FormatError> {
         let Variable { header, description, .. } = variable;
-        let mut size = row_order_extents(variable, "this format")?;
-        let is_text = description.datatype == Datatype::String && description.shape.is_empty();
-        let mut fits = true;
-        if is_text {
-            fits = header.element() == ElementType::UINT8 && size.len() == 1;
-            size.clear();
-        }
-        if !fits {
-            return Err(disagree(&description.name));
+        let size = row_order_extents(variable, "this format")?;
+        if description.datatype == Datatype::String && description.shape.is_empty() {
+            if header.element() != ElementType::UINT8 || size.len() != 1 {
+                return Err(disagree(&description.name));
+            }
+            let written = self.begin(description, Vec::new(), is_coordinate)?;
+            return self.text(written, description, header.data_len(), data);
         }
         let is_big = header.flags().contains(Flags::BIG_ENDIAN);
         let endian = if is_big { Endian::Big } else { Endian::Little };
         let written = self.begin(description, size, is_coordinate)?;
-        if is_text {
-            return self.text(written, description, header.data_len(), data);
-        }
         self.numbers(written, description, (Some(header.element()), endian), data)
     }
 
@@ -271,9 +265,7 @@ impl<S: Read + Write + Seek> DsWriter<S> {
             let reason = format!("two arrays have the name {name:?}");
             return Err(FormatError::no_counterpart(reason, "rename one of them"));
         }
-        let mut attributes = description.attributes.iter();
-        let attribute = attributes.find(|attribute| attribute.name == DIMS);
-        let names: Option<Vec<&str>> = attribute.and_then(|attribute| match &attribute.value {
+        let names: Option<Vec<&str>> = description.attribute(DIMS).and_then(|names| match names {
             Value::List(list) => list.iter().map(Value::as_str).collect(),
             _ => None,
         });
@@ -350,11 +342,9 @@ impl<S: Read + Write + Seek> DsWriter<S> {
             written.add_attribute("flag_meanings", &Value::String(names));
         }
         match fill {
-            Some(None) => {
-                self.losses.push(format!(
-                    "the fillvalue of {name:?} is not a value of `{datatype}`, and is dropped"
-                ));
-            }
+            Some(None) => self.losses.push(format!(
+                "the fillvalue of {name:?} is not a value of `{datatype}`, and is dropped"
+            )),
             Some(Some(bits)) if !is_truth => {
                 written.add_attribute(FILL_VALUE, &to_value(bits, datatype));
             }

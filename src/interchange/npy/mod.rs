@@ -48,14 +48,8 @@ const PIECE: usize = 256 * 1024;
 ///
 /// [`FormatError::NoCounterpart`] if NumPy has no such elements, or if header and description contradict each other.
 pub(crate) fn dtype_of(header: &Header, description: &Ndarray) -> Result<Descr, FormatError> {
-    let description = Ndarray {
-        name: description.name.clone(),
-        shape: description.shape.clone(),
-        datatype: description.datatype.clone(),
-        value: None,
-        attributes: Vec::new(),
-        storage: None,
-    };
+    let attributes = Vec::new();
+    let description = Ndarray { attributes, storage: None, ..description.clone() };
     let variable = Variable { header: header.clone(), description, losses: Vec::new() };
     to_dtype(&variable, false).map(|(descr, _)| descr)
 }
