@@ -44,13 +44,18 @@ impl Formatter for SafeJson {
         out: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
-        for part in fragment.split_inclusive(is_unsafe) {
-            let plain = part.trim_end_matches(is_unsafe);
-            out.write_all(plain.as_bytes())?;
-            for unit in part.strip_prefix(plain).unwrap_or_default().encode_utf16() {
-                write!(out, "\\u{unit:04x}")?;
-            }
-        }
-        Ok(())
+        write_safe(out, fragment)
     }
+}
+
+/// Writes a part of a JSON text. Characters that change how a terminal shows text are escaped.
+pub(crate) fn write_safe<W: Write + ?Sized>(out: &mut W, text: &str) -> io::Result<()> {
+    for part in text.split_inclusive(is_unsafe) {
+        let plain = part.trim_end_matches(is_unsafe);
+        out.write_all(plain.as_bytes())?;
+        for unit in part.strip_prefix(plain).unwrap_or_default().encode_utf16() {
+            write!(out, "\\u{unit:04x}")?;
+        }
+    }
+    Ok(())
 }

@@ -3,7 +3,7 @@
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
 use std::path::Path;
 
-use super::ConvertOptions;
+use super::options::ConvertOptions;
 use crate::error::{Error, Result};
 use crate::fs::{self, File, Stamp};
 use crate::interchange::{self, BlockReader, read_units};
@@ -18,17 +18,36 @@ const BLOCK: usize = 1 << 20;
 /// Maximum size in bytes of a number whose bytes are swapped.
 const SWAPPED: usize = 64 * 1024;
 
-/// The source of the elements of an array, which are in the format of the output but perhaps in another order.
-pub(super) enum ElementSource<'s> {
+/// The elements of an array, which are in the format of the output but perhaps in another order, and the bytes after
+/// them.
+pub(super) struct ElementSource<'s> {
+    data: ElementData<'s>,
+    pub(super) metadata: Metadata,
+}
+
+enum ElementData<'s> {
     /// Elements that are stored together in a file.
     Placed(PlacedElements),
     /// A stream of elements, and the name of the file for its errors.
     Passing(Box<dyn Read + 's>, String),
 }
 
+impl<'s> ElementSource<'s> {
+    /// Makes a source of `len` bytes from `offset` on in a file with this stamp.
+    pub(super) fn placed(file: File, offset: u64, len: u64, stamp: Stamp) -> Self {
+        let data = ElementData::Placed(PlacedElements { file, at: offset, left: len, stamp });
+        Self { data, metadata: Metadata::default() }
+    }
+
+    /// Makes a source of a stream; errors use `name` for its file.
+    pub(super) fn passing(data: impl Read + 's, name: &str) -> Self {
+        let data = ElementData::Passing(Box::new(data), name.to_owned());
+        Self { data, metadata: Metadata::default() }
+    }
+}
+
 /// Elements that are stored together in a file and read once to their end.
-#[derive(Debug)]
-pub(super) struct PlacedElements {
+struct PlacedElements {
     file: File,
     /// Offset and number of the bytes that are not read yet.
     at: u64,
@@ -38,15 +57,10 @@ pub(super) struct PlacedElements {
 }
 
 impl PlacedElements {
-    /// Makes a source of `len` bytes from `offset` on in a file with this stamp.
-    pub(super) fn new(file: File, offset: u64, len: u64, stamp: Stamp) -> Self {
-        Self { file, at: offset, left: len, stamp }
-    }
-
     /// Makes a source of a whole scratch file.
     fn scratch(file: File, len: u64) -> Result<Self> {
         let stamp = file.stamp()?;
-        Ok(Self::new(file, 0, len, stamp))
+        Ok(Self { file, at: 0, left: len, stamp })
     }
 }
 
@@ -70,9 +84,9 @@ impl Read for PlacedElements {
 
 /// The elements of an array, and the changes to make.
 pub(super) struct Arranged<'s> {
-    data: ElementSource<'s>,
+    source: ElementSource<'s>,
     /// Size of all elements in bytes.
-    pub(super) len: u64,
+    len: u64,
     /// How to reverse the dimensions.
     reversal: Option<Reversal>,
     /// The output. Elements that cannot be streamed are staged in a file next to it.
@@ -83,25 +97,28 @@ pub(super) struct Arranged<'s> {
 impl<'s> Arranged<'s> {
     /// Prepares the elements of an array with this header, in their order or with the dimensions reversed.
     pub(super) fn new(
-        data: ElementSource<'s>,
-        source: &Header,
+        source: ElementSource<'s>,
+        header: &Header,
         reverse: bool,
         output: &'s Path,
         options: &'s ConvertOptions,
     ) -> Self {
-        let reversal = reverse.then(|| Reversal::new(source)).filter(|way| !way.is_identity());
-        Self { data, len: source.data_len(), reversal, output, options }
+        let reversal = reverse.then(|| Reversal::new(header)).filter(|way| !way.is_identity());
+        Self { source, len: header.data_len(), reversal, output, options }
     }
 
-    /// Writes the elements to `target`, from `offset` on.
-    pub(super) fn write_at(self, target: &File, offset: u64) -> Result<()> {
-        let Self { data, len, reversal, output, options } = self;
+    /// Writes the elements and the bytes after them to `target`, from `offset` on. Returns their end.
+    pub(super) fn write_at(self, target: &File, offset: u64) -> Result<u64> {
+        let Self { source: ElementSource { data, metadata }, len, reversal, output, options } =
+            self;
+        let end = offset + len;
         let placed = match (data, &reversal) {
-            (ElementSource::Placed(placed), _) => placed,
-            (ElementSource::Passing(mut reader, name), None) => {
-                return pour(&mut reader, len, &name, target, offset);
+            (ElementData::Placed(placed), _) => placed,
+            (ElementData::Passing(mut reader, name), None) => {
+                pour(&mut reader, len, &name, target, offset)?;
+                return metadata.write_at(target, end);
             }
-            (ElementSource::Passing(mut reader, name), Some(_)) => {
+            (ElementData::Passing(mut reader, name), Some(_)) => {
                 let scratch = fs::scratch_file(output, &options.progress)?;
                 pour(&mut reader, len, &name, &scratch, 0)?;
                 PlacedElements::scratch(scratch, len)?
@@ -117,7 +134,8 @@ impl<'s> Arranged<'s> {
                 )
                 .map_err(|error| failed(error, "reorder", target.path()))?,
         }
-        placed.file.check_unchanged(&placed.stamp)
+        placed.file.check_unchanged(&placed.stamp)?;
+        metadata.write_at(target, end)
     }
 
     /// Calls `write` with a reader of all elements.
@@ -126,13 +144,13 @@ impl<'s> Arranged<'s> {
         let data = if self.reversal.is_some() {
             let scratch = fs::scratch_file(self.output, &self.options.progress)?;
             self.write_at(&scratch, 0)?;
-            ElementSource::Placed(PlacedElements::scratch(scratch, len)?)
+            ElementData::Placed(PlacedElements::scratch(scratch, len)?)
         } else {
-            self.data
+            self.source.data
         };
         Ok(match data {
-            ElementSource::Placed(mut placed) => write(&mut placed),
-            ElementSource::Passing(reader, name) => {
+            ElementData::Placed(mut placed) => write(&mut placed),
+            ElementData::Passing(reader, name) => {
                 write(&mut NamedReader { reader, name, progress })
             }
         })
@@ -211,12 +229,12 @@ pub(super) struct Metadata {
 }
 
 impl Metadata {
-    /// Writes the bytes to `target`, from `offset` on.
-    pub(super) fn write_at(&self, target: &File, offset: u64) -> Result<()> {
-        match &self.file {
-            None => Ok(()),
-            Some(file) => file.copy_to(self.offset, self.len, target, offset),
+    /// Writes the bytes to `target`, from `offset` on. Returns their end.
+    pub(super) fn write_at(&self, target: &File, offset: u64) -> Result<u64> {
+        if let Some(file) = &self.file {
+            file.copy_to(self.offset, self.len, target, offset)?;
         }
+        Ok(offset + self.len)
     }
 }
 
@@ -236,7 +254,7 @@ impl RawArrayFile {
         self,
         name: &str,
         keep_big: bool,
-    ) -> Result<(ElementSource<'static>, Metadata), ReadError> {
+    ) -> Result<ElementSource<'static>, ReadError> {
         let Self { mut file, stamp, header } = self;
         let (start, plain) = (header.header_len(), header.decoded());
         let data_len = plain.data_len();
@@ -268,24 +286,23 @@ impl RawArrayFile {
             return Err(plain.unswappable().into());
         };
         let mut inner: Box<dyn Read> = match encoding {
-            None => {
-                let placed = PlacedElements::new(file, start, data_len, stamp);
-                if width < 2 {
-                    return Ok((ElementSource::Placed(placed), metadata));
-                }
-                Box::new(placed)
+            None if width < 2 => {
+                let placed = ElementSource::placed(file, start, data_len, stamp);
+                return Ok(ElementSource { metadata, ..placed });
             }
+            None => Box::new(PlacedElements { file, at: start, left: data_len, stamp }),
             Some(encoding) => Box::new(Decoder::new(BufReader::new(file), header, encoding)),
         };
-        let data: Box<dyn Read> = if width < 2 {
-            inner
+        let data = if width < 2 {
+            ElementSource::passing(inner, name)
         } else {
-            Box::new(BlockReader::new(move |block| {
+            let swapped = move |block: &mut Vec<u8>| {
                 read_units(&mut inner, width, block)?;
                 ra::reverse_each(block, width);
                 Ok(())
-            }))
+            };
+            ElementSource::passing(BlockReader::new(swapped), name)
         };
-        Ok((ElementSource::Passing(data, name.to_owned()), metadata))
+        Ok(ElementSource { metadata, ..data })
     }
 }

@@ -3,21 +3,25 @@
 use std::io::{BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
 
-use super::data::{ElementSource, Metadata, PlacedElements, failed};
-use super::names::NAMELESS;
-use super::plan::{ArrayItem, is_wanted, name_of, no_such_array, stem};
+use super::data::{Arranged, ElementSource, failed};
+use super::destination::Destination;
+use super::format::ArrayFormat;
+use super::item::ArrayItem;
+use super::names::{NAMELESS, member_name, name_of};
+use super::options::ConvertOptions;
+use super::sink::{ArraySink, WriteArrays, settle};
+use super::source::{SourceArrays, TakeElements, is_wanted, no_such_array};
 use super::text::{write_csv, write_json};
-use super::{
-    ArrayFormat, ArraySink, ConvertOptions, Destination, OutgoingArray, SourceArrays, TakeElements,
-    WriteArrays, settle,
-};
 use crate::archive::Compression;
 use crate::error::{Error, Result};
 use crate::fs::{self, File, PendingFile};
 #[cfg(feature = "full")]
 use crate::interchange::png;
 use crate::interchange::{self, ExportOptions, ImportOptions, Variable, ds, npy, npz};
-use crate::path::escape;
+use crate::ndl::{Datatype, Extent, Ndarray, Order};
+use crate::path::{escape, file_name};
+use crate::progress::Progress;
+use crate::ra::Header;
 
 /// Number of bytes read at once.
 const READ: usize = 64 * 1024;
@@ -31,7 +35,7 @@ fn watched(path: &Path, options: &ConvertOptions) -> Result<File> {
 
 /// Makes a stream of elements from the file at `path`.
 fn passing<'s>(path: &Path, data: impl Read + 's) -> ElementSource<'s> {
-    ElementSource::Passing(Box::new(data), path.to_string_lossy().into_owned())
+    ElementSource::passing(data, &path.to_string_lossy())
 }
 
 fn lose_trailing(item: &mut ArrayItem, bytes: u64) {
@@ -55,11 +59,11 @@ pub(super) fn open_npy(path: &Path, options: &ConvertOptions) -> Result<SourceAr
     let path = path.to_owned();
     Ok(SourceArrays::single(item, move || {
         // The reader reports a truncated file with the offset.
-        if reader.is_verbatim() && trailing.is_some() {
-            let placed = PlacedElements::new(reader.into_inner(), offset, len, stamp);
-            return Ok((ElementSource::Placed(placed), Metadata::default()));
-        }
-        Ok((passing(&path, reader), Metadata::default()))
+        Ok(if reader.is_verbatim() && trailing.is_some() {
+            ElementSource::placed(reader.into_inner(), offset, len, stamp)
+        } else {
+            passing(&path, reader)
+        })
     }))
 }
 
@@ -80,7 +84,7 @@ pub(super) fn open_npz(path: &Path, options: &ConvertOptions) -> Result<SourceAr
             continue;
         }
         // An array without a name needs one here.
-        let name = Some(stem(key)).filter(|name| !name.is_empty()).unwrap_or(NAMELESS);
+        let name = Some(file_name(key)).filter(|name| !name.is_empty()).unwrap_or(NAMELESS);
         match npz_item(&mut reader, (index, member), (key, name), read) {
             Ok(item) => {
                 items.push(item);
@@ -97,7 +101,7 @@ pub(super) fn open_npz(path: &Path, options: &ConvertOptions) -> Result<SourceAr
     let give = Box::new(move |index: usize, _: &Path, take: &mut TakeElements<'_>| {
         let member = *members.get(index).expect("each item comes from a member");
         let opened = reader.open(member, read).map_err(|error| failed(error, "read", &path))?;
-        take(passing(&path, opened), Metadata::default(), false)
+        take(passing(&path, opened), false)
     });
     Ok(SourceArrays { failed: unread, ..SourceArrays::new(items, losses, give) })
 }
@@ -164,7 +168,7 @@ pub(super) fn open_ds(path: &Path, options: &ConvertOptions) -> Result<SourceArr
     let path = path.to_owned();
     let give = Box::new(move |index: usize, _: &Path, take: &mut TakeElements<'_>| {
         let array = arrays.get(index).expect("each item comes from an array");
-        take(passing(&path, reader.data(array)), Metadata::default(), false)
+        take(passing(&path, reader.data(array)), false)
     });
     Ok(SourceArrays::new(items, losses, give))
 }
@@ -175,7 +179,7 @@ pub(super) fn open_png(path: &Path, options: &ConvertOptions) -> Result<SourceAr
     let reader = reader.map_err(|error| failed(error, "read", path))?;
     let item = ArrayItem::foreign(ArrayFormat::Png, name_of(path), reader.variable().clone());
     let path = path.to_owned();
-    Ok(SourceArrays::single(item, move || Ok((passing(&path, reader), Metadata::default()))))
+    Ok(SourceArrays::single(item, move || Ok(passing(&path, reader))))
 }
 
 /// Makes the error for an array that cannot be written in another format, or to the file at `path`.
@@ -184,125 +188,134 @@ fn unwritable(item: &ArrayItem, path: &Path, error: interchange::FormatError) ->
     failed(error, "write", if is_io { path } else { item.name.as_ref() })
 }
 
-/// Writes the elements of an array in order, and returns the facts that the output cannot express.
-pub(super) type WriteOne = fn(&Variable, &mut dyn Read, &mut dyn Write, &ConvertOptions) -> Losses;
+/// Writes the elements of a single array in order, and returns the facts that the format cannot express.
+fn write_single(
+    to: ArrayFormat,
+    variable: &Variable,
+    data: &mut dyn Read,
+    out: &mut dyn Write,
+    options: &ConvertOptions,
+) -> Result<Vec<String>, interchange::FormatError> {
+    match to {
+        ArrayFormat::Npy => return Ok(npy::write(out, variable, data, options.write())?.losses),
+        ArrayFormat::Png => return png::write(variable, data, out),
+        ArrayFormat::Csv => write_csv(variable, data, out)?,
+        ArrayFormat::Json => write_json(variable, data, out)?,
+        _ => drop(std::io::copy(data, out)?),
+    }
+    Ok(Vec::new())
+}
 
-type Losses = Result<Vec<String>, interchange::FormatError>;
-
-/// A sink for a file with a single array.
-struct SingleSink<'o> {
+/// A sink for a file of another tool.
+struct ForeignSink<'o> {
     file: PendingFile,
     options: &'o ConvertOptions,
-    write: WriteOne,
+    writer: Writer,
 }
 
-pub(super) fn begin_single<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
-    let file = PendingFile::create(out.path, out.options.force)?;
-    let write = out.to.writer();
-    Ok(Box::new(SingleSink { file, options: out.options, write }))
+/// The writer of a format.
+enum Writer {
+    /// The format is for a single array.
+    Single(ArrayFormat),
+    Npz(Box<npz::NpzWriter<BufWriter<File>>>),
+    Ds(Box<ds::DsWriter<File>>),
 }
 
-impl WriteArrays for SingleSink<'_> {
-    fn array(&mut self, array: OutgoingArray<'_>) -> Result<Vec<String>> {
-        let (out, item, options) = (self.file.file(), array.item, self.options);
+pub(super) fn begin<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
+    let Destination { path, from, to, options } = *out;
+    let file = PendingFile::create(path, options.force)?;
+    let writer = match to {
+        ArrayFormat::Npz => {
+            let is_deflated = !matches!(options.compression, None | Some(Compression::Stored));
+            let inner = BufWriter::with_capacity(WRITTEN, file.file().try_clone()?);
+            Writer::Npz(Box::new(npz::NpzWriter::new(inner, is_deflated)))
+        }
+        ArrayFormat::Ds => {
+            // Elements that are missing in a `.ds` file stay missing: their fill value was made up by the conversion.
+            let mask_fill = options.masks || from == ArrayFormat::Ds;
+            let write = ExportOptions { mask_fill, ..options.write() };
+            let scratch = fs::scratch_file(path, &options.progress)?;
+            Writer::Ds(Box::new(ds::DsWriter::new(scratch, write)))
+        }
+        single => Writer::Single(single),
+    };
+    Ok(Box::new(ForeignSink { file, options, writer }))
+}
+
+impl WriteArrays for ForeignSink<'_> {
+    fn array(&mut self, name: &str, item: &ArrayItem, data: Arranged<'_>) -> Result<Vec<String>> {
+        let (out, options) = (self.file.file(), self.options);
         let variable = item.to_variable()?;
-        let unwritable = |error| unwritable(item, out.path(), error);
-        let mut buffered = BufWriter::with_capacity(WRITTEN, out);
-        let write = |data: &mut dyn Read| (self.write)(&variable, data, &mut buffered, options);
-        let written = array.data.read_by(write)?;
-        buffered.flush().map_err(Error::io("write", out.path()))?;
-        written.map_err(unwritable)
-    }
-
-    fn finish(self: Box<Self>, _: &mut Vec<String>) -> Result<u64> {
-        settle(self.file)
-    }
-}
-
-pub(super) const WRITE_NPY: WriteOne =
-    |variable, data, out, options| Ok(npy::write(out, variable, data, options.write())?.losses);
-pub(super) const WRITE_PNG: WriteOne = |variable, data, out, _| png::write(variable, data, out);
-pub(super) const WRITE_RAW: WriteOne =
-    |_, data, out, _| Ok(std::io::copy(data, out).map(|_| Vec::new())?);
-pub(super) const WRITE_CSV: WriteOne =
-    |variable, data, out, _| write_csv(variable, data, out).map(|()| Vec::new());
-pub(super) const WRITE_JSON: WriteOne =
-    |variable, data, out, _| write_json(variable, data, out).map(|()| Vec::new());
-
-/// A sink for an `.npz` file.
-struct NpzSink {
-    file: PendingFile,
-    writer: npz::NpzWriter<BufWriter<File>>,
-    options: ExportOptions,
-}
-
-pub(super) fn begin_npz<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
-    let file = PendingFile::create(out.path, out.options.force)?;
-    let is_deflated = !matches!(out.options.compression, None | Some(Compression::Stored));
-    let inner = BufWriter::with_capacity(WRITTEN, file.file().try_clone()?);
-    let writer = npz::NpzWriter::new(inner, is_deflated);
-    Ok(Box::new(NpzSink { file, writer, options: out.options.write() }))
-}
-
-impl WriteArrays for NpzSink {
-    fn array(&mut self, array: OutgoingArray<'_>) -> Result<Vec<String>> {
-        let OutgoingArray { name, item, data, .. } = array;
-        let variable = item.to_variable()?;
-        let Self { file, writer, options } = self;
-        let added = data.read_by(|data| writer.add(name, &variable, data, *options))?;
-        let plan = added.map_err(|error| unwritable(item, file.file().path(), error))?;
-        Ok(plan.losses)
-    }
-
-    fn finish(self: Box<Self>, _: &mut Vec<String>) -> Result<u64> {
-        let Self { file, writer, .. } = *self;
-        let path = file.file().path();
-        let mut out = writer.finish().map_err(|error| failed(error, "write", path))?;
-        out.flush().map_err(Error::io("write", path))?;
-        drop(out);
-        settle(file)
-    }
-}
-
-/// A sink for a `.ds` file.
-struct DsSink {
-    file: PendingFile,
-    writer: ds::DsWriter<File>,
-}
-
-pub(super) fn begin_ds<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
-    // Elements that are missing in a `.ds` file stay missing: their fill value was made up by the conversion.
-    let mask_fill = out.options.masks || out.from == ArrayFormat::Ds;
-    let write = ExportOptions { mask_fill, ..out.options.write() };
-    let file = PendingFile::create(out.path, out.options.force)?;
-    let writer = ds::DsWriter::new(fs::scratch_file(out.path, &out.options.progress)?, write);
-    Ok(Box::new(DsSink { file, writer }))
-}
-
-impl WriteArrays for DsSink {
-    fn array(&mut self, array: OutgoingArray<'_>) -> Result<Vec<String>> {
-        let OutgoingArray { item, data, .. } = array;
-        self.writer.attributes(&item.shared, &item.name);
-        let variable = item.to_variable()?;
-        let added = data.read_by(|data| self.writer.array(&variable, item.is_coordinate, data))?;
-        added.map_err(|error| unwritable(item, self.file.file().path(), error))?;
-        Ok(Vec::new())
+        let written = data.read_by(|data| match &mut self.writer {
+            Writer::Single(to) => {
+                let mut out = BufWriter::with_capacity(WRITTEN, out);
+                let losses = write_single(*to, &variable, data, &mut out, options)?;
+                out.flush()?;
+                Ok(losses)
+            }
+            Writer::Npz(writer) => Ok(writer.add(name, &variable, data, options.write())?.losses),
+            Writer::Ds(writer) => {
+                writer.attributes(&item.shared, &item.name);
+                writer.array(&variable, item.is_coordinate, data).map(|()| Vec::new())
+            }
+        })?;
+        written.map_err(|error| unwritable(item, out.path(), error))
     }
 
     fn inline(&mut self, _: &str, item: &ArrayItem) -> Result<()> {
-        self.writer.attributes(&item.shared, &item.name);
-        let added = self.writer.inline(&item.description, item.is_coordinate);
+        let Writer::Ds(writer) = &mut self.writer else { return item.to_variable().map(drop) };
+        writer.attributes(&item.shared, &item.name);
+        let added = writer.inline(&item.description, item.is_coordinate);
         added.map_err(|error| unwritable(item, self.file.file().path(), error))
     }
 
     fn finish(self: Box<Self>, losses: &mut Vec<String>) -> Result<u64> {
-        let Self { file, writer } = *self;
-        let path = file.file().path();
-        losses.extend_from_slice(writer.losses());
-        let mut out = BufWriter::with_capacity(WRITTEN, file.file());
-        writer.write_to(&mut out).map_err(|error| failed(error, "write", path))?;
-        out.flush().map_err(Error::io("write", path))?;
-        drop(out);
+        let Self { file, writer, .. } = *self;
+        let written = match writer {
+            Writer::Single(_) => Ok(()),
+            Writer::Npz(writer) => writer.finish().and_then(|mut out| Ok(out.flush()?)),
+            Writer::Ds(writer) => {
+                losses.extend_from_slice(writer.losses());
+                let mut out = BufWriter::with_capacity(WRITTEN, file.file());
+                writer.write_to(&mut out).and_then(|()| Ok(out.flush()?))
+            }
+        };
+        written.map_err(|error| failed(error, "write", file.file().path()))?;
         settle(file)
     }
+}
+
+/// Writes the elements of an array with this header, decoded and little-endian, to `out`, and returns the facts that
+/// the output cannot express. Errors use the name `output`. Elements that must be reordered are staged in a file next
+/// to the second path.
+pub(crate) fn write_array(
+    format: ArrayFormat,
+    (member, header, description, data): (&str, &Header, Option<Ndarray>, &mut dyn Read),
+    out: &mut dyn Write,
+    (output, beside): (&Path, &Path),
+    progress: Progress,
+) -> Result<Vec<String>> {
+    let mut item = ArrayItem::rawarray(member_name(member).to_owned(), header, description, false)?;
+    // Text and raw elements are not expected to contain metadata.
+    let is_file_of_arrays = matches!(format, ArrayFormat::Npy | ArrayFormat::Png);
+    let losses = item.fix_extents(|_| false).filter(|_| is_file_of_arrays);
+    let is_text = item.description.datatype == Datatype::String;
+    if !(is_text && item.description.shape.is_empty()) {
+        item.description.shape = item.extents().into_iter().map(Extent::Fixed).collect();
+        if let Some(storage) = &mut item.description.storage {
+            storage.shape = None;
+        }
+    }
+    let before = item.to_variable()?.header;
+    let reverse = format.is_row_only() && item.put_in(Order::Row);
+    let options = ConvertOptions { progress, ..ConvertOptions::default() };
+    let data = ElementSource::passing(data, member);
+    let data = Arranged::new(data, &before, reverse, beside, &options);
+    let variable = item.to_variable()?;
+    let written = data.read_by(|data| write_single(format, &variable, data, out, &options))?;
+    let written = written.map_err(|source| match source {
+        interchange::FormatError::Io(error) => Error::io("write", output)(error),
+        source => Error::Interchange { name: member.to_owned(), source },
+    })?;
+    Ok(losses.into_iter().chain(written).collect())
 }

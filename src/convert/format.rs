@@ -6,8 +6,6 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-use super::foreign::{self, WriteOne};
-use super::{ArraySink, ConvertOptions, Destination, SourceArrays, rawarray, sink, tree};
 use crate::archive::Container;
 use crate::error::{Error, Result};
 use crate::file_kind::FileKind;
@@ -41,88 +39,48 @@ pub enum ArrayFormat {
     Pack(Container),
 }
 
-type OpenSource = fn(&Path, &ConvertOptions) -> Result<SourceArrays>;
-type Begin = for<'o> fn(&Destination<'o>) -> Result<ArraySink<'o>>;
-
-/// A row of the table of formats.
-pub(super) struct FormatRow {
-    format: ArrayFormat,
-    /// Its word, which is also the extension of files.
-    word: &'static str,
-    /// The function that opens a source; `None` for write-only formats.
-    open: Option<OpenSource>,
-    pub(super) begin: Begin,
-    /// The function that writes a single array to a stream.
-    write: Option<WriteOne>,
-}
-
-/// All formats.
-const FORMATS: [FormatRow; 13] = [
-    row(ArrayFormat::Ra, "ra", Some(rawarray::open_file), sink::begin_file, None),
-    row(ArrayFormat::Npy, "npy", Some(foreign::open_npy), SINGLE, Some(foreign::WRITE_NPY)),
-    row(ArrayFormat::Npz, "npz", Some(foreign::open_npz), foreign::begin_npz, None),
-    row(ArrayFormat::Ds, "ds", Some(foreign::open_ds), foreign::begin_ds, None),
-    row(ArrayFormat::Png, "png", Some(foreign::open_png), SINGLE, Some(foreign::WRITE_PNG)),
-    row(ArrayFormat::Raw, "raw", None, SINGLE, Some(foreign::WRITE_RAW)),
-    row(ArrayFormat::Csv, "csv", None, SINGLE, Some(foreign::WRITE_CSV)),
-    row(ArrayFormat::Json, "json", None, SINGLE, Some(foreign::WRITE_JSON)),
-    pack("directory", Container::Directory, tree::open_directory),
-    pack("zip", Container::Zip, rawarray::open_pack),
-    pack("tar", Container::Tar, rawarray::open_pack),
-    pack("tar.gz", Container::TarGz, rawarray::open_pack),
-    pack("tar.zst", Container::TarZst, rawarray::open_pack),
+/// All formats, each with its word, which is also the extension of files.
+const FORMATS: [(ArrayFormat, &str); 13] = [
+    (ArrayFormat::Ra, "ra"),
+    (ArrayFormat::Npy, "npy"),
+    (ArrayFormat::Npz, "npz"),
+    (ArrayFormat::Ds, "ds"),
+    (ArrayFormat::Png, "png"),
+    (ArrayFormat::Raw, "raw"),
+    (ArrayFormat::Csv, "csv"),
+    (ArrayFormat::Json, "json"),
+    (ArrayFormat::Pack(Container::Directory), "directory"),
+    (ArrayFormat::Pack(Container::Zip), "zip"),
+    (ArrayFormat::Pack(Container::Tar), "tar"),
+    (ArrayFormat::Pack(Container::TarGz), "tar.gz"),
+    (ArrayFormat::Pack(Container::TarZst), "tar.zst"),
 ];
 
-const SINGLE: Begin = foreign::begin_single;
-
-const fn row(
-    format: ArrayFormat,
-    word: &'static str,
-    open: Option<OpenSource>,
-    begin: Begin,
-    write: Option<WriteOne>,
-) -> FormatRow {
-    FormatRow { format, word, open, begin, write }
-}
-
-const fn pack(word: &'static str, container: Container, open: OpenSource) -> FormatRow {
-    row(ArrayFormat::Pack(container), word, Some(open), sink::begin_pack, None)
-}
-
 impl ArrayFormat {
-    pub(super) fn row(self) -> &'static FormatRow {
-        FORMATS.iter().find(|row| row.format == self).expect("the table contains every format")
+    fn row(self) -> (Self, &'static str) {
+        let row = FORMATS.into_iter().find(|(format, _)| *format == self);
+        row.expect("the table contains every format")
     }
 
-    /// Returns the function that writes a single array to a stream.
-    pub(super) fn writer(self) -> WriteOne {
-        self.row().write.expect("the format is for a single array")
-    }
-
-    /// Opens the arrays at `path` without reading their elements.
-    pub(super) fn open(self, path: &Path, options: &ConvertOptions) -> Result<SourceArrays> {
-        let open = self.row().open.ok_or_else(|| {
-            Error::Unsupported(format!("the format `{self}` can be written but not read"))
-        })?;
-        open(path, options)
+    fn is_read(self) -> bool {
+        !matches!(self, Self::Raw | Self::Csv | Self::Json)
     }
 
     /// Returns the format of a file in a directory that is converted, according to its name only; `None` if it contains
     /// no arrays.
     pub(super) fn in_tree(path: &Path) -> Option<Self> {
         let format = Self::from_extension(path)?;
-        let is_read = format.row().open.is_some() && !matches!(format, Self::Pack(_));
-        is_read.then_some(format)
+        (format.is_read() && !matches!(format, Self::Pack(_))).then_some(format)
     }
 
     /// Returns the words of all formats.
     pub fn words() -> impl Iterator<Item = &'static str> {
-        FORMATS.iter().map(|row| row.word)
+        FORMATS.iter().map(|(_, word)| *word)
     }
 
     /// Returns the word of the format, such as `npy`.
     pub fn word(self) -> &'static str {
-        self.row().word
+        self.row().1
     }
 
     /// Returns the format for the extension of a file name.
@@ -131,9 +89,7 @@ impl ArrayFormat {
             return Some(Self::Pack(container));
         }
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
-        let mut files =
-            FORMATS.iter().filter(|row| !matches!(row.format, Self::Pack(_) | Self::Raw));
-        files.find(|row| row.word == extension).map(|row| row.format)
+        extension.parse().ok().filter(|format| !matches!(format, Self::Pack(_) | Self::Raw))
     }
 
     /// Returns the format of the input at `path`.
@@ -142,9 +98,7 @@ impl ArrayFormat {
         if fs::is_directory(path)? {
             return Ok(Self::Pack(Container::Directory));
         }
-        if let Some(format) =
-            Self::from_extension(path).filter(|format| format.row().open.is_some())
-        {
+        if let Some(format) = Self::from_extension(path).filter(|format| format.is_read()) {
             return Ok(format);
         }
         // The content may have a known format under any name.
@@ -157,7 +111,7 @@ impl ArrayFormat {
                 escape(&path.to_string_lossy())
             )));
         }
-        Err(unknown(path, "from", |row| row.open.is_some()))
+        Err(unknown(path, "from", Self::is_read))
     }
 
     /// Returns the format of the output at `path`. An existing directory, a trailing slash or a missing extension means
@@ -200,8 +154,9 @@ fn refuse_stream(path: &Path) -> Result<()> {
     ))
 }
 
-fn unknown(path: &Path, option: &str, is_meant: fn(&FormatRow) -> bool) -> Error {
-    let words: Vec<_> = FORMATS.iter().filter(|row| is_meant(row)).map(|row| row.word).collect();
+fn unknown(path: &Path, option: &str, is_meant: fn(ArrayFormat) -> bool) -> Error {
+    let meant = FORMATS.iter().filter(|(format, _)| is_meant(*format));
+    let words: Vec<_> = meant.map(|(_, word)| *word).collect();
     Error::Unsupported(format!(
         "the extension of `{}` is not that of a known format; set the option `{option}` to one of {}",
         escape(&path.to_string_lossy()),
@@ -230,8 +185,8 @@ impl FromStr for ArrayFormat {
     type Err = UnknownFormat;
 
     fn from_str(word: &str) -> Result<Self, UnknownFormat> {
-        let row = FORMATS.iter().find(|row| row.word == word);
-        row.map(|row| row.format).ok_or(UnknownFormat)
+        let row = FORMATS.iter().find(|(_, known)| *known == word);
+        row.map(|(format, _)| *format).ok_or(UnknownFormat)
     }
 }
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::convert::{ArrayFormat, write_array};
+use super::foreign::write_array;
+use super::format::ArrayFormat;
 use crate::error::{Error, Result};
 use crate::fs::{self, PendingFile};
 use crate::interchange::BlockReader;

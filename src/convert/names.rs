@@ -1,9 +1,10 @@
-//! File names for arrays with arbitrary names.
+//! Names of arrays: file names for arbitrary ones, and names in messages.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 use crate::pack::{ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, PACK_DOCUMENT};
-use crate::path::{MemberPath, first_bytes};
+use crate::path::{MemberPath, escape, first_bytes};
 
 /// Maximum size in bytes of a part of a name. With an extension and a number it fits into the 255 bytes that most file
 /// systems allow.
@@ -14,6 +15,36 @@ const MAX_NAME: usize = 2048;
 
 /// Name of an array that has none.
 pub(super) const NAMELESS: &str = "unnamed";
+
+/// Maximum number of names in a message.
+pub(super) const MAX_LISTED: usize = 20;
+
+/// Returns the name of the array in a single file, which is that of the file.
+pub(super) fn name_of(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Returns the name of an array without slash and extension: `run1/x` for `run1/x.ra` and `/run1/x`.
+pub(super) fn member_name(member: &str) -> &str {
+    let name = member.trim_start_matches('/');
+    let end = name.strip_suffix(ARRAY_EXTENSION);
+    end.and_then(|name| name.strip_suffix('.')).unwrap_or(name)
+}
+
+/// Joins the first `most` names for a message, and adds the number of the others.
+pub(super) fn listed(
+    names: impl Iterator<Item = impl AsRef<str>>,
+    most: usize,
+    show: impl Fn(String) -> String,
+) -> String {
+    let names: Vec<_> = names.map(|name| show(escape(name.as_ref()).to_string())).collect();
+    match names.split_at_checked(most) {
+        Some((shown, more)) if !more.is_empty() => {
+            format!("{} and {} more", shown.join(", "), more.len())
+        }
+        _ => names.join(", "),
+    }
+}
 
 /// Returns file names for arrays, without extension and in the same order: `a/b/x` for the array `x` of the group
 /// `/a/b`. Valid names are assigned first, so that replacements never change them. `taken` are names of other files.

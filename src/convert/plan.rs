@@ -1,191 +1,27 @@
 //! The plan of a conversion: the arrays, their names, the order of their elements, and their descriptions.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::names::give_all;
-use super::{ArrayFormat, ConvertOptions, Converted, Destination, SourceArrays};
+use super::destination::Destination;
+use super::format::ArrayFormat;
+use super::item::{ArrayItem, Stated};
+use super::names::{MAX_LISTED, give_all, listed, name_of};
+use super::report::Converted;
+use super::source::{OtherFile, SourceArrays, is_wanted, no_such_array};
 use crate::archive::Container;
 use crate::error::{Error, Result};
 use crate::fs;
-use crate::interchange::{self, Variable};
-use crate::ndl::{Attribute, Endian, Extent, Ndarray, Order, Storage};
+use crate::ndl::{Extent, Order};
 use crate::pack::{
-    self, ARRAY_EXTENSION, ArrayFacts, Content, Contents, Convention, PACK_DOCUMENT,
+    self, ARRAY_EXTENSION, ArrayFacts, Content, Contents, Convention, DESCRIPTION_EXTENSIONS,
+    PACK_DOCUMENT,
 };
-use crate::path::{MemberPath, escape};
+use crate::path::{MemberPath, escape, escape_path, file_name};
 use crate::pipeline;
-use crate::ra::{ElementType, Encoding, Flags, Header};
+use crate::ra::Header;
 use crate::write::survey::survey;
-
-/// An array of a source, before its elements are read.
-#[derive(Debug, Clone)]
-pub(super) struct ArrayItem {
-    /// Its name in the source: `a/b/x` for the array `x` of the group `/a/b`.
-    pub(super) name: String,
-    /// Header of the elements as they are provided: decoded, in the order of the description. `None` if all elements
-    /// are in the description.
-    pub(super) header: Option<Header>,
-    /// The description, in row-major or column-major order.
-    pub(super) description: Ndarray,
-    /// Whether shapes of other arrays may refer to it.
-    pub(super) is_coordinate: bool,
-    /// Format of the file that contains it.
-    pub(super) format: ArrayFormat,
-    /// Its name in reports.
-    pub(super) origin: String,
-    /// The description in the source.
-    pub(super) stated: Option<Stated>,
-    /// Attributes of its group.
-    pub(super) shared: Vec<Attribute>,
-    /// Facts of the source that are not converted, one sentence each.
-    pub(super) losses: Vec<String>,
-}
-
-/// A description in a document.
-#[derive(Debug, Clone)]
-pub(super) struct Stated {
-    /// The description as it is in the document, under the name of the array.
-    pub(super) description: Ndarray,
-    /// Text of the document next to the array; `None` for an entry in the description of the pack.
-    pub(super) text: Option<String>,
-    /// Names in its shape that the document itself defines.
-    pub(super) coordinates: Vec<String>,
-    /// Whether the description of the pack describes the array.
-    pub(super) is_in_pack: bool,
-}
-
-impl ArrayItem {
-    /// Makes the item for an array in another format.
-    pub(super) fn foreign(format: ArrayFormat, name: String, variable: Variable) -> Self {
-        let Variable { header, description, losses } = variable;
-        Self { header: Some(header), losses, ..Self::inline(format, name, description) }
-    }
-
-    /// Makes the item for a RawArray with the header of its file. Encoded elements are decoded; with `keep_endian`
-    /// big-endian ones are not swapped.
-    pub(super) fn rawarray(
-        name: String,
-        stored: &Header,
-        description: Option<Ndarray>,
-        keep_endian: bool,
-    ) -> Result<Self> {
-        // Elements stay big-endian if they are not encoded and their type has a byte order.
-        let is_big = keep_endian
-            && stored.flags().contains(Flags::BIG_ENDIAN)
-            && !stored.is_encoded()
-            && stored.element().swap_width().is_some_and(|width| width > 1);
-        let mut description =
-            description.unwrap_or_else(|| pack::describe(stem(&name), stored, Encoding::Raw));
-        let order = description.order();
-        let mut dims = stored.dims().to_vec();
-        if order == Order::RowUnreversed {
-            dims.reverse();
-        }
-        // Booleans of one byte are written as `uint8`, which every implementation can read.
-        let element = match stored.decoded().element() {
-            ElementType::BOOL => ElementType::UINT8,
-            element => element,
-        };
-        let mut header =
-            Header::new(element, dims).map_err(|error| Error::mismatch(name.clone(), error))?;
-        if is_big {
-            header = header.big_endian();
-        }
-        if let Some(storage) = &mut description.storage {
-            if stored.is_encoded() {
-                storage.filter.clear();
-            }
-            if !is_big && storage.endian == Some(Endian::Big) {
-                storage.endian = None;
-            }
-        }
-        let is_row = order != Order::Column && header.ndims() > 1;
-        set_order(&mut description, if is_row { Order::Row } else { Order::Column });
-        Ok(Self { header: Some(header), ..Self::inline(ArrayFormat::Ra, name, description) })
-    }
-
-    /// Makes the item for an array whose elements are all in its description.
-    pub(super) fn inline(format: ArrayFormat, name: String, description: Ndarray) -> Self {
-        let (shared, losses, stated) = <_>::default();
-        let (origin, header, is_coordinate) = (name.clone(), None, false);
-        Self { name, header, description, is_coordinate, format, origin, stated, shared, losses }
-    }
-
-    /// Returns whether the format is not RawArray.
-    fn is_foreign(&self) -> bool {
-        !self.format.is_rawarray()
-    }
-
-    /// Returns the lengths of the dimensions in the order of the indices.
-    pub(super) fn extents(&self) -> Vec<u64> {
-        match &self.header {
-            Some(header) => pack::shape_of(header.dims(), self.description.order()),
-            None => {
-                let length = |extent: &Extent| match extent {
-                    Extent::Fixed(length) => *length,
-                    Extent::Unlimited | Extent::Coord(_) => 0,
-                };
-                self.description.shape.iter().map(length).collect()
-            }
-        }
-    }
-
-    /// Changes the header and the description to `order`. Returns whether elements must be reordered.
-    pub(super) fn put_in(&mut self, order: Order) -> bool {
-        let Some(header) = &mut self.header else { return false };
-        if header.ndims() < 2 || self.description.order() == order {
-            return false;
-        }
-        *header = header.reversed();
-        set_order(&mut self.description, order);
-        true
-    }
-
-    /// Returns the array as a variable for the writer of a format.
-    pub(super) fn to_variable(&self) -> Result<Variable> {
-        let Some(header) = self.header.clone() else {
-            let source = interchange::FormatError::no_counterpart(
-                "its elements are texts of different lengths, which are in its description",
-                "convert it to .ds or to a directory, or exclude it",
-            );
-            return Err(Error::Interchange { name: self.name.clone(), source });
-        };
-        Ok(Variable { header, description: self.description.clone(), losses: Vec::new() })
-    }
-
-    /// Replaces names of dimensions by lengths, except `known` names. Returns a sentence about the lost names, if there
-    /// are any.
-    pub(super) fn fix_extents(&mut self, known: impl Fn(&str) -> bool) -> Option<String> {
-        let extents = self.extents();
-        let mut names = Vec::new();
-        for (extent, length) in self.description.shape.iter_mut().zip(extents) {
-            if let Extent::Coord(name) = extent
-                && !known(name)
-            {
-                names.push(std::mem::take(name));
-                *extent = Extent::Fixed(length);
-            }
-        }
-        let names = names.join(", ");
-        (!names.is_empty()).then(|| format!("its dimension names ({names}) are lost"))
-    }
-}
-
-/// Returns the last part of a name.
-pub(super) fn stem(name: &str) -> &str {
-    name.rsplit('/').next().unwrap_or(name)
-}
-
-/// Sets the order in the description, and omits it if nothing needs to be stored.
-fn set_order(description: &mut Ndarray, order: Order) {
-    let storage = Storage { order, ..description.storage.take().unwrap_or_default() };
-    description.storage = (storage != Storage::default()).then_some(storage);
-}
-
-/// Maximum number of names in a message.
-pub(super) const MAX_LISTED: usize = 20;
 
 /// An array to write.
 pub(super) struct PlannedArray {
@@ -215,7 +51,7 @@ fn choose<'i>(
         let names = items.iter().map(|item| &item.name);
         return matching.map(|one| vec![one]).ok_or_else(|| no_such_array(input, member, names));
     }
-    let path = escape(&input.to_string_lossy()).to_string();
+    let path = escape_path(input);
     if items.is_empty() {
         let mut said = vec![format!("`{path}` contains no arrays to convert")];
         said.extend_from_slice(losses);
@@ -229,53 +65,6 @@ fn choose<'i>(
     Err(Error::Unsupported(format!(
         "a .{to} contains one array, but `{path}` has {count}; choose one with the option `member: NAME`: {names}"
     )))
-}
-
-/// Returns whether the options select an array of this name.
-pub(super) fn is_wanted(name: &str, options: &ConvertOptions) -> bool {
-    let is_it = |member: &String| name == member || name == member_name(member);
-    options.member.as_ref().is_none_or(is_it)
-}
-
-/// Makes the error for an array that does not exist, with the names of those that do.
-pub(super) fn no_such_array<'n>(
-    input: &Path,
-    member: &str,
-    names: impl Iterator<Item = &'n String>,
-) -> Error {
-    let path = escape(&input.to_string_lossy()).to_string();
-    let mut there_are = listed(names, MAX_LISTED, |name| name);
-    if !there_are.is_empty() {
-        there_are.insert_str(0, "; its arrays are: ");
-    }
-    Error::Unsupported(format!("`{path}` has no array `{}`{there_are}", escape(member)))
-}
-
-/// Returns the name of the array in a single file, which is that of the file.
-pub(super) fn name_of(path: &Path) -> String {
-    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-/// Returns the name of an array without slash and extension: `run1/x` for `run1/x.ra` and `/run1/x`.
-pub(super) fn member_name(member: &str) -> &str {
-    let name = member.trim_start_matches('/');
-    let end = name.strip_suffix(ARRAY_EXTENSION);
-    end.and_then(|name| name.strip_suffix('.')).unwrap_or(name)
-}
-
-/// Joins the first `most` names for a message, and adds the number of the others.
-pub(super) fn listed(
-    names: impl Iterator<Item = impl AsRef<str>>,
-    most: usize,
-    show: impl Fn(String) -> String,
-) -> String {
-    let names: Vec<_> = names.map(|name| show(escape(name.as_ref()).to_string())).collect();
-    match names.split_at_checked(most) {
-        Some((shown, more)) if !more.is_empty() => {
-            format!("{} and {} more", shown.join(", "), more.len())
-        }
-        _ => names.join(", "),
-    }
 }
 
 /// Returns whether the shape of an array in the output may refer to a coordinate. `arrays` are the names of the arrays
@@ -410,9 +199,8 @@ fn name_dimensions(planned: &mut [PlannedArray], out: &Destination<'_>) -> Resul
     };
     for PlannedArray { name, item, .. } in &*planned {
         let Some(header) = item.header.clone() else { continue };
-        let facts = ArrayFacts { header: Ok(header), encoding: None, trailing: 0, data: Ok(()) };
         let path = MemberPath::new(format!("{name}.{ARRAY_EXTENSION}"))?;
-        contents.add(path, Content::Array(Arc::new(facts)));
+        contents.add(path, Content::Array(Arc::new(ArrayFacts::of_header(header))));
     }
     let convention = Convention::new(&contents);
     for PlannedArray { name, item, .. } in planned {
@@ -460,7 +248,7 @@ fn name_by_path(item: &mut ArrayItem, known: &HashSet<&str>) {
         let Extent::Coord(name) = extent else { continue };
         let paths = pack::candidates(&group, name);
         let mut paths = paths.iter().map(|path| path.trim_start_matches('/'));
-        *name = paths.find(|path| known.contains(path)).unwrap_or(stem(name)).to_owned();
+        *name = paths.find(|path| known.contains(path)).unwrap_or(file_name(name)).to_owned();
     }
 }
 
@@ -484,7 +272,7 @@ fn plan_one(index: usize, source: &ArrayItem, name: String, out: &Destination<'_
     if to == ArrayFormat::Ds {
         item.description.name.clone_from(&name);
     } else if to.is_rawarray() {
-        stem(&name).clone_into(&mut item.description.name);
+        file_name(&name).clone_into(&mut item.description.name);
     }
     let to_name = match to {
         ArrayFormat::Pack(_) if item.header.is_some() => format!("{name}.{ARRAY_EXTENSION}"),
@@ -506,4 +294,51 @@ fn plan_one(index: usize, source: &ArrayItem, name: String, out: &Destination<'_
     };
     let original = source.header.clone();
     PlannedArray { index, original, reverse, item, name, converted }
+}
+
+impl Destination<'_> {
+    /// Checks that existing files of a directory can be replaced and may be replaced.
+    pub(super) fn check_names(&self, planned: &[PlannedArray], others: &[OtherFile]) -> Result<()> {
+        let Self { path, to, options, .. } = *self;
+        if to != ArrayFormat::Pack(Container::Directory) || !fs::exists(path) {
+            return Ok(());
+        }
+        if !fs::is_directory(path)? {
+            return Err(Error::Unsupported(format!(
+                "`{}` exists and is not a directory; choose another name",
+                escape_path(path)
+            )));
+        }
+        let [first, second] = DESCRIPTION_EXTENSIONS;
+        let arrays = planned.iter().flat_map(|planned| {
+            [ARRAY_EXTENSION, first, second].map(|end| format!("{}.{end}", planned.name))
+        });
+        let others = others.iter().filter(|other| other.copy.is_some());
+        let names: Vec<_> = arrays.chain(others.map(|other| other.name.clone())).collect();
+        let parents: BTreeSet<_> =
+            names.iter().filter_map(|name| Some(name.rsplit_once('/')?.0)).collect();
+        if let Some(parent) = parents.into_iter().find(|parent| fs::is_blocked(path, parent)) {
+            return Err(Error::Unsupported(format!(
+                "`{}` cannot be created in `{}`: it exists and is not a directory",
+                escape(parent),
+                escape_path(path)
+            )));
+        }
+        let is_directory = |name: &&String| fs::is_directory(&path.join(name)).is_ok_and(|is| is);
+        if let Some(name) = names.iter().find(is_directory) {
+            return Err(Error::AlreadyExists { path: path.join(name) });
+        }
+        let is_there = |name: &&String| !options.force && fs::exists(&path.join(name));
+        let there: Vec<_> = names.iter().filter(is_there).collect();
+        match &there[..] {
+            [] => Ok(()),
+            [only] => Err(Error::AlreadyExists { path: path.join(only) }),
+            all => Err(Error::Unsupported(format!(
+                "{} files exist in `{}`; use the option `force` to replace them: {}",
+                all.len(),
+                escape_path(path),
+                listed(all.iter(), MAX_LISTED, |name| format!("`{name}`"))
+            ))),
+        }
+    }
 }

@@ -5,8 +5,11 @@ use std::io::{Read as _, Write};
 use std::path::Path;
 
 use super::data::{RawArrayFile, failed};
-use super::plan::{ArrayItem, Stated, member_name, name_of, stem};
-use super::{ArrayFormat, ConvertOptions, OtherFile, SourceArrays, TakeElements};
+use super::format::ArrayFormat;
+use super::item::{ArrayItem, Stated};
+use super::names::{member_name, name_of};
+use super::options::ConvertOptions;
+use super::source::{OtherFile, SourceArrays, TakeElements};
 use crate::archive::{Archive, Container, Member, MemberKind};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
@@ -18,6 +21,7 @@ use crate::ndl::{Document, Extent, Ndarray};
 use crate::pack::{
     self, ARRAY_EXTENSION, BLOCK_LIST, Contents, Described, Layout, PACK_DOCUMENT, Placement,
 };
+use crate::path::file_name;
 use crate::pipeline;
 use crate::ra::{Header, ReadError};
 use crate::read::open::{Pack, check_decoded};
@@ -78,7 +82,7 @@ fn item(
     let Some((described, known_as, contents)) = described else {
         return ArrayItem::rawarray(name, header, None, keep_big);
     };
-    let stated = stated(&described, stem(known_as), contents);
+    let stated = stated(&described, file_name(known_as), contents);
     let is_coordinate = matches!(described.entity, pack::Entity::DimCoord(_));
     let item = ArrayItem::rawarray(name, header, Some(stated.description.clone()), keep_big)?;
     let shared = described.group.attributes.clone();
@@ -224,8 +228,7 @@ impl OpenedPack {
             if is_copy {
                 check_decoded(&member, &file.header)?;
             }
-            let (data, metadata) = file.elements(&member, keep_big).map_err(damaged)?;
-            take(data, metadata, verified)
+            take(file.elements(&member, keep_big).map_err(damaged)?, verified)
         };
         let error = |findings| Error::Refused { path: pack.archive().path().to_owned(), findings };
         let failed = refused.into_iter().map(|(name, findings)| (name, error(findings))).collect();

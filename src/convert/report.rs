@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Serialize, Serializer};
 
-use super::ArrayFormat;
+use super::format::ArrayFormat;
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::ndl::Order;

@@ -1,14 +1,17 @@
-//! Writers of RawArray files: one with its description, or a directory, which may be packed.
+//! Outputs for arrays: a RawArray file with its description, or a directory of them, which may be packed.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::plan::{ArrayItem, PlannedArray};
+use super::data::Arranged;
+use super::destination::Destination;
+use super::format::ArrayFormat;
+use super::item::ArrayItem;
+use super::options::ConvertOptions;
+use super::plan::PlannedArray;
 use super::rawarray::is_in_the_way;
-use super::{
-    ArrayFormat, ArraySink, ConvertOptions, Destination, OtherFile, OutgoingArray, WriteArrays,
-};
+use super::source::OtherFile;
 use crate::archive::Container;
 use crate::error::{Error, Result};
 use crate::finding::Code;
@@ -22,6 +25,39 @@ use crate::path::{MemberPath, escape};
 use crate::progress::Progress;
 use crate::read::single_file::{self, SingleFile};
 use crate::write::create::{CreateOptions, create_staged};
+
+pub(super) type ArraySink<'o> = Box<dyn WriteArrays + 'o>;
+
+/// An output for arrays. It appears under its name when it is complete.
+pub(super) trait WriteArrays {
+    /// Prepares for all arrays that will be written.
+    fn announce(&mut self, _planned: &[PlannedArray]) -> Result<()> {
+        Ok(())
+    }
+
+    /// Writes one array, and returns the facts that the output cannot express, one sentence each.
+    fn array(&mut self, name: &str, item: &ArrayItem, data: Arranged<'_>) -> Result<Vec<String>>;
+
+    /// Writes an array whose elements are all in its description.
+    fn inline(&mut self, _name: &str, item: &ArrayItem) -> Result<()> {
+        item.to_variable().map(drop)
+    }
+
+    /// Writes a file that is not an array, if the format has room for it.
+    fn other(&mut self, _other: &OtherFile) -> Result<()> {
+        Ok(())
+    }
+
+    /// Renames all files, and returns their size in bytes.
+    fn finish(self: Box<Self>, losses: &mut Vec<String>) -> Result<u64>;
+}
+
+/// Syncs and renames a file, and returns its size in bytes.
+pub(super) fn settle(file: PendingFile) -> Result<u64> {
+    let bytes = file.file().len()?;
+    file.complete()?;
+    Ok(bytes)
+}
 
 /// The file for the description of an array, next to it.
 #[derive(Debug)]
@@ -114,8 +150,7 @@ impl DescriptionPlace {
 type NewArray = (MemberPath, Arc<ArrayFacts>);
 
 fn facts_of(item: &ArrayItem) -> Result<Arc<ArrayFacts>> {
-    let header = Ok(item.to_variable()?.header);
-    Ok(Arc::new(ArrayFacts { header, encoding: None, trailing: 0, data: Ok(()) }))
+    Ok(Arc::new(ArrayFacts::of_header(item.to_variable()?.header)))
 }
 
 /// A RawArray file and its description.
@@ -135,9 +170,9 @@ pub(super) fn begin_file<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
 }
 
 impl WriteArrays for FileSink {
-    fn array(&mut self, array: OutgoingArray<'_>) -> Result<Vec<String>> {
-        let (text, replaced) = self.place.text(array.item, (None, &[]))?;
-        let len = write_rawarray(self.array.file(), array)?;
+    fn array(&mut self, _: &str, item: &ArrayItem, data: Arranged<'_>) -> Result<Vec<String>> {
+        let (text, replaced) = self.place.text(item, (None, &[]))?;
+        let len = write_rawarray(self.array.file(), item, data)?;
         self.description.file().write_all_at(text.as_bytes(), 0)?;
         self.bytes = len + text.len() as u64;
         Ok(replaced.into_iter().collect())
@@ -269,13 +304,11 @@ impl WriteArrays for PackSink<'_> {
         Ok(())
     }
 
-    fn array(&mut self, array: OutgoingArray<'_>) -> Result<Vec<String>> {
-        let (name, item) = (array.name, array.item);
+    fn array(&mut self, name: &str, item: &ArrayItem, data: Arranged<'_>) -> Result<Vec<String>> {
         let (before, bytes) = (self.names.len(), self.bytes);
         let note = self.describe(name, item)?;
-        let array =
-            self.write(format!("{name}.{ARRAY_EXTENSION}"), |file| write_rawarray(file, array));
-        if let Err(error) = array {
+        let file = format!("{name}.{ARRAY_EXTENSION}");
+        if let Err(error) = self.write(file, |file| write_rawarray(file, item, data)) {
             // Its description has no array any more.
             for name in self.names.drain(before..) {
                 fs::remove(&self.directory.path().join(name))?;
@@ -333,14 +366,10 @@ impl WriteArrays for PackSink<'_> {
 }
 
 /// Writes a RawArray file, and returns its size in bytes.
-fn write_rawarray(file: &File, array: OutgoingArray<'_>) -> Result<u64> {
-    let OutgoingArray { item, data, metadata, .. } = array;
+fn write_rawarray(file: &File, item: &ArrayItem, data: Arranged<'_>) -> Result<u64> {
     let header = item.to_variable()?.header;
     file.write_all_at(&header.encode(), 0)?;
-    let end = header.header_len() + header.data_len();
-    data.write_at(file, header.header_len())?;
-    metadata.write_at(file, end)?;
-    Ok(end + metadata.len)
+    data.write_at(file, header.header_len())
 }
 
 /// Returns the description of an array: that of the source if it is still correct.

@@ -135,19 +135,14 @@ impl<R: Read, W: Write> TextWriter<R, W> {
         self.header.swap_to_native(bytes).expect("every number has a byte order");
         let number = (self.number)(bytes);
         let float = number.to_f64();
-        let special = match (float, self.is_json) {
-            (f64::INFINITY, true) => "\"Infinity\"",
-            (f64::INFINITY, false) => "inf",
-            (f64::NEG_INFINITY, true) => "\"-Infinity\"",
-            (f64::NEG_INFINITY, false) => "-inf",
-            _ if !float.is_nan() => "",
-            (_, true) => "\"NaN\"",
-            (_, false) => "nan",
-        };
-        let quote = if self.is_json && width == 16 { "\"" } else { "" };
+        let is_special = self.is_json && (width == 16 || !float.is_finite());
+        let quote = if is_special { "\"" } else { "" };
+        let (nan, infinity) = if self.is_json { ("NaN", "Infinity") } else { ("nan", "inf") };
+        let sign = if float < 0.0 { "-" } else { "" };
         // Writing to a String cannot fail.
         let _ = match number {
-            _ if !special.is_empty() => write!(self.buffer, "{special}"),
+            _ if float.is_nan() => write!(self.buffer, "{quote}{nan}{quote}"),
+            _ if float.is_infinite() => write!(self.buffer, "{quote}{sign}{infinity}{quote}"),
             Number::Int(number) => write!(self.buffer, "{quote}{number}{quote}"),
             Number::UInt(number) => write!(self.buffer, "{quote}{number}{quote}"),
             Number::Float32(number) => write!(self.buffer, "{number:?}"),

@@ -5,26 +5,33 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::plan::{ArrayItem, member_name};
+use super::format::ArrayFormat;
+use super::item::{ArrayItem, set_order};
+use super::names::member_name;
+use super::options::ConvertOptions;
 use super::rawarray::{OpenedPack, is_in_the_way, stated};
-use super::{ArrayFormat, ConvertOptions, OtherFile, SourceArrays, TakeElements};
+use super::source::{OpenSource, OtherFile, SourceArrays, TakeElements};
 use crate::archive::Container;
 use crate::error::{Error, Result};
 use crate::fs::{self, File};
-use crate::ndl::{Extent, MAX_TEXT, Order, Storage};
+use crate::ndl::{Extent, MAX_TEXT, Order};
 use crate::pack::{
     ARRAY_EXTENSION, ArrayFacts, Content, Contents, DESCRIPTION_EXTENSIONS, DescriptionFacts,
     Entity,
 };
-use crate::path::MemberPath;
+use crate::path::{MemberPath, file_name};
 use crate::ra::Header;
 use crate::read::open::Pack;
 use crate::write::plain_arrays;
 
 /// Opens the arrays of a directory and everything below it, in any format that can be read.
-pub(super) fn open_directory(root: &Path, options: &ConvertOptions) -> Result<SourceArrays> {
+pub(super) fn open_directory(
+    root: &Path,
+    options: &ConvertOptions,
+    open: OpenSource,
+) -> Result<SourceArrays> {
     let OpenedPack { source, contents, others, pack } = OpenedPack::new(root, options)?;
-    let mut tree = Tree::new(options);
+    let mut tree = Tree::new(options, open);
     tree.add_opened(ArrayFormat::Ra, root, source, None);
     let has_manifest = pack.has_manifest()?;
     let format = |name: &str| ArrayFormat::in_tree(name.as_ref());
@@ -46,8 +53,12 @@ pub(super) fn open_directory(root: &Path, options: &ConvertOptions) -> Result<So
 }
 
 /// Opens the arrays of several inputs, each under its own name.
-pub(super) fn open_all(inputs: &[&Path], options: &ConvertOptions) -> Result<SourceArrays> {
-    let mut tree = Tree::new(options);
+pub(super) fn open_all(
+    inputs: &[&Path],
+    options: &ConvertOptions,
+    open: OpenSource,
+) -> Result<SourceArrays> {
+    let mut tree = Tree::new(options, open);
     let (mut files, mut others, mut contents) = (Vec::new(), Vec::new(), Contents::default());
     for input in inputs {
         let name = input.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -69,7 +80,7 @@ pub(super) fn open_all(inputs: &[&Path], options: &ConvertOptions) -> Result<Sou
                 Container::Directory => &*name,
                 _ => name.split_once('.').map_or(&*name, |(stem, _)| stem),
             };
-            let source = format.open(input, &tree.options)?;
+            let source = open(format, input, &tree.options)?;
             tree.add_opened(format, input, source, Some(stem));
         } else {
             files.push(TreeFile::new(&name, (*input).to_owned(), format));
@@ -114,15 +125,14 @@ struct TreeFile {
 
 impl TreeFile {
     fn new(name: &str, path: PathBuf, format: ArrayFormat) -> Self {
-        let file = name.rsplit('/').next().unwrap_or(name);
-        let extension = file.rsplit_once('.').map_or(0, |(_, end)| end.len() + 1);
+        let extension = file_name(name).rsplit_once('.').map_or(0, |(_, end)| end.len() + 1);
         let stem = name.split_at(name.len() - extension).0.to_owned();
         Self { stem, origin: name.to_owned(), path, format, listed: None }
     }
 
     /// Opens the file without reading elements, with the names of its arrays in the directory.
-    fn open(&self, options: &ConvertOptions) -> Result<SourceArrays> {
-        let mut source = self.format.open(&self.path, options)?;
+    fn open(&self, options: &ConvertOptions, open: OpenSource) -> Result<SourceArrays> {
+        let mut source = open(self.format, &self.path, options)?;
         let coordinates = source.items.iter().filter(|item| item.is_coordinate);
         let coordinates: BTreeSet<_> = coordinates.map(|item| item.name.clone()).collect();
         let Self { stem, origin, .. } = self;
@@ -165,12 +175,12 @@ struct Part {
 
 impl Part {
     /// Opens the source again, and checks that its arrays are the same.
-    fn open(&mut self, options: &ConvertOptions) -> Result<&mut SourceArrays> {
+    fn open(&mut self, options: &ConvertOptions, open: OpenSource) -> Result<&mut SourceArrays> {
         if self.source.is_none() {
             if let Some((pack, name)) = &self.file.listed {
                 pack.copy_to(name, &mut std::io::sink())?;
             }
-            let source = self.file.open(options)?;
+            let source = self.file.open(options, open)?;
             let headers = source.items.iter().map(|item| &item.header);
             if !headers.eq(&self.headers) {
                 return Err(File::open(&self.file.path)?.changed("its arrays are different"));
@@ -185,10 +195,11 @@ impl Part {
 struct Tree {
     /// Options for each file.
     options: Rc<ConvertOptions>,
+    open: OpenSource,
     member: Option<String>,
     parts: Vec<Part>,
     /// Each array with the number of its part and its position there.
-    items: Vec<(ArrayItem, usize, usize)>,
+    items: Vec<(ArrayItem, (usize, usize))>,
     others: Vec<OtherFile>,
     failed: Vec<(String, Error)>,
     losses: Vec<String>,
@@ -197,11 +208,11 @@ struct Tree {
 }
 
 impl Tree {
-    fn new(options: &ConvertOptions) -> Self {
+    fn new(options: &ConvertOptions, open: OpenSource) -> Self {
         let member = options.member.clone();
         let options = Rc::new(ConvertOptions { member: None, from: None, ..options.clone() });
         let (parts, items, others, failed, losses, descriptions) = <_>::default();
-        Self { options, member, parts, items, others, failed, losses, descriptions }
+        Self { options, open, member, parts, items, others, failed, losses, descriptions }
     }
 
     /// Adds an open source that stays open, below a directory if a name is given.
@@ -231,7 +242,7 @@ impl Tree {
 
     /// Adds a file with its description, which is next to it or in the description of the pack.
     fn add(&mut self, file: TreeFile, root: &Path, contents: &Contents) {
-        let mut source = match file.open(&self.options) {
+        let mut source = match file.open(&self.options, self.open) {
             Ok(source) => source,
             Err(error) => return self.failed.push((file.origin, error)),
         };
@@ -253,7 +264,7 @@ impl Tree {
         let part = self.parts.len();
         let headers = source.items.iter().map(|item| item.header.clone()).collect();
         let items = source.items.drain(..).enumerate();
-        self.items.extend(items.map(|(index, item)| (item, part, index)));
+        self.items.extend(items.map(|(index, item)| (item, (part, index))));
         self.others.append(&mut source.others);
         self.failed.append(&mut source.failed);
         self.losses.append(&mut source.losses);
@@ -261,9 +272,18 @@ impl Tree {
     }
 
     fn into_source(self) -> SourceArrays {
-        let Self { options, member, mut parts, mut items, others, mut failed, mut losses, .. } =
-            self;
-        items.sort_by(|(one, ..), (other, ..)| one.name.cmp(&other.name));
+        let Self {
+            options,
+            open,
+            member,
+            mut parts,
+            mut items,
+            others,
+            mut failed,
+            mut losses,
+            ..
+        } = self;
+        items.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
         if let Some(member) = &member {
             let member = member_name(member);
             failed.retain(|(name, _)| {
@@ -278,12 +298,7 @@ impl Tree {
                 plain_arrays::PAGE
             ));
         }
-        let mut all = Vec::with_capacity(items.len());
-        let mut places = Vec::with_capacity(items.len());
-        for (item, part, index) in items {
-            all.push(item);
-            places.push((part, index));
-        }
+        let (all, places): (Vec<_>, Vec<_>) = items.into_iter().unzip();
         let mut last = None;
         let give = move |index: usize, beside: &Path, take: &mut TakeElements<'_>| {
             let (part, index) = *places.get(index).expect("each item has a part and a position");
@@ -293,7 +308,7 @@ impl Tree {
                 before.source.take_if(|_| !before.stays);
             }
             let part = parts.get_mut(part).expect("the number is that of a part");
-            (part.open(&options)?.give)(index, beside, take)
+            (part.open(&options, open)?.give)(index, beside, take)
         };
         SourceArrays { others, failed, ..SourceArrays::new(all, losses, Box::new(give)) }
     }
@@ -327,8 +342,7 @@ fn describe(item: &mut ArrayItem, root: &Path, contents: &Contents) -> Result<Op
     if let Some(order) = order {
         let mut arranged = item.clone();
         arranged.put_in(order);
-        let header = Ok(arranged.to_variable()?.header);
-        let facts = ArrayFacts { header, encoding: None, trailing: 0, data: Ok(()) };
+        let facts = ArrayFacts::of_header(arranged.to_variable()?.header);
         own.add(path.clone(), Content::Array(Arc::new(facts)));
         findings = own.findings();
         findings.retain(|finding| finding.array.as_deref() == Some(path.as_str()));
@@ -340,11 +354,10 @@ fn describe(item: &mut ArrayItem, root: &Path, contents: &Contents) -> Result<Op
     let Some(described) = own.description(&path, &mut Vec::new()) else { return Ok(None) };
     let name = item.description.name.clone();
     let stated = stated(&described, &name, contents);
-    let storage = stated.description.storage.clone();
     // The elements keep the order of the file.
-    let storage = Storage { order: item.description.order(), ..storage.unwrap_or_default() };
+    let order = item.description.order();
     item.description = stated.description.clone();
-    item.description.storage = (storage != Storage::default()).then_some(storage);
+    set_order(&mut item.description, order);
     item.is_coordinate = matches!(described.entity, Entity::DimCoord(_));
     item.shared.clone_from(&described.group.attributes);
     let document = stated.text.is_some().then(|| described.member.to_owned());

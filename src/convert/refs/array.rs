@@ -29,8 +29,8 @@ const MAX_DIMENSIONS: usize = 64;
 pub(super) struct ZarrArray<'a> {
     /// The path in the store, such as `run1/temperature`.
     pub(super) path: String,
-    metadata: Metadata,
-    attributes: Map<String, Json>,
+    pub(super) metadata: Metadata,
+    pub(super) attributes: Map<String, Json>,
     pub(super) chunks: Chunks,
     /// Offset of the first element in its file.
     pub(super) start: u64,
@@ -42,7 +42,7 @@ pub(super) struct ZarrArray<'a> {
 
 /// The key `.zarray`.
 #[derive(Debug, Serialize)]
-struct Metadata {
+pub(super) struct Metadata {
     zarr_format: u8,
     shape: Vec<u64>,
     chunks: Vec<u64>,
@@ -153,16 +153,6 @@ impl<'a> ZarrArray<'a> {
         };
         let path = path(group, array.name);
         Ok(Self { path, metadata, attributes, chunks, start, member, notes })
-    }
-
-    /// Returns the metadata of the array as JSON.
-    pub(super) fn metadata(&self) -> serde_json::Result<String> {
-        serde_json::to_string(&self.metadata)
-    }
-
-    /// Returns the attributes of the array as JSON.
-    pub(super) fn attributes(&self) -> serde_json::Result<String> {
-        serde_json::to_string(&self.attributes)
     }
 }
 

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use self::array::Refusal;
 use self::store::{Node, Store};
+use super::names::listed;
 use crate::archive::{Archive, Container};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
@@ -240,7 +241,10 @@ fn refused(report: &RefsReport) -> Error {
     let explained: usize = reasons.iter().map(|(_, names)| names.len()).sum();
     let mut named: Vec<_> = reasons
         .into_iter()
-        .map(|(why, names)| format!("{}: {}", some(&names), escape(why)))
+        .map(|(why, names)| {
+            let names = listed(names.iter(), NAMED, |name| format!("`{name}`"));
+            format!("{names}: {}", escape(why))
+        })
         .collect();
     if skipped.len() > explained {
         named.push(format!("and {} more", skipped.len() - explained));
@@ -257,17 +261,6 @@ fn refused(report: &RefsReport) -> Error {
         _ => ("not every array".to_owned(), "the option `skip` leaves them out"),
     };
     Error::Unsupported(format!("{count} of `{target}` can be in references: {named}; {advice}"))
-}
-
-/// Returns the first names, and the number of the others.
-fn some(names: &[&str]) -> String {
-    let first: Vec<_> =
-        names.iter().take(NAMED).map(|name| format!("`{}`", escape(name))).collect();
-    let more = match names.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    first.join(", ") + &more
 }
 
 /// Returns the address of the pack for readers, from the given one or from its path.

@@ -11,9 +11,9 @@ use super::dimensions::DimensionNames;
 use crate::archive::{Archive, Container, Member};
 use crate::error::{Error, Result};
 use crate::inspect::outline::{Outline, OutlineArray};
+use crate::json::{self, write_safe};
 use crate::ndl::ancestors;
 use crate::pack::{self, Placement};
-use crate::path::is_unsafe;
 use crate::progress::Progress;
 
 /// The key `.zgroup`.
@@ -114,8 +114,7 @@ impl Store {
     }
 
     /// Calls `each` with every group and array, without writing them.
-    pub(super) fn survey(&self, each: impl FnMut(Node<'_>)) -> Result<()> {
-        let mut each = each;
+    pub(super) fn survey(&self, mut each: impl FnMut(Node<'_>)) -> Result<()> {
         self.nodes(|node| {
             each(node);
             Ok(())
@@ -123,33 +122,44 @@ impl Store {
     }
 
     /// Writes the references, and leaves out arrays that cannot be in the store. `output` is the name of the output.
+    ///
+    /// The metadata of all groups and arrays is written once more, under one key, so that readers need not list the
+    /// store.
     pub(super) fn write(&self, out: &mut dyn Write, output: &Path) -> Result<()> {
         let failed = |error| Error::io("write", output)(error);
-        let mut out = Keys { out, is_first: true };
-        out.begin().map_err(failed)?;
+        let mut out = Keys { out, separator: "" };
+        out.plain(r#"{"version":1,"refs":{"#).map_err(failed)?;
         self.nodes(|node| {
-            let put = |out: &mut Keys<'_>| match node {
-                Node::Group(path, attributes, _) => {
-                    out.text(&key(&path, ".zgroup"), GROUP)?;
-                    out.text(&key(&path, ".zattrs"), &serde_json::to_string(&attributes)?)
+            let mut put = || {
+                for (key, json) in node.documents()?.iter().flatten() {
+                    out.key(key)?;
+                    out.plain("\"")?;
+                    put_json(out.out, json)?;
+                    out.plain("\"")?;
                 }
-                Node::Array(array) => {
-                    out.text(&key(&array.path, ".zarray"), &array.metadata()?)?;
-                    out.text(&key(&array.path, ".zattrs"), &array.attributes()?)?;
-                    self.chunks(&array, out)
-                }
-                Node::Refused(..) => Ok(()),
+                if let Node::Array(array) = &node { self.chunks(array, &mut out) } else { Ok(()) }
             };
-            put(&mut out).map_err(failed)
+            put().map_err(failed)
         })?;
-        self.consolidated(&mut out, failed)?;
-        out.end().map_err(failed)
+        out.key(".zmetadata").map_err(failed)?;
+        out.plain("\"").map_err(failed)?;
+        let mut before = r#"{"zarr_consolidated_format":1,"metadata":{"#;
+        self.nodes(|node| {
+            let mut put = || {
+                for (key, json) in node.documents()?.iter().flatten() {
+                    put_json(out.out, &format!("{before}{}:{json}", json!(key)))?;
+                    before = ",";
+                }
+                Ok(())
+            };
+            put().map_err(failed)
+        })?;
+        put_json(out.out, "}}").and_then(|()| out.plain("\"\n}}\n")).map_err(failed)
     }
 
     /// Writes the references to the chunks of an array.
     fn chunks(&self, array: &ZarrArray<'_>, out: &mut Keys<'_>) -> io::Result<()> {
-        let url = serde_json::to_string(&self.url_of(array.member))?;
-        let url = url.strip_prefix('"').and_then(|url| url.strip_suffix('"')).unwrap_or_default();
+        let url = json::text(&self.url_of(array.member))?;
         let len = array.chunks.len();
         let mut name = String::new();
         array.chunks.try_for_each(|index, offset| {
@@ -164,9 +174,7 @@ impl Store {
                 name.push_str("/0");
             }
             out.key(&name)?;
-            out.out.write_all(b"[\"")?;
-            put_safe(out.out, url)?;
-            write!(out.out, "\",{},{len}]", array.start + offset)
+            write!(out.out, "[{url},{},{len}]", array.start + offset)
         })
     }
 
@@ -189,108 +197,52 @@ impl Store {
         }
         url
     }
-
-    /// Writes the metadata of all groups and arrays once more, under one key, so that readers need not list the store.
-    fn consolidated(&self, out: &mut Keys<'_>, failed: impl Fn(io::Error) -> Error) -> Result<()> {
-        let begin = |out: &mut Keys<'_>| {
-            out.key(".zmetadata")?;
-            out.out.write_all(b"\"")?;
-            put_json(out.out, r#"{"zarr_consolidated_format":1,"metadata":{"#)
-        };
-        begin(out).map_err(&failed)?;
-        let mut separator = "";
-        let mut entry = |out: &mut dyn Write, key: String, value: &str| {
-            put_json(out, separator)?;
-            separator = ",";
-            put_json(out, &format!("{}:{value}", json!(key)))
-        };
-        self.nodes(|node| {
-            let mut put = |path: &str, name: &str, own: &str, attributes: &str| {
-                entry(out.out, key(path, name), own)?;
-                entry(out.out, key(path, ".zattrs"), attributes)
-            };
-            match node {
-                Node::Group(path, attributes, _) => {
-                    put(&path, ".zgroup", GROUP, &Json::Object(attributes).to_string())
-                }
-                Node::Array(array) => array
-                    .metadata()
-                    .and_then(|own| {
-                        let attributes = array.attributes()?;
-                        Ok((own, attributes))
-                    })
-                    .map_err(io::Error::from)
-                    .and_then(|(own, attributes)| put(&array.path, ".zarray", &own, &attributes)),
-                Node::Refused(..) => Ok(()),
-            }
-            .map_err(&failed)
-        })?;
-        put_json(out.out, "}}").and_then(|()| out.out.write_all(b"\"")).map_err(failed)
-    }
 }
 
-/// Returns the key of a group or array; the root has an empty path.
-fn key(path: &str, name: &str) -> String {
-    if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
+impl Node<'_> {
+    /// Returns the keys and texts of its metadata and attributes; `None` for an array that is not in the store.
+    fn documents(&self) -> io::Result<Option<[(String, String); 2]>> {
+        let (path, name, metadata, attributes) = match self {
+            Self::Group(path, attributes, _) => (path, ".zgroup", GROUP.to_owned(), attributes),
+            Self::Array(array) => {
+                let metadata = serde_json::to_string(&array.metadata)?;
+                (&array.path, ".zarray", metadata, &array.attributes)
+            }
+            Self::Refused(..) => return Ok(None),
+        };
+        // The root has an empty path.
+        let slash = if path.is_empty() { "" } else { "/" };
+        let key = |name| format!("{path}{slash}{name}");
+        Ok(Some([(key(name), metadata), (key(".zattrs"), serde_json::to_string(attributes)?)]))
+    }
 }
 
 /// A JSON object with one entry per line.
 struct Keys<'w> {
     out: &'w mut dyn Write,
-    is_first: bool,
+    separator: &'static str,
 }
 
 impl Keys<'_> {
-    fn begin(&mut self) -> io::Result<()> {
-        self.out.write_all(br#"{"version":1,"refs":{"#)
+    fn plain(&mut self, text: &str) -> io::Result<()> {
+        self.out.write_all(text.as_bytes())
     }
 
     fn key(&mut self, key: &str) -> io::Result<()> {
-        self.out.write_all(if self.is_first { b"\n" } else { b",\n" })?;
-        self.is_first = false;
-        self.quoted(key)?;
-        self.out.write_all(b":")
-    }
-
-    /// Writes an entry with JSON as text.
-    fn text(&mut self, key: &str, json: &str) -> io::Result<()> {
-        self.key(key)?;
-        self.out.write_all(b"\"")?;
-        put_json(self.out, json)?;
-        self.out.write_all(b"\"")
-    }
-
-    fn quoted(&mut self, text: &str) -> io::Result<()> {
-        put_safe(self.out, &serde_json::to_string(text)?)
-    }
-
-    fn end(&mut self) -> io::Result<()> {
-        self.out.write_all(b"\n}}\n")
+        writeln!(self.out, "{}", self.separator)?;
+        self.separator = ",";
+        json::write(self.out, &key)?;
+        self.plain(":")
     }
 }
 
 /// Writes JSON inside of a JSON string. JSON has no control characters, so only quotes and backslashes are escaped.
 fn put_json(out: &mut dyn Write, json: &str) -> io::Result<()> {
     for part in json.split_inclusive(['"', '\\']) {
-        match part.strip_suffix(['"', '\\']) {
-            Some(plain) => {
-                put_safe(out, plain)?;
-                out.write_all(b"\\")?;
-                out.write_all(part.strip_prefix(plain).unwrap_or_default().as_bytes())?;
-            }
-            None => put_safe(out, part)?,
-        }
-    }
-    Ok(())
-}
-
-/// Writes a part of a JSON string. Characters that change how a terminal shows text are escaped.
-fn put_safe(out: &mut dyn Write, text: &str) -> io::Result<()> {
-    for part in text.split_inclusive(is_unsafe) {
-        let plain = part.trim_end_matches(is_unsafe);
-        out.write_all(plain.as_bytes())?;
-        for unit in part.strip_prefix(plain).unwrap_or_default().encode_utf16() {
-            write!(out, "\\u{unit:04x}")?;
+        let plain = part.trim_end_matches(['"', '\\']);
+        write_safe(out, plain)?;
+        if plain != part {
+            write!(out, "\\{}", part.strip_prefix(plain).unwrap_or_default())?;
         }
     }
     Ok(())
