@@ -214,11 +214,11 @@ fn write(
         } else {
             pack.copy_to(member, out).map(|(_, verified)| verified)
         };
-        let named = |error| match error {
+        let verified = copied.map_err(|error| match error {
             Error::Io { action: WRITE_COPY, source, .. } => Error::io("write", output)(source),
             error => error,
-        };
-        return Ok(Written { verified: copied.map_err(named)?, blocks: None, losses: Vec::new() });
+        })?;
+        return Ok(Written { verified, blocks: None, losses: Vec::new() });
     }
     let mut array = pack.array(member)?;
     if options.unverified {
@@ -258,6 +258,14 @@ fn write(
         let losses = write(&header, &mut file.split_off(start).as_slice())?;
         return Ok(Written { verified, blocks, losses });
     }
+    write_whole(&array, write)
+}
+
+/// Passes all elements, decoded and little-endian, to `write`, which returns the facts that the output cannot express.
+fn write_whole(
+    array: &PackedArray,
+    write: impl FnOnce(&Header, &mut dyn Read) -> Result<Vec<String>>,
+) -> Result<Written> {
     let (mut written, mut fault) = (Ok(Vec::new()), None);
     let ((), verified) = array.with_data(true, |header, read_at| {
         let plain = header.decoded();

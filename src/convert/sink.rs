@@ -224,20 +224,17 @@ enum PackTarget<'o> {
 
 pub(super) fn begin_pack<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
     let Destination { path, options, .. } = *out;
-    let to = match out.to {
+    let (to, directory) = match out.to {
         ArrayFormat::Pack(container) if container != Container::Directory => {
-            PackTarget::Archive(path, container)
+            if !options.force && fs::exists(path) {
+                return Err(Error::AlreadyExists { path: path.to_owned() });
+            }
+            (PackTarget::Archive(path, container), PendingDirectory::beside(path)?)
         }
-        _ if fs::is_directory(path).is_ok_and(|is| is) => PackTarget::Existing(path),
-        _ => PackTarget::New,
-    };
-    let directory = match to {
-        PackTarget::Archive(..) if !options.force && fs::exists(path) => {
-            return Err(Error::AlreadyExists { path: path.to_owned() });
+        _ if fs::is_directory(path).is_ok_and(|is| is) => {
+            (PackTarget::Existing(path), PendingDirectory::within(path)?)
         }
-        PackTarget::Archive(..) => PendingDirectory::beside(path)?,
-        PackTarget::New => PendingDirectory::create(path)?,
-        PackTarget::Existing(path) => PendingDirectory::within(path)?,
+        _ => (PackTarget::New, PendingDirectory::create(path)?),
     };
     let (arrays, names, directories) = <_>::default();
     Ok(Box::new(PackSink { directory, to, options, arrays, names, directories, bytes: 0 }))

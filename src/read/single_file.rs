@@ -83,10 +83,8 @@ impl SingleFile {
             }
         }
         single_file.add(PACK_DOCUMENT)?;
-        if single_file.contents.pack_document.as_ref().is_some_and(|facts| !facts.describes())
-            && !single_file.is_pack_document()
-        {
-            single_file.contents.pack_document = None;
+        if !single_file.is_pack_document() {
+            single_file.contents.pack_document.take_if(|facts| !facts.describes());
         }
         for name in single_file.needed() {
             single_file.add(&name)?;
@@ -164,13 +162,10 @@ impl SingleFile {
 
     /// Returns an error if the file at `path` is called an array and has another format.
     pub(crate) fn refuse_other_formats(&self, path: &Path) -> Result<()> {
-        match self.contents.arrays.get(&self.subject).map(|facts| &facts.header) {
-            Some(Err(fault)) => {
-                match Error::array(path.to_string_lossy().into_owned(), (**fault).clone()) {
-                    error @ Error::NotAnArray { .. } => Err(error),
-                    _ => Ok(()),
-                }
-            }
+        let header = self.contents.arrays.get(&self.subject).map(|facts| &facts.header);
+        let Some(Err(fault)) = header else { return Ok(()) };
+        match Error::array(path.to_string_lossy().into_owned(), (**fault).clone()) {
+            error @ Error::NotAnArray { .. } => Err(error),
             _ => Ok(()),
         }
     }

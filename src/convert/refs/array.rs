@@ -64,6 +64,12 @@ pub(super) enum Refusal {
     Damaged(DecodeError),
 }
 
+impl Refusal {
+    pub(super) fn because(reason: impl Into<String>) -> Self {
+        Self::Inexpressible(reason.into())
+    }
+}
+
 impl<'a> ZarrArray<'a> {
     /// Returns the array with the elements of `member`. `file_len` is the length of the file that contains the member.
     pub(super) fn new(
@@ -72,26 +78,21 @@ impl<'a> ZarrArray<'a> {
         (member, file_len): (&'a Member, u64),
         names: &mut DimensionNames,
     ) -> Result<Self, Refusal> {
-        let inexpressible = |reason: &str| Refusal::Inexpressible(reason.to_owned());
-        let facts = array.facts.ok_or_else(|| inexpressible("it has no readable header"))?;
+        let facts = array.facts.ok_or_else(|| Refusal::because("it has no readable header"))?;
         let damaged = |error: &DecodeError| Refusal::Damaged(error.clone());
         let header = facts.header.as_ref().map_err(|error| damaged(error))?;
         if header.is_encoded() {
-            return Err(inexpressible(
+            return Err(Refusal::because(
                 "its elements are encoded; `ra-pack convert` decodes them into another file",
             ));
         }
         facts.data.as_ref().map_err(|error| damaged(error))?;
+        if member.method.is_compressed() {
+            let reason = format!("it is compressed with {} in the archive", member.method);
+            return Err(Refusal::because(reason));
+        }
         // A directory has no offsets: each member is a file.
-        let start = match (member.method.is_compressed(), member.data_offset()) {
-            (true, _) => {
-                let method = member.method;
-                return Err(Refusal::Inexpressible(format!(
-                    "it is compressed with {method} in the archive"
-                )));
-            }
-            (false, offset) => offset.unwrap_or(0) + header.header_len(),
-        };
+        let start = member.data_offset().unwrap_or(0) + header.header_len();
         let generated;
         let description = match &array.description {
             Some(description) => &**description,
@@ -113,17 +114,16 @@ impl<'a> ZarrArray<'a> {
             (json!(scalar.to_string()), Some(scalar))
         } else {
             let descr = dtype_of(header, description).map_err(|error| match error {
-                FormatError::NoCounterpart { reason, .. } => Refusal::Inexpressible(reason),
-                error => Refusal::Inexpressible(error.to_string()),
+                FormatError::NoCounterpart { reason, .. } => Refusal::because(reason),
+                error => Refusal::because(error.to_string()),
             })?;
             let scalar = if let Descr::Scalar(scalar) = descr { Some(scalar) } else { None };
             (dtype(&descr, &description.datatype)?, scalar)
         };
         if shape.len() > MAX_DIMENSIONS {
             let count = shape.len();
-            return Err(Refusal::Inexpressible(format!(
-                "it has {count} dimensions, and NumPy has at most {MAX_DIMENSIONS}"
-            )));
+            let most = format!("it has {count} dimensions, and NumPy has at most {MAX_DIMENSIONS}");
+            return Err(Refusal::because(most));
         }
         let width = if is_text { header.data_len() } else { header.element().elbyte() };
         let room = file_len.saturating_sub(start).saturating_sub(header.data_len());
@@ -163,13 +163,12 @@ pub(super) fn path(group: &str, name: &str) -> String {
 
 /// Returns a dtype as Zarr writes it. The names of fields are those of the description.
 fn dtype(descr: &Descr, datatype: &Datatype) -> Result<Json, Refusal> {
-    let inexpressible = |reason: String| Err(Refusal::Inexpressible(reason));
     match (descr, datatype) {
         // Only bfloat16 is a void with a byte order.
         (Descr::Scalar(DtypeScalar { kind: DtypeKind::Void, order, .. }), _)
             if *order != ByteOrder::None =>
         {
-            inexpressible("its elements are bfloat16, for which Zarr 2 has no type".to_owned())
+            Err(Refusal::because("its elements are bfloat16, for which Zarr 2 has no type"))
         }
         (Descr::Scalar(scalar), _) => Ok(json!(scalar.to_string())),
         (Descr::Struct(fields), Datatype::Compound(members)) => {
@@ -177,13 +176,15 @@ fn dtype(descr: &Descr, datatype: &Datatype) -> Result<Json, Refusal> {
             {
                 Descr::Scalar(_) => Ok(json!([name, dtype(&field.descr, datatype)?])),
                 // Zarr 2 has such types, but zarr-python 3 does not open a store with them.
-                Descr::Struct(_) | Descr::Subarray { .. } => inexpressible(format!(
+                Descr::Struct(_) | Descr::Subarray { .. } => Err(Refusal::because(format!(
                     "its field `{name}` is `{datatype}`, which zarr-python does not read"
-                )),
+                ))),
             };
             fields.iter().zip(members).map(field).collect::<Result<Vec<_>, _>>().map(Json::Array)
         }
-        (descr, _) => inexpressible(format!("zarr-python does not read elements of `{descr}`")),
+        (descr, _) => {
+            Err(Refusal::because(format!("zarr-python does not read elements of `{descr}`")))
+        }
     }
 }
 

@@ -250,15 +250,13 @@ fn refused(report: &RefsReport) -> Error {
         named.push(format!("and {} more", skipped.len() - explained));
     }
     let (target, named) = (escape_path(target), named.join("; "));
-    let (count, advice) = match *arrays {
-        0 => (
-            "no array".to_owned(),
-            "references need arrays that are not compressed, with elements of a Zarr type",
-        ),
-        _ if skipped.len() == 1 => {
-            ("not every array".to_owned(), "the option `skip` leaves it out")
+    let count = if *arrays == 0 { "no array" } else { "not every array" };
+    let advice = match skipped.len() {
+        _ if *arrays == 0 => {
+            "references need arrays that are not compressed, with elements of a Zarr type"
         }
-        _ => ("not every array".to_owned(), "the option `skip` leaves them out"),
+        1 => "the option `skip` leaves it out",
+        _ => "the option `skip` leaves them out",
     };
     Error::Unsupported(format!("{count} of `{target}` can be in references: {named}; {advice}"))
 }

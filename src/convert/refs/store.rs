@@ -104,12 +104,10 @@ impl Store {
         names: &mut DimensionNames,
     ) -> Result<ZarrArray<'s>, Refusal> {
         if self.groups.contains(&format!("/{}", path(group, array.name))) {
-            let reason = "a group has the same name, which Zarr does not allow";
-            return Err(Refusal::Inexpressible(reason.to_owned()));
+            return Err(Refusal::because("a group has the same name, which Zarr does not allow"));
         }
-        let member = self.members.get(name).ok_or_else(|| {
-            Refusal::Inexpressible("the archive has no single member of this name".to_owned())
-        })?;
+        let reason = "the archive has no single member of this name";
+        let member = self.members.get(name).ok_or_else(|| Refusal::because(reason))?;
         ZarrArray::new(group, array, (member, self.file_len.unwrap_or(member.size)), names)
     }
 

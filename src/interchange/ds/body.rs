@@ -278,8 +278,12 @@ impl ElementReader {
         match fill {
             Some(fill) if !missing.is_empty() => {
                 let mut values = values.chunks_exact(fill.len());
-                let element = |missing| if missing { Some(fill) } else { values.next() };
-                out.extend(missing.into_iter().filter_map(element).flatten());
+                for missing in missing {
+                    let next = if missing { Some(fill) } else { values.next() };
+                    out.extend_from_slice(
+                        next.expect("there is an element for each that is not missing"),
+                    );
+                }
             }
             _ => out.extend_from_slice(&values),
         }

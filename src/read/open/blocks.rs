@@ -47,7 +47,7 @@ impl Pack {
     ///
     /// [`Error::Damaged`] if the list differs from the manifest or is not valid.
     pub(crate) fn block_list(&self) -> Result<Option<&BlockList>> {
-        Ok(once(&self.state.block_list, || self.read_block_list())?.as_ref())
+        Ok(once(&self.state.known.block_list, || self.read_block_list())?.as_ref())
     }
 
     fn read_block_list(&self) -> Result<Option<BlockList>> {
@@ -194,7 +194,7 @@ impl BlockProof<'_> {
         }
         // Files of a directory have the same offset, and may change.
         let is_kept = self.pack.container() != Container::Directory;
-        let kept = if is_kept { self.pack.state.last_block.get(place) } else { None };
+        let kept = if is_kept { self.pack.state.known.last_block.get(place) } else { None };
         let block = match kept {
             Some(block) => block,
             None => {
@@ -207,7 +207,7 @@ impl BlockProof<'_> {
             }
         };
         if is_kept {
-            self.pack.state.last_block.set(&block);
+            self.pack.state.known.last_block.set(&block);
         }
         self.count += 1;
         Ok(Arc::clone(self.last.insert(block)))

@@ -11,7 +11,7 @@ use crate::finding::{Code, Finding};
 use crate::pack::Placement;
 use crate::read::manifests::RootFiles as _;
 
-/// Maximum number of members in [`PackState::found`](super::PackState), about 300 bytes each. When there are more, all are dropped.
+/// Maximum number of members in [`Known::found`](super::Known), about 300 bytes each. When there are more, all are dropped.
 const MOST_FOUND: usize = 1 << 15;
 
 impl Pack {
@@ -56,7 +56,7 @@ impl Pack {
 
     /// Finds a file; in an archive each name is searched once.
     pub(super) fn find(&self, name: &str) -> Result<Arc<FoundMember>> {
-        let found = self.state.found.read().unwrap_or_else(PoisonError::into_inner);
+        let found = self.state.known.found.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = found.get(name) {
             return Ok(Arc::clone(found));
         }
@@ -65,7 +65,7 @@ impl Pack {
         let (header, is_header_proved) = Default::default();
         let found = Arc::new(FoundMember { name: name.clone(), member, header, is_header_proved });
         if self.container() != Container::Directory {
-            let mut all = self.state.found.write().unwrap_or_else(PoisonError::into_inner);
+            let mut all = self.state.known.found.write().unwrap_or_else(PoisonError::into_inner);
             if all.len() >= MOST_FOUND {
                 all.clear();
             }

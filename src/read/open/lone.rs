@@ -40,7 +40,7 @@ impl Pack {
         // The directory need not be a pack and may be large, so only the known files are listed.
         let archive = Archive::of_files(&single_file.root, single_file.files(), progress);
         let mut state = PackState::new(archive, OnceLock::from(Placement::plain()));
-        state.manifest = OnceLock::from(None);
+        state.known.manifest = OnceLock::from(None);
         state.lone = Some((path.as_ref().to_owned(), name.clone()));
         Ok((Self::of_state(state), name))
     }

@@ -110,7 +110,7 @@ impl PackManifest {
 impl Pack {
     /// Returns the manifest, which is searched once.
     pub(super) fn manifest(&self) -> Result<Option<&PackManifest>> {
-        Ok(once(&self.state.manifest, || PackManifest::find(self))?.as_ref())
+        Ok(once(&self.state.known.manifest, || PackManifest::find(self))?.as_ref())
     }
 
     /// Returns the maximum length to which a text is read. A longer text is an error: a part of it would list too few

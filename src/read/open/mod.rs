@@ -96,6 +96,12 @@ struct PackState {
     map: Option<FileMap>,
     /// Determined when it is first needed.
     placement: OnceLock<Placement>,
+    known: Known,
+}
+
+/// The parts of a pack that are read when they are first needed.
+#[derive(Debug, Default)]
+struct Known {
     manifest: OnceLock<Option<PackManifest>>,
     /// The list of block digests, if a manifest covers one.
     block_list: OnceLock<Option<BlockList>>,
@@ -113,21 +119,7 @@ struct PackState {
 
 impl PackState {
     fn new(archive: Archive, placement: OnceLock<Placement>) -> Self {
-        let (lone, map, manifest, block_list, last_block) = Default::default();
-        let (document, dimcoords, described, found) = Default::default();
-        Self {
-            archive,
-            lone,
-            map,
-            placement,
-            manifest,
-            block_list,
-            last_block,
-            document,
-            dimcoords,
-            described,
-            found,
-        }
+        Self { archive, lone: None, map: None, placement, known: Known::default() }
     }
 }
 
@@ -143,7 +135,7 @@ struct FoundMember {
     is_header_proved: OnceLock<()>,
 }
 
-/// Maximum number of texts in [`PackState::described`]. When there are more, all are dropped.
+/// Maximum number of texts in [`Known::described`]. When there are more, all are dropped.
 const MOST_DESCRIBED: usize = 256;
 /// Maximum length in bytes of such a text. Longer ones are parsed each time.
 const LONGEST_DESCRIBED: usize = 4096;
@@ -526,7 +518,7 @@ impl Pack {
     /// Returns the description of the pack, which is read once. It describes all arrays that have no description of
     /// their own.
     fn document(&self) -> Result<Option<Arc<DescriptionFacts>>> {
-        let document = once(&self.state.document, || {
+        let document = once(&self.state.known.document, || {
             let Some(member) = self.find_tag(PACK_DOCUMENT)? else { return Ok(None) };
             Ok(match self.inspect(PACK_DOCUMENT, &member)? {
                 Content::Description(facts) => Some(facts),
@@ -540,7 +532,7 @@ impl Pack {
     /// longer than reading a small array.
     fn plain_description(&self, facts: &DescriptionFacts) -> Option<Ndarray> {
         let (name, body) = (facts.plain()?.name(), facts.body()?);
-        let known = self.state.described.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.state.known.described.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = known.get(body) {
             return Some(Ndarray { name: name.to_owned(), ..(**known).clone() });
         }
@@ -548,7 +540,8 @@ impl Pack {
         let (_, entity) = facts.document()?.entities().next()?;
         let ndarray = entity.array();
         if body.len() <= LONGEST_DESCRIBED {
-            let mut known = self.state.described.write().unwrap_or_else(PoisonError::into_inner);
+            let mut known =
+                self.state.known.described.write().unwrap_or_else(PoisonError::into_inner);
             if known.len() >= MOST_DESCRIBED {
                 known.clear();
             }
@@ -559,7 +552,7 @@ impl Pack {
 
     /// Returns the coordinates in the description of the pack by path, which are read once.
     fn dimcoords(&self) -> Result<&BTreeMap<String, Ndarray>> {
-        once(&self.state.dimcoords, || {
+        once(&self.state.known.dimcoords, || {
             Ok(self.document()?.map(|facts| facts.dimcoords()).unwrap_or_default())
         })
     }

@@ -46,7 +46,7 @@ impl Pack {
         const HEADER: u64 = 512;
         let (archive, algorithm) = (&self.state.archive, Algorithm::Sha256);
         let is_indexed = || {
-            let manifest = self.state.manifest.get().and_then(Option::as_ref);
+            let manifest = self.state.known.manifest.get().and_then(Option::as_ref);
             manifest.is_some_and(PackManifest::is_indexed)
         };
         if !archive.is_remote() || is_indexed() {
