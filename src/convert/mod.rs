@@ -41,8 +41,8 @@ use crate::path::escape;
 /// replaces an existing one only with [`force`](ConvertOptions::force).
 ///
 /// A directory is converted with everything below it: arrays in any format that can be read keep their names, and other
-/// files are copied. Files that cannot be converted are [reported](ConvertReport::failed); the others are converted. If
-/// the output is an existing directory, arrays are added to it.
+/// files are copied. Files that cannot be converted are [reported](ConvertReport::failed); the others are converted. An
+/// I/O error ends the conversion. If the output is an existing directory, arrays are added to it.
 ///
 /// Row-major data is transposed to column-major RawArray unless [`order`](ConvertOptions::order) is set. Indexing does
 /// not change: the same index selects the same element. Conversion takes about 50 MB of memory for files of any size.
@@ -119,7 +119,11 @@ pub fn convert_all<P: AsRef<Path>>(
     } else {
         tree::open_all(&inputs, options, open)?
     };
-    // In a directory, a file that cannot be converted or copied does not stop the others.
+    // In a directory, a file that cannot be converted does not stop the others. A failing disk does.
+    if let Some(at) = source.failed.iter().position(|(_, error)| matches!(error, Error::Io { .. }))
+    {
+        return Err(source.failed.swap_remove(at).1);
+    }
     let goes_on = from == ArrayFormat::Pack(Container::Directory)
         && matches!(to, ArrayFormat::Pack(_))
         && options.member.is_none();
@@ -149,10 +153,9 @@ pub fn convert_all<P: AsRef<Path>>(
     // Fewer bytes are read of a compressed input.
     let most = fs::file_len(input).filter(|_| more.is_empty()).unwrap_or(u64::MAX);
     progress.stage("converting", all.min(most), (planned.len() + source.others.len()) as u64);
-    let goes_on = |error: &Error| match error {
-        Error::Interrupted | Error::AlreadyExists { .. } => false,
-        Error::Io { path, .. } => goes_on && inputs.iter().any(|input| path.starts_with(input)),
-        _ => goes_on,
+    let goes_on = |error: &Error| {
+        goes_on
+            && !matches!(error, Error::Interrupted | Error::AlreadyExists { .. } | Error::Io { .. })
     };
     let mut arrays = Vec::with_capacity(planned.len());
     for planned in planned {

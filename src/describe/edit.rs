@@ -1,6 +1,7 @@
 //! Edits of attributes and dimension names in descriptions.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,8 +14,9 @@ use crate::fs;
 use crate::ndl::{self, Attribute, Datatype, Document, Group, Ndarray, Value};
 use crate::pack::{
     self, ARRAY_EXTENSION, Contents, Described, DescriptionFacts, NamedShape, PACK_DOCUMENT,
+    shape_of,
 };
-use crate::path::{MemberPath, escape_path};
+use crate::path::{MemberPath, escape, escape_path};
 use crate::pipeline;
 use crate::read::single_file::{self, SingleFile};
 use crate::write::survey::{Survey, survey};
@@ -58,6 +60,12 @@ enum Edit {
         array: String,
         names: Vec<String>,
     },
+    /// The line of an array in a table, and its shape there.
+    Row {
+        array: String,
+        line: usize,
+        shape: String,
+    },
 }
 
 impl MetadataEdits {
@@ -80,6 +88,11 @@ impl MetadataEdits {
     ) {
         let names = names.into_iter().map(Into::into).collect();
         self.edits.push(Edit::Dims { array: array.into(), names });
+    }
+
+    /// Begins a line of a table.
+    pub(super) fn row(&mut self, array: &str, line: usize, shape: &str) {
+        self.edits.push(Edit::Row { array: array.to_owned(), line, shape: shape.to_owned() });
     }
 
     /// Sets an attribute of an array.
@@ -108,7 +121,7 @@ pub fn edit_descriptions(
     let mut place = Place::open(target.as_ref(), options)?;
     let wanted = place.resolve(edits)?;
     place.describe_missing(&wanted, options)?;
-    let mut editing = Editing::new(&place);
+    let mut editing = Editing::new(&place, &wanted);
     for (path, edit) in &wanted.arrays {
         editing.edit(path, edit)?;
     }
@@ -127,6 +140,8 @@ struct Wanted {
 struct ArrayEdit {
     attributes: Vec<(String, Value)>,
     dims: Option<Vec<String>>,
+    /// The line of the table that edits the array, and its shape there.
+    row: Option<(usize, String)>,
 }
 
 /// The descriptions that can be edited.
@@ -217,6 +232,16 @@ impl Place {
                     edit.dims = Some(names.clone());
                     continue;
                 }
+                Edit::Row { array, line, shape } => {
+                    let path = self.array(array)?;
+                    let edit = wanted.arrays.entry(path.clone()).or_default();
+                    if let Some((first, _)) = edit.row.replace((*line, shape.clone())) {
+                        let why =
+                            format!("the array `{path}` has two lines; the first is line {first}");
+                        return Err(wrong_line(*line, why));
+                    }
+                    continue;
+                }
                 Edit::Attribute { array, name, value } => {
                     (self.array(array)?, name.as_str(), value)
                 }
@@ -289,6 +314,8 @@ impl Place {
 /// Documents that are being edited.
 struct Editing<'p> {
     place: &'p Place,
+    /// Lengths of coordinates by path, without those that only arrays use whose dimensions get names.
+    lengths: BTreeMap<String, u64>,
     drafts: BTreeMap<&'p str, Draft<'p>>,
     /// Attributes for a description of the pack that does not exist yet.
     new: Option<Group>,
@@ -305,8 +332,14 @@ struct Draft<'p> {
 }
 
 impl<'p> Editing<'p> {
-    fn new(place: &'p Place) -> Self {
-        Self { place, drafts: BTreeMap::new(), new: None, findings: Vec::new() }
+    fn new(place: &'p Place, wanted: &Wanted) -> Self {
+        let mut others = place.contents.clone();
+        let is_kept =
+            |path: &MemberPath| wanted.arrays.get(path).is_none_or(|it| it.dims.is_none());
+        others.arrays.retain(|path, _| is_kept(path));
+        let lengths = others.coordinates().into_iter().filter_map(|it| Some((it.name, it.length?)));
+        let (drafts, findings) = <_>::default();
+        Self { place, lengths: lengths.collect(), drafts, new: None, findings }
     }
 
     fn draft(&mut self, member: &'p str, facts: &'p DescriptionFacts) -> Result<&mut Draft<'p>> {
@@ -327,12 +360,24 @@ impl<'p> Editing<'p> {
         }
         for described in with_pack_document(contents, path, described) {
             let mut array = described.entity.array().clone();
+            if let Some((line, shape)) = &edit.row {
+                let lengths = shape_of(header.dims(), described.order());
+                let lengths: Vec<_> = lengths.iter().map(u64::to_string).collect();
+                let found = shape.split(|letter: char| !letter.is_ascii_digit());
+                if !shape.is_empty() && !found.filter(|number| !number.is_empty()).eq(&lengths) {
+                    let (lengths, found) = (lengths.join("x"), escape(shape));
+                    let why =
+                        format!("expected `{lengths}`, the shape of `{path}`, found `{found}`");
+                    return Err(wrong_line(*line, why));
+                }
+            }
             for (name, value) in &edit.attributes {
                 set(&mut array, name, value)?;
             }
             let mut new = Vec::new();
             if let Some(names) = &edit.dims {
-                let named = contents.named_shape(path, header, &described, names);
+                let known = &mut self.lengths;
+                let named = contents.named_shape(path, header, &described, names, known);
                 let named = named.map_err(|why| Error::mismatch(path.as_str(), why))?;
                 let NamedShape { shape, new: dimensions, findings } = named;
                 (array.shape, new) = (shape, dimensions);
@@ -344,13 +389,8 @@ impl<'p> Editing<'p> {
             let group = draft.wanted.groups.iter_mut().find(|it| it.path == described.group.path);
             let group = group.expect("the group contains the array");
             for (name, length) in new {
-                match group.dimcoords.iter().find(|known| known.name == name) {
-                    None => group.dimcoords.push(pack::dimension(&name, length)),
-                    Some(known) if known.known_size() == Some(length) => {}
-                    Some(_) => {
-                        let why = format!("the dimension `{name}` cannot have two lengths");
-                        return Err(Error::mismatch(path.as_str(), why));
-                    }
+                if group.dimcoords.iter().all(|known| known.name != name) {
+                    group.dimcoords.push(pack::dimension(&name, length));
                 }
             }
         }
@@ -384,7 +424,7 @@ impl<'p> Editing<'p> {
 
     /// Makes the texts, checks all of them together, and writes them.
     fn finish(self, options: &DescribeOptions) -> Result<UpdateReport> {
-        let Self { place, drafts, new, findings } = self;
+        let Self { place, drafts, new, findings, .. } = self;
         let mut report = UpdateReport { target: place.target.clone(), ..UpdateReport::default() };
         report.findings = place.findings.iter().cloned().chain(findings).collect();
         let (mut texts, mut refused) = (Vec::new(), Vec::new());
@@ -462,6 +502,11 @@ impl Place {
         after.retain(|finding| finding.is_error() && !before.contains(&key(finding)));
         after
     }
+}
+
+/// Makes the error for a line of a table.
+pub(super) fn wrong_line(line: usize, why: impl Display) -> Error {
+    Error::Unsupported(format!("line {line} of the table: {why}"))
 }
 
 /// Makes the finding about a document that cannot be edited.

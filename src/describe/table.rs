@@ -4,15 +4,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::DescribeOptions;
-use super::edit::{MetadataEdits, Place};
-use crate::error::{Error, Result};
+use super::edit::{MetadataEdits, Place, wrong_line};
+use crate::error::Result;
 use crate::ndl::{Attribute, Entity, Extent, Value};
 use crate::pack::shape_of;
-use crate::path::escape;
 
 /// The column of array names.
 const NAME: &str = "name";
-/// The column of shapes, which cannot be changed.
+/// The column of shapes, which cannot be changed. They are compared with the arrays.
 const SHAPE: &str = "shape";
 /// The column of dimension names.
 const DIMS: &str = "dims";
@@ -69,16 +68,14 @@ pub fn metadata_table(target: impl AsRef<Path>, options: &DescribeOptions) -> Re
 impl MetadataEdits {
     /// Reads a table like that of [`metadata_table`]: CSV, separated by commas, semicolons or tabs. The column `name`
     /// is required. The column `dims` has dimension names, separated by spaces or commas. Every other column except
-    /// `shape` sets the attribute of its name. An empty cell changes nothing.
+    /// `shape`, which must be that of the array, sets the attribute of its name. An empty cell changes nothing.
     ///
     /// # Errors
     ///
     /// [`Error::Unsupported`] if the text is not such a table, with the line.
     pub fn of_table(text: &str) -> Result<Self> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let refuse = |line: usize, why: String| {
-            Err(Error::Unsupported(format!("line {line} of the table: {why}")))
-        };
+        let refuse = |line: usize, why: String| Err(wrong_line(line, why));
         let first = text.lines().next().unwrap_or_default();
         let separator = [',', ';', '\t'].into_iter().max_by_key(|separator| {
             // Prefers commas if both are equally frequent.
@@ -102,7 +99,8 @@ impl MetadataEdits {
                 ),
             );
         };
-        let (mut edits, mut seen) = (Self::default(), BTreeSet::new());
+        let shape = columns.iter().position(|column| column == SHAPE);
+        let mut edits = Self::default();
         for (line, cells) in rows {
             let array = cells.get(name).map_or("", |cell| cell.trim());
             if cells.iter().all(|cell| cell.trim().is_empty()) {
@@ -113,9 +111,8 @@ impl MetadataEdits {
                     format!("expected the name of an array and at most {} cells", columns.len());
                 return refuse(line, why);
             }
-            if !seen.insert(array.to_owned()) {
-                return refuse(line, format!("the array `{}` has two lines", escape(array)));
-            }
+            let shape = shape.and_then(|shape| cells.get(shape)).map_or("", |cell| cell.trim());
+            edits.row(array, line, shape);
             for (column, cell) in columns.iter().zip(&cells) {
                 let cell = cell.trim();
                 match column.as_str() {
@@ -228,7 +225,6 @@ mod tests {
             ),
             ("name,units\nt,m,K\n", "line 2 of the table: expected the name"),
             ("name,units\n\nt,m\n,m\n", "line 4 of the table"),
-            ("name,units\nt,m\nt,K\n", "line 3 of the table: the array `t` has two lines"),
         ] {
             let error = MetadataEdits::of_table(text).unwrap_err().to_string();
             assert!(error.contains(why), "{error}");

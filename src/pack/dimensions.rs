@@ -1,10 +1,11 @@
 //! Names for the dimensions of an array: coordinates of the pack, or dimensions without values.
 
+use std::collections::BTreeMap;
+
 use super::contents::{Contents, Described};
-use super::coordinates::Resolved;
 use super::shape_of;
 use crate::finding::{Code, Finding};
-use crate::ndl::{self, Datatype, Entity, Extent, Ndarray, candidates};
+use crate::ndl::{self, Datatype, Entity, Extent, Ndarray, candidates, entity_path};
 use crate::path::MemberPath;
 use crate::ra::Header;
 
@@ -32,7 +33,8 @@ pub(crate) fn dimension(name: &str, length: u64) -> Ndarray {
 
 impl Contents {
     /// Returns the shape of an array whose dimensions get these names, in the order of its description's shape. An
-    /// empty name leaves the dimension unchanged; a number must be its length.
+    /// empty name leaves the dimension unchanged; a number must be its length. `known` are the lengths of coordinates
+    /// that other descriptions state, by path; new names are added.
     ///
     /// # Errors
     ///
@@ -43,6 +45,7 @@ impl Contents {
         header: &Header,
         described: &Described<'_>,
         names: &[String],
+        known: &mut BTreeMap<String, u64>,
     ) -> Result<NamedShape, String> {
         let old = &described.entity.array().shape;
         let lengths = shape_of(header.dims(), described.order());
@@ -72,14 +75,18 @@ impl Contents {
                 }
                 Err(_) if *length == 0 => Extent::Fixed(0),
                 Err(_) => {
+                    let length_of = |name: &str| match self.resolve(described, name) {
+                        Some(coordinate) => coordinate.length,
+                        None => known.get(&entity_path(&described.home(), name)).copied(),
+                    };
+                    if let Some(other) = length_of(name).filter(|other| other != length) {
+                        let fits = order_that_fits(length_of, names, &lengths);
+                        return Err(format!(
+                            "dimension {axis} has length {length}, but the coordinate `{name}` has \
+                             {other}; the shape is {lengths:?}{fits}"
+                        ));
+                    }
                     match self.resolve(described, name) {
-                        Some(Resolved { length: Some(known), .. }) if known != *length => {
-                            let fits = self.order_that_fits(described, names, &lengths);
-                            return Err(format!(
-                                "dimension {axis} has length {length}, but the coordinate `{name}` has \
-                                 {known}; the shape is {lengths:?}{fits}"
-                            ));
-                        }
                         Some(_) => {}
                         None if name.contains('/') => {
                             return Err(format!("there is no coordinate `{name}`"));
@@ -87,6 +94,7 @@ impl Contents {
                         None => {
                             result.findings.extend(self.unlike(path, described, name));
                             result.new.push((name.clone(), *length));
+                            known.insert(entity_path(&described.home(), name), *length);
                         }
                     }
                     Extent::Coord(name.clone())
@@ -95,28 +103,6 @@ impl Contents {
             result.shape.push(extent);
         }
         Ok(result)
-    }
-
-    /// Returns, in words, the order of names in which each has the length of its dimension, if there is one.
-    fn order_that_fits(
-        &self,
-        described: &Described<'_>,
-        names: &[String],
-        lengths: &[u64],
-    ) -> String {
-        let mut left: Vec<_> = names
-            .iter()
-            .map(|name| (name, self.resolve(described, name).and_then(|found| found.length)))
-            .collect();
-        let mut order = Vec::new();
-        for length in lengths {
-            let at = left.iter().position(|(_, known)| *known == Some(*length));
-            let Some(at) = at.or_else(|| left.iter().position(|(_, known)| known.is_none())) else {
-                return String::new();
-            };
-            order.push(left.remove(at).0.as_str());
-        }
-        format!("; the names fit in this order: {}", order.join(","))
     }
 
     /// Returns a warning if the name of a dimension is nearly that of a coordinate.
@@ -136,4 +122,22 @@ impl Contents {
         let finding = Finding::new(Code::UnknownCoordinate, message).in_member(path.as_str());
         Some(finding.warning().hint(format!("did you mean `{near}`?")))
     }
+}
+
+/// Returns, in words, the order of names in which each has the length of its dimension, if there is one.
+fn order_that_fits(
+    length_of: impl Fn(&str) -> Option<u64>,
+    names: &[String],
+    lengths: &[u64],
+) -> String {
+    let mut left: Vec<_> = names.iter().map(|name| (name, length_of(name))).collect();
+    let mut order = Vec::new();
+    for length in lengths {
+        let at = left.iter().position(|(_, known)| *known == Some(*length));
+        let Some(at) = at.or_else(|| left.iter().position(|(_, known)| known.is_none())) else {
+            return String::new();
+        };
+        order.push(left.remove(at).0.as_str());
+    }
+    format!("; the names fit in this order: {}", order.join(","))
 }

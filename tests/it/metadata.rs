@@ -114,6 +114,64 @@ fn a_table_is_filled_in_and_applied() {
 }
 
 #[test]
+fn a_table_that_contradicts_an_array_is_rejected_with_its_line() {
+    let home = undescribed();
+    let file = home.path().join("meta.csv");
+    for (table, words) in [
+        (
+            "lat,2,deg\ncounts,3,1\n",
+            "line 3 of the table: expected `4`, the shape of `run1/counts.ra`, found `3`",
+        ),
+        (
+            "temperature,2x4,K\n",
+            "line 2 of the table: expected `4x2`, the shape of `run1/temperature.ra`, found `2x4`",
+        ),
+        (
+            "lat,2,m\nlat,2,K\n",
+            "line 3 of the table: the array `lat.ra` has two lines; the first is line 2",
+        ),
+        (
+            "lat,2,m\nlat.ra,2,K\n",
+            "line 3 of the table: the array `lat.ra` has two lines; the first is line 2",
+        ),
+        (
+            "counts,4,1\nlat,2,m\nrun1/counts,4,K\n",
+            "line 4 of the table: the array `run1/counts.ra` has two lines",
+        ),
+    ] {
+        fs::write(&file, format!("name,shape,units\n{table}")).unwrap();
+        describe(&home, &["--apply", file.to_str().unwrap()]).exits(2).says(&[words]);
+        assert!(!home.path().join("lat.yaml").exists(), "{table}");
+    }
+    fs::write(&file, "name,shape,units\ncounts,,1\ntemperature,4 x 2,K\n").unwrap();
+    describe(&home, &["--apply", file.to_str().unwrap()]).exits(0);
+}
+
+#[test]
+fn dimension_names_are_compared_with_those_of_other_arrays() {
+    let mut home = Experiment::new();
+    for name in ["u.ra", "v.ra", "backscatter.ra", "run1/w.ra"] {
+        home = home.array(name, UINT8, &[12, 8], &[0; 96]);
+    }
+    describe(&home, &["--dims", "u=time,bin", "--dims", "v=time,bin"]).exits(0);
+    let reversed = ["--dims", "backscatter=bin,time"];
+    let ran = describe(&home, &reversed).exits(2);
+    let ran = ran.says(&[
+        "`backscatter.ra`: dimension 0 has length 12, but the coordinate `bin` has 8",
+        "the names fit in this order: time,bin",
+    ]);
+    assert!(!ran.err.contains(".yaml"), "{}", ran.err);
+    // Another directory has its own dimensions.
+    describe(&home, &["--dims", "w=bin,time"]).exits(0);
+    // Names that the same command gives to two arrays.
+    let both = ["--dims", "backscatter=a,b", "--dims", "u=b,a"];
+    describe(&home, &both).exits(2).says(&["`u.ra`", "the names fit in this order: a,b"]);
+    describe(&home, &["--dims", "u=a,a"]).exits(2).says(&["`u.ra`", "dimension 1 has length 8"]);
+    assert!(!home.path().join("backscatter.yaml").exists());
+    describe(&home, &["--dims", "backscatter=time,bin"]).exits(0);
+}
+
+#[test]
 fn rejected_edits_change_nothing() {
     let home = undescribed();
     for (options, status, words) in [
@@ -138,7 +196,7 @@ fn rejected_edits_change_nothing() {
     assert!(temperature.contains("  x:\n    size: 2\n    type: int64\n"), "{temperature}");
     ra("validate", &[home.path()], &["--allow", "DESC001"]).exits(0);
     // Two arrays of one directory share one `x`.
-    describe(&home, &["--dims", "counts=x"]).exits(1).says(&["DESC00"]);
+    describe(&home, &["--dims", "counts=x"]).exits(2).says(&["`run1/counts.ra`", "`x` has 2"]);
     assert!(!home.path().join("run1/counts.yaml").exists());
     // A document that cannot be changed safely.
     let odd = "ndarrays:\n  lat: &l\n    shape: [2] # one\n    type: float64\n    attributes: # none\n      valid_range: {shape: [2], type: float64, value: [0, # low\n        9]}\n";

@@ -153,12 +153,12 @@ pub(crate) fn leftovers_in(directory: &Path, prefix: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Creates an unnamed temporary file in the directory of `target`. It is deleted when closed. `progress` cancels its
-/// reads and writes but does not report them.
+/// Creates an unnamed temporary file in the directory of `target`. It is deleted when closed. Errors name
+/// `target`. `progress` cancels its reads and writes but does not report them.
 pub(crate) fn scratch_file(target: &Path, progress: &Progress) -> Result<File> {
     let directory = parent_of(target);
     let inner = tempfile::tempfile_in(directory).map_err(|error| unwritable(directory, &error))?;
-    Ok(File::of_system(inner, directory.to_owned()).watched(&progress.silent()))
+    Ok(File::of_system(inner, target.to_owned()).watched(&progress.silent()))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use super::{Disk, is_unfinished, noise};
-use crate::experiment::{Experiment, ra_pack, read_tree};
+use crate::experiment::{Experiment, UINT8, ra_pack, read_tree};
 use crate::run::{create, extract, names_in, pack, ra};
 
 #[test]
@@ -119,6 +119,47 @@ fn a_disk_that_fills_while_unpacking_leaves_only_complete_files() {
         ra("get", &[&archive], &option).exits(2).says(&["No space left"]);
         assert_eq!(names_in(disk.path()), ["fill"]);
         fs::remove_file(disk.path().join("fill")).unwrap();
+    }
+}
+
+#[test]
+fn a_full_disk_is_reported_with_the_name_of_the_output() {
+    let Some(disk) = Disk::mount("64k") else { return };
+    let scratch = TempDir::new().unwrap();
+    let values = noise(1, 100_000);
+    let experiment = Experiment::new().array("a.ra", UINT8, &[100, 1000], &values).describe(
+        "a.yaml",
+        "[100, 1000]",
+        "uint8",
+    );
+    let archive = pack(&experiment, scratch.path(), "x.zip", &[]);
+    let log = scratch.path().join("log.jsonl");
+    ra("verify", &[&archive], &["--log", log.to_str().unwrap()]).exits(0);
+    // The page is larger than the piece in which it is written.
+    let title = "x".repeat(300_000);
+    let named = Experiment::new().file("README.txt", title);
+    let large = pack(&named, scratch.path(), "large.zip", &[]);
+    let out = |name: &str| disk.path().join(name).to_str().unwrap().to_owned();
+    fs::write(disk.path().join("fill"), vec![0; 65_536]).unwrap();
+    for (command, target, name, options) in [
+        ("report", &archive, "r.html", &["-o"][..]),
+        ("report", &large, "r.html", &["-o"]),
+        ("audit", &log, "a.html", &["--html"]),
+        ("refs", &archive, "r.json", &["-o"]),
+        ("manifest", &archive, "m.txt", &["-o"]),
+        ("plot", &archive, "p.svg", &["a", "-o"]),
+        ("plot", &archive, "p.png", &["a", "-o"]),
+        ("get", &archive, "g.ra", &["a", "-o"]),
+        ("get", &archive, "g.npy", &["a", "-o"]),
+        ("get", &archive, "g.csv", &["a", "-o"]),
+        ("get", &archive, "g.png", &["a", "-o"]),
+        ("get", &archive, "g.raw", &["a", "--format=raw", "-o"]),
+    ] {
+        let name = out(name);
+        let options: Vec<_> = options.iter().copied().chain([&*name]).collect();
+        let ran = ra(command, &[target], &options).exits(2);
+        ran.says(&[&format!("cannot write `{name}`: No space left")]);
+        assert_eq!(names_in(disk.path()), ["fill"], "{command} {name}");
     }
 }
 

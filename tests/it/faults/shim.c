@@ -5,6 +5,7 @@
  * FAULT_MOST=n      each call reads or writes at most n bytes
  * FAULT_AT=n        at the nth read, counted over all threads, do what FAULT_WHAT says:
  *   error           this read and all later ones fail with EIO
+ *   once            only this read fails with EIO
  *   truncate        FAULT_FILE is truncated to half of its length before the read
  *   append          FAULT_FILE becomes longer
  *   overwrite       a byte in the middle of FAULT_FILE changes
@@ -84,7 +85,7 @@ static int fails(void)
             change(what);
         errno = error;
     }
-    return !strcmp(what, "error");
+    return !strcmp(what, "error") || (now == at && !strcmp(what, "once"));
 }
 
 #define READ(name, parameters, arguments)                             \
