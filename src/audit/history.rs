@@ -24,7 +24,7 @@ const MOST_LISTED: usize = 100;
 /// The results of each target, by its name in logs.
 #[derive(Debug)]
 pub(super) struct History {
-    targets: HashMap<String, TargetHistory>,
+    pub(super) targets: HashMap<String, TargetHistory>,
     now: Timestamp,
     logs: u32,
     /// Number of lines that were read.
@@ -136,17 +136,6 @@ impl History {
         };
         log::read(path, take, |line| corrupt.add(line))
     }
-
-    pub(super) fn get(&self, target: &str) -> Option<&TargetHistory> {
-        self.targets.get(target)
-    }
-
-    /// Returns the names of all targets, sorted.
-    pub(super) fn targets(&self) -> Vec<&str> {
-        let mut targets: Vec<_> = self.targets.keys().map(String::as_str).collect();
-        targets.sort_unstable();
-        targets
-    }
 }
 
 impl TargetHistory {
@@ -228,15 +217,11 @@ impl TargetHistory {
 
     /// Returns the shards without errors by their number.
     fn sets(&self) -> impl Iterator<Item = Set<'_>> {
-        let mut sets: Vec<Set<'_>> = Vec::new();
-        // Shards are sorted by their count first.
+        let mut sets: BTreeMap<u32, Vec<_>> = BTreeMap::new();
         for (shard, entry) in &self.good {
-            match sets.last_mut().filter(|set| set.count == shard.count()) {
-                Some(set) => set.shards.push((*shard, entry)),
-                None => sets.push(Set { count: shard.count(), shards: vec![(*shard, entry)] }),
-            }
+            sets.entry(shard.count()).or_default().push((*shard, &**entry));
         }
-        sets.into_iter()
+        sets.into_iter().map(|(count, shards)| Set { count, shards })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Logs of verifications: one JSON line for each verified target, appended and synced when the target ends.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -168,10 +168,7 @@ impl Stored {
         let is_missing =
             self.error.as_ref().is_some_and(|error| missing.trim_matches('"') == error.kind);
         let errors = || self.findings.iter().filter(|finding| finding.severity == "error");
-        let mut codes: BTreeMap<&str, u64> = BTreeMap::new();
-        for finding in errors() {
-            *codes.entry(&finding.code).or_default() += 1;
-        }
+        let codes: BTreeSet<&str> = errors().map(|finding| &*finding.code).collect();
         let of_findings = errors().next().map(|first| {
             let member = first.member.as_ref().map(|member| format!("{member}: "));
             let more = match errors().count() - 1 {
@@ -194,7 +191,7 @@ impl Stored {
             shard_block_size: self.shard_block_size,
             is_by_blocks: self.blocks.is_some(),
             reason,
-            codes: codes.into_keys().map(str::to_owned).collect(),
+            codes: codes.into_iter().map(str::to_owned).collect(),
         };
         (self.target, self.shard.unwrap_or(Shard::WHOLE), entry)
     }

@@ -4,7 +4,7 @@ mod history;
 mod log;
 mod plan;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub struct AuditOptions {
 }
 
 /// The state of each target according to logs.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AuditReport {
@@ -177,24 +177,17 @@ pub fn audit(logs: &[impl AsRef<Path>], options: &AuditOptions) -> Result<AuditR
         corrupt: std::mem::take(&mut history.corrupt.first),
         future_lines: history.future.count,
         future: std::mem::take(&mut history.future.first),
-        by_blocks: 0,
-        counts: BTreeMap::new(),
-        codes: BTreeMap::new(),
-        targets: Vec::new(),
+        ..AuditReport::default()
     };
-    let wanted = options.targets.as_ref().map(|wanted| {
-        let names = wanted.iter().map(|target| target_name(target));
-        names.collect::<std::collections::BTreeSet<String>>()
-    });
-    let names: Vec<&str> = match &wanted {
-        Some(wanted) => wanted.iter().map(String::as_str).collect(),
-        None => history.targets(),
+    let names: BTreeSet<String> = match &options.targets {
+        Some(wanted) => wanted.iter().map(|target| target_name(target)).collect(),
+        None => history.targets.keys().cloned().collect(),
     };
     for name in names {
-        let known = history.get(name);
+        let known = history.targets.get(&name);
         let good = known.and_then(TargetHistory::last_good);
         report.by_blocks += u64::from(good.is_some_and(|good| good.first.is_by_blocks));
-        let target = audited(name, known, good, (time, options.max_age));
+        let target = audited(&name, known, good, (time, options.max_age));
         if target.state == AuditState::Bad
             && let Some(problem) = known.and_then(|known| known.problem(good))
         {

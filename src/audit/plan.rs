@@ -95,11 +95,8 @@ pub fn plan(targets: Vec<PathBuf>, options: &PlanOptions) -> Result<AuditPlan> {
     let bytes: Vec<u64> = looked.iter().map(|(bytes, _)| *bytes).collect();
     let mine = options.shard.map_or(0..targets.len(), |shard| shard.of_items(&bytes));
     plan.elsewhere = (targets.len() - mine.len()) as u64;
-    let total = bytes
-        .iter()
-        .skip(mine.start)
-        .take(mine.len())
-        .fold(0, |total: u64, bytes| total.saturating_add(*bytes));
+    let of_mine = bytes.get(mine.clone()).unwrap_or_default();
+    let total = of_mine.iter().copied().fold(0, u64::saturating_add);
     let all = targets.into_iter().zip(looked).skip(mine.start).take(mine.len());
     // Each part with the time of its last verification without errors.
     let mut candidates: Vec<(Option<Timestamp>, PlannedPart)> = all
@@ -107,7 +104,7 @@ pub fn plan(targets: Vec<PathBuf>, options: &PlanOptions) -> Result<AuditPlan> {
             parts(target, bytes, options).into_iter().map(move |part| (part, version.clone()))
         })
         .filter_map(|(part, version)| {
-            let known = history.get(&target_name(&part.target));
+            let known = history.targets.get(&target_name(&part.target));
             let good = known.and_then(|known| {
                 let of_all = || known.still_good(None).filter(|_| options.divide.is_some());
                 known.still_good(part.shard).or_else(of_all)

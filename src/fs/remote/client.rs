@@ -268,10 +268,9 @@ fn check_partial(asked: &HeaderValue, headers: &mut HeaderMap) -> Result<(), Ref
     // An answer in chunks has no length.
     let length = (last - first).saturating_add(1).min(total);
     headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
-    let is_ascii = |value: &HeaderValue| value.to_str().is_ok();
     for name in [ETAG, LAST_MODIFIED] {
-        let is_date = |value: &HeaderValue| value.to_str().is_ok_and(|text| text.ends_with("GMT"));
-        let is_valid = |value: &HeaderValue| is_ascii(value) && (name == ETAG || is_date(value));
+        let is_whole = |text: &str| name == ETAG || text.ends_with("GMT");
+        let is_valid = |value: &HeaderValue| value.to_str().is_ok_and(is_whole);
         if headers.get(&name).is_some_and(|value| !is_valid(value)) {
             headers.remove(&name);
         }

@@ -133,15 +133,18 @@ enum Failure {
 }
 
 impl Object {
+    fn new(located: Located, timeout: Duration) -> Self {
+        Self { located: Arc::new(located), version: Version::default(), timeout }
+    }
+
     /// Opens an object. Returns its last bytes too.
     pub(super) fn open(
         located: Located,
         timeout: Duration,
         progress: &Progress,
     ) -> io::Result<(Self, Vec<u8>)> {
-        let located = Arc::new(located);
+        let mut object = Self::new(located, timeout);
         wait(progress, async move {
-            let mut object = Self { located, version: Version::default(), timeout };
             let tail = object.start().await?;
             Ok((object, tail))
         })
@@ -153,9 +156,8 @@ impl Object {
         timeout: Duration,
         progress: &Progress,
     ) -> io::Result<Self> {
-        let located = Arc::new(located);
+        let mut object = Self::new(located, timeout);
         wait(progress, async move {
-            let mut object = Self { located, version: Version::default(), timeout };
             (object.version, _) = object.request(GetRange::Bounded(0..1), true).await?;
             Ok(object)
         })
@@ -263,11 +265,7 @@ impl Object {
         located: &Located,
         mut sink: impl FnMut(&[u8]) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        let this = Self {
-            located: Arc::new(located.clone()),
-            version: Version::default(),
-            timeout: Duration::ZERO,
-        };
+        let this = Self::new(located.clone(), Duration::ZERO);
         let failed = |failure| this.fault(failure, 1);
         let result = located.store.get_opts(&located.path, GetOptions::default()).await;
         let result = result.map_err(|error| failed(Failure::Store(error)))?;
@@ -370,9 +368,11 @@ impl Failure {
             Self::Fault(_) | Self::Slow | Self::Silent => None,
             Self::Short { .. } => Some(usual),
             Self::Store(error) => match (cause::<Refusal>(error), cause::<HttpError>(error)) {
-                (Some(Refusal::Status { status: 408 | 429 | 500..=599, wait }), _) => {
-                    Some(wait.unwrap_or(usual).min(LONGEST_WAIT)).filter(|_| !is_refused(error))
-                }
+                // The others say that the server does not know such requests.
+                (
+                    Some(Refusal::Status { status: 408 | 429 | 500 | 502..=504 | 506..=599, wait }),
+                    _,
+                ) => Some(wait.unwrap_or(usual).min(LONGEST_WAIT)),
                 (Some(_), _) | (None, None) => None,
                 (None, Some(http)) => match http.kind() {
                     HttpErrorKind::Request | HttpErrorKind::Interrupted => Some(usual),
@@ -385,11 +385,6 @@ impl Failure {
             },
         }
     }
-}
-
-/// Returns whether the status says that the server does not know such requests.
-fn is_refused(error: &object_store::Error) -> bool {
-    matches!(cause::<Refusal>(error), Some(Refusal::Status { status: 501 | 505, .. }))
 }
 
 /// Returns whether a connection broke in the content of an answer.

@@ -7,12 +7,15 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
 use object_store::path::Path as ObjectPath;
 use object_store::{ClientOptions, ObjectStore, RetryConfig};
+use percent_encoding::percent_decode_str;
 use reqwest::Url;
 use reqwest::header::HeaderValue;
 
@@ -152,42 +155,13 @@ fn authorization(url: &Url) -> Option<HeaderValue> {
     if url.username().is_empty() && url.password().is_none() {
         return None;
     }
-    let decode = |text: &str| percent_decoded(text);
-    let mut text = decode(url.username());
+    let mut text: Vec<u8> = percent_decode_str(url.username()).collect();
     text.push(b':');
-    text.extend(decode(url.password().unwrap_or_default()));
-    let mut value = HeaderValue::try_from(format!("Basic {}", base64(&text))).ok()?;
+    text.extend(percent_decode_str(url.password().unwrap_or_default()));
+    let text = format!("Basic {}", BASE64_STANDARD.encode(text));
+    let mut value = HeaderValue::try_from(text).ok()?;
     value.set_sensitive(true);
     Some(value)
-}
-
-/// Decodes `%XX` in the user information of a URL.
-fn percent_decoded(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, after @ ..] = rest {
-        let code = || {
-            let digits = std::str::from_utf8(after.get(..2)?).ok()?;
-            u8::from_str_radix(digits, 16).ok()
-        };
-        match code().filter(|_| *first == b'%') {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    bytes
-}
-
-/// Encodes bytes in base64.
-fn base64(bytes: &[u8]) -> String {
-    use base64::Engine as _;
-    base64::engine::general_purpose::STANDARD.encode(bytes)
 }
 
 /// Returns the cause of an error of a store. Its own text may contain a URL with secrets.
