@@ -70,6 +70,39 @@ pub(crate) fn share<S, I: Send, T: Send, E: Send>(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
+/// Items of which several jobs take the next one whenever they have room for it.
+pub(crate) struct Queue<I>(Mutex<I>);
+
+impl<I: Iterator> Queue<I> {
+    pub(crate) fn new(items: I) -> Self {
+        Self(Mutex::new(items))
+    }
+
+    /// Runs the work of one job, which takes items. After an error, no job gets another one.
+    pub(crate) fn work<T, E>(
+        &self,
+        work: impl FnOnce(&mut dyn Iterator<Item = I::Item>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut items = iter::from_fn(|| lock(&self.0).next());
+        let result = work(&mut items);
+        if result.is_err() {
+            items.for_each(drop);
+        }
+        result
+    }
+}
+
+/// Runs `work` in `jobs` threads, which take the items of one [`Queue`]. Returns the results in any order.
+pub(crate) fn lanes<I: Send, T: Send, E: Send>(
+    jobs: usize,
+    items: impl Iterator<Item = I> + Send,
+    work: impl Fn(&mut dyn Iterator<Item = I>) -> Result<Vec<T>, E> + Sync,
+) -> Result<Vec<T>, E> {
+    let queue = Queue::new(items);
+    let results = share(jobs, 0..jobs.max(1), || (), |(), _| queue.work(&work))?;
+    Ok(results.into_iter().flatten().collect())
+}
+
 /// Returns the number of threads for [`ordered`]: none for one job, which works in the calling thread.
 pub(crate) fn workers(jobs: usize) -> usize {
     /// Further workers would wait for the consumer, each with an item and a state in memory.

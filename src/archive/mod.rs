@@ -36,7 +36,7 @@ pub use self::write::Compression;
 #[cfg(feature = "full")]
 pub(crate) use self::write::{
     ArchiveWriter, Batch, ContentPieces, NewContent, NewMember, Packer, Placed, Records,
-    ReservedFile, SMALL, Sampled,
+    ReservedMember, SMALL, Sampled,
 };
 
 use self::data::open;

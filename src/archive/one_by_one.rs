@@ -14,7 +14,7 @@ impl<S, T, M, L> Revisit for OneByOne<M, L>
 where
     T: Send,
     M: Fn() -> S + Sync,
-    L: Fn(&mut S, Shown<'_>) -> T + Sync,
+    L: Fn(&mut S, Shown<'_>) -> Result<T> + Sync,
 {
     type State = S;
     type Seen = T;
@@ -23,7 +23,7 @@ where
         (self.0)()
     }
 
-    fn one(&self, state: &mut S, shown: Shown<'_>) -> T {
+    fn one(&self, state: &mut S, shown: Shown<'_>) -> Result<T> {
         (self.1)(state, shown)
     }
 }
@@ -48,7 +48,7 @@ impl Archive {
         wanted: &[usize],
         jobs: usize,
         state: impl Fn() -> S + Sync,
-        visit: impl Fn(&mut S, Shown<'_>) -> T + Sync,
+        visit: impl Fn(&mut S, Shown<'_>) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
         self.revisit_by(members, wanted, jobs, &OneByOne(state, visit))
     }

@@ -3,16 +3,15 @@
 
 use std::cmp::Reverse;
 use std::io::BufRead;
-use std::iter;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::data::{MemberReader, SMALL_BLOCK, Stretch, Window, open};
 use super::{Archive, Member, Method, Scan};
 use crate::digest::{Hashing, width};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
-use crate::pipeline;
+use crate::pipeline::{self, Queue};
 
 /// Maximum number of members per portion: enough that jobs seldom work in the same directory.
 const MEMBERS: usize = 512;
@@ -45,7 +44,8 @@ pub(crate) trait Revisit: Sync {
 
     fn state(&self) -> Self::State;
 
-    fn one(&self, state: &mut Self::State, shown: Shown<'_>) -> Self::Seen;
+    /// Visits one member. After an error, no other is begun.
+    fn one(&self, state: &mut Self::State, shown: Shown<'_>) -> Result<Self::Seen>;
 
     /// Returns the useful numbers of large contents to read at once, largest first. Empty if one after the other is as
     /// fast.
@@ -92,8 +92,7 @@ pub(super) fn revisit<R: Revisit>(
     } else {
         portions(&sizes, jobs, visit.at_once(), is_stored)
     };
-    let beside = Mutex::new(beside.into_iter());
-    let next = || beside.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let beside = Queue::new(beside.into_iter());
     let chunks = pipeline::share(
         jobs,
         &portions,
@@ -119,7 +118,7 @@ pub(super) fn revisit<R: Revisit>(
                             }
                             None => show(&mut *archive.read(member)?),
                         };
-                        visited.push((position, result));
+                        visited.push((position, result?));
                     }
                 }
                 Portion::SideBySide(width) => {
@@ -131,12 +130,10 @@ pub(super) fn revisit<R: Revisit>(
                         let packed = Stretch::of(file, member).in_blocks_of(SMALL_BLOCK);
                         Ok((position, open(member, packed)?))
                     };
-                    let several = visit.several(state, *width, &mut iter::from_fn(next).map(open));
-                    if several.is_err() {
-                        // Makes the other jobs stop.
-                        iter::from_fn(next).for_each(drop);
-                    }
-                    visited.extend(several?);
+                    let several = |places: &mut dyn Iterator<Item = usize>| {
+                        visit.several(state, *width, &mut places.map(open))
+                    };
+                    visited.extend(beside.work(several)?);
                 }
             }
             Ok::<_, Error>(visited)
@@ -251,6 +248,7 @@ pub(super) fn look_at_each<S, K: Send>(
 
 #[cfg(test)]
 mod tests {
+    use std::iter;
     use std::path::Path;
 
     use proptest::collection::vec;
@@ -322,7 +320,7 @@ mod tests {
         let is_wanted =
             |number: &usize| mask.rotate_right(u32::try_from(number % 64).unwrap()) & 1 == 1;
         let wanted: Vec<usize> = (0..members.len()).filter(is_wanted).collect();
-        let look = |(): &mut (), shown: Shown<'_>| (shown.position, read(shown.content));
+        let look = |(): &mut (), shown: Shown<'_>| Ok((shown.position, read(shown.content)));
         let again = archive.revisit(&members, &wanted, jobs, || (), look).unwrap();
         let expected = wanted.iter().map(|number| seen[*number].clone().unwrap());
         assert!(again == expected.enumerate().collect::<Vec<_>>());

@@ -239,7 +239,7 @@ impl Tarball {
             // One job visits all contents, and the others would be idle.
             let is_beside = jobs > 1 && member.size > revisit::BYTES;
             let hashing = if is_beside { Hashing::Beside } else { Hashing::Here };
-            results.push(visit.one(&mut state, Shown { position, content, hashing }));
+            results.push(visit.one(&mut state, Shown { position, content, hashing })?);
             Ok(())
         })?;
         // The scan has reported damage after the last wanted member.

@@ -250,6 +250,7 @@ impl PackSide {
             }
             Ok((digests.by(algorithm), start, len))
         };
+        let visit = |state: &mut (), shown: Shown<'_>| Ok(visit(state, shown));
         let read = self.archive.revisit(&self.members, &files, jobs, || (), visit)?;
         for ((file, Reading { is_hashed, kept }), read) in files.into_iter().zip(readings).zip(read)
         {
@@ -291,7 +292,7 @@ impl PackSide {
         }
         let scratch = blob::scratch(self.archive.progress())?;
         let keep = |(): &mut (), shown: Shown<'_>| {
-            blob::keep(&mut shown.content.take(most), &[], Some((&scratch, 0)))
+            Ok(blob::keep(&mut shown.content.take(most), &[], Some((&scratch, 0))))
         };
         let read = self.archive.revisit(&self.members, &[file], 1, || (), keep)?;
         match read.into_iter().next() {

@@ -72,16 +72,21 @@ impl Algorithm {
     pub const ALL: [Self; 6] =
         [Self::Md5, Self::Sha1, Self::Sha224, Self::Sha256, Self::Sha384, Self::Sha512];
 
+    /// Returns the name, and the length of a digest in bytes.
+    const fn facts(self) -> (&'static str, usize) {
+        match self {
+            Self::Md5 => ("md5", 16),
+            Self::Sha1 => ("sha1", 20),
+            Self::Sha224 => ("sha224", 28),
+            Self::Sha256 => ("sha256", 32),
+            Self::Sha384 => ("sha384", 48),
+            Self::Sha512 => ("sha512", 64),
+        }
+    }
+
     /// Returns the name in `manifest-<name>.txt`.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Md5 => "md5",
-            Self::Sha1 => "sha1",
-            Self::Sha224 => "sha224",
-            Self::Sha256 => "sha256",
-            Self::Sha384 => "sha384",
-            Self::Sha512 => "sha512",
-        }
+        self.facts().0
     }
 
     /// Returns the algorithm of that name.
@@ -91,14 +96,7 @@ impl Algorithm {
 
     /// Returns the length of a digest in bytes.
     pub fn digest_len(self) -> usize {
-        match self {
-            Self::Md5 => 16,
-            Self::Sha1 => 20,
-            Self::Sha224 => 28,
-            Self::Sha256 => 32,
-            Self::Sha384 => 48,
-            Self::Sha512 => 64,
-        }
+        self.facts().1
     }
 
     /// Returns whether an attacker can make collisions, so that a match does not exclude forgery.

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::archive::{Archive, DataFault, Fault, copy};
-use crate::digest::{Algorithm, Digest, Digests, Hashing};
+use crate::digest::{Algorithm, BlockDigest, Digest, Digests, Hashing};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding, Place};
 use crate::fs::{self, File};
-use crate::manifest::{Manifest, ManifestFault, ManifestIndex, NameEncoding};
+use crate::manifest::{BlockList, Manifest, ManifestFault, ManifestIndex, NameEncoding};
 use crate::pack::bag::{BagDeclaration, BagVersion, TagEncoding, not_text};
 use crate::pack::{
     self, ARCHIVE_DIGEST_SUFFIX, BAG_DECLARATION, BLOCK_LIST, EXTERNAL_MANIFEST_SUFFIX, Layout,
@@ -122,6 +122,20 @@ pub(crate) fn wrong_block_count(path: &str, expected: u64, found: u64) -> Findin
     Finding::new(Code::BadBlockList, message)
         .in_member(path)
         .expected(blocks(expected), blocks(found))
+}
+
+/// Returns the listed digests of the blocks of a file. Their number must fit its `size`. `shown` is its name in findings.
+pub(crate) fn listed_blocks<'l>(
+    list: &'l BlockList,
+    listed: &str,
+    size: u64,
+    shown: &str,
+) -> Result<&'l [BlockDigest], Box<Finding>> {
+    let (expected, found) = (list.expected(size), list.count(listed));
+    if expected != found {
+        return Err(Box::new(wrong_block_count(shown, expected, found)));
+    }
+    Ok(list.blocks(listed).unwrap_or_default())
 }
 
 /// Makes the finding about a listed file that does not exist.

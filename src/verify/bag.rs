@@ -104,13 +104,8 @@ impl<'a> Bag<'a> {
         text: &[u8],
         findings: &mut Vec<Finding>,
     ) -> Option<NamedManifest> {
-        let text = match ManifestText::decode(name, algorithm, self.rules, text) {
-            Ok(text) => text,
-            Err(finding) => {
-                findings.extend(not_of_declaration(*finding));
-                return None;
-            }
-        };
+        let text = ManifestText::decode(name, algorithm, self.rules, text);
+        let text = text.map_err(|finding| findings.extend(not_of_declaration(*finding))).ok()?;
         let mut notes = manifest_notes(self.version(), name, text.text());
         let before = findings.len();
         let mut named = text.parse(findings);
@@ -296,13 +291,8 @@ impl<'a> Bag<'a> {
             }
             return None;
         };
-        match self.rules.decode(name, text) {
-            Ok(text) => Some(text),
-            Err(finding) => {
-                findings.extend(not_of_declaration(*finding));
-                None
-            }
-        }
+        let text = self.rules.decode(name, text);
+        text.map_err(|finding| findings.extend(not_of_declaration(*finding))).ok()
     }
 
     /// Checks `fetch.txt`, and returns the listed files that are missing.
@@ -381,17 +371,13 @@ fn is_of_bag(code: Code) -> bool {
 
 /// Returns whether a code concerns the content of an existing file.
 fn is_content(code: Code) -> bool {
-    use Code::{
-        ArchiveDigestMismatch, BadChecksum, BadMemberData, DamagedBlock, DigestMismatch,
-        ManifestsDisagree,
-    };
     matches!(
         code,
-        ArchiveDigestMismatch
-            | BadChecksum
-            | BadMemberData
-            | DamagedBlock
-            | DigestMismatch
-            | ManifestsDisagree
+        Code::ArchiveDigestMismatch
+            | Code::BadChecksum
+            | Code::BadMemberData
+            | Code::DamagedBlock
+            | Code::DigestMismatch
+            | Code::ManifestsDisagree
     )
 }

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -128,15 +128,13 @@ impl ListedBlocks {
         let mut wrong = Vec::new();
         for path in list.paths().map(MemberPath::as_str) {
             match found.get(path) {
-                Some(Some(size)) => match (list.expected(*size), list.count(path)) {
-                    (expected, count) if expected == count => {
-                        sizes.insert(placement.place_tag(path), *size);
+                Some(Some(size)) => {
+                    let name = placement.place_tag(path);
+                    match manifests::listed_blocks(list, path, *size, &name) {
+                        Ok(_) => drop(sizes.insert(name, *size)),
+                        Err(finding) => wrong.push(*finding),
                     }
-                    (expected, count) => {
-                        let name = placement.place_tag(path);
-                        wrong.push(manifests::wrong_block_count(&name, expected, count));
-                    }
-                },
+                }
                 // The scan reports names that several members have.
                 Some(None) => {}
                 None => wrong.push(
@@ -223,24 +221,15 @@ impl ListedBlocks {
         let blocks =
             chosen.enumerate().flat_map(|(number, blocks)| blocks.map(move |at| (number, at)));
         let width = width(at_once(&[Algorithm::Sha256]), total, jobs);
-        let queue = Mutex::new(blocks);
-        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let hash = |(): &mut (), _| {
-            let contents = std::iter::from_fn(next).map(|(number, at)| {
+        let mut hashed = pipeline::lanes(jobs, blocks, |blocks| {
+            let contents = blocks.map(|(number, at)| {
                 let member = members.get(number).expect("the number is that of a member");
                 self.lane(archive, member, (number, at))
             });
-            let hashed = hash_side_by_side(width, None, contents, |label, copying, digests| {
+            hash_side_by_side(width, None, contents, |label, copying, digests| {
                 self.judge(members, label, copying, digests)
-            });
-            if hashed.is_err() {
-                // Makes the other jobs stop.
-                std::iter::from_fn(next).for_each(drop);
-            }
-            hashed
-        };
-        let hashed = pipeline::share(jobs, 0..jobs.max(1), || (), hash)?;
-        let mut hashed: Vec<Hashed> = hashed.into_iter().flatten().collect();
+            })
+        })?;
         hashed.sort_unstable_by_key(|hashed| hashed.label);
         let mut hashed = hashed.into_iter().peekable();
         let findings = members.iter().enumerate().map(|(number, member)| {
@@ -265,16 +254,10 @@ impl ListedBlocks {
         let (file, start) = stored.ok_or_else(|| {
             Error::Unsupported(format!("`{}` is not stored", crate::path::escape(&member.name)))
         })?;
-        let bytes = self.range(member, label.1);
-        let content =
-            Stretch::new(file, start.saturating_add(bytes.start), bytes.end - bytes.start);
+        let [from, to] = [label.1, label.1.saturating_add(1)].map(|at| self.offset(member, at));
+        let content = Stretch::new(file, start.saturating_add(from), to - from);
         let content = Copying { content, sink: Checksum::default() };
         Ok(Ok(Lane { label, content, hashers: Hashers::new(&[Algorithm::Sha256]) }))
-    }
-
-    /// Returns the bytes of a block in its file.
-    fn range(&self, member: &Member, block: usize) -> Range<u64> {
-        self.offset(member, block)..self.offset(member, block.saturating_add(1))
     }
 
     /// Returns where a block begins, or where the file ends.

@@ -155,10 +155,11 @@ impl Verification<'_> {
         let fast = self.options.fast;
         // All of a remote archive is read once, in its order.
         let reads_in_order = self.archive.is_remote() && self.chosen.is_all();
+        let (algorithms, has_block_list) = self.first_names();
         let leaves_large = !self.archive.is_stream()
             && !reads_in_order
-            && (container != Container::Directory || self.may_have_block_list());
-        let visitor = Visitor::new(self.archive, leaves_large, self.algorithms())?;
+            && (container != Container::Directory || has_block_list);
+        let visitor = Visitor::new(self.archive, leaves_large, algorithms)?;
         if !fast {
             self.archive.announce_range(self.chosen.range(self.archive.bytes_to_read()));
         }
@@ -184,17 +185,14 @@ impl Verification<'_> {
         progress.stage("finishing", 0, 0);
         report.findings.append(&mut scan.findings);
         report.container = Some(container);
-        let mut rare =
-            scan.members.iter_mut().filter_map(|(member, _)| member.read.as_mut()?.rare.as_mut());
-        if let Some(refused) = rare.find_map(|rare| rare.refused.take()) {
+        let mut members = scan.members.iter_mut();
+        if let Some(refused) = members.find_map(|(member, _)| member.rare()?.refused.take()) {
             return Err(*refused);
         }
         if let Some(longest) = visitor.exceeded() {
             // The order in which threads read the texts is random, so all are dropped.
             for (member, _) in &mut scan.members {
-                if let Some(rare) = member.read.as_mut().and_then(|read| read.rare.as_mut()) {
-                    rare.forget_text(&member.name, longest);
-                }
+                member.forget_text(longest);
             }
         }
         report.layout = placement.layout;
@@ -260,39 +258,36 @@ impl Verification<'_> {
         /// Number of files to read at once: the data for locating them takes more memory than their results.
         const TOGETHER: usize = 1 << 16;
         for scanned in scanned.chunks_mut(TOGETHER) {
-            let (members, large): (Vec<Member>, Vec<_>) = scanned
-                .iter_mut()
-                .filter_map(|(member, content)| {
-                    let read = member.read.as_mut()?;
-                    Some((read.rare.as_mut()?.large.take()?, (read, content)))
-                })
-                .unzip();
-            let proved = |member: &Member| blocks.as_ref().is_some_and(|all| all.prove(member));
-            let (of_blocks, others): (Vec<usize>, Vec<usize>) =
-                (0..members.len()).partition(|at| members.get(*at).is_some_and(proved));
-            let is_whole = |at: &usize| members.get(*at).is_some_and(|it| self.chosen.has(it));
-            let (wanted, elsewhere): (Vec<usize>, Vec<usize>) =
-                others.into_iter().partition(is_whole);
-            let progress = self.archive.progress();
-            let visit = LargeFiles { visitor, members: &members, progress };
-            let found = self.archive.revisit_by(&members, &wanted, self.jobs, &visit)?;
-            let mut found: Vec<_> = wanted.into_iter().zip(found).collect();
-            if let Some(blocks) = &mut blocks {
-                let proved = of_blocks.iter().filter_map(|at| members.get(*at).cloned());
-                let proved: Vec<Member> = proved.collect();
-                let faults = blocks.check(self.archive, &proved, self.chosen, self.jobs)?;
-                let looked = proved.iter().zip(faults);
-                let looked = looked
-                    .map(|(member, fault)| visitor.look_at_header(member, fault, self.archive));
-                found.extend(of_blocks.into_iter().zip(looked));
-                blocks.count(&proved, self.chosen);
+            let [mut whole, mut proved, mut elsewhere] = <[(Vec<Member>, Vec<_>); 3]>::default();
+            for (member, content) in scanned {
+                let Some(large) = member.rare().and_then(|rare| rare.large.take()) else {
+                    continue;
+                };
+                let (members, places) = match &blocks {
+                    Some(blocks) if blocks.prove(&large) => &mut proved,
+                    _ if self.chosen.has(&large) => &mut whole,
+                    _ => &mut elsewhere,
+                };
+                members.push(large);
+                places.push((&mut member.read, content));
             }
-            found.extend(elsewhere.into_iter().filter_map(|at| {
-                Some((at, visitor.look_at_header(members.get(at)?, None, self.archive)))
-            }));
-            found.sort_unstable_by_key(|(at, _)| *at);
-            for ((read, content), (_, found)) in large.into_iter().zip(found) {
-                (*read, *content) = found;
+            let wanted: Vec<usize> = (0..whole.0.len()).collect();
+            let progress = self.archive.progress();
+            let visit = LargeFiles { visitor, members: &whole.0, progress };
+            let mut found = self.archive.revisit_by(&whole.0, &wanted, self.jobs, &visit)?;
+            let mut faults = Vec::new();
+            if let Some(blocks) = &mut blocks {
+                faults = blocks.check(self.archive, &proved.0, self.chosen, self.jobs)?;
+                blocks.count(&proved.0, self.chosen);
+            }
+            let looked = proved.0.iter().zip(faults);
+            let looked = looked.chain(elsewhere.0.iter().map(|member| (member, None)));
+            found.extend(
+                looked.map(|(member, fault)| visitor.look_at_header(member, fault, self.archive)),
+            );
+            let places = [whole.1, proved.1, elsewhere.1].into_iter().flatten();
+            for ((read, content), found) in places.zip(found) {
+                (*read, *content) = (Some(found.0), found.1);
             }
         }
         Ok(())
@@ -321,31 +316,23 @@ impl Verification<'_> {
         Ok(())
     }
 
-    /// Returns whether a directory has a file with the name of a list of block digests.
-    fn may_have_block_list(&self) -> bool {
-        let mut is_there = false;
-        let named = self.archive.each_first_name(&mut |name| {
-            is_there |= name.rsplit('/').next() == Some(BLOCK_LIST);
-        });
-        named.is_ok() && is_there
-    }
-
-    /// Returns the algorithms of the manifests, if the names can be read before the contents.
-    fn algorithms(&self) -> Vec<Algorithm> {
+    /// Returns the algorithms of the manifests, and whether there is a list of block digests, if the names can be read
+    /// before the contents.
+    fn first_names(&self) -> (Vec<Algorithm>, bool) {
         let mut algorithms = BTreeSet::from([Algorithm::Sha256]);
-        if !self.archive.is_stream() {
-            let known = self.archive.each_first_name(&mut |name| {
-                // At the top, or in a single directory that contains the whole pack.
-                let last = name.split_once('/').map_or(name, |(_, last)| last);
-                let of_manifest = pack::manifest_algorithm(last);
-                algorithms.extend(of_manifest.or_else(|| pack::tag_manifest_algorithm(last)));
-            });
-            // The scan reports why names cannot be read.
-            if known.is_err() {
-                algorithms = BTreeSet::from([Algorithm::Sha256]);
-            }
+        let mut has_block_list = false;
+        let mut take = |name: &str| {
+            // At the top, or in a single directory that contains the whole pack.
+            let last = name.split_once('/').map_or(name, |(_, last)| last);
+            let of_manifest = pack::manifest_algorithm(last);
+            algorithms.extend(of_manifest.or_else(|| pack::tag_manifest_algorithm(last)));
+            has_block_list |= last == BLOCK_LIST;
+        };
+        // The scan reports why names cannot be read.
+        if self.archive.is_stream() || self.archive.each_first_name(&mut take).is_err() {
+            return (vec![Algorithm::Sha256], false);
         }
-        algorithms.into_iter().collect()
+        (algorithms.into_iter().collect(), has_block_list)
     }
 }
 

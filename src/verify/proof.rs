@@ -148,17 +148,13 @@ impl Proof<'_> {
             }
         });
         let is_exact = is_written(encoding, text, files)
-            && match self.outside_manifest() {
+            && match outside_manifest(self.archive, self.options) {
                 Some((path, algorithm)) => {
                     algorithm == Algorithm::Sha256 && self.is_outside_text(&path, text)?
                 }
                 None => true,
             };
         Ok(is_exact.then_some(name))
-    }
-
-    fn outside_manifest(&self) -> Option<(PathBuf, Algorithm)> {
-        outside_manifest(self.archive, self.options)
     }
 
     /// Returns whether the external manifest at `path` has this text.
@@ -169,10 +165,6 @@ impl Proof<'_> {
         }
     }
 
-    fn manifest_path(&self) -> Option<PathBuf> {
-        manifest_path(self.archive, self.options)
-    }
-
     /// Returns the signatures outside the pack and in it, whose files have these `names`. A signature of a missing
     /// file becomes a finding.
     fn signatures<'n>(
@@ -180,7 +172,7 @@ impl Proof<'_> {
         names: &(impl Iterator<Item = &'n str> + Clone),
         findings: &mut Vec<Finding>,
     ) -> Vec<String> {
-        let manifest = self.manifest_path();
+        let manifest = manifest_path(self.archive, self.options);
         let outside = manifest.iter().flat_map(|manifest| {
             let is_there = fs::exists(manifest);
             signatures_of(manifest).into_iter().map(move |path| (path, is_there))
@@ -356,7 +348,9 @@ impl Proof<'_> {
         report: &mut VerifyReport,
     ) -> Result<Option<NamedManifest>> {
         let findings = &mut report.findings;
-        let Some((path, algorithm)) = self.outside_manifest() else { return Ok(None) };
+        let Some((path, algorithm)) = outside_manifest(self.archive, self.options) else {
+            return Ok(None);
+        };
         let name = path.to_string_lossy().into_owned();
         // An exact copy of the manifest inside adds nothing.
         if inner.iter().any(|named| named.manifest.algorithm() == algorithm)

@@ -47,16 +47,22 @@ pub(super) struct Rare {
     pub(super) refused: Option<Box<Error>>,
 }
 
-impl Rare {
+impl Visited {
+    /// Returns the facts that few files have.
+    pub(super) fn rare(&mut self) -> Option<&mut Rare> {
+        self.read.as_mut()?.rare.as_deref_mut()
+    }
+
     /// Drops a text that is too long.
-    pub(super) fn forget_text(&mut self, member: &str, longest: u64) {
-        if self.text.take().is_some() {
-            self.fault.get_or_insert_with(|| Box::new(too_long(member, longest)));
+    pub(super) fn forget_text(&mut self, longest: u64) {
+        let name = Arc::clone(&self.name);
+        if let Some(rare) = self.rare()
+            && rare.text.take().is_some()
+        {
+            rare.fault.get_or_insert_with(|| Box::new(too_long(&name, longest)));
         }
     }
-}
 
-impl Visited {
     /// Makes the member and its header or description.
     pub(super) fn new(member: &Member, read: Option<(Read, Content)>) -> (Self, Content) {
         let (read, content) = read.unzip();
@@ -160,8 +166,8 @@ impl Revisit for LargeFiles<'_> {
 
     fn state(&self) {}
 
-    fn one(&self, (): &mut (), shown: Shown<'_>) -> (Read, Content) {
-        self.reading(shown.position).read(shown.content)
+    fn one(&self, (): &mut (), shown: Shown<'_>) -> Result<(Read, Content)> {
+        Ok(self.reading(shown.position).read(shown.content))
     }
 
     fn at_once(&self) -> &'static [usize] {

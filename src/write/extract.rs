@@ -5,7 +5,7 @@
 //! be written are known before, even in a stream whose manifest is at its end.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Serialize;
 
@@ -150,8 +150,6 @@ pub fn extract(
                 report.verified += u64::from(verified);
             }
             Extracted::Finding(finding) => report.findings.push(*finding),
-            Extracted::Failed(error) => return Err(*error),
-            Extracted::Skipped => {}
         }
     }
     let directories = target.older_directories();
@@ -191,7 +189,6 @@ struct Extraction<'o> {
     is_sound: bool,
     /// Bytes written so far, counted if there is a limit.
     written: AtomicU64,
-    failed: AtomicBool,
 }
 
 impl<'o> Extraction<'o> {
@@ -260,7 +257,6 @@ impl<'o> Extraction<'o> {
             directories,
             is_sound: count_errors(&findings) == 0,
             written: AtomicU64::new(0),
-            failed: AtomicBool::new(false),
             members,
             listed,
             findings,
@@ -310,21 +306,15 @@ impl<'o> Extraction<'o> {
         Ok(())
     }
 
-    /// Writes a file, unless another one has failed.
-    fn write(&self, writer: &mut TargetWriter<'_>, shown: Shown<'_>) -> Extracted {
-        if self.failed.load(Ordering::Relaxed) {
-            return Extracted::Skipped;
-        }
+    /// Writes a file, unless an existing one must stay.
+    fn write(&self, writer: &mut TargetWriter<'_>, shown: Shown<'_>) -> Result<Extracted> {
         let number = *self.files.get(shown.position).expect("the position is that of a file");
         let name = &*self.members.get(number).expect("the files are members").name;
         match self.write_listed(writer, (number, name), shown) {
             Err(Error::AlreadyExists { .. }) if self.options.force => {
-                Extracted::Finding(Box::new(not_replaced(name)))
+                Ok(Extracted::Finding(Box::new(not_replaced(name))))
             }
-            written => written.unwrap_or_else(|error| {
-                self.failed.store(true, Ordering::Relaxed);
-                Extracted::Failed(Box::new(error))
-            }),
+            written => written,
         }
     }
 
@@ -377,12 +367,6 @@ fn not_replaced(name: &str) -> Finding {
 
 /// The result for one member.
 enum Extracted {
-    Written {
-        bytes: u64,
-        verified: bool,
-    },
-    /// Not written, because another member failed.
-    Skipped,
+    Written { bytes: u64, verified: bool },
     Finding(Box<Finding>),
-    Failed(Box<Error>),
 }

@@ -42,30 +42,23 @@ pub(crate) enum Engine {
 }
 
 impl Engine {
-    /// Creates a compressor of zstd frames without a checksum, on the calling thread.
-    ///
-    /// # Errors
-    ///
-    /// [`io::Error`] if the level does not exist or the compressor cannot be created.
-    pub(crate) fn zstd_here(level: Option<i32>) -> io::Result<Self> {
-        let level = StreamCompression::Zstd.checked_level(level)?;
-        Ok(Self::Zstd(raw::Encoder::new(level)?))
-    }
-
-    /// Creates a compressor of zstd frames with a checksum, on `jobs` additional threads. Each takes `job` bytes at a
-    /// time.
+    /// Creates a compressor of zstd frames. With `threads`, it has additional threads, each of which takes this many
+    /// bytes at a time, and the frames have a checksum.
     ///
     /// # Errors
     ///
     /// [`io::Error`] if the level does not exist or the compressor cannot be created. A thread that cannot be started
     /// is reported by the first write.
-    pub(crate) fn zstd(level: Option<i32>, jobs: usize, job: u32) -> io::Result<Self> {
+    pub(crate) fn zstd(level: Option<i32>, threads: Option<(usize, u32)>) -> io::Result<Self> {
         let level = StreamCompression::Zstd.checked_level(level)?;
         let mut encoder = raw::Encoder::new(level)?;
-        encoder.set_parameter(CParameter::ChecksumFlag(true))?;
-        // The output differs between no worker and one worker, but not between one and several.
-        encoder.set_parameter(CParameter::NbWorkers(u32::try_from(jobs.max(1)).unwrap_or(1)))?;
-        encoder.set_parameter(CParameter::JobSize(job))?;
+        if let Some((jobs, job)) = threads {
+            encoder.set_parameter(CParameter::ChecksumFlag(true))?;
+            // The output differs between no worker and one worker, but not between one and several.
+            encoder
+                .set_parameter(CParameter::NbWorkers(u32::try_from(jobs.max(1)).unwrap_or(1)))?;
+            encoder.set_parameter(CParameter::JobSize(job))?;
+        }
         Ok(Self::Zstd(encoder))
     }
 
@@ -111,7 +104,7 @@ impl<W: Write> Encoder<W> {
                 let deflater = Deflater::new(level, jobs);
                 Ok(Self::Deflate(DeflateEncoder::new(writer, deflater, true)))
             }
-            StreamCompression::Zstd => Engine::zstd(level, jobs, ZSTD_JOB)?.begin(writer),
+            StreamCompression::Zstd => Engine::zstd(level, Some((jobs, ZSTD_JOB)))?.begin(writer),
         }
     }
 
@@ -146,23 +139,14 @@ impl<W: Write> Encoder<W> {
 }
 
 impl StreamCompression {
-    /// Returns the supported levels.
+    /// Returns the default level, the same as in the tools `gzip` and `zstd`, and the supported levels.
     ///
     /// Zstd levels above 19 are excluded, because they need gigabytes for each job.
-    pub(crate) fn levels(self) -> RangeInclusive<i32> {
+    pub(crate) fn levels(self) -> (i32, RangeInclusive<i32>) {
         match self {
-            Self::None => 0..=0,
-            Self::Gzip => 1..=9,
-            Self::Zstd => 1..=19,
-        }
-    }
-
-    /// Returns the default level, the same as in the tools `gzip` and `zstd`.
-    pub(crate) fn default_level(self) -> i32 {
-        match self {
-            Self::None => 0,
-            Self::Gzip => 6,
-            Self::Zstd => 3,
+            Self::None => (0, 0..=0),
+            Self::Gzip => (6, 1..=9),
+            Self::Zstd => (3, 1..=19),
         }
     }
 
@@ -172,8 +156,8 @@ impl StreamCompression {
     ///
     /// [`io::Error`] if the level does not exist.
     pub(crate) fn checked_level(self, level: Option<i32>) -> io::Result<i32> {
-        let level = level.unwrap_or(self.default_level());
-        let levels = self.levels();
+        let (default, levels) = self.levels();
+        let level = level.unwrap_or(default);
         if levels.contains(&level) {
             return Ok(level);
         }

@@ -51,7 +51,7 @@ fn fault(format: StreamCompression, bytes: &[u8]) -> Finding {
 fn output_does_not_depend_on_jobs_or_division_of_the_input() {
     let input = measurements(2 * BLOCK_LEN + 12_345);
     for format in FORMATS {
-        for level in [None, Some(*format.levels().start())] {
+        for level in [None, Some(*format.levels().1.start())] {
             let one = encode(format, level, 1, &[&input]);
             assert_eq!(decode(format, &one).unwrap(), input);
             for jobs in [0, 2, 3, 7] {
@@ -98,7 +98,7 @@ fn incompressible_input_round_trips_at_every_level() {
     };
     let input: Vec<u8> = std::iter::repeat_with(noise).take(BLOCK_LEN + 99).collect();
     for format in COMPRESSED {
-        for level in format.levels() {
+        for level in format.levels().1 {
             let bytes = encode(format, Some(level), 2, &[&input]);
             assert!(decode(format, &bytes).unwrap() == input, "{format:?} {level}");
             assert!(bytes.len() < input.len() + input.len() / 1000 + 100, "{format:?} {level}");

@@ -1,6 +1,6 @@
 //! Copying of packed members from an older archive.
 
-use super::{ArchiveWriter, BLOCK, NewMember, Placed, Record, SMALL, padding, push_header};
+use super::{ArchiveWriter, NewMember, Placed, Record, SMALL, push_header};
 use crate::archive::{Location, Member};
 use crate::digest::Digests;
 use crate::error::Result;
@@ -34,10 +34,7 @@ impl ArchiveWriter<'_> {
                 self.start += packed_size;
             }
         }
-        self.image.extend_from_slice(padding(self.container, member));
-        if self.image.len() >= BLOCK {
-            self.flush()?;
-        }
+        self.pad(member)?;
         Ok(Placed { digests, record })
     }
 }

@@ -17,7 +17,7 @@ use zstd::zstd_safe::compress_bound;
 
 use self::copy::{Copied, copy_content};
 pub(crate) use self::read_back::Sampled;
-pub(crate) use self::reserved::{Reserved, ReservedFile};
+pub(crate) use self::reserved::{Reserved, ReservedMember};
 use super::copy::BLOCK;
 use super::stream::{Deflater, Encoder, Engine, SMALL_ZSTD_JOB, StreamCompression};
 use super::tar;
@@ -57,6 +57,14 @@ impl Compression {
             Self::Stored => Method::Stored,
             Self::Deflate { .. } => Method::Deflate,
             Self::Zstd { .. } => Method::Zstd,
+        }
+    }
+
+    fn level(self) -> Option<i32> {
+        match self {
+            Self::Stored => None,
+            Self::Deflate { level } => level.map(u32::cast_signed),
+            Self::Zstd { level } => level,
         }
     }
 
@@ -101,16 +109,15 @@ impl Compression {
     /// Creates a compressor of large members, on the calling thread or on up to `threads` additional ones. The output
     /// depends on whether there is one thread or several, but not on how many.
     fn engine(self, threads: Option<usize>) -> io::Result<Engine> {
-        match (self, threads) {
-            (Self::Stored, _) => Ok(Engine::None),
-            (Self::Deflate { level }, threads) => {
+        match self {
+            Self::Stored => Ok(Engine::None),
+            Self::Deflate { level } => {
                 let level = level.unwrap_or(DEFLATE_LEVEL);
                 Ok(Engine::Deflate(Deflater::new(level, threads.unwrap_or(1))))
             }
-            (Self::Zstd { level }, None) => Engine::zstd_here(level),
-            (Self::Zstd { level }, Some(threads)) => {
-                let threads = threads.min(if self.is_strong() { 2 } else { 4 });
-                Engine::zstd(level, threads, SMALL_ZSTD_JOB)
+            Self::Zstd { level } => {
+                let most = if self.is_strong() { 2 } else { 4 };
+                Engine::zstd(level, threads.map(|threads| (threads.min(most), SMALL_ZSTD_JOB)))
             }
         }
     }
@@ -211,18 +218,12 @@ impl<'a> ArchiveWriter<'a> {
             let encoder = encoder.map_err(Error::io("compress for", pending.file().path()))?;
             Ok::<_, Error>(ArchiveForm::Stream(Box::new(encoder)))
         };
-        let format = match (container, compression) {
-            (Container::Zip, _) => ArchiveForm::Zip(ZipLayout::default()),
-            (Container::Tar, Compression::Stored) => ArchiveForm::Tar,
-            (Container::TarGz, Compression::Stored) => stream(StreamCompression::Gzip, None)?,
-            (Container::TarGz, Compression::Deflate { level }) => {
-                stream(StreamCompression::Gzip, level.and_then(|level| i32::try_from(level).ok()))?
-            }
-            (Container::TarZst, Compression::Stored) => stream(StreamCompression::Zstd, None)?,
-            (Container::TarZst, Compression::Zstd { level }) => {
-                stream(StreamCompression::Zstd, level)?
-            }
-            _ => unreachable!("the compression was checked"),
+        let format = match container {
+            Container::Zip => ArchiveForm::Zip(ZipLayout::default()),
+            Container::Tar => ArchiveForm::Tar,
+            Container::TarGz => stream(StreamCompression::Gzip, compression.level())?,
+            Container::TarZst => stream(StreamCompression::Zstd, compression.level())?,
+            Container::Directory => unreachable!("the compression was checked"),
         };
         let compression =
             if container == Container::Zip { compression } else { Compression::Stored };
@@ -283,16 +284,20 @@ impl<'a> ArchiveWriter<'a> {
     pub(crate) fn append(
         &mut self,
         member: &NewMember<'_>,
-        PackedMember { digests, crc, method, bytes }: PackedMember<'_>,
+        PackedMember { copied, method, bytes }: PackedMember<'_>,
     ) -> Result<Placed> {
-        let record = Record { at: self.at(), crc, packed_size: bytes.len() as u64, method };
+        let (crc, packed_size) = (copied.crc, bytes.len() as u64);
+        let record = Record { at: self.at(), crc, packed_size, method };
         push_header(self.container, &mut self.image, member, &record)?;
         self.image.extend_from_slice(bytes);
+        self.pad(member)?;
+        Ok(Placed { digests: copied.digests.clone(), record })
+    }
+
+    /// Ends a member, and writes the buffered bytes if they are many.
+    fn pad(&mut self, member: &NewMember<'_>) -> Result<()> {
         self.image.extend_from_slice(padding(self.container, member));
-        if self.image.len() >= BLOCK {
-            self.flush()?;
-        }
-        Ok(Placed { digests, record })
+        if self.image.len() >= BLOCK { self.flush() } else { Ok(()) }
     }
 
     /// Reserves the space of a stored member that is written later.
@@ -332,7 +337,8 @@ impl<'a> ArchiveWriter<'a> {
 
     /// Compresses a member into the file with several threads.
     fn write_large(&mut self, member: &NewMember<'_>, content: NewContent<'_>) -> Result<Placed> {
-        let not_compressed = self.not_compressed();
+        let path = self.pending.file().path();
+        let not_compressed = |error| Error::io("compress for", path)(error);
         let method = self.compression.method();
         let assumed = Record { method, ..Record::stored(member, self.at(), 0) };
         push_header(self.container, &mut self.image, member, &assumed)?;
@@ -413,12 +419,6 @@ impl<'a> ArchiveWriter<'a> {
         self.image.clear();
         Ok(())
     }
-
-    /// Returns a function that creates the error of a failed compression.
-    fn not_compressed(&self) -> impl Fn(io::Error) -> Error + use<'a> {
-        let path = self.pending.file().path();
-        move |error| Error::io("compress for", path)(error)
-    }
 }
 
 /// Returns the maximum number of jobs for an archive. It limits the memory for compression to some tens of megabytes at
@@ -497,8 +497,7 @@ pub(crate) struct Batch {
 
 /// A member as stored in the archive.
 pub(crate) struct PackedMember<'b> {
-    digests: Digests,
-    crc: u32,
+    copied: &'b Copied,
     method: Method,
     bytes: &'b [u8],
 }
@@ -507,10 +506,10 @@ impl Batch {
     /// Returns the members in the order of packing.
     pub(crate) fn members(&self) -> impl Iterator<Item = PackedMember<'_>> {
         let mut left = &*self.bytes;
-        self.members.iter().map(move |(Copied { digests, crc }, method, len)| {
+        self.members.iter().map(move |(copied, method, len)| {
             let bytes;
             (bytes, left) = left.split_at(*len);
-            PackedMember { digests: digests.clone(), crc: *crc, method: *method, bytes }
+            PackedMember { copied, method: *method, bytes }
         })
     }
 }
@@ -527,8 +526,7 @@ pub(crate) struct Packer<'a> {
 }
 
 impl<'a> Packer<'a> {
-    fn new(compression: Compression, wanted: impl Into<Wanted<'a>>, file: &'a File) -> Self {
-        let wanted = wanted.into();
+    fn new(compression: Compression, wanted: Wanted<'a>, file: &'a File) -> Self {
         Self { compression, wanted, file, deflate: None, zstd: None, engine: None }
     }
 

@@ -20,24 +20,16 @@ pub(crate) struct Reserved<'a> {
     writing: Mutex<()>,
 }
 
-/// A reserved file.
+/// A reserved member.
 #[derive(Debug)]
-pub(crate) struct ReservedFile<'m> {
-    /// The caller's number for the file.
+pub(crate) struct ReservedMember<'m> {
+    /// The caller's number for the member.
     pub(crate) number: usize,
     pub(crate) member: NewMember<'m>,
     /// Offset of its header.
     pub(crate) at: u64,
-    pub(crate) file: File,
+    /// The stamp of its file.
     pub(crate) stamp: Stamp,
-}
-
-/// The state of a file while its content is copied.
-struct ReservedTarget<'m> {
-    number: usize,
-    member: NewMember<'m>,
-    at: u64,
-    stamp: Stamp,
 }
 
 /// A sink that writes at an offset.
@@ -63,56 +55,57 @@ impl<'a> Reserved<'a> {
         Self { out, container, wanted, writing: Mutex::new(()) }
     }
 
-    /// Writes one file.
-    pub(crate) fn write(&self, file: ReservedFile<'_>, hashing: Hashing) -> Result<Placed> {
-        let (target, Copying { mut content, mut sink }) = self.begin(file, BLOCK)?;
+    /// Writes a member from its file. Returns its number and location.
+    pub(crate) fn write(
+        &self,
+        from: (ReservedMember<'_>, File),
+        hashing: Hashing,
+    ) -> Result<(usize, Placed)> {
+        let (member, Copying { mut content, mut sink }) = self.begin(from, BLOCK)?;
         let digests = copy(&mut content, self.wanted, hashing, |block| sink.take(block));
-        self.end(&target, Copying { content, sink }, digests)
+        self.end(&member, Copying { content, sink }, digests)
     }
 
-    /// Writes several files at once, up to `width`. Returns the number and location of each.
+    /// Writes several members at once, up to `width`.
     pub(crate) fn write_side_by_side<'m>(
         &self,
         width: usize,
-        files: impl Iterator<Item = Result<ReservedFile<'m>>>,
+        members: impl Iterator<Item = Result<(ReservedMember<'m>, File)>>,
     ) -> Result<Vec<(usize, Placed)>> {
         let block = if width > 2 { SMALL_BLOCK } else { BLOCK };
-        let begin = |file: Result<_>| {
-            let (label, content) = self.begin(file?, block)?;
+        let begin = |from: Result<_>| {
+            let (label, content) = self.begin(from?, block)?;
             Ok(Ok(Lane { label, content, hashers: Hashers::new(self.wanted) }))
         };
-        hash_side_by_side(
-            width,
-            Some(&self.writing),
-            files.map(begin),
-            |target, content, digests| Ok((target.number, self.end(&target, content, digests)?)),
-        )
+        let end = |member, content, digests| self.end(&member, content, digests);
+        hash_side_by_side(width, Some(&self.writing), members.map(begin), end)
     }
 
     fn begin<'m>(
         &self,
-        ReservedFile { number, member, at, file, stamp }: ReservedFile<'m>,
+        (reserved, file): (ReservedMember<'m>, File),
         block: usize,
-    ) -> Result<(ReservedTarget<'m>, Passing<'a>)> {
+    ) -> Result<(ReservedMember<'m>, Passing<'a>)> {
+        let ReservedMember { member, at, stamp, .. } = &reserved;
         // The checksum is known only at the end, but the length of the header is known now.
-        let next = at + self.header(&member, &Record::stored(&member, at, 0))?.len() as u64;
-        let content = source(file, &stamp, block);
+        let next = at + self.header(member, &Record::stored(member, *at, 0))?.len() as u64;
+        let content = source(file, stamp, block);
         let sink = AtPlace { out: self.out, next, crc: crc32fast::Hasher::new() };
-        Ok((ReservedTarget { number, member, at, stamp }, Copying { content, sink }))
+        Ok((reserved, Copying { content, sink }))
     }
 
     fn end(
         &self,
-        ReservedTarget { member, at, stamp, .. }: &ReservedTarget<'_>,
+        ReservedMember { number, member, at, stamp }: &ReservedMember<'_>,
         Copying { content, sink }: Passing<'_>,
         digests: Result<Digests, Fault>,
-    ) -> Result<Placed> {
+    ) -> Result<(usize, Placed)> {
         content.get_ref().get_ref().progress().done(1);
         let digests = finish(content, stamp, digests)?;
         let record = Record::stored(member, *at, sink.crc.finalize());
         self.out.write_all_at(&self.header(member, &record)?, *at)?;
         self.out.write_all_at(padding(self.container, member), sink.next)?;
-        Ok(Placed { digests, record })
+        Ok((*number, Placed { digests, record }))
     }
 
     fn header(&self, member: &NewMember<'_>, record: &Record) -> Result<Vec<u8>> {

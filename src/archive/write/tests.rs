@@ -30,7 +30,7 @@ proptest! {
     fn earlier_members_do_not_affect_the_output(contents in prop::collection::vec(content(), 1..8)) {
         let file = scratch_file(&std::env::temp_dir().join("x"), &Progress::default()).unwrap();
         for compression in COMPRESSIONS {
-            let packer = || Packer::new(compression, &[], &file);
+            let packer = || Packer::new(compression, Wanted::from(&[]), &file);
             let mut kept = packer();
             let mut all = Vec::new();
             for content in &contents {

@@ -20,6 +20,7 @@ use super::new_record::{NewHeader, method_number, write_central, write_end, writ
 use super::record::{FLAG_UTF8, LOCAL_LEN, METHOD_ZSTD, MemberFacts};
 use crate::error::Result;
 use crate::fs::File;
+use crate::time::Calendar;
 
 /// The values of a member's headers that become known when it is written.
 #[derive(Debug, Clone, Copy)]
@@ -157,19 +158,11 @@ fn dos_time(seconds: u64) -> u32 {
     const RANGE: std::ops::RangeInclusive<u64> = 315_532_800..=4_354_819_198;
     let seconds = seconds.clamp(*RANGE.start(), *RANGE.end());
     let (days, time) = (seconds / 86_400, seconds % 86_400);
-    // Years counted from March 1 end with their leap day. 719_468 days precede 1970-03-01 - 59.
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let days = i32::try_from(days).expect("the year is in range");
+    let (year, month, day) = Calendar::ProlepticGregorian.date(days);
     let date = ((year - 1980) << 9) | (month << 5) | day;
     let time = ((time / 3600) << 11) | (((time / 60) % 60) << 5) | ((time % 60) / 2);
-    u32::try_from((date << 16) | time).expect("the year is in range")
+    (date.cast_unsigned() << 16) | u32::try_from(time).expect("less than a day")
 }
 
 /// Bytes read around a header: many headers of small members, little of a large one.

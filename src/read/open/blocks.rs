@@ -112,11 +112,8 @@ impl Pack {
         let FoundMember { name, member, .. } = found;
         let listed = self.listed_name(member);
         let digests = if member.size > list.block_size() {
-            let (expected, found) = (list.expected(member.size), list.count(listed));
-            if expected != found {
-                return Err(self.damaged(manifests::wrong_block_count(name, expected, found)));
-            }
-            let digests = list.blocks(listed).unwrap_or_default();
+            let digests = manifests::listed_blocks(list, listed, member.size, name);
+            let digests = digests.map_err(|finding| self.damaged(*finding))?;
             digests.iter().map(Digest::of_block).collect()
         } else {
             let digest = self.listed_digest(member)?;

@@ -10,13 +10,13 @@ use std::collections::HashSet;
 use std::io::{BufReader, Cursor};
 use std::iter;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{CreateOptions, FIXED_TIME};
 use crate::archive::{
     Archive, ArchiveWriter, Batch, Container, MemberKind, MemberReader, NewContent, NewMember,
-    Packer, ReservedFile, SMALL,
+    Packer, ReservedMember, SMALL,
 };
 use crate::digest::{Algorithm, Hashing, at_once, width};
 use crate::error::{Error, Result};
@@ -292,41 +292,27 @@ impl PayloadMembers<'_> {
         let progress = &self.options.progress;
         progress.stage("packing", bytes, reserved.len() as u64);
         let width = width(at_once(algorithms), reserved.len(), jobs);
-        let queue = Mutex::new(reserved.into_iter());
-        let lock = || queue.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = || {
-            let (number, entry, stamp, at) = lock().next()?;
-            progress.at(entry.path.as_str());
-            let member = self.of(entry).expect("space is reserved only for members");
-            let file = File::open(self.source.join(entry.path.as_str()));
-            let file = file.map(|file| file.watched(progress));
-            Some(file.map(|file| ReservedFile { number, member, at, file, stamp }))
-        };
         let writer = writer.reserved();
-        let write = |(): &mut (), _| {
-            let files = iter::from_fn(next);
-            let result = if width > 1 {
-                writer.write_side_by_side(width, files)
-            } else {
-                files
-                    .map(|file| {
-                        let file = file?;
-                        // The other jobs would finish before this file.
-                        let is_longest =
-                            jobs > 1 && file.stamp.len().saturating_mul(jobs as u64) > bytes;
-                        let hashing = if is_longest { Hashing::Beside } else { Hashing::Here };
-                        Ok((file.number, writer.write(file, hashing)?))
-                    })
-                    .collect::<Result<Vec<_>>>()
-            };
-            if result.is_err() {
-                // Keeps the other jobs from starting more files.
-                lock().by_ref().for_each(drop);
+        let written = pipeline::lanes(jobs, reserved.into_iter(), |reserved| {
+            let files = reserved.map(|(number, entry, stamp, at)| {
+                progress.at(entry.path.as_str());
+                let member = self.of(entry).expect("space is reserved only for members");
+                let file = File::open(self.source.join(entry.path.as_str()))?.watched(progress);
+                Ok((ReservedMember { number, member, at, stamp }, file))
+            });
+            if width > 1 {
+                return writer.write_side_by_side(width, files);
             }
-            result
-        };
-        let written = pipeline::share(jobs, 0..jobs, || (), write)?;
-        for (number, placed) in written.into_iter().flatten() {
+            let write = |file: Result<_>| {
+                let (member, file): (ReservedMember<'_>, File) = file?;
+                // The other jobs would finish before this file.
+                let is_longest = jobs > 1 && member.stamp.len().saturating_mul(jobs as u64) > bytes;
+                let hashing = if is_longest { Hashing::Beside } else { Hashing::Here };
+                writer.write((member, file), hashing)
+            };
+            files.map(write).collect()
+        })?;
+        for (number, placed) in written {
             let entry = entries.get_mut(number).expect("the number is that of an entry");
             entry.placed = Some(placed);
         }
@@ -379,7 +365,7 @@ impl Worker<'_, '_> {
     fn pack<'e>(&mut self, entries: &'e mut [SourceEntry], is_packed: bool) -> Result<Run<'e>> {
         let mut batch = Batch::default();
         self.room.clear();
-        let (mut held, mut lens, mut looked) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut held, mut ranges, mut looked) = (Vec::new(), Vec::new(), Vec::new());
         for entry in &mut *entries {
             let start = self.room.len();
             let is_packed = is_packed && entry.placed.is_none() && !is_aside(entry.path.as_str());
@@ -411,16 +397,11 @@ impl Worker<'_, '_> {
                 self.progress(entry);
             }
             if is_held {
-                lens.push(self.room.len() - start);
+                ranges.push(start..self.room.len());
             }
         }
-        let mut left = &*self.room;
-        let mut contents = Vec::with_capacity(lens.len());
-        for len in lens {
-            let content;
-            (content, left) = left.split_at(len);
-            contents.push(content);
-        }
+        let content = |range| self.room.get(range).expect("the range was filled");
+        let contents: Vec<&[u8]> = ranges.into_iter().map(content).collect();
         self.packer.pack(&contents, &mut batch)?;
         if !self.is_second {
             self.members.options.progress.done(entries.len());

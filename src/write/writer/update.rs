@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::members::{belonging, below, in_the_way};
 use crate::archive::{Archive, Fault, Member, MemberKind, Shown, copy};
-use crate::digest::{Algorithm, BlockDigest, Digests};
+use crate::digest::{Algorithm, Digests};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, PendingDirectory, Stamp};
@@ -228,7 +228,9 @@ impl OldPack {
             }
             let mut digests: Digests = digests.into_iter().collect();
             if let Some(list) = self.pack.block_list()?.filter(|_| !is_stream) {
-                digests = digests.with_blocks(blocks_of(&self.pack, list, (name, member.size))?);
+                let blocks = manifests::listed_blocks(list, name, member.size, name);
+                let blocks = blocks.map_err(|finding| self.pack.damaged(*finding))?;
+                digests = digests.with_blocks(blocks.to_vec());
             }
             if is_stream {
                 files.push((*number, path, digests));
@@ -275,8 +277,7 @@ impl OldPack {
             })
         };
         if is_stream {
-            let written = archive.revisit(&self.members, &numbers, jobs, || (), write)?;
-            written.into_iter().collect::<Result<()>>()?;
+            archive.revisit(&self.members, &numbers, jobs, || (), write)?;
         }
         let mut contents = if is_stream { Contents::default() } else { self.contents.clone() };
         contents.retain(|path| self.kept.contains_key(path));
@@ -295,8 +296,9 @@ fn confirm<'m>(
 ) -> Result<()> {
     let algorithms: BTreeSet<_> = lists.iter().map(|named| named.manifest.algorithm()).collect();
     let algorithms: Vec<_> = algorithms.into_iter().collect();
-    let hash =
-        |(): &mut (), shown: Shown<'_>| copy(shown.content, &algorithms, shown.hashing, |_| Ok(()));
+    let hash = |(): &mut (), shown: Shown<'_>| {
+        Ok(copy(shown.content, &algorithms, shown.hashing, |_| Ok(())))
+    };
     let name = |member: &'m Member| placement.relative(&member.name);
     let files = members.iter().filter(|member| member.kind == MemberKind::File);
     let mut present: PresentFiles<'_> =
@@ -341,15 +343,6 @@ fn not_kept(
 /// Returns whether a manifest of this name is written with each archive.
 fn is_written(name: &str) -> bool {
     pack::manifest_algorithm(name).is_some_and(Algorithm::is_written)
-}
-
-/// Returns the listed digests of the blocks of a member, from its name in the list and its size.
-fn blocks_of(pack: &Pack, list: &BlockList, (name, size): (&str, u64)) -> Result<Vec<BlockDigest>> {
-    let (expected, found) = (list.expected(size), list.count(name));
-    if found != expected {
-        return Err(pack.damaged(manifests::wrong_block_count(name, expected, found)));
-    }
-    Ok(list.blocks(name).unwrap_or_default().to_vec())
 }
 
 /// Returns whether a file is generated with each archive.
