@@ -249,11 +249,6 @@ impl Error {
         }
     }
 
-    /// Returns whether a path that should be a directory is not one.
-    pub(crate) fn is_not_a_directory(&self) -> bool {
-        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotADirectory)
-    }
-
     /// Returns whether the file does not exist.
     pub(crate) fn is_not_found(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
@@ -308,20 +303,6 @@ impl Error {
             return Self::Array { name, source };
         }
         Self::NotAnArray { name, kind }
-    }
-
-    /// Replaces the path in the error.
-    #[must_use]
-    pub(crate) fn with_path(mut self, place: impl Fn(PathBuf) -> PathBuf) -> Self {
-        if let Self::Io { path, .. }
-        | Self::AlreadyExists { path }
-        | Self::Changed { path, .. }
-        | Self::Damaged { archive: path, .. }
-        | Self::Refused { path, .. } = &mut self
-        {
-            *path = place(std::mem::take(path));
-        }
-        self
     }
 
     pub(crate) fn damaged(archive: &Path, finding: Finding) -> Self {

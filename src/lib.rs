@@ -111,16 +111,7 @@
 //!
 //! The guide in `docs/library.md` has longer programs.
 
-#![cfg_attr(
-    not(feature = "full"),
-    allow(
-        dead_code,
-        unused_imports,
-        unreachable_pub,
-        rustdoc::broken_intra_doc_links,
-        reason = "items that another feature uses"
-    )
-)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod allowance;
 pub mod archive;

@@ -118,7 +118,8 @@ impl Progress {
     }
 
     /// Returns a progress that can be cancelled and counts nothing.
-    pub(crate) fn silent(&self) -> Self {
+    #[must_use]
+    pub fn silent(&self) -> Self {
         Self { is_silent: true, ..self.clone() }
     }
 
@@ -132,6 +133,7 @@ impl Progress {
     }
 
     /// Returns a progress for a long file that is read at the same time as others: each block names the file again.
+    #[cfg(feature = "full")]
     pub(crate) fn of_file(&self, name: &str) -> Self {
         Self { file: self.state.is_some().then(|| name.into()), ..self.clone() }
     }

@@ -3,7 +3,7 @@
 mod copy;
 mod data;
 mod directory;
-mod names;
+pub(crate) mod names;
 #[cfg(feature = "full")]
 mod one_by_one;
 mod revisit;
@@ -27,9 +27,7 @@ use serde::{Serialize, Serializer};
 
 pub(crate) use self::copy::{Copying, Fault, Sink, copy, wait_for};
 pub(crate) use self::data::{DataFault, MemberReader, Stretch};
-pub(crate) use self::names::{
-    NameTable, are_surely_portable, check as check_names, check_portable,
-};
+pub(crate) use self::names::{NameTable, check as check_names};
 pub(crate) use self::revisit::{LARGE, OpenContents, Revisit, Shown};
 #[cfg(feature = "full")]
 pub use self::write::Compression;

@@ -29,6 +29,7 @@ pub(crate) struct Shown<'c> {
     pub(crate) position: usize,
     pub(crate) content: &'c mut dyn BufRead,
     /// The thread that should hash it.
+    #[cfg_attr(not(feature = "full"), expect(dead_code, reason = "reading alone never uses it"))]
     pub(crate) hashing: Hashing,
 }
 

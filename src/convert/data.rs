@@ -10,7 +10,7 @@ use crate::interchange::{self, BlockReader, read_units};
 use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::{self, Decoder, Encoding, Flags, Header, ReadError, Reversal};
-use crate::read::open::find_encoding;
+use crate::read::open::array::find_encoding;
 
 /// Number of bytes moved at once.
 const BLOCK: usize = 1 << 20;
@@ -298,7 +298,7 @@ impl RawArrayFile {
         } else {
             let swapped = move |block: &mut Vec<u8>| {
                 read_units(&mut inner, width, block)?;
-                ra::reverse_each(block, width);
+                ra::header::reverse_each(block, width);
                 Ok(())
             };
             ElementSource::passing(BlockReader::new(swapped), name)

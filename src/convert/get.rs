@@ -12,7 +12,7 @@ use crate::fs::{self, PendingFile};
 use crate::interchange::BlockReader;
 use crate::ndl::Order;
 use crate::pack;
-use crate::path::escape_path;
+use crate::path::{escape, escape_path};
 use crate::progress::Progress;
 use crate::ra::{AnyArray, Header, ReadError, parse_slice, resolve_slice};
 use crate::read::manifests::check_apart;
@@ -322,7 +322,7 @@ fn slice(
     let taken = resolve_slice(&shape, &elements).map_err(refused)?;
     let width = header.decoded().element().elbyte();
     let counts = taken.iter().map(|axis| u64::try_from(axis.count).unwrap_or(u64::MAX));
-    array.check_memory(counts.fold(width, u64::saturating_mul))?;
+    check_memory(&array, counts.fold(width, u64::saturating_mul))?;
     let (part, blocks) = array.part_for_file(&elements)?;
     Ok((part, verified, blocks))
 }
@@ -373,4 +373,17 @@ impl<W: Write> Write for LimitedWriter<'_, W> {
     fn flush(&mut self) -> std::io::Result<()> {
         self.inner.flush()
     }
+}
+
+/// Checks that `bytes` bytes of an array may be kept in memory at once.
+fn check_memory(array: &PackedArray, bytes: u64) -> Result<()> {
+    let limit = array.memory_limit()?;
+    if bytes <= limit {
+        return Ok(());
+    }
+    Err(Error::Limit(format!(
+        "`{}` needs {bytes} bytes of memory in this format; the limit for an archive of this size is \
+         {limit}; choose a part with the option `slice`, or extract it unchanged with `ra-pack extract`",
+        escape(array.name())
+    )))
 }

@@ -14,7 +14,7 @@ use crate::archive::{Archive, Container, Member, MemberKind};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, File};
-use crate::inspect::scan::{PackScan, ScanFor};
+use crate::inspect::scan::PackScan;
 use crate::interchange;
 use crate::manifest::BlockList;
 use crate::ndl::{Document, Extent, Ndarray};
@@ -24,7 +24,8 @@ use crate::pack::{
 use crate::path::file_name;
 use crate::pipeline;
 use crate::ra::{Header, ReadError};
-use crate::read::open::{Pack, check_decoded};
+use crate::read::open::Pack;
+use crate::read::open::array::check_decoded;
 use crate::read::single_file::{self, SingleFile};
 
 /// Opens a RawArray file with its description.
@@ -166,7 +167,7 @@ impl OpenedPack {
         let archive = Archive::open_watched(path, &options.progress)?;
         let jobs = pipeline::jobs(options.jobs);
         let PackScan { placement, members, contents, mut findings, .. } =
-            PackScan::new(&archive, jobs, ScanFor::Contents)?;
+            PackScan::new(&archive, jobs)?;
         let is_tree = archive.container() == Container::Directory;
         findings.extend(contents.findings());
         findings.retain(|finding| finding.is_error() && finding.code != Code::Undescribed);

@@ -166,7 +166,7 @@ impl Place {
             return Ok(Self { target, root, contents, subject: None, made, findings });
         }
         let single_file = single_file::gather(&target, None)?;
-        if single_file.is_ordinary() {
+        if single_file.unattached.is_some() {
             if Archive::is_archive(&target)? {
                 let shown = escape_path(&target);
                 return Err(Error::Unsupported(format!(

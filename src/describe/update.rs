@@ -115,7 +115,7 @@ pub fn update_descriptions(
         update(target, &contents, |_| true, options.dry_run, &mut report)?;
     } else {
         let single_file = single_file::gather(target, None)?;
-        if single_file.is_ordinary() {
+        if single_file.unattached.is_some() {
             return Err(single_file::not_an_array(target));
         }
         let SingleFile { root, subject, contents, .. } = single_file;

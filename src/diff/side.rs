@@ -13,7 +13,8 @@ use crate::archive::{Archive, Container, Fault, Member, Shown};
 use crate::digest::{Algorithm, Digest, DigestTable, Digests};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
-use crate::inspect::scan::{PackScan, ScanFor};
+use crate::inspect::listed::ListedScan;
+use crate::inspect::scan::PackScan;
 use crate::pack::{
     self, BLOCK_LIST, Content, Contents, DescriptionFacts, Inspector, PACK_DOCUMENT, Placement,
 };
@@ -61,12 +62,12 @@ impl PackSide {
         let mut archive = Archive::open_watched(target, progress)?;
         let container = archive.container();
         let allowance = archive.allowance()?;
-        let mut scan = PackScan::new(&archive, jobs, ScanFor::Manifests)?;
+        let mut scan = ListedScan::new(&archive, jobs)?;
         archive.forget_members();
         // The files of a directory may have been edited after its manifest was written.
         let listed = if container == Container::Directory { None } else { scan.listed()? };
         let (manifest, digests) = listed.map(|listed| (listed.name, listed.digests)).unzip();
-        let PackScan {
+        let ListedScan {
             placement,
             members,
             mut files,

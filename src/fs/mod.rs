@@ -14,7 +14,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub(crate) use self::file::{File, FileMap, Stamp, holds, read_limited, read_once};
+pub(crate) use self::file::{File, FileMap, holds, read_limited, read_once};
 pub(crate) use self::file::{Version, version};
 pub use self::pending::{remove_unfinished_and_exit, write_new};
 pub use self::source::{ReadAt, Seekable};
@@ -22,10 +22,10 @@ pub use self::walk::MemberKind;
 pub(crate) use self::walk::{Walked, entries, walk};
 #[cfg(feature = "full")]
 pub(crate) use self::writing::{
-    Below, LineFile, PendingDirectory, PendingFile, STAGED, TEMPORARY_SUFFIX, Target, TargetWriter,
-    Turn, are_neighbours, create_root, is_blocked, is_empty_directory, is_same_name, leftovers,
-    leftovers_in, link_below, remove, replace, restore, rewrite, scratch_file, size_below,
-    sync_directory,
+    Below, LineFile, PendingDirectory, PendingFile, STAGED, Stamp, TEMPORARY_SUFFIX, Target,
+    TargetWriter, Turn, are_neighbours, create_root, is_blocked, is_empty_directory, is_same_name,
+    leftovers, leftovers_in, link_below, remove, replace, restore, rewrite, scratch_file,
+    size_below, sync_directory,
 };
 
 use self::walk::member_path;

@@ -4,6 +4,8 @@ pub(crate) mod ascending;
 pub(crate) mod info;
 pub(crate) mod inlined;
 pub(crate) mod list;
+#[cfg(feature = "full")]
+pub(crate) mod listed;
 pub(crate) mod outline;
 pub(crate) mod remote_scan;
 pub(crate) mod scan;

@@ -5,7 +5,7 @@ use std::io::Read as _;
 
 use crate::archive::{Archive, Member, MemberKind, NameTable, check_names};
 use crate::error::Result;
-use crate::inspect::scan::{PackScan, ScanFor, placed};
+use crate::inspect::scan::{PackScan, placed};
 use crate::pack::{
     self, ArrayFacts, Content, Contents, Inspector, Interner, PACK_DOCUMENT, Placement,
 };
@@ -37,7 +37,7 @@ impl PackScan {
         {
             return Ok(scan);
         }
-        Self::new(archive, jobs, ScanFor::Contents)
+        Self::new(archive, jobs)
     }
 
     /// Reads only the directory of a zip. Problems of headers and contents are not found.
@@ -47,7 +47,7 @@ impl PackScan {
         let mut findings = Vec::new();
         let names = NameTable::new(members.iter().map(|member| (&*member.name, member.kind)));
         check_names(&names, archive.container(), &mut findings);
-        Ok(Self::listed_only(archive.path(), placement, members, findings))
+        Ok(Self::listed_only(placement, members, findings))
     }
 
     /// Reads the directory, the description of the pack, and the headers that it does not state. `None` if all headers

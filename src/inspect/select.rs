@@ -88,7 +88,7 @@ impl Patterns {
     }
 
     /// Returns the first literal name that is neither a member nor a directory of one.
-    pub(crate) fn missing<'m>(&self, members: impl Iterator<Item = &'m str>) -> Option<&str> {
+    pub fn missing<'m>(&self, members: impl Iterator<Item = &'m str>) -> Option<&str> {
         let names = self.names.as_ref()?;
         let mut missing: BTreeSet<&str> = names.iter().map(String::as_str).collect();
         for member in members {

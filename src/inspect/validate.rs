@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};
 use crate::fs::{self, File};
 use crate::inspect::ascending::check_order;
-use crate::inspect::scan::{Arrays, PackScan, ScanFor, check_values};
+use crate::inspect::scan::{Arrays, PackScan, check_values};
 use crate::ndl;
 use crate::pack::{Contents, DescriptionFacts};
 use crate::path::{MemberPath, escape};
@@ -136,8 +136,7 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
     };
     let mut report = ValidateReport::new(target, Some(archive.container()));
     let jobs = pipeline::jobs(options.jobs);
-    let PackScan { mut contents, findings, placement, .. } =
-        PackScan::new(&archive, jobs, ScanFor::Contents)?;
+    let PackScan { mut contents, findings, placement, .. } = PackScan::new(&archive, jobs)?;
     report.findings = findings;
     let of_pack = contents.pack_document.iter().len();
     contents.forget_repetition();

@@ -1,4 +1,4 @@
-//! Formats of other tools, read and written through [`Read`] and [`Write`](std::io::Write).
+//! Formats of other tools, read and written through [`Read`](std::io::Read) and [`Write`](std::io::Write).
 //!
 //! Each reader returns a [`Variable`], which is the RawArray header and the description of the array, and then its data
 //! as little-endian bytes **in the order of the other file**. No format moves elements: if the last index varies

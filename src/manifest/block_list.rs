@@ -6,13 +6,13 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use super::line::{ManifestFault, NameEncoding, parse_line, push_line};
+use super::line::{ManifestFault, NameEncoding, parse_line};
 use super::lines;
 use crate::digest::{Algorithm, BlockDigest, Digest};
 use crate::path::{MemberPath, escape};
 
 /// The beginning of the first line of a list.
-const HEAD: &str = "# block-size ";
+pub(crate) const BLOCK_HEAD: &str = "# block-size ";
 
 /// The SHA-256 of each block of large files, as `blocks-sha256.txt` lists them.
 ///
@@ -56,18 +56,18 @@ impl BlockList {
 
     /// Returns whether this is the beginning of a list.
     pub(crate) fn is_begun_by(text: &[u8]) -> bool {
-        text.starts_with(HEAD.as_bytes())
+        text.starts_with(BLOCK_HEAD.as_bytes())
     }
 
     fn parse_lines(names: NameEncoding, text: &[u8]) -> Result<Self, ManifestFault> {
         let fault = |line, message| ManifestFault { line, message, is_warning: false };
         let mut numbered = (1..).zip(lines(text));
-        let head = numbered.next().and_then(|(_, line)| line.strip_prefix(HEAD.as_bytes()));
+        let head = numbered.next().and_then(|(_, line)| line.strip_prefix(BLOCK_HEAD.as_bytes()));
         let block_size =
             head.and_then(parse_number).filter(|size| Self::BLOCK_SIZES.contains(size));
         let block_size = block_size.ok_or_else(|| {
             let (least, most) = (Self::BLOCK_SIZES.start(), Self::BLOCK_SIZES.end());
-            fault(1, format!("expected `{HEAD}` and a number from {least} to {most}"))
+            fault(1, format!("expected `{BLOCK_HEAD}` and a number from {least} to {most}"))
         })?;
         let mut list = Self { block_size, files: Vec::new(), digests: Vec::new() };
         for (number, line) in numbered {
@@ -157,32 +157,12 @@ fn parse_number(digits: &[u8]) -> Option<u64> {
     (number.to_string().as_bytes() == digits).then_some(number)
 }
 
-/// Appends the first line of a list.
-pub(crate) fn push_block_head(text: &mut Vec<u8>, block_size: u64) {
-    text.extend_from_slice(format!("{HEAD}{block_size}\n").as_bytes());
-}
-
-/// Appends the line of one block.
-pub(crate) fn push_block_line(
-    text: &mut Vec<u8>,
-    names: NameEncoding,
-    path: &str,
-    index: usize,
-    digest: &BlockDigest,
-) {
-    let start = text.len();
-    push_line(text, names, path, &Digest::of_block(digest));
-    let is_escaped = text.get(start) == Some(&b'\\');
-    let after_digest = start + usize::from(is_escaped) + Algorithm::Sha256.digest_len() * 2;
-    let column = format!("  {index}");
-    text.splice(after_digest..after_digest, column.into_bytes());
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::write::create::{push_block_head, push_block_line};
 
     const ONE: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 

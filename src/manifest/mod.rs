@@ -5,11 +5,10 @@
 //! (name) = digest`, and GNU's escapes for line ends and backslashes in names. It writes one format: lower case, sorted
 //! by the bytes of the path.
 
-mod block_list;
+pub(crate) mod block_list;
 mod line;
 
 pub use self::block_list::BlockList;
-pub(crate) use self::block_list::{push_block_head, push_block_line};
 pub use self::line::{ManifestFault, NameEncoding};
 pub(crate) use self::line::{beginning, decode_name, push_line};
 

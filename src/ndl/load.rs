@@ -6,7 +6,6 @@ use std::collections::HashMap;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, StrInput, Tag};
 
-use super::edit::before_value;
 use super::model::Value;
 use super::node::{Node, NodeKey, NodeKind, NodeMap, NodeScalar, Range, ScalarKind, resolve};
 use super::report::{Reporter, quote};
@@ -486,4 +485,17 @@ fn unclosed(text: &str) -> Option<(char, usize)> {
         before = letter;
     }
     open.pop()
+}
+
+/// Returns the number of bytes before a value: anchor and tag, blanks and comments.
+pub(super) fn before_value(text: &str) -> usize {
+    let mut rest = text.trim_start();
+    loop {
+        rest = match rest.chars().next() {
+            Some('&' | '!') => rest.trim_start_matches(|letter: char| !letter.is_whitespace()),
+            Some('#') => rest.trim_start_matches(|letter| letter != '\n'),
+            _ => return text.len() - rest.len(),
+        };
+        rest = rest.trim_start();
+    }
 }

@@ -29,6 +29,7 @@
 //!   `storage.order` are extensions by ra-pack; [`ParseOptions::strict`] refuses the types.
 
 mod datatype;
+#[cfg(feature = "full")]
 mod edit;
 mod load;
 mod model;
@@ -48,6 +49,7 @@ mod tests;
 use std::borrow::Cow;
 
 pub use self::datatype::{Datatype, Integer, RegionSelection};
+#[cfg(feature = "full")]
 pub(crate) use self::edit::{Refusal, Revision, ValueChange, complete, revise};
 pub(crate) use self::load::memory_for;
 pub use self::load::{MAX_ALIASED, MAX_DEPTH, MAX_NODES, MAX_TEXT};

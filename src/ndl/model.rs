@@ -404,7 +404,7 @@ impl Attribute {
     }
 
     /// Adds the attribute to a list, or replaces the one with the same name.
-    pub(crate) fn put_into(self, list: &mut Vec<Self>) {
+    pub fn put_into(self, list: &mut Vec<Self>) {
         match list.iter_mut().find(|known| known.name == self.name) {
             Some(known) => *known = self,
             None => list.push(self),
@@ -476,17 +476,17 @@ impl Document {
     }
 
     /// Sets attributes of the root group; one with the same name is replaced.
-    pub(crate) fn set_attributes(&mut self, attributes: &[Attribute]) {
+    pub fn set_attributes(&mut self, attributes: &[Attribute]) {
         if attributes.is_empty() {
             return;
         }
-        let at = self.groups.iter().position(|group| group.path == "/").unwrap_or_else(|| {
+        if self.groups.iter().all(|group| group.path != "/") {
             self.groups.push(Group::new("/"));
-            self.groups.len() - 1
-        });
-        let root = self.groups.get_mut(at).expect("it was found or added");
-        for attribute in attributes {
-            attribute.clone().put_into(&mut root.attributes);
+        }
+        if let Some(root) = self.groups.iter_mut().find(|group| group.path == "/") {
+            for attribute in attributes {
+                attribute.clone().put_into(&mut root.attributes);
+            }
         }
     }
 
@@ -602,7 +602,7 @@ impl<'d> Entity<'d> {
     }
 
     /// Returns the entity as a value, as it appears in a document.
-    pub(crate) fn to_value(self) -> Value {
+    pub fn to_value(self) -> Value {
         write::entity(self)
     }
 }
@@ -667,8 +667,8 @@ impl<'d> Index<'d> {
         Some((group, group.dimcoords.get(nth)?))
     }
 
-    /// Returns the position of the ndarray, or else the dimcoord, at a path.
-    pub(crate) fn position(&self, path: &str) -> Option<EntityPosition> {
+    /// Returns the index of the group, and the index in it, of the ndarray, or else the dimcoord, at a path.
+    pub fn position(&self, path: &str) -> Option<(usize, usize)> {
         let Positions { ndarrays, dimcoords } = &*self.positions;
         ndarrays.get(path).or_else(|| dimcoords.get(path)).copied()
     }

@@ -3,21 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use super::DescriptionFacts;
 use super::contents::Contents;
 use super::coordinates::group_in_pack;
 use super::document::HEAD;
-use super::{DescriptionFacts, PACK_DOCUMENT};
-use crate::finding::{Code, Finding, Severity};
-use crate::ndl::{self, Attribute, Document, Form, Group, Ndarray, Refusal};
+use crate::ndl::{self, Attribute, Group, Ndarray};
 
 /// The first line of a document that states attributes of the pack.
 pub(super) const STATED: &str = "# The maker of this pack stated attributes or dimensions here.\n";
-
-/// Returns a document that states attributes and coordinates of the pack, to be completed with the arrays.
-pub(crate) fn attributes_document(groups: Vec<Group>) -> String {
-    let document = Document { form: Form::Grouped, groups };
-    format!("{STATED}{HEAD}{}", document.to_yaml())
-}
 
 /// Returns whether a document of a pack states only attributes and coordinates.
 pub(crate) fn is_attributes_document(text: &str) -> bool {
@@ -157,71 +150,13 @@ impl Contents {
         let groups = self.group_attributes().into_iter();
         groups.filter(|group| group.path == "/").flat_map(|group| group.attributes).collect()
     }
-
-    /// Removes the document of the pack if it only states attributes and describes no array. The attributes become part
-    /// of the generated document.
-    pub(crate) fn forget_statement(&mut self) {
-        let Some(facts) = &self.pack_document else { return };
-        let Some(attributes) = stated_attributes(facts.text()) else { return };
-        let root = Group { attributes, ..Group::new("/") };
-        if attributes_document(vec![root.clone()]) == facts.text() {
-            (self.attributes, self.pack_document) = (root.attributes, None);
-        }
-    }
-
-    /// Returns the hand-written document of the pack, completed with the arrays that it lacks and with these attributes
-    /// of the pack; `None` if it is complete.
-    pub(crate) fn complete_document(
-        &self,
-        attributes: &[Attribute],
-    ) -> Option<Result<String, Finding>> {
-        let facts = self.pack_document.as_ref()?;
-        let missing = self.missing_groups(facts.document()?);
-        let names = |group: &Group| {
-            let arrays = group.ndarrays.iter().map(|array| &array.name);
-            let mut names = arrays.chain(group.dimcoords.iter().map(|coord| &coord.name));
-            names.next().map(|name| ndl::entity_path(&group.path, name))
-        };
-        let first = missing.iter().find_map(names);
-        let completed = match &first {
-            Some(_) => ndl::complete(facts.text(), &missing),
-            None => Some(facts.text().to_owned()),
-        };
-        let text = completed.and_then(|text| with_attributes(&text, attributes).ok());
-        if first.is_none() && text.as_deref() == Some(facts.text()) {
-            return None;
-        }
-        let lacking = first.or_else(|| Some(attributes.first()?.name.clone())).unwrap_or_default();
-        Some(text.ok_or_else(|| {
-            let message = format!("the document lacks `{lacking}`, which cannot be added to this text");
-            let finding = Finding::new(Code::PartialDocument, message).in_member(PACK_DOCUMENT);
-            let severity = Severity::Error;
-            let hint = "rewrite it in block style without anchors, as `ra-pack describe DIR` does, or remove it";
-            Finding { severity, ..finding }.hint(hint)
-        }))
-    }
-}
-
-/// Returns the text of a document with these attributes of its root group. If ra-pack wrote the document, it is marked
-/// as stating them, so that they are kept when it is generated again.
-fn with_attributes(text: &str, attributes: &[Attribute]) -> Result<String, Refusal> {
-    let parsed = ndl::parse(text.as_bytes());
-    let Some(mut wanted) = parsed.document else {
-        return Err(Refusal { change: None, why: "it has errors".to_owned() });
-    };
-    wanted.set_attributes(attributes);
-    let revised = ndl::revise(text, &wanted)?;
-    Ok(if revised.changes.is_empty() { revised.text } else { as_stated(revised.text) })
-}
-
-/// Marks a document that ra-pack wrote as stating attributes; others are unchanged.
-pub(crate) fn as_stated(text: String) -> String {
-    if text.starts_with(HEAD) { format!("{STATED}{text}") } else { text }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pack::PACK_DOCUMENT;
+    use crate::pack::writing::complete::with_attributes;
 
     fn attribute(name: &str, value: &str) -> Attribute {
         Attribute::new(name, value).unwrap()

@@ -2,7 +2,6 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::num::NonZeroU64;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -33,7 +32,7 @@ pub(crate) struct Contents {
     /// Attributes of the pack, once the document that states them is removed.
     pub(crate) attributes: Vec<Attribute>,
     /// Whether any description has the other extension; if not, no search is needed.
-    has_yml: bool,
+    pub(super) has_yml: bool,
 }
 
 /// The description of one array: a document, and an entity in it.
@@ -103,24 +102,6 @@ impl Contents {
             }
             Content::Other => {}
         }
-    }
-
-    /// Adds the content of another pack.
-    pub(crate) fn extend(&mut self, other: Self) {
-        self.arrays.extend(other.arrays);
-        self.descriptions.extend(other.descriptions);
-        self.has_yml |= other.has_yml;
-    }
-
-    /// Removes the files that are not wanted.
-    pub(crate) fn retain(&mut self, is_wanted: impl Fn(&MemberPath) -> bool) {
-        self.arrays.retain(|path, _| is_wanted(path));
-        self.descriptions.retain(|path, _| is_wanted(path));
-    }
-
-    /// Returns the length of the header of an array in bytes, if it can be read.
-    pub(crate) fn header_len(&self, path: &MemberPath) -> Option<NonZeroU64> {
-        NonZeroU64::new(self.arrays.get(path)?.header.as_ref().ok()?.header_len())
     }
 
     /// Returns whether a payload file is an array.

@@ -412,39 +412,18 @@ impl Contents {
     }
 }
 
-/// Conventional names of coordinates, mostly from the CF conventions, and their common abbreviations. Case does not
-/// matter.
-const NAMES: &str = "altitude angle azimuth band bin channel date depth elevation energy freq frequency \
-    height lat latitude lev level lon longitude member plev pressure range station t \
-    theta time wavelength wavenumber x xc y yc z zc";
-
 /// The longest dimension that is not named by convention: too many arrays have such short dimensions.
 const MIN_NAMED: u64 = 2;
 
 /// The conventional coordinates of a pack.
 #[derive(Debug)]
 pub(crate) struct Convention<'a> {
-    contents: &'a Contents,
+    pub(super) contents: &'a Contents,
     /// Names and lengths by group.
-    coordinates: BTreeMap<String, Vec<(&'a str, u64)>>,
+    pub(super) coordinates: BTreeMap<String, Vec<(&'a str, u64)>>,
 }
 
-impl<'a> Convention<'a> {
-    pub(crate) fn new(contents: &'a Contents) -> Self {
-        let mut coordinates: BTreeMap<String, Vec<(&str, u64)>> = BTreeMap::new();
-        for (path, facts) in &contents.arrays {
-            let Ok(header) = &facts.header else { continue };
-            // The size of a dimcoord is positive.
-            if let [length] = header.dims()
-                && *length > 0
-                && is_conventional(path.stem())
-            {
-                coordinates.entry(group_of(path)).or_default().push((path.stem(), *length));
-            }
-        }
-        Self { contents, coordinates }
-    }
-
+impl Convention<'_> {
     /// Returns whether an array is a coordinate.
     pub(crate) fn is_coordinate(&self, path: &MemberPath) -> bool {
         let group = self.coordinates.get(&group_of(path));
@@ -489,10 +468,6 @@ impl<'a> Convention<'a> {
         }
         paths
     }
-}
-
-fn is_conventional(name: &str) -> bool {
-    NAMES.split(' ').any(|known| known.eq_ignore_ascii_case(name))
 }
 
 #[cfg(test)]
@@ -559,12 +534,6 @@ mod tests {
     fn a_nearer_array_with_the_same_name_hides_one_above() {
         let contents = pack(&[("t.ra", &[5]), ("a/t.ra", &[6]), ("a/z1.ra", &[5, 6])]);
         assert_eq!(shape(&contents, "a/z1.ra"), [Extent::Fixed(5), coord("t")]);
-    }
-
-    #[test]
-    fn names_are_sorted_and_in_lower_case() {
-        assert!(NAMES.split(' ').is_sorted());
-        assert!(NAMES == NAMES.to_lowercase());
     }
 
     #[test]

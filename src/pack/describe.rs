@@ -3,11 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::check::Contrast;
-use super::document::as_coordinate;
-use super::{Contents, Convention};
 use crate::interchange::{element_of_word, truth};
-use crate::ndl::{Datatype, Document, Endian, Extent, Integer, Ndarray, Order, Storage, Value};
-use crate::path::MemberPath;
+use crate::ndl::{Datatype, Endian, Extent, Integer, Ndarray, Order, Storage, Value};
 use crate::ra::{Element, ElementKind, ElementType, Encoding, Flags, Header, Part, Structure};
 
 /// Describes an array by its header. If the header is flagged as encoded, `encoding` is the encoding that was detected
@@ -276,31 +273,6 @@ pub(super) fn compare_types(one: &Datatype, other: &Datatype) -> Option<Contrast
             }
         }
     }
-}
-
-/// Makes the text of a description for every array that has none, by the name of its file.
-pub(crate) fn describe_missing(
-    contents: &Contents,
-    dimcoords: bool,
-) -> BTreeMap<MemberPath, Vec<u8>> {
-    let convention = dimcoords.then(|| Convention::new(contents));
-    contents
-        .undescribed()
-        .filter_map(|(path, facts)| {
-            let header = facts.header.as_ref().ok()?;
-            let encoding = facts.encoding.unwrap_or(Encoding::Raw);
-            let mut ndarray = describe(path.stem(), header, encoding);
-            let is_coordinate = convention.as_ref().is_some_and(|it| it.is_coordinate(path));
-            if is_coordinate {
-                ndarray = as_coordinate(ndarray);
-            } else if let Some(convention) = &convention {
-                convention.name_extents(path, &mut ndarray);
-            }
-            let document = Document::of(ndarray, is_coordinate);
-            let name = format!("{}.yaml", path.without_extension());
-            Some((MemberPath::new(name).ok()?, document.to_yaml().into_bytes()))
-        })
-        .collect()
 }
 
 #[cfg(test)]

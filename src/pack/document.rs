@@ -1,16 +1,13 @@
 //! The description of a complete pack, generated from the descriptions of its arrays.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::convert::Infallible;
 
 use super::attributes::{STATED, is_attributes_document, stated_attributes, written_part};
 use super::contents::{Contents, Described};
 use super::coordinates::{Convention, Resolved, group_in_pack};
-use super::{DescriptionFacts, PACK_DOCUMENT, describe, group_of, shape_of};
-use crate::finding::{Code, Finding};
+use super::{DescriptionFacts, describe, group_of, shape_of};
 use crate::ndl::{
-    self, Attribute, Document, Entity, Extent, Group, Ndarray, Order, PlainDescription,
-    entity_path, write,
+    self, Attribute, Document, Entity, Extent, Ndarray, Order, PlainDescription, entity_path, write,
 };
 use crate::path::MemberPath;
 use crate::ra::{Encoding, Header};
@@ -44,7 +41,7 @@ pub(crate) fn is_generated(start: &[u8]) -> bool {
 }
 
 /// The version of the pack format that is written, as `docs/spec/pack.md` specifies it.
-pub const FORMAT_VERSION: &str = "1.0";
+pub(crate) const FORMAT_VERSION: &str = "1.0";
 
 /// Returns the version of the pack format that a generated document states, if it is newer than [`FORMAT_VERSION`].
 pub(super) fn newer_version(text: &str) -> Option<&str> {
@@ -59,17 +56,6 @@ pub(super) fn newer_version(text: &str) -> Option<&str> {
     (is_newer && is_generated(text.as_bytes())).then_some(version)
 }
 
-/// Describes every array of a pack in one document; see [`PackDocument`].
-pub(crate) fn pack_document(contents: &Contents, convention: Option<&Convention<'_>>) -> String {
-    let mut text = String::new();
-    let whole = PackDocument::new(contents, convention).each_block(|block| {
-        text.push_str(block);
-        Ok::<_, Infallible>(())
-    });
-    let Ok(()) = whole;
-    text
-}
-
 /// One document that describes every array of a pack: directories become groups, and file names without the extension
 /// become array names. The text is made in blocks, because it is long for hundreds of thousands of arrays.
 pub(crate) struct PackDocument<'a> {
@@ -79,15 +65,8 @@ pub(crate) struct PackDocument<'a> {
 }
 
 impl<'a> PackDocument<'a> {
-    /// Makes the document. Arrays without a description are described by their headers. Coordinates in shapes become
-    /// dimension coordinates, so that the document is complete. With a `convention`, so do arrays without a description
-    /// that have the name of a coordinate.
-    pub(crate) fn new(contents: &'a Contents, convention: Option<&Convention<'_>>) -> Self {
-        Self::stating(&contents.attributes, contents, convention)
-    }
-
     /// Makes the document with attributes of the pack.
-    fn stating(
+    pub(super) fn stating(
         attributes: &[Attribute],
         contents: &'a Contents,
         convention: Option<&Convention<'_>>,
@@ -95,22 +74,6 @@ impl<'a> PackDocument<'a> {
         let is_stated = !attributes.is_empty();
         let groups = Builder::groups(contents, convention, Err(attributes));
         Self { is_stated, groups }
-    }
-
-    /// Returns the groups with all arrays, and coordinates that they refer to, that `document` lacks.
-    fn missing(contents: &'a Contents, document: &Document) -> Vec<Group> {
-        let groups = Builder::groups(contents, None, Ok(document)).into_iter();
-        let groups = groups.map(|(path, Parts { attributes, dimcoords, ndarrays })| {
-            let is_new = |part: &DocumentPart<'_>| {
-                !contents.is_in_pack_document(&entity_path(&path, part.name()))
-            };
-            let [dimcoords, ndarrays] = [dimcoords, ndarrays].map(|parts| {
-                parts.into_iter().filter(is_new).map(DocumentPart::into_array).collect()
-            });
-            Group { path, attributes, dimcoords, ndarrays }
-        });
-        let is_empty = |group: &Group| group.dimcoords.is_empty() && group.ndarrays.is_empty();
-        groups.filter(|group| !is_empty(group)).collect()
     }
 
     /// Passes the text to `sink` in blocks, until one fails.
@@ -165,46 +128,6 @@ impl Contents {
         })
     }
 
-    /// Removes the document of the pack if ra-pack made it and every array has its own description: it is generated
-    /// again. Returns a finding about content that the other descriptions lack.
-    fn forget_own_document(&mut self) -> Option<Finding> {
-        let own = self.has_own_document();
-        let facts = self.pack_document.take_if(|_| own)?;
-        if self.undescribed().next().is_some() {
-            self.pack_document = Some(facts);
-            return None;
-        }
-        self.attributes = stated_attributes(facts.text()).unwrap_or_default();
-        let message =
-            "the document differs from the descriptions next to the arrays, and is generated again";
-        let finding = Finding::new(Code::DescribedTwice, message).in_member(PACK_DOCUMENT);
-        Some(finding.warning().hint(
-            "make the changes in the descriptions next to the arrays; to keep this document, add a \
-             comment of your own",
-        ))
-    }
-
-    /// Removes the document of the pack if packing generates it again. Returns a finding about content that is then lost.
-    pub(crate) fn forget_generated(&mut self) -> Option<Finding> {
-        self.forget_repetition();
-        self.forget_statement();
-        self.forget_own_document()
-    }
-
-    /// Returns the document of the pack that packing would make; `None` if it is complete or cannot be completed.
-    pub(crate) fn packed_document(mut self) -> Option<String> {
-        self.forget_generated();
-        match self.pack_document {
-            None => Some(pack_document(&self, None)),
-            Some(_) => self.complete_document(&[])?.ok(),
-        }
-    }
-
-    /// Returns the groups with all arrays, and coordinates that they refer to, that the pack's `document` lacks.
-    pub(super) fn missing_groups(&self, document: &Document) -> Vec<Group> {
-        PackDocument::missing(self, document)
-    }
-
     /// Returns whether a document of the pack states a dimension that is neither an array nor in a description next to
     /// one.
     fn states_dimensions(&self, facts: &DescriptionFacts) -> bool {
@@ -243,7 +166,7 @@ impl Contents {
 }
 
 /// One entity of the document: a model or a plain description.
-enum DocumentPart<'a> {
+pub(super) enum DocumentPart<'a> {
     Model(Box<Ndarray>),
     /// A plain description that is named like the array.
     Plain {
@@ -256,14 +179,14 @@ enum DocumentPart<'a> {
 
 /// The parts of a group.
 #[derive(Default)]
-struct Parts<'a> {
-    attributes: Vec<Attribute>,
-    dimcoords: Vec<DocumentPart<'a>>,
-    ndarrays: Vec<DocumentPart<'a>>,
+pub(super) struct Parts<'a> {
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) dimcoords: Vec<DocumentPart<'a>>,
+    pub(super) ndarrays: Vec<DocumentPart<'a>>,
 }
 
 impl DocumentPart<'_> {
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         match self {
             Self::Model(array) => &array.name,
             Self::Plain { path, .. } => path.stem(),
@@ -281,7 +204,7 @@ impl DocumentPart<'_> {
         }
     }
 
-    fn into_array(self) -> Ndarray {
+    pub(super) fn into_array(self) -> Ndarray {
         match self {
             Self::Model(array) => *array,
             Self::Plain { path, facts, .. } => {
@@ -293,7 +216,7 @@ impl DocumentPart<'_> {
     }
 }
 
-struct Builder<'a, 'c> {
+pub(super) struct Builder<'a, 'c> {
     contents: &'a Contents,
     convention: Option<&'c Convention<'c>>,
     /// The document to complete: its groups keep their attributes.
@@ -306,7 +229,7 @@ struct Builder<'a, 'c> {
 impl<'a, 'c> Builder<'a, 'c> {
     /// Returns the groups with all arrays, or with those that the `given` document lacks. A new document has the
     /// attributes of the pack instead.
-    fn groups(
+    pub(super) fn groups(
         contents: &'a Contents,
         convention: Option<&'c Convention<'c>>,
         given: Result<&'c Document, &[Attribute]>,
@@ -516,6 +439,8 @@ pub(crate) fn as_coordinate(mut array: Ndarray) -> Ndarray {
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -569,8 +494,10 @@ mod tests {
 mod repetition_tests {
     use proptest::prelude::*;
 
-    use super::super::{ArrayFacts, Content};
+    use super::super::{ArrayFacts, Content, PACK_DOCUMENT};
     use super::*;
+    use crate::finding::{Code, Finding};
+    use crate::pack::writing::pack_document;
     use crate::ra::ElementType;
 
     /// Descriptions for an array with the dimensions `[2, 3]` or `[3]`.

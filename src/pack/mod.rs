@@ -14,30 +14,30 @@ mod check;
 mod contents;
 mod coordinates;
 mod describe;
-mod dimensions;
 mod document;
 mod facts;
 mod inspect;
 mod metadata;
 mod stated;
 mod units;
-mod update;
+#[cfg(feature = "full")]
+mod writing;
 
 pub use self::coordinates::CoordinateInfo;
 pub use self::describe::{datatype, describe, shape_of};
-#[cfg(feature = "full")]
-pub use self::document::FORMAT_VERSION;
 pub use self::metadata::MetadataCounts;
 
-pub(crate) use self::attributes::{as_stated, attributes_document, is_attributes_document};
 pub(crate) use self::contents::{Contents, Described};
-pub(crate) use self::coordinates::{Convention, group_in_pack};
-pub(crate) use self::describe::{describe_missing, is_made_of};
-pub(crate) use self::dimensions::{NamedShape, dimension};
-pub(crate) use self::document::{PackDocument, as_coordinate, is_generated, pack_document};
+pub(crate) use self::coordinates::group_in_pack;
+pub(crate) use self::describe::is_made_of;
 pub(crate) use self::facts::{DescriptionFacts, Interner, Sources};
 pub(crate) use self::inspect::{ArrayFacts, Content, Inspector};
-pub(crate) use self::update::{DescribedArray, update};
+#[cfg(feature = "full")]
+pub(crate) use self::writing::{
+    Convention, DescribedArray, FORMAT_VERSION, NamedShape, PackDocument, as_coordinate, as_stated,
+    attributes_document, describe_missing, dimension, is_attributes_document, is_generated,
+    pack_document, update,
+};
 pub(crate) use crate::ndl::{Entity, candidates, entity_path};
 
 use std::borrow::Cow;

@@ -22,7 +22,7 @@
 mod array;
 mod element;
 mod encoding;
-mod header;
+pub(crate) mod header;
 mod reverse;
 mod slice;
 mod structure;
@@ -40,7 +40,7 @@ pub use slice::{SliceError, SlicePlan, checked_slice, parse_slice, split_slice};
 pub use structure::{Part, Structure};
 
 pub(crate) use encoding::{Decoder, EncodingProbe};
-pub(crate) use header::{read_full, reverse_each};
+pub(crate) use header::read_full;
 pub(crate) use slice::{Picked, resolve as resolve_slice};
 
 /// An error in a file: it is not a RawArray, or incomplete, or contradicts itself.

@@ -425,7 +425,7 @@ where
     swapped[8] = 1;
     let start = usize::try_from(array.header().header_len()).unwrap();
     let width = ElementType::of::<T>().swap_width().unwrap().try_into().unwrap();
-    reverse_each(&mut swapped[start..], width);
+    header::reverse_each(&mut swapped[start..], width);
     prop_assert!(same(&RawArray::read_from(swapped.as_slice()).unwrap()));
     Ok(())
 }

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, BufReader};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::archive::{Archive, DataFault, Fault, copy};
 use crate::digest::{Algorithm, BlockDigest, Digest, Digests, Hashing};
@@ -15,10 +14,10 @@ use crate::fs::{self, File};
 use crate::manifest::{BlockList, Manifest, ManifestFault, ManifestIndex, NameEncoding};
 use crate::pack::bag::{BagDeclaration, BagVersion, TagEncoding, not_text};
 use crate::pack::{
-    self, ARCHIVE_DIGEST_SUFFIX, BAG_DECLARATION, BLOCK_LIST, EXTERNAL_MANIFEST_SUFFIX, Layout,
+    ARCHIVE_DIGEST_SUFFIX, BAG_DECLARATION, BLOCK_LIST, EXTERNAL_MANIFEST_SUFFIX, Layout,
     SIGNATURE_EXTENSIONS,
 };
-use crate::path::{escape, escape_path};
+use crate::path::escape;
 use crate::progress::Progress;
 
 /// Maximum size in bytes of all manifests of a pack together: five million files with names of forty bytes. It bounds
@@ -459,20 +458,6 @@ impl<'t> ManifestText<'t> {
     }
 }
 
-/// Returns the manifest for checking single files.
-pub(crate) fn preferred(files: &impl RootFiles) -> Result<Option<ManifestText<'_>>> {
-    for algorithm in BY_PREFERENCE {
-        let name = pack::manifest_name(algorithm);
-        let Some(text) = files.read(&name)? else { continue };
-        let rules = rules(files)?;
-        return match ManifestText::decode(name, algorithm, rules, text) {
-            Ok(text) => Ok(Some(text)),
-            Err(finding) => Err(files.damaged(*finding)),
-        };
-    }
-    Ok(None)
-}
-
 /// Returns the rules for reading the manifests of a pack.
 pub(crate) fn rules(files: &impl RootFiles) -> Result<TagRules> {
     let layout = files.layout()?;
@@ -493,80 +478,4 @@ pub(crate) fn signatures_of(manifest: &Path) -> Vec<PathBuf> {
 /// Returns the paths that signatures of a manifest may have.
 pub(crate) fn possible_signatures(manifest: &Path) -> Vec<PathBuf> {
     SIGNATURE_EXTENSIONS.iter().map(|end| beside(manifest, &format!(".{end}"))).collect()
-}
-
-/// Returns the paths of all files that may belong to an archive next to it: manifest, digest and signatures.
-pub(crate) fn companions(archive: &Path) -> Vec<PathBuf> {
-    let manifest = beside(archive, EXTERNAL_MANIFEST_SUFFIX);
-    let mut all = possible_signatures(&manifest);
-    all.extend([beside(archive, ARCHIVE_DIGEST_SUFFIX), manifest]);
-    all
-}
-
-/// Returns the path of the archive to write or replace: the target, for a link. Brings back the files next to it if an
-/// interrupted run set them aside.
-///
-/// # Errors
-///
-/// [`Error::Unsupported`] if files next to the link would then belong to an older archive.
-pub(crate) fn replaceable(archive: &Path, progress: &Progress) -> Result<PathBuf> {
-    let target = fs::followed(archive)?;
-    let companions = companions(&target);
-    fs::restore(&target, &companions, progress)?;
-    let real = |path: &Path| fs::real_path(path).ok();
-    let is_other =
-        |(own, other): &(&PathBuf, PathBuf)| fs::exists(other) && real(own) != real(other);
-    match companions.iter().zip(self::companions(archive)).find(is_other) {
-        Some((own, other)) => Err(Error::Unsupported(format!(
-            "`{}` is a link, but `{}` is not a link to `{}`, and would not match the new archive; \
-             replace it with a link, or delete it",
-            escape_path(archive),
-            escape_path(&other),
-            escape_path(own),
-        ))),
-        None => Ok(target),
-    }
-}
-
-/// Runs the shell command `command` with the path of the manifest appended, and returns the signature that it created
-/// next to the manifest.
-pub(crate) fn sign(manifest: &Path, command: &str) -> Result<PathBuf> {
-    let failed = |why: String| {
-        Error::Unsupported(format!(
-            "the archive is complete, but its manifest is not signed: `{}` {why}",
-            escape(command)
-        ))
-    };
-    let status = shell(command)
-        .arg(manifest)
-        .status()
-        .map_err(|error| failed(format!("cannot be started: {error}")))?;
-    if !status.success() {
-        return Err(failed(format!("ended with {status}")));
-    }
-    signatures_of(manifest).into_iter().next().ok_or_else(|| {
-        let known: Vec<_> =
-            SIGNATURE_EXTENSIONS.iter().map(|extension| format!(".{extension}")).collect();
-        failed(format!(
-            "created no signature; expected `{}` followed by {}",
-            escape(&manifest.to_string_lossy()),
-            known.join(", ")
-        ))
-    })
-}
-
-/// Returns a shell that runs `command` with further arguments.
-#[cfg(not(windows))]
-fn shell(command: &str) -> Command {
-    let mut shell = Command::new("sh");
-    shell.arg("-c").arg(format!("{command} \"$@\"")).arg("ra-pack");
-    shell
-}
-
-/// Returns a shell that runs `command` with further arguments.
-#[cfg(windows)]
-fn shell(command: &str) -> Command {
-    let mut shell = Command::new("cmd");
-    shell.arg("/C").args(command.split_whitespace());
-    shell
 }

@@ -35,7 +35,7 @@ pub(crate) struct SingleFile {
     /// The subject, its partner, and everything that both refer to.
     pub(crate) contents: Contents,
     /// A document whose name does not match an array.
-    unattached: Option<DescriptionFacts>,
+    pub(crate) unattached: Option<DescriptionFacts>,
 }
 
 /// Reads the document or array at `path`. `root` is the root of its pack, if known.
@@ -99,11 +99,6 @@ impl SingleFile {
 
     pub(crate) fn is_pack_document(&self) -> bool {
         self.subject.as_str() == PACK_DOCUMENT
-    }
-
-    /// Returns whether the name is neither that of an array nor that of a description.
-    pub(crate) fn is_ordinary(&self) -> bool {
-        self.unattached.is_some()
     }
 
     /// Returns the files that were read, sorted by name.

@@ -13,7 +13,8 @@ use crate::archive::{Archive, Fault, Member, MemberKind, Shown, copy};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, count_errors};
 use crate::fs::{self, Target, TargetWriter, Turn};
-use crate::inspect::scan::{ListedDigests, PackScan, ScanFor, ambiguous};
+use crate::inspect::listed::{ListedDigests, ListedScan};
+use crate::inspect::scan::ambiguous;
 use crate::inspect::select::Patterns;
 use crate::pack::Layout;
 use crate::path;
@@ -194,7 +195,7 @@ struct Extraction<'o> {
 impl<'o> Extraction<'o> {
     /// Scans the archive.
     fn new(archive: &mut Archive, jobs: usize, options: &'o ExtractOptions) -> Result<Self> {
-        let mut scan = PackScan::new(archive, jobs, ScanFor::Manifests)?;
+        let mut scan = ListedScan::new(archive, jobs)?;
         // Frees the memory of the directory for the manifest.
         archive.forget_members();
         if let Some(name) =
@@ -207,7 +208,7 @@ impl<'o> Extraction<'o> {
             });
         }
         let listed = scan.listed()?;
-        let PackScan { placement, members, files: mut readable, mut findings, .. } = scan;
+        let ListedScan { placement, members, files: mut readable, mut findings, .. } = scan;
         if listed.is_none() {
             findings.push(
                 Finding::new(Code::NoManifest, "there is no manifest, so no file was verified")
@@ -282,7 +283,7 @@ impl<'o> Extraction<'o> {
         for member in self.members(&self.directories) {
             match target.make_directory(&member.name) {
                 // Only a file in the way is reported; other errors are not about the archive.
-                Err(error @ Error::Io { .. }) if error.is_not_a_directory() => {
+                Err(error) if is_not_a_directory(&error) => {
                     let finding = Finding::new(Code::FileAndDirectory, error.to_string());
                     let hint = "move the existing file, or unpack into another directory";
                     findings.push(finding.in_member(&*member.name).hint(hint));
@@ -369,4 +370,9 @@ fn not_replaced(name: &str) -> Finding {
 enum Extracted {
     Written { bytes: u64, verified: bool },
     Finding(Box<Finding>),
+}
+
+/// Returns whether a path that should be a directory is not one.
+fn is_not_a_directory(error: &Error) -> bool {
+    matches!(error, Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotADirectory)
 }

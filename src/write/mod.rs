@@ -1,5 +1,6 @@
 //! Archives from directories or from memory, extraction, and manifests.
 
+pub(crate) mod companions;
 pub(crate) mod create;
 pub(crate) mod extract;
 pub(crate) mod make_manifest;
@@ -11,4 +12,28 @@ pub use self::create::{CreateOptions, CreateReport, create};
 pub use self::extract::{ExtractOptions, ExtractReport, extract};
 pub use self::make_manifest::{ManifestOptions, ManifestReport, manifest_of, write_manifest};
 pub use self::writer::{ArrayStream, NewArray, PackWriter, WriteOptions};
-pub use crate::pack::{FORMAT_VERSION, Layout};
+pub use crate::pack::Layout;
+
+use std::path::PathBuf;
+
+use crate::error::Error;
+use crate::pack;
+
+/// The version of the pack format that is written, as `docs/spec/pack.md` specifies it.
+pub const FORMAT_VERSION: &str = pack::FORMAT_VERSION;
+
+impl Error {
+    /// Replaces the path in the error.
+    #[must_use]
+    pub(crate) fn with_path(mut self, place: impl Fn(PathBuf) -> PathBuf) -> Self {
+        if let Self::Io { path, .. }
+        | Self::AlreadyExists { path }
+        | Self::Changed { path, .. }
+        | Self::Damaged { archive: path, .. }
+        | Self::Refused { path, .. } = &mut self
+        {
+            *path = place(std::mem::take(path));
+        }
+        self
+    }
+}

@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::fs::{self, PendingFile};
 use crate::inspect::outline::Outline;
-use crate::inspect::scan::{PackScan, ScanFor};
+use crate::inspect::scan::PackScan;
 use crate::path::{escape, escape_path};
 use crate::pipeline;
 use crate::progress::Progress;
@@ -167,7 +167,7 @@ fn plan(target: &Path, options: &RefsOptions) -> Result<(Store, RefsReport)> {
         )));
     }
     let PackScan { placement, members, contents, findings, .. } =
-        PackScan::new(archive, pipeline::jobs(options.jobs), ScanFor::Contents)?;
+        PackScan::new(archive, pipeline::jobs(options.jobs))?;
     if findings.iter().any(Finding::is_error) {
         return Err(Error::Refused { path: target.to_owned(), findings });
     }

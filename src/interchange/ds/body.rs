@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use super::header::{DsElement, VariableEntry, packed_len};
 use crate::interchange::FormatError;
 use crate::ndl::Endian;
-use crate::ra::reverse_each;
+use crate::ra::header::reverse_each;
 
 /// Number of bytes that are read at once.
 const BLOCK: usize = 1 << 14;

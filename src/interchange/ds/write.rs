@@ -14,7 +14,8 @@ use crate::interchange::{
 };
 use crate::ndl::{Attribute, Datatype, Endian, Extent, Ndarray, Value};
 use crate::path;
-use crate::ra::{ElementType, Flags, reverse_each};
+use crate::ra::header::reverse_each;
+use crate::ra::{ElementType, Flags};
 
 /// Number of data bytes that are read at once: a multiple of every element size, and complete bytes of a mask.
 const PIECE: usize = 1 << 16;

@@ -34,7 +34,8 @@ pub use self::header::{MAGIC, MAX_HEADER, NpyHeader};
 use self::mapping::{FromDtype, from_dtype, to_dtype};
 use super::{Block, ExportOptions, FormatError, ImportOptions, Variable, read_all, read_units};
 use crate::ndl::{Datatype, Endian, Extent, Ndarray, Order, Storage};
-use crate::ra::{ElementType, Header, reverse_each};
+use crate::ra::header::reverse_each;
+use crate::ra::{ElementType, Header};
 
 /// Length of the longest single text that is checked for UTF-8, in bytes.
 const MAX_TEXT: u64 = 64 * 1024;

@@ -28,7 +28,8 @@ use png::{
 
 use super::{Block, FormatError, Variable, read_all, row_order_extents, wrong_length};
 use crate::ndl::{Datatype, Extent, Ndarray, Order, Storage};
-use crate::ra::{ElementType, Flags, Header, reverse_each};
+use crate::ra::header::reverse_each;
+use crate::ra::{ElementType, Flags, Header};
 
 /// Largest interlaced image in bytes, because it is decoded in one piece, and largest single row.
 pub const MAX_WHOLE: usize = 256 << 20;

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::load::before_value;
 use super::model::{Document, Form, Group, Value};
 use super::node::{Node, NodeKey, NodeKind};
 use super::source::{BOM, SourceMap, Step};
@@ -487,19 +488,6 @@ impl Walk<'_> {
 
 fn by_key(entries: &Entries) -> BTreeMap<&str, &Value> {
     entries.iter().map(|(key, value)| (&**key, value)).collect()
-}
-
-/// Returns the number of bytes before a value: anchor and tag, blanks and comments.
-pub(super) fn before_value(text: &str) -> usize {
-    let mut rest = text.trim_start();
-    loop {
-        rest = match rest.chars().next() {
-            Some('&' | '!') => rest.trim_start_matches(|letter: char| !letter.is_whitespace()),
-            Some('#') => rest.trim_start_matches(|letter| letter != '\n'),
-            _ => return text.len() - rest.len(),
-        };
-        rest = rest.trim_start();
-    }
 }
 
 fn is_list(node: &Node) -> bool {

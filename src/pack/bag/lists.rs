@@ -251,20 +251,6 @@ fn push_folded(text: &mut String, label: &str, value: &str) {
     text.push('\n');
 }
 
-/// Returns the day in UTC for a time in seconds since 1970, as YYYY-MM-DD; `None` after the year 9999.
-pub(crate) fn date_of(seconds: u64) -> Option<String> {
-    const DAY: u64 = 24 * 60 * 60;
-    let mut days = seconds / DAY;
-    let mut months = (1970..=9999).flat_map(|year| (1..=12).map(move |month| (year, month)));
-    let (year, month) = months.find(|(year, month)| {
-        let length = days_of(*year, *month).expect("each of the 12 months has a length");
-        let is_it = days < length;
-        days -= if is_it { 0 } else { length };
-        is_it
-    })?;
-    Some(format!("{year:04}-{month:02}-{:02}", days + 1))
-}
-
 fn is_leap(year: u64) -> bool {
     year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
 }
@@ -418,6 +404,7 @@ mod info_tests {
 
     use super::super::lines_of;
     use super::*;
+    use crate::write::create::date_of;
 
     fn lines(version: BagVersion, text: &str) -> Vec<u64> {
         lines_of(&BagInfo::parse(version, text.as_bytes()).1)

@@ -3,11 +3,11 @@
 //! Each parser takes bytes or text, and returns everything that could be read with a [`Finding`] for each problem. No
 //! parser opens or fetches files.
 
-mod lists;
+pub(crate) mod lists;
 
 use std::borrow::Cow;
 
-pub(crate) use self::lists::{BAGGING_DATE, PAYLOAD_OXUM, date_of};
+pub(crate) use self::lists::PAYLOAD_OXUM;
 pub use self::lists::{
     BagField, BagInfo, FetchEntry, PayloadOxum, manifest_notes, parse_fetch_list,
 };

@@ -487,22 +487,8 @@ impl PackedArray {
     }
 
     /// Bytes of the array that may be kept in memory at once in another format than the stored one.
-    fn memory_limit(&self) -> Result<u64> {
+    pub(crate) fn memory_limit(&self) -> Result<u64> {
         Ok(self.pack.state.archive.allowance()?.limit().max(ALWAYS_KEPT))
-    }
-
-    /// Checks that `bytes` bytes of the array may be kept in memory at once: up to [`ALWAYS_KEPT`], or what its archive
-    /// may take.
-    pub(crate) fn check_memory(&self, bytes: u64) -> Result<()> {
-        let limit = self.memory_limit()?;
-        if bytes <= limit {
-            return Ok(());
-        }
-        Err(Error::Limit(format!(
-            "`{}` needs {bytes} bytes of memory in this format; the limit for an archive of this size is \
-             {limit}; choose a part with the option `slice`, or extract it unchanged with `ra-pack extract`",
-            escape(&self.found.name)
-        )))
     }
 
     /// Checks that the archive is large enough for `elements` elements to be processed one by one.

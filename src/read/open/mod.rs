@@ -1,7 +1,7 @@
 //! Packs opened for reading single arrays and files.
 
 mod ahead;
-mod array;
+pub(crate) mod array;
 mod attributes;
 mod axes;
 mod blocks;

@@ -10,7 +10,11 @@ use crate::pack::{self, ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS};
 impl Pack {
     /// Announces that a whole member will be read and compared with the manifest, so that a remote one needs few requests.
     /// A name that is not found is not announced.
-    pub(crate) fn announce(&self, name: &str) -> Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// As [`Pack::open`].
+    pub fn announce(&self, name: &str) -> Result<()> {
         let array = format!("{name}.{ARRAY_EXTENSION}");
         for name in [name, &array] {
             if self.state.archive.range_of(name)?.is_some() {

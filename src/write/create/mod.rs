@@ -4,11 +4,14 @@ mod payload;
 mod plan;
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
 
 use serde::Serialize;
 
 use self::payload::PayloadMembers;
 use self::plan::CreatePlan;
+#[cfg(test)]
+pub(crate) use self::plan::{push_block_head, push_block_line};
 use crate::archive::{Archive, ArchiveWriter, Compression, Container};
 use crate::digest::{Algorithm, Digest, Wanted};
 use crate::error::{Error, Result};
@@ -17,7 +20,8 @@ use crate::fs::{self, File, PendingDirectory, PendingFile, Stamp, Turn};
 use crate::inspect::select::Patterns;
 use crate::manifest::{BlockList, Manifest, NameEncoding};
 use crate::ndl::Attribute;
-use crate::pack::bag::{BAGGING_DATE, BagInfo, date_of};
+use crate::pack::bag::BagInfo;
+use crate::pack::bag::lists::BAGGING_DATE;
 use crate::pack::{
     ARCHIVE_DIGEST_SUFFIX, Contents, EXTERNAL_MANIFEST_SUFFIX, Layout, MetadataCounts, Placement,
 };
@@ -25,7 +29,9 @@ use crate::path::{MemberPath, escape, escape_path};
 use crate::pipeline;
 use crate::progress::Progress;
 use crate::read::manifests::{self, beside, signatures_of};
+use crate::time::Timestamp;
 use crate::verify::{VerifyOptions, verify};
+use crate::write::companions::{self, sign};
 use crate::write::survey::{self, SourceEntry};
 
 /// 1980-01-01 00:00:00 UTC in seconds since 1970: the earliest time that a zip can store, and the default time of
@@ -176,8 +182,11 @@ fn create_from(
     mut old: Option<OldMembers<'_>>,
 ) -> Result<CreateReport> {
     fs::refuse_url(archive)?;
-    let archive =
-        if options.force { &*manifests::replaceable(archive, &options.progress)? } else { archive };
+    let archive = if options.force {
+        &*companions::replaceable(archive, &options.progress)?
+    } else {
+        archive
+    };
     let container = container(archive, options)?;
     let (algorithms, info) = (algorithms(options)?, bag_info(options)?);
     let wanted = Wanted { algorithms: &algorithms, block_size: block_size(options)? };
@@ -246,8 +255,7 @@ fn create_from(
     let turn = finish(outputs, jobs, options, old.as_ref(), &mut report)?;
     report.leftovers = fs::leftovers(archive);
     if let Some(command) = &options.sign_with {
-        report.signature =
-            Some(manifests::sign(&beside(archive, EXTERNAL_MANIFEST_SUFFIX), command)?);
+        report.signature = Some(sign(&beside(archive, EXTERNAL_MANIFEST_SUFFIX), command)?);
     }
     drop(turn);
     Ok(report)
@@ -295,7 +303,7 @@ pub(crate) fn in_archive(staged: &PendingDirectory, archive: &Path, path: PathBu
 /// Checks that the archive can be created, independent of its content.
 pub(crate) fn check(archive: &Path, options: &CreateOptions) -> Result<()> {
     if options.force {
-        manifests::replaceable(archive, &options.progress)?;
+        companions::replaceable(archive, &options.progress)?;
     }
     options.compression.check(container(archive, options)?)?;
     algorithms(options)?;
@@ -443,7 +451,7 @@ impl<'a> Outputs<'a> {
         progress.check()?;
         let turn = Turn::beside(self.path, progress)?;
         old.map_or(Ok(()), OldMembers::check_unchanged)?;
-        let stale = if replace { manifests::companions(self.path) } else { Vec::new() };
+        let stale = if replace { companions::companions(self.path) } else { Vec::new() };
         let [archive, beside @ ..] = files;
         archive.map_or(Ok(()), |archive| archive.persist_over(&stale))?;
         for file in beside.into_iter().flatten() {
@@ -533,4 +541,11 @@ fn bag_info(options: &CreateOptions) -> Result<BagInfo> {
         info.add(BAGGING_DATE, &day).map_err(Error::Unsupported)?;
     }
     Ok(info)
+}
+
+/// Returns the day in UTC for a time in seconds since 1970, as YYYY-MM-DD; `None` after the year 9999.
+pub(crate) fn date_of(seconds: u64) -> Option<String> {
+    const END: u64 = 253_402_300_800;
+    let time = UNIX_EPOCH + Duration::from_secs(Some(seconds).filter(|seconds| *seconds < END)?);
+    Some(Timestamp::from(time).date())
 }

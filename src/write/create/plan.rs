@@ -10,18 +10,18 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::CreateReport;
 use super::payload::PayloadMembers;
+use crate::archive::names::{are_surely_portable, check_portable};
 use crate::archive::{
     ArchiveWriter, Container, ContentPieces, MemberKind, NewContent, NewMember, Placed, Records,
-    Sampled, are_surely_portable, check_portable,
+    Sampled,
 };
-use crate::digest::{Algorithm, Digest, Digests};
+use crate::digest::{Algorithm, BlockDigest, Digest, Digests};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity};
 use crate::fs::{self, File};
 use crate::inspect::scan::{Arrays, check_values};
-use crate::manifest::{
-    BlockList, Manifest, NameEncoding, push_block_head, push_block_line, push_line,
-};
+use crate::manifest::block_list::BLOCK_HEAD;
+use crate::manifest::{BlockList, Manifest, NameEncoding, push_line};
 use crate::pack::bag::{BAG_INFO, BagInfo, DECLARATION, PayloadOxum};
 use crate::pack::{
     self, BAG_DECLARATION, BLOCK_LIST, Contents, DescriptionFacts, EXTERNAL_MANIFEST_SUFFIX,
@@ -554,4 +554,25 @@ fn unfit_names<'a>(paths: impl Iterator<Item = &'a MemberPath>) -> Vec<Finding> 
         }
     }
     findings
+}
+
+/// Appends the first line of a list.
+pub(crate) fn push_block_head(text: &mut Vec<u8>, block_size: u64) {
+    text.extend_from_slice(format!("{BLOCK_HEAD}{block_size}\n").as_bytes());
+}
+
+/// Appends the line of one block.
+pub(crate) fn push_block_line(
+    text: &mut Vec<u8>,
+    names: NameEncoding,
+    path: &str,
+    index: usize,
+    digest: &BlockDigest,
+) {
+    let start = text.len();
+    push_line(text, names, path, &Digest::of_block(digest));
+    let is_escaped = text.get(start) == Some(&b'\\');
+    let after_digest = start + usize::from(is_escaped) + Algorithm::Sha256.digest_len() * 2;
+    let column = format!("  {index}");
+    text.splice(after_digest..after_digest, column.into_bytes());
 }

@@ -10,7 +10,7 @@ use crate::digest::{Algorithm, Digests};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, PendingDirectory, Stamp};
-use crate::inspect::scan::{PackScan, ScanFor};
+use crate::inspect::scan::PackScan;
 use crate::manifest::BlockList;
 use crate::ndl::{Attribute, Document};
 use crate::pack::bag::{BAG_INFO, BagInfo, BagVersion, PAYLOAD_OXUM};
@@ -24,6 +24,7 @@ use crate::read::manifests::{
     self, ManifestText, NamedManifest, PresentFiles, RootFiles, beside, rules,
 };
 use crate::read::open::Pack;
+use crate::write::companions;
 use crate::write::create::{CreateOptions, OldMembers};
 use crate::write::survey::{EntrySource, KeptMember, SourceEntry};
 
@@ -53,14 +54,14 @@ impl OldPack {
     pub(super) fn open(path: &Path, options: &mut CreateOptions) -> Result<Self> {
         let refuse = |why: &str| Err(Error::Unsupported(format!("`{}` {why}", escape_path(path))));
         fs::refuse_url(path)?;
-        let path = &*manifests::replaceable(path, &options.progress)?;
+        let path = &*companions::replaceable(path, &options.progress)?;
         let archive = Archive::open_watched(path, &options.progress)?;
         let Some(file) = archive.file() else {
             return refuse("is a directory; change its files directly");
         };
         let stamp = file.stamp()?;
         let jobs = pipeline::jobs(options.jobs);
-        let scan = PackScan::new(&archive, jobs, ScanFor::Contents)?;
+        let scan = PackScan::new(&archive, jobs)?;
         let PackScan { placement, members, mut contents, mut findings, .. } = scan;
         options.container = Some(archive.container());
         let pack = Pack::of_archive(archive, placement.clone());

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::contents::{Contents, Described};
-use super::shape_of;
 use crate::finding::{Code, Finding};
 use crate::ndl::{self, Datatype, Entity, Extent, Ndarray, candidates, entity_path};
+use crate::pack::contents::{Contents, Described};
+use crate::pack::coordinates::Resolved;
+use crate::pack::shape_of;
 use crate::path::MemberPath;
 use crate::ra::Header;
 

@@ -1,15 +1,15 @@
 //! Updates descriptions to match changed headers: only shape, type and storage change in their texts.
 
-use super::contents::{Contents, Described};
-use super::coordinates::Resolved;
-use super::describe::{Fit, datatype_of, filter_word, fit};
-use super::facts::Sources;
-use super::shape_of;
 use crate::finding::{Code, Finding};
 use crate::ndl::{
     self, Document, Endian, Entity, Extent, Ndarray, Order, Refusal, Revision, Step, Value,
     ValueChange, entity_path,
 };
+use crate::pack::contents::{Contents, Described};
+use crate::pack::coordinates::Resolved;
+use crate::pack::describe::{Fit, datatype_of, filter_word, fit};
+use crate::pack::facts::Sources;
+use crate::pack::shape_of;
 use crate::path::MemberPath;
 use crate::ra::{Encoding, Flags, Header};
 

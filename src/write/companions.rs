@@ -1,0 +1,87 @@
+//! Files next to an archive to write: its manifest, its digest, and signatures, which a command of the user makes.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::error::{Error, Result};
+use crate::fs;
+use crate::pack::{ARCHIVE_DIGEST_SUFFIX, EXTERNAL_MANIFEST_SUFFIX, SIGNATURE_EXTENSIONS};
+use crate::path::{escape, escape_path};
+use crate::progress::Progress;
+use crate::read::manifests::{beside, possible_signatures, signatures_of};
+
+/// Returns the paths of all files that may belong to an archive next to it: manifest, digest and signatures.
+pub(crate) fn companions(archive: &Path) -> Vec<PathBuf> {
+    let manifest = beside(archive, EXTERNAL_MANIFEST_SUFFIX);
+    let mut all = possible_signatures(&manifest);
+    all.extend([beside(archive, ARCHIVE_DIGEST_SUFFIX), manifest]);
+    all
+}
+
+/// Returns the path of the archive to write or replace: the target, for a link. Brings back the files next to it if an
+/// interrupted run set them aside.
+///
+/// # Errors
+///
+/// [`Error::Unsupported`] if files next to the link would then belong to an older archive.
+pub(crate) fn replaceable(archive: &Path, progress: &Progress) -> Result<PathBuf> {
+    let target = fs::followed(archive)?;
+    let ours = companions(&target);
+    fs::restore(&target, &ours, progress)?;
+    let real = |path: &Path| fs::real_path(path).ok();
+    let is_other =
+        |(own, other): &(&PathBuf, PathBuf)| fs::exists(other) && real(own) != real(other);
+    match ours.iter().zip(companions(archive)).find(is_other) {
+        Some((own, other)) => Err(Error::Unsupported(format!(
+            "`{}` is a link, but `{}` is not a link to `{}`, and would not match the new archive; \
+             replace it with a link, or delete it",
+            escape_path(archive),
+            escape_path(&other),
+            escape_path(own),
+        ))),
+        None => Ok(target),
+    }
+}
+
+/// Runs the shell command `command` with the path of the manifest appended, and returns the signature that it created
+/// next to the manifest.
+pub(crate) fn sign(manifest: &Path, command: &str) -> Result<PathBuf> {
+    let failed = |why: String| {
+        Error::Unsupported(format!(
+            "the archive is complete, but its manifest is not signed: `{}` {why}",
+            escape(command)
+        ))
+    };
+    let status = shell(command)
+        .arg(manifest)
+        .status()
+        .map_err(|error| failed(format!("cannot be started: {error}")))?;
+    if !status.success() {
+        return Err(failed(format!("ended with {status}")));
+    }
+    signatures_of(manifest).into_iter().next().ok_or_else(|| {
+        let known: Vec<_> =
+            SIGNATURE_EXTENSIONS.iter().map(|extension| format!(".{extension}")).collect();
+        failed(format!(
+            "created no signature; expected `{}` followed by {}",
+            escape(&manifest.to_string_lossy()),
+            known.join(", ")
+        ))
+    })
+}
+
+/// Returns a shell that runs `command` with further arguments.
+#[cfg(not(windows))]
+fn shell(command: &str) -> Command {
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(format!("{command} \"$@\"")).arg("ra-pack");
+    shell
+}
+
+/// Returns a shell that runs `command` with further arguments.
+#[cfg(windows)]
+fn shell(command: &str) -> Command {
+    let mut shell = Command::new("cmd");
+    shell.arg("/C").args(command.split_whitespace());
+    shell
+}
