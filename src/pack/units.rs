@@ -343,6 +343,7 @@ mod tests {
 
     /// Compares with the program `udunits2`, if it is installed.
     #[test]
+    #[expect(clippy::print_stderr, reason = "says that nothing was compared")]
     fn udunits_accepts_the_same_words() {
         let mut words: Vec<String> = Vec::new();
         let names = list(REGULAR).chain(list(OTHER)).chain(list("symbols"));
