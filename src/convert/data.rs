@@ -10,7 +10,7 @@ use crate::interchange::{self, BlockReader, read_units};
 use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::{self, Decoder, Encoding, Flags, Header, ReadError, Reversal};
-use crate::read::open::array::find_encoding;
+use crate::read::open::elements::find_encoding;
 
 /// Number of bytes moved at once.
 const BLOCK: usize = 1 << 20;

@@ -25,7 +25,7 @@ use crate::path::file_name;
 use crate::pipeline;
 use crate::ra::{Header, ReadError};
 use crate::read::open::Pack;
-use crate::read::open::array::check_decoded;
+use crate::read::open::elements::check_decoded;
 use crate::read::single_file::{self, SingleFile};
 
 /// Opens a RawArray file with its description.

@@ -13,7 +13,7 @@ use crate::pack::shape_of;
 use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::{Decoder, ElementType, Encoding, Flags, Header, ReadError, Reversal};
-use crate::read::open::array::{check_decoded, find_encoding};
+use crate::read::open::elements::{check_decoded, find_encoding};
 use crate::read::single_file;
 use crate::read::values::{Number, ReadNumber, read_number, real_type};
 

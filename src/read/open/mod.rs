@@ -1,12 +1,12 @@
 //! Packs opened for reading single arrays and files.
 
 mod ahead;
-pub(crate) mod array;
+mod array;
 mod attributes;
 mod axes;
 mod blocks;
 mod bytes;
-mod elements;
+pub(crate) mod elements;
 mod find;
 mod lone;
 mod manifest;
@@ -25,7 +25,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 pub(crate) use self::array::LONGEST_HEADER;
 pub use self::array::PackedArray;
 pub use self::axes::{Axis, Coordinate};
-pub(crate) use self::elements::{ReadElements, check_decoded, find_encoding};
+pub(crate) use self::elements::ReadElements;
 pub use self::stream::{Block, Blocks, FileReader};
 
 use self::blocks::LastBlock;
