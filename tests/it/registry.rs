@@ -54,7 +54,7 @@ fn file_recognizes_arrays_and_packs() {
     assert!(!file("packs/bad-after.zip", "--raw").contains("ra-pack archive"));
 }
 
-/// Every array is recognized by its content, also without the extension, which RealAudio has too.
+/// Every array is recognized by its content, also without the extension, which `RealAudio` has too.
 #[test]
 fn desktops_recognize_arrays() {
     if !installed(&["update-mime-database", "xdg-mime", "mimetype"]) {

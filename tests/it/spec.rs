@@ -415,7 +415,7 @@ fn the_tables_of_the_specification_name_the_vectors_that_hold_each_rule() {
             .iter()
             .map(|vector| (name(vector), expected(vector).into_iter().flatten().collect()))
             .collect();
-        let mut named = BTreeSet::new();
+        let mut held_by = BTreeSet::new();
         for row in table.lines().skip_while(|line| !line.starts_with("|---")).skip(1) {
             let Some((rule, names)) = row.trim_end_matches([' ', '|']).rsplit_once(" | ") else {
                 break;
@@ -428,9 +428,9 @@ fn the_tables_of_the_specification_name_the_vectors_that_hold_each_rule() {
             let held: BTreeSet<_> = held.collect();
             let missing: Vec<_> = codes(rule).difference(&held).cloned().collect();
             assert!(missing.is_empty(), "{page}: no vector of `{rule}` expects {missing:?}");
-            named.extend(names);
+            held_by.extend(names);
         }
-        let unnamed: Vec<_> = expected.keys().filter(|name| !named.contains(*name)).collect();
+        let unnamed: Vec<_> = expected.keys().filter(|name| !held_by.contains(*name)).collect();
         assert!(unnamed.is_empty(), "{page}: no row names {unnamed:?}");
     }
     let unknown: Vec<_> =
