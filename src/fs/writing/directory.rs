@@ -8,7 +8,7 @@ mod system {
     use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, openat, statat};
     use rustix::io::{Errno, retry_on_intr};
 
-    use crate::fs::directory::system::{DIRECTORY, Directory, FILE_MODE};
+    use crate::fs::directory::system::{DIRECTORY, Directory};
     use crate::fs::file::WITHOUT_WAITING;
 
     impl Directory {
@@ -48,6 +48,7 @@ mod system {
         pub(in crate::fs) fn create_unnamed(&self) -> io::Result<Option<File>> {
             #[cfg(target_os = "linux")]
             {
+                use crate::fs::directory::system::FILE_MODE;
                 let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
                 match retry_on_intr(|| openat(&self.0, ".", flags, FILE_MODE)) {
                     // A file system without such files returns the first error; a kernel without them returns the
