@@ -27,7 +27,7 @@ const MOST_COLUMNS: usize = 1000;
 ///
 /// # Errors
 ///
-/// [`Error::Io`] if the target cannot be read.
+/// [`Error::Io`](crate::Error::Io) if the target cannot be read.
 pub fn metadata_table(target: impl AsRef<Path>, options: &DescribeOptions) -> Result<String> {
     let mut place = Place::open(target.as_ref(), options)?;
     place.describe(options, |_| true);
@@ -72,7 +72,7 @@ impl MetadataEdits {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] if the text is not such a table, with the line.
+    /// [`Error::Unsupported`](crate::Error::Unsupported) if the text is not such a table, with the line.
     pub fn of_table(text: &str) -> Result<Self> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let refuse = |line: usize, why: String| Err(wrong_line(line, why));
