@@ -235,23 +235,23 @@ def test_a_large_pack_is_divided(tmp_path, client):
         subprocess.run([*COMMAND, *command], check=True)
     targets = [str(tmp_path / "a.zip"), str(tmp_path / "a.tar.gz")]
     size = os.path.getsize(targets[0])
-    report = ra_pack.audit(targets, client, log=log, shard_size=size // 3)
+    report = ra_pack.audit(targets, client, log=log, shard_size=size // 3 + 1)
     assert report.counts == {"good": 2}
     shards = sorted((line["shard"], line["blocks"]["files"]) for line in lines(log) if line["target"] == targets[0])
     assert [shard for shard, _ in shards] == ["1/3", "2/3", "3/3"]
     assert [line["shard"] for line in lines(log) if line["target"] == targets[1]] == [None]
-    again = ra_pack.audit(targets, client, log=log, shard_size=size // 3, max_age="1d")
+    again = ra_pack.audit(targets, client, log=log, shard_size=size // 3 + 1, max_age="1d")
     assert again.lines == report.lines and again.counts == {"good": 2}
     # A verification of the whole pack counts for its shards.
     assert ra_pack.audit(targets, log=tmp_path / "whole")
-    ra_pack.audit(targets, client, log=tmp_path / "whole", shard_size=size // 3, max_age="1d")
+    ra_pack.audit(targets, client, log=tmp_path / "whole", shard_size=size // 3 + 1, max_age="1d")
     assert len(lines(tmp_path / "whole")) == 2
     # One that finds damage makes all shards due.
     stamp = os.stat(targets[0])
     damage(targets[0])
     os.utime(targets[0], ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
     assert ra_pack.audit(targets[:1], log=log).counts == {"bad": 1}
-    assert ra_pack.audit(targets[:1], client, log=log, shard_size=size // 3, max_age="1d").counts == {"bad": 1}
+    assert ra_pack.audit(targets[:1], client, log=log, shard_size=size // 3 + 1, max_age="1d").counts == {"bad": 1}
     assert len(lines(log)) == 4 + 1 + 3
 
 
