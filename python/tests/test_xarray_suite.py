@@ -11,8 +11,10 @@ import pytest
 
 import ra_pack
 
-pytest.importorskip("xarray")
+xr = pytest.importorskip("xarray")
 backends = pytest.importorskip("xarray.tests.test_backends")
+# The import of xarray's tests sets this for all tests of this run.
+xr.set_options(warn_for_unclosed_files=False)
 
 NO_OPTION = "`write` has no option `encoding`, `unlimited_dims` or `mode`"
 NO_MISSING_TEXT = "text without a value is refused: a pack has no missing text"
