@@ -286,18 +286,7 @@ const PARTS: &[Part] = &[
         name: "x.zip",
         commands: OF_ARCHIVES,
         expands: 20,
-        make: |count| {
-            text(
-                "manifest.yaml",
-                &lines(count, |number| {
-                    if number == 0 {
-                        "groups:\n".to_owned()
-                    } else {
-                        format!("  /g{number}: {{}}\n")
-                    }
-                }),
-            )
-        },
+        make: |count| text("manifest.yaml", &lines(count, |number| format!("/g{number}: {{}}\n"))),
     },
     Part {
         what: "entries of bag-info.txt",
