@@ -3,6 +3,9 @@
 //! A unit is a product of names, symbols and numbers with powers, such as `kg m-2 s-1`; or a unit of time since a date,
 //! such as `hours since 2024-06-03T00:00:00Z`. Nothing is converted, so the sizes of units do not matter.
 
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
 use crate::ndl;
 
 /// A problem with units.
@@ -61,15 +64,14 @@ pub(super) fn check_units(units: &str) -> Result<(), UnitsFault> {
 fn check_time(unit: &str, date: &str) -> Result<(), UnitsFault> {
     let number = |word: &&str| word.parse::<f64>().is_ok();
     let last = unit.split_whitespace().find(|word| !number(word)).unwrap_or_default();
-    let is_time =
-        base(last).is_some_and(|base| is_in("units of time", base)) && unit.ends_with(last);
+    let is_time = base(last).is_some_and(|base| is_in(TIMES, base)) && unit.ends_with(last);
     if !is_time {
         check_product(unit)?;
         // For example `K from 273.15`.
         if date.parse::<f64>().is_ok() {
             return Ok(());
         }
-        let near = ndl::nearest(unit, list("units of time"));
+        let near = ndl::nearest(unit, list(TIMES));
         let message = format!("`{unit}` is not a unit of time");
         return Err(UnitsFault {
             message,
@@ -217,6 +219,7 @@ fn check_word(word: &str) -> Result<(), UnitsFault> {
 
 const REGULAR: &str = "names with a regular plural";
 const OTHER: &str = "other names and plurals";
+const TIMES: &str = "units of time";
 
 /// Returns a word without its prefixes if it is a unit: UDUNITS takes the longest prefix each time, any number by name
 /// and one by symbol.
@@ -251,6 +254,15 @@ fn list(heading: &str) -> impl Iterator<Item = &'static str> + use<> {
 
 /// Returns whether a name or its singular is in a list, in any case.
 fn is_in(heading: &str, word: &str) -> bool {
+    /// The words of each list. Packs have a unit for each array, so the list is read once.
+    static FORMS: LazyLock<HashMap<&str, HashSet<String>>> =
+        LazyLock::new(|| [REGULAR, OTHER, TIMES].map(|heading| (heading, forms(heading))).into());
+    let forms = FORMS.get(heading).expect("the list has names");
+    forms.contains(&word.to_ascii_lowercase())
+}
+
+/// Returns the words of a list and their regular plurals, in lower case.
+fn forms(heading: &str) -> HashSet<String> {
     let plural = |name: &str| match name.as_bytes() {
         [.., before, b'y'] if !b"aeiou".contains(before) => {
             format!("{}ies", name.strip_suffix('y').unwrap_or(name))
@@ -258,10 +270,8 @@ fn is_in(heading: &str, word: &str) -> bool {
         [.., b's' | b'x' | b'z'] | [.., b'c' | b's', b'h'] => format!("{name}es"),
         _ => format!("{name}s"),
     };
-    let is_word = |name: &str| name.eq_ignore_ascii_case(word);
-    list(heading).any(|name| {
-        is_word(name) || heading != OTHER && word.len() > name.len() && is_word(&plural(name))
-    })
+    let plurals = list(heading).filter(|_| heading != OTHER).map(plural);
+    plurals.chain(list(heading).map(str::to_owned)).map(|name| name.to_ascii_lowercase()).collect()
 }
 
 #[cfg(test)]
