@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use ra_pack::archive::MemberKind;
-use ra_pack::write::ExtractOptions;
 use ra_pack::verify::VerifyOptions;
+use ra_pack::write::ExtractOptions;
 use ra_pack::{Container, Pack, extract, verify};
 use tempfile::TempDir;
 
