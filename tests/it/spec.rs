@@ -140,7 +140,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn vector(file: &str) -> PathBuf {
+pub(crate) fn vector(file: &str) -> PathBuf {
     root().join("tests/vectors").join(file)
 }
 
