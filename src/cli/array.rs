@@ -98,7 +98,23 @@ pub(super) fn extents<'n>(
         None => length.to_string(),
     });
     let order = if order == Order::Column { "" } else { order.word() };
-    format!("[{}] {order}", axes.collect::<Vec<_>>().join(", ")).trim_end().to_owned()
+    format!("[{}] {order}", folded(&axes.collect::<Vec<_>>())).trim_end().to_owned()
+}
+
+/// Most dimensions that are all shown. In arrays with more, such as those of BART with 16, those of length 1 would hide
+/// the others.
+pub(super) const UNFOLDED: usize = 4;
+
+/// Joins the texts of dimensions. In arrays of many dimensions, neighbours of length 1 without names are counted:
+/// `32, 32, 1 ×14`.
+pub(super) fn folded(extents: &[String]) -> String {
+    let is_folded = extents.len() > UNFOLDED;
+    let runs = extents.chunk_by(|one, other| is_folded && one == "1" && other == "1");
+    let text = |run: &[String]| match run {
+        [one, _, _, ..] => format!("{one} ×{}", run.len()),
+        few => few.join(", "),
+    };
+    runs.map(text).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the conversion from the stored numbers of an array to dates.
@@ -217,6 +233,26 @@ fn seconds_of(clock: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn neighbours_of_length_1_are_counted() {
+        let cases: [(&[u64], &str); 7] = [
+            (&[], ""),
+            (&[1, 1, 1, 1], "1, 1, 1, 1"),
+            (&[1, 1, 1, 1, 1], "1 ×5"),
+            (&[1, 128, 128, 1, 8, 1, 1], "1, 128, 128, 1, 8, 1, 1"),
+            (&[1, 128, 128, 1, 8, 1, 1, 1], "1, 128, 128, 1, 8, 1 ×3"),
+            (&[1, 1, 1, 11, 11, 11, 1], "1 ×3, 11, 11, 11, 1"),
+            (&[0, 1, 1, 1, 1, 2, 1, 1, 1], "0, 1 ×4, 2, 1 ×3"),
+        ];
+        for (shape, expected) in cases {
+            assert_eq!(folded(&shape.iter().map(u64::to_string).collect::<Vec<_>>()), expected);
+        }
+        let shape = [1, 1, 1, 1, 1];
+        let names = [None, Some("a"), None, None, None];
+        let shown = extents(names.into_iter().zip(&shape), Order::Row);
+        assert_eq!(shown, "[1, a 1, 1 ×3] row");
+    }
 
     #[test]
     fn units_since_a_date_are_dates() {

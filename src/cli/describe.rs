@@ -19,6 +19,7 @@ Examples:
   ra-pack describe --write --dimcoords exp
   ra-pack describe --set temperature.units=degree_Celsius --dims temperature=depth,time exp
   ra-pack describe --set title='Mooring 7' exp
+  ra-pack describe --dims bart scan
   ra-pack describe --template exp > meta.csv
   ra-pack describe --apply meta.csv --dry-run exp
   ra-pack describe --update exp/run1/temperature.ra")]
@@ -42,7 +43,9 @@ pub(crate) struct DescribeArgs {
     #[arg(long, group = "editing", value_name = "NAME.ATTRIBUTE=VALUE", value_parser = assignment)]
     set: Vec<Assignment>,
 
-    /// Name the dimensions of an array. A 1-D array of that name has the coordinates. Repeatable.
+    /// Name the dimensions of an array. A 1-D array of that name has the coordinates. With `bart`
+    /// instead of names, use the dimensions of BART; without NAME=, for all arrays of complex64.
+    /// Repeatable.
     #[arg(long, group = "editing", value_name = "NAME=DIM,DIM...")]
     dims: Vec<String>,
 
@@ -130,6 +133,9 @@ pub(super) fn run(args: &DescribeArgs, output: &Output) -> Result<Ending, Failur
     Ok(Ending::of(&report.findings))
 }
 
+/// The word for the dimension names of BART.
+const BART: &str = "bart";
+
 /// Collects the edits from the table, then those from the command line.
 fn edits(args: &DescribeArgs) -> Result<MetadataEdits, Failure> {
     let table = args.apply.as_deref().map(files::text).transpose()?;
@@ -140,8 +146,16 @@ fn edits(args: &DescribeArgs) -> Result<MetadataEdits, Failure> {
     for (key, value) in &args.set {
         edits.set(key.as_str(), value.clone());
     }
-    for text in &args.dims {
+    // Names of a single array take precedence over those of all arrays.
+    if args.dims.iter().any(|text| text == BART) {
+        edits.bart_dims("");
+    }
+    for text in args.dims.iter().filter(|text| *text != BART) {
         let (array, names) = match text.split_once('=') {
+            Some((array, BART)) => {
+                edits.bart_dims(array);
+                continue;
+            }
             Some(named) => named,
             None if args.target.is_dir() => {
                 return Err(Failure::unsupported(format!(

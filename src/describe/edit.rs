@@ -11,13 +11,14 @@ use crate::archive::Archive;
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, count_errors};
 use crate::fs;
-use crate::ndl::{self, Attribute, Datatype, Document, Group, Ndarray, Value};
+use crate::ndl::{self, Attribute, Datatype, Document, Group, Ndarray, Order, Value};
 use crate::pack::{
-    self, ARRAY_EXTENSION, Contents, Described, DescriptionFacts, NamedShape, PACK_DOCUMENT,
-    shape_of,
+    self, ARRAY_EXTENSION, ArrayFacts, Contents, Described, DescriptionFacts, NamedShape,
+    PACK_DOCUMENT, shape_of,
 };
 use crate::path::{MemberPath, escape, escape_path};
 use crate::pipeline;
+use crate::ra::ElementType;
 use crate::read::single_file::{self, SingleFile};
 use crate::write::survey::{Survey, survey};
 use crate::write::writer::set_attribute;
@@ -60,6 +61,10 @@ enum Edit {
         array: String,
         names: Vec<String>,
     },
+    /// The dimension names of BART, for an array, or for all arrays of its type.
+    BartDims {
+        array: String,
+    },
     /// The line of an array in a table, and its shape there.
     Row {
         array: String,
@@ -88,6 +93,17 @@ impl MetadataEdits {
     ) {
         let names = names.into_iter().map(Into::into).collect();
         self.edits.push(Edit::Dims { array: array.into(), names });
+    }
+
+    /// Names the dimensions of an array as [BART](https://mrirecon.github.io/bart/) does, in the order of the file:
+    /// `read`, `phs1`, `phs2`, `coil`, `maps`, `te`, `coeff`, `coeff2`, `iter`, `cshift`, `time`, `time2`, `level`,
+    /// `slice`, `avg`, `batch`. Dimensions of length 1 get no name, because BART uses them for dimensions that an array
+    /// does not have.
+    ///
+    /// If `array` is empty and several arrays are edited, this names the dimensions of all arrays of `complex64`, the
+    /// only type of BART. [`dims`](Self::dims) of a single array takes precedence if it is called later.
+    pub fn bart_dims(&mut self, array: impl Into<String>) {
+        self.edits.push(Edit::BartDims { array: array.into() });
     }
 
     /// Begins a line of a table.
@@ -139,9 +155,38 @@ struct Wanted {
 #[derive(Default)]
 struct ArrayEdit {
     attributes: Vec<(String, Value)>,
-    dims: Option<Vec<String>>,
+    dims: Option<DimensionNames>,
     /// The line of the table that edits the array, and its shape there.
     row: Option<(usize, String)>,
+}
+
+enum DimensionNames {
+    /// Names in the order of the shape.
+    Given(Vec<String>),
+    Bart,
+}
+
+/// The names of `enum mri_dims` of BART, `READ_DIM` to `BATCH_DIM`.
+const BART_DIMENSIONS: [&str; 16] = [
+    "read", "phs1", "phs2", "coil", "maps", "te", "coeff", "coeff2", "iter", "cshift", "time",
+    "time2", "level", "slice", "avg", "batch",
+];
+
+impl DimensionNames {
+    /// Returns the names in the order of the shape, for [`Contents::named_shape`].
+    fn in_order(&self, dims: &[u64], order: Order) -> Vec<String> {
+        let Self::Given(names) = self else {
+            let all = BART_DIMENSIONS.into_iter().chain(std::iter::repeat(""));
+            let all =
+                dims.iter().zip(all).map(|(length, name)| if *length == 1 { "" } else { name });
+            let mut names: Vec<_> = all.map(str::to_owned).collect();
+            if order == Order::Row {
+                names.reverse();
+            }
+            return names;
+        };
+        names.clone()
+    }
 }
 
 /// The descriptions that can be edited.
@@ -229,7 +274,22 @@ impl Place {
             let (array, name, value) = match edit {
                 Edit::Dims { array, names } => {
                     let edit = wanted.arrays.entry(self.array(array)?.clone()).or_default();
-                    edit.dims = Some(names.clone());
+                    edit.dims = Some(DimensionNames::Given(names.clone()));
+                    continue;
+                }
+                Edit::BartDims { array } => {
+                    let of_bart = |(path, facts): (&MemberPath, &Arc<ArrayFacts>)| {
+                        let header = facts.header.as_ref().ok()?;
+                        (header.element() == ElementType::COMPLEX64).then(|| path.clone())
+                    };
+                    let paths: Vec<_> = if array.is_empty() && self.subject.is_none() {
+                        self.contents.arrays.iter().filter_map(of_bart).collect()
+                    } else {
+                        vec![self.array(array)?.clone()]
+                    };
+                    for path in paths {
+                        wanted.arrays.entry(path).or_default().dims = Some(DimensionNames::Bart);
+                    }
                     continue;
                 }
                 Edit::Row { array, line, shape } => {
@@ -376,8 +436,9 @@ impl<'p> Editing<'p> {
             }
             let mut new = Vec::new();
             if let Some(names) = &edit.dims {
+                let given = names.in_order(header.dims(), described.order());
                 let known = &mut self.lengths;
-                let named = contents.named_shape(path, header, &described, names, known);
+                let named = contents.named_shape(path, header, &described, &given, known);
                 let named = named.map_err(|why| Error::mismatch(path.as_str(), why))?;
                 let NamedShape { shape, new: dimensions, findings } = named;
                 (array.shape, new) = (shape, dimensions);

@@ -59,7 +59,7 @@ pub struct Quantity {
     pub names: Vec<(String, i128)>,
     /// Factor and offset that were applied to the stored numbers, if the description has any.
     pub scale_and_offset: Option<(f64, f64)>,
-    /// The dimensions at a fixed index, in the order of the shape.
+    /// The dimensions at a fixed index, in the order of the shape. Dimensions of length 1 without a name are left out.
     pub fixed: Vec<FixedAxis>,
     /// Whether an element of the sample is infinite; it is not drawn.
     pub has_infinite: bool,
@@ -236,7 +236,7 @@ impl PackedArray {
     /// Returns a slice that leaves the two dimensions that suit a picture best, in the order of the indices; `None` if
     /// the array has at most two dimensions.
     ///
-    /// Dimensions with named indices, and short dimensions without a name among named ones, are fixed at their first
+    /// Dimensions of length 1 at the end are not in the slice. Dimensions with named indices, and short dimensions without a name among named ones, are fixed at their first
     /// index. Then time is fixed at its middle, and then the shorter of the others.
     ///
     /// ```
@@ -274,7 +274,9 @@ impl PackedArray {
             component if is_component(component) => "0".to_owned(),
             other => (other.extent / 2).to_string(),
         };
-        Ok(Some(axes.iter().enumerate().map(part).collect::<Vec<_>>().join(",")))
+        // A slice may end early. Dimensions of length 1 are left out of the picture.
+        let count = axes.iter().rposition(|axis| axis.extent != 1).map_or(0, |last| last + 1);
+        Ok(Some(axes.iter().take(count).enumerate().map(part).collect::<Vec<_>>().join(",")))
     }
 }
 
@@ -426,7 +428,13 @@ impl Sampler<'_> {
     /// Returns the dimensions that are not shown, in the order of the shape.
     fn fixed(&self, shown: &[ShownAxis]) -> Result<Vec<FixedAxis>> {
         let all = self.part.selection.axes().iter().enumerate();
-        let is_fixed = |of_file: usize| shown.iter().all(|axis| axis.of_file != of_file);
+        let description = self.part.description.as_ref();
+        let is_fixed = |of_file: usize| {
+            let axis = self.axis(of_file);
+            let is_known =
+                axis.extent != 1 || axis.name.is_some() || names(axis, description).is_some();
+            is_known && shown.iter().all(|axis| axis.of_file != of_file)
+        };
         let fixed = |(of_file, taken): (usize, &Taken)| {
             let axis = self.axis(of_file);
             let name_of = |names: &[Value]| {
@@ -439,7 +447,7 @@ impl Sampler<'_> {
                 position: self
                     .positions(axis, *taken, |_| true)?
                     .and_then(|all| all.first().copied()),
-                label: names(axis, self.part.description.as_ref()).and_then(name_of),
+                label: names(axis, description).and_then(name_of),
                 coordinate: axis.described().cloned(),
             })
         };

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::experiment::{Experiment, FLOAT32, FLOAT64, INT16, UINT8, le, ra_pack};
+use crate::experiment::{COMPLEX64, Experiment, FLOAT32, FLOAT64, INT16, UINT8, le, ra_pack};
 use crate::run::{Ran, create, ra, run_as};
 
 /// Returns arrays of which only the time is described.
@@ -169,6 +169,61 @@ fn dimension_names_are_compared_with_those_of_other_arrays() {
     describe(&home, &["--dims", "u=a,a"]).exits(2).says(&["`u.ra`", "dimension 1 has length 8"]);
     assert!(!home.path().join("backscatter.yaml").exists());
     describe(&home, &["--dims", "backscatter=time,bin"]).exits(0);
+}
+
+/// Returns the dims of 16 dimensions, of which only some have more than one element.
+fn sixteen(long: &[(usize, u64)]) -> Vec<u64> {
+    let mut dims = vec![1; 16];
+    for (axis, length) in long {
+        dims[*axis] = *length;
+    }
+    dims
+}
+
+#[test]
+fn dimensions_get_the_names_of_bart() {
+    const ROW: &str = "ndarrays:\n  row:\n    shape: [5, 1, 3]\n    type: complex64\n    storage:\n      order: row\n";
+    let array = |home: Experiment, name: &str, dims: &[u64]| {
+        let elements = usize::try_from(dims.iter().product::<u64>()).unwrap();
+        home.array(name, COMPLEX64, dims, &vec![0; elements * 8])
+    };
+    let mut home = Experiment::new();
+    home = array(home, "scan/kspace.ra", &sixteen(&[(0, 4), (1, 6), (3, 8), (15, 2)]));
+    home = array(home, "scan/image.ra", &sixteen(&[(0, 4), (1, 6), (13, 5)]));
+    home = array(home, "few.ra", &[3, 1, 5]);
+    home = array(home, "row.ra", &[3, 1, 5]).file("row.yaml", ROW);
+    home = array(home, "many.ra", &[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 7]);
+    // Not an array of BART.
+    home = home.array("time.ra", FLOAT64, &[4], &[0; 32]);
+    let ran = describe(&home, &["--dims", "bart"]).exits(0);
+    assert!(!ran.err.contains("time.yaml"), "{}", ran.err);
+    for (name, shape) in [
+        ("scan/kspace", "[read, phs1, 1, coil, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, batch]"),
+        ("scan/image", "[read, phs1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, slice, 1, 1]"),
+        ("few", "[read, 1, phs2]"),
+        ("row", "[phs2, 1, read]"),
+        ("many", "[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, batch, 7]"),
+    ] {
+        let text = text(&home, &format!("{name}.yaml"));
+        assert!(text.contains(&format!("shape: {shape}\n")), "{name}: {text}");
+    }
+    ra("validate", &[home.path()], &["--allow", "DESC001"]).exits(0);
+
+    // A trajectory has other dimensions. Names of a single array take precedence.
+    let home = array(array(Experiment::new(), "image.ra", &[4, 6]), "traj.ra", &[3, 6]);
+    describe(&home, &["--dims", "bart"])
+        .exits(2)
+        .says(&["`traj.ra`: dimension 0 has length 3, but the coordinate `read` has 4"]);
+    describe(&home, &["--dims", "traj=,spoke", "--dims", "bart"]).exits(0);
+    assert!(text(&home, "traj.yaml").contains("shape: [3, spoke]\n"));
+    assert!(text(&home, "image.yaml").contains("shape: [read, phs1]\n"));
+
+    // One array, by its name in a directory or as the target.
+    let home = array(array(Experiment::new(), "a.ra", &[4, 6]), "b.ra", &[4, 6]);
+    describe(&home, &["--dims", "a=bart"]).exits(0);
+    assert!(!home.path().join("b.yaml").exists());
+    ra("describe", &[&home.path().join("b.ra")], &["--dims", "bart"]).exits(0);
+    assert_eq!(text(&home, "b.yaml"), text(&home, "a.yaml").replace("  a:", "  b:"));
 }
 
 #[test]

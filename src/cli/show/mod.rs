@@ -217,14 +217,13 @@ fn head(member: &str, corners: &Corners, dimensions: &[Dimension], slice: Option
         Some(name) => format!("{name}: {}", dimension.extent),
         None => dimension.extent.to_string(),
     };
-    let extents: Vec<String> = dimensions.iter().map(extent).collect();
+    let extents = array::folded(&dimensions.iter().map(extent).collect::<Vec<_>>());
     let kind = values::type_name(description, corners.element);
-    let mut lines =
-        vec![format!("{} ({}) {kind}", ra_pack::path::escape(member), extents.join(", "))];
+    let mut lines = vec![format!("{} ({extents}) {kind}", ra_pack::path::escape(member))];
     lines.extend(array::label(description));
     if let Some(slice) = slice {
-        let extents: Vec<String> = corners.shape.iter().map(u64::to_string).collect();
-        lines.push(format!("slice {} ({})", ra_pack::path::escape(slice), extents.join(", ")));
+        let extents = array::folded(&corners.shape.iter().map(u64::to_string).collect::<Vec<_>>());
+        lines.push(format!("slice {} ({extents})", ra_pack::path::escape(slice)));
     }
     let names =
         || dimensions.iter().filter_map(|dimension| Some((dimension.name.as_ref()?, dimension)));

@@ -7,7 +7,7 @@ use ra_pack::inspect::{Outline, OutlineArray, OutlineDimension, OutlineGroup, Ou
 use ra_pack::ndl::Attribute;
 use ra_pack::path::{escape, escape_path};
 
-use super::super::array::attribute_rows;
+use super::super::array::{attribute_rows, folded};
 use super::super::output::Output;
 use super::super::text::{BOLD, aligned, counted, fit, flowing, indented, styled};
 use super::super::{Ending, Failure, diagnostics, shell};
@@ -177,7 +177,7 @@ fn row(array: &OutlineArray<'_>) -> [String; 5] {
         None => length.to_string(),
     };
     let extents = array.dimensions.iter().zip(&array.shape).map(extent);
-    let extents = format!("({})", extents.collect::<Vec<_>>().join(", "));
+    let extents = format!("({})", folded(&extents.collect::<Vec<_>>()));
     let description = array.description.as_deref();
     let (extents, element) = match array.element {
         Some(element) => (extents, values::type_name(description, element)),

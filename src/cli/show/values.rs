@@ -9,12 +9,10 @@ use ra_pack::ndl::{Datatype, Ndarray};
 use ra_pack::ra::ElementKind;
 use ra_pack::read::Corners;
 
+use super::super::array::UNFOLDED;
+
 /// Width of a line, in columns.
 const LINE: usize = 75;
-
-/// Most dimensions that are all shown. In arrays with more, such as those of BART with 16, brackets and blank lines of
-/// dimensions of length 1 would hide the values.
-const UNFOLDED: usize = 4;
 
 /// Largest number of bytes shown of an element of unknown type.
 const BYTES: usize = 16;
