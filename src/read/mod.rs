@@ -12,7 +12,7 @@ pub use self::corners::{Corners, CornersOptions};
 pub use self::manifests::check_apart;
 pub use self::open::{Axis, Block, Blocks, Coordinate, FileReader, MemberInfo, Pack, PackedArray};
 pub use self::sample::{
-    Column, FixedAxis, Grid, Line, Point, Quantity, Sample, SampleOptions, SampledAxis,
+    Column, ComplexPart, FixedAxis, Grid, Line, Point, Quantity, Sample, SampleOptions, SampledAxis,
 };
 pub use self::single_file::{is_array_file, is_pack};
 pub use self::statistics::{

@@ -25,14 +25,26 @@ pub struct SampleOptions {
     pub columns: usize,
     /// Maximum number of cells of a grid from top to bottom.
     pub rows: usize,
+    /// Part of complex numbers; the magnitude if `None`. Real numbers have no part.
+    pub part: Option<ComplexPart>,
     /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
 }
 
 impl Default for SampleOptions {
     fn default() -> Self {
-        Self { slice: None, columns: 1024, rows: 1024, jobs: None }
+        Self { slice: None, columns: 1024, rows: 1024, part: None, jobs: None }
     }
+}
+
+/// A real number of a complex number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ComplexPart {
+    /// The magnitude.
+    Magnitude,
+    /// The phase in radians, from −π to π.
+    Phase,
 }
 
 /// A sample of an array, small enough for a picture.
@@ -53,8 +65,8 @@ pub struct Quantity {
     pub name: String,
     /// Its description, if there is one.
     pub description: Option<Ndarray>,
-    /// Whether the numbers are magnitudes of complex numbers.
-    pub is_magnitude: bool,
+    /// The part that the numbers are of complex numbers; `None` for real numbers.
+    pub part: Option<ComplexPart>,
     /// Names of the numbers, for enums and booleans.
     pub names: Vec<(String, i128)>,
     /// Factor and offset that were applied to the stored numbers, if the description has any.
@@ -185,8 +197,8 @@ impl PackedArray {
     /// Returns a sample of an array, or of a part of it, for a picture with a limited number of columns and rows.
     ///
     /// A line has the smallest and the largest value in each column, so that no peak is lost; every element is read. A
-    /// grid has the mean in each cell. It has one element per cell for enums, and for stored arrays larger than 1 GiB,
-    /// of which only these elements are read. Missing values are NaN (see [`statistics`](Self::statistics)).
+    /// grid has the mean in each cell. It has one element per cell for enums and phases, and for stored arrays larger
+    /// than 1 GiB, of which only these elements are read. Missing values are NaN (see [`statistics`](Self::statistics)).
     /// [`scale_and_offset`](crate::read::scale_and_offset) is applied to stored numbers and to coordinates. If there
     /// are more than two dimensions, those of length 1 are left out.
     ///
@@ -210,11 +222,11 @@ impl PackedArray {
     /// # Errors
     ///
     /// As [`PackedArray::read`]; [`Error::Slice`] or [`Error::SliceText`] if the slice does not fit;
-    /// [`Error::Unsupported`] if more than two dimensions remain (the message suggests a slice), or if elements are not
-    /// numbers.
+    /// [`Error::Unsupported`] if more than two dimensions remain (the message suggests a slice), if elements are not
+    /// numbers, or if real numbers have no such part.
     pub fn sample(&self, options: &SampleOptions) -> Result<Sample> {
         let part = ArrayPart::new(self, options.slice.as_deref())?;
-        let (converter, quantity) = converter(&part)?;
+        let (converter, quantity) = converter(&part, options.part)?;
         let shown = shown(&part);
         if shown.len() > 2 {
             return Err(too_many(&part, options.slice.as_deref()));
@@ -307,7 +319,7 @@ fn names<'d>(axis: &'d Axis, description: Option<&'d Ndarray>) -> Option<&'d [Va
     is_each.then_some(names)
 }
 
-fn converter(part: &ArrayPart<'_>) -> Result<(Converter, Quantity)> {
+fn converter(part: &ArrayPart<'_>, of: Option<ComplexPart>) -> Result<(Converter, Quantity)> {
     let refused = |what: &str| {
         Error::Unsupported(format!("`{}`: cannot plot {what}", escape(part.array.name())))
     };
@@ -315,26 +327,34 @@ fn converter(part: &ArrayPart<'_>) -> Result<(Converter, Quantity)> {
     let mut quantity = Quantity {
         name: last.strip_suffix(".ra").unwrap_or(last).to_owned(),
         description: part.description.clone(),
-        is_magnitude: false,
+        part: None,
         names: Vec::new(),
         scale_and_offset: None,
         fixed: Vec::new(),
         has_infinite: false,
     };
-    let converter = match part.meaning() {
-        Meaning::Numbers(converter) => {
+    let element = part.header.element();
+    let converter = match (part.meaning(), of) {
+        (Meaning::Magnitudes(_), Some(ComplexPart::Phase)) => {
+            quantity.part = of;
+            Converter::of_phases(element).expect("elements with a magnitude are complex")
+        }
+        (Meaning::Magnitudes(converter), _) => {
+            quantity.part = Some(ComplexPart::Magnitude);
+            converter
+        }
+        (_, Some(_)) => {
+            return Err(refused(&format!("a part of `{element}`, which is not complex")));
+        }
+        (Meaning::Numbers(converter), None) => {
             quantity.scale_and_offset = part.description.as_ref().and_then(scale_and_offset);
             converter
         }
-        Meaning::Magnitudes(converter) => {
-            quantity.is_magnitude = true;
-            converter
-        }
-        Meaning::Names(element, names) => {
+        (Meaning::Names(element, names), None) => {
             quantity.names = names;
             Converter::of_names(element).ok_or_else(|| refused(&format!("names of `{element}`")))?
         }
-        Meaning::Other(what) => return Err(refused(&what)),
+        (Meaning::Other(what), None) => return Err(refused(&what)),
     };
     Ok((converter, quantity))
 }
@@ -590,8 +610,10 @@ impl Sampler<'_> {
             (self.describe(down, most_rows)?, self.describe(across, most_columns)?);
         let part = &self.part;
         let is_large = part.selection.bytes() > WHOLE && part.array.is_placed()?;
-        let is_nearest =
-            rows.step.max(columns.step) > 1 && (is_large || !self.quantity.names.is_empty());
+        // A mean of names or phases has no meaning: the middle of −3 and 3 is 0, the opposite phase.
+        let has_mean =
+            self.quantity.names.is_empty() && self.quantity.part != Some(ComplexPart::Phase);
+        let is_nearest = rows.step.max(columns.step) > 1 && (is_large || !has_mean);
         let mut axes = part.selection.axes().to_vec();
         let mut lane = |shown: ShownAxis, step: u64, stride| {
             let taken = axes.get_mut(shown.of_file).expect("the number is that of a dimension");

@@ -3,6 +3,7 @@
 usage: pictures.py RA_PACK DIRECTORY
 """
 
+import base64
 import collections
 import concurrent.futures
 import datetime
@@ -18,9 +19,11 @@ import sys
 import cftime
 import numpy as np
 
-CODES = {"i": 1, "u": 2, "f": 3}
+CODES = {"i": 1, "u": 2, "f": 3, "c": 4}
 WORDS = {"f8": "float64", "f4": "float32", "f2": "float16", "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64",
-         "u1": "uint8", "u2": "uint16", "u4": "uint32", "u8": "uint64"}
+         "u1": "uint8", "u2": "uint16", "u4": "uint32", "u8": "uint64", "c8": "complex64", "c16": "complex128"}
+# Number of types of real numbers.
+REAL = 11
 CALENDARS = ["standard", "gregorian", "proleptic_gregorian", "julian", "noleap", "365_day", "all_leap", "366_day",
              "360_day", None]
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
@@ -132,7 +135,7 @@ KINDS = ["plain", "positive", "offset", "log", "tiny", "subnormal", "least", "hu
 
 def value_of(random, nth, count):
     """Returns elements of a type and a range, with missing ones."""
-    code = list(WORDS)[nth % len(WORDS)] if nth % 3 == 0 else "f8"
+    code = list(WORDS)[nth % REAL] if nth % 3 == 0 else "f8"
     if code[0] in "iu":
         info = np.iinfo(code)
         wide = random.random() < 0.3
@@ -224,9 +227,25 @@ def cases():
         yield Case(f"g{nth:03}", value, axes, ["--log"] if nth % 7 == 0 else [])
 
 
+def complex_cases():
+    random = np.random.default_rng(7)
+    shapes = [(40,), (300,), (6, 9), (12, 20), (1, 5)]
+    for nth in range(40):
+        shape = shapes[nth % len(shapes)]
+        stored = random.normal(size=shape) + 1j * random.normal(size=shape)
+        stored = (stored * 10.0 ** random.integers(-3, 4)).astype(["c8", "c16"][nth % 2])
+        flat = stored.ravel()
+        if nth % 3 == 0:
+            flat[::4] = [0, -1, 1j, -1j, complex(-1, -0.0), complex(np.nan, 1), complex(np.inf, 1)][nth // 3 % 7]
+        axes = [axis_of(random, [0, 1, 3][nth % 3], length) for length in shape]
+        yield Case(f"c{nth:03}", Array(stored, units="T"), axes, ["--log"] if nth % 7 == 0 else [])
+
+
 def number(text):
     """Returns the number that a label shows; `None` for other texts."""
     text = html.unescape(text)
+    if "π" in text:
+        return math.pi * {"-π": -1, "-π/2": -0.5, "π/2": 0.5, "π": 1}[text]
     power = re.fullmatch(r"(?:(-?[\d.]+)×)?10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)", text)
     if power:
         text = f"{power[1] or 1}e{power[2].translate(SUPERSCRIPTS)}"
@@ -239,7 +258,7 @@ def number(text):
 def precision(text):
     """Returns half a unit of the last digit that a label shows."""
     text = html.unescape(text)
-    if number(text) == 0:
+    if number(text) == 0 or "π" in text:
         return 0.0
     digits, _, power = text.partition("×10")
     decimals = len(digits.partition(".")[2])
@@ -512,6 +531,59 @@ def check_grid(case, svg):
     expect(name, "legends", rest.size or not any(said.startswith("missing") for *_, said in svg.texts), "no gap")
 
 
+def parts_of(case):
+    """Returns the magnitudes and the phases of an array as arrays of their own."""
+    whole = case.value.stored.astype("c16")
+    return [Case(case.name, Array(np.abs(whole)), case.axes, case.options), Case(case.name, Array(np.angle(whole)), case.axes)]
+
+
+def check_part(part, svg, most):
+    """Compares a panel with one part of an array."""
+    if part.value.stored.ndim == 1:
+        check_line(part, svg, most)
+    else:
+        check_grid(part, svg)
+
+
+def check_complex(case, text, run, root):
+    """Compares both panels of a drawing with the magnitudes and the phases."""
+    panels = re.findall(r'<g transform="translate[^>]*>(.*?)</g>', text, re.S)
+    expect(case.name, "panels", len(panels) == 2, len(panels))
+    for part, word, label, panel in zip(parts_of(case), ["magnitude", "phase"], ["magnitude of v [T]", "phase of v [rad]"], panels):
+        check_part(part, Svg(panel), 250)
+        expect(case.name, "names of panels", label in re.sub("<[^>]*>", " ", panel).replace("  ", " "), label)
+        one = root / f"{case.name}-{word}.svg"
+        run("plot", root / "complex", f"{case.name}/v.ra", "-o", one, "-q", "--part", word, *part.options)
+        check_part(part, Svg(one.read_text()), 650)
+        if word == "phase":
+            ticks = [said for _, said in (Svg(panel).bar or Svg(panel).upwards)]
+            expect(case.name, "ticks of phases", set(ticks) == {"-π", "-π/2", "0", "π/2", "π"}, ticks)
+
+
+def check_large_phases(root, run):
+    """A large image shows the phase of one element in each cell."""
+    random = np.random.default_rng(8)
+    stored = (random.normal(size=(700, 30)) + 1j * random.normal(size=(700, 30))).astype("c8")
+    Array(stored).write(root / "large.ra", [700, 30])
+    run("plot", root / "large.ra", "--part", "phase", "-o", root / "large.svg", "-q")
+    text = (root / "large.svg").read_text()
+    expect("large", "notes about large images", "one of several elements" in text)
+    (root / "large.png").write_bytes(base64.b64decode(re.search(r'href="data:image/png;base64,([^"]*)"', text)[1]))
+    run("convert", root / "large.png", root / "pixels.ra", "-q")
+    file = (root / "pixels.ra").read_bytes()
+    shape, rows = struct.unpack("<3Q", file[48:72]), stored.shape[0]
+    pixels = np.frombuffer(file[72:], "u1").reshape(shape, order="F").astype("f8")
+    step = next(step for step in range(1, rows) if -(-rows // step) == len(pixels))
+    first = min((step - 1) // 2, (rows - 1) % step)
+    part = (np.angle(stored[first::step]) + math.pi) / (2 * math.pi)
+    stops = re.findall(r'<stop offset="([\d.]+)" stop-color="#(\w{6})"', text)
+    offsets = [float(offset) for offset, _ in stops]
+    colours = [np.interp(part, offsets, [int(colour[at:at + 2], 16) for _, colour in stops]) for at in (0, 2, 4)]
+    off = np.abs(np.stack(colours, -1) - pixels).max()
+    expect("large", "colours of large images", step > 1 and off <= 1, f"{off}, step {step}")
+    expect("large", "ends of the colours of phases", stops[0][1] == stops[-1][1], stops)
+
+
 def check_statistics(case, shown):
     """Compares the statistics of `show` with NumPy."""
     name, array = case.name, case.value
@@ -651,6 +723,26 @@ def main(program, directory):
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         list(pool.map(check, everything))
+    both = list(complex_cases())
+    for case in both:
+        case.write(root / "complex")
+    for case in both:
+        drawn = root / f"{case.name}.svg"
+        run("plot", root / "complex", f"{case.name}/v.ra", "-o", drawn, "-q", *case.options)
+        check_complex(case, drawn.read_text(), run, root)
+    check_large_phases(root, run)
+    page = root / "complex.html"
+    run("report", root / "complex", "-o", page, "-q", "--no-verify")
+    cards = cards_of(page.read_text())
+    for case in both:
+        panels = cards[f"{case.name}/v"].split('<label class="z"')[1:]
+        expect(case.name, "panels of cards", len(panels) == 2, len(panels))
+        for part, name, panel in zip(parts_of(case), ['<p class="n">magnitude</p>', '<p class="n">phase [rad]</p>'], panels):
+            expect(case.name, "names of panels of cards", name in panel, panel)
+            if part.value.stored.ndim == 1:
+                check_line(Case(part.name, part.value, part.axes), Svg(panel.split("</svg>")[0]), 240)
+            elif "phase" in name:
+                expect(case.name, "ends of phases in cards", '<p class="tw">-3.14<i></i>3.14</p>' in panel, panel)
     by_name = {case.name: case for case in everything}
     for part in ("few", "all"):
         page = root / f"{part}.html"

@@ -1,5 +1,7 @@
 //! Axes: positions of values and cells from 0 to 1, and ticks at round numbers and dates.
 
+use std::f64::consts::FRAC_PI_2;
+
 use ra_pack::read::{Line, SampledAxis};
 
 use super::super::array::{self, Dates, attribute_text};
@@ -81,6 +83,16 @@ impl Scale {
     pub(super) fn dated(self, dates: Option<Dates>, count: usize) -> Option<Ticks> {
         let ticks = dated(dates.filter(|_| !self.is_log)?, self.low, self.high, count)?;
         Some(ticks.placed(|value| self.place(value)))
+    }
+
+    /// Returns ticks at multiples of π/2 for phases.
+    pub(super) fn of_phases(self, count: usize) -> Ticks {
+        let tick = |(text, quarters): (&str, f64)| (quarters * FRAC_PI_2, text.to_owned());
+        let major = [("-π", -2.0), ("-π/2", -1.0), ("0", 0.0), ("π/2", 1.0), ("π", 2.0)].map(tick);
+        let ticks = Ticks { major: major.to_vec(), ..Ticks::default() };
+        let ticks = ticks.placed(|value| self.place(value));
+        // A part of the range may have none of them.
+        if ticks.major.len() < 2 { self.ticks(count) } else { ticks }
     }
 
     pub(super) fn ticks(self, count: usize) -> Ticks {

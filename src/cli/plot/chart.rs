@@ -1,14 +1,15 @@
 //! Drawing of a sample: a line or an image, with axes, ticks and a legend of colours.
 
+use std::f64::consts::PI;
 use std::mem::swap;
 
 use ra_pack::path::escape;
-use ra_pack::read::{Column, Grid, Line, Quantity, Sample};
+use ra_pack::read::{Column, ComplexPart, Grid, Line, Quantity, Sample};
 
 use super::super::array::{dates, scaling};
 use super::super::text::{columns, count, fit, float};
 use super::axis::{Along, Scale, Tick, Ticks};
-use super::color::{ColorMap, RD_BU, Rgb, VIRIDIS, of_name};
+use super::color::{ColorMap, RD_BU, Rgb, TWILIGHT, VIRIDIS, of_name};
 use super::label::{Label, place};
 use super::scene::{BLACK, LARGE, MEDIUM, PALE, Pixels, SMALL, Scene, Size};
 use super::units::power_of_ten;
@@ -66,9 +67,18 @@ fn line_values(line: &Line) -> impl Iterator<Item = f64> {
     line.columns.iter().flat_map(|column| &column.points).map(|point| point.value)
 }
 
+fn is_phase(quantity: &Quantity) -> bool {
+    quantity.part == Some(ComplexPart::Phase)
+}
+
 /// Returns the ends of the scale for these values.
-fn ends(values: impl Iterator<Item = f64>, style: &Chart) -> Option<(f64, f64)> {
+fn ends(
+    values: impl Iterator<Item = f64>,
+    quantity: &Quantity,
+    style: &Chart,
+) -> Option<(f64, f64)> {
     match style.range {
+        None if is_phase(quantity) => Some((-PI, PI)),
         Some(Range::Values(low, high)) => Some((low, high)),
         Some(Range::Percent(low, high)) => {
             let mut values: Vec<f64> = placed(values, style.is_log).collect();
@@ -90,7 +100,7 @@ fn percentile(sorted: &[f64], percent: f64) -> Option<f64> {
 /// Returns the scale of a line; `margin` is the free part of its range at each end.
 pub(crate) fn line_scale(line: &Line, style: &Chart, margin: f64) -> Scale {
     let margin = if style.range.is_none() { margin } else { 0.0 };
-    Scale::new(ends(line_values(line), style), style.is_log, margin)
+    Scale::new(ends(line_values(line), &line.quantity, style), style.is_log, margin)
 }
 
 /// The points and the gaps of a line, with positions from 0 to 1 along both axes.
@@ -232,32 +242,76 @@ impl Layout {
 /// Draws a sample. Also returns the area of the plot itself.
 pub(crate) fn draw(sample: &Sample, style: &Chart) -> (Scene, PlotArea) {
     let mut scene = Scene::new(style.width, style.height, style.is_in_page);
-    let wide = f64::from(style.width);
-    let quantity = match sample {
-        Sample::Line(line) => Some(&line.quantity),
-        Sample::Grid(grid) => Some(&grid.quantity),
-        _ => None,
-    };
-    let heading = quantity.filter(|_| !style.is_in_page).map(|it| heading(it, style));
-    let mut top = 14.0;
-    for (text, size, height) in
-        heading.iter().flat_map(|(title, below)| [(title, LARGE, 18.0), (below, SMALL, 17.0)])
-    {
-        if !text.is_empty() {
-            top += height;
-            let text = fit(text, letters(wide - 20.0, size));
-            scene.text((wide / 2.0, top - 8.0), &text, "middle", size);
-        }
-    }
+    let quantity = quantity(sample).filter(|_| !style.is_in_page);
+    let top = quantity.map_or(MARGIN, |quantity| scene.heading(quantity, style));
     let area = match sample {
         Sample::Line(line) => draw_line(&mut scene, line, style, top),
         Sample::Grid(grid) => draw_grid(&mut scene, grid, style, top),
-        _ => PlotArea { left: 0.0, top, width: wide, height: f64::from(style.height) },
+        _ => {
+            let (width, height) = (style.width.into(), style.height.into());
+            PlotArea { left: 0.0, top, width, height }
+        }
     };
     (scene, area)
 }
 
+/// Returns the meaning of the numbers of a sample.
+fn quantity(sample: &Sample) -> Option<&Quantity> {
+    match sample {
+        Sample::Line(line) => Some(&line.quantity),
+        Sample::Grid(grid) => Some(&grid.quantity),
+        _ => None,
+    }
+}
+
+/// Draws magnitudes and phases below one title: images side by side, lines one above the other. Range, colours and
+/// logarithm are those of the magnitudes.
+pub(super) fn draw_both([magnitude, phase]: [&Sample; 2], style: &Chart) -> Scene {
+    let mut scene = Scene::new(style.width, style.height, false);
+    let mut top = 0.0;
+    if let Some(mut whole) = quantity(magnitude).cloned() {
+        whole.part = None;
+        // The panels have margins of their own, and begin below the descenders of the text.
+        top = scene.heading(&whole, style) - 4.0;
+    }
+    let mut panel = Chart { title: Some(String::new()), ..style.clone() };
+    panel.height = style.height.saturating_sub(units(top));
+    let second = if matches!(magnitude, Sample::Grid(_)) {
+        panel.width /= 2;
+        (panel.width.into(), top)
+    } else {
+        panel.height /= 2;
+        (0.0, top + f64::from(panel.height))
+    };
+    scene.add((0.0, top), draw(magnitude, &panel).0);
+    panel = Chart { map: None, range: None, is_log: false, ..panel };
+    scene.add(second, draw(phase, &panel).0);
+    scene
+}
+
+/// Converts a length to whole units.
+fn units(length: f64) -> u32 {
+    u32::try_from(count(length)).expect("the length is at most that of a side")
+}
+
+/// Space above a plot.
+const MARGIN: f64 = 14.0;
+
 impl Scene {
+    /// Draws the title, and the smaller line below it. Returns where the plot begins.
+    fn heading(&mut self, quantity: &Quantity, style: &Chart) -> f64 {
+        let (title, below) = heading(quantity, style);
+        let (wide, mut top) = (f64::from(style.width), MARGIN);
+        for (text, size, height) in [(title, LARGE, 18.0), (below, SMALL, 17.0)] {
+            if !text.is_empty() {
+                top += height;
+                let text = fit(&text, letters(wide - 20.0, size));
+                self.text((wide / 2.0, top - 8.0), &text, "middle", size);
+            }
+        }
+        top
+    }
+
     /// Draws the lines of a vertical label, the first with its baseline at `x`.
     fn upright(&mut self, x: f64, area: PlotArea, lines: &[String]) {
         let y = area.at((0.0, 0.5)).1;
@@ -331,6 +385,11 @@ fn fitting(length: f64, each: f64) -> usize {
     count(length / each).clamp(2, 10)
 }
 
+/// Returns ticks at round values.
+pub(super) fn value_ticks(quantity: &Quantity, scale: Scale, count: usize) -> Ticks {
+    if is_phase(quantity) { scale.of_phases(count) } else { scale.ticks(count) }
+}
+
 /// Returns the axis of the values of a line.
 fn of_values(quantity: &Quantity, scale: Scale, count: usize) -> Side {
     let mut label = Label::of(quantity);
@@ -340,7 +399,7 @@ fn of_values(quantity: &Quantity, scale: Scale, count: usize) -> Side {
             label.units = Some(Label::of_dates(ticks.context.as_deref()));
             ticks
         }
-        None => scale.ticks(count),
+        None => value_ticks(quantity, scale, count),
     };
     Side { ticks, label }
 }
@@ -417,10 +476,14 @@ pub(crate) struct Palette {
 
 impl Palette {
     pub(crate) fn new(grid: &Grid, style: &Chart) -> Self {
-        let ends = ends(grid.cells.iter().copied(), style);
+        let ends = ends(grid.cells.iter().copied(), &grid.quantity, style);
         let mut scale = Scale::new(ends, style.is_log, 0.0);
         let is_both = scale.low < 0.0 && scale.high > 0.0;
-        let map = style.map.unwrap_or(if is_both { RD_BU } else { VIRIDIS });
+        let map = style.map.unwrap_or(match is_both {
+            _ if is_phase(&grid.quantity) => TWILIGHT,
+            true => RD_BU,
+            false => VIRIDIS,
+        });
         if map == RD_BU && is_both && !matches!(style.range, Some(Range::Values(..))) {
             let most = scale.high.max(-scale.low);
             (scale.low, scale.high) = (-most, most);
@@ -545,7 +608,7 @@ fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Chart, top: f64) -> PlotAre
         let names = grid.quantity.names.iter().map(|(name, _)| escape(name).to_string());
         names.map(|name| (0.0, fit(&name, 24))).collect()
     } else {
-        palette.scale.ticks(fitting(high - top - 80.0, 40.0)).major
+        value_ticks(&grid.quantity, palette.scale, fitting(high - top - 80.0, 40.0)).major
     };
     let bar_label = Label::of(&grid.quantity).lines(letters(high - top - 60.0, MEDIUM), LINES);
     let with_value = grid.cells.iter().filter(|value| palette.known(**value).is_some()).count();

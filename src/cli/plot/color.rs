@@ -18,6 +18,7 @@ pub(crate) const COLOR_MAPS: &Choices<ColorMap> = &[
     ("plasma", PLASMA, "Blue, red, yellow"),
     ("gray", GRAY, "Black to white"),
     ("RdBu", RD_BU, "Blue, white, red; white is 0, or the middle of --range"),
+    ("twilight", TWILIGHT, "Pale, blue, black, red, pale; both ends are equal, for phases"),
 ];
 
 pub(crate) const VIRIDIS: ColorMap = ColorMap(&[
@@ -44,6 +45,12 @@ const GRAY: ColorMap = ColorMap(&[0x00_00_00, 0xFF_FF_FF]);
 pub(crate) const RD_BU: ColorMap = ColorMap(&[
     0x05_30_61, 0x21_66_AC, 0x43_93_C3, 0x92_C5_DE, 0xD1_E5_F0, 0xF7_F7_F7, 0xFD_DB_C7, 0xF4_A5_82,
     0xD6_60_4D, 0xB2_18_2B, 0x67_00_1F,
+]);
+
+pub(crate) const TWILIGHT: ColorMap = ColorMap(&[
+    0xE2_D9_E2, 0xC4_CE_D4, 0x95_B5_C7, 0x72_97_C1, 0x62_76_BA, 0x5E_51_AD, 0x59_2A_8F, 0x45_13_5C,
+    0x2F_14_36, 0x4A_13_42, 0x74_1E_4F, 0x98_35_50, 0xB2_56_52, 0xC2_7C_63, 0xCC_A3_89, 0xD8_C7_BE,
+    0xE2_D9_E2,
 ]);
 
 /// Largest number of names with their own colours.
@@ -86,7 +93,7 @@ impl ColorMap {
     pub(crate) fn nothing(self) -> Rgb {
         match self {
             GRAY => [0xC8, 0x28, 0xA0],
-            RD_BU => [0x80, 0x80, 0x80],
+            RD_BU | TWILIGHT => [0x80, 0x80, 0x80],
             _ => [0xBD, 0xBD, 0xBD],
         }
     }

@@ -2,7 +2,7 @@
 
 use ra_pack::ndl::Ndarray;
 use ra_pack::path::escape;
-use ra_pack::read::{FixedAxis, Quantity};
+use ra_pack::read::{ComplexPart, FixedAxis, Quantity};
 
 use super::super::array::{self, attribute_text};
 use super::super::text::{columns, digits, fit};
@@ -39,8 +39,13 @@ impl Label {
         if quantity.scale_and_offset.is_none() && description.is_some_and(array::is_scaled) {
             label.units = None;
         }
-        if quantity.is_magnitude {
-            label.name.insert_str(0, "magnitude of ");
+        match quantity.part {
+            Some(ComplexPart::Magnitude) => label.name.insert_str(0, "magnitude of "),
+            Some(ComplexPart::Phase) => {
+                label.name.insert_str(0, "phase of ");
+                label.units = Some("rad".to_owned());
+            }
+            _ => {}
         }
         label
     }

@@ -13,19 +13,20 @@ use std::path::PathBuf;
 
 use clap::Args;
 use ra_pack::path::escape_path;
-use ra_pack::read::{Sample, SampleOptions};
+use ra_pack::ra::ElementKind;
+use ra_pack::read::{ComplexPart, Sample, SampleOptions};
 
 pub(super) use self::chart::{
     Chart, Palette, PlotArea, Trace, draw, extremes, gap_text, image, line_extremes, line_scale,
     notes, trace,
 };
-use self::chart::{Range, transpose};
+use self::chart::{Range, draw_both, transpose};
 use self::color::COLOR_MAPS;
-pub(super) use self::color::{ColorMap, MAX_NAMED, RD_BU, VIRIDIS, color, of_name};
+pub(super) use self::color::{ColorMap, MAX_NAMED, RD_BU, TWILIGHT, VIRIDIS, color, of_name};
 pub(super) use self::label::shortened;
 pub(super) use self::scene::Markup;
 pub(super) use self::units::typeset;
-use super::args::words;
+use super::args::{Choices, words};
 use super::output::Output;
 use super::text::{count, human_bytes};
 use super::{Ending, Failure, array, shell};
@@ -55,7 +56,8 @@ pub(crate) struct PlotArgs {
     #[arg(long, value_name = "SLICE", allow_hyphen_values = true)]
     slice: Option<String>,
 
-    /// Use this colour map for an image [default: `RdBu` for values on both sides of 0, otherwise viridis].
+    /// Use this colour map for an image [default: twilight for phases, `RdBu` for values on both
+    /// sides of 0, otherwise viridis].
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = words(COLOR_MAPS))]
     cmap: Option<ColorMap>,
 
@@ -66,6 +68,10 @@ pub(crate) struct PlotArgs {
     /// Draw a PNG with this many pixels per unit of --size; use 2 or 3 for print.
     #[arg(long, value_name = "N", default_value = "1", value_parser = scale)]
     scale: f64,
+
+    /// Draw this part of complex numbers [default: both side by side; in a terminal, magnitude].
+    #[arg(long, value_name = "PART", value_parser = words(PARTS))]
+    part: Option<ComplexPart>,
 
     /// Draw values from MIN to MAX, or between percentiles such as 2%:98% [default: the range of the array].
     #[arg(long, value_name = "MIN:MAX", value_parser = range, allow_hyphen_values = true)]
@@ -91,6 +97,11 @@ pub(crate) struct PlotArgs {
     #[arg(short, long, value_name = "N", value_parser = super::args::jobs)]
     jobs: Option<usize>,
 }
+
+const PARTS: &Choices<ComplexPart> = &[
+    ("magnitude", ComplexPart::Magnitude, "Absolute value"),
+    ("phase", ComplexPart::Phase, "Angle in radians, from -π to π"),
+];
 
 /// Largest number of pixels per side.
 const MOST_PIXELS: usize = 10_000;
@@ -157,9 +168,12 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
     }
     let (pack, member) = array::open(&args.archive, args.member.as_deref(), &output.progress())?;
     let array = pack.array(&member)?.in_shape_order()?;
+    let is_complex = array.header()?.element().kind() == ElementKind::Complex;
+    let has_both = is_complex && args.part.is_none() && args.output.is_some();
     // Samples at most one cell per pixel between the labels.
+    let across = if has_both { width / 2 } else { width };
     let (mut columns, mut rows) =
-        (pixels(width.saturating_sub(150).max(50)), pixels(height.saturating_sub(90).max(50)));
+        (pixels(across.saturating_sub(150).max(50)), pixels(height.saturating_sub(90).max(50)));
     if args.output.is_none() {
         (columns, rows) = terminal::Screen::new(output).pixels();
     }
@@ -172,19 +186,24 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
     options.slice.clone_from(&args.slice);
     options.columns = columns;
     options.rows = rows;
+    options.part = args.part;
     options.jobs = args.jobs;
-    let mut sample = array.sample(&options)?;
-    let (is_empty, quantity) = match &mut sample {
+    let sample = |options: &SampleOptions| -> Result<Sample, Failure> {
+        let mut sample = array.sample(options)?;
+        if let Sample::Grid(grid) = &mut sample
+            && args.transpose
+        {
+            transpose(grid);
+        }
+        Ok(sample)
+    };
+    let first = sample(&options)?;
+    let (is_empty, quantity) = match &first {
         Sample::Line(line) if line.axis.is_none() => {
             return Err(without_picture(args, "a single number"));
         }
         Sample::Line(line) => (line.columns.is_empty(), &line.quantity),
-        Sample::Grid(grid) => {
-            if args.transpose {
-                transpose(grid);
-            }
-            (grid.cells.is_empty(), &grid.quantity)
-        }
+        Sample::Grid(grid) => (grid.cells.is_empty(), &grid.quantity),
         _ => return Err(without_picture(args, "neither a line nor an image")),
     };
     if is_empty {
@@ -204,10 +223,15 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
         ..Chart::default()
     };
     let Some(path) = &args.output else {
-        output.result(&terminal::preview(&sample, &style, output))?;
+        output.result(&terminal::preview(&first, &style, output))?;
         return Ok(Ending::Clean);
     };
-    let (scene, _) = draw(&sample, &style);
+    let scene = if has_both {
+        options.part = Some(ComplexPart::Phase);
+        draw_both([&first, &sample(&options)?], &style)
+    } else {
+        draw(&first, &style).0
+    };
     let bytes = match extension.as_deref() {
         Some("svg") => scene.to_svg()?.into_bytes(),
         _ => scene.to_png(args.scale)?,

@@ -37,7 +37,7 @@ pub(crate) struct Scene {
     height: u32,
     /// Elements of the SVG.
     svg: String,
-    image: Option<PlacedImage>,
+    images: Vec<PlacedImage>,
     /// Whether the drawing is part of an HTML page, which defines the gradients and the colours of paper and ink.
     is_in_page: bool,
 }
@@ -129,7 +129,7 @@ impl Pixels {
 
 impl Scene {
     pub(super) fn new(width: u32, height: u32, is_in_page: bool) -> Self {
-        let mut scene = Self { width, height, svg: String::new(), image: None, is_in_page };
+        let mut scene = Self { width, height, svg: String::new(), images: Vec::new(), is_in_page };
         if !is_in_page {
             scene.rect((0.0, 0.0), (width.into(), height.into()), WHITE);
         }
@@ -224,7 +224,7 @@ impl Scene {
         }
     }
 
-    /// Adds the only image, with sharp pixels.
+    /// Adds an image with sharp pixels.
     pub(super) fn image(&mut self, at: (f64, f64), size: (f64, f64), pixels: Pixels) {
         let (x, y, width, height) = (place(at.0), place(at.1), place(size.0), place(size.1));
         let _ = write!(
@@ -233,8 +233,21 @@ impl Scene {
              preserveAspectRatio=\"none\" image-rendering=\"optimizeSpeed\" \
              style=\"image-rendering:pixelated\""
         );
-        self.image = Some(PlacedImage { pixels, at, size, link: self.svg.len() });
+        self.images.push(PlacedImage { pixels, at, size, link: self.svg.len() });
         self.svg.push_str("/>\n");
+    }
+
+    /// Adds another drawing, with its corner at a point.
+    pub(super) fn add(&mut self, (x, y): (f64, f64), other: Self) {
+        let (left, top) = (place(x), place(y));
+        self.put(format_args!(r#"<g transform="translate({left} {top})">"#));
+        let begin = self.svg.len();
+        self.svg.push_str(&other.svg);
+        self.put(format_args!("</g>"));
+        self.images.extend(other.images.into_iter().map(|image| {
+            let at = (image.at.0 + x, image.at.1 + y);
+            PlacedImage { at, link: image.link + begin, ..image }
+        }));
     }
 
     /// Returns the width in units.
@@ -257,7 +270,8 @@ impl Scene {
     /// Returns the elements of the SVG.
     pub(crate) fn elements(&self) -> ra_pack::Result<String> {
         let mut svg = self.svg.clone();
-        if let Some(PlacedImage { pixels, link, .. }) = &self.image {
+        // From the end, because each link moves the following text.
+        for PlacedImage { pixels, link, .. } in self.images.iter().rev() {
             svg.insert_str(*link, &format!(" href=\"{}\"", pixels.link()?));
         }
         Ok(svg)
@@ -285,7 +299,7 @@ impl Scene {
             bytes.copy_within(4 * nth..4 * nth + 3, 3 * nth);
         }
         bytes.truncate(3 * pixels);
-        if let Some(PlacedImage { pixels, at, size, .. }) = &self.image {
+        for PlacedImage { pixels, at, size, .. } in &self.images {
             // Maps each pixel of a side whose centre is in the image to a pixel of the image.
             let shown = |all: u32, from: f64, length: f64, of_image: u32| {
                 (0..all as usize).filter_map(move |pixel| {

@@ -9,7 +9,7 @@ use super::super::output::Output;
 use super::super::text::{columns, count, digits, fit, float, padded};
 use super::axis::{Along, Scale, Ticks};
 use super::chart::{
-    Chart, Palette, cells, gap_text, heading, image, line_extremes, line_scale, trace,
+    Chart, Palette, cells, gap_text, heading, image, line_extremes, line_scale, trace, value_ticks,
 };
 use super::color::{Rgb, of_name};
 use super::label::Label;
@@ -210,7 +210,7 @@ fn of_line(line: &Line, style: &Chart, screen: Screen) -> Vec<String> {
     }
     let scale = line_scale(line, style, 0.0);
     let rows = screen.rows.min(30);
-    let upwards = scale.ticks((rows / 2).clamp(2, 8));
+    let upwards = value_ticks(&line.quantity, scale, (rows / 2).clamp(2, 8));
     let columns = screen.room(&upwards);
     let along = line.axis.as_ref().map(|axis| Along::of_line(axis, line).0);
     let across = along.as_ref().map(|it| it.ticks((columns / 12).clamp(2, 8))).unwrap_or_default();

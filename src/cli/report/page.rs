@@ -18,7 +18,7 @@ use ra_pack::time::Timestamp;
 use ra_pack::verify::VerifyReport;
 use ra_pack::{Container, Error, Finding, Pack};
 
-use super::super::plot::{ColorMap, RD_BU, VIRIDIS};
+use super::super::plot::{ColorMap, RD_BU, TWILIGHT, VIRIDIS};
 use super::super::text::grouped;
 use super::super::{Failure, diagnostics};
 use super::card::{self, CardContext, Subject, cut, digest, split, stem};
@@ -139,7 +139,7 @@ pub(super) fn write(
         // Plots share the gradients of the colour maps.
         let gradients = (context.reads_data && context.room.has_plots).then(|| {
             let gradient = |map: ColorMap| map.gradient(&format!("/{}", map.name()));
-            let gradients = Html([VIRIDIS, RD_BU].map(gradient).concat());
+            let gradients = Html([VIRIDIS, RD_BU, TWILIGHT].map(gradient).concat());
             html!("<svg class=\"colours\" aria-label=\"Colours\"><defs>{}</defs></svg>", gradients)
         });
         let begin = html!("{}{}<div class=\"arrays\">", tools(arrays.len()), gradients);

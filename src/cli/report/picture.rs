@@ -1,10 +1,11 @@
 //! Small picture of an array.
 
-use ra_pack::read::{Grid, Line, Quantity, Sample, SampleOptions, SampledAxis};
+use ra_pack::ra::ElementKind;
+use ra_pack::read::{ComplexPart, Grid, Line, Quantity, Sample, SampleOptions, SampledAxis};
 use ra_pack::{Error, PackedArray};
 
 use super::super::plot::{
-    self, Chart, MAX_NAMED, Palette, PlotArea, RD_BU, Trace, color, extremes, gap_text,
+    self, Chart, MAX_NAMED, Palette, PlotArea, RD_BU, TWILIGHT, Trace, color, extremes, gap_text,
     line_extremes, line_scale, notes, of_name, trace,
 };
 use super::super::text::{count, digits};
@@ -60,33 +61,54 @@ pub(super) fn draw(
     options.columns = room.columns;
     options.rows = room.rows;
     options.jobs = Some(jobs);
-    let sample = match array.sample(&options) {
-        // Text, compounds and similar types.
-        Err(Error::Unsupported(_) | Error::Limit(_)) => return Ok(None),
-        sample => sample?,
-    };
-    let shades = Some(if room.is_coarse { 14 } else { 62 });
-    let style = &Chart { shades, ..Chart::default() };
-    let (html, quantity) = match &sample {
-        Sample::Line(line) if line.axis.is_none() => return Ok(Some(scalar(line))),
-        Sample::Line(line) if room.has_plots => {
-            (plot(&sample, style, &line_text(line))?, &line.quantity)
-        }
-        Sample::Line(line) => (sparkline(line), &line.quantity),
-        Sample::Grid(grid) => {
-            let text = image_text(grid);
-            let picture = if room.has_plots {
-                plot(&sample, style, &text)?
-            } else {
-                image(grid, style, &text)?
-            };
-            (html!("{}{}", picture, legend(grid, style)), &grid.quantity)
-        }
-        _ => return Ok(None),
-    };
-    let notes: Vec<_> =
-        notes(quantity).iter().map(|note| html!("<p class=\"n\">{}</p>", note)).collect();
-    Ok(Some(html!("{}{}", html, notes)))
+    let is_complex = array.header()?.element().kind() == ElementKind::Complex;
+    let parts = [Some(ComplexPart::Magnitude), Some(ComplexPart::Phase)];
+    let mut html = Html::default();
+    for part in if is_complex { &parts[..] } else { &[None] } {
+        options.part = *part;
+        let sample = match array.sample(&options) {
+            // Text, compounds and similar types.
+            Err(Error::Unsupported(_) | Error::Limit(_)) => return Ok(None),
+            sample => sample?,
+        };
+        let shades = Some(if room.is_coarse { 14 } else { 62 });
+        let style = &Chart { shades, ..Chart::default() };
+        let (picture, quantity) = match &sample {
+            Sample::Line(line) if line.axis.is_none() => return Ok(Some(scalar(line))),
+            Sample::Line(line) => {
+                let text = line_text(line);
+                let drawn =
+                    if room.has_plots { plot(&sample, style, &text)? } else { sparkline(line) };
+                (html!("{}{}", drawn, part_note(&line.quantity)), &line.quantity)
+            }
+            Sample::Grid(grid) => {
+                let text = image_text(grid);
+                let picture = if room.has_plots {
+                    plot(&sample, style, &text)?
+                } else {
+                    image(grid, style, &text)?
+                };
+                (html!("{}{}", picture, legend(grid, style)), &grid.quantity)
+            }
+            _ => return Ok(None),
+        };
+        let notes: Vec<_> =
+            notes(quantity).iter().map(|note| html!("<p class=\"n\">{}</p>", note)).collect();
+        html = html!("{}{}{}", html, picture, notes);
+    }
+    Ok(Some(html))
+}
+
+/// Returns the name of the part of complex numbers that is drawn.
+fn part_name(quantity: &Quantity) -> Option<&'static str> {
+    Some(match quantity.part? {
+        ComplexPart::Phase => "phase [rad]",
+        _ => "magnitude",
+    })
+}
+
+fn part_note(quantity: &Quantity) -> Option<Html> {
+    Some(html!("<p class=\"n\">{}</p>", part_name(quantity)?))
 }
 
 /// Returns the drawing of `ra-pack plot`. The page shows only the inner part until it is enlarged.
@@ -147,7 +169,7 @@ fn dimension(axis: &SampledAxis) -> String {
 
 /// Formats the range for readers who do not see the picture.
 fn range_text(range: Option<(f64, f64)>, quantity: &Quantity) -> String {
-    let noun = if quantity.is_magnitude { "magnitude" } else { "values" };
+    let noun = part_name(quantity).unwrap_or("values");
     match range {
         Some((low, high)) => format!("{noun} from {} to {}", digits(low, 6), digits(high, 6)),
         None => "no values".to_owned(),
@@ -223,7 +245,11 @@ fn legend(grid: &Grid, style: &Chart) -> Html {
     let palette = Palette::new(grid, style);
     let range = extremes(grid.cells.iter().copied(), false);
     let bar = (range.is_some() && !palette.has_names()).then(|| {
-        let class = if palette.map == RD_BU { "d" } else { "q" };
+        let class = match palette.map {
+            RD_BU => "d",
+            TWILIGHT => "tw",
+            _ => "q",
+        };
         let (low, high) = (digits(palette.scale.low, 3), digits(palette.scale.high, 3));
         html!("<p class=\"{}\">{}<i></i>{}</p>", class, low, high)
     });
@@ -234,7 +260,7 @@ fn legend(grid: &Grid, style: &Chart) -> Html {
     html!(
         "{}{}{}{}",
         bar,
-        grid.quantity.is_magnitude.then(|| html!("<p class=\"n\">magnitude</p>")),
+        part_note(&grid.quantity),
         is_mean.then(|| {
             html!("<p class=\"n\">each cell is the mean of {} × {} elements</p>", rows, columns)
         }),

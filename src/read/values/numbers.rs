@@ -291,16 +291,26 @@ impl Converter {
             Converter { convert, like: T::zeroed().number() }
         }
         if element.kind() == ElementKind::Complex {
-            let Self { convert: parts, .. } =
-                Self::new(Some(real_type(element)).filter(|real| *real != element)?, None)?;
-            let convert = move |bytes: &[u8]| {
-                let parts = parts(bytes).numbers;
-                let numbers = parts.as_chunks().0.iter().copied().map(magnitude).collect();
-                Floats { numbers, ..Floats::default() }
-            };
-            return Some(Self { convert: Box::new(convert), like: Number::Float64(0.0) });
+            return Self::of_complex(element, magnitude);
         }
         for_real!(element, real(description))
+    }
+
+    /// Makes a converter from complex elements, given by both parts; `None` for other elements.
+    fn of_complex(element: ElementType, number: fn([f64; 2]) -> f64) -> Option<Self> {
+        let Self { convert: parts, .. } =
+            Self::new(Some(real_type(element)).filter(|real| *real != element)?, None)?;
+        let convert = move |bytes: &[u8]| {
+            let parts = parts(bytes).numbers;
+            let numbers = parts.as_chunks().0.iter().copied().map(number).collect();
+            Floats { numbers, ..Floats::default() }
+        };
+        Some(Self { convert: Box::new(convert), like: Number::Float64(0.0) })
+    }
+
+    /// Makes a converter from complex elements to their phases in radians, from −π to π; `None` for other elements.
+    pub(crate) fn of_phases(element: ElementType) -> Option<Self> {
+        Self::of_complex(element, |[re, im]| libm::atan2(im, re))
     }
 
     /// Makes a converter for the numbers of an enum or for booleans; `None` for elements that are not integers.
