@@ -13,6 +13,15 @@ read_bytes <- function(file, member) {
 # Unsigned integers of `width` bytes each, little-endian, as doubles.
 unsigned <- function(bytes, width) colSums(matrix(as.integer(bytes), width) * 256 ^ (0:(width - 1)))
 
+# Numbers of 16-bit floats: sign, 5 bits of exponent, 10 of fraction.
+half <- function(bits) {
+  exponent <- bits %/% 1024 %% 32
+  fraction <- bits %% 1024 / 1024
+  number <- (fraction + (exponent > 0)) * 2 ^ (pmax(exponent, 1) - 15)
+  number[exponent == 31] <- ifelse(fraction[exponent == 31] > 0, NaN, Inf)
+  ifelse(bits >= 32768, -number, number)
+}
+
 read_array <- function(file, member = NA) {
   bytes <- read_bytes(file, member)
   stopifnot(length(bytes) >= 48, rawToChar(bytes[1:8]) == "rawarray")
@@ -23,8 +32,8 @@ read_array <- function(file, member = NA) {
   stopifnot(size == elbyte * prod(dims), length(bytes) >= 48 + 8 * ndims + size)
   data <- bytes[48 + 8 * ndims + seq_len(size)]
   part <- if (eltype == 4) elbyte / 2 else elbyte
-  stopifnot(eltype %in% 1:4, part %in% (if (eltype < 3) c(1, 2, 4, 8) else c(4, 8)))
-  values <- if (eltype < 3) unsigned(data, part)
+  stopifnot(eltype %in% 1:4, part %in% (if (eltype < 3) c(1, 2, 4, 8) else c(2, 4, 8)))
+  values <- if (eltype < 3) unsigned(data, part) else if (part == 2) half(unsigned(data, 2))
     else readBin(data, "numeric", size / part, size = part, endian = "little")
   if (eltype == 1) values <- values - (values >= 256 ^ part / 2) * 256 ^ part
   stopifnot(eltype > 2 || all(abs(values) <= 2 ^ 53))

@@ -4,9 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 static unsigned char *file; static uint64_t length;
-
 /* Ends the program with a message if a condition is false. */
 static void need(int is_so, const char *what) { if (!is_so) { fprintf(stderr, "read_array: %s\n", what); exit(2); } }
 
@@ -41,7 +39,7 @@ int main(int argc, char **argv) {
     uint64_t ra = argc == 3 ? find(argv[2]) : 0, eltype = u(ra + 16, 8), elbyte = u(ra + 24, 8), size = u(ra + 32, 8);
     need(u(ra, 8) == 0x7961727261776172 && !u(ra + 8, 8), "not a RawArray, or big-endian or encoded data");
     uint64_t part = eltype == 4 ? elbyte / 2 : elbyte, ndims = u(ra + 40, 8), data = ra + 48 + 8 * ndims, left = size;
-    int is_empty = 0, is_known = part == 4 || part == 8 || (eltype <= 2 && (part == 1 || part == 2));
+    int is_empty = 0, is_known = part == 2 || part == 4 || part == 8 || (eltype <= 2 && part == 1);
     need(is_known && eltype >= 1 && eltype <= 4 && ndims <= 64, "the element type is not supported");
     for (uint64_t n = 0, dim; n < ndims; n++)
         if (!(dim = u(ra + 48 + 8 * n, 8))) is_empty = 1; else need(left % dim == 0, "the size is wrong"), left /= dim;
@@ -50,11 +48,13 @@ int main(int argc, char **argv) {
     for (uint64_t n = 0; n < ndims; n++) printf(" %" PRIu64, u(ra + 48 + 8 * n, 8));
     for (uint64_t from = 0; from < size; from += part) {
         uint64_t bits = u(data + from, part); uint32_t low = bits; float single; double twice;
+        /* A float of 2 bytes has the bits of one of 4 bytes, which is smaller because of the biases 127 and 15. */
+        if (part == 2) low = (bits & 0x8000) << 16 | (bits & 0x7fff) << 13 | ((bits & 0x7c00) == 0x7c00) * 0x7f800000u;
         memcpy(&single, &low, 4), memcpy(&twice, &bits, 8);
         putchar(from % elbyte ? ' ' : '\n');
         if (eltype == 1) printf("%" PRId64, (int64_t)(bits << (64 - 8 * part)) >> (64 - 8 * part));
         else if (eltype == 2) printf("%" PRIu64, bits);
-        else printf("%.17g", part == 4 ? single : twice);
+        else printf("%.17g", part == 8 ? twice : part == 2 ? single * 0x1p112 : single);
     }
     return putchar('\n') == EOF;
 }

@@ -22,6 +22,13 @@ function readMember(bytes, wanted) {
   throw new Error("the zip has no such member");
 }
 
+/** Returns the number of a 16-bit float: sign, 5 bits of exponent, 10 of fraction. */
+function half(bits) {
+  const [sign, exponent, fraction] = [bits >> 15 ? -1 : 1, (bits >> 10) & 31, (bits & 1023) / 1024];
+  if (exponent === 31) return fraction ? NaN : sign * Infinity;
+  return sign * (fraction + (exponent ? 1 : 0)) * 2 ** (Math.max(exponent, 1) - 15);
+}
+
 /** Returns eltype, elbyte, dims and the numbers of a .ra file. A complex number is two numbers. */
 function readArray(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -37,12 +44,11 @@ function readArray(bytes) {
   const get = {
     "1,1": "getInt8", "1,2": "getInt16", "1,4": "getInt32", "1,8": "getBigInt64",
     "2,1": "getUint8", "2,2": "getUint16", "2,4": "getUint32", "2,8": "getBigUint64",
-    "3,4": "getFloat32", "3,8": "getFloat64", "4,4": "getFloat32", "4,8": "getFloat64",
-  }[`${eltype},${part}`];
+    "3,2": "getUint16", "3,4": "getFloat32", "3,8": "getFloat64",
+  }[`${eltype === 4 ? 3 : eltype},${part}`];
   if (!get) throw new Error("the element type is not supported");
-  const start = 48 + 8 * ndims;
-  const numbers = Array.from({ length: size / part }, (_, n) => view[get](start + n * part, true));
-  return { eltype, elbyte, dims, numbers };
+  const numbers = Array.from({ length: size / part }, (_, n) => view[get](48 + 8 * ndims + n * part, true));
+  return { eltype, elbyte, dims, numbers: eltype > 2 && part === 2 ? numbers.map(half) : numbers };
 }
 
 const [file, member] = process.argv.slice(2);

@@ -3,6 +3,15 @@
 % Written from docs/spec/rawarray.md, for Octave and MATLAB. In a program, call read_ra(FILE).
 1;
 
+% Numbers of 16-bit floats: sign, 5 bits of exponent, 10 of fraction.
+function number = half(bits)
+  exponent = mod(floor(bits / 1024), 32);
+  fraction = mod(bits, 1024) / 1024;
+  number = (1 - 2 * (bits >= 32768)) .* (fraction + (exponent > 0)) .* 2 .^ (max(exponent, 1) - 15);
+  number(exponent == 31) = number(exponent == 31) * Inf;
+  number(exponent == 31 & fraction > 0) = NaN;
+end
+
 function [values, eltype, elbyte, dims] = read_ra(file)
   stream = fopen(file, "r", "ieee-le");
   assert(stream >= 0, "the file cannot be read");
@@ -16,14 +25,17 @@ function [values, eltype, elbyte, dims] = read_ra(file)
   kinds = {"int", "uint", "float", "float"};
   assert(any(eltype == 1:4), "the element type is not supported");
   part = double(elbyte) / (1 + (eltype == 4));
-  allowed = {[1 2 4 8], [1 2 4 8], [4 8], [4 8]};
+  allowed = {[1 2 4 8], [1 2 4 8], [2 4 8], [2 4 8]};
   assert(any(part == allowed{eltype}), "the element type is not supported");
   kind = sprintf("%s%d", kinds{eltype}, 8 * part);
+  is_half = eltype > 2 && part == 2;
+  if is_half, kind = "uint16"; end
   count = prod(double(dims)) * (1 + (eltype == 4));
   assert(double(bytes) == count * part, "the size is wrong");
   values = fread(stream, count, [kind "=>" kind]);
   assert(numel(values) == count, "the data is cut off");
   fclose(stream);
+  if is_half, values = half(double(values)); end
   if eltype == 4
     values = complex(values(1:2:end), values(2:2:end));
   end
