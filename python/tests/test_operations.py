@@ -1,6 +1,7 @@
 """`create`, `verify`, errors and the command."""
 
 import dataclasses
+import importlib.metadata
 import json
 import os
 import pathlib
@@ -150,3 +151,14 @@ def test_the_command_is_installed():
     if not script.exists():
         pytest.skip("the module is not installed in this environment")
     assert subprocess.run([script, "--version"], capture_output=True, text=True).stdout.startswith("ra-pack ")
+
+
+@pytest.mark.parametrize("file, at", [("ra-pack.xml", "mime/packages/ra-pack.xml"), ("ra-pack.magic", "file/magic/ra-pack")])
+def test_the_type_of_arrays_is_installed(file, at):
+    installed = pathlib.Path(sys.prefix, "share", at)
+    if not pathlib.Path(sys.executable).with_name("ra-pack").exists():
+        pytest.skip("the module is not installed in this environment")
+    registry = pathlib.Path(__file__).parents[2] / "packaging" / "registry"
+    assert installed.read_bytes() == (registry / file).read_bytes()
+    listed = importlib.metadata.files("ra-pack") or []
+    assert any(path.as_posix().endswith(f"share/{at}") for path in listed), "uninstalling removes it"

@@ -91,6 +91,47 @@ fn fido_recognizes_arrays_and_packs() {
     assert_eq!(types, ["ra-pack/1", "ra-pack/2", "ra-pack/2"], "{printed}");
 }
 
+/// FIDO reads container signatures of DROID. The configuration of this test has only ours, and the formats of PRONOM that
+/// FIDO brings.
+#[test]
+fn fido_recognizes_packs_by_what_is_in_the_container() {
+    const KNOWN: &str =
+        "import fido, os; print(os.path.join(os.path.dirname(fido.__file__), 'conf'))";
+    const FORMATS: &str = "<formats><format><puid>ra-pack/2</puid><mime>application/zip</mime>\
+        <name>ra-pack archive</name><extension>zip</extension></format></formats>";
+    let Some(python) = Python::with(&["fido"]) else { return };
+    let known = printed(python.command().args(["-c", KNOWN]));
+    let (known, home) = (Path::new(known.trim_end()), TempDir::new().unwrap());
+    let versions = fs::read_to_string(known.join("versions.xml")).unwrap();
+    let value = |tag: &str| {
+        let (_, rest) = versions.split_once(&format!("<{tag}>")).unwrap();
+        rest.split_once('<').unwrap().0
+    };
+    for file in [value("pronomSignature"), value("fidoExtensionSignature")] {
+        fs::copy(known.join(file), home.path().join(file)).unwrap();
+    }
+    let ours = "droid-container-signature.xml";
+    fs::copy(registry(ours), home.path().join(ours)).unwrap();
+    let versions_of_test = versions.replace(value("pronomContainerSignature"), ours);
+    fs::write(home.path().join("versions.xml"), versions_of_test).unwrap();
+    let formats = home.path().join("formats.xml");
+    fs::write(&formats, FORMATS).unwrap();
+    let mut command = python.command();
+    command.args(["-m", "fido.fido", "-q", "-confdir"]).arg(home.path());
+    command.arg("-loadformats").arg(&formats);
+    // A generated description makes a zip a pack; the last three have none, or one below a directory.
+    let names = ["plain", "attributes", "blocks", "empty", "deflate", "bag", "top-directory"];
+    command.args(names.map(|name| vector(&format!("packs/{name}.zip"))));
+    let printed = printed(&mut command);
+    let found = printed.lines().map(|line| {
+        let mut cells = line.split(',');
+        (cells.nth(2).unwrap(), cells.next_back().unwrap())
+    });
+    let pack = ("ra-pack/2", "\"container\"");
+    let zip = ("x-fmt/263", "\"signature\"");
+    assert_eq!(found.collect::<Vec<_>>(), [pack, pack, pack, pack, zip, zip, zip], "{printed}");
+}
+
 /// The sequences of the DROID signatures occur at their offsets in each valid vector.
 #[test]
 fn the_droid_signatures_match_the_vectors() {
