@@ -85,7 +85,8 @@ impl MetadataEdits {
 
     /// Names the dimensions of an array, in the order of its description's shape. Each name is that of a coordinate in
     /// the directory of the array or above, or of a dimension without an array. An empty name, or the length of the
-    /// dimension, leaves the dimension unchanged. If a single array is edited, `array` may be empty.
+    /// dimension, leaves the dimension unchanged. Names may be missing at the end for dimensions of length 1. If a single
+    /// array is edited, `array` may be empty.
     pub fn dims(
         &mut self,
         array: impl Into<String>,

@@ -210,12 +210,13 @@ fn dimensions_get_the_names_of_bart() {
     ra("validate", &[home.path()], &["--allow", "DESC001"]).exits(0);
 
     // A trajectory has other dimensions. Names of a single array take precedence.
-    let home = array(array(Experiment::new(), "image.ra", &[4, 6]), "traj.ra", &[3, 6]);
+    let home = array(array(Experiment::new(), "image.ra", &[4, 6]), "traj.ra", &[3, 6, 1, 1]);
+    describe(&home, &["--dims", "traj=x"]).exits(2).says(&["1 dimension name", "[3, 6, 1, 1]"]);
     describe(&home, &["--dims", "bart"])
         .exits(2)
         .says(&["`traj.ra`: dimension 0 has length 3, but the coordinate `read` has 4"]);
     describe(&home, &["--dims", "traj=,spoke", "--dims", "bart"]).exits(0);
-    assert!(text(&home, "traj.yaml").contains("shape: [3, spoke]\n"));
+    assert!(text(&home, "traj.yaml").contains("shape: [3, spoke, 1, 1]\n"));
     assert!(text(&home, "image.yaml").contains("shape: [read, phs1]\n"));
 
     // One array, by its name in a directory or as the target.

@@ -33,7 +33,8 @@ pub(crate) fn dimension(name: &str, length: u64) -> Ndarray {
 
 impl Contents {
     /// Returns the shape of an array whose dimensions get these names, in the order of its description's shape. An
-    /// empty name leaves the dimension unchanged; a number must be its length. `known` are the lengths of coordinates
+    /// empty name leaves the dimension unchanged; a number must be its length. Names may be missing at the end for
+    /// dimensions of length 1. `known` are the lengths of coordinates
     /// that other descriptions state, by path; new names are added.
     ///
     /// # Errors
@@ -49,7 +50,9 @@ impl Contents {
     ) -> Result<NamedShape, String> {
         let old = &described.entity.array().shape;
         let lengths = shape_of(header.dims(), described.order());
-        if names.len() != lengths.len() || old.len() != lengths.len() {
+        let is_one = |length: &u64| *length == 1;
+        let has_all = lengths.get(names.len()..).is_some_and(|rest| rest.iter().all(is_one));
+        if !has_all || old.len() != lengths.len() {
             return Err(format!(
                 "{} for an array of shape {lengths:?}",
                 match names.len() {
@@ -60,9 +63,9 @@ impl Contents {
         }
         let (shape, new, findings) = <_>::default();
         let mut result = NamedShape { shape, new, findings };
-        for (axis, (name, (extent, length))) in
-            names.iter().zip(old.iter().zip(&lengths)).enumerate()
-        {
+        let unnamed = String::new();
+        let each = names.iter().chain(std::iter::repeat(&unnamed));
+        for (axis, (name, (extent, length))) in each.zip(old.iter().zip(&lengths)).enumerate() {
             let is_itself = lengths.len() == 1 && name == path.stem();
             let extent = match name.parse::<u64>() {
                 Ok(number) if number == *length => Extent::Fixed(number),
