@@ -111,7 +111,10 @@ fn pack_text(info: &PackInfo, color: bool) -> String {
         Layout::BagIt => " laid out as a BagIt bag",
         _ => "",
     };
-    page.title(&info.name, &format!(": a {container}{layout}"));
+    let version = info.format_version.as_ref();
+    let version = version.map(|version| format!(", pack format {}", escape(version)));
+    let version = version.unwrap_or_default();
+    page.title(&info.name, &format!(": a {container}{layout}{version}"));
 
     if !info.attributes.is_empty() {
         page.table([false; 2], &attribute_rows(&info.attributes));

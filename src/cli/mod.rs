@@ -52,6 +52,15 @@ impl Ending {
     pub(crate) fn of(findings: &[ra_pack::Finding]) -> Self {
         if findings.iter().any(ra_pack::Finding::is_error) { Self::Findings } else { Self::Clean }
     }
+
+    /// Returns the exit status.
+    fn status(self) -> u8 {
+        match self {
+            Self::Clean => 0,
+            Self::Findings => 1,
+            Self::Failed => 2,
+        }
+    }
 }
 
 /// Reason why a command has no result.
@@ -99,6 +108,11 @@ impl From<ra_pack::inspect::InvalidPattern> for Failure {
 /// Runs the program with these words of the command line, of which the first is its name. Returns the exit status.
 pub(crate) fn main(words: Vec<OsString>) -> u8 {
     let words = without_secrets(words);
+    if asks_for_versions(&words) {
+        let output = Output::new(args::Color::Never, false, progress::When::Never);
+        let printed = reference::versions(&output);
+        return printed.unwrap_or_else(|failure| complain(failure, &output)).status();
+    }
     let ending = parse(&words).map_or_else(
         |ending| ending,
         |cli| {
@@ -106,11 +120,13 @@ pub(crate) fn main(words: Vec<OsString>) -> u8 {
             run(&cli)
         },
     );
-    match ending {
-        Ending::Clean => 0,
-        Ending::Findings => 1,
-        Ending::Failed => 2,
-    }
+    ending.status()
+}
+
+/// Whether the words are `--version --json`, in any order. clap prints the version as text at the first of them.
+fn asks_for_versions(words: &[OsString]) -> bool {
+    let has = |names: &[&str]| words.iter().skip(1).any(|word| names.iter().any(|it| word == it));
+    words.len() == 3 && has(&["--version", "-V"]) && has(&["--json"])
 }
 
 /// Parses the command line. Prints help, the version or an error if there is no command to run.

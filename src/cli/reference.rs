@@ -11,6 +11,7 @@ use clap_mangen::Man as Page;
 use clap_mangen::roff::{Roff, bold, roman};
 use ra_pack::Code;
 use ra_pack::finding::{Example, Explanation};
+use ra_pack::write::FORMAT_VERSION;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -90,6 +91,34 @@ fn sentence(title: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// The versions of the program and of the specifications that it follows.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Versions {
+    /// Name of the program.
+    program: &'static str,
+    /// Version of the program.
+    version: &'static str,
+    /// Version of the pack format that it writes (`docs/spec/pack.md`).
+    pack_format: &'static str,
+    /// Version of the specification of arrays (`docs/spec/rawarray.md`).
+    rawarray: &'static str,
+    /// Version of the Ndarray Data Language, which `docs/spec/ndl.md` specifies with extensions.
+    ndl: &'static str,
+}
+
+/// Prints the versions as JSON.
+pub(super) fn versions(output: &Output) -> Result<Ending, Failure> {
+    output.json(&Versions {
+        program: env!("CARGO_PKG_NAME"),
+        version: env!("CARGO_PKG_VERSION"),
+        pack_format: FORMAT_VERSION,
+        rawarray: FORMAT_VERSION,
+        ndl: ra_pack::ndl::VERSION,
+    })?;
+    Ok(Ending::Clean)
+}
+
 /// Longest line of a paragraph, in characters.
 const WIDTH: usize = 80;
 
@@ -104,7 +133,7 @@ macro_rules! schemas {
 schemas! {
     "ndl" "create" "verify" "audit" "manifest" "list" "info-array" "info-pack" "convert" "get" "show"
     "show-pack" "extract" "validate" "describe-write" "describe-update" "diff-arrays" "diff-packs" "reshape"
-    "report" "explain" "explain-list" "schema-list" "progress"
+    "report" "explain" "explain-list" "schema-list" "version" "progress"
 }
 
 /// Returns the names of the schemas.
@@ -335,7 +364,7 @@ pub(crate) mod tests {
     use super::super::report::WrittenPage;
     use super::super::show::ShownArray;
     use super::generated::{check, kept, schema};
-    use super::{ListedCode, ListedSchema};
+    use super::{ListedCode, ListedSchema, Versions};
 
     /// Returns the schema of a list of findings.
     pub(in crate::cli) fn findings(_: &mut SchemaGenerator) -> Schema {
@@ -371,6 +400,7 @@ pub(crate) mod tests {
             "report" "output of `report --json`" WrittenPage;
             "explain-list" "output of `explain --json`" Vec<ListedCode>;
             "schema-list" "output of `schema --json`" Vec<ListedSchema>;
+            "version" "output of `--version --json`" Versions;
             "progress" "line of `--progress json`" ProgressLine<'static>;
         }
     }

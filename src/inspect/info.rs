@@ -44,6 +44,9 @@ pub struct PackInfo {
     pub container: Container,
     /// The layout of the pack.
     pub layout: Layout,
+    /// Version of the pack format that a generated `manifest.yaml` states; absent in other packs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format_version: Option<String>,
     /// Attributes of the pack, such as its title, as in an NDL document; absent if there are none.
     #[cfg_attr(test, schemars(with = "Option<Document>"))]
     #[serde(serialize_with = "by_name_in_ndl", skip_serializing_if = "Vec::is_empty")]
@@ -129,6 +132,7 @@ pub fn info(target: impl AsRef<Path>, options: &InfoOptions) -> Result<PackInfo>
         name: archive.path().to_string_lossy().into_owned(),
         container,
         layout: placement.layout,
+        format_version: contents.format_version().map(str::to_owned),
         attributes: contents.own_attributes(),
         files: files().count() as u64,
         bytes: files().map(|member| member.size).fold(0, u64::saturating_add),

@@ -28,6 +28,9 @@
 //! - The words `float16`, `bfloat16`, `float128`, `complex64`, `complex128`, `int128` and `uint128` and the key
 //!   `storage.order` are extensions by ra-pack; [`ParseOptions::strict`] refuses the types.
 
+/// The version of the language.
+pub const VERSION: &str = "0.6.1";
+
 mod datatype;
 #[cfg(feature = "full")]
 mod edit;

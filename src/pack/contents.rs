@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::attributes::is_attributes_document;
 use super::coordinates::group_in_pack;
-use super::document::{FORMAT_VERSION, newer_version};
+use super::document::{FORMAT_VERSION, newer_version, stated_version};
 use super::{
     ARRAY_EXTENSION, ArrayFacts, Content, DESCRIPTION_EXTENSIONS, DescriptionFacts, PACK_DOCUMENT,
     check, group_of,
@@ -132,6 +132,11 @@ impl Contents {
     }
 
     /// Returns all problems of arrays and descriptions, alone and together.
+    /// Returns the version of the pack format that the description of the pack states.
+    pub(crate) fn format_version(&self) -> Option<&str> {
+        stated_version(self.pack_document.as_ref()?.text())
+    }
+
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         let mut context = check::CheckContext::new(self);

@@ -43,17 +43,22 @@ pub(crate) fn is_generated(start: &[u8]) -> bool {
 /// The version of the pack format that is written, as `docs/spec/pack.md` specifies it.
 pub(crate) const FORMAT_VERSION: &str = "1.0";
 
-/// Returns the version of the pack format that a generated document states, if it is newer than [`FORMAT_VERSION`].
+/// Returns the version of the pack format that a generated document states.
+pub(super) fn stated_version(text: &str) -> Option<&str> {
+    let text = text.strip_prefix(STATED).unwrap_or(text);
+    let line = text.lines().nth(1)?;
+    let (version, _) = line.strip_prefix("# Pack format ")?.split_once(". ")?;
+    is_generated(text.as_bytes()).then_some(version)
+}
+
+/// Returns the version that a generated document states, if it is newer than [`FORMAT_VERSION`].
 pub(super) fn newer_version(text: &str) -> Option<&str> {
     let number = |version: &str| -> Option<(u64, u64)> {
         let (major, minor) = version.split_once('.')?;
         Some((major.parse().ok()?, minor.parse().ok()?))
     };
-    let text = text.strip_prefix(STATED).unwrap_or(text);
-    let line = text.lines().nth(1)?;
-    let (version, _) = line.strip_prefix("# Pack format ")?.split_once(". ")?;
-    let is_newer = number(version)? > number(FORMAT_VERSION)?;
-    (is_newer && is_generated(text.as_bytes())).then_some(version)
+    let version = stated_version(text)?;
+    (number(version)? > number(FORMAT_VERSION)?).then_some(version)
 }
 
 /// One document that describes every array of a pack: directories become groups, and file names without the extension

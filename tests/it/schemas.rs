@@ -339,6 +339,7 @@ fn every_result_on_the_sample_is_described_key_by_key() {
 
     outputs.check("explain-list", 0, ra_pack().arg("explain"));
     outputs.check("schema-list", 0, ra_pack().arg("schema"));
+    outputs.check("version", 0, ra_pack().arg("--version"));
     let described = outputs.check("ndl", 0, ra_pack().arg("describe").arg(&sample));
     assert!(described[0]["/currents"]["ndarrays"]["velocity"].is_object());
     let mut command = ra_pack();
