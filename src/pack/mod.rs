@@ -144,7 +144,8 @@ impl Placement {
         Self { layout: Layout::BagIt, base: format!("{top}/") }
     }
 
-    /// Returns whether a manifest must list the file.
+    /// Returns whether a manifest lists the file. In a plain pack, it lists every file except manifests at the root and
+    /// signatures of these; in a bag, every file below `data/`.
     pub(crate) fn is_payload(&self, name: &str) -> bool {
         match self.layout {
             Layout::Plain => manifest_algorithm(name).is_none() && !is_signature(name),

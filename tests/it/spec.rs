@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use ra_pack::digest::Digest;
-use ra_pack::inspect::{ValidateOptions, validate_text};
+use ra_pack::inspect::{InfoOptions, ValidateOptions, validate_text};
 use ra_pack::ndl::{self, Attribute, Extent, Ndarray, Value};
 use ra_pack::verify::VerifyOptions;
 use ra_pack::write::Layout;
@@ -14,7 +14,7 @@ use ra_pack::{Code, Finding, ra};
 use serde_json::{Map, Value as Json, json};
 use tempfile::TempDir;
 
-use crate::experiment::ra_pack;
+use crate::experiment::{Experiment, UINT8, ra_pack};
 use crate::foreign::installed;
 
 /// Unpacks a zip with `extract`, and returns the names of all files below `directory`.
@@ -120,6 +120,117 @@ fn the_head_comment_of_a_pack_is_true_in_both_layouts() {
     }
 }
 
+/// Whether a file is a manifest at the root of a plain pack, or a signature of one, as section 6.2 of the page means them.
+fn is_manifest_or_signature(name: &str) -> bool {
+    let signed = [".minisig", ".sig", ".asc", ".sigstore.json"];
+    let name = signed.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+    ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"]
+        .iter()
+        .any(|algorithm| name == format!("manifest-{algorithm}.txt"))
+}
+
+/// Returns the files that a list has, by the table of section 6.2 of the page.
+fn every_file(list: &str, all: &BTreeSet<String>) -> BTreeSet<String> {
+    let is_bag = all.contains("bagit.txt");
+    let is_listed = |name: &&String| match list {
+        _ if list.starts_with("tagmanifest-") => {
+            !name.starts_with("data/") && !name.starts_with("tagmanifest-")
+        }
+        _ if is_bag => name.starts_with("data/"),
+        _ => !is_manifest_or_signature(name),
+    };
+    all.iter().filter(is_listed).cloned().collect()
+}
+
+/// "Every file" means the same on the page, in the manifests that `create` writes, and for `manifest`,
+/// `manifest --check`, `verify` and `sha256sum -c`, in each layout and container.
+#[test]
+fn every_file_means_the_same_everywhere() {
+    let home = TempDir::new().unwrap();
+    // Names that resemble those of the pack itself, but are payload.
+    let source = Experiment::new()
+        .array("a.ra", UINT8, &[2], &[1, 2])
+        .array("run/b.ra", UINT8, &[1], &[3])
+        .file("run/manifest-sha256.txt", "")
+        .file("run/manifest.yaml", "")
+        .file("run/manifest-md5.txt.sig", "")
+        .file("manifest-other.txt", "")
+        .file("other.sig", "");
+    let codes = |arguments: &[&str], target: &Path| {
+        ra_pack().args(arguments).arg(target).assert().get_output().status.code().unwrap()
+    };
+    let run = |target: &Path| [codes(&["manifest", "--check"], target), codes(&["verify"], target)];
+    for (layout, ending) in [
+        ("plain", ".zip"),
+        ("plain", ".tar"),
+        ("plain", ".tar.gz"),
+        ("bagit", ".zip"),
+        ("bagit", ".tar.gz"),
+    ] {
+        let at = home.path().join(format!("{layout}{ending}"));
+        fs::create_dir(&at).unwrap();
+        let archive = at.join(format!("exp{ending}"));
+        let digests =
+            ["--describe", "--digest", "sha256,sha512", "--block-digests=4K", "--layout", layout];
+        ra_pack()
+            .args(["create", "-o"])
+            .args([&archive, source.path()])
+            .args(digests)
+            .assert()
+            .success();
+        assert_eq!(run(&archive), [0, 0], "{layout} {ending}");
+        let top = at.join("unpacked");
+        ra_pack().args(["extract", "-q", "-C"]).args([&top, &archive]).assert().success();
+        let root = if layout == "plain" { top } else { top.join("exp") };
+        // A signature of the manifest is added by another program later.
+        let signature = root.join("manifest-sha256.txt.minisig");
+        if layout == "plain" {
+            fs::write(&signature, "signature").unwrap();
+        }
+        let all = files_below(&root);
+        let lists: Vec<_> = all
+            .iter()
+            .filter(|name| name.ends_with("manifest-sha256.txt") && !name.contains('/'))
+            .collect();
+        for list in &lists {
+            for list in [(*list).clone(), list.replace("sha256", "sha512")] {
+                assert_eq!(listed(&root.join(&list)), every_file(&list, &all), "{layout} {list}");
+            }
+        }
+        for target in [&archive, &root] {
+            let printed = ra_pack().arg("manifest").arg(target).assert().success();
+            let text = String::from_utf8(printed.get_output().stdout.clone()).unwrap();
+            let names = text.lines().map(|line| line.split_once("  ").unwrap().1.to_owned());
+            assert_eq!(names.collect::<BTreeSet<_>>(), every_file("manifest-sha256.txt", &all));
+        }
+        let sums = || {
+            let check = |list: &&String| {
+                let mut command = Command::new("sha256sum");
+                let ran = command.args(["--status", "-c", list]).current_dir(&root).status();
+                ran.unwrap().success()
+            };
+            !installed(&["sha256sum"]) || lists.iter().all(check)
+        };
+        assert_eq!((run(&root), sums()), ([0, 0], true), "{layout}");
+        // A change of a file is found exactly if a list has it.
+        for name in all.iter().filter(|name| !name.contains("manifest-sha") || name.contains('/')) {
+            let file = root.join(name);
+            let before = fs::read(&file).unwrap();
+            fs::write(&file, [&before[..], b"\n"].concat()).unwrap();
+            let is_listed = lists.iter().any(|list| every_file(list, &all).contains(name));
+            assert_eq!(run(&root), [i32::from(is_listed); 2], "{layout} {name}");
+            assert_eq!(sums(), !is_listed || !installed(&["sha256sum"]), "{layout} {name}");
+            fs::write(&file, before).unwrap();
+        }
+        // A file that no list has is found where a list must have it.
+        let more = root.join(if layout == "plain" { "more.txt" } else { "data/more.txt" });
+        fs::write(&more, "").unwrap();
+        assert_eq!((run(&root), sums()), ([1, 1], true), "{layout}");
+        fs::remove_file(more).unwrap();
+        assert_eq!((run(&root), sums()), ([0, 0], true), "{layout}");
+    }
+}
+
 /// The version is in the program, in generated documents and on the pages of the specification.
 #[test]
 fn the_version_of_the_format_is_the_same_everywhere() {
@@ -128,12 +239,35 @@ fn the_version_of_the_format_is_the_same_everywhere() {
     let printed = String::from_utf8(printed.get_output().stdout.clone()).unwrap();
     let expected = format!("ra-pack {}\npack format {version}\n", env!("CARGO_PKG_VERSION"));
     assert_eq!(printed, expected);
+    for words in [["--version", "--json"], ["--json", "--version"], ["-V", "--json"]] {
+        let printed = ra_pack().args(words).assert().success();
+        let printed: Json = serde_json::from_slice(&printed.get_output().stdout).unwrap();
+        let expected = json!({
+            "program": "ra-pack",
+            "version": env!("CARGO_PKG_VERSION"),
+            "pack_format": version,
+            "rawarray": version,
+            "ndl": ndl::VERSION,
+        });
+        assert_eq!(printed, expected);
+    }
+    for (name, expected) in [("plain", Some(version)), ("newer", Some("1.1")), ("deflate", None)] {
+        let pack = vector(&format!("packs/{name}.zip"));
+        let info = ra_pack::info(&pack, &InfoOptions::default()).unwrap();
+        assert_eq!(info.format_version.as_deref(), expected, "{name}");
+        let text = ra_pack().arg("info").arg(&pack).assert().get_output().stdout.clone();
+        let text = String::from_utf8(text).unwrap();
+        let stated = expected.map(|version| format!(": a zip, pack format {version}\n"));
+        assert!(text.contains(&stated.unwrap_or(": a zip\n".to_owned())), "{text}");
+    }
     for (page, ..) in PAGES {
         let text = fs::read_to_string(root().join(format!("docs/spec/{page}.md"))).unwrap();
         assert!(text.contains(&format!("- **Version.** This is version {version}")), "{page}");
     }
     let document = fs::read_to_string(root().join("docs/spec/pack.md")).unwrap();
     assert!(document.contains(&format!("# Pack format {version}. Specification: docs/spec")));
+    let language = format!("Ndarray Data Language {}, which is YAML", ndl::VERSION);
+    assert!(document.contains(&language));
 }
 
 fn root() -> &'static Path {
