@@ -19,7 +19,7 @@ Examples:
   ra-pack describe --write --dimcoords exp
   ra-pack describe --set temperature.units=degree_Celsius --dims temperature=depth,time exp
   ra-pack describe --set title='Mooring 7' exp
-  ra-pack describe --dims bart scan
+  ra-pack describe --dims bart exp
   ra-pack describe --template exp > meta.csv
   ra-pack describe --apply meta.csv --dry-run exp
   ra-pack describe --update exp/run1/temperature.ra")]

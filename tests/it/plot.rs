@@ -36,9 +36,11 @@ fn check(home: &Path, name: &str, bytes: &[u8]) {
     let mut lines = text.lines();
     assert!(lines.next().unwrap().starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" "));
     assert_eq!(lines.next_back(), Some("</svg>"));
+    assert_eq!(text.matches("<g ").count(), text.matches("</g>").count());
     for line in lines {
-        let ends = ["/>", "</text>", "</linearGradient>"];
-        assert!(ends.into_iter().any(|end| line.ends_with(end)), "{line}");
+        let ends = ["/>", "</text>", "</linearGradient>", "</g>"];
+        let is_group = line.starts_with("<g transform=");
+        assert!(is_group || ends.into_iter().any(|end| line.ends_with(end)), "{line}");
         let numbers = line.replace("infinite", "");
         assert!(!numbers.contains("NaN") && !numbers.contains("inf"), "{line}");
     }
