@@ -44,7 +44,7 @@ use self::tarball::Tarball;
 use self::zip::ZipArchive;
 use crate::allowance::Allowance;
 use crate::error::{Error, Result};
-use crate::file_kind::FileKind;
+use crate::file_kind::{FileKind, SNIFFED};
 use crate::finding::{Code, Finding};
 pub use crate::fs::MemberKind;
 use crate::fs::{self, File};
@@ -252,13 +252,15 @@ impl Archive {
 
     /// Opens the archive in a file or a source.
     ///
-    /// The beginning of a remote zip is not read here, because that would be another request. [`Self::check_start`]
-    /// does it.
+    /// The beginning of a zip is not read here if that would be another request. [`Self::check_start`] does it.
     pub(crate) fn open_file(file: File) -> Result<Self> {
         let is_named =
             Container::from_extension(file.path()).is_none_or(|named| named == Container::Zip);
         let is_npz = file.path().extension().is_some_and(|end| end == "npz");
-        if file.is_remote() && is_named && !is_npz && zip::end::count_ends(&file, file.len()?)? > 0
+        if !file.is_at_hand(0..SNIFFED as u64)
+            && is_named
+            && !is_npz
+            && zip::end::count_ends(&file, file.len()?)? > 0
         {
             return Ok(Self::Zip(Box::new(ZipArchive::open(file)?)));
         }
@@ -268,51 +270,46 @@ impl Archive {
         Ok(archive)
     }
 
-    /// Checks that other programs do not read a remote zip as another kind of archive. [`Self::open_file`] has checked
-    /// other files.
+    /// Checks that other programs do not read the file as another kind of archive, which [`Self::open_file`] may have left
+    /// out.
     pub(crate) fn check_start(&self) -> Result<()> {
-        match self.file().filter(|file| file.is_remote()) {
-            Some(file) => self.check_that_it_is_no_other(&file.start()?),
-            None => Ok(()),
-        }
+        let start = self.file().map(|file| file.start()).transpose()?;
+        start.map_or(Ok(()), |start| self.check_that_it_is_no_other(&start))
     }
 
-    /// Announces that these bytes of the archive will be read, so that a remote one is read in large parts.
+    /// Announces that these bytes of the archive will be read, so that they are requested in large parts.
     pub(crate) fn announce_range(&self, range: Range<u64>) {
         if let Some(file) = self.file() {
             file.announce(range);
         }
     }
 
-    /// Returns the bytes of a remote zip from the local header of a member to the next one, and its packed size, from the
+    /// Calls `plan`, which finds ranges and announces or fetches them, unless finding them would be for nothing.
+    pub(crate) fn plan(&self, plan: impl FnOnce() -> Result<()>) -> Result<()> {
+        self.file().map_or(Ok(()), |file| file.plan(plan))
+    }
+
+    /// Returns the bytes of a zip from the local header of a member to the next one, and its packed size, from the
     /// directory. `None` for a name that is not found, and for other archives.
     pub(crate) fn range_of(&self, name: &str) -> Result<Option<(Range<u64>, u64)>> {
         match self {
-            Self::Zip(zip) if zip.file().is_remote() => zip.range_of(name),
-            _ => Ok(None),
+            Self::Zip(zip) => zip.range_of(name),
+            Self::Directory(_) | Self::Tar(_) => Ok(None),
         }
     }
 
-    /// Announces that the whole content of a member will be read. A name that is not found is not announced.
-    pub(crate) fn announce(&self, name: &str) -> Result<()> {
-        if let Some((range, _)) = self.range_of(name)? {
-            self.announce_range(range);
-        }
-        Ok(())
+    /// Returns whether all bytes can be read without waiting for a server.
+    pub(crate) fn is_at_hand(&self) -> bool {
+        self.file().is_none_or(|file| file.is_at_hand(0..self.bytes_to_read()))
     }
 
-    /// Returns whether all bytes of a remote archive are in memory.
-    pub(crate) fn is_cached(&self) -> bool {
-        self.file().is_some_and(|file| file.is_cached(0..self.bytes_to_read()))
-    }
-
-    /// Returns whether a member of a remote zip is in memory.
-    pub(crate) fn is_member_cached(&self, name: &str) -> Result<bool> {
+    /// Returns whether a member of a zip can be read without waiting for a server.
+    pub(crate) fn is_member_at_hand(&self, name: &str) -> Result<bool> {
         let (range, file) = (self.range_of(name)?, self.file());
-        Ok(range.zip(file).is_some_and(|((range, _), file)| file.is_cached(range)))
+        Ok(range.zip(file).is_some_and(|((range, _), file)| file.is_at_hand(range)))
     }
 
-    /// Reads ranges of a remote archive at once, so that later reads of them do not wait.
+    /// Requests ranges at once, so that later reads of them do not wait.
     pub(crate) fn fetch(&self, mut ranges: Vec<Range<u64>>) -> Result<()> {
         /// Maximum distance of ranges that are requested together.
         const GAP: u64 = 16 * 1024;
@@ -320,11 +317,11 @@ impl Archive {
         self.file().map_or(Ok(()), |file| file.fetch(&ranges, GAP))
     }
 
-    /// Reads the beginnings of these members of a remote archive at once, so that later reads of them do not wait.
+    /// Requests the beginnings of these members at once, so that later reads of them do not wait.
     pub(crate) fn fetch_starts(&self, names: &[String]) -> Result<()> {
         match self {
-            Self::Zip(zip) if zip.file().is_remote() => zip.fetch_starts(names),
-            _ => Ok(()),
+            Self::Zip(zip) => zip.fetch_starts(names),
+            Self::Directory(_) | Self::Tar(_) => Ok(()),
         }
     }
 
@@ -338,11 +335,9 @@ impl Archive {
         }
     }
 
-    /// Returns the number of threads that read. Several threads read a remote object at distant places, and each place
-    /// takes memory.
+    /// Returns the number of threads that read.
     fn jobs(&self, jobs: usize) -> usize {
-        const MOST_REMOTE: usize = 2;
-        if self.is_remote() { jobs.min(MOST_REMOTE) } else { jobs }
+        self.file().map_or(jobs, |file| file.readers(jobs))
     }
 
     /// Returns whether the archive is at its path, so that a manifest may be next to it.
@@ -606,16 +601,24 @@ impl Archive {
 
     /// Returns whether reading a member requires reading everything before it.
     pub(crate) fn is_stream(&self) -> bool {
-        match self.container() {
-            Container::TarGz | Container::TarZst => true,
-            Container::Tar => self.is_remote(),
-            Container::Directory | Container::Zip => false,
+        match self {
+            Self::Tar(tarball) => tarball.is_stream(),
+            Self::Directory(_) | Self::Zip(_) => false,
         }
     }
 
-    /// Returns whether the archive is at a URL or in a store.
-    pub(crate) fn is_remote(&self) -> bool {
-        self.file().is_some_and(|file| file.is_remote())
+    /// Returns whether each read far from the last one waits for a server.
+    pub(crate) fn costly_seek(&self) -> bool {
+        self.file().is_some_and(|file| file.costly_seek())
+    }
+
+    /// Returns whether the names of all members are indexed in memory, so that a search reads nothing.
+    pub(crate) fn is_indexed(&self) -> bool {
+        match self {
+            Self::Directory(_) => false,
+            Self::Zip(zip) => zip.lookup.is_indexed(),
+            Self::Tar(tarball) => tarball.index.get().is_some(),
+        }
     }
 
     /// Returns the number of bytes that a complete scan reads: the size of the file. Not known in advance for a

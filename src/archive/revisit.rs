@@ -86,7 +86,7 @@ pub(super) fn revisit<R: Revisit>(
     let sizes: Vec<u64> = (0..order.len()).map(|place| at(place).1.packed_size).collect();
     let is_stored = |place| at(place).1.method == Method::Stored;
     // Members to read at once. A job takes the next one whenever it has room.
-    let (beside, portions) = if archive.is_remote() {
+    let (beside, portions) = if archive.costly_seek() {
         // Bytes that follow each other are received together.
         let runs = runs(sizes.iter().copied().enumerate(), sizes.len(), jobs);
         (Vec::new(), runs.map(|run| Portion::Run(run, Hashing::Here)).collect())

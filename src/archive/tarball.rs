@@ -47,12 +47,11 @@ pub(super) type TarEntries = TarReader<Box<dyn Skip + Send>>;
 fn entries(
     file: &Arc<File>,
     len: u64,
-    compression: StreamCompression,
+    (compression, is_stream): (StreamCompression, bool),
 ) -> (TarEntries, Option<Arc<OnceLock<Oddity>>>) {
     let source = whole(file, len);
     let extensions = Allowance::of_file(len);
-    // A remote tar is read once from beginning to end.
-    if compression == StreamCompression::None && !file.is_remote() {
+    if !is_stream {
         let source: Box<dyn Skip + Send> = Box::new(source.in_blocks_of(HEADERS));
         return (TarReader::new(source, Some(len), extensions), None);
     }
@@ -81,6 +80,8 @@ pub(crate) struct Tarball {
     file: Arc<File>,
     len: u64,
     compression: StreamCompression,
+    /// Whether it is read once from beginning to end: the headers are between the contents.
+    is_stream: bool,
     /// All members sorted by name, created for the first lookup.
     pub(super) index: OnceLock<Vec<Member>>,
     contents: StreamContents,
@@ -91,8 +92,10 @@ impl Tarball {
         let len = file.len()?;
         let file = Arc::new(file);
         let again = Arc::clone(&file);
-        let contents = StreamContents::new(move || entries(&again, len, compression).0);
-        Ok(Self { file, len, compression, index: OnceLock::new(), contents })
+        let is_stream = compression != StreamCompression::None || file.costly_seek();
+        let way = (compression, is_stream);
+        let contents = StreamContents::new(move || entries(&again, len, way).0);
+        Ok(Self { file, len, compression, is_stream, index: OnceLock::new(), contents })
     }
 
     /// Returns whether the first bytes, decompressed if necessary, are those of a tar.
@@ -131,6 +134,10 @@ impl Tarball {
         }
     }
 
+    pub(super) fn is_stream(&self) -> bool {
+        self.is_stream
+    }
+
     /// Returns an error for a remote tar that will not be read from its beginning to its end, because its members are
     /// not found in another way.
     fn check_reachable(&self) -> Result<()> {
@@ -146,7 +153,7 @@ impl Tarball {
 
     /// Starts reading the tar. The second value receives an oddity of the stream, once it is read.
     fn entries(&self) -> (TarEntries, Option<Arc<OnceLock<Oddity>>>) {
-        entries(&self.file, self.len, self.compression)
+        entries(&self.file, self.len, (self.compression, self.is_stream))
     }
 
     pub(super) fn scan<K: Send>(&self, jobs: usize, visit: &Visit<'_, K>) -> Result<Scan<K>> {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::remote;
-use super::source::{Place, Provided, ReadAt, Requests, Source};
+use super::source::{Place, Provided, ReadAt, Source};
 use crate::error::{Error, Result};
 use crate::file_kind::{FileKind, SNIFFED};
 use crate::path::url::is_url;
@@ -93,52 +93,58 @@ impl File {
         Self { place: Place::Other(object), path, watch: Progress::default() }
     }
 
-    fn requests(&self) -> Option<&dyn Requests> {
+    fn source(&self) -> &dyn Source {
         match &self.place {
-            Place::System(_) => None,
-            Place::Other(source) => source.requests(),
+            Place::System(file) => file,
+            Place::Other(source) => &**source,
         }
     }
 
-    /// Returns whether each read far from the last one waits for a server.
-    pub(crate) fn is_remote(&self) -> bool {
-        self.requests().is_some()
+    /// Returns whether each read far from the last one waits for a server, and so does a second read of the same bytes.
+    pub(crate) fn costly_seek(&self) -> bool {
+        self.source().costly_seek()
     }
 
-    /// Announces that all bytes of a range will be read, so that a remote object is read in large parts.
+    /// Returns how many of `jobs` threads should read at once at distant places.
+    pub(crate) fn readers(&self, jobs: usize) -> usize {
+        jobs.min(self.source().most_readers())
+    }
+
+    /// Returns whether a range can be read without waiting for a server.
+    pub(crate) fn is_at_hand(&self, range: Range<u64>) -> bool {
+        self.source().is_at_hand(range)
+    }
+
+    /// Announces that all bytes of a range will be read, so that they are requested in large parts.
     pub(crate) fn announce(&self, range: Range<u64>) {
-        if let Some(requests) = self.requests() {
-            requests.announce(range);
-        }
+        self.source().announce(range);
     }
 
-    /// Returns whether reading this range of a remote file was announced.
+    /// Returns whether a range was announced, or need not be.
     pub(crate) fn is_announced(&self, range: Range<u64>) -> bool {
-        let is_any = !range.is_empty();
-        self.requests().map_or(is_any, |requests| requests.is_announced(range))
+        self.source().is_announced(range)
     }
 
-    /// Returns whether these bytes of a remote file are in memory.
-    pub(crate) fn is_cached(&self, range: Range<u64>) -> bool {
-        self.requests().is_some_and(|requests| requests.is_cached(range))
-    }
-
-    /// Returns whether reading all of a remote file in its order was announced; true for local files.
+    /// Returns whether all bytes are read in their order, or can be read in any order.
     pub(crate) fn is_read_whole(&self) -> bool {
-        self.requests().is_none_or(|requests| requests.is_announced(0..requests.len()))
+        self.source().is_read_whole()
     }
 
-    /// Reads ascending ranges of a remote object at once, so that later reads of them do not wait. Ranges at most `gap`
-    /// bytes apart become one.
+    /// Requests ascending ranges at once, so that later reads of them do not wait. Ranges at most `gap` bytes apart become
+    /// one.
     pub(crate) fn fetch(&self, ranges: &[Range<u64>], gap: u64) -> Result<()> {
-        self.requests().map_or(Ok(()), |requests| {
-            requests.fetch(ranges, gap, &self.watch).map_err(|error| self.unreadable(error))
-        })
+        let fetched = self.source().fetch(ranges, gap, &self.watch);
+        fetched.map_err(|error| self.unreadable(error))
+    }
+
+    /// Calls `plan`, which finds ranges and announces or fetches them, unless finding them would be for nothing.
+    pub(crate) fn plan(&self, plan: impl FnOnce() -> Result<()>) -> Result<()> {
+        if self.costly_seek() { plan() } else { Ok(()) }
     }
 
     /// Returns the error of a read.
     fn unreadable(&self, error: io::Error) -> Error {
-        match self.requests().and_then(|requests| requests.change(&error)) {
+        match self.source().change(&error) {
             Some(what) => self.changed(what),
             None => Error::io("read", &self.path)(error),
         }
@@ -182,33 +188,12 @@ impl File {
 
     /// Returns the current length in bytes.
     pub(crate) fn len(&self) -> Result<u64> {
-        match &self.place {
-            Place::System(_) => Ok(self.metadata()?.len()),
-            Place::Other(source) => Ok(source.len()),
-        }
-    }
-
-    fn metadata(&self) -> Result<fs::Metadata> {
-        self.system().and_then(fs::File::metadata).map_err(Error::io("access", &self.path))
+        self.source().len().map_err(Error::io("access", &self.path))
     }
 
     /// Returns the facts that change with the file. A source has only a length.
     pub(crate) fn version(&self) -> Result<Version> {
-        match &self.place {
-            Place::System(_) => Ok(self.stamp()?.version()),
-            Place::Other(source) => Ok(source.version()),
-        }
-    }
-
-    /// Returns the current stamp of the file.
-    pub(crate) fn stamp(&self) -> Result<Stamp> {
-        let metadata = self.metadata()?;
-        Ok(Stamp {
-            len: metadata.len(),
-            modified: metadata.modified().ok(),
-            #[cfg(unix)]
-            identity: Identity::of(&metadata),
-        })
+        self.source().version().map_err(Error::io("access", &self.path))
     }
 
     /// Creates the error for a file that changed while it was in use.
@@ -223,11 +208,7 @@ impl File {
             self.watch.check()?;
             let rest = rest.split_at_mut(rest.len().min(PIECE)).0;
             let at = offset.saturating_add(filled as u64);
-            let read = match &self.place {
-                Place::System(file) => positional::read(file, rest, at),
-                Place::Other(source) => source.read_at(rest, at, &self.watch),
-            };
-            match read {
+            match self.source().read_at(rest, at, &self.watch) {
                 Ok(0) => break,
                 Ok(count) => {
                     self.watch.add(count);
@@ -387,8 +368,17 @@ impl Identity {
 }
 
 impl Stamp {
+    pub(super) fn of(metadata: &fs::Metadata) -> Self {
+        Self {
+            len: metadata.len(),
+            modified: metadata.modified().ok(),
+            #[cfg(unix)]
+            identity: Identity::of(metadata),
+        }
+    }
+
     /// Returns the facts that change with the file.
-    fn version(&self) -> Version {
+    pub(super) fn version(&self) -> Version {
         let modified = self.modified.map(Timestamp::from);
         Version { length: Some(self.len), modified, e_tag: None }
     }

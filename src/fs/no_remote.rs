@@ -20,7 +20,8 @@ pub(super) fn open(url: &Path, _: &Progress) -> Result<(Arc<dyn Source>, PathBuf
 
 /// Always fails.
 pub(super) fn version(url: &Path) -> Result<Version> {
-    Ok(open(url, &Progress::default())?.0.version())
+    let (source, path) = open(url, &Progress::default())?;
+    source.version().map_err(Error::io("access", path))
 }
 
 /// Returns the path.

@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::file::{Version, positional};
+use super::file::{Stamp, Version, positional};
 use crate::progress::Progress;
 
 /// Bytes read by position: memory, a file, or an object in a store that serves ranges.
@@ -133,46 +133,77 @@ pub(super) enum Place {
     Other(Arc<dyn Source>),
 }
 
-/// Bytes of the program or of a server.
+/// Bytes of a file, of the program or of a server.
+///
+/// Hints say what is read next. They do nothing unless each request takes long.
 pub(super) trait Source: Send + Sync {
     /// Reads at least one byte, unless it is the end. `progress` cancels waiting.
     fn read_at(&self, buffer: &mut [u8], offset: u64, progress: &Progress) -> io::Result<usize>;
 
-    fn len(&self) -> u64;
+    fn len(&self) -> io::Result<u64>;
 
     /// Returns the facts that change with the bytes.
-    fn version(&self) -> Version {
-        Version { length: Some(self.len()), ..Version::default() }
-    }
-
-    /// Returns the requests of an object that is read over a network.
-    fn requests(&self) -> Option<&dyn Requests> {
-        None
+    fn version(&self) -> io::Result<Version> {
+        Ok(Version { length: Some(self.len()?), ..Version::default() })
     }
 
     /// Returns why it is not a file of the system.
     fn why(&self) -> &'static str {
         "it is at a URL, and this needs a file; download it first"
     }
-}
 
-/// Hints about the next reads of an object, for which each request takes long.
-pub(super) trait Requests: Source {
+    /// Returns whether each read far from the last one waits for a server, and so does a second read of the same bytes.
+    fn costly_seek(&self) -> bool {
+        false
+    }
+
+    /// Returns the number of threads that should read at once at distant places.
+    fn most_readers(&self) -> usize {
+        usize::MAX
+    }
+
+    /// Returns whether a range can be read without waiting for a server.
+    fn is_at_hand(&self, _range: Range<u64>) -> bool {
+        true
+    }
+
     /// Announces that all bytes of a range will be read, in any order.
-    fn announce(&self, range: Range<u64>);
+    fn announce(&self, _range: Range<u64>) {}
 
-    /// Returns whether a range was announced.
-    fn is_announced(&self, range: Range<u64>) -> bool;
+    /// Returns whether a range was announced, or need not be.
+    fn is_announced(&self, _range: Range<u64>) -> bool {
+        true
+    }
 
-    /// Returns whether a range is in memory.
-    fn is_cached(&self, range: Range<u64>) -> bool;
+    /// Returns whether all bytes are read in their order, or can be read in any order.
+    fn is_read_whole(&self) -> bool {
+        true
+    }
 
     /// Requests several ascending ranges at once, and waits for all. Ranges become one if the gap between them is at
     /// most `gap` bytes.
-    fn fetch(&self, ranges: &[Range<u64>], gap: u64, progress: &Progress) -> io::Result<()>;
+    fn fetch(&self, _ranges: &[Range<u64>], _gap: u64, _progress: &Progress) -> io::Result<()> {
+        Ok(())
+    }
 
     /// Returns what changed if the error is that of a changed object.
-    fn change(&self, error: &io::Error) -> Option<String>;
+    fn change(&self, _error: &io::Error) -> Option<String> {
+        None
+    }
+}
+
+impl Source for fs::File {
+    fn read_at(&self, buffer: &mut [u8], offset: u64, _: &Progress) -> io::Result<usize> {
+        positional::read(self, buffer, offset)
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    fn version(&self) -> io::Result<Version> {
+        Ok(Stamp::of(&self.metadata()?).version())
+    }
 }
 
 /// A source of the program with its length.
@@ -193,8 +224,8 @@ impl Source for Provided {
         Err(io::Error::other(format!("the source returned {count} bytes for a buffer of {room}")))
     }
 
-    fn len(&self) -> u64 {
-        self.len
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.len)
     }
 
     fn why(&self) -> &'static str {

@@ -181,7 +181,7 @@ impl Pack {
         let archive = self.archive();
         let jobs = pipeline::jobs(options.jobs);
         let PackScan { placement, mut members, contents, mut findings, .. } =
-            if options.only_names && archive.is_remote() && !archive.is_stream() {
+            if options.only_names && !archive.is_at_hand() && !archive.is_stream() {
                 PackScan::of_names(archive)?
             } else {
                 PackScan::of_contents(archive, jobs)?

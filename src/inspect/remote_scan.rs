@@ -31,7 +31,7 @@ impl PackScan {
     /// From a remote zip, only the directory and the description of the pack are read if that is less. Types and shapes
     /// are then those in this description; problems of headers and of other descriptions are not found.
     pub(crate) fn of_contents(archive: &Archive, jobs: usize) -> Result<Self> {
-        if archive.is_remote()
+        if !archive.is_at_hand()
             && !archive.is_stream()
             && let Some(scan) = Self::of_document(archive)?
         {
@@ -62,7 +62,7 @@ impl PackScan {
         // The headers of small members are received together, and a long document takes more memory than they do.
         let is_short = document.size <= SHORT || len / count >= APART;
         let is_less = is_short && document.packed_size.saturating_mul(LESS) <= len;
-        if archive.is_cached() || !(is_less || archive.is_member_cached(&name)?) {
+        if !is_less && !archive.is_member_at_hand(&name)? {
             return Ok(None);
         }
         let interner = Interner::default();
@@ -107,7 +107,9 @@ fn add(contents: &mut Contents, path: &MemberPath, header: Header, interner: &In
 
 /// Reads the description of the pack. `None` if the complete scan should report why it cannot be read.
 fn read_document(archive: &Archive, name: &str, interner: &Interner) -> Result<Option<Content>> {
-    archive.announce(name)?;
+    if let Some((range, _)) = archive.range_of(name)? {
+        archive.announce_range(range);
+    }
     let Some(member) = archive.find(name)? else { return Ok(None) };
     let mut inspector = Inspector::within(PACK_DOCUMENT, &archive.allowance()?);
     let is_read = inspector.read(&mut archive.read(&member)?).is_ok();

@@ -153,8 +153,8 @@ impl Verification<'_> {
         progress.stage("checking", bytes, 0);
         let container = self.archive.container();
         let fast = self.options.fast;
-        // All of a remote archive is read once, in its order.
-        let reads_in_order = self.archive.is_remote() && self.chosen.is_all();
+        // All of an archive on a server is read once, in its order.
+        let reads_in_order = self.archive.costly_seek() && self.chosen.is_all();
         let (algorithms, has_block_list) = self.first_names();
         let leaves_large = !self.archive.is_stream()
             && !reads_in_order
@@ -307,7 +307,7 @@ impl Verification<'_> {
         let damaged =
             findings.iter().filter(is_damage).filter_map(|finding| finding.member.clone());
         let damaged: HashSet<String> = damaged.collect();
-        if self.archive.is_remote() && !self.options.full && damaged.is_empty() {
+        if self.archive.costly_seek() && !self.options.full && damaged.is_empty() {
             return Ok(());
         }
         let mut found = blocks.compare_others(self.archive, (self.jobs, self.chosen), &damaged)?;

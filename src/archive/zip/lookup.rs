@@ -56,6 +56,10 @@ struct FoundRecord<'d> {
 }
 
 impl NameLookup {
+    pub(in crate::archive) fn is_indexed(&self) -> bool {
+        self.index.get().is_some()
+    }
+
     fn index(&self, zip: &ZipArchive) -> Result<&DirectoryIndex> {
         match self.index.get() {
             Some(index) => Ok(index),
@@ -94,7 +98,7 @@ impl ZipArchive {
         Ok(lines.fold(0, u64::saturating_add))
     }
 
-    /// Requests the beginnings of these members of a remote zip at once, and all of those that are small, unless one of
+    /// Requests the beginnings of these members at once, and all of those that are small, unless one of
     /// them is announced. Names that are not found are left out.
     pub(in crate::archive) fn fetch_starts(&self, names: &[String]) -> Result<()> {
         /// Length of a beginning in bytes: the headers, or a description.
@@ -124,9 +128,9 @@ impl ZipArchive {
     #[expect(clippy::option_option, reason = "unknown differs from not found")]
     pub(super) fn find_bisecting(&self, name: &str) -> Result<Option<Option<Member>>> {
         let lookup = &self.lookup;
-        // The whole directory of a remote zip is one request, and each step of a search would be one.
-        if self.file.is_remote()
-            || lookup.index.get().is_some()
+        // The whole directory may be one request, and each step of a search would be one.
+        if self.file.costly_seek()
+            || lookup.is_indexed()
             || self.end.directory_len < LARGE
             || lookup.searches.fetch_add(1, Ordering::Relaxed) >= SEARCHES
         {

@@ -62,7 +62,7 @@ impl ZipArchive {
         let start = self.end.directory_offset;
         if self.end.directory_len > SHORT {
             self.file.announce(start..self.len);
-        } else if !self.file.is_cached(start..self.len) {
+        } else if !self.file.is_at_hand(start..self.len) {
             let range = start.saturating_sub(BEFORE)..self.len;
             self.file.fetch(std::slice::from_ref(&range), 0)?;
         }

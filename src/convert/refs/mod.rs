@@ -276,7 +276,7 @@ fn address(pack: &Pack, archive: &Archive, given: Option<&str>) -> Result<String
                 ))
             })
         }
-        (None, _) if archive.is_remote() => {
+        (None, _) if pack.is_remote() => {
             let url = archive.path();
             if fs::target_name(url) == url.to_string_lossy() {
                 return Ok(url.to_string_lossy().into_owned());

@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::object::{Fault, Object, change, spawn};
 use crate::error::Error;
 use crate::fs::Version;
-use crate::fs::source::{Requests, Source};
+use crate::fs::source::Source;
 use crate::progress::Progress;
 
 /// Minimum number of bytes per request: the headers and the content of a small member.
@@ -26,6 +26,8 @@ const LONGEST: u64 = 16 * 1024 * 1024;
 const KEPT: u64 = 32 * 1024 * 1024;
 /// Number of parts that are requested ahead of a reader.
 const AHEAD: u64 = 1;
+/// Maximum number of threads that read at distant places. Each place takes memory.
+const READERS: usize = 2;
 /// Maximum number of requests at once.
 const AT_ONCE: usize = 8;
 /// Number of announced ranges that are remembered.
@@ -107,7 +109,7 @@ impl CachedObject {
 
     /// Requests a range up to the next block that is not small. Returns its end.
     fn request(&self, state: &mut State, range: Range<u64>) -> io::Result<u64> {
-        let end = state.free_until(range.start, range.end.min(self.len()));
+        let end = state.free_until(range.start, range.end.min(self.object.len()));
         state.make_room(end - range.start, true);
         state.insert(range.start, end);
         let (object, cache) = (self.object.clone(), Arc::clone(&self.cache));
@@ -125,20 +127,16 @@ impl CachedObject {
 }
 
 impl Source for CachedObject {
-    fn len(&self) -> u64 {
-        self.object.len()
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.object.len())
     }
 
-    fn version(&self) -> Version {
-        self.object.version()
-    }
-
-    fn requests(&self) -> Option<&dyn Requests> {
-        Some(self)
+    fn version(&self) -> io::Result<Version> {
+        Ok(self.object.version())
     }
 
     fn read_at(&self, out: &mut [u8], offset: u64, progress: &Progress) -> io::Result<usize> {
-        if out.is_empty() || offset >= self.len() {
+        if out.is_empty() || offset >= self.object.len() {
             return Ok(0);
         }
         let mut state = self.cache.lock();
@@ -172,12 +170,18 @@ impl Source for CachedObject {
             }
         }
     }
-}
 
-impl Requests for CachedObject {
+    fn costly_seek(&self) -> bool {
+        true
+    }
+
+    fn most_readers(&self) -> usize {
+        READERS
+    }
+
     fn announce(&self, range: Range<u64>) {
         let mut state = self.cache.lock();
-        if range == (0..self.len()) {
+        if range == (0..self.object.len()) {
             state.whole = Some(range.end);
             return;
         }
@@ -197,10 +201,14 @@ impl Requests for CachedObject {
         state.announced.contains(&range) || (state.whole == Some(range.end) && range.start == 0)
     }
 
-    fn is_cached(&self, range: Range<u64>) -> bool {
+    fn is_read_whole(&self) -> bool {
+        self.is_announced(0..self.object.len())
+    }
+
+    fn is_at_hand(&self, range: Range<u64>) -> bool {
         let state = self.cache.lock();
-        let mut at = range.start;
-        while at < range.end {
+        let (mut at, until) = (range.start, range.end.min(self.object.len()));
+        while at < until {
             match state.find(at) {
                 Some((_, Block { end, bytes: Some(_), .. })) => at = *end,
                 _ => return false,
@@ -216,7 +224,7 @@ impl Requests for CachedObject {
     fn fetch(&self, ranges: &[Range<u64>], gap: u64, progress: &Progress) -> io::Result<()> {
         let mut merged: Vec<Range<u64>> = Vec::new();
         for range in ranges {
-            let end = range.end.min(self.len());
+            let end = range.end.min(self.object.len());
             match merged.last_mut() {
                 Some(last) if range.start <= last.end.saturating_add(gap) => {
                     last.end = last.end.max(end);

@@ -15,7 +15,7 @@ use super::object::{Fault, Object, wait};
 use super::store::{Located, locate};
 use crate::error::{Error, Result};
 use crate::fs::file::{File, Version, positional};
-use crate::fs::source::{Requests as _, Source};
+use crate::fs::source::Source;
 use crate::path::url::{conceal, is_url, shown};
 use crate::progress::Progress;
 
@@ -60,8 +60,8 @@ impl Source for Downloaded {
         positional::read(&self.0, buffer, offset)
     }
 
-    fn len(&self) -> u64 {
-        self.1
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.1)
     }
 }
 
@@ -183,10 +183,11 @@ fn download(
     match Object::open(located, options.timeout, progress) {
         Ok((object, tail)) => {
             let object = CachedObject::new(object, tail);
-            progress.stage("downloading", object.len(), 0);
-            object.announce(0..object.len());
+            let len = object.len()?;
+            progress.stage("downloading", len, 0);
+            object.announce(0..len);
             let (mut at, mut block) = (0, vec![0; BLOCK]);
-            while at < object.len() {
+            while at < len {
                 let count = object.read_at(&mut block, at, progress)?;
                 progress.add(count);
                 file.write_all(block.split_at(count).0)?;

@@ -8,6 +8,12 @@ use crate::error::{Error, Result};
 use crate::fs::file::{File, Stamp};
 
 impl File {
+    /// Returns the current stamp of the file.
+    pub(crate) fn stamp(&self) -> Result<Stamp> {
+        let metadata = self.system().and_then(fs::File::metadata);
+        Ok(Stamp::of(&metadata.map_err(Error::io("access", self.path()))?))
+    }
+
     /// Returns an error if the file has changed since `stamp`.
     pub(crate) fn check_unchanged(&self, stamp: &Stamp) -> Result<()> {
         let now = self.stamp()?;

@@ -354,11 +354,8 @@ impl PackedArray {
     ///
     /// [`Error::Damaged`] if the list of block digests differs from the manifest or is not valid.
     pub fn block_size(&self) -> Result<Option<u64>> {
-        if self.is_placed()? { self.proved_size() } else { Ok(None) }
-    }
-
-    pub(super) fn proved_size(&self) -> Result<Option<u64>> {
-        let list = if self.verify { self.pack.block_list()? } else { None };
+        let is_proved = self.is_placed()? && self.verify;
+        let list = if is_proved { self.pack.block_list()? } else { None };
         Ok(list.map(BlockList::block_size))
     }
 

@@ -52,8 +52,8 @@ impl Pack {
 
     fn read_block_list(&self) -> Result<Option<BlockList>> {
         let archive = &self.state.archive;
-        // The directory of a remote archive is in memory, and the manifest would be another request.
-        if archive.is_remote() && self.find_tag(BLOCK_LIST)?.is_none() {
+        // A search in the index reads nothing, and the manifest may be another request.
+        if archive.is_indexed() && self.find_tag(BLOCK_LIST)?.is_none() {
             return Ok(None);
         }
         if self.manifest()?.is_none() {
@@ -137,7 +137,7 @@ pub(super) struct BlockProof<'p> {
     /// The offset of the content in the file.
     start: u64,
     /// Bytes per block.
-    size: u64,
+    pub(super) size: u64,
     digests: Vec<Digest>,
     last: Option<Arc<ProvedBlock>>,
     /// Number of blocks that were compared. A block counts again if others were read between.

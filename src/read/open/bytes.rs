@@ -31,7 +31,7 @@ impl PackedArray {
         if header.is_encoded() {
             self.check_room(header)?;
         }
-        self.read_data(header, None, |_, read_at| Ok(read_at(0, out)?)).map(drop)
+        self.read_data(header, None, None, |_, read_at| Ok(read_at(0, out)?)).map(drop)
     }
 
     /// Reads the bytes of a part of the array into `out`. The slice, the number of bytes and the order of the elements

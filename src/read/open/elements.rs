@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use ndarray::SliceInfoElem;
 
-use super::ahead::{Ahead, Extents};
 use super::array::PackedArray;
 use super::blocks::BlockProof;
+use super::prefetch::{Ahead, Extents};
 use super::stream::CheckedReader;
 use crate::archive::Method;
 use crate::error::{Error, Result};
@@ -56,24 +56,9 @@ impl PackedArray {
         if self.is_reversed() {
             slice.reverse();
         }
-        let stored = self.stored(header)?;
-        let mut ahead = match &stored {
-            Some((file, data)) if file.is_remote() => {
-                let (header_len, len) = (header.header_len(), self.found.member.size);
-                let (start, block_size) = (data - header_len, self.proved_size()?);
-                Some(Ahead::new(file, Extents { start, len, header_len, block_size }, &plan))
-            }
-            _ => None,
-        };
-        self.read_data(header, stored.clone(), |header, read_at| {
+        self.read_data(header, self.stored(header)?, Some(&plan), |header, read_at| {
             let header = self.laid_out(header.clone());
-            let mut read_at = |at: u64, out: &mut [u8]| {
-                if let Some(ahead) = &mut ahead {
-                    ahead.reach(at + out.len() as u64).map_err(io::Error::from)?;
-                }
-                read_at(at, out)
-            };
-            read(&header, header.header_len() + header.data_len(), &slice, &mut read_at)
+            read(&header, header.header_len() + header.data_len(), &slice, read_at)
         })
     }
 
@@ -89,16 +74,17 @@ impl PackedArray {
         let header = self.header()?;
         let stored = if whole { None } else { self.stored(header)? };
         let is_whole = stored.is_none();
-        let (result, blocks) = self.read_data(header, stored, look)?;
+        let (result, blocks) = self.read_data(header, stored, None, look)?;
         Ok((result, blocks.is_some() || is_whole && self.verify && self.pack.has_manifest()?))
     }
 
-    /// Reads elements from `stored`, or from the stream of all elements. Also returns the number of blocks whose digests
-    /// prove what was read from `stored`.
+    /// Reads elements from `stored`, or from the stream of all elements. Those of a `plan` are requested ahead. Also returns
+    /// the number of blocks whose digests prove what was read from `stored`.
     pub(super) fn read_data<R>(
         &self,
         header: &Header,
         stored: Option<(Arc<File>, u64)>,
+        plan: Option<&SlicePlan>,
         look: impl FnOnce(&Header, &mut ReadElements<'_>) -> Result<R, ReadError>,
     ) -> Result<(R, Option<u64>)> {
         if let Some((file, data)) = stored {
@@ -108,9 +94,18 @@ impl PackedArray {
             if let Some(proof) = &mut proof {
                 self.prove_header(header, proof)?;
             }
-            let mut read_at = |at: u64, out: &mut [u8]| match &mut proof {
-                Some(proof) => Ok(proof.read_at(header.header_len() + at, out)?),
-                None => Ok(file.read_exact_at(out, data + at)?),
+            let (header_len, len) = (header.header_len(), self.found.member.size);
+            let block_size = proof.as_ref().map(|proof| proof.size);
+            let member = Extents { start, len, header_len, block_size };
+            let mut ahead = plan.map(|plan| Ahead::new(&file, member, plan));
+            let mut read_at = |at: u64, out: &mut [u8]| {
+                if let Some(ahead) = &mut ahead {
+                    ahead.reach(at + out.len() as u64)?;
+                }
+                match &mut proof {
+                    Some(proof) => Ok(proof.read_at(header_len + at, out)?),
+                    None => Ok(file.read_exact_at(out, data + at)?),
+                }
             };
             let result = look(header, &mut read_at).map_err(|error| self.unreadable(error))?;
             return Ok((result, proof.map(|proof| proof.count)));

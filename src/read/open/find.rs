@@ -101,23 +101,20 @@ impl Pack {
         Ok(self.manifest()?.is_some())
     }
 
-    /// Returns the content of a small member of a zip if the manifest confirms it. Then no other
-    /// member can be meant, and [`must_be_alone`](Self::must_be_alone) need not read the directory.
+    /// Returns the content of a small member of a zip if the manifest confirms it. Then no other member can be meant, and
+    /// [`must_be_alone`](Self::must_be_alone) need not read the directory. `None` if the directory has been read.
     pub(super) fn confirmed(&self, member: &Member) -> Option<Vec<u8>> {
         /// Size in bytes from which reading the directory can take less time.
         const SMALL: u64 = 64 * 1024;
-        // The directory of a remote archive is in memory, and reading the manifest would be another request.
-        if self.container() != Container::Zip
-            || member.size > SMALL
-            || self.state.archive.is_remote()
-        {
+        let archive = &self.state.archive;
+        if self.container() != Container::Zip || member.size > SMALL || archive.is_indexed() {
             return None;
         }
         // After an error, the caller reads the member in the ordinary way and reports it.
         let expected = self.expected_digest(member).ok()?;
         let listed = expected.listing.ok().flatten()?;
         let mut content = Vec::new();
-        let reader = self.state.archive.read(member).ok()?;
+        let reader = archive.read(member).ok()?;
         reader.take(SMALL).read_to_end(&mut content).ok()?;
         let digests = Digests::of(&[expected.algorithm], &content);
         (digests.made_by(expected.algorithm) == listed).then_some(content)

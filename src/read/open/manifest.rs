@@ -94,7 +94,7 @@ impl PackManifest {
         let (file, offset) = pack.state.archive.stored(&self.member).ok().flatten()?;
         let read = |bytes: &mut [u8], at: u64| file.read_exact_at(bytes, offset + at).ok();
         let len = self.member.size;
-        if file.is_remote() {
+        if file.costly_seek() {
             // Each step of a search would be a request. Lines and members have the same order.
             let own = line_of(&self.member.name, self.algorithm);
             let guess = pack.state.archive.lines_before(path.as_str(), own).ok()??;

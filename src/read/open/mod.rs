@@ -1,6 +1,5 @@
 //! Packs opened for reading single arrays and files.
 
-mod ahead;
 mod array;
 mod attributes;
 mod axes;
@@ -11,7 +10,7 @@ mod find;
 mod lone;
 mod manifest;
 mod missing;
-mod remote;
+mod prefetch;
 mod stream;
 #[cfg(feature = "remote")]
 mod url;

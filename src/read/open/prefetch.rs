@@ -1,11 +1,85 @@
-//! Reads the pieces of a slice of a remote array ahead of their use, several at once.
+//! Requests ahead of reads: of members with their lines in the manifest, and of the pieces of slices. Requests at the same
+//! time take as long as one.
 
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::Pack;
+use super::manifest::{LARGE, PackManifest, line_of};
+use crate::digest::Algorithm;
 use crate::error::Result;
 use crate::fs::File;
+use crate::manifest::ranges_near;
+use crate::pack::{self, ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS};
 use crate::ra::SlicePlan;
+
+impl Pack {
+    /// Announces that a whole member will be read and compared with the manifest, so that a remote one needs few requests.
+    /// A name that is not found is not announced.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pack::open`].
+    pub fn announce(&self, name: &str) -> Result<()> {
+        let archive = &self.state.archive;
+        archive.plan(|| {
+            let array = format!("{name}.{ARRAY_EXTENSION}");
+            for name in [name, &array] {
+                if let Some((range, _)) = archive.range_of(name)? {
+                    archive.announce_range(range);
+                    return self.fetch_with_line(name);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Returns whether the archive is at a URL or in an object store, so that reads may wait for a server.
+    pub fn is_remote(&self) -> bool {
+        self.state.archive.costly_seek()
+    }
+
+    /// Requests the beginning of an array and its description at once, before they are read one after the other.
+    pub(super) fn fetch_start(&self, name: &str) -> Result<()> {
+        self.state.archive.plan(|| {
+            let stem = name.strip_suffix(&format!(".{ARRAY_EXTENSION}")).unwrap_or(name);
+            let extensions = DESCRIPTION_EXTENSIONS.iter().copied().chain([ARRAY_EXTENSION]);
+            let names: Vec<_> = extensions.map(|extension| format!("{stem}.{extension}")).collect();
+            self.state.archive.fetch_starts(&names)
+        })
+    }
+
+    /// Requests a member of a zip at once with the part of the manifest that probably lists it.
+    pub(super) fn fetch_with_line(&self, member: &str) -> Result<()> {
+        self.state.archive.plan(|| self.plan_member_and_line(member))
+    }
+
+    fn plan_member_and_line(&self, member: &str) -> Result<()> {
+        /// Number of bytes requested of a member. The rest of a longer one is requested while these are read.
+        const FIRST: u64 = 8 * 1024 * 1024;
+        /// Number of bytes that contain a local header.
+        const HEADER: u64 = 512;
+        let (archive, algorithm) = (&self.state.archive, Algorithm::Sha256);
+        let manifest = self.state.known.manifest.get().and_then(Option::as_ref);
+        if manifest.is_some_and(PackManifest::is_indexed) {
+            return Ok(());
+        }
+        let name = pack::manifest_name(algorithm);
+        let Some((content, _)) = archive.range_of(member)? else { return Ok(()) };
+        let Some((range, len)) = archive.range_of(&name)? else { return Ok(()) };
+        let end = content.end.min(content.start.saturating_add(FIRST));
+        let mut ranges: Vec<_> = std::iter::once(content.start..end).collect();
+        if len < LARGE {
+            ranges.push(range);
+        } else if let Some(guess) = archive.lines_before(member, line_of(&name, algorithm))? {
+            // The content ends where the next member begins.
+            let start = range.end.saturating_sub(len);
+            ranges.push(range.start..range.end.min(range.start + HEADER));
+            ranges.extend(ranges_near(len, guess).map(|near| near.start + start..near.end + start));
+        }
+        archive.fetch(ranges)
+    }
+}
 
 /// Maximum number of pieces and bytes that are requested at once.
 const PIECES: usize = 4096;
@@ -56,6 +130,11 @@ impl<'p> Ahead<'p> {
 
     /// Requests pieces until those before `end` are read.
     pub(super) fn reach(&mut self, end: u64) -> Result<()> {
+        let file = Arc::clone(&self.file);
+        file.plan(|| self.request_until(end))
+    }
+
+    fn request_until(&mut self, end: u64) -> Result<()> {
         while self.end < end && self.runs.peek().is_some() {
             let mut pieces: Vec<Range<u64>> = Vec::new();
             let mut begin = None;
