@@ -1,26 +1,18 @@
 //! Checks that the values of a coordinate increase or decrease throughout.
 
-use std::collections::BTreeMap;
-use std::io::{BufRead, Read as _};
+use std::io::Read;
 
-use crate::error::Result;
 use crate::finding::{Code, Finding};
-use crate::inspect::scan::Arrays;
-use crate::pack::Contents;
 use crate::path::MemberPath;
 use crate::ra::{Flags, Header};
 use crate::read::values::{Number, read_number};
 
-/// Reads the coordinates of a pack, and reports those that neither increase nor decrease.
-pub(crate) fn check_order(contents: &Contents, arrays: &Arrays<'_>) -> Result<Vec<Finding>> {
-    let wanted = contents.coordinate_arrays().into_iter();
-    let wanted: BTreeMap<&str, _> = wanted.map(|array| (array.0.as_str(), array)).collect();
-    arrays
-        .look(&wanted, |(path, header), content| look(path, header, content).into_iter().collect())
-}
-
 /// Compares each element of an array with the one before it. Read errors are reported elsewhere.
-fn look(path: &MemberPath, header: &Header, content: &mut dyn BufRead) -> Option<Finding> {
+pub(super) fn check_order(
+    path: &MemberPath,
+    header: &Header,
+    content: &mut dyn Read,
+) -> Option<Finding> {
     /// Size in bytes of the longest numeric element.
     const LONGEST: usize = 16;
     let read = read_number(header.element())?;

@@ -1,8 +1,9 @@
 //! Facts about packs from headers, descriptions and manifests; checks of descriptions.
 
-pub(crate) mod ascending;
+mod ascending;
 pub(crate) mod info;
-pub(crate) mod inlined;
+mod inlined;
+pub(crate) mod late;
 pub(crate) mod list;
 #[cfg(feature = "full")]
 pub(crate) mod listed;
@@ -11,6 +12,7 @@ pub(crate) mod remote_scan;
 pub(crate) mod scan;
 pub(crate) mod select;
 pub(crate) mod validate;
+pub(crate) mod visit;
 
 pub use self::info::{
     ArrayInfo, InfoOptions, ManifestInfo, PackInfo, array_file_info, array_info, info,

@@ -1,16 +1,14 @@
 //! The first scan of a pack, which most operations begin with: its members, its layout, its headers and descriptions.
 
-use std::collections::{BTreeMap, HashSet};
-use std::io::{BufRead, Read as _};
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::archive::{Archive, Member, MemberReader};
+use crate::archive::{Archive, Member};
 use crate::error::Result;
 use crate::finding::Finding;
-use crate::inspect::inlined::Inlined;
-use crate::pack::{Contents, Inspector, Interner, PACK_DOCUMENT, Placement};
-use crate::path::{self, MemberPath};
-use crate::read::manifests;
+use crate::inspect::visit::Visitor;
+use crate::pack::{Contents, PACK_DOCUMENT, Placement};
+use crate::path::MemberPath;
 
 /// A pack after the first scan.
 #[derive(Debug)]
@@ -29,22 +27,14 @@ impl PackScan {
     pub(crate) fn new(archive: &Archive, jobs: usize) -> Result<Self> {
         let progress = archive.progress();
         stage(archive);
-        let (interner, allowance) = (Interner::default(), archive.allowance()?);
+        let visitor = Visitor::new(archive, Vec::new())?;
         let mut scan = archive.scan(jobs, |member, content| {
-            progress.at(&member.name);
-            let content = path::is_valid(&member.name).then(|| {
-                let mut inspector = Inspector::within(&member.name, &allowance);
-                // A damaged member is described as far as possible. A system error says nothing about the file.
-                let read = inspector.read(content);
-                match read.map_err(|error| manifests::unreadable(&member.name, error)) {
-                    Err(Err(error)) => Err(Box::new(error)),
-                    Ok(()) | Err(Ok(_)) => {
-                        Ok(inspector.finish_interned(&member.name, member.size, &interner))
-                    }
-                }
-            });
-            progress.done(1);
-            content
+            let (read, content) = visitor.visit(member, content, false);
+            // A damaged member is described as far as possible. A system error says nothing about the file.
+            match read.rare.and_then(|rare| rare.refused) {
+                Some(error) => Err(error),
+                None => Ok(content),
+            }
         })?;
         // Cancellation may have caused read errors.
         progress.check()?;
@@ -52,7 +42,7 @@ impl PackScan {
         let ambiguous = ambiguous(&scan.findings);
         let mut failed = None;
         let contents = scan.members.iter_mut().filter_map(|(member, content)| {
-            let content = content.take()??.map_err(|error| failed = Some(error)).ok()?;
+            let content = content.take()?.map_err(|error| failed = Some(error)).ok()?;
             // If a member has two headers, neither determines its content.
             let path = placed(&placement, &member.name)?;
             (!ambiguous.contains(&*member.name)).then_some((path, content))
@@ -98,62 +88,4 @@ pub(crate) fn placed(placement: &Placement, name: &Arc<str>) -> Option<MemberPat
     // The description of the pack is a tag file in a bag, and otherwise part of the payload.
     let relative = || placement.relative(name).filter(|name| *name == PACK_DOCUMENT);
     MemberPath::new(payload.or_else(relative)?).ok()
-}
-
-/// How arrays are read again.
-pub(crate) enum Arrays<'a> {
-    /// In one pass over an archive, with this number of threads.
-    InPass(&'a Archive, &'a Placement, usize),
-    /// One by one.
-    ByName(&'a dyn Fn(&str) -> Result<MemberReader>),
-}
-
-impl Arrays<'_> {
-    /// Passes the content of each array in `wanted` to `look`, and returns what it finds.
-    pub(crate) fn look<T: Sync>(
-        &self,
-        wanted: &BTreeMap<&str, T>,
-        look: impl Fn(&T, &mut dyn BufRead) -> Vec<Finding> + Sync,
-    ) -> Result<Vec<Finding>> {
-        match self {
-            _ if wanted.is_empty() => Ok(Vec::new()),
-            Self::InPass(archive, placement, jobs) => {
-                let scan = archive.scan_files(*jobs, |member, content| {
-                    let path = placed(placement, &member.name)?;
-                    Some(look(wanted.get(path.as_str())?, content))
-                })?;
-                archive.progress().check()?;
-                let found = scan.members.into_iter().filter_map(|(_, found)| found.flatten());
-                Ok(found.flatten().collect())
-            }
-            Self::ByName(open) => {
-                let found = wanted.iter().map(|(path, it)| Ok(look(it, &mut open(path)?)));
-                Ok(found.collect::<Result<Vec<_>>>()?.concat())
-            }
-        }
-    }
-}
-
-/// Compares elements that descriptions repeat with the arrays. These elements are known only after all descriptions are
-/// read, so the few arrays are read again.
-pub(crate) fn check_values(contents: &Contents, arrays: &Arrays<'_>) -> Result<Vec<Finding>> {
-    let (mut wanted, mut findings) = (BTreeMap::<_, Vec<_>>::new(), Vec::new());
-    for inlined in contents.inlined() {
-        match inlined.len() {
-            Some(_) => wanted.entry(inlined.array.as_str()).or_default().push(inlined),
-            None => findings.extend(inlined.incomparable()),
-        }
-    }
-    findings.extend(arrays.look(&wanted, |wanted, content| compare_values(wanted, content))?);
-    Ok(findings)
-}
-
-fn compare_values(wanted: &[Inlined<'_>], content: &mut dyn BufRead) -> Vec<Finding> {
-    let len = wanted.iter().filter_map(Inlined::len).max().unwrap_or_default();
-    let mut file = Vec::new();
-    // Damage is reported by the pass that checks contents.
-    if content.take(len).read_to_end(&mut file).is_err() {
-        return Vec::new();
-    }
-    wanted.iter().filter_map(|inlined| inlined.compare(&file)).collect()
 }

@@ -11,8 +11,8 @@ use crate::archive::{Archive, Container, MemberReader};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};
 use crate::fs::{self, File};
-use crate::inspect::ascending::check_order;
-use crate::inspect::scan::{Arrays, PackScan, check_values};
+use crate::inspect::late::LateArrays;
+use crate::inspect::scan::PackScan;
 use crate::ndl;
 use crate::pack::{Contents, DescriptionFacts};
 use crate::path::{MemberPath, escape};
@@ -141,15 +141,18 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
     let of_pack = contents.pack_document.iter().len();
     contents.forget_repetition();
     report.findings.extend(contents.findings());
-    let arrays = Arrays::InPass(&archive, &placement, jobs);
-    report.findings.extend(check_values(&contents, &arrays)?);
     for (path, facts) in contents.unattached() {
         contents.document_findings(path.as_str(), facts, &mut report.findings);
     }
+    let mut arrays = LateArrays::of_values(&contents, &mut report.findings);
+    if options.metadata {
+        arrays = arrays.and_coordinates(&contents);
+    }
+    let late = arrays.check_in(&archive, &placement, jobs, None)?;
+    report.findings.extend(late.into_iter().flat_map(|file| file.findings));
     contents.forget_ordinary();
     if options.metadata {
         report.findings.extend(contents.metadata_findings(true));
-        report.findings.extend(check_order(&contents, &arrays)?);
     }
     report.arrays = contents.arrays.len() as u64;
     report.documents = (contents.descriptions.len() + of_pack) as u64;
@@ -203,8 +206,9 @@ fn validate_file(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
 
 /// Returns the problems of elements that the subject repeats from its array.
 pub(crate) fn inline_findings(single_file: &SingleFile) -> Result<Vec<Finding>> {
-    let mut findings =
-        check_values(&single_file.contents, &Arrays::ByName(&opening(&single_file.root)))?;
+    let mut findings = Vec::new();
+    let arrays = LateArrays::of_values(&single_file.contents, &mut findings);
+    findings.extend(arrays.check_each(opening(&single_file.root))?);
     let stem = single_file.subject.without_extension();
     let is_own = |member: &str| {
         single_file.is_pack_document()
@@ -219,7 +223,8 @@ fn metadata_findings(single_file: &SingleFile) -> Result<Vec<Finding>> {
     let SingleFile { contents, subject, .. } = single_file;
     let is_pack = single_file.is_pack_document();
     let mut findings = contents.metadata_findings(is_pack);
-    findings.extend(check_order(contents, &Arrays::ByName(&opening(&single_file.root)))?);
+    let coordinates = LateArrays::default().and_coordinates(contents);
+    findings.extend(coordinates.check_each(opening(&single_file.root))?);
     let array = single_file.array();
     findings.retain(|finding| {
         is_pack

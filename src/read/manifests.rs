@@ -38,21 +38,16 @@ pub(crate) fn digest_file(file: &File, name: &str, progress: &Progress) -> Resul
     progress.at(name);
     file.rewind()?;
     let mut content = BufReader::with_capacity(BLOCK, file.try_clone()?.watched(progress));
-    let digests = digest_reader(&mut content, &[Algorithm::Sha256], || ());
+    let digests = digest_reader(&mut content, &[Algorithm::Sha256]);
     Ok(digests.map_err(Error::io("read", file.path()))?.made_by(Algorithm::Sha256))
 }
 
-/// Reads `reader` to its end, passes every block to `passed`, and returns the digests.
+/// Reads `reader` to its end, and returns the digests.
 pub(crate) fn digest_reader(
     reader: &mut dyn BufRead,
     algorithms: &[Algorithm],
-    passed: impl Fn(),
 ) -> io::Result<Digests> {
-    let pass = |_: &[u8]| {
-        passed();
-        Ok(())
-    };
-    copy(reader, algorithms, Hashing::Here, pass).map_err(|fault| match fault {
+    copy(reader, algorithms, Hashing::Here, |_| Ok(())).map_err(|fault| match fault {
         Fault::Source(error) => error,
         Fault::Sink(error) => error.into(),
     })

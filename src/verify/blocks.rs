@@ -12,17 +12,17 @@ use serde::Serialize;
 use super::VerifyOptions;
 use super::proof::outside_manifest;
 use super::shard::Chosen;
-use super::visit::Visited;
 use crate::archive::{
-    Archive, Copying, DataFault, Fault, Location, Member, MemberKind, Method, Sink, Stretch, copy,
+    Archive, Copying, DataFault, Fault, Location, Member, MemberKind, Method, Sink, Stretch,
 };
 use crate::digest::{
-    Algorithm, BlockDigest, Digests, Hashers, Hashing, Lane, Wanted, at_once, hash_side_by_side,
-    width,
+    Algorithm, BlockDigest, Digests, Hashers, Lane, at_once, hash_side_by_side, width,
 };
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs;
+use crate::inspect::late::LateFile;
+use crate::inspect::visit::Visited;
 use crate::manifest::{BlockList, ManifestFault, bisect};
 use crate::pack::{self, BAG_DECLARATION, BLOCK_LIST, Content, Layout, PACK_DOCUMENT, Placement};
 use crate::path::MemberPath;
@@ -173,14 +173,18 @@ impl ListedBlocks {
             && self.sizes.get(&*member.name) == Some(&member.size)
     }
 
-    fn digests(&self, member: &Member) -> &[BlockDigest] {
-        let name = self.placement.relative(&member.name).unwrap_or(&member.name);
+    pub(super) fn block_size(&self) -> u64 {
+        self.list.block_size()
+    }
+
+    fn digests(&self, name: &str) -> &[BlockDigest] {
+        let name = self.placement.relative(name).unwrap_or(name);
         self.list.blocks(name).unwrap_or_default()
     }
 
     /// Returns the numbers of the blocks of a member that are read.
     fn chosen(&self, member: &Member, chosen: &Chosen) -> Range<usize> {
-        chosen.blocks(member, self.list.block_size(), self.digests(member).len())
+        chosen.blocks(member, self.list.block_size(), self.digests(&member.name).len())
     }
 
     /// Returns the number of bytes per block if files are divided by their blocks.
@@ -275,7 +279,9 @@ impl ListedBlocks {
     ) -> Result<Hashed> {
         let member = members.get(label.0).expect("the number is that of a member");
         let state = match digests {
-            Ok(Digests::Sha256(digest)) if self.digests(member).get(label.1) == Some(&digest) => {
+            Ok(Digests::Sha256(digest))
+                if self.digests(&member.name).get(label.1) == Some(&digest) =>
+            {
                 BlockState::Intact
             }
             Ok(_) => BlockState::Damaged,
@@ -304,12 +310,12 @@ impl ListedBlocks {
             return unreadable;
         }
         if !damaged.is_empty() {
-            return Some(self.damaged(member, &damaged));
+            return Some(self.damaged(&member.name, &damaged));
         }
         let found = checksum.finalize();
         match member.location {
             // The blocks of a divided file are not all here.
-            _ if count < self.digests(member).len() => None,
+            _ if count < self.digests(&member.name).len() => None,
             Location::Packed { crc: expected, .. } if expected != found => {
                 let fault = DataFault::Checksum { expected, found };
                 Some(manifests::data_finding(&member.name, &fault.into()))
@@ -318,23 +324,21 @@ impl ListedBlocks {
         }
     }
 
-    fn damaged(&self, member: &Member, blocks: &[u64]) -> Finding {
-        manifests::damaged_blocks(&member.name, blocks, self.list.block_size(), member.size)
+    fn damaged(&self, name: &str, blocks: &[u64]) -> Finding {
+        let len = self.sizes.get(name).copied().expect("the list fits the file");
+        manifests::damaged_blocks(name, blocks, self.list.block_size(), len)
     }
 
-    /// Compares the blocks of files that were hashed as a whole. The names of those that do not match their manifest are
-    /// given as they are shown.
-    pub(super) fn compare_others(
-        &self,
-        archive: &Archive,
-        (jobs, chosen): (usize, &Chosen),
-        mismatched: &HashSet<String>,
-    ) -> Result<Vec<Finding>> {
-        let is_mismatched = |name: &str| mismatched.contains(self.placement.shown(name));
+    /// Returns the listed files that were hashed as a whole.
+    pub(super) fn others(&self, archive: &Archive, chosen: &Chosen) -> Result<OtherFiles> {
+        let mut others = OtherFiles::default();
         let mut names: Vec<&str> = self.sizes.keys().map(String::as_str).collect();
         names.retain(|name| !self.proved.contains_key(*name));
+        if archive.is_stream() {
+            others.packed.extend(names.into_iter().map(Arc::from));
+            return Ok(others);
+        }
         names.sort_unstable();
-        let (mut stored, mut others) = (Vec::new(), Vec::new());
         for name in names {
             // A member that cannot be found has been reported.
             let Ok(Some(member)) = archive.find(name) else { continue };
@@ -343,52 +347,56 @@ impl ListedBlocks {
             if !fits || !chosen.has(&member) {
                 continue;
             }
-            let is_stored = member.method == Method::Stored && archive.stored(&member)?.is_some();
-            if is_stored { stored.push(member) } else { others.push(member) }
-        }
-        others.sort_unstable_by_key(Member::start);
-        let mut found = self.check(archive, &stored, &Chosen::All, jobs)?;
-        // A compressed tar is decoded in its order.
-        let jobs = if archive.is_stream() { 1 } else { jobs };
-        let check = |(): &mut (), member: &Member| self.check_stream(archive, member);
-        found.extend(pipeline::share(jobs, &others, || (), check)?);
-        let members = stored.iter().chain(&others);
-        let found = members.zip(found).filter_map(|(member, found)| {
-            let found = found.filter(|finding| finding.code == Code::DamagedBlock)?;
-            if is_mismatched(&member.name) {
-                return Some(found);
+            if member.method == Method::Stored && archive.stored(&member)?.is_some() {
+                others.stored.push(member);
+            } else {
+                others.packed.insert(member.name);
             }
-            let message =
-                format!("`{BLOCK_LIST}` does not fit the file, which matches its manifest");
-            Some(Finding {
-                message,
-                ..Finding::new(Code::BadBlockList, "").in_member(&*member.name)
-            })
-        });
-        Ok(found.collect())
+        }
+        Ok(others)
     }
 
-    /// Compares the blocks of a member that is not stored, by reading all of it.
-    fn check_stream(&self, archive: &Archive, member: &Member) -> Result<Option<Finding>> {
-        let Ok(mut content) = archive.read(member) else { return Ok(None) };
-        let wanted =
-            Wanted { algorithms: &[Algorithm::Sha256], block_size: Some(self.list.block_size()) };
-        let mut hashers = Hashers::new(wanted);
-        let take = |block: &[u8]| {
-            hashers.update(block);
-            Ok(())
-        };
-        if let Err(Fault::Sink(error)) = copy(&mut content, &[], Hashing::Here, take) {
-            return Err(error);
-        }
-        // A file that ends early or cannot be decoded to its end is compared up to there.
-        let found = hashers.finish();
-        let expected = self.digests(member);
-        let damaged = expected.iter().enumerate();
-        let damaged = damaged.filter(|(at, expected)| found.blocks().get(*at) != Some(*expected));
-        let damaged: Vec<u64> = damaged.map(|(at, _)| at as u64).collect();
-        Ok((!damaged.is_empty()).then(|| self.damaged(member, &damaged)))
+    /// Compares the blocks of files that were hashed as a whole, and of which some were read again. The names of those
+    /// that do not match their manifest are given as they are shown.
+    pub(super) fn compare_others(
+        &self,
+        archive: &Archive,
+        jobs: usize,
+        (others, late): (&OtherFiles, &[LateFile]),
+        mismatched: &HashSet<String>,
+    ) -> Result<Vec<Finding>> {
+        let stored = self.check(archive, &others.stored, &Chosen::All, jobs)?;
+        let packed = late.iter().filter(|file| others.packed.contains(&file.name));
+        let packed = packed.map(|LateFile { name, hashed, .. }| {
+            // A file that ends early or cannot be decoded to its end is compared up to there.
+            let found = hashed.as_ref().map_or(&[][..], |(digests, _)| digests.blocks());
+            let expected = self.digests(name).iter().enumerate();
+            let damaged = expected.filter(|(at, expected)| found.get(*at) != Some(*expected));
+            let damaged: Vec<u64> = damaged.map(|(at, _)| at as u64).collect();
+            (!damaged.is_empty()).then(|| self.damaged(name, &damaged))
+        });
+        let found = stored.into_iter().chain(packed).flatten();
+        let found = found.filter(|finding| finding.code == Code::DamagedBlock);
+        Ok(found
+            .map(|finding| {
+                let name = finding.member.as_deref().unwrap_or_default();
+                if mismatched.contains(self.placement.shown(name)) {
+                    return finding;
+                }
+                let message =
+                    format!("`{BLOCK_LIST}` does not fit the file, which matches its manifest");
+                Finding::new(Code::BadBlockList, message).in_member(name)
+            })
+            .collect())
     }
+}
+
+/// Listed files whose digests were computed.
+#[derive(Default)]
+pub(super) struct OtherFiles {
+    stored: Vec<Member>,
+    /// The names of those that can only be read from their beginning.
+    pub(super) packed: HashSet<Arc<str>>,
 }
 
 /// Returns whether all manifests in a plain pack confirm the list, and at least one of them cannot be forged.

@@ -123,7 +123,7 @@ fn check_digests(
         options.progress.at(file.as_str());
         let opened = File::open(&path)?.watched(&options.progress);
         let algorithm = entry.digest.algorithm();
-        let digests = manifests::digest_reader(&mut BufReader::new(opened), &[algorithm], || ());
+        let digests = manifests::digest_reader(&mut BufReader::new(opened), &[algorithm]);
         let found = digests.map_err(Error::io("read", &path))?.made_by(algorithm);
         if found != entry.digest {
             let member = file.as_str();

@@ -3,11 +3,11 @@
 pub(crate) mod bag;
 mod blocks;
 mod each;
+mod large;
 mod lone;
 mod proof;
 mod report;
 mod shard;
-mod visit;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -18,18 +18,21 @@ pub use self::each::{Verified, verify_each};
 pub use self::report::{Intact, TargetError, TargetErrorKind, Verdict, VerifyReport};
 pub use self::shard::{InvalidShard, Shard};
 
-use self::blocks::ListedBlocks;
+use self::blocks::{ListedBlocks, OtherFiles};
+use self::large::{left_out, text_limit};
 use self::proof::Proof;
 use self::report::Start;
 use self::shard::{Chosen, Extent};
-use self::visit::{LargeFiles, Visited, Visitor};
 use crate::archive::{Archive, Container, Member, MemberKind, NameTable};
-use crate::digest::Algorithm;
+use crate::digest::{Algorithm, Wanted};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding};
 use crate::fs;
-use crate::inspect::scan::{Arrays, check_values, placed};
+use crate::inspect::late::{LateArrays, LateFile};
+use crate::inspect::scan::placed;
+use crate::inspect::visit::{Visited, Visitor};
 use crate::pack::{self, BLOCK_LIST, Content, Contents, Placement};
+use crate::path;
 use crate::pipeline;
 use crate::progress::Progress;
 use crate::read::manifests::MAX_MANIFEST;
@@ -159,13 +162,17 @@ impl Verification<'_> {
         let leaves_large = !self.archive.is_stream()
             && !reads_in_order
             && (container != Container::Directory || has_block_list);
-        let visitor = Visitor::new(self.archive, leaves_large, algorithms)?;
+        let visitor = Visitor::new(self.archive, algorithms)?.with_texts(text_limit);
         if !fast {
             self.archive.announce_range(self.chosen.range(self.archive.bytes_to_read()));
         }
         let mut scan = self.archive.scan_keeping(self.jobs, &|member, content| {
             let extent = if fast { Extent::Header } else { self.chosen.extent(member) };
-            let read = |content| visitor.visit(member, content, extent, progress);
+            let is_large = leaves_large && extent != Extent::Header && path::is_valid(&member.name);
+            let left_out = || left_out(member).filter(|_| is_large);
+            let read = |content| {
+                left_out().unwrap_or_else(|| visitor.visit(member, content, extent == Extent::All))
+            };
             Visited::new(member, content.map(read))
         })?;
         let placement = Placement::detect(&scan.members.iter().map(|(member, _)| &*member.name));
@@ -200,7 +207,7 @@ impl Verification<'_> {
             let content = std::mem::replace(content, Content::Other);
             Some((placed(&placement, &member.name)?, content))
         });
-        let mut contents = Contents::collect(said);
+        let contents = Contents::collect(said);
         let mut members: Vec<Visited> =
             scan.members.into_iter().map(|(member, _)| member).collect();
         // The vector had room for contents as well.
@@ -208,23 +215,55 @@ impl Verification<'_> {
         let members = &members[..];
         progress.check()?;
         let names = NameTable::new(members.iter().map(|member| (&*member.name, member.kind)));
-        let Self { archive, options, jobs, chosen } = *self;
+        let Self { archive, options, chosen, .. } = *self;
         let (placement, names, texts) = (&placement, &names, BTreeMap::new());
-        let proof =
-            Proof { archive, options, jobs, chosen, placement, members, names, texts, piped };
-        proof.run(report)?;
-        progress.check()?;
-        if let Some(blocks) = &blocks {
-            report.blocks = blocks.proved();
-            report.shard_block_size = blocks.divides().filter(|_| !chosen.is_all());
-            self.compare_other_blocks(blocks, placement, &mut report.findings)?;
-        }
+        let proof = Proof { archive, options, chosen, placement, members, names, texts, piped };
+        self.compare(proof, contents, blocks.as_ref(), report)
+    }
+
+    /// Compares the files with the manifests and descriptions, and reads again what this shows to be needed.
+    fn compare(
+        &self,
+        mut proof: Proof<'_>,
+        mut contents: Contents,
+        blocks: Option<&ListedBlocks>,
+        report: &mut VerifyReport,
+    ) -> Result<()> {
+        let Self { archive, options, chosen, .. } = *self;
+        let (placement, members) = (proof.placement, proof.members);
+        proof.begin(report)?;
+        let lists = proof.lists(report)?;
+        archive.progress().check()?;
         contents.forget_repetition();
         let mut of_contents = contents.findings();
         of_contents.extend(contents.document_of_all(&of_contents));
-        if !options.fast {
-            let arrays = Arrays::InPass(archive, placement, jobs);
-            of_contents.extend(check_values(&contents, &arrays)?);
+        let mut again = Again { algorithms: proof.late_algorithms(&lists), ..Again::default() };
+        if !options.fast && !options.only_manifests {
+            again.arrays = LateArrays::of_values(&contents, &mut of_contents);
+        }
+        // Another pass over an archive on a server is made only to find the blocks of damage.
+        let is_later = archive.costly_seek() && !options.full;
+        let now = blocks.filter(|_| !is_later);
+        let mut others = now.map(|blocks| blocks.others(archive, chosen)).transpose()?;
+        again.blocks = now.zip(others.as_ref());
+        let mut late = self.read_again(placement, &again)?;
+        of_contents.extend(late.iter_mut().flat_map(|file| std::mem::take(&mut file.findings)));
+        proof.compare(lists, &mut late, report)?;
+        if let Some(blocks) = blocks {
+            report.blocks = blocks.proved();
+            report.shard_block_size = blocks.divides().filter(|_| !chosen.is_all());
+            let damaged = damaged(&report.findings);
+            if is_later && !damaged.is_empty() {
+                let files = others.insert(blocks.others(archive, chosen)?);
+                let again = Again { blocks: Some((blocks, files)), ..Again::default() };
+                late = self.read_again(placement, &again)?;
+            }
+            if let Some(files) = &others {
+                let found = (files, &*late);
+                let mut found = blocks.compare_others(archive, self.jobs, found, &damaged)?;
+                finding::rename(&mut found, |name| placement.shown(name));
+                report.findings.append(&mut found);
+            }
         }
         report.arrays = contents.arrays.len() as u64;
         if !self.options.only_manifests {
@@ -248,72 +287,19 @@ impl Verification<'_> {
         Ok(())
     }
 
-    /// Reads the large files that the scan left out.
-    fn read_large(
-        &self,
-        visitor: &Visitor,
-        mut blocks: Option<&mut ListedBlocks>,
-        scanned: &mut [(Visited, Content)],
-    ) -> Result<()> {
-        /// Number of files to read at once: the data for locating them takes more memory than their results.
-        const TOGETHER: usize = 1 << 16;
-        for scanned in scanned.chunks_mut(TOGETHER) {
-            let [mut whole, mut proved, mut elsewhere] = <[(Vec<Member>, Vec<_>); 3]>::default();
-            for (member, content) in scanned {
-                let Some(large) = member.rare().and_then(|rare| rare.large.take()) else {
-                    continue;
-                };
-                let (members, places) = match &blocks {
-                    Some(blocks) if blocks.prove(&large) => &mut proved,
-                    _ if self.chosen.has(&large) => &mut whole,
-                    _ => &mut elsewhere,
-                };
-                members.push(large);
-                places.push((&mut member.read, content));
-            }
-            let wanted: Vec<usize> = (0..whole.0.len()).collect();
-            let progress = self.archive.progress();
-            let visit = LargeFiles { visitor, members: &whole.0, progress };
-            let mut found = self.archive.revisit_by(&whole.0, &wanted, self.jobs, &visit)?;
-            let mut faults = Vec::new();
-            if let Some(blocks) = &mut blocks {
-                faults = blocks.check(self.archive, &proved.0, self.chosen, self.jobs)?;
-                blocks.count(&proved.0, self.chosen);
-            }
-            let looked = proved.0.iter().zip(faults);
-            let looked = looked.chain(elsewhere.0.iter().map(|member| (member, None)));
-            found.extend(
-                looked.map(|(member, fault)| visitor.look_at_header(member, fault, self.archive)),
-            );
-            let places = [whole.1, proved.1, elsewhere.1].into_iter().flatten();
-            for ((read, content), found) in places.zip(found) {
-                (*read, *content) = (Some(found.0), found.1);
-            }
-        }
-        Ok(())
-    }
-
-    /// Compares the blocks of files that were hashed as a whole, such as those in a compressed container. A remote archive
-    /// would be received twice, so its blocks are compared only if the option `full` is set or files are damaged.
-    fn compare_other_blocks(
-        &self,
-        blocks: &ListedBlocks,
-        placement: &Placement,
-        findings: &mut Vec<Finding>,
-    ) -> Result<()> {
-        let is_damage = |finding: &&Finding| {
-            matches!(finding.code, Code::DigestMismatch | Code::BadChecksum | Code::BadMemberData)
+    /// Reads again what only the first pass showed to be needed.
+    fn read_again(&self, placement: &Placement, again: &Again<'_>) -> Result<Vec<LateFile>> {
+        let Again { arrays, algorithms, blocks } = again;
+        let hashed = |member: &Member| {
+            let algorithms = if self.chosen.has(member) { &**algorithms } else { &[] };
+            let packed = blocks.filter(|(_, files)| files.packed.contains(&member.name));
+            let block_size = packed.map(|(blocks, _)| blocks.block_size());
+            let is_hashed = !algorithms.is_empty() || block_size.is_some();
+            is_hashed.then_some(Wanted { algorithms, block_size })
         };
-        let damaged =
-            findings.iter().filter(is_damage).filter_map(|finding| finding.member.clone());
-        let damaged: HashSet<String> = damaged.collect();
-        if self.archive.costly_seek() && !self.options.full && damaged.is_empty() {
-            return Ok(());
-        }
-        let mut found = blocks.compare_others(self.archive, (self.jobs, self.chosen), &damaged)?;
-        finding::rename(&mut found, |name| placement.shown(name));
-        findings.append(&mut found);
-        Ok(())
+        let has_packed = blocks.is_some_and(|(_, files)| !files.packed.is_empty());
+        let is_hashed = !algorithms.is_empty() || has_packed;
+        arrays.check_in(self.archive, placement, self.jobs, is_hashed.then_some(&hashed))
     }
 
     /// Returns the algorithms of the manifests, and whether there is a list of block digests, if the names can be read
@@ -334,6 +320,23 @@ impl Verification<'_> {
         }
         (algorithms.into_iter().collect(), has_block_list)
     }
+}
+
+/// The needs of a second pass.
+#[derive(Default)]
+struct Again<'a> {
+    arrays: LateArrays<'a>,
+    algorithms: Vec<Algorithm>,
+    /// Files to compare with the digests of their blocks.
+    blocks: Option<(&'a ListedBlocks, &'a OtherFiles)>,
+}
+
+/// Returns the files that differ from a digest or checksum.
+fn damaged(findings: &[Finding]) -> HashSet<String> {
+    let is_damage = |finding: &&Finding| {
+        matches!(finding.code, Code::DigestMismatch | Code::BadChecksum | Code::BadMemberData)
+    };
+    findings.iter().filter(is_damage).filter_map(|finding| finding.member.clone()).collect()
 }
 
 /// Drops findings about arrays and descriptions whose files could not be read, because they follow from that.

@@ -6,13 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::shard::Chosen;
-use super::visit::Visited;
 use super::{VerifyOptions, VerifyReport};
 use crate::archive::{Archive, Container, MemberKind, NameTable, check_names};
 use crate::digest::{Algorithm, Digest};
 use crate::error::Result;
 use crate::finding::{self, Code, Finding};
 use crate::fs;
+use crate::inspect::late::LateFile;
+use crate::inspect::visit::Visited;
 use crate::manifest::{NameEncoding, is_written};
 use crate::pack::bag::{DECLARATION, FETCH};
 use crate::pack::{self, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement};
@@ -27,7 +28,6 @@ use crate::verify::bag::{Bag, BagManifests};
 pub(super) struct Proof<'a> {
     pub(super) archive: &'a Archive,
     pub(super) options: &'a VerifyOptions,
-    pub(super) jobs: usize,
     /// The files whose contents were read.
     pub(super) chosen: &'a Chosen,
     pub(super) placement: &'a Placement,
@@ -39,10 +39,27 @@ pub(super) struct Proof<'a> {
     pub(super) piped: Option<Vec<u8>>,
 }
 
+/// The manifests of a pack, which the files are compared with.
+pub(super) struct Lists<'p> {
+    /// The payload manifest if it has exactly the text for these files.
+    exact: Option<String>,
+    bag: Option<Bag<'p>>,
+    payload: Vec<NamedManifest>,
+    tags: Vec<NamedManifest>,
+    /// Number of findings before those of the manifests.
+    before: usize,
+}
+
+impl Lists<'_> {
+    fn all(&self) -> impl Iterator<Item = &NamedManifest> {
+        self.payload.iter().chain(&self.tags)
+    }
+}
+
 impl Proof<'_> {
-    /// Checks the names of the files, and the files against the manifests.
-    pub(super) fn run(mut self, report: &mut VerifyReport) -> Result<()> {
-        let Self { archive, placement, members, names, .. } = self;
+    /// Checks the names of the files and what is next to the archive, and takes the texts of the manifests.
+    pub(super) fn begin(&mut self, report: &mut VerifyReport) -> Result<()> {
+        let Self { archive, placement, members, names, .. } = *self;
         let findings = &mut report.findings;
         check_names(names, archive.container(), findings);
         for member in members {
@@ -70,22 +87,54 @@ impl Proof<'_> {
         report.signatures = self.signatures(&of_pack, findings);
         self.check_archive_digest(findings)?;
         report.manifest_digest = self.manifest_digest();
-        let exact = self.exact_manifest()?;
-        if let Some(name) = exact.as_ref().filter(|_| placement.layout == Layout::Plain) {
-            report.manifests.push(name.clone());
-            report.contents_read = true;
-            return Ok(());
-        }
-        let before = findings.len();
-        let bag = (placement.layout == Layout::BagIt).then(|| {
-            let members = members.iter().map(|member| (&*member.name, member.kind, member.size));
-            Bag::new(placement, archive.container(), members, &self.texts, findings)
-        });
-        self.check(bag.as_ref(), exact.as_deref(), report)?;
-        report.bag = bag.map(|bag| bag.report(report.contents_read, &report.findings));
-        let of_manifests = report.findings.get_mut(before..).unwrap_or_default();
-        finding::rename(of_manifests, |name| placement.shown_relative(name));
         Ok(())
+    }
+
+    /// Reads the manifests inside and outside the pack.
+    pub(super) fn lists(&self, report: &mut VerifyReport) -> Result<Lists<'_>> {
+        let Self { archive, placement, members, texts, .. } = self;
+        let (exact, before) = (self.exact_manifest()?, report.findings.len());
+        let mut lists = Lists { exact, bag: None, payload: Vec::new(), tags: Vec::new(), before };
+        if lists.exact.is_some() && placement.layout == Layout::Plain {
+            return Ok(lists);
+        }
+        let findings = &mut report.findings;
+        lists.bag = (placement.layout == Layout::BagIt).then(|| {
+            let members = members.iter().map(|member| (&*member.name, member.kind, member.size));
+            Bag::new(placement, archive.container(), members, texts, findings)
+        });
+        let bag = lists.bag.as_ref();
+        let rules = bag.map_or_else(|| TagRules::of(Layout::Plain, None), |bag| bag.rules);
+        for (name, text) in texts.iter().filter(|(name, _)| lists.exact.as_deref() != Some(**name))
+        {
+            let mut parse = |algorithm| match bag {
+                Some(bag) => bag.manifest(name, algorithm, text, findings),
+                None => {
+                    let text = ManifestText::decode(*name, algorithm, rules, *text).ok()?;
+                    Some(text.parse(findings))
+                }
+            };
+            if let Some(algorithm) = pack::manifest_algorithm(name) {
+                lists.payload.extend(parse(algorithm));
+            } else if let Some(algorithm) = pack::tag_manifest_algorithm(name)
+                && bag.is_some()
+            {
+                lists.tags.extend(parse(algorithm));
+            }
+        }
+        if lists.exact.is_none() {
+            let outside = self.external_manifest(&lists.payload, rules.names, report)?;
+            lists.payload.extend(outside);
+        }
+        Ok(lists)
+    }
+
+    /// Returns the algorithms that were not known before the files were read.
+    pub(super) fn late_algorithms(&self, lists: &Lists<'_>) -> Vec<Algorithm> {
+        let mut digests = self.members.iter().filter_map(|it| it.read.as_ref()?.digests.as_ref());
+        let Some(made) = digests.next().filter(|_| !self.options.fast) else { return Vec::new() };
+        let wanted: BTreeSet<_> = lists.all().map(|named| named.manifest.algorithm()).collect();
+        wanted.into_iter().filter(|by| made.by(*by).is_none()).collect()
     }
 
     /// Returns the SHA-256 of the strongest manifest in the pack.
@@ -203,49 +252,48 @@ impl Proof<'_> {
         manifests::check_archive_digest(self.archive, findings).map(drop)
     }
 
-    /// Checks the files against every manifest except the `exact` one.
-    fn check(
+    /// Compares the files with the manifests. `late` are the files that were read again, with the digests by
+    /// `late_algorithms`.
+    pub(super) fn compare(
         &self,
-        bag: Option<&Bag<'_>>,
-        exact: Option<&str>,
+        lists: Lists<'_>,
+        late: &mut [LateFile],
         report: &mut VerifyReport,
     ) -> Result<()> {
-        let Self { placement, texts, .. } = self;
+        let Self { placement, .. } = self;
+        if let (Some(name), Layout::Plain) = (&lists.exact, placement.layout) {
+            report.manifests.push(name.clone());
+            report.contents_read = true;
+            return Ok(());
+        }
+        self.check(&lists, late, report)?;
+        report.bag = lists.bag.map(|bag| bag.report(report.contents_read, &report.findings));
+        let of_manifests = report.findings.get_mut(lists.before..).unwrap_or_default();
+        finding::rename(of_manifests, |name| placement.shown_relative(name));
+        Ok(())
+    }
+
+    /// Checks the files against every manifest except the exact one.
+    fn check(
+        &self,
+        lists: &Lists<'_>,
+        late: &mut [LateFile],
+        report: &mut VerifyReport,
+    ) -> Result<()> {
+        let Self { placement, .. } = self;
+        let Lists { exact, bag, payload, tags, .. } = lists;
         // If several files have one name, the last counts.
         let present = self.names.iter().filter_map(|named| {
             let read = self.members.get(named.member)?.read.as_ref()?;
             Some((placement.relative(named.name)?, read.digests.as_ref().map(Cow::Borrowed)))
         });
         let mut present: PresentFiles<'_> = present.collect();
-        let mut payload = Vec::new();
-        let mut tags = Vec::new();
-        let rules = bag.map_or_else(|| TagRules::of(Layout::Plain, None), |bag| bag.rules);
-        for (name, text) in texts.iter().filter(|(name, _)| exact != Some(**name)) {
-            let findings = &mut report.findings;
-            let mut parse = |algorithm| match bag {
-                Some(bag) => bag.manifest(name, algorithm, text, findings),
-                None => {
-                    let text = ManifestText::decode(*name, algorithm, rules, *text).ok()?;
-                    Some(text.parse(findings))
-                }
-            };
-            if let Some(algorithm) = pack::manifest_algorithm(name) {
-                payload.extend(parse(algorithm));
-            } else if let Some(algorithm) = pack::tag_manifest_algorithm(name)
-                && bag.is_some()
-            {
-                tags.extend(parse(algorithm));
-            }
-        }
-        if exact.is_none() {
-            payload.extend(self.external_manifest(&payload, rules.names, report)?);
-        }
         // The manifest is at the end of the archive.
         let is_cut_off = report
             .findings
             .iter()
             .any(|finding| matches!(finding.code, Code::NotAnArchive | Code::DamagedStream));
-        let of_exact = exact.map(|_| Algorithm::Sha256);
+        let of_exact = exact.as_ref().map(|_| Algorithm::Sha256);
         let strongest = payload.iter().map(|named| named.manifest.algorithm()).max().or(of_exact);
         match strongest {
             None => report.findings.push(
@@ -283,10 +331,11 @@ impl Proof<'_> {
                 );
             }
         }
-        let lists = payload.iter().chain(&tags);
-        self.add_digests(lists, &mut present, &mut report.findings)?;
-        report.manifests.extend(exact.map(str::to_owned));
-        for named in payload.iter().chain(&tags) {
+        if !self.late_algorithms(lists).is_empty() {
+            self.add_digests(late, &mut present, &mut report.findings)?;
+        }
+        report.manifests.extend(exact.clone());
+        for named in lists.all() {
             report.manifests.push(named.name.clone());
             let algorithm = named.manifest.algorithm();
             let is_tag = tags.iter().any(|tag| std::ptr::eq(tag, named));
@@ -300,40 +349,29 @@ impl Proof<'_> {
             }
         }
         if let Some(bag) = bag {
-            let listed = BagManifests { payload: &payload, tags: &tags };
+            let listed = BagManifests { payload, tags };
             bag.check(&listed, &mut report.findings);
         }
         report.contents_read = !self.options.fast && strongest.is_some();
         Ok(())
     }
 
-    /// Reads the files again for algorithms that were not known before.
-    fn add_digests<'m>(
+    /// Adds the digests of the files that were read again.
+    fn add_digests(
         &self,
-        manifests: impl Iterator<Item = &'m NamedManifest>,
+        late: &mut [LateFile],
         present: &mut PresentFiles<'_>,
         findings: &mut Vec<Finding>,
     ) -> Result<()> {
-        let made = present.values().flatten().next();
-        let wanted: BTreeSet<_> = manifests.map(|named| named.manifest.algorithm()).collect();
-        let wanted: Vec<_> = wanted
-            .into_iter()
-            .filter(|by| made.is_none_or(|made| made.by(*by).is_none()))
-            .collect();
-        if self.options.fast || wanted.is_empty() {
-            return Ok(());
-        }
-        let scan = self.archive.scan_files(self.jobs, |member, content| {
-            let read = || manifests::digest_reader(content, &wanted, || ());
-            self.chosen.has(member).then(read)
-        })?;
-        for (member, more) in scan.members {
-            let Some(name) = self.placement.relative(&member.name) else { continue };
+        for LateFile { name, hashed, .. } in late {
+            let Some(name) = self.placement.relative(name) else { continue };
             // A file that could not be read has been reported.
             let Some(Some(digests)) = present.get_mut(name) else { continue };
-            match more.flatten() {
-                Some(Ok(more)) => *digests = Cow::Owned(digests.and(&more)),
-                Some(Err(error)) => findings.push(manifests::unreadable(name, error)?),
+            match hashed {
+                Some((more, None)) => *digests = Cow::Owned(digests.and(more)),
+                Some((_, error)) => findings.extend(
+                    error.take().map(|error| manifests::unreadable(name, error)).transpose()?,
+                ),
                 None => {}
             }
         }

@@ -10,12 +10,13 @@ use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding};
 use crate::fs::{self, PendingFile, Turn};
+use crate::inspect::visit::{Read, Visitor};
 use crate::manifest::{Manifest, NameEncoding};
 use crate::pack::{self, Layout, Placement};
 use crate::path::{MemberPath, escape};
 use crate::pipeline;
 use crate::progress::Progress;
-use crate::read::manifests::{self, check_apart, rules, signatures_of};
+use crate::read::manifests::{check_apart, rules, signatures_of};
 use crate::read::open::Pack;
 
 /// Options for [`manifest_of`] and [`write_manifest`]: the algorithm, and whether to replace a file.
@@ -113,28 +114,24 @@ pub fn manifest_of(target: impl AsRef<Path>, options: &ManifestOptions) -> Resul
     let archive = Archive::open_watched(target, progress)?;
     progress.stage("reading", archive.bytes_to_read(), 0);
     let jobs = pipeline::jobs(options.jobs);
-    let scan = archive.scan(jobs, |member, content| {
-        let passed = || progress.at(&member.name);
-        let digests = manifests::digest_reader(content, &[algorithm], passed);
-        progress.done(1);
-        digests.map(|digests| digests.made_by(algorithm))
-    })?;
+    let visitor = Visitor::new(&archive, vec![algorithm])?.without_headers();
+    let scan = archive.scan(jobs, |member, content| visitor.visit(member, content, true).0)?;
     let mut findings = scan.findings;
     let placement = Placement::detect(&scan.members.iter().map(|(member, _)| &*member.name));
     let mut bytes = 0_u64;
     let mut digests = Vec::new();
-    for (member, digest) in scan.members {
-        let Some(digest) = digest else { continue };
-        let name = placement.relative(&member.name);
-        match (digest, name.filter(|name| placement.is_payload(name))) {
-            (Ok(digest), Some(name)) => {
-                // Names that are not valid have been reported.
-                let Ok(path) = MemberPath::new(name) else { continue };
-                bytes = bytes.saturating_add(member.size);
-                digests.push((path, digest));
-            }
-            (Ok(_), None) => {}
-            (Err(error), _) => findings.push(manifests::unreadable(&member.name, error)?),
+    for (member, read) in scan.members {
+        let Some(Read { digests: found, rare }) = read else { continue };
+        let rare = rare.map(|rare| *rare).unwrap_or_default();
+        if let Some(error) = rare.refused {
+            return Err(*error);
+        }
+        findings.extend(rare.fault.map(|finding| *finding));
+        let name = placement.relative(&member.name).filter(|name| placement.is_payload(name));
+        // Names that are not valid have been reported.
+        if let (Some(digests_of), Some(Ok(path))) = (found, name.map(MemberPath::new)) {
+            bytes = bytes.saturating_add(member.size);
+            digests.push((path, digests_of.made_by(algorithm)));
         }
     }
     finding::rename(&mut findings, |name| placement.shown(name));

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use ra_pack::digest::Algorithm;
 use ra_pack::read::{ReadAt, Seekable};
+use ra_pack::verify::VerifyOptions;
 use ra_pack::write::CreateOptions;
 use ra_pack::{Error, Pack, Progress, create};
 use tempfile::TempDir;
@@ -166,4 +168,43 @@ fn reading_a_source_can_be_cancelled() {
     assert!(pack.read("time.ra").is_ok());
     progress.cancel();
     assert!(matches!(pack.read("time.ra"), Err(Error::Interrupted)));
+}
+
+#[test]
+fn verify_reads_a_compressed_tar_once_and_once_more_for_all_that_is_late() {
+    let place = TempDir::new().unwrap();
+    let source = place.path().join("source");
+    std::fs::create_dir(&source).unwrap();
+    // Bytes that cannot be compressed.
+    let noise = std::iter::successors(Some(1_u64), |seed| {
+        Some(seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407))
+    });
+    let noise: Vec<u8> =
+        noise.take(300_000).flat_map(|seed| seed.to_be_bytes()[..6].to_vec()).collect();
+    std::fs::write(source.join("noise.bin"), noise).unwrap();
+    let mut late = CreateOptions::default();
+    late.digests = vec![Algorithm::Sha256, Algorithm::Sha512];
+    late.block_digests = Some(1 << 16);
+    for (options, passes) in [(CreateOptions::default(), 1), (late, 2)] {
+        for name in ["a.tar.gz", "a.tar.zst"] {
+            let archive = place.path().join(format!("{passes}{name}"));
+            create(&source, &archive, &options).unwrap();
+            let bytes = std::fs::read(archive).unwrap();
+            let (len, read) = (bytes.len() as u64, Arc::new(AtomicU64::new(0)));
+            let counter = Arc::clone(&read);
+            let counting = move |offset, buffer: &mut [u8]| {
+                let count = bytes.read_at(offset, buffer)?;
+                counter.fetch_add(count as u64, Ordering::Relaxed);
+                Ok(count)
+            };
+            let pack = Pack::open_source(Store { len, read: counting }).unwrap();
+            assert!(pack.verify(&VerifyOptions::default()).unwrap().is_valid());
+            // The beginning and the end are read to know what it is.
+            let read = read.load(Ordering::Relaxed);
+            assert!(
+                (passes * len..passes * len + len / 4).contains(&read),
+                "{name}: {read} of {len}"
+            );
+        }
+    }
 }

@@ -19,7 +19,7 @@ use crate::digest::{Algorithm, BlockDigest, Digest, Digests};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity};
 use crate::fs::{self, File};
-use crate::inspect::scan::{Arrays, check_values};
+use crate::inspect::late::LateArrays;
 use crate::manifest::block_list::BLOCK_HEAD;
 use crate::manifest::{BlockList, Manifest, NameEncoding, push_line};
 use crate::pack::bag::{BAG_INFO, BagInfo, DECLARATION, PayloadOxum};
@@ -113,7 +113,8 @@ impl<'a> CreatePlan<'a> {
         }
         findings.extend(contents.findings());
         let open = |name: &str| members.open(&entries, name);
-        findings.extend(check_values(&contents, &Arrays::ByName(&open))?);
+        let arrays = LateArrays::of_values(&contents, &mut findings);
+        findings.extend(arrays.check_each(open)?);
         findings.extend(of_names);
         let completed = contents.complete_document(&options.attributes).transpose();
         let completed = completed.unwrap_or_else(|finding| {

@@ -1,0 +1,159 @@
+//! Large files, which are read after the others: several at once, or by their blocks.
+
+use super::Verification;
+use super::blocks::ListedBlocks;
+use crate::archive::{
+    Archive, Copying, Fault, LARGE, Member, MemberReader, OpenContents, Revisit, Shown,
+};
+use crate::digest::{Hashers, Lane, at_once, hash_side_by_side};
+use crate::error::Result;
+use crate::finding::Finding;
+use crate::inspect::visit::{Rare, Read, Reading, Visited, Visitor};
+use crate::pack::bag::{BAG_INFO, FETCH, PACKAGE_INFO};
+use crate::pack::{self, BAG_DECLARATION, BLOCK_LIST, Content};
+
+impl Verification<'_> {
+    /// Reads the large files that the scan left out.
+    pub(super) fn read_large(
+        &self,
+        visitor: &Visitor,
+        mut blocks: Option<&mut ListedBlocks>,
+        scanned: &mut [(Visited, Content)],
+    ) -> Result<()> {
+        /// Number of files to read at once: the data for locating them takes more memory than their results.
+        const TOGETHER: usize = 1 << 16;
+        for scanned in scanned.chunks_mut(TOGETHER) {
+            let [mut whole, mut proved, mut elsewhere] = <[(Vec<Member>, Vec<_>); 3]>::default();
+            for (member, content) in scanned {
+                let Some(large) = member.rare().and_then(|rare| rare.large.take()) else {
+                    continue;
+                };
+                let (members, places) = match &blocks {
+                    Some(blocks) if blocks.prove(&large) => &mut proved,
+                    _ if self.chosen.has(&large) => &mut whole,
+                    _ => &mut elsewhere,
+                };
+                members.push(large);
+                places.push((&mut member.read, content));
+            }
+            let wanted: Vec<usize> = (0..whole.0.len()).collect();
+            let visit = LargeFiles { visitor, members: &whole.0 };
+            let mut found = self.archive.revisit_by(&whole.0, &wanted, self.jobs, &visit)?;
+            let mut faults = Vec::new();
+            if let Some(blocks) = &mut blocks {
+                faults = blocks.check(self.archive, &proved.0, self.chosen, self.jobs)?;
+                blocks.count(&proved.0, self.chosen);
+            }
+            let looked = proved.0.iter().zip(faults);
+            let looked = looked.chain(elsewhere.0.iter().map(|member| (member, None)));
+            found.extend(
+                looked.map(|(member, fault)| look_at_header(visitor, member, fault, self.archive)),
+            );
+            let places = [whole.1, proved.1, elsewhere.1].into_iter().flatten();
+            for ((read, content), found) in places.zip(found) {
+                (*read, *content) = (Some(found.0), found.1);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Leaves out a large file that is faster to read together with others, or that may be divided.
+pub(super) fn left_out(member: &Member) -> Option<(Read, Content)> {
+    if member.packed_size <= LARGE || text_limit(&member.name).is_some() {
+        return None;
+    }
+    let rare = Rare { large: Some(member.clone()), ..Rare::default() };
+    Some((Read { digests: None, rare: Some(Box::new(rare)) }, Content::Other))
+}
+
+/// Reads only the header of a file that was left out. `fault` is what the comparison of its blocks showed.
+fn look_at_header(
+    visitor: &Visitor,
+    member: &Member,
+    fault: Option<Finding>,
+    archive: &Archive,
+) -> (Read, Content) {
+    let mut reading = Reading::new(visitor, member, false);
+    let looked = match archive.read(member) {
+        Ok(mut content) => reading.look(&mut content),
+        Err(error) => Err(Fault::Sink(error)),
+    };
+    reading.len = member.size;
+    reading.fault = fault.map(Box::new);
+    reading.finish(looked.map(|()| None))
+}
+
+/// Large files, which are read after the others, several at once if that is faster.
+struct LargeFiles<'v> {
+    visitor: &'v Visitor,
+    members: &'v [Member],
+}
+
+impl LargeFiles<'_> {
+    fn reading(&self, position: usize) -> Reading<'_> {
+        let member = self.members.get(position).expect("the position is that of a member");
+        Reading::new(self.visitor, member, true)
+    }
+}
+
+impl Revisit for LargeFiles<'_> {
+    type State = ();
+    type Seen = (Read, Content);
+
+    fn state(&self) {}
+
+    fn one(&self, (): &mut (), shown: Shown<'_>) -> Result<(Read, Content)> {
+        Ok(self.reading(shown.position).read(shown.content))
+    }
+
+    fn at_once(&self) -> &'static [usize] {
+        at_once(&self.visitor.algorithms)
+    }
+
+    fn several(
+        &self,
+        (): &mut (),
+        width: usize,
+        contents: &mut OpenContents<'_>,
+    ) -> Result<Vec<(usize, (Read, Content))>> {
+        let begin = |opened: Result<(usize, MemberReader)>| {
+            let (label, mut content) = opened?;
+            let sink = self.reading(label);
+            // Several such files at once would take too much memory.
+            Ok(if sink.keeps_much() {
+                Err((label, sink.read(&mut content)))
+            } else {
+                let hashers = Hashers::new(&self.visitor.algorithms);
+                Ok(Lane { label, content: Copying { content, sink }, hashers })
+            })
+        };
+        hash_side_by_side(width, None, contents.map(begin), |position, copying, digests| {
+            let Copying { sink: reading, .. } = copying;
+            Ok((position, reading.finish(digests.map(Some))))
+        })
+    }
+}
+
+/// Returns the name without the single directory that may contain the whole pack.
+fn below_top(path: &str) -> &str {
+    path.split_once('/').map_or(path, |(_, rest)| rest)
+}
+
+/// Maximum size in bytes of the metadata or fetch list of a bag: a million lines.
+const MAX_TAG_FILE: u64 = 256 * 1024 * 1024;
+
+/// Returns the maximum number of bytes to keep of a file whose text is needed: lists of digests and tag files of a bag.
+pub(super) fn text_limit(path: &str) -> Option<u64> {
+    let name = below_top(path);
+    if name.contains('/') {
+        return None;
+    }
+    let is_list = name == BLOCK_LIST
+        || pack::manifest_algorithm(name).is_some()
+        || pack::tag_manifest_algorithm(name).is_some();
+    if is_list {
+        return Some(u64::MAX);
+    }
+    [BAG_DECLARATION, BAG_INFO, PACKAGE_INFO, FETCH].contains(&name).then_some(MAX_TAG_FILE)
+}
