@@ -3,19 +3,17 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, BufReader};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::archive::{Archive, DataFault, Fault, copy};
-use crate::digest::{Algorithm, BlockDigest, Digest, Digests, Hashing};
+use crate::digest::{Algorithm, Digest, Digests, Hashing};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding, Place};
 use crate::fs::{self, File};
-use crate::manifest::{BlockList, Manifest, ManifestFault, ManifestIndex, NameEncoding};
+use crate::manifest::{Manifest, ManifestFault, ManifestIndex, NameEncoding};
 use crate::pack::bag::{BagDeclaration, BagVersion, TagEncoding, not_text};
 use crate::pack::{
-    ARCHIVE_DIGEST_SUFFIX, BAG_DECLARATION, BLOCK_LIST, EXTERNAL_MANIFEST_SUFFIX, Layout,
-    SIGNATURE_EXTENSIONS,
+    ARCHIVE_DIGEST_SUFFIX, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX, Layout, SIGNATURE_EXTENSIONS,
 };
 use crate::path::escape;
 use crate::progress::Progress;
@@ -75,61 +73,6 @@ pub(crate) fn mismatch(path: &str, manifest: &str, expected: &Digest, found: &Di
     .in_member(path)
     .expected(format!("{} {expected}", expected.algorithm().name()), found.to_string())
     .hint("restore the file from another copy; the file or the manifest was changed or damaged")
-}
-
-/// Makes the finding about the blocks of a file that do not match their digests, given by their numbers in order. `size`
-/// is that of a block, `len` that of the file.
-pub(crate) fn damaged_blocks(path: &str, blocks: &[u64], size: u64, len: u64) -> Finding {
-    /// Maximum number of ranges in the message.
-    const MOST: usize = 16;
-    let mut ranges: Vec<Range<u64>> = Vec::new();
-    for block in blocks {
-        match ranges.last_mut() {
-            Some(range) if range.end == *block => range.end += 1,
-            _ => ranges.push(*block..block + 1),
-        }
-    }
-    let others = ranges.len().saturating_sub(MOST);
-    let shown = ranges.iter().take(MOST).map(|range| {
-        let end = range.end.saturating_mul(size).min(len);
-        format!("{} to {}", range.start.saturating_mul(size), end.saturating_sub(1))
-    });
-    let shown = shown.collect::<Vec<_>>().join(", ");
-    let more = if others > 0 { format!(" and {others} more ranges") } else { String::new() };
-    let message =
-        format!("bytes {shown}{more} do not match the digests of their blocks in `{BLOCK_LIST}`");
-    Finding::new(Code::DamagedBlock, message).in_member(path)
-}
-
-/// Makes the finding about a line of the list of block digests.
-pub(crate) fn bad_block_list_line(fault: &ManifestFault) -> Finding {
-    Finding::new(Code::BadBlockList, fault.message.as_str())
-        .in_member(BLOCK_LIST)
-        .at_line(fault.line)
-}
-
-/// Makes the finding about a file for which the list of block digests has another number of blocks.
-pub(crate) fn wrong_block_count(path: &str, expected: u64, found: u64) -> Finding {
-    let message = format!("`{BLOCK_LIST}` lists another number of blocks than the file has");
-    let blocks =
-        |count: u64| if count == 1 { "1 block".to_owned() } else { format!("{count} blocks") };
-    Finding::new(Code::BadBlockList, message)
-        .in_member(path)
-        .expected(blocks(expected), blocks(found))
-}
-
-/// Returns the listed digests of the blocks of a file. Their number must fit its `size`. `shown` is its name in findings.
-pub(crate) fn listed_blocks<'l>(
-    list: &'l BlockList,
-    listed: &str,
-    size: u64,
-    shown: &str,
-) -> Result<&'l [BlockDigest], Box<Finding>> {
-    let (expected, found) = (list.expected(size), list.count(listed));
-    if expected != found {
-        return Err(Box::new(wrong_block_count(shown, expected, found)));
-    }
-    Ok(list.blocks(listed).unwrap_or_default())
 }
 
 /// Makes the finding about a listed file that does not exist.

@@ -1,5 +1,6 @@
 //! Reading packs: arrays, slices, values and statistics.
 
+pub(crate) mod blocks;
 pub(crate) mod corners;
 pub(crate) mod manifests;
 pub(crate) mod open;

@@ -15,9 +15,7 @@ use super::shard::Chosen;
 use crate::archive::{
     Archive, Copying, DataFault, Fault, Location, Member, MemberKind, Method, Sink, Stretch,
 };
-use crate::digest::{
-    Algorithm, BlockDigest, Digests, Hashers, Lane, at_once, hash_side_by_side, width,
-};
+use crate::digest::{Algorithm, Digests, Hashers, Lane, at_once, hash_side_by_side, width};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs;
@@ -27,6 +25,7 @@ use crate::manifest::{BlockList, ManifestFault, bisect};
 use crate::pack::{self, BAG_DECLARATION, BLOCK_LIST, Content, Layout, PACK_DOCUMENT, Placement};
 use crate::path::MemberPath;
 use crate::pipeline;
+use crate::read::blocks::{self, FileBlocks};
 use crate::read::manifests::{self, MAX_MANIFEST, ManifestText, TagRules};
 
 /// Maximum number of findings about files that do not fit the list. A hostile list must not cause millions.
@@ -89,7 +88,7 @@ impl ListedBlocks {
         let list = match BlockList::parse(rules.names, text) {
             None => return Ok(None),
             Some(Err(fault)) => {
-                findings.push(manifests::bad_block_list_line(&fault));
+                findings.push(blocks::bad_line(&fault));
                 return Ok(None);
             }
             Some(Ok(list)) => list,
@@ -130,7 +129,7 @@ impl ListedBlocks {
             match found.get(path) {
                 Some(Some(size)) => {
                     let name = placement.place_tag(path);
-                    match manifests::listed_blocks(list, path, *size, &name) {
+                    match FileBlocks::of(list, path, *size, &name) {
                         Ok(_) => drop(sizes.insert(name, *size)),
                         Err(finding) => wrong.push(*finding),
                     }
@@ -158,8 +157,10 @@ impl ListedBlocks {
             .filter(|(name, _)| list.count(name) == 0 && is_payload(name))
             .collect();
         unlisted.sort_unstable();
-        wrong.extend(unlisted.into_iter().map(|(name, size)| {
-            manifests::wrong_block_count(&placement.place_tag(name), list.expected(size), 0)
+        wrong.extend(unlisted.into_iter().filter_map(|(name, size)| {
+            FileBlocks::of(list, name, size, &placement.place_tag(name))
+                .err()
+                .map(|finding| *finding)
         }));
         wrong.truncate(MOST_FINDINGS);
         findings.extend(wrong);
@@ -177,14 +178,16 @@ impl ListedBlocks {
         self.list.block_size()
     }
 
-    fn digests(&self, name: &str) -> &[BlockDigest] {
-        let name = self.placement.relative(name).unwrap_or(name);
-        self.list.blocks(name).unwrap_or_default()
+    /// Returns the digests of a file that the list fits.
+    fn file<'a>(&'a self, name: &'a str) -> FileBlocks<'a> {
+        let listed = self.placement.relative(name).unwrap_or(name);
+        let blocks = self.sizes.get(name).map(|len| FileBlocks::of(&self.list, listed, *len, name));
+        blocks.and_then(Result::ok).expect("the list fits the file")
     }
 
     /// Returns the numbers of the blocks of a member that are read.
     fn chosen(&self, member: &Member, chosen: &Chosen) -> Range<usize> {
-        chosen.blocks(member, self.list.block_size(), self.digests(&member.name).len())
+        chosen.blocks(member, self.list.block_size(), self.file(&member.name).digests().len())
     }
 
     /// Returns the number of bytes per block if files are divided by their blocks.
@@ -195,9 +198,8 @@ impl ListedBlocks {
     /// Adds members whose chosen blocks were compared.
     pub(super) fn count(&mut self, members: &[Member], chosen: &Chosen) {
         for member in members {
-            let blocks = self.chosen(member, chosen);
-            let bytes = self.offset(member, blocks.end) - self.offset(member, blocks.start);
-            self.proved.insert(Arc::clone(&member.name), bytes);
+            let bytes = self.file(&member.name).bytes(self.chosen(member, chosen));
+            self.proved.insert(Arc::clone(&member.name), bytes.end - bytes.start);
         }
     }
 
@@ -258,15 +260,11 @@ impl ListedBlocks {
         let (file, start) = stored.ok_or_else(|| {
             Error::Unsupported(format!("`{}` is not stored", crate::path::escape(&member.name)))
         })?;
-        let [from, to] = [label.1, label.1.saturating_add(1)].map(|at| self.offset(member, at));
-        let content = Stretch::new(file, start.saturating_add(from), to - from);
+        let bytes = self.file(&member.name).bytes(label.1..label.1 + 1);
+        let content =
+            Stretch::new(file, start.saturating_add(bytes.start), bytes.end - bytes.start);
         let content = Copying { content, sink: Checksum::default() };
         Ok(Ok(Lane { label, content, hashers: Hashers::new(&[Algorithm::Sha256]) }))
-    }
-
-    /// Returns where a block begins, or where the file ends.
-    fn offset(&self, member: &Member, block: usize) -> u64 {
-        self.list.block_size().saturating_mul(block as u64).min(member.size)
     }
 
     /// Compares one block with its digest.
@@ -279,11 +277,7 @@ impl ListedBlocks {
     ) -> Result<Hashed> {
         let member = members.get(label.0).expect("the number is that of a member");
         let state = match digests {
-            Ok(Digests::Sha256(digest))
-                if self.digests(&member.name).get(label.1) == Some(&digest) =>
-            {
-                BlockState::Intact
-            }
+            Ok(found) if self.file(&member.name).confirms(label.1, &found) => BlockState::Intact,
             Ok(_) => BlockState::Damaged,
             Err(Fault::Sink(error)) => return Err(error),
             Err(Fault::Source(error)) => {
@@ -302,31 +296,27 @@ impl ListedBlocks {
             count += 1;
             match state {
                 BlockState::Intact => {}
-                BlockState::Damaged => damaged.push(label.1 as u64),
+                BlockState::Damaged => damaged.push(label.1),
                 BlockState::Unreadable(finding) => unreadable = unreadable.or(Some(*finding)),
             }
         }
         if unreadable.is_some() {
             return unreadable;
         }
-        if !damaged.is_empty() {
-            return Some(self.damaged(&member.name, &damaged));
+        let file = self.file(&member.name);
+        if let Some(finding) = file.damaged(damaged) {
+            return Some(finding);
         }
         let found = checksum.finalize();
         match member.location {
             // The blocks of a divided file are not all here.
-            _ if count < self.digests(&member.name).len() => None,
+            _ if count < file.digests().len() => None,
             Location::Packed { crc: expected, .. } if expected != found => {
                 let fault = DataFault::Checksum { expected, found };
                 Some(manifests::data_finding(&member.name, &fault.into()))
             }
             _ => None,
         }
-    }
-
-    fn damaged(&self, name: &str, blocks: &[u64]) -> Finding {
-        let len = self.sizes.get(name).copied().expect("the list fits the file");
-        manifests::damaged_blocks(name, blocks, self.list.block_size(), len)
     }
 
     /// Returns the listed files that were hashed as a whole.
@@ -368,12 +358,8 @@ impl ListedBlocks {
         let stored = self.check(archive, &others.stored, &Chosen::All, jobs)?;
         let packed = late.iter().filter(|file| others.packed.contains(&file.name));
         let packed = packed.map(|LateFile { name, hashed, .. }| {
-            // A file that ends early or cannot be decoded to its end is compared up to there.
             let found = hashed.as_ref().map_or(&[][..], |(digests, _)| digests.blocks());
-            let expected = self.digests(name).iter().enumerate();
-            let damaged = expected.filter(|(at, expected)| found.get(*at) != Some(*expected));
-            let damaged: Vec<u64> = damaged.map(|(at, _)| at as u64).collect();
-            (!damaged.is_empty()).then(|| self.damaged(name, &damaged))
+            self.file(name).compare(found)
         });
         let found = stored.into_iter().chain(packed).flatten();
         let found = found.filter(|finding| finding.code == Code::DamagedBlock);

@@ -8,13 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{FoundMember, Pack, once};
 use crate::archive::{Container, Member};
-use crate::digest::{Algorithm, Digest, Digests, Hasher};
+use crate::digest::{Algorithm, Digest, Digests};
 use crate::error::{Error, Result};
 use crate::fs::File;
 use crate::manifest::BlockList;
 use crate::pack::{self, BLOCK_LIST, Layout};
 use crate::path::MemberPath;
 use crate::pipeline;
+use crate::read::blocks::{self, FileBlocks};
 use crate::read::manifests::{self, ManifestText, RootFiles as _, rules};
 
 /// A block that was read and compared with its digest.
@@ -77,7 +78,7 @@ impl Pack {
             }
             Layout::BagIt => self.is_in_tag_manifest(&text)?,
         };
-        let list = list.map_err(|fault| self.damaged(manifests::bad_block_list_line(&fault)))?;
+        let list = list.map_err(|fault| self.damaged(blocks::bad_line(&fault)))?;
         Ok(is_covered.then_some(list))
     }
 
@@ -111,20 +112,27 @@ impl Pack {
         let Some(list) = self.block_list()? else { return Ok(None) };
         let FoundMember { name, member, .. } = found;
         let listed = self.listed_name(member);
-        let digests = if member.size > list.block_size() {
-            let digests = manifests::listed_blocks(list, listed, member.size, name);
-            let digests = digests.map_err(|finding| self.damaged(*finding))?;
-            digests.iter().map(Digest::of_block).collect()
+        let listed = if member.size > list.block_size() {
+            let blocks = FileBlocks::of(list, listed, member.size, name);
+            Listed::Blocks(blocks.map_err(|finding| self.damaged(*finding))?)
         } else {
             let digest = self.listed_digest(member)?;
             self.must_be_listed(member, digest.is_some())?;
-            digest.into_iter().collect()
+            let Some(digest) = digest else { return Ok(None) };
+            Listed::Whole(digest)
         };
         let (pack, size) = (self, list.block_size());
         let proof =
-            BlockProof { pack, member, name, file, start, size, digests, last: None, count: 0 };
+            BlockProof { pack, member, name, file, start, size, listed, last: None, count: 0 };
         Ok(Some(proof))
     }
+}
+
+/// The digests of a file.
+enum Listed<'p> {
+    Blocks(FileBlocks<'p>),
+    /// That of the whole file, which is not longer than a block.
+    Whole(Digest),
 }
 
 /// A reader of parts of one stored file that compares every block it touches with its digest.
@@ -138,7 +146,7 @@ pub(super) struct BlockProof<'p> {
     start: u64,
     /// Bytes per block.
     pub(super) size: u64,
-    digests: Vec<Digest>,
+    listed: Listed<'p>,
     last: Option<Arc<ProvedBlock>>,
     /// Number of blocks that were compared. A block counts again if others were read between.
     pub(super) count: u64,
@@ -212,21 +220,26 @@ impl BlockProof<'_> {
 
     /// Compares a complete block with its digest.
     fn check(&self, index: u64, bytes: &[u8]) -> Result<()> {
-        let digest = usize::try_from(index).ok().and_then(|index| self.digests.get(index));
-        let expected = digest.ok_or_else(|| self.ends())?;
-        let mut hasher = Hasher::new(expected.algorithm());
-        hasher.update(bytes);
-        let found = hasher.finish();
-        if found == *expected {
-            return Ok(());
-        }
-        let (size, len) = (self.size, self.member.size);
-        Err(self.pack.damaged(if len > size {
-            manifests::damaged_blocks(self.name, &[index], size, len)
-        } else {
-            let manifest = self.pack.manifest()?.map_or("", |manifest| &manifest.name);
-            manifests::mismatch(self.pack.listed_name(self.member), manifest, expected, &found)
-        }))
+        let finding = match &self.listed {
+            Listed::Blocks(blocks) => {
+                let index = usize::try_from(index).map_err(|_| self.ends())?;
+                let found = Digests::of(&[Algorithm::Sha256], bytes);
+                if blocks.confirms(index, &found) {
+                    return Ok(());
+                }
+                blocks.damaged([index]).expect("one block is damaged")
+            }
+            Listed::Whole(expected) => {
+                let algorithm = expected.algorithm();
+                let found = Digests::of(&[algorithm], bytes).made_by(algorithm);
+                if found == *expected {
+                    return Ok(());
+                }
+                let manifest = self.pack.manifest()?.map_or("", |manifest| &manifest.name);
+                manifests::mismatch(self.pack.listed_name(self.member), manifest, expected, &found)
+            }
+        };
+        Err(self.pack.damaged(finding))
     }
 
     fn ends(&self) -> Error {

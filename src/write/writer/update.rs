@@ -20,6 +20,7 @@ use crate::pack::{
 };
 use crate::path::{MemberPath, escape_path};
 use crate::pipeline;
+use crate::read::blocks::FileBlocks;
 use crate::read::manifests::{
     self, ManifestText, NamedManifest, PresentFiles, RootFiles, beside, rules,
 };
@@ -229,9 +230,9 @@ impl OldPack {
             }
             let mut digests: Digests = digests.into_iter().collect();
             if let Some(list) = self.pack.block_list()?.filter(|_| !is_stream) {
-                let blocks = manifests::listed_blocks(list, name, member.size, name);
+                let blocks = FileBlocks::of(list, name, member.size, name);
                 let blocks = blocks.map_err(|finding| self.pack.damaged(*finding))?;
-                digests = digests.with_blocks(blocks.to_vec());
+                digests = digests.with_blocks(blocks.digests().to_vec());
             }
             if is_stream {
                 files.push((*number, path, digests));
