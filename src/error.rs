@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::file_kind::FileKind;
 use crate::finding::{Finding, count_errors};
 use crate::interchange;
+use crate::message::Message;
 use crate::ndl::Datatype;
 use crate::path::{InvalidPath, escape, escape_path, extension};
 use crate::progress::Cancelled;
@@ -34,7 +35,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// A system call failed.
-    #[error("cannot {action} `{}`: {source}", show(path))]
+    #[error("cannot {action} `{}`: {}", show(path), without_number(source))]
     Io {
         /// The action that failed, as a verb.
         action: &'static str,
@@ -44,7 +45,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The target exists and may not be replaced.
-    #[error("`{}` exists; {}", show(path), instead(path))]
+    #[error("{}", self.message())]
     AlreadyExists {
         /// The target.
         path: PathBuf,
@@ -58,7 +59,7 @@ pub enum Error {
         what: String,
     },
     /// The archive or one of its members is damaged or unsafe.
-    #[error("`{}`: {finding}", show(archive))]
+    #[error("{}", self.message())]
     Damaged {
         /// The archive.
         archive: PathBuf,
@@ -82,7 +83,7 @@ pub enum Error {
         kind: FileKind,
     },
     /// Problems prevent the operation.
-    #[error("{} in `{}`{}", errors_found(findings), show(path), first(findings))]
+    #[error("{}", self.message())]
     Refused {
         /// The directory or archive.
         path: PathBuf,
@@ -179,7 +180,7 @@ pub enum Error {
     },
     /// A limit was exceeded: one of the options, or the memory that an archive of this size may need.
     #[error("{0}")]
-    Limit(String),
+    Limit(Message),
     /// The memory to read into does not have the length of the array.
     #[error("`{}`: expected memory for {expected} elements, found {found}", escape(name))]
     Length {
@@ -213,7 +214,7 @@ pub enum Error {
     InvalidPath(#[from] InvalidPath),
     /// The operation is not supported. The message gives the reason and an alternative.
     #[error("{0}")]
-    Unsupported(String),
+    Unsupported(Message),
     /// [`Progress::cancel`](crate::Progress::cancel) stopped the operation.
     #[error("interrupted")]
     Interrupted,
@@ -246,6 +247,34 @@ impl Error {
                 matches!(source, interchange::FormatError::Malformed { .. })
             }
             _ => false,
+        }
+    }
+
+    /// Returns the message, whose options each front end names in its own words.
+    pub fn message(&self) -> Message {
+        match self {
+            Self::AlreadyExists { path } => {
+                Message::from(format!("`{}` exists; ", show(path))).join(instead(path))
+            }
+            Self::Limit(message) | Self::Unsupported(message) => message.clone(),
+            Self::Damaged { archive, finding } => {
+                Message::from(format!("`{}`: ", show(archive))).join(finding.line())
+            }
+            Self::Refused { path, findings } => {
+                let errors = format!("{} in `{}`", errors_found(findings), show(path));
+                let first = first(findings).map(|first| Message::from(": ").join(first.line()));
+                Message::from(errors).join(first.unwrap_or_default())
+            }
+            Self::Interchange { name, source } => {
+                Message::from(format!("`{}`: ", escape(name))).join(source.message())
+            }
+            Self::Io { action, path, source } => match message_in(source) {
+                Some(message) => {
+                    Message::from(format!("cannot {action} `{}`: ", show(path))).join(message)
+                }
+                None => self.to_string().into(),
+            },
+            _ => self.to_string().into(),
         }
     }
 
@@ -303,6 +332,10 @@ impl Error {
             return Self::Array { name, source };
         }
         Self::NotAnArray { name, kind }
+    }
+
+    pub(crate) fn unsupported(message: impl Into<Message>) -> Self {
+        Self::Unsupported(message.into())
     }
 
     pub(crate) fn damaged(archive: &Path, finding: Finding) -> Self {
@@ -378,12 +411,31 @@ fn show(path: &Path) -> String {
 }
 
 /// Returns what to do about an existing path. A directory is never replaced.
-fn instead(path: &Path) -> &'static str {
+fn instead(path: &Path) -> Message {
     if path.is_dir() {
-        "it is a directory, so choose another name"
+        "it is a directory, so choose another name".into()
     } else {
-        "use the option `force` to replace it"
+        Message::from("use ").option("force").text(" to replace it")
     }
+}
+
+/// Returns the text of a system error without its number.
+fn without_number(error: &io::Error) -> String {
+    let text = error.to_string();
+    let number = error.raw_os_error().map(|number| format!(" (os error {number})"));
+    number.and_then(|number| text.strip_suffix(&number).map(str::to_owned)).unwrap_or(text)
+}
+
+/// Returns the message that the cause of an error names options in.
+fn message_in(error: &io::Error) -> Option<Message> {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error.get_ref()?);
+    while let Some(error) = cause {
+        if let Some(message) = error.downcast_ref::<Message>() {
+            return Some(message.clone());
+        }
+        cause = error.source();
+    }
+    None
 }
 
 fn errors_found(findings: &[Finding]) -> String {
@@ -394,9 +446,8 @@ fn errors_found(findings: &[Finding]) -> String {
     }
 }
 
-fn first(findings: &[Finding]) -> String {
-    let first = findings.iter().find(|finding| finding.is_error()).or(findings.first());
-    first.map(|finding| format!(": {finding}")).unwrap_or_default()
+fn first(findings: &[Finding]) -> Option<&Finding> {
+    findings.iter().find(|finding| finding.is_error()).or(findings.first())
 }
 
 /// Lists the dimensions of the array, and suggests a slice without names if `slice` uses them.

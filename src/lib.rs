@@ -134,6 +134,7 @@ pub mod interchange;
 #[cfg(feature = "full")]
 pub mod json;
 pub mod manifest;
+pub mod message;
 pub mod ndl;
 mod pack;
 pub mod path;

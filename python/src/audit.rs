@@ -13,7 +13,7 @@ use ra_pack::remote::is_url;
 use ra_pack::verify::{Shard, VerifyOptions, VerifyReport, verify_each};
 use ra_pack::{Error, Progress, Result, json};
 
-use crate::cli::{self, verify::reword};
+use crate::cli;
 use crate::errors;
 use crate::interrupt::{long, short};
 
@@ -88,7 +88,6 @@ impl RunOptions {
             if let Some(target) = given.get(&report.target) {
                 report.target.clone_from(target);
             }
-            reword(report);
             ended(report)
         };
         let mut verified = 0;

@@ -7,6 +7,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 use ra_pack::finding::Place;
 use ra_pack::interchange::FormatError;
+use ra_pack::message::Words;
 use ra_pack::{Error, Finding};
 
 /// Returns the exception for an error.
@@ -34,7 +35,7 @@ fn errors(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
 }
 
 fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
-    let message = error.to_string();
+    let message = error.message().in_words(Words::Python);
     let (class, findings) = match error {
         Error::Io { path, source, .. } => return system(py, &message, path, source),
         Error::AlreadyExists { path } => {
@@ -125,8 +126,9 @@ pub(crate) fn finding<'py>(py: Python<'py>, finding: &Finding) -> PyResult<Bound
     fields.set_item("offset", offset)?;
     fields.set_item("expected", &finding.expected)?;
     fields.set_item("found", &finding.found)?;
-    fields.set_item("hint", &finding.hint)?;
-    fields.set_item("text", finding.to_string())?;
+    let hint = finding.hint.as_ref().map(|hint| hint.in_words(Words::Python));
+    fields.set_item("hint", hint)?;
+    fields.set_item("text", finding.line().in_words(Words::Python))?;
     reports(py)?.getattr("Finding")?.call((), Some(&fields))
 }
 

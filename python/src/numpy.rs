@@ -6,6 +6,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyComplex, PyDict, PyTuple};
 use ra_pack::interchange::npy::{Descr, NpyPlan};
 use ra_pack::interchange::{ExportOptions, Variable};
+use ra_pack::message::Words;
 use ra_pack::ndl::{Datatype, Extent, Ndarray, Order, Value};
 use ra_pack::ra::{ElementType, Flags, Header};
 
@@ -89,7 +90,8 @@ pub(crate) fn dtype<'py>(
     };
     let variable = Variable { header: plain, description: bare, losses: Vec::new() };
     let planned = NpyPlan::new(&variable, ExportOptions::default());
-    let descr = planned.map_err(|error| refused(error.to_string()))?.header.descr;
+    let descr =
+        planned.map_err(|error| refused(error.message().in_words(Words::Python)))?.header.descr;
     let written = descr.to_string();
     if let Descr::Scalar(_) = descr {
         return numpy.call_method1(intern!(py, "dtype"), (written.trim_matches('\''),));

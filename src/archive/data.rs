@@ -260,7 +260,7 @@ impl ZipData {
     ) -> Result<Self> {
         // One byte more than declared, to detect content that is too long. The buffer of a small member is small.
         let room = usize::try_from(size).map_or(BLOCK, |size| size.saturating_add(1).min(BLOCK));
-        let unsupported = |error: io::Error| Error::Unsupported(error.to_string());
+        let unsupported = |error: io::Error| Error::unsupported(error.to_string());
         let unpacked = match method {
             Method::Stored => Unpacked::Stored(packed),
             Method::Deflate => Unpacked::Deflate(BufReader::with_capacity(
@@ -278,7 +278,7 @@ impl ZipData {
                 Unpacked::Zstd(BufReader::with_capacity(room, decoder))
             }
             Method::Solid | Method::Other(_) => {
-                return Err(Error::Unsupported(format!("{method} is not supported")));
+                return Err(Error::unsupported(format!("{method} is not supported")));
             }
         };
         let checksum = crc32fast::Hasher::new();

@@ -15,6 +15,7 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use super::{Container, MemberKind, file_and_directory, invalid_name, twice};
 use crate::finding::{Code, Finding, Severity};
+use crate::message::Message;
 use crate::path::{self, MemberPath, escape};
 
 /// Checks every name, and all names together.
@@ -63,7 +64,7 @@ fn check_alone(named: &Named<'_>, findings: &mut Vec<Finding>) {
         MemberKind::Link => findings.push(
             Finding::new(Code::Link, "the member is a link")
                 .in_member(named.name)
-                .hint("pack the linked file: `create` with the option `dereference`"),
+                .hint(Message::from("pack the linked file: ").call("create", "dereference")),
         ),
         MemberKind::Special => findings.push(
             Finding::new(

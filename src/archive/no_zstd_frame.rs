@@ -9,7 +9,7 @@ pub(super) struct ZstdDecoder<R>(R, Infallible);
 /// Always fails.
 pub(super) fn decoder<R: BufRead>(_: R, _: u32) -> io::Result<ZstdDecoder<R>> {
     let reason = "decoding Zstandard needs the feature `full` of the crate ra-pack";
-    Err(io::Error::other(crate::error::Error::Unsupported(reason.to_owned())))
+    Err(io::Error::other(crate::error::Error::unsupported(reason.to_owned())))
 }
 
 impl<R> ZstdDecoder<R> {

@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::file_kind::{FileKind, SNIFFED};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
+use crate::message::Message;
 use crate::path::{MemberPath, PathFault, escape};
 use crate::pipeline;
 
@@ -116,7 +117,7 @@ impl Tarball {
     fn too_many(&self, allowance: &Allowance) -> Error {
         let path = self.file.path().to_string_lossy();
         let (path, limit) = (escape(&path), allowance.limit());
-        Error::Unsupported(format!(
+        Error::unsupported(format!(
             "listing the members of `{path}` needs more than the limit of {limit} bytes for an archive of this size; \
              list them with `tar -tf {path}`"
         ))
@@ -145,10 +146,12 @@ impl Tarball {
             return Ok(());
         }
         let (path, container) = (crate::path::escape_path(self.file.path()), self.container());
-        Err(Error::Unsupported(format!(
-            "`{path}` is a {container}, which must be read from its beginning; give the option `download` to read a \
-             temporary copy of it, or pack it as a zip"
-        )))
+        let problem =
+            format!("`{path}` is a {container}, which must be read from its beginning; give ");
+        let message = Message::from(problem).option("download");
+        Err(Error::unsupported(
+            message.text(" to read a temporary copy of it, or pack it as a zip"),
+        ))
     }
 
     /// Starts reading the tar. The second value receives an oddity of the stream, once it is read.
@@ -262,7 +265,7 @@ impl Tarball {
         let error = match error.downcast::<Error>() {
             Ok(Error::Unsupported(why)) => {
                 let path = self.file.path().to_string_lossy();
-                return Err(Error::Unsupported(format!("`{}`: {why}", escape(&path))));
+                return Err(Error::unsupported(format!("`{}`: {why}", escape(&path))));
             }
             Ok(refused) => return Err(refused),
             Err(error) => error,

@@ -71,7 +71,7 @@ fn check_that_it_is_a_report(line: &str) -> Result<()> {
     let is_one_line = line.starts_with("{\"target\":") && !line.contains('\n');
     match serde_json::from_str::<Stored>(line) {
         Ok(_) if is_one_line => Ok(()),
-        _ => Err(Error::Unsupported("expected a line of a log of `verify`".to_owned())),
+        _ => Err(Error::unsupported("expected a line of a log of `verify`".to_owned())),
     }
 }
 
@@ -85,7 +85,7 @@ fn check_that_it_is_a_log(path: &Path) -> Result<()> {
         return Ok(());
     }
     let (path, is) = (escape_path(path).to_string(), file.kind()?.not(A_LOG));
-    Err(Error::Unsupported(format!("`{path}` is {is}; nothing was written to it")))
+    Err(Error::unsupported(format!("`{path}` is {is}; nothing was written to it")))
 }
 
 /// The facts in a line that a summary needs.
@@ -208,7 +208,7 @@ pub(super) fn read(
     let kind = file.kind()?;
     if kind.may_hold_a_pack() || kind.is_of_another_format() {
         let (path, is) = (escape_path(path).to_string(), kind.not(A_LOG));
-        return Err(Error::Unsupported(format!("`{path}` is {is}")));
+        return Err(Error::unsupported(format!("`{path}` is {is}")));
     }
     let mut reader = BufReader::new(file);
     let mut text = Vec::new();

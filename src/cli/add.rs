@@ -105,5 +105,5 @@ pub(super) fn run(args: &AddArgs, output: &Output) -> Result<Ending, Failure> {
         pack.add(&args.directory, if name.is_empty() { "." } else { name })?;
     }
     let report = pack.finish()?;
-    show(&args.archive, report, args.common.json, output)
+    show(&args.archive, &report, args.common.json, output)
 }

@@ -33,7 +33,7 @@ pub(super) fn open(
                 "`{}` is a pack; name one of its arrays, which `ra-pack list --arrays {}` shows",
                 ra_pack::path::escape_path(target),
                 shell::path(target),
-            )))
+            ).into()))
         }
         None => Pack::of_array_watched(target, progress),
     }

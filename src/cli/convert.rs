@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ra_pack::convert::{ConvertOptions, ConvertReport, Converted, Reinterpret, convert_all};
+use ra_pack::message::Words;
 use ra_pack::ndl;
 use ra_pack::path::{escape, escape_path};
 
@@ -141,17 +142,12 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> Result<Ending, Failure
     options.force = args.force;
     options.jobs = args.common.jobs;
     options.progress = output.progress();
-    let mut report = convert_all(inputs, target, &options)?;
-    let of_arrays = report.arrays.iter_mut().flat_map(|array| &mut array.losses);
-    for loss in report.losses.iter_mut().chain(of_arrays) {
-        *loss = diagnostics::with_command_options(loss);
-    }
-    for failed in &mut report.failed {
-        failed.reason = diagnostics::with_command_options(&failed.reason);
+    let report = convert_all(inputs, target, &options)?;
+    for failed in &report.failed {
         let place = if inputs.len() == 1 { &report.input } else { Path::new(&failed.name) };
-        diagnostics::show(place, &mut failed.findings, &[], output);
+        diagnostics::show(place, &failed.findings, &[], output);
     }
-    diagnostics::show(target, &mut [], &report.leftovers, output);
+    diagnostics::show(target, &[], &report.leftovers, output);
     let ending = if report.failed.is_empty() { Ending::Clean } else { Ending::Findings };
     if args.common.json {
         print_losses(&report, output);
@@ -180,7 +176,11 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> Result<Ending, Failure
         let count = counted(report.failed.len() as u64, "file");
         output.message(&format!("ra-pack: {count} could not be converted:"));
         for failed in &report.failed {
-            output.message(&format!("  {}: {}", escape(&failed.name), escape(&failed.reason)));
+            output.message(&format!(
+                "  {}: {}",
+                escape(&failed.name),
+                escape(&failed.reason.in_words(Words::Command))
+            ));
         }
     }
     Ok(ending)
@@ -209,6 +209,8 @@ fn print_losses(report: &ConvertReport, output: &Output) {
         warn(loss);
     }
     for array in report.arrays.iter().filter(|array| !array.losses.is_empty()) {
-        warn(&format!("{}: {}", array.from, array.losses.join("; ")));
+        let losses = array.losses.iter().map(|loss| loss.in_words(Words::Command));
+        let losses: Vec<_> = losses.collect();
+        warn(&format!("{}: {}", array.from, losses.join("; ")));
     }
 }

@@ -160,19 +160,19 @@ pub(super) fn run(args: &CreateArgs, output: &Output) -> Result<Ending, Failure>
     options.timestamp = timestamp()?;
     options.progress = output.progress();
     let report = ra_pack::create(&args.source, &args.output, &options)?;
-    show(&args.source, report, args.common.json, output)
+    show(&args.source, &report, args.common.json, output)
 }
 
 /// Prints a summary of what was packed from `source`.
 pub(super) fn show(
     source: &Path,
-    mut report: CreateReport,
+    report: &CreateReport,
     json: bool,
     output: &Output,
 ) -> Result<Ending, Failure> {
-    diagnostics::show(source, &mut report.findings, &report.leftovers, output);
+    diagnostics::show(source, &report.findings, &report.leftovers, output);
     if json {
-        output.json(&report)?;
+        output.json(report)?;
         return Ok(Ending::Clean);
     }
     let described = report.described.len() as u64;

@@ -103,11 +103,11 @@ pub(super) fn run(args: &DescribeArgs, output: &Output) -> Result<Ending, Failur
     if !args.set.is_empty() || !args.dims.is_empty() || args.apply.is_some() {
         let edits = edits(args)?;
         let report = ra_pack::describe::edit_descriptions(target, &edits, &options)?;
-        return changed(args, report, output);
+        return changed(args, &report, output);
     }
     if args.update {
         let report = ra_pack::describe::update_descriptions(target, &options)?;
-        return changed(args, report, output);
+        return changed(args, &report, output);
     }
     if !args.write {
         let text = ra_pack::describe::describe_target(target, &options)?;
@@ -118,8 +118,8 @@ pub(super) fn run(args: &DescribeArgs, output: &Output) -> Result<Ending, Failur
         }
         return Ok(Ending::Clean);
     }
-    let mut report = ra_pack::describe::write_descriptions(target, &options)?;
-    diagnostics::show(target, &mut report.findings, &report.leftovers, output);
+    let report = ra_pack::describe::write_descriptions(target, &options)?;
+    diagnostics::show(target, &report.findings, &report.leftovers, output);
     if args.json {
         output.json(&report)?;
         return Ok(Ending::of(&report.findings));
@@ -171,12 +171,8 @@ fn edits(args: &DescribeArgs) -> Result<MetadataEdits, Failure> {
 }
 
 /// Prints the changes.
-fn changed(
-    args: &DescribeArgs,
-    mut report: UpdateReport,
-    output: &Output,
-) -> Result<Ending, Failure> {
-    diagnostics::show(&args.target, &mut report.findings, &[], output);
+fn changed(args: &DescribeArgs, report: &UpdateReport, output: &Output) -> Result<Ending, Failure> {
+    diagnostics::show(&args.target, &report.findings, &[], output);
     if args.json {
         output.json(&report)?;
         return Ok(Ending::of(&report.findings));

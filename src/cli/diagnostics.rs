@@ -9,6 +9,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 use ra_pack::convert::ArrayFormat;
 use ra_pack::files::FileKind;
 use ra_pack::finding::{Excerpt, Place};
+use ra_pack::message::Words;
 use ra_pack::path::{escape, escape_path};
 use ra_pack::verify::Verdict;
 use ra_pack::{Error, Finding, Pack};
@@ -46,28 +47,23 @@ pub(crate) fn finding(target: &Path, finding: &Finding, color: bool) -> String {
     for (name, text) in notes {
         group = group.elements(text.map(|text| Level::NOTE.with_name(name).message(clean(text))));
     }
-    let hint = finding.hint.as_ref().map(|hint| with_target(hint, target));
+    let file = |name: &str| shown_file(target, name);
+    let hint = finding.hint.as_ref().map(|hint| hint.naming_files(Words::Command, file));
     group = group.elements(hint.map(|hint| Level::HELP.message(clean(&hint))));
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     format!("{}\n\n", renderer.render(&[group]))
 }
 
-/// Replaces `PACK`, the library's placeholder, in the commands of a hint by the target. Files of a directory get their
-/// paths. For an archive, `PACK/` is removed: the command is for its source directory, which may be anywhere.
-fn with_target(hint: &str, target: &Path) -> String {
-    let word = |word: &str| match word.strip_prefix("PACK") {
-        Some("") => shell::path(target),
-        Some(rest) if rest.starts_with('/') => {
-            let file = rest.trim_start_matches('/');
-            if target.is_dir() { shell::path(&target.join(file)) } else { file.to_owned() }
-        }
-        _ => word.to_owned(),
-    };
-    let part = |(nth, part): (usize, &str)| match nth % 2 {
-        0 => part.to_owned(),
-        _ => part.split(' ').map(word).collect::<Vec<_>>().join(" "),
-    };
-    hint.split('`').enumerate().map(part).collect::<Vec<_>>().join("`")
+/// Returns a file of the target for a command, or the target for an empty name. Files of a directory get their paths.
+/// For an archive, the command is for its source directory, which may be anywhere.
+fn shown_file(target: &Path, name: &str) -> String {
+    if name.is_empty() {
+        shell::path(target)
+    } else if target.is_dir() {
+        shell::path(&target.join(name))
+    } else {
+        name.to_owned()
+    }
 }
 
 /// Formats the target, the member and the place in the member. A snippet adds line and column itself.
@@ -104,45 +100,18 @@ fn clean(text: &str) -> String {
     escape(text).to_string()
 }
 
-/// Replaces options of the library in a text by those of the command: "the option `keep_metadata: FILE`" becomes
-/// "--keep-metadata FILE", and "`create` with the option `layout: bagit`" becomes "`ra-pack create --layout bagit`".
-/// Removes the numbers of system errors.
-pub(crate) fn with_command_options(text: &str) -> String {
-    let text = without_numbers(text);
-    let mut parts = text.split("the option `");
-    let mut result = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (option, rest) = part.split_once('`').unwrap_or((part, ""));
-        let (name, value) = option.split_once(": ").unwrap_or((option, ""));
-        let name = match name {
-            "reinterpret" => "as",
-            "to" => "format",
-            name => name,
-        };
-        let option = format!("--{} {value}", name.replace('_', "-"));
-        match result.strip_suffix("` with ").and_then(|before| before.rsplit_once('`')) {
-            Some((before, command)) => {
-                result = format!("{before}`ra-pack {command} {}`", option.trim_end());
-            }
-            None => result.push_str(option.trim_end()),
-        }
-        result.push_str(rest);
-    }
-    result
-}
-
-/// Removes ` (os error 2)`.
-fn without_numbers(text: &str) -> String {
+/// Removes ` (os error 2)` of causes.
+pub(super) fn without_numbers(text: &str) -> String {
     const BEFORE: &str = " (os error ";
     let mut parts = text.split(BEFORE);
-    let mut said = parts.next().unwrap_or_default().to_owned();
+    let mut result = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         match part.split_once(')') {
-            Some((number, rest)) if number.parse::<i32>().is_ok() => said.push_str(rest),
-            _ => said.extend([BEFORE, part]),
+            Some((number, rest)) if number.parse::<i32>().is_ok() => result.push_str(rest),
+            _ => result.extend([BEFORE, part]),
         }
     }
-    said
+    result
 }
 
 /// Returns the escaped text of an excerpt and the range of the caret in it. The renderer replaces tabs by spaces.
@@ -158,13 +127,7 @@ fn clean_excerpt(excerpt: &Excerpt) -> (String, Range<usize>) {
 }
 
 /// Prints findings of a target as messages, and temporary files that an interrupted run left.
-pub(crate) fn show(
-    target: &Path,
-    findings: &mut [Finding],
-    leftovers: &[PathBuf],
-    output: &Output,
-) {
-    reword(findings);
+pub(crate) fn show(target: &Path, findings: &[Finding], leftovers: &[PathBuf], output: &Output) {
     for one in findings {
         output.message(&finding(target, one, output.color_err));
     }
@@ -177,21 +140,12 @@ pub(crate) fn show(
 /// Prints findings as a result, each with its target, unless the result is JSON.
 pub(crate) fn print<T: AsRef<Path>>(
     target: impl Fn(&Finding) -> T,
-    findings: &mut [Finding],
+    findings: &[Finding],
     json: bool,
     output: &Output,
 ) -> io::Result<()> {
-    reword(findings);
     let mut shown = findings.iter().filter(|_| !json);
     shown.try_for_each(|one| output.result(&finding(target(one).as_ref(), one, output.color_out)))
-}
-
-/// Replaces options of the library in findings by those of the command.
-pub(crate) fn reword(findings: &mut [Finding]) {
-    for finding in findings {
-        finding.message = with_command_options(&finding.message);
-        finding.hint = finding.hint.as_deref().map(with_command_options);
-    }
 }
 
 /// Counts errors and warnings among findings.
@@ -254,7 +208,7 @@ fn meant(target: &Path, name: &str) -> Option<String> {
 /// Formats an error with its causes and the next step: `next`, or the one that [`next_step`] knows.
 pub(crate) fn error(error: &Error, next: Option<String>) -> String {
     let lines =
-        |text: &str| with_command_options(text).lines().map(clean).collect::<Vec<_>>().join("\n");
+        |text: &str| without_numbers(text).lines().map(clean).collect::<Vec<_>>().join("\n");
     let what = match error {
         // The findings are printed before.
         Error::Refused { path, findings } => {
@@ -264,13 +218,14 @@ pub(crate) fn error(error: &Error, next: Option<String>) -> String {
             };
             format!("{errors} in `{}`", escape_path(path))
         }
-        error => error.to_string(),
+        error => error.message().in_words(Words::Command),
     };
+    let plain = error.to_string();
     let mut text = format!("ra-pack: {}\n", lines(&what));
     let mut source = error.source();
     while let Some(cause) = source {
         let line = lines(&cause.to_string());
-        if !text.contains(&line) {
+        if !plain.contains(&cause.to_string()) && !text.contains(&line) {
             text.push_str("  caused by: ");
             text.push_str(&line);
             text.push('\n');
@@ -340,30 +295,20 @@ mod tests {
 
     #[test]
     fn commands_in_hints_name_the_target() {
-        let hint = "PACK: `ra-pack describe PACK/a.ra > PACK/a.yaml`, `x PACK`";
         let (directory, archive) = (std::env::temp_dir(), Path::new("a b.zip"));
-        let shown = directory.join("a").display().to_string();
-        let expected = format!(
-            "PACK: `ra-pack describe {shown}.ra > {shown}.yaml`, `x {}`",
-            directory.display()
-        );
-        assert_eq!(with_target(hint, &directory), expected);
-        let expected = "PACK: `ra-pack describe a.ra > a.yaml`, `x 'a b.zip'`";
-        assert_eq!(with_target(hint, archive), expected);
+        assert_eq!(shown_file(&directory, "a.ra"), directory.join("a.ra").display().to_string());
+        assert_eq!(shown_file(&directory, ""), directory.display().to_string());
+        assert_eq!(shown_file(archive, "a.ra"), "a.ra");
+        assert_eq!(shown_file(archive, ""), "'a b.zip'");
     }
 
     #[test]
-    fn options_of_the_library_become_those_of_the_command() {
+    fn messages_have_no_numbers_of_system_errors() {
         for (text, expected) in [
-            ("choose a part by the option `slice`", "choose a part by --slice"),
-            ("the option `reinterpret: void` is for .npy", "--as void is for .npy"),
-            ("give the option `member: NAME`; `a` or `b`", "give --member NAME; `a` or `b`"),
-            ("`a`: `create` with the option `bag_info`", "`a`: `ra-pack create --bag-info`"),
-            ("no option `at all", "no option `at all"),
             ("cannot open `x`: No file (os error 2); or", "cannot open `x`: No file; or"),
             ("an (os error x) (os error", "an (os error x) (os error"),
         ] {
-            assert_eq!(with_command_options(text), expected);
+            assert_eq!(without_numbers(text), expected);
         }
     }
 }

@@ -166,7 +166,7 @@ fn two_packs(args: &DiffArgs, output: &Output, options: &DiffOptions) -> Result<
     }
     let mut diff = ra_pack::diff(&args.a, &args.b, options)?;
     for side in [&mut diff.a, &mut diff.b] {
-        diagnostics::show(&side.target, &mut side.findings, &[], output);
+        diagnostics::show(&side.target, &side.findings, &[], output);
     }
     if diff.counts.total() == 0 && !args.patterns.is_empty() {
         let [a, b] = [&args.a, &args.b].map(|path| escape_path(path).to_string());

@@ -100,7 +100,7 @@ pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
         }
         None => ra_pack::convert::get_to(&args.archive, &member, &mut output.bytes(), &options)?,
     };
-    diagnostics::show(&args.archive, &mut [], &report.leftovers, output);
+    diagnostics::show(&args.archive, &[], &report.leftovers, output);
     if !report.losses.is_empty() {
         let losses = report.losses.join("; ");
         output.message(&format!("warning: {}", ra_pack::path::escape(&losses)));
@@ -183,9 +183,9 @@ pub(super) fn extract(args: &ExtractArgs, output: &Output) -> Result<Ending, Fai
     }
     let here = Path::new(".");
     let directory = args.directory.as_deref().unwrap_or(here);
-    let mut report = ra_pack::extract(&args.archive, directory, &options)
+    let report = ra_pack::extract(&args.archive, directory, &options)
         .map_err(|error| elsewhere(error, &args.archive))?;
-    diagnostics::show(&args.archive, &mut report.findings, &report.leftovers, output);
+    diagnostics::show(&args.archive, &report.findings, &report.leftovers, output);
     let is_nothing = report.members == 0 && !args.patterns.is_empty() && report.is_valid();
     if args.common.json {
         output.json(&report)?;
@@ -246,9 +246,9 @@ fn patterns(args: &ExtractArgs) -> Result<Patterns, Failure> {
     let names = args.more.names()?.map(|name| {
         name?.into_os_string().into_string().map_err(|name| {
             let name = escape_path(name.as_ref()).to_string();
-            ra_pack::Error::Unsupported(format!(
-                "`{name}` is not UTF-8, so it cannot be the name of a member"
-            ))
+            ra_pack::Error::Unsupported(
+                format!("`{name}` is not UTF-8, so it cannot be the name of a member").into(),
+            )
         })
     });
     Ok(patterns.and_names(names.collect::<ra_pack::Result<Vec<_>>>()?))

@@ -60,11 +60,10 @@ pub(super) fn run(args: &InfoArgs, output: &Output) -> Result<Ending, Failure> {
     let mut options = InfoOptions::default();
     options.jobs = args.common.jobs;
     options.progress = output.progress();
-    let mut info = ra_pack::info(target, &options)?;
-    diagnostics::reword(&mut info.findings);
+    let info = ra_pack::info(target, &options)?;
     if args.field.is_none() && !args.common.json {
         let shown = info.findings.len().min(MOST_FINDINGS);
-        let (shown, _) = info.findings.split_at_mut(shown);
+        let (shown, _) = info.findings.split_at(shown);
         diagnostics::show(target, shown, &[], output);
         if let more @ 1.. = info.findings.len().saturating_sub(MOST_FINDINGS) {
             let target = shell::path(target);

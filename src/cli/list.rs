@@ -97,8 +97,8 @@ pub(super) fn run(args: &ListArgs, output: &Output) -> Result<Ending, Failure> {
     options.digests = args.long;
     options.jobs = args.common.jobs;
     options.progress = output.progress();
-    let mut listing = ra_pack::list(&args.target, &options)?;
-    diagnostics::show(&args.target, &mut listing.findings, &[], output);
+    let listing = ra_pack::list(&args.target, &options)?;
+    diagnostics::show(&args.target, &listing.findings, &[], output);
     let mut ending = Ending::of(&listing.findings);
     let is_chosen = !args.patterns.is_empty() || args.arrays;
     if ending == Ending::Clean && listing.members().len() == 0 && is_chosen {

@@ -24,7 +24,7 @@ mod shell;
 mod show;
 mod signals;
 mod text;
-pub(crate) mod verify;
+mod verify;
 
 use std::ffi::OsString;
 use std::io;
@@ -75,7 +75,7 @@ pub(crate) enum Failure {
 impl Failure {
     /// Returns the failure for a request that is not supported.
     pub(crate) fn unsupported(why: impl Into<String>) -> Self {
-        ra_pack::Error::Unsupported(why.into()).into()
+        ra_pack::Error::Unsupported(why.into().into()).into()
     }
 
     /// Adds the next step.
@@ -270,7 +270,7 @@ fn complain(failure: Failure, output: &Output) -> Ending {
             output.message(&diagnostics::error(&error, next));
         }
         Error::Damaged { archive, finding } => {
-            diagnostics::show(archive, std::slice::from_mut(&mut **finding), &[], output);
+            diagnostics::show(archive, std::slice::from_ref(&**finding), &[], output);
             output
                 .message(&format!("ra-pack: `{}` is damaged", ra_pack::path::escape_path(archive)));
         }
@@ -281,7 +281,7 @@ fn complain(failure: Failure, output: &Output) -> Ending {
 
 /// Reports that standard output cannot be written.
 fn unwritten(error: &io::Error, output: &Output) -> Ending {
-    let why = diagnostics::with_command_options(&error.to_string());
+    let why = diagnostics::without_numbers(&error.to_string());
     output.message(&format!("ra-pack: cannot write to standard output: {why}"));
     Ending::Failed
 }

@@ -56,11 +56,11 @@ pub(super) fn run(args: &RefsArgs, output: &Output) -> Result<Ending, Failure> {
     options.jobs = args.jobs;
     options.progress = output.progress();
     let to_file = args.output.as_ref().filter(|path| path.as_os_str() != "-");
-    let mut report = match to_file {
+    let report = match to_file {
         Some(path) => ra_pack::convert::write_refs(&args.archive, path, &options)?,
         None => ra_pack::convert::refs_to(&args.archive, &mut output.bytes(), &options)?,
     };
-    diagnostics::show(&args.archive, &mut report.findings, &report.leftovers, output);
+    diagnostics::show(&args.archive, &report.findings, &report.leftovers, output);
     print_losses(&report, output);
     if let Some(path) = to_file {
         output.note(&format!(

@@ -10,6 +10,7 @@ use clap::Args;
 use ra_pack::audit::{AuditLog, AuditPlan, Budget, PlanOptions, plan};
 use ra_pack::digest::Algorithm;
 use ra_pack::inspect::{ValidateOptions, ValidateReport};
+use ra_pack::message::Part;
 use ra_pack::path::escape;
 use ra_pack::verify::{Shard, Verdict, Verified, VerifyOptions, VerifyReport, verify_each};
 use ra_pack::write::ManifestOptions;
@@ -113,10 +114,7 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure>
     let targets = targets(args, plan.as_ref())?;
     let (mut tally, mut failed) = (TargetCounts::default(), None);
     let json = args.common.json;
-    let ended = |report: &mut VerifyReport| {
-        reword(report);
-        log.as_ref().map_or(Ok(()), |log| log.append(report))
-    };
+    let ended = |report: &mut VerifyReport| log.as_ref().map_or(Ok(()), |log| log.append(report));
     let run = verify_each(targets, &options, ended, |verified| {
         if output.is_closed() {
             // The reader is gone. A target that it does not see is not reported as valid.
@@ -151,14 +149,6 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure>
         output.result(&tally.summary())?;
     }
     Ok(tally.ending())
-}
-
-/// Replaces options of the library in a report by those of the command. Every line of a log is written in this way.
-pub(crate) fn reword(report: &mut VerifyReport) {
-    diagnostics::reword(&mut report.findings);
-    if let Some(error) = &mut report.error {
-        error.message = diagnostics::with_command_options(&error.message);
-    }
 }
 
 /// Selects the targets of a shard, an age and a budget.
@@ -233,13 +223,13 @@ fn print_verified(verified: Verified, json: bool, output: &Output) -> Result<Ver
             }
             Ok(Verdict::Unreadable)
         }
-        None => print_report(report, "valid", json, output),
+        None => print_report(&report, "valid", json, output),
     }
 }
 
 /// Prints the result for one target; `valid` is its verdict if there are no errors.
 fn print_report(
-    mut report: VerifyReport,
+    report: &VerifyReport,
     valid: &str,
     json: bool,
     output: &Output,
@@ -247,11 +237,11 @@ fn print_report(
     let target = report.target.clone();
     // An archive that cannot be opened has no known members.
     let is_pack = report.container.is_some() || report.members == 0;
-    diagnostics::print(|found| place(&target, is_pack, found), &mut report.findings, json, output)?;
+    diagnostics::print(|found| place(&target, is_pack, found), &report.findings, json, output)?;
     if json {
-        output.json(&report)?;
+        output.json(report)?;
     } else if !output.quiet || !report.is_valid() {
-        output.result(&summary(&report, valid))?;
+        output.result(&summary(report, valid))?;
         let counts = report.metadata.as_ref().filter(|_| report.is_valid() && !output.is_closed());
         if let Some(lacks) = counts.and_then(|counts| lacks(counts, &target)) {
             output.note(&lacks);
@@ -452,12 +442,12 @@ pub(super) fn manifest(args: &ManifestArgs, output: &Output) -> Result<Ending, F
     options.jobs = args.common.jobs;
     options.progress = output.progress();
     let is_written = args.write || args.output.is_some();
-    let mut made = if is_written {
+    let made = if is_written {
         ra_pack::write::write_manifest(&args.target, args.output.as_deref(), &options)?
     } else {
         ra_pack::write::manifest_of(&args.target, &options)?
     };
-    diagnostics::show(&args.target, &mut made.findings, &made.leftovers, output);
+    diagnostics::show(&args.target, &made.findings, &made.leftovers, output);
     if args.common.json {
         output.json(&made)?;
     } else if let Some(path) = &made.output {
@@ -478,7 +468,7 @@ fn check(args: &ManifestArgs, output: &Output) -> Result<Ending, Failure> {
     options.manifest.clone_from(&args.kept);
     options.progress = output.progress();
     let report = ra_pack::verify(&args.target, &options)?;
-    let verdict = print_report(report, "verified", args.common.json, output)?;
+    let verdict = print_report(&report, "verified", args.common.json, output)?;
     Ok(if verdict.is_valid() { Ending::Clean } else { Ending::Findings })
 }
 
@@ -558,9 +548,8 @@ fn validate_one(
 ) -> Result<Verdict, Failure> {
     let mut report = validated(path, options)?;
     let is_pack = report.container.is_some();
-    diagnostics::reword(&mut report.findings);
     name_target(&mut report, path);
-    diagnostics::print(|found| place(path, is_pack, found), &mut report.findings, json, output)?;
+    diagnostics::print(|found| place(path, is_pack, found), &report.findings, json, output)?;
     if json {
         output.json(&report)?;
     } else {
@@ -577,14 +566,14 @@ fn validate_one(
 
 /// Adds the target to the `describe --set` commands in hints; for an archive, `DIR` for its source directory.
 fn name_target(report: &mut ValidateReport, path: &Path) {
-    const COMMAND: &str = "`ra-pack describe --set ";
     let is_archive = report.container.is_some() && !path.is_dir();
     let target = if is_archive { "DIR".to_owned() } else { shell::path(path) };
-    for hint in report.findings.iter_mut().filter_map(|finding| finding.hint.as_mut()) {
-        let command = hint.find(COMMAND).map(|at| at + COMMAND.len());
-        let end = command.and_then(|at| Some(at + hint.get(at..)?.find('`')?));
-        if let Some(end) = end {
-            hint.insert_str(end, &format!(" {target}"));
+    let hints = report.findings.iter_mut().filter_map(|finding| finding.hint.as_mut());
+    for part in hints.flat_map(|hint| &mut hint.parts) {
+        if let Part::Call { operation: "describe", option, target: file } = part
+            && option.name == "set"
+        {
+            *file = Some(Box::new(Part::Text(target.clone().into())));
         }
     }
 }

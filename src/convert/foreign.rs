@@ -129,9 +129,9 @@ pub(super) fn suggest_member(error: Error) -> Error {
             name,
             source: interchange::FormatError::NoCounterpart { reason, instead },
         } => {
-            let others = "convert other arrays one by one with the option `member: NAME`";
-            let source =
-                interchange::FormatError::no_counterpart(reason, format!("{instead}; {others}"));
+            let instead = instead.text("; convert other arrays one by one with ");
+            let instead = instead.option(("member", "NAME"));
+            let source = interchange::FormatError::no_counterpart(reason, instead);
             Error::Interchange { name, source }
         }
         error => error,

@@ -10,6 +10,7 @@ use crate::archive::Container;
 use crate::error::{Error, Result};
 use crate::file_kind::FileKind;
 use crate::fs;
+use crate::message::Message;
 use crate::path::escape;
 use crate::write::plain_arrays::PAGE;
 
@@ -106,7 +107,7 @@ impl ArrayFormat {
         let has_format =
             [FileKind::RawArray, FileKind::Npy, FileKind::Ds, FileKind::Png, FileKind::Unknown];
         if !has_format.contains(&kind) && !kind.may_hold_a_pack() {
-            return Err(Error::Unsupported(format!(
+            return Err(Error::unsupported(format!(
                 "`{}` is {kind}, which ra-pack cannot read; see {PAGE} for a way to convert it",
                 escape(&path.to_string_lossy())
             )));
@@ -148,20 +149,21 @@ fn refuse_stream(path: &Path) -> Result<()> {
     if path.as_os_str() != "-" {
         return Ok(());
     }
-    Err(Error::Unsupported(
+    Err(Error::unsupported(
         "cannot convert standard input or output; use a path, or `./-` for a file named `-`"
             .to_owned(),
     ))
 }
 
-fn unknown(path: &Path, option: &str, is_meant: fn(ArrayFormat) -> bool) -> Error {
+fn unknown(path: &Path, option: &'static str, is_meant: fn(ArrayFormat) -> bool) -> Error {
     let meant = FORMATS.iter().filter(|(format, _)| is_meant(*format));
     let words: Vec<_> = meant.map(|(_, word)| *word).collect();
-    Error::Unsupported(format!(
-        "the extension of `{}` is not that of a known format; set the option `{option}` to one of {}",
-        escape(&path.to_string_lossy()),
-        words.join(", ")
-    ))
+    let path = escape(&path.to_string_lossy()).to_string();
+    Error::unsupported(
+        Message::from(format!("the extension of `{path}` is not that of a known format; set "))
+            .option(option)
+            .text(format!(" to one of {}", words.join(", "))),
+    )
 }
 
 impl fmt::Display for ArrayFormat {

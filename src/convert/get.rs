@@ -10,6 +10,7 @@ use super::format::ArrayFormat;
 use crate::error::{Error, Result};
 use crate::fs::{self, PendingFile};
 use crate::interchange::BlockReader;
+use crate::message::Message;
 use crate::ndl::Order;
 use crate::pack;
 use crate::path::{escape, escape_path};
@@ -47,7 +48,7 @@ pub struct GetOptions {
 impl GetOptions {
     fn check(&self) -> Result<()> {
         match self.format.filter(|format| format.holds_many()) {
-            Some(many) => Err(Error::Unsupported(format!(
+            Some(many) => Err(Error::unsupported(format!(
                 "a .{many} file cannot be the output: it contains several arrays"
             ))),
             None => Ok(()),
@@ -65,11 +66,13 @@ impl GetOptions {
         match ArrayFormat::from_extension(output) {
             Some(Ra) => Ok(None),
             Some(format @ (Npy | Png | Csv | Json)) => Ok(Some(format)),
-            _ => Err(Error::Unsupported(format!(
-                "`{}` has no known extension; use .ra, .npy, .png, .csv or .json, or set the \
-                 option `format`",
-                escape_path(output)
-            ))),
+            _ => {
+                let output = escape_path(output);
+                let problem = format!(
+                    "`{output}` has no known extension; use .ra, .npy, .png, .csv or .json, or set "
+                );
+                Err(Error::unsupported(Message::from(problem).option("format")))
+            }
         }
     }
 }
@@ -328,9 +331,8 @@ fn slice(
 }
 
 fn too_large(limit: u64) -> Error {
-    Error::Limit(format!(
-        "the output is larger than {limit} bytes, the limit set by the option `max_size`"
-    ))
+    let problem = format!("the output is larger than {limit} bytes, the limit set by ");
+    Error::Limit(Message::from(problem).option("max_size"))
 }
 
 /// A writer that stops at the limit or when the operation is cancelled. It counts the bytes itself, because a declared
@@ -381,9 +383,11 @@ fn check_memory(array: &PackedArray, bytes: u64) -> Result<()> {
     if bytes <= limit {
         return Ok(());
     }
-    Err(Error::Limit(format!(
+    let problem = format!(
         "`{}` needs {bytes} bytes of memory in this format; the limit for an archive of this size is \
-         {limit}; choose a part with the option `slice`, or extract it unchanged with `ra-pack extract`",
+         {limit}; choose a part with ",
         escape(array.name())
-    )))
+    );
+    let message = Message::from(problem).option("slice");
+    Err(Error::Limit(message.text(", or extract it unchanged with `ra-pack extract`")))
 }

@@ -35,6 +35,7 @@ use self::source::SourceArrays;
 use crate::archive::Container;
 use crate::error::{Error, Result};
 use crate::fs::{self, PendingFile};
+use crate::message::Message;
 use crate::path::escape;
 
 /// Converts the arrays at `input` to the format of `output`. The output appears under its name when it is complete, and
@@ -103,7 +104,7 @@ pub fn convert_all<P: AsRef<Path>>(
     let inputs: Vec<_> = inputs.iter().map(AsRef::as_ref).collect();
     let output = output.as_ref();
     let [input, more @ ..] = &inputs[..] else {
-        return Err(Error::Unsupported("no input to convert".to_owned()));
+        return Err(Error::unsupported("no input to convert".to_owned()));
     };
     let from = match options.from {
         _ if !more.is_empty() => ArrayFormat::Pack(Container::Directory),
@@ -203,7 +204,7 @@ fn open(from: ArrayFormat, path: &Path, options: &ConvertOptions) -> Result<Sour
         ArrayFormat::Pack(Container::Directory) => tree::open_directory(path, options, open),
         ArrayFormat::Pack(_) => rawarray::open_pack(path, options),
         ArrayFormat::Raw | ArrayFormat::Csv | ArrayFormat::Json => {
-            Err(Error::Unsupported(format!("the format `{from}` can be written but not read")))
+            Err(Error::unsupported(format!("the format `{from}` can be written but not read")))
         }
     }
 }
@@ -243,16 +244,15 @@ impl<'o> Destination<'o> {
             if let Some(file) = kept_metadata {
                 data.metadata.write_at(file.file(), 0)?;
             } else if !to.is_rawarray() && !options.drop_metadata && converted.trailing > 0 {
-                converted.losses.push(format!(
-                    "{} bytes after its elements are lost; save them with the option `keep_metadata: FILE`",
-                    converted.trailing
-                ));
+                let lost = format!("{} bytes after its elements are lost", converted.trailing);
+                let save = Message::from(lost).text("; save them with ");
+                converted.losses.push(save.option(("keep_metadata", "FILE")));
             }
             if options.drop_metadata || !to.is_rawarray() {
                 data.metadata = Metadata::default();
             }
             let data = Arranged::new(data, &original, reverse, output, options);
-            converted.losses.extend(sink.array(&name, &item, data)?);
+            converted.losses.extend(sink.array(&name, &item, data)?.into_iter().map(Message::from));
             Ok(())
         })?;
         Ok(converted)
@@ -264,16 +264,14 @@ impl<'o> Destination<'o> {
         let metadata = match &options.keep_metadata {
             None => None,
             Some(_) if arrays != 1 => {
-                return Err(Error::Unsupported(
-                    "the option `keep_metadata` requires a single array; choose one with the option `member`"
-                        .to_owned(),
-                ));
+                let message = Message::default().option("keep_metadata");
+                let message = message.text(" requires a single array; choose one with ");
+                return Err(Error::unsupported(message.option("member")));
             }
             Some(path) if self.files().iter().any(|other| fs::is_same_name(path, other)) => {
-                return Err(Error::Unsupported(format!(
-                    "`{}` cannot be both the output and the file of the option `keep_metadata`",
-                    escape(&path.to_string_lossy())
-                )));
+                let path = escape(&path.to_string_lossy()).to_string();
+                let both = format!("`{path}` cannot be both the output and the file of ");
+                return Err(Error::unsupported(Message::from(both).option("keep_metadata")));
             }
             Some(path) => Some(PendingFile::create(path, options.force)?),
         };

@@ -6,6 +6,7 @@ use super::format::ArrayFormat;
 use crate::archive::{Compression, Container};
 use crate::error::{Error, Result};
 use crate::interchange::{ExportOptions, ImportOptions};
+use crate::message::Message;
 use crate::ndl::Order;
 use crate::progress::Progress;
 
@@ -75,32 +76,36 @@ impl ConvertOptions {
         let is_numpy = |form| matches!(form, ArrayFormat::Npy | ArrayFormat::Npz);
         // A directory may contain files of any format.
         let is_tree = from == ArrayFormat::Pack(Container::Directory);
+        let remove =
+            |why: String, option: &'static str| Message::from(why).text("; remove ").option(option);
         let is_zstd = matches!(self.compression, Some(Compression::Zstd { .. }));
         let reason = if self.order == Some(Order::RowUnreversed) {
-            "the order `row-unreversed` can be read but not written; use column or row".to_owned()
+            "the order `row-unreversed` can be read but not written; use column or row".into()
         } else if self.order == Some(Order::Column) && to.is_row_only() {
-            format!("a .{to} is always row-major; remove the option `order`")
+            remove(format!("a .{to} is always row-major"), "order")
         } else if self.keep_endian && !to.is_rawarray() && !is_numpy(to) {
-            format!("a .{to} cannot be big-endian; remove the option `keep_endian`")
+            remove(format!("a .{to} cannot be big-endian"), "keep_endian")
         } else if self.masks && from != ArrayFormat::Ds && to != ArrayFormat::Ds && !is_tree {
-            "only a .ds has masks; remove the option `masks`".to_owned()
+            remove("only a .ds has masks".to_owned(), "masks")
         } else if self.compression.is_some()
             && !matches!(to, ArrayFormat::Npz | ArrayFormat::Pack(_))
         {
-            format!("a .{to} cannot be compressed; remove the option `compression`")
+            remove(format!("a .{to} cannot be compressed"), "compression")
         } else if to == ArrayFormat::Npz && is_zstd {
-            "NumPy cannot read Zstandard in an .npz; use stored or deflate".to_owned()
+            "NumPy cannot read Zstandard in an .npz; use stored or deflate".into()
         } else if self.keep_metadata.is_some() && !from.is_rawarray() {
-            format!("a .{from} has no trailing metadata to keep")
+            format!("a .{from} has no trailing metadata to keep").into()
         } else if self.reinterpret == Some(Reinterpret::BFloat16) && !is_numpy(from) && !is_tree {
-            "the option `reinterpret: bfloat16` requires .npy or .npz as input".to_owned()
+            let option = Message::default().option(("reinterpret", "bfloat16"));
+            option.text(" requires .npy or .npz as input")
         } else if self.reinterpret == Some(Reinterpret::Void) && !is_numpy(to) {
-            "the option `reinterpret: void` requires .npy or .npz as output".to_owned()
+            let option = Message::default().option(("reinterpret", "void"));
+            option.text(" requires .npy or .npz as output")
         } else if self.dimcoords && !to.is_rawarray() {
-            format!("a .{to} has no dimension names; remove the option `dimcoords`")
+            remove(format!("a .{to} has no dimension names"), "dimcoords")
         } else {
             return Ok(());
         };
-        Err(Error::Unsupported(reason))
+        Err(Error::unsupported(reason))
     }
 }

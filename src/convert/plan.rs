@@ -13,6 +13,7 @@ use super::source::{OtherFile, SourceArrays, is_wanted, no_such_array};
 use crate::archive::Container;
 use crate::error::{Error, Result};
 use crate::fs;
+use crate::message::Message;
 use crate::ndl::{Extent, Order};
 use crate::pack::{
     self, ARRAY_EXTENSION, ArrayFacts, Content, Contents, Convention, DESCRIPTION_EXTENSIONS,
@@ -55,16 +56,16 @@ fn choose<'i>(
     if items.is_empty() {
         let mut said = vec![format!("`{path}` contains no arrays to convert")];
         said.extend_from_slice(losses);
-        return Err(Error::Unsupported(said.join("; ")));
+        return Err(Error::unsupported(said.join("; ")));
     }
     if out.to.holds_many() || items.len() == 1 {
         return Ok(all.collect());
     }
     let (to, count) = (out.to, items.len());
     let names = listed(items.iter().map(|item| &item.name), MAX_LISTED, |name| name);
-    Err(Error::Unsupported(format!(
-        "a .{to} contains one array, but `{path}` has {count}; choose one with the option `member: NAME`: {names}"
-    )))
+    let problem = format!("a .{to} contains one array, but `{path}` has {count}; choose one with ");
+    let message = Message::from(problem).option(("member", "NAME"));
+    Err(Error::unsupported(message.text(format!(": {names}"))))
 }
 
 /// Returns whether the shape of an array in the output may refer to a coordinate. `arrays` are the names of the arrays
@@ -151,7 +152,7 @@ pub(super) fn plan(
         }
         let of = item.clone();
         let is_known = |name: &str| is_known(name, &of, (input, out), &arrays);
-        converted.losses.extend(item.fix_extents(is_known));
+        converted.losses.extend(item.fix_extents(is_known).map(Message::from));
         for extent in &mut item.description.shape {
             if let Extent::Coord(coordinate) = extent
                 && let Some(name) = renamed.get(coordinate)
@@ -290,7 +291,7 @@ fn plan_one(index: usize, source: &ArrayItem, name: String, out: &Destination<'_
         reordered: reverse,
         verified: false,
         trailing: 0,
-        losses,
+        losses: losses.into_iter().map(Message::from).collect(),
     };
     let original = source.header.clone();
     PlannedArray { index, original, reverse, item, name, converted }
@@ -304,7 +305,7 @@ impl Destination<'_> {
             return Ok(());
         }
         if !fs::is_directory(path)? {
-            return Err(Error::Unsupported(format!(
+            return Err(Error::unsupported(format!(
                 "`{}` exists and is not a directory; choose another name",
                 escape_path(path)
             )));
@@ -318,7 +319,7 @@ impl Destination<'_> {
         let parents: BTreeSet<_> =
             names.iter().filter_map(|name| Some(name.rsplit_once('/')?.0)).collect();
         if let Some(parent) = parents.into_iter().find(|parent| fs::is_blocked(path, parent)) {
-            return Err(Error::Unsupported(format!(
+            return Err(Error::unsupported(format!(
                 "`{}` cannot be created in `{}`: it exists and is not a directory",
                 escape(parent),
                 escape_path(path)
@@ -333,12 +334,12 @@ impl Destination<'_> {
         match &there[..] {
             [] => Ok(()),
             [only] => Err(Error::AlreadyExists { path: path.join(only) }),
-            all => Err(Error::Unsupported(format!(
-                "{} files exist in `{}`; use the option `force` to replace them: {}",
-                all.len(),
-                escape_path(path),
-                listed(all.iter(), MAX_LISTED, |name| format!("`{name}`"))
-            ))),
+            all => {
+                let problem = format!("{} files exist in `{}`; use ", all.len(), escape_path(path));
+                let names = listed(all.iter(), MAX_LISTED, |name| format!("`{name}`"));
+                let message = Message::from(problem).option("force");
+                Err(Error::unsupported(message.text(format!(" to replace them: {names}"))))
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 use super::format::ArrayFormat;
 use crate::error::Error;
 use crate::finding::Finding;
+use crate::message::Message;
 use crate::ndl::Order;
 use crate::ra::ElementType;
 
@@ -70,7 +71,7 @@ pub struct Converted {
     /// Number of bytes after its elements in the input.
     pub trailing: u64,
     /// Facts of the array that the output cannot express, one sentence each.
-    pub losses: Vec<String>,
+    pub losses: Vec<Message>,
 }
 
 #[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
@@ -99,7 +100,7 @@ pub struct Unconverted {
     /// Its name in the input, as for a converted array.
     pub name: String,
     /// The reason, in one sentence.
-    pub reason: String,
+    pub reason: Message,
     /// Errors of its header or description, if these are the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
@@ -114,12 +115,12 @@ impl Unconverted {
                 findings = found;
                 findings.retain(Finding::is_error);
                 let first = findings.first().map(|finding| finding.message.clone());
-                first.unwrap_or_default()
+                first.unwrap_or_default().into()
             }
-            Error::Interchange { source, .. } => source.to_string(),
-            Error::Array { source, .. } => source.to_string(),
-            Error::Mismatch { reason, .. } => reason,
-            error => error.to_string(),
+            Error::Interchange { source, .. } => source.message(),
+            Error::Array { source, .. } => source.to_string().into(),
+            Error::Mismatch { reason, .. } => reason.into(),
+            error => error.message(),
         };
         Self { name, reason, findings }
     }

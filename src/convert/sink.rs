@@ -79,7 +79,7 @@ impl DescriptionPlace {
             [true, true] => {
                 let [first, second] =
                     [first, second].map(|path| escape(&path.to_string_lossy()).to_string());
-                return Err(Error::Unsupported(format!(
+                return Err(Error::unsupported(format!(
                     "`{first}` and `{second}` both describe the array to replace; delete one of them"
                 )));
             }
@@ -115,7 +115,7 @@ impl DescriptionPlace {
         let mut findings = Vec::new();
         let Some(described) = contents.description(&path, &mut findings) else {
             let why = "would be replaced, but it does not describe the array; move it elsewhere";
-            let unsupported = || Error::Unsupported(format!("`{name}` {why}"));
+            let unsupported = || Error::unsupported(format!("`{name}` {why}"));
             return Err(if findings.is_empty() { unsupported() } else { refused(findings) });
         };
         let known = Some(&item.description);

@@ -80,7 +80,7 @@ pub(super) fn no_such_array<'n>(
     if !there_are.is_empty() {
         there_are.insert_str(0, "; its arrays are: ");
     }
-    Error::Unsupported(format!(
+    Error::unsupported(format!(
         "`{}` has no array `{}`{there_are}",
         escape_path(input),
         escape(member)

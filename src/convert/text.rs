@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use std::io::{BufReader, Read, Write};
 
 use crate::interchange::{FormatError, Variable, row_order_extents, wrong_length};
+use crate::message::Message;
 use crate::ndl::Datatype;
 use crate::ra::Header;
 use crate::read::values::{Number, ReadNumber, read_number};
@@ -40,7 +41,7 @@ pub(super) fn write_csv(
         ref more => {
             return Err(FormatError::no_counterpart(
                 format!("a table has two dimensions, but the array has {}", more.len()),
-                "select two with the option `slice`, or write it as json",
+                Message::from("select two with ").option("slice").text(", or write it as json"),
             ));
         }
     };

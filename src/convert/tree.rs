@@ -334,7 +334,7 @@ fn describe(item: &mut ArrayItem, root: &Path, contents: &Contents) -> Result<Op
     let described = own.description(&path, &mut findings);
     let order = described.map(|described| described.order());
     if order == Some(Order::RowUnreversed) {
-        return Err(Error::Unsupported(
+        return Err(Error::unsupported(
             "its description has `order: row-unreversed`, which can be read but not written; use column or row"
                 .to_owned(),
         ));

@@ -215,7 +215,7 @@ impl Place {
         if single_file.unattached.is_some() {
             if Archive::is_archive(&target)? {
                 let shown = escape_path(&target);
-                return Err(Error::Unsupported(format!(
+                return Err(Error::unsupported(format!(
                     "`{shown}` is an archive; to edit its descriptions, unpack it with `ra-pack extract {shown}` \
                      and pack the directory again with `ra-pack create`"
                 )));
@@ -228,7 +228,7 @@ impl Place {
         let subject = contents.arrays.get_key_value(&*array).map(|(path, _)| path.clone());
         if subject.is_none() && !is_pack {
             let shown = escape_path(&target);
-            return Err(Error::Unsupported(format!(
+            return Err(Error::unsupported(format!(
                 "`{shown}` does not describe an array: `{array}` does not exist"
             )));
         }
@@ -568,7 +568,7 @@ impl Place {
 
 /// Makes the error for a line of a table.
 pub(super) fn wrong_line(line: usize, why: impl Display) -> Error {
-    Error::Unsupported(format!("line {line} of the table: {why}"))
+    Error::unsupported(format!("line {line} of the table: {why}"))
 }
 
 /// Makes the finding about a document that cannot be edited.

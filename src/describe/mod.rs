@@ -22,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::fs;
 use crate::inspect::scan::PackScan;
+use crate::message::Message;
 use crate::pack::{self, Contents, Convention};
 use crate::path::{MemberPath, escape_path};
 use crate::pipeline;
@@ -111,10 +112,9 @@ pub fn write_descriptions(
 ) -> Result<DescribeReport> {
     let target = target.as_ref();
     if !fs::is_directory(target)? {
-        return Err(Error::Unsupported(format!(
-            "`{}` is not a directory; remove the option `write` to print its description",
-            escape_path(target)
-        )));
+        let problem = format!("`{}` is not a directory; remove ", escape_path(target));
+        let message = Message::from(problem).option("write");
+        return Err(Error::unsupported(message.text(" to print its description")));
     }
     let jobs = pipeline::jobs(options.jobs);
     let Survey { contents, mut findings, .. } = survey(target, jobs, &options.progress)?;

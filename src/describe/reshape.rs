@@ -107,7 +107,7 @@ fn described_place(path: &Path) -> Result<PathBuf> {
     let SingleFile { subject, contents, .. } = single_file::gather(path, None)?;
     let place = fs::real_path(path)?;
     if contents.description(&subject, &mut Vec::new()).is_some() {
-        return Err(Error::Unsupported(format!(
+        return Err(Error::unsupported(format!(
             "`{}` is a link to `{}` and has its own description; reshape the target of the link, and then \
              update that description",
             escape_path(path),

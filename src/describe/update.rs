@@ -185,7 +185,7 @@ pub(super) fn must_be_free(document: &Path) -> Result<()> {
     if !fs::exists(document) {
         return Ok(());
     }
-    Err(Error::Unsupported(format!(
+    Err(Error::unsupported(format!(
         "`{}` is not an ordinary file, so it is not read as a description; replace it with a copy of \
          the file that it links to, or rename it",
         escape_path(document)

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 
 use super::Severity;
+use crate::message::Message;
 
 /// The explanation of a code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -122,11 +123,10 @@ macro_rules! codes {
             }
 
             /// Returns the default hint: the next step, in a few words.
-            pub(crate) fn hint(self) -> &'static str {
+            pub(crate) fn hint(self) -> Message {
                 match self {
-                    $(Self::$name => {
-                        [$($hint,)? concat!("`ra-pack explain ", $id, "` shows a correct example")][0]
-                    })*
+                    $($(Self::$name => $hint.into(),)?)*
+                    _ => format!("`ra-pack explain {}` shows a correct example", self.id()).into(),
                 }
             }
 
@@ -263,10 +263,10 @@ codes! {
     /// A file with the name of a directory.
     FileAndDirectory = "NAME003" Error, REPACK;
     /// A symbolic or hard link.
-    Link = "NAME004" Error, "pack the linked files: `create` with the option `dereference`";
+    Link = "NAME004" Error, Message::from("pack the linked files: ").call("create", "dereference");
     /// A device, a pipe, or another special file.
     SpecialFile = "NAME005" Error,
-        "leave it out of the archive: `create` with the option `exclude`";
+        Message::from("leave it out of the archive: ").call("create", "exclude");
     /// Two names that differ only in case.
     CaseTwins = "NAME006" Warning, "rename one of the two files";
     /// A name in an old single-byte encoding.
@@ -394,7 +394,7 @@ codes! {
 
     /// An array without a description.
     Undescribed = "DESC001" Error,
-        "write descriptions from the headers: `describe` with the option `write: PACK`";
+        Message::from("write descriptions from the headers: ").call_on_pack("describe", "write");
     /// Descriptions of one array or coordinate that contradict each other.
     DescribedTwice = "DESC002" Error, "delete one of the two, or make them agree";
     /// A description with no entry for its array.
@@ -438,7 +438,7 @@ codes! {
     DescribesNothing = "META007" Warning, "rename the description, or remove it";
     /// A pack without a title.
     NoTitle = "META008" Warning,
-        "add a title: `create` with the option `attribute: title='A few words'`";
+        Message::from("add a title: ").call("create", ("attribute", "title='A few words'"));
 
     /// The declaration of a bag is not valid.
     BadBag = "BAG001" Error, "write the two lines of `bagit.txt` again as in RFC 8493";
@@ -455,7 +455,8 @@ codes! {
     BadFetchList = "BAG006" Error, "correct the line, then write the tag manifest again";
     /// A bag manifest with wrong or missing entries.
     WrongManifestEntry = "BAG007" Error,
-        "restore the manifest from another copy, or make the bag again: `create` with the option `layout: bagit`";
+        Message::from("restore the manifest from another copy, or make the bag again: ")
+            .call("create", ("layout", "bagit"));
     /// A tag file that is not in any tag manifest.
     UnlistedTagFile = "BAG008" Warning,
         "check the file by other means, then add it to a tag manifest";
@@ -575,7 +576,7 @@ mod tests {
     #[test]
     fn every_code_has_a_hint_in_the_style_of_a_message() {
         for code in Code::ALL {
-            let hint = code.hint();
+            let hint = code.hint().to_string();
             let first = hint.chars().next().unwrap();
             assert!(first.is_lowercase() || first == '`', "{}: {hint}", code.id());
             assert!(hint.len() > 12 && !hint.ends_with('.'), "{}: {hint}", code.id());

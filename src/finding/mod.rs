@@ -11,6 +11,7 @@ use serde::Serialize;
 
 pub use self::code::{Code, Example, Explanation, UnknownCode};
 
+use crate::message::Message;
 use crate::path::escape;
 
 /// The severity of a finding.
@@ -71,7 +72,7 @@ pub struct Finding {
     pub found: Option<String>,
     /// The suggested next step.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub hint: Option<String>,
+    pub hint: Option<Message>,
     /// The line of text that `place` refers to.
     #[serde(skip)]
     pub excerpt: Option<Excerpt>,
@@ -177,7 +178,7 @@ impl Finding {
             message: message.into(),
             expected: None,
             found: None,
-            hint: Some(code.hint().to_owned()),
+            hint: Some(code.hint()),
             excerpt: None,
             count: 1,
         }
@@ -221,7 +222,7 @@ impl Finding {
 
     /// Replaces the hint.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn hint(mut self, hint: impl Into<Message>) -> Self {
         self.hint = Some(hint.into());
         self
     }
@@ -254,32 +255,41 @@ impl Finding {
     }
 }
 
+impl Finding {
+    /// Returns everything but the excerpt on one line: place, severity, code, message, values, hint.
+    pub fn line(&self) -> Message {
+        let member = self.member.as_ref().map(|member| format!("{}: ", escape(member)));
+        let place = match self.place {
+            Some(Place::Byte { offset }) => format!("byte {offset}: "),
+            Some(Place::Line { line }) => format!("line {line}: "),
+            Some(Place::Text { line, column, .. }) => format!("{line}:{column}: "),
+            None => String::new(),
+        };
+        let severity = if self.is_error() { "error" } else { "warning" };
+        let values = match (&self.expected, &self.found) {
+            (Some(expected), Some(found)) => {
+                format!(" (expected {}, found {})", escape(expected), escape(found))
+            }
+            (Some(expected), None) => format!(" (expected {})", escape(expected)),
+            (None, Some(found)) => format!(" (found {})", escape(found)),
+            (None, None) => String::new(),
+        };
+        let (member, code, message) =
+            (member.unwrap_or_default(), self.code.id(), escape(&self.message));
+        let line = Message::from(format!("{member}{place}{severity}[{code}]: {message}{values}"));
+        match &self.hint {
+            Some(hint) => {
+                line.text("; ").join(hint.clone().map_texts(|text| escape(text).to_string()))
+            }
+            None => line,
+        }
+    }
+}
+
 /// Writes one line: place, severity, code, message, expected and found values, hint.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(member) = &self.member {
-            write!(f, "{}: ", escape(member))?;
-        }
-        match self.place {
-            Some(Place::Byte { offset }) => write!(f, "byte {offset}: ")?,
-            Some(Place::Line { line }) => write!(f, "line {line}: ")?,
-            Some(Place::Text { line, column, .. }) => write!(f, "{line}:{column}: ")?,
-            None => {}
-        }
-        let severity = if self.is_error() { "error" } else { "warning" };
-        write!(f, "{severity}[{}]: {}", self.code.id(), escape(&self.message))?;
-        match (&self.expected, &self.found) {
-            (Some(expected), Some(found)) => {
-                write!(f, " (expected {}, found {})", escape(expected), escape(found))?;
-            }
-            (Some(expected), None) => write!(f, " (expected {})", escape(expected))?,
-            (None, Some(found)) => write!(f, " (found {})", escape(found))?,
-            (None, None) => {}
-        }
-        if let Some(hint) = &self.hint {
-            write!(f, "; {}", escape(hint))?;
-        }
-        Ok(())
+        self.line().fmt(f)
     }
 }
 
@@ -303,8 +313,9 @@ const MAX_LISTED_BYTES: usize = 1 << 20;
 pub(crate) fn cut(findings: &mut Vec<Finding>) {
     let bytes = |finding: &Finding| {
         let Finding { member, array, message, expected, found, hint, .. } = finding;
-        let more = [member, array, expected, found, hint].into_iter().flatten();
-        message.len() + more.map(String::len).sum::<usize>()
+        let more = [member, array, expected, found].into_iter().flatten();
+        let hint = hint.as_ref().map_or(0, |hint| hint.to_string().len());
+        message.len() + more.map(String::len).sum::<usize>() + hint
     };
     let mut first: Vec<_> =
         findings.iter().enumerate().filter(|(_, finding)| finding.count == 1).collect();

@@ -166,7 +166,7 @@ pub(crate) fn refuse_url(output: &Path) -> Result<()> {
     if !is_url(output) {
         return Ok(());
     }
-    Err(Error::Unsupported(format!(
+    Err(Error::unsupported(format!(
         "`{}` is a URL, and ra-pack writes only files; write a file and copy it to the server",
         crate::path::escape_path(output)
     )))

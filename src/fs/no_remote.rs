@@ -11,7 +11,7 @@ use crate::progress::Progress;
 
 /// Always fails.
 pub(super) fn open(url: &Path, _: &Progress) -> Result<(Arc<dyn Source>, PathBuf)> {
-    Err(Error::Unsupported(format!(
+    Err(Error::unsupported(format!(
         "`{}` is a URL, and this program was built without the feature `remote`; build it with \
          `cargo install ra-pack --features remote`, or download the pack",
         crate::path::escape_path(url)

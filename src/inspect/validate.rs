@@ -165,7 +165,7 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
 fn validate_file(target: &Path, options: &ValidateOptions) -> Result<ValidateReport> {
     let kind = fs::kind_of(target)?;
     if kind.is_of_another_format() && !is_array_file(target)? {
-        return Err(Error::Unsupported(format!(
+        return Err(Error::unsupported(format!(
             "`{}` is {}",
             escape(&target.to_string_lossy()),
             kind.not("a description")

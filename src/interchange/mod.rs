@@ -24,6 +24,7 @@ use std::io;
 pub(crate) use self::blocks::{
     Block, BlockReader, fillvalue, is_truth, read_all, read_units, row_order_extents, wrong_length,
 };
+use crate::message::Message;
 use crate::ndl::{Datatype, Integer, Ndarray};
 use crate::ra::{ElementType, Header};
 
@@ -87,7 +88,7 @@ pub enum FormatError {
         /// The reason.
         reason: String,
         /// Advice, such as a type to convert to.
-        instead: String,
+        instead: Message,
     },
 }
 
@@ -104,8 +105,18 @@ impl FormatError {
         Self::Malformed { offset, reason: reason.into() }
     }
 
+    /// Returns the message, whose options each front end names in its own words.
+    pub fn message(&self) -> Message {
+        match self {
+            Self::NoCounterpart { reason, instead } => {
+                Message::from(format!("{reason}; ")).join(instead.clone())
+            }
+            Self::Io(_) | Self::Malformed { .. } => self.to_string().into(),
+        }
+    }
+
     /// Returns an error for an array or file that cannot be converted, with advice.
-    pub fn no_counterpart(reason: impl Into<String>, instead: impl Into<String>) -> Self {
+    pub fn no_counterpart(reason: impl Into<String>, instead: impl Into<Message>) -> Self {
         Self::NoCounterpart { reason: reason.into(), instead: instead.into() }
     }
 }

@@ -8,7 +8,7 @@
 //! let finding = &parsed.findings[0];
 //! assert_eq!(finding.code.id(), "NDL040");
 //! assert!(matches!(finding.place, Some(ra_pack::finding::Place::Text { line: 4, column: 11, .. })));
-//! assert_eq!(finding.hint.as_deref(), Some("did you mean `float64`?"));
+//! assert_eq!(finding.hint, Some("did you mean `float64`?".into()));
 //! ```
 //!
 //! ra-pack decides where the language leaves a choice:

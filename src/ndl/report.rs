@@ -3,6 +3,7 @@
 use super::node::Range;
 use super::source::SourceText;
 use crate::finding::{Code, Finding, Severity};
+use crate::message::Message;
 use crate::path::escape;
 
 /// Most findings reported for one document. A hostile document must not turn every byte into a finding.
@@ -37,7 +38,7 @@ impl Reported<'_> {
     }
 
     pub(super) fn maybe_hint(self, text: Option<String>) -> Self {
-        self.0.hint = text.or(self.0.hint.take());
+        self.0.hint = text.map(Message::from).or(self.0.hint.take());
         self
     }
 

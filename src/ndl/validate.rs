@@ -10,6 +10,7 @@ use super::node::{Node, NodeKind, child};
 use super::parse::{DocumentReader, Site};
 use super::report::{Reported, count, hint, quote};
 use crate::finding::{Code, Finding, Span};
+use crate::message::Message;
 
 /// A reference to something that is not in the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +56,8 @@ impl UnresolvedReference {
             }
         };
         let finding = Finding::new(code, format!("there is no {noun} {}", quote(&self.name)));
-        let hint = hint(&self.name, known.iter().map(AsRef::as_ref)).or(finding.hint);
+        let hint =
+            hint(&self.name, known.iter().map(AsRef::as_ref)).map(Message::from).or(finding.hint);
         Finding { expected: Some(expected), hint, ..finding }.at_span(text, self.span)
     }
 }

@@ -10,6 +10,7 @@ use super::describe::{Fit, compare_types, datatype_of, filter_word, fit};
 use super::facts::Sources;
 use super::{ArrayFacts, shape_of};
 use crate::finding::{Code, Finding};
+use crate::message::Message;
 use crate::ndl::{
     Attribute, Datatype, Endian, Entity, Extent, Ndarray, Order, PlainDescription, Step, Storage,
     Value,
@@ -208,15 +209,17 @@ impl Check<'_, '_> {
                 Order::Row => {
                     "the header has the reverse of this shape: if the last index varies fastest, add \
                      `storage: {order: row}`"
+                        .into()
                 }
                 _ => {
                     "the header has this shape unreversed: remove `storage.order`, or write \
                      `order: row-unreversed` if the last index still varies fastest"
+                        .into()
                 }
             }
         } else {
-            "if the file is correct, write its shape, or \
-             run `describe` with the option `update`"
+            Message::from("if the file is correct, write its shape, or run ")
+                .call("describe", "update")
         };
         let finding =
             Finding::new(Code::ShapeMismatch, format!("the shape does not match `{}`", self.path))

@@ -13,6 +13,7 @@ use super::{
     check, group_of,
 };
 use crate::finding::{Code, Finding, Severity};
+use crate::message::Message;
 use crate::ndl::{
     self, Attribute, Document, Entity, Group, MAX_FINDINGS, Ndarray, Order, PlainDescription,
     Referrer, entity_path,
@@ -261,9 +262,8 @@ impl Contents {
             if !facts.text().trim().is_empty() {
                 return finding;
             }
-            finding.hint(format!(
-                "write a description: `ra-pack describe PACK/{path} > PACK/{member}`"
-            ))
+            let hint = Message::from("write a description: `ra-pack describe ");
+            finding.hint(hint.file(path.as_str()).text(" > ").file(member.as_str()).text("`"))
         }));
         let Some(document) = facts.document() else {
             if !has_errors {

@@ -245,7 +245,7 @@ impl ArrayFacts {
                 ),
             );
         }
-        let mut unusual = |how: &str, hint: &str| {
+        let mut unusual = |how: &str, hint: &'static str| {
             let message = format!("the data is {how}, which most RawArray readers misread");
             findings.push(at(Code::UnusualEncoding, 8, message).hint(hint));
         };

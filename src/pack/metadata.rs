@@ -9,6 +9,7 @@ use super::facts::Sources;
 use super::units::{UnitsFault, check_units};
 use super::{ArrayFacts, PACK_DOCUMENT};
 use crate::finding::{Code, Finding};
+use crate::message::Message;
 use crate::ndl::{self, Attribute, Datatype, Ndarray, Step, Value};
 use crate::path::MemberPath;
 use crate::ra::{ElementKind, Header};
@@ -107,7 +108,7 @@ impl Contents {
         let has_title = || self.own_attributes().iter().any(|attribute| attribute.name == "title");
         if of_pack && !self.arrays.is_empty() && !has_title() {
             let finding = Finding::new(Code::NoTitle, "the pack has no title");
-            let title = "run `describe` with the option `set: title='A few words'`";
+            let title = Message::from("run ").call("describe", ("set", "title='A few words'"));
             findings.push(finding.in_member(PACK_DOCUMENT).hint(title));
         }
         findings
@@ -178,14 +179,17 @@ fn of_array(
     if units {
         let finding = Finding::new(Code::NoUnits, format!("`{name}` has no units"));
         let hint = slip(array, "units").unwrap_or_else(|| {
-            format!("run `describe` with the option `set: {name}.units=UNITS`; UNITS is 1 for numbers without a unit")
+            Message::from("run ")
+                .call("describe", ("set", format!("{name}.units=UNITS")))
+                .text("; UNITS is 1 for numbers without a unit")
         });
         findings.push(sources.at(described, finding.hint(hint), &[]));
     }
     if lacks_name {
         let message = format!("`{name}` has neither a long name nor a standard name");
         let hint = NAMES.iter().find_map(|known| slip(array, known)).unwrap_or_else(|| {
-            format!("run `describe` with the option `set: {name}.long_name='A FEW WORDS'`")
+            Message::from("run ")
+                .call("describe", ("set", format!("{name}.long_name='A FEW WORDS'")))
         });
         let finding = Finding::new(Code::NoLongName, message).hint(hint);
         findings.push(sources.at(described, finding, &[]));
@@ -215,9 +219,10 @@ fn of_array(
 }
 
 /// Returns a hint if the name of an attribute is nearly the one that is missing.
-fn slip(array: &Ndarray, wanted: &str) -> Option<String> {
+fn slip(array: &Ndarray, wanted: &str) -> Option<Message> {
     let near = ndl::nearest(wanted, array.attributes.iter().map(|attribute| &*attribute.name))?;
-    Some(format!("other programs do not know the attribute `{near}`: did you mean `{wanted}`?"))
+    let unknown = format!("other programs do not know the attribute `{near}`");
+    Some(format!("{unknown}: did you mean `{wanted}`?").into())
 }
 
 fn lacks(array: &Ndarray) -> Lacks {

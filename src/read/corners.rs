@@ -1,6 +1,7 @@
 //! The elements at the corners of an array, for a summary.
 
 use crate::error::{Error, Result};
+use crate::message::Message;
 use crate::ndl::{Ndarray, Order};
 use crate::ra::{ElementType, Header, ReadError, SliceError};
 use crate::read::open::{PackedArray, ReadElements};
@@ -79,8 +80,8 @@ impl PackedArray {
             .iter()
             .try_fold(u64::from(!is_empty), |product, axis| product.checked_mul(shown(axis)));
         let Some(count) = count.filter(|count| *count <= MOST) else {
-            let few = "too many elements to show; choose a part with the option `slice`";
-            return Err(Error::Limit(few.to_owned()));
+            let few = Message::from("too many elements to show; choose a part with ");
+            return Err(Error::Limit(few.option("slice")));
         };
         let kept = part.kept();
         let (shape, leading) = kept.iter().map(|(_, axis)| (axis.count, lead(axis))).unzip();

@@ -171,7 +171,7 @@ pub(crate) fn must_be_one(named: &NamedManifest, faults: &[Finding]) -> Result<(
         return Ok(());
     }
     let name = escape(&named.name);
-    Err(Error::Unsupported(format!("`{name}` is not a manifest (line {line}: {message})")))
+    Err(Error::unsupported(format!("`{name}` is not a manifest (line {line}: {message})")))
 }
 
 /// Reads a manifest next to the archive.
@@ -258,7 +258,7 @@ pub fn check_apart(input: impl AsRef<Path>, output: impl AsRef<Path>) -> Result<
     } else {
         return Ok(());
     };
-    Err(Error::Unsupported(format!(
+    Err(Error::unsupported(format!(
         "`{}` {what}; choose another output",
         escape(&output.to_string_lossy())
     )))

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
+use crate::message::Message;
 use crate::ndl::{Ndarray, Order, Value};
 use crate::path::{escape, file_name};
 use crate::pipeline;
@@ -321,7 +322,7 @@ fn names<'d>(axis: &'d Axis, description: Option<&'d Ndarray>) -> Option<&'d [Va
 
 fn converter(part: &ArrayPart<'_>, of: Option<ComplexPart>) -> Result<(Converter, Quantity)> {
     let refused = |what: &str| {
-        Error::Unsupported(format!("`{}`: cannot plot {what}", escape(part.array.name())))
+        Error::unsupported(format!("`{}`: cannot plot {what}", escape(part.array.name())))
     };
     let last = file_name(part.array.name());
     let mut quantity = Quantity {
@@ -387,12 +388,13 @@ fn too_many(part: &ArrayPart<'_>, slice: Option<&str>) -> Error {
     let extents: Vec<String> = shape.iter().map(u64::to_string).collect();
     let after =
         slice.map_or_else(String::new, |slice| format!(" and `{slice}` leaves more than two"));
-    Error::Unsupported(format!(
-        "`{}` has {} dimensions ({}){after}; select two, for example with the option `slice: '{proposed}'`",
+    let problem = format!(
+        "`{}` has {} dimensions ({}){after}; select two, for example with ",
         escape(part.array.name()),
         shape.len(),
         extents.join(" x "),
-    ))
+    );
+    Error::unsupported(Message::from(problem).option(("slice", format!("'{proposed}'"))))
 }
 
 /// Returns the number of elements in each cell, and the number of cells, for at most `most` cells.

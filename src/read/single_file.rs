@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::file_kind::FileKind;
 use crate::finding::{Code, Finding};
 use crate::fs::{self, File};
+use crate::message::{Message, Part};
 use crate::ndl::{Extent, Ndarray};
 use crate::pack::{
     self, ARRAY_EXTENSION, Content, Contents, DESCRIPTION_EXTENSIONS, DescriptionFacts, Inspector,
@@ -58,7 +59,7 @@ pub(crate) fn gather(path: &Path, root: Option<&Path>) -> Result<SingleFile> {
     }
     widest.ok_or_else(|| {
         let root = escape_path(root.unwrap_or(Path::new(".")));
-        Error::Unsupported(format!("`{}` is not below `{root}`", escape_path(path)))
+        Error::unsupported(format!("`{}` is not below `{root}`", escape_path(path)))
     })
 }
 
@@ -120,18 +121,18 @@ impl SingleFile {
     pub(crate) fn name_files(&self, target: &Path, findings: &mut [Finding]) {
         let files = self.files();
         for finding in findings {
-            if finding.code == Code::Undescribed
-                && finding.hint.as_deref() == Some(Code::Undescribed.hint())
-            {
-                let (array, stem) = (&self.subject, self.subject.without_extension());
-                let command = format!("`ra-pack describe PACK/{array} > PACK/{stem}.yaml`");
-                finding.hint = Some(format!("{command} writes a description of its header"));
-            }
             let own = format!("{}.yaml", self.subject.without_extension());
-            for path in files.iter().map(MemberPath::as_str).chain([&*own]) {
-                let shown = self.shown(target, path);
-                let named = |hint: String| hint.replace(&format!("PACK/{path}"), &shown);
-                finding.hint = finding.hint.take().map(named);
+            if finding.code == Code::Undescribed && finding.hint == Some(Code::Undescribed.hint()) {
+                let command = Message::from("`ra-pack describe ").file(self.subject.as_str());
+                let command = command.text(" > ").file(&*own);
+                finding.hint = Some(command.text("` writes a description of its header"));
+            }
+            for part in finding.hint.iter_mut().flat_map(|hint| &mut hint.parts) {
+                if let Part::File(path) = part
+                    && (*path == own || files.iter().any(|file| file.as_str() == path))
+                {
+                    *part = Part::Text(self.shown(target, path).into());
+                }
             }
             if let Some(member) = &mut finding.member {
                 *member = self.shown(target, member);

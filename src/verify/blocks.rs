@@ -258,7 +258,7 @@ impl ListedBlocks {
         progress.at(&member.name);
         let stored = archive.stored(member)?;
         let (file, start) = stored.ok_or_else(|| {
-            Error::Unsupported(format!("`{}` is not stored", crate::path::escape(&member.name)))
+            Error::unsupported(format!("`{}` is not stored", crate::path::escape(&member.name)))
         })?;
         let bytes = self.file(&member.name).bytes(label.1..label.1 + 1);
         let content =

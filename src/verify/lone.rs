@@ -58,7 +58,7 @@ pub(super) fn verify(target: &Path, options: &VerifyOptions, start: Start) -> Re
             }
         }
         None if options.only_manifests => {
-            return Err(Error::Unsupported(format!(
+            return Err(Error::unsupported(format!(
                 "no manifest lists `{}`: searched its directory and those above it",
                 escape_path(target)
             )));

@@ -15,6 +15,7 @@ use crate::fs;
 use crate::inspect::late::LateFile;
 use crate::inspect::visit::Visited;
 use crate::manifest::{NameEncoding, is_written};
+use crate::message::Message;
 use crate::pack::bag::{DECLARATION, FETCH};
 use crate::pack::{self, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement};
 use crate::path::escape_path;
@@ -300,14 +301,14 @@ impl Proof<'_> {
                 Finding::new(Code::NoManifest, "there is no manifest to verify the files against")
                     .expected("`manifest-sha256.txt`", "none")
                     .hint(match (self.archive.container(), is_cut_off) {
-                        (Container::Directory, _) => format!(
-                            "create one while you know that the files are intact: `manifest` with the option `write: {}`",
-                            escape_path(self.archive.path())
-                        ),
+                        (Container::Directory, _) => {
+                            let path = escape_path(self.archive.path()).to_string();
+                            Message::from("create one while you know that the files are intact: ")
+                                .call("manifest", ("write", path))
+                        }
                         (_, true) => "restore the archive from another copy; its end is missing, and the manifest may be there"
-                            .to_owned(),
-                        (_, false) => "pack the original files again with `ra-pack create`"
-                            .to_owned(),
+                            .into(),
+                        (_, false) => "pack the original files again with `ra-pack create`".into(),
                     }),
             ),
             Some(algorithm) if algorithm.is_weak() => report.findings.push(

@@ -13,6 +13,7 @@ use crate::digest::Digest;
 use crate::error::Error;
 use crate::finding::{self, Code, Finding, Severity, count_errors};
 use crate::fs::{self, Version, target_name};
+use crate::message::Message;
 use crate::pack::{self, Contents, Layout, MetadataCounts};
 use crate::path::url::is_url;
 use crate::time::Timestamp;
@@ -158,7 +159,7 @@ pub struct TargetError {
     /// The kind of the reason.
     pub kind: TargetErrorKind,
     /// The complete message. Its wording may change between versions.
-    pub message: String,
+    pub message: Message,
 }
 
 /// The kind of reason why a target could not be verified.
@@ -240,7 +241,7 @@ impl VerifyReport {
     ) -> Self {
         let mut report = Self::begin(target, options, start);
         report.error =
-            Some(TargetError { kind: TargetErrorKind::of(error), message: error.to_string() });
+            Some(TargetError { kind: TargetErrorKind::of(error), message: error.message() });
         report.verdict = Verdict::Unreadable;
         report.exit_status = report.verdict.exit_status();
         report.seconds = start.instant.elapsed().as_secs_f64();

@@ -148,7 +148,7 @@ impl Chosen {
             return Ok(Self::All);
         };
         if archive.is_stream() {
-            return Err(Error::Unsupported(format!(
+            return Err(Error::unsupported(format!(
                 "`{}` is a {}, which can be read only from its beginning: a shard of it takes as long as the whole; verify it without shards",
                 escape_path(archive.path()),
                 archive.container()

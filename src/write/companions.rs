@@ -32,7 +32,7 @@ pub(crate) fn replaceable(archive: &Path, progress: &Progress) -> Result<PathBuf
     let is_other =
         |(own, other): &(&PathBuf, PathBuf)| fs::exists(other) && real(own) != real(other);
     match ours.iter().zip(companions(archive)).find(is_other) {
-        Some((own, other)) => Err(Error::Unsupported(format!(
+        Some((own, other)) => Err(Error::unsupported(format!(
             "`{}` is a link, but `{}` is not a link to `{}`, and would not match the new archive; \
              replace it with a link, or delete it",
             escape_path(archive),
@@ -47,7 +47,7 @@ pub(crate) fn replaceable(archive: &Path, progress: &Progress) -> Result<PathBuf
 /// next to the manifest.
 pub(crate) fn sign(manifest: &Path, command: &str) -> Result<PathBuf> {
     let failed = |why: String| {
-        Error::Unsupported(format!(
+        Error::unsupported(format!(
             "the archive is complete, but its manifest is not signed: `{}` {why}",
             escape(command)
         ))

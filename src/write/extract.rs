@@ -16,6 +16,7 @@ use crate::fs::{self, Target, TargetWriter, Turn};
 use crate::inspect::listed::{ListedDigests, ListedScan};
 use crate::inspect::scan::ambiguous;
 use crate::inspect::select::Patterns;
+use crate::message::Message;
 use crate::pack::Layout;
 use crate::path;
 use crate::pipeline;
@@ -167,7 +168,7 @@ fn own_directory(archive: &Path) -> Result<String> {
     let stem = name_without_extension(archive)?;
     if stem == *name {
         let shown = path::escape_path(archive);
-        return Err(Error::Unsupported(format!(
+        return Err(Error::unsupported(format!(
             "`{shown}` has no extension, so a directory next to it cannot be named after it"
         )));
     }
@@ -230,10 +231,9 @@ impl<'o> Extraction<'o> {
             let sizes = wanted(MemberKind::File).map(|(_, member)| member.size);
             let bytes = sizes.fold(0_u64, u64::saturating_add);
             if bytes > limit {
-                return Err(Error::Limit(format!(
-                    "the archive unpacks to {bytes} bytes; the limit is {limit}, set by the option \
-                     `max_size`"
-                )));
+                let problem =
+                    format!("the archive unpacks to {bytes} bytes; the limit is {limit}, set by ");
+                return Err(Error::Limit(Message::from(problem).option("max_size")));
             }
         }
         readable.retain(|number| members.get(*number).is_some_and(is_wanted));
@@ -300,9 +300,9 @@ impl<'o> Extraction<'o> {
         let bytes = bytes as u64;
         let before = self.written.fetch_add(bytes, Ordering::Relaxed);
         if before.saturating_add(bytes) > limit {
-            return Err(Error::Limit(format!(
-                "the archive unpacks to more than {limit} bytes, the limit set by the option `max_size`"
-            )));
+            let problem =
+                format!("the archive unpacks to more than {limit} bytes, the limit set by ");
+            return Err(Error::Limit(Message::from(problem).option("max_size")));
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ use crate::finding::{self, Finding};
 use crate::fs::{self, PendingFile, Turn};
 use crate::inspect::visit::{Read, Visitor};
 use crate::manifest::{Manifest, NameEncoding};
+use crate::message::Message;
 use crate::pack::{self, Layout, Placement};
 use crate::path::{MemberPath, escape};
 use crate::pipeline;
@@ -108,7 +109,7 @@ pub fn manifest_of(target: impl AsRef<Path>, options: &ManifestOptions) -> Resul
         let name = algorithm.name();
         let why =
             format!("manifests with {name} can be read but not written; use sha256 or sha512");
-        return Err(Error::Unsupported(why));
+        return Err(Error::unsupported(why));
     }
     let progress = &options.progress;
     let archive = Archive::open_watched(target, progress)?;
@@ -169,10 +170,9 @@ pub fn write_manifest(
     let target = target.as_ref();
     if output.is_none() && !fs::is_directory(target)? {
         Archive::open_watched(target, &options.progress)?;
-        return Err(Error::Unsupported(format!(
-            "`{}` is an archive and cannot be changed; set the option `output: FILE`",
-            escape(&target.to_string_lossy())
-        )));
+        let target = escape(&target.to_string_lossy()).to_string();
+        let problem = format!("`{target}` is an archive and cannot be changed; set ");
+        return Err(Error::unsupported(Message::from(problem).option(("output", "FILE"))));
     }
     if let Some(output) = output
         && !is_manifest(output)
@@ -184,11 +184,12 @@ pub fn write_manifest(
     free(output.unwrap_or(&usual), options)?;
     let mut made = manifest_of(target, options)?;
     if output.is_none() && made.layout == Layout::BagIt {
-        return Err(Error::Unsupported(format!(
-            "`{}` is a bag, whose tag manifests list its manifest; create the bag again: \
-             `create` with the option `layout: bagit`",
+        let problem = format!(
+            "`{}` is a bag, whose tag manifests list its manifest; create the bag again: ",
             escape(&target.to_string_lossy())
-        )));
+        );
+        let message = Message::from(problem).call("create", ("layout", "bagit"));
+        return Err(Error::unsupported(message));
     }
     let path = output.map_or_else(|| target.join(&made.place), Path::to_owned);
     let _turn = Turn::beside(&path, &options.progress)?;

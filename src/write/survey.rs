@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::{self, Below, File, Stamp, TEMPORARY_SUFFIX};
 use crate::inspect::select::Patterns;
+use crate::message::Message;
 use crate::pack::{Content, Contents, Inspector, Interner};
 use crate::path::MemberPath;
 use crate::pipeline;
@@ -109,7 +110,10 @@ pub(crate) fn names(
                 findings.push(
                     Finding::new(Code::InvalidName, format!("the name {}", invalid.kind))
                         .in_member(invalid.path)
-                        .hint("rename the file, or leave it out with the option `exclude`"),
+                        .hint(
+                            Message::from("rename the file, or leave it out with ")
+                                .option("exclude"),
+                        ),
                 );
                 continue;
             }
@@ -140,7 +144,7 @@ pub(crate) fn names(
                     "the file is a device, a pipe or another special file",
                 )
                 .in_member(path.as_str())
-                .hint("leave it out with the option `exclude`"),
+                .hint(Message::from("leave it out with ").option("exclude")),
             ),
         }
     }
@@ -149,8 +153,8 @@ pub(crate) fn names(
 
 /// Makes the finding about a link that is not followed.
 pub(super) fn link(name: &str) -> Finding {
-    let hint =
-        "pack its target with the option `dereference`, or leave it out with the option `exclude`";
+    let hint = Message::from("pack its target with ").option("dereference");
+    let hint = hint.text(", or leave it out with ").option("exclude");
     Finding::new(Code::Link, "the file is a symbolic link").in_member(name).hint(hint)
 }
 

@@ -173,7 +173,7 @@ impl<R: Read> StreamDecoder<R> {
         }
         let (format, offset) = (self.format.name(), offset(input));
         if zstd_frame::is_wide_window(&error) {
-            return io::Error::other(Error::Unsupported(format!(
+            return io::Error::other(Error::unsupported(format!(
                 "decoding the zstd frame before byte {offset} needs a window above {} MiB; \
                  decode it with `zstd -d --long=31 PACK`, then verify the tar or compress it again",
                 1_u32 << (ZSTD_WINDOW_LOG_MAX - 20)

@@ -93,13 +93,13 @@ impl Compression {
             ),
             Self::Stored | Self::Deflate { .. } => Ok(()),
         };
-        level.map_err(|error| Error::Unsupported(format!("cannot compress: {error}")))?;
+        level.map_err(|error| Error::unsupported(format!("cannot compress: {error}")))?;
         match (container, self) {
             (Container::Zip, _)
             | (_, Self::Stored)
             | (Container::TarGz, Self::Deflate { .. })
             | (Container::TarZst, Self::Zstd { .. }) => Ok(()),
-            _ => Err(Error::Unsupported(format!(
+            _ => Err(Error::unsupported(format!(
                 "a {container} cannot be compressed in this way; to compress a tar, \
                  end the name of the archive in .tar.gz (deflate) or .tar.zst (zstd)"
             ))),
@@ -444,7 +444,7 @@ fn push_header(
         return Ok(());
     }
     let header = tar::entry_header(member)
-        .map_err(|error| Error::Unsupported(format!("`{}`: {error}", escape(&member.path))))?;
+        .map_err(|error| Error::unsupported(format!("`{}`: {error}", escape(&member.path))))?;
     out.extend_from_slice(&header);
     Ok(())
 }

@@ -7,6 +7,7 @@ use super::record::{
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
+use crate::message::Message;
 
 /// Maximum distance of an end record from the end: its length and the longest comment.
 const MAX_TAIL: u64 = 22 + 65_535;
@@ -255,8 +256,12 @@ fn not_a_zip(file: &File, len: u64) -> Result<Finding> {
             )
             .at_byte(len)
             .hint(
-                "restore it from another copy; without one, `bsdtar -xf - < PACK` unpacks the members \
-                 before the cut, and the manifest next to the archive shows which are intact",
+                Message::from("restore it from another copy; without one, `bsdtar -xf - < ")
+                    .file("")
+                    .text(
+                        "` unpacks the members before the cut, and the manifest next to the archive shows which are \
+                         intact",
+                    ),
             ),
         }
     } else {

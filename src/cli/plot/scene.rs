@@ -77,7 +77,7 @@ pub(crate) struct Pixels {
 }
 
 fn undrawn(error: impl fmt::Display) -> ra_pack::Error {
-    ra_pack::Error::Unsupported(format!("cannot write the picture: {error}"))
+    ra_pack::Error::Unsupported(format!("cannot write the picture: {error}").into())
 }
 
 /// Encodes a PNG file, of colours or of indices into a palette.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use ra_pack::inspect::{Listed, ListedArray};
+use ra_pack::message::Words;
 use ra_pack::ndl::{Attribute, Datatype, Ndarray, Order, Value};
 use ra_pack::read::{
     Axis, Category, Coordinate, Histogram, NameStatistics, Number, NumberStatistics, Statistics,
@@ -12,7 +13,7 @@ use ra_pack::read::{
 use ra_pack::{Error, Finding, Pack, PackedArray};
 
 use super::super::array::{self, Dates, attribute_text};
-use super::super::diagnostics::with_command_options;
+use super::super::diagnostics::without_numbers;
 use super::super::plot::{shortened, typeset};
 use super::super::show::flow;
 use super::super::text::{digits, grouped, human_bytes};
@@ -186,7 +187,7 @@ fn reason(error: &Error) -> String {
         Error::Array { source, .. } => source.to_string(),
         Error::Mismatch { reason, .. } => reason.clone(),
         Error::Slice { source, .. } => source.to_string(),
-        other => with_command_options(&other.to_string()),
+        other => without_numbers(&other.message().in_words(Words::Command)),
     }
 }
 

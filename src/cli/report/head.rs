@@ -6,6 +6,7 @@ use std::path::Path;
 use ra_pack::archive::MemberKind;
 use ra_pack::finding::Place;
 use ra_pack::inspect::Listed;
+use ra_pack::message::Words;
 use ra_pack::ndl::Attribute;
 use ra_pack::verify::{Verdict, VerifyReport};
 use ra_pack::write::Layout;
@@ -161,8 +162,8 @@ fn checked(report: &VerifyReport) -> Html {
 fn list(findings: &[Finding]) -> Html {
     let item = |(number, finding): (usize, &Finding)| {
         let (class, word) = if finding.is_error() { ("bad", "error") } else { ("warn", "warning") };
-        let facts =
-            [("expected", &finding.expected), ("found", &finding.found), ("next", &finding.hint)];
+        let next = finding.hint.as_ref().map(|hint| hint.in_words(Words::Command));
+        let facts = [("expected", &finding.expected), ("found", &finding.found), ("next", &next)];
         let facts = facts.map(|(name, text)| {
             text.as_ref().map(|text| html!("<p class=\"n\">{}: {}</p>", name, text))
         });

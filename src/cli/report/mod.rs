@@ -148,16 +148,13 @@ fn gather(args: &ReportArgs, output: &Output, out: &mut dyn Write) -> Result<Wri
     options.jobs = jobs;
     options.progress = progress;
     let verify = || ra_pack::verify(&args.archive, &options);
-    let mut verified = (!args.no_verify).then(verify).transpose()?;
-    if let Some(report) = &mut verified {
-        diagnostics::reword(&mut report.findings);
-    }
+    let verified = (!args.no_verify).then(verify).transpose()?;
     let jobs = jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
     page::write(args, verified.as_ref(), jobs, out)
 }
 
 fn print_summary(page: &mut WrittenPage, to_file: bool, output: &Output) {
-    diagnostics::show(&page.target, &mut page.findings, &[], output);
+    diagnostics::show(&page.target, &page.findings, &[], output);
     let errors = count_errors(&page.findings);
     if errors == 0 {
         for name in &page.unreadable {

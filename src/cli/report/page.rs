@@ -18,9 +18,9 @@ use ra_pack::time::Timestamp;
 use ra_pack::verify::VerifyReport;
 use ra_pack::{Container, Error, Finding, Pack};
 
+use super::super::Failure;
 use super::super::plot::{ColorMap, RD_BU, TWILIGHT, VIRIDIS};
 use super::super::text::grouped;
-use super::super::{Failure, diagnostics};
 use super::card::{self, CardContext, Subject, cut, digest, split, stem};
 use super::head::{self, PackFacts};
 use super::picture::Room;
@@ -54,16 +54,13 @@ pub(super) fn write(
     let target = &args.archive;
     let mut listed = ListOptions::default();
     listed.jobs = Some(jobs);
-    let mut listing = match ra_pack::list(target, &listed) {
+    let listing = match ra_pack::list(target, &listed) {
         // The pack cannot be opened: the page shows only the findings.
         Err(error) if error.is_finding() && verified.is_some_and(|report| !report.is_valid()) => {
             None
         }
         listing => Some(listing?),
     };
-    if let Some(listing) = &mut listing {
-        diagnostics::reword(&mut listing.findings);
-    }
     let listing = listing.as_ref();
     let pack = listing.map(|_| Pack::open(target)).transpose()?;
     let findings = verified.map(|report| &report.findings);

@@ -32,11 +32,11 @@ pub(super) fn run(
     options.group = group.map(str::to_owned);
     options.jobs = args.common.jobs;
     options.progress = output.progress();
-    let mut outline = ra_pack::inspect::outline(&args.archive, &options)?;
+    let outline = ra_pack::inspect::outline(&args.archive, &options)?;
     if group.is_some() && outline.groups().len() == 0 {
         return Ok(None);
     }
-    diagnostics::show(&args.archive, &mut outline.findings, &[], output);
+    diagnostics::show(&args.archive, &outline.findings, &[], output);
     if args.common.json {
         output.json(&outline)?;
     } else {

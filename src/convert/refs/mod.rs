@@ -20,6 +20,7 @@ use crate::finding::Finding;
 use crate::fs::{self, PendingFile};
 use crate::inspect::outline::Outline;
 use crate::inspect::scan::PackScan;
+use crate::message::Message;
 use crate::path::{escape, escape_path};
 use crate::pipeline;
 use crate::progress::Progress;
@@ -160,7 +161,7 @@ fn plan(target: &Path, options: &RefsOptions) -> Result<(Store, RefsReport)> {
     let pack = Pack::open_watched(target, &options.progress)?;
     let archive = pack.archive();
     if matches!(archive.container(), Container::TarGz | Container::TarZst) {
-        return Err(Error::Unsupported(format!(
+        return Err(Error::unsupported(format!(
             "`{}` is a compressed tar, in which no array can be read by its offset; extract it, or pack it as .zip or \
              .tar",
             escape_path(target)
@@ -253,12 +254,13 @@ fn refused(report: &RefsReport) -> Error {
     let count = if *arrays == 0 { "no array" } else { "not every array" };
     let advice = match skipped.len() {
         _ if *arrays == 0 => {
-            "references need arrays that are not compressed, with elements of a Zarr type"
+            "references need arrays that are not compressed, with elements of a Zarr type".into()
         }
-        1 => "the option `skip` leaves it out",
-        _ => "the option `skip` leaves them out",
+        1 => Message::default().option("skip").text(" leaves it out"),
+        _ => Message::default().option("skip").text(" leaves them out"),
     };
-    Error::Unsupported(format!("{count} of `{target}` can be in references: {named}; {advice}"))
+    let problem = format!("{count} of `{target}` can be in references: {named}; ");
+    Error::unsupported(Message::from(problem).join(advice))
 }
 
 /// Returns the address of the pack for readers, from the given one or from its path.
@@ -269,7 +271,7 @@ fn address(pack: &Pack, archive: &Archive, given: Option<&str>) -> Result<String
         (Some(url), Some((_, name))) => {
             let directory = url.strip_suffix(name).filter(|directory| directory.ends_with('/'));
             directory.map(str::to_owned).ok_or_else(|| {
-                Error::Unsupported(format!(
+                Error::unsupported(format!(
                     "the address `{}` of the array does not end in `/{}`",
                     escape(url),
                     escape(name)
@@ -281,20 +283,20 @@ fn address(pack: &Pack, archive: &Archive, given: Option<&str>) -> Result<String
             if fs::target_name(url) == url.to_string_lossy() {
                 return Ok(url.to_string_lossy().into_owned());
             }
-            Err(Error::Unsupported(format!(
-                "the URL of `{}` has a query, which may be secret, and readers of the references would need it; set the \
-                 option `url` to the address that the references shall have",
+            let problem = format!(
+                "the URL of `{}` has a query, which may be secret, and readers of the references would need it; set ",
                 escape_path(url)
-            )))
+            );
+            let message = Message::from(problem).option("url");
+            Err(Error::unsupported(message.text(" to the address that the references shall have")))
         }
         (None, _) => {
             let path = archive.path();
             let absolute = std::path::absolute(path).map_err(Error::io("find", path))?;
             absolute.into_os_string().into_string().map_err(|path| {
-                Error::Unsupported(format!(
-                    "`{}` is not UTF-8, so it cannot be in references; set the option `url`",
-                    escape_path(path.as_ref())
-                ))
+                let path = escape_path(path.as_ref());
+                let problem = format!("`{path}` is not UTF-8, so it cannot be in references; set ");
+                Error::unsupported(Message::from(problem).option("url"))
             })
         }
     }

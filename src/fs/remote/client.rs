@@ -65,10 +65,7 @@ pub(super) enum Refusal {
     /// The bucket is in another region.
     #[error("the bucket is in the region `{0}`; set the variable `AWS_REGION` to it")]
     Region(String),
-    #[error(
-        "the server does not serve ranges: expected status 206, found 200 with the whole file; the option \
-         `download` reads such a file"
-    )]
+    #[error("the server does not serve ranges: expected status 206, found 200 with the whole file")]
     Whole,
     #[error(
         "the server compressed a range (`Content-Encoding: {0}`), so its bytes cannot be placed"

@@ -15,6 +15,7 @@ use super::client::{Refusal, count_bytes};
 use super::process::PerProcess;
 use super::store::{Located, credentials, why};
 use crate::error::Error;
+use crate::message::Message;
 use crate::progress::Progress;
 
 /// Number of last bytes requested when an object is opened: the directory, the manifests and the description of packs
@@ -40,7 +41,7 @@ pub(super) enum Fault {
     Changed(String),
     /// The server serves no ranges.
     #[error("{0}")]
-    OnlyWhole(Refusal),
+    OnlyWhole(#[source] Message),
     /// The server did not give the bytes.
     #[error("{message}")]
     Failed { kind: io::ErrorKind, message: String },
@@ -321,7 +322,10 @@ impl Object {
             | (object_store::Error::Precondition { .. }, _) => {
                 return Fault::Changed("the server has another version".to_owned());
             }
-            (_, Some(whole @ Refusal::Whole)) => return Fault::OnlyWhole(whole.clone()),
+            (_, Some(whole @ Refusal::Whole)) => {
+                let message = Message::from(format!("{whole}; ")).option("download");
+                return Fault::OnlyWhole(message.text(" reads such a file"));
+            }
             (_, Some(Refusal::Status { status: 401 | 403, .. }))
             | (
                 object_store::Error::PermissionDenied { .. }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::dtype::{ByteOrder, Descr, DtypeKind, DtypeScalar, Field, MAX_ITEM, TimeUnit};
 use crate::interchange::literal::quoted;
 use crate::interchange::{FormatError, Variable, element_of_word, fillvalue, is_truth, truth};
+use crate::message::Message;
 use crate::ndl::{Attribute, Datatype, Integer, Ndarray, Value};
 use crate::ra::{ElementKind, ElementType, Flags};
 
@@ -399,9 +400,8 @@ impl ToDtype<'_> {
         }
         Err(FormatError::no_counterpart(
             format!("{reason}, for which NumPy has no dtype"),
-            format!(
-                "{instead}, or write the bytes as `|V{size}`, by `convert` with the option `reinterpret: void`"
-            ),
+            Message::from(format!("{instead}, or write the bytes as `|V{size}`, by "))
+                .call("convert", ("reinterpret", "void")),
         ))
     }
 

@@ -128,7 +128,7 @@ fn duplicate_keys_are_found_at_the_second() {
     let text = "attributes:\n  é: 1\n  \"a\": 2\n  b: 3\n  a: 4\n";
     let parsed = parse(text.as_bytes());
     assert_eq!(places(&parsed), ["NDL005 5:3"]);
-    assert_eq!(parsed.findings[0].hint.as_deref(), Some("the first one is on line 3"));
+    assert_eq!(parsed.findings[0].hint, Some("the first one is on line 3".into()));
     // The first one is kept.
     let document = parsed.document.unwrap();
     assert_eq!(document.groups[0].attributes[1].value, Value::Int(2));
@@ -158,7 +158,7 @@ fn invalid_yaml_has_a_position() {
     let tab = parse(b"attributes:\n\ta: 1\n");
     assert_eq!(tab.findings[0].code, Code::Syntax);
     assert_eq!(place(&tab.findings[0]).line, 2);
-    assert!(tab.findings[0].hint.as_ref().unwrap().contains("tabs"));
+    assert!(tab.findings[0].hint.as_ref().unwrap().to_string().contains("tabs"));
     assert!(tab.document.is_none());
     // The YAML parser would read a NUL as the end.
     assert_eq!(places(&parse(b"attributes: {}\n# \xc3\xa9 \0\nx: 1\n")), ["NDL003 2:5"]);
@@ -647,7 +647,7 @@ fn long_mappings_find_their_duplicates_and_their_keys() {
     let text = format!("attributes:\n{}  k500: again\n", lines.concat());
     let parsed = parse(text.as_bytes());
     assert_eq!(places(&parsed), ["NDL005 1002:3"]);
-    assert_eq!(parsed.findings[0].hint.as_deref(), Some("the first one is on line 502"));
+    assert_eq!(parsed.findings[0].hint, Some("the first one is on line 502".into()));
     let span = parsed.source.value_span(&[Step::Key("attributes"), Step::Key("k777")]).unwrap();
     assert_eq!(span.line, 779);
 }

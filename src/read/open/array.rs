@@ -12,6 +12,7 @@ use crate::digest::Digest;
 use crate::error::{Error, NotViewable, Result};
 use crate::finding::{Code, Finding};
 use crate::manifest::BlockList;
+use crate::message::Message;
 use crate::ndl::{Ndarray, Order};
 use crate::pack::{self, Contents};
 use crate::path::{MemberPath, escape};
@@ -494,11 +495,13 @@ impl PackedArray {
         if elements <= limit {
             return Ok(());
         }
-        Err(Error::Limit(format!(
+        let problem = format!(
             "`{}` has {elements} elements to process; the limit for an archive of this size is {limit}; choose a \
-             part with the option `slice`, or unpack it with `ra-pack extract`",
+             part with ",
             escape(&self.found.name)
-        )))
+        );
+        let message = Message::from(problem).option("slice");
+        Err(Error::Limit(message.text(", or unpack it with `ra-pack extract`")))
     }
 
     pub(super) fn unreadable(&self, error: ReadError) -> Error {

@@ -214,11 +214,14 @@ pub(crate) fn check_decoded(name: &str, header: &Header) -> Result<()> {
     if !header.is_encoded() || decoded <= MAX_DECODED {
         return Ok(());
     }
-    Err(Error::Limit(format!(
-        "`{}` decodes to {decoded} bytes; the limit is {MAX_DECODED}; \
+    Err(Error::Limit(
+        format!(
+            "`{}` decodes to {decoded} bytes; the limit is {MAX_DECODED}; \
          convert it with `ra-pack convert` first, after `ra-pack extract` if it is in an archive",
-        escape(name)
-    )))
+            escape(name)
+        )
+        .into(),
+    ))
 }
 
 /// Finds the encoding of the data section. `section` gives the data and the trailing metadata; also returns the number

@@ -120,10 +120,10 @@ impl Pack {
         if member.size <= longest {
             return Ok(longest);
         }
-        Err(Error::Limit(format!(
-            "`{}` is longer than the limit of {longest} bytes",
-            crate::path::escape(name)
-        )))
+        Err(Error::Limit(
+            format!("`{}` is longer than the limit of {longest} bytes", crate::path::escape(name))
+                .into(),
+        ))
     }
 
     pub(super) fn text(&self, member: &Member, name: &str) -> Result<Vec<u8>> {

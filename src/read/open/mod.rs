@@ -285,7 +285,7 @@ impl Pack {
     pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self> {
         let archive = Archive::open_watched(path.as_ref(), &Progress::default())?;
         let Some(file) = archive.file() else {
-            return Err(Error::Unsupported(format!(
+            return Err(Error::unsupported(format!(
                 "`{}` is a directory; only an archive can be mapped",
                 crate::path::escape_path(path.as_ref())
             )));

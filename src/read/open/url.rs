@@ -27,7 +27,7 @@ impl Pack {
     /// As [`Pack::open`], and [`Error::Io`] if the server does not give the bytes.
     pub fn open_url(url: &str) -> Result<Self> {
         if !crate::path::url::is_url(url.as_ref()) {
-            return Err(Error::Unsupported(format!(
+            return Err(Error::unsupported(format!(
                 "`{}` is not a URL of https, http, s3, gs, az or abfs",
                 crate::path::escape(url)
             )));

@@ -19,6 +19,7 @@ use crate::finding::{Finding, count_errors};
 use crate::fs::{self, File, PendingDirectory, PendingFile, Stamp, Turn};
 use crate::inspect::select::Patterns;
 use crate::manifest::{BlockList, Manifest, NameEncoding};
+use crate::message::Message;
 use crate::ndl::Attribute;
 use crate::pack::bag::BagInfo;
 use crate::pack::bag::lists::BAGGING_DATE;
@@ -153,7 +154,17 @@ pub fn create(
     options: &CreateOptions,
 ) -> Result<CreateReport> {
     let (source, archive) = (source.as_ref(), archive.as_ref());
-    create_from(source, archive, options, Vec::new(), None)
+    let source = Source { directory: source, is_staged: false, in_memory: Vec::new(), old: None };
+    create_from(source, archive, options)
+}
+
+/// What an archive is made from.
+struct Source<'a> {
+    directory: &'a Path,
+    /// Whether the directory exists only until the archive is complete.
+    is_staged: bool,
+    in_memory: Vec<SourceEntry>,
+    old: Option<OldMembers<'a>>,
 }
 
 /// Members that an archive takes over from an older one with the same name and container.
@@ -175,12 +186,11 @@ impl OldMembers<'_> {
 }
 
 fn create_from(
-    source: &Path,
+    source: Source<'_>,
     archive: &Path,
     options: &CreateOptions,
-    mut in_memory: Vec<SourceEntry>,
-    mut old: Option<OldMembers<'_>>,
 ) -> Result<CreateReport> {
+    let Source { directory: source, is_staged, mut in_memory, mut old } = source;
     fs::refuse_url(archive)?;
     let archive = if options.force {
         &*companions::replaceable(archive, &options.progress)?
@@ -192,13 +202,14 @@ fn create_from(
     let wanted = Wanted { algorithms: &algorithms, block_size: block_size(options)? };
     if !fs::is_directory(source)? {
         let kind = fs::kind_of(source)?.not("a directory");
-        return Err(Error::Unsupported(format!("`{}` is {kind}", escape_path(source))));
+        return Err(Error::unsupported(format!("`{}` is {kind}", escape_path(source))));
     }
     must_not_be_packed(source, archive, options)?;
     if options.sign_with.is_some() && options.no_external_manifest {
-        return Err(Error::Unsupported(
-            "the options `sign_with` and `no_external_manifest` contradict each other: there is no manifest to sign"
-                .to_owned(),
+        let message = Message::default().option("sign_with").text(" and ");
+        let message = message.option("no_external_manifest");
+        return Err(Error::unsupported(
+            message.text(" contradict each other: there is no manifest to sign"),
         ));
     }
     let outputs = Outputs::begin(archive, options)?;
@@ -211,7 +222,8 @@ fn create_from(
     };
     let placement = &placement;
     let old_archive = old.as_ref().map(|old| old.archive);
-    let members = PayloadMembers { source, placement, options, container, old: old_archive };
+    let members =
+        PayloadMembers { source, is_staged, placement, options, container, old: old_archive };
     options.progress.stage("reading", 0, 0);
     let (mut entries, findings) =
         survey::names(source, &options.exclude, &own, options.dereference, &options.progress)?;
@@ -270,25 +282,9 @@ pub(crate) fn create_staged(
     in_memory: Vec<SourceEntry>,
     old: Option<OldMembers<'_>>,
 ) -> Result<CreateReport> {
-    // Staged files are gone when the user runs a command from a hint.
-    let home = staged.path().to_string_lossy();
-    let forget = |findings: &mut Vec<Finding>| {
-        for finding in findings {
-            finding.hint.take_if(|hint| hint.contains(&*home));
-        }
-    };
-    match create_from(staged.path(), archive, options, in_memory, old) {
-        Ok(mut report) => {
-            forget(&mut report.findings);
-            Ok(report)
-        }
-        Err(mut error) => {
-            if let Error::Refused { findings, .. } = &mut error {
-                forget(findings);
-            }
-            Err(error.with_path(|path| in_archive(staged, archive, path)))
-        }
-    }
+    let source = Source { directory: staged.path(), is_staged: true, in_memory, old };
+    create_from(source, archive, options)
+        .map_err(|error| error.with_path(|path| in_archive(staged, archive, path)))
 }
 
 /// Returns the path of a staged file as a file in the archive.
@@ -348,13 +344,13 @@ fn must_not_be_packed(source: &Path, archive: &Path, options: &CreateOptions) ->
     let mut written = written.into_iter().filter(|(is_written, _)| *is_written);
     let packed = written.find(|(_, suffix)| !options.exclude.matches(&format!("{name}{suffix}")));
     let Some((_, suffix)) = packed else { return Ok(()) };
-    Err(Error::Unsupported(format!(
-        "`{}{suffix}` would be inside `{}`, where the next run would pack it; write it elsewhere, \
-         or give the option `exclude: '{}*'`",
+    let problem = format!(
+        "`{}{suffix}` would be inside `{}`, where the next run would pack it; write it elsewhere, or give ",
         escape_path(archive),
         escape_path(source),
-        escape(&name),
-    )))
+    );
+    let message = Message::from(problem).option(("exclude", format!("'{}*'", escape(&name))));
+    Err(Error::unsupported(message))
 }
 
 /// The files that one run writes, under their temporary names.
@@ -381,16 +377,16 @@ impl<'a> Outputs<'a> {
         ];
         // `verify` would check the new archive against files of another one.
         if let Some((_, stale)) = unwritten.iter().find(|(is, path)| *is && fs::exists(path)) {
-            return Err(Error::Unsupported(format!(
-                "`{}` belongs to an earlier archive of this name; delete it, or replace it with \
-                 the option `force` {}",
-                escape_path(stale),
-                if *stale == &digest_path {
-                    "and the option `archive_digest`"
-                } else {
-                    "without the option `no_external_manifest`"
-                },
-            )));
+            let problem = format!(
+                "`{}` belongs to an earlier archive of this name; delete it, or replace it with ",
+                escape_path(stale)
+            );
+            let message = Message::from(problem).option("force");
+            return Err(Error::unsupported(if *stale == &digest_path {
+                message.text(" and ").option("archive_digest")
+            } else {
+                message.text(" without ").option("no_external_manifest")
+            }));
         }
         let archive = begin(path)?;
         let mut stale = signatures_of(&manifest_path).into_iter();
@@ -422,7 +418,7 @@ impl<'a> Outputs<'a> {
             return Ok(());
         }
         let first = report.findings.iter().find(|finding| finding.is_error());
-        Err(Error::Unsupported(format!(
+        Err(Error::unsupported(format!(
             "the bag is not valid after writing{}; it was deleted. The disk or the memory of this \
              machine may be failing",
             first.map_or(String::new(), |finding| format!(": {finding}"))
@@ -465,10 +461,10 @@ impl<'a> Outputs<'a> {
 fn container(archive: &Path, options: &CreateOptions) -> Result<Container> {
     let container = options.container.or_else(|| Container::from_extension(archive));
     match container {
-        Some(Container::Directory) => Err(Error::Unsupported(
+        Some(Container::Directory) => Err(Error::unsupported(
             "cannot create a directory; choose an archive format".to_owned(),
         )),
-        None => Err(Error::Unsupported(format!(
+        None => Err(Error::unsupported(format!(
             "`{}` has no known extension; use .zip, .tar, .tar.gz, \
              .tgz, .tar.zst or .tzst",
             escape_path(archive)
@@ -495,13 +491,13 @@ fn algorithms(options: &CreateOptions) -> Result<Vec<Algorithm>> {
         return Ok(vec![Algorithm::Sha256]);
     }
     if let Some(other) = options.digests.iter().find(|algorithm| !algorithm.is_written()) {
-        return Err(Error::Unsupported(format!(
+        return Err(Error::unsupported(format!(
             "manifests with {} can be read but not written; use sha256, sha512 or both",
             other.name()
         )));
     }
     if !options.digests.contains(&Algorithm::Sha256) {
-        return Err(Error::Unsupported(
+        return Err(Error::unsupported(
             "the digests must include sha256, which all readers of packs use".to_owned(),
         ));
     }
@@ -515,7 +511,7 @@ fn algorithms(options: &CreateOptions) -> Result<Vec<Algorithm>> {
 fn block_size(options: &CreateOptions) -> Result<Option<u64>> {
     let (least, most) = BlockList::BLOCK_SIZES.into_inner();
     match options.block_digests {
-        Some(size) if !BlockList::BLOCK_SIZES.contains(&size) => Err(Error::Unsupported(format!(
+        Some(size) if !BlockList::BLOCK_SIZES.contains(&size) => Err(Error::unsupported(format!(
             "expected blocks of {least} to {most} bytes for block digests, found {size}"
         ))),
         size => Ok(size),
@@ -526,19 +522,18 @@ fn block_size(options: &CreateOptions) -> Result<Option<u64>> {
 fn bag_info(options: &CreateOptions) -> Result<BagInfo> {
     let mut info = BagInfo::default();
     if options.layout != Layout::BagIt && !options.bag_info.is_empty() {
-        return Err(Error::Unsupported(
-            "metadata for `bag-info.txt` requires a bag; use the option `layout: bagit`".to_owned(),
-        ));
+        let problem = "metadata for `bag-info.txt` requires a bag; use ";
+        return Err(Error::unsupported(Message::from(problem).option(("layout", "bagit"))));
     }
     for (label, value) in &options.bag_info {
         info.add(label, value).map_err(|invalid| {
-            Error::Unsupported(format!("cannot write this to `bag-info.txt`: {invalid}"))
+            Error::unsupported(format!("cannot write this to `bag-info.txt`: {invalid}"))
         })?;
     }
     if info.get(BAGGING_DATE).is_none()
         && let Some(day) = options.timestamp.and_then(date_of)
     {
-        info.add(BAGGING_DATE, &day).map_err(Error::Unsupported)?;
+        info.add(BAGGING_DATE, &day).map_err(Error::unsupported)?;
     }
     Ok(info)
 }

@@ -41,6 +41,8 @@ const _: () = assert!(FILES as u64 * SHORT <= BYTES);
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PayloadMembers<'a> {
     pub(super) source: &'a Path,
+    /// Whether the source exists only until the archive is complete.
+    pub(super) is_staged: bool,
     pub(super) placement: &'a Placement,
     pub(super) options: &'a CreateOptions,
     pub(super) container: Container,

@@ -22,6 +22,7 @@ use crate::fs::{self, File};
 use crate::inspect::late::LateArrays;
 use crate::manifest::block_list::BLOCK_HEAD;
 use crate::manifest::{BlockList, Manifest, NameEncoding, push_line};
+use crate::message::Message;
 use crate::pack::bag::{BAG_INFO, BagInfo, DECLARATION, PayloadOxum};
 use crate::pack::{
     self, BAG_DECLARATION, BLOCK_LIST, Contents, DescriptionFacts, EXTERNAL_MANIFEST_SUFFIX,
@@ -60,7 +61,7 @@ impl<'a> CreatePlan<'a> {
                 findings.push(
                     Finding::new(Code::OddContainer, message)
                         .in_member(entry.path.as_str())
-                        .hint("sign the new manifest: `create` with the option `sign_with`"),
+                        .hint(Message::from("sign the new manifest: ").call("create", "sign_with")),
                 );
             }
             !is_signature
@@ -70,7 +71,7 @@ impl<'a> CreatePlan<'a> {
             Some(entries.remove(index))
         };
         if take(BAG_DECLARATION).is_some() {
-            return Err(Error::Unsupported(format!(
+            return Err(Error::unsupported(format!(
                 "`{}` is a bag already; check it with `ra-pack verify`, or pack its `data` \
                  directory",
                 escape_path(source)
@@ -122,7 +123,7 @@ impl<'a> CreatePlan<'a> {
             None
         });
         findings.extend(earlier_archives(&entries));
-        findings.extend(plain_arrays((source, archive), &entries, &contents));
+        findings.extend(plain_arrays(members, archive, &entries, &contents));
         if options.strict {
             findings.extend(contents.extension_words());
             for finding in &mut findings {
@@ -401,15 +402,15 @@ fn own_block_list(members: PayloadMembers<'_>, entry: &SourceEntry) -> Result<Fi
     let is_list = matches!(entry.source, EntrySource::File(_))
         && BlockList::parse(NameEncoding::Gnu, &members.read(entry)?).is_some();
     if !is_list {
-        return Err(Error::Unsupported(format!(
+        return Err(Error::unsupported(format!(
             "`{BLOCK_LIST}` is the name of the list of block digests, but the file is no such list; \
              give it another name"
         )));
     }
     let message = "the list of block digests is not packed";
     let hint = match members.options.block_digests {
-        Some(_) => "the archive gets a new list",
-        None => "the option `block_digests` writes a new list",
+        Some(_) => "the archive gets a new list".into(),
+        None => Message::default().option("block_digests").text(" writes a new list"),
     };
     Ok(Finding::new(Code::OddContainer, message).in_member(BLOCK_LIST).hint(hint))
 }
@@ -467,13 +468,14 @@ fn earlier_archives(entries: &[SourceEntry]) -> impl Iterator<Item = Finding> {
     archives.map(|name| {
         Finding::new(Code::OddContainer, "an archive of an earlier run is packed as a member")
             .in_member(name)
-            .hint(format!("leave it out with the option `exclude: '{name}*'`"))
+            .hint(Message::from("leave it out with ").option(("exclude", format!("'{name}*'"))))
     })
 }
 
 /// Warns that arrays are packed as plain files, or that a pack contains no array.
 fn plain_arrays(
-    (source, archive): (&Path, &Path),
+    members: PayloadMembers<'_>,
+    archive: &Path,
     entries: &[SourceEntry],
     contents: &Contents,
 ) -> Option<Finding> {
@@ -491,15 +493,17 @@ fn plain_arrays(
     let is_foreign = plain_arrays::counted(names(), &[FOREIGN, tables]).is_some();
     let mut hints = Vec::new();
     if is_convertible {
-        let (source, archive) = (escape_path(source), escape_path(archive));
+        let (source, archive) = (escape_path(members.source), escape_path(archive));
         hints.push(format!("`ra-pack convert {source} {archive} --force` converts them to arrays"));
     }
     if is_foreign {
         hints.push(format!("{PAGE} has a program for each format that ra-pack cannot read"));
     }
     let found = if has_arrays { "arrays that are not described" } else { "no array" };
-    let finding = Finding::new(Code::NoArrays, format!("{counted} {verb}"));
-    Some(finding.expected("`X.ra` with its description `X.yaml`", found).hint(hints.join("; ")))
+    let mut finding = Finding::new(Code::NoArrays, format!("{counted} {verb}"));
+    // Staged files are gone when the user runs the command.
+    finding.hint = (!(members.is_staged && is_convertible)).then(|| hints.join("; ").into());
+    Some(finding.expected("`X.ra` with its description `X.yaml`", found))
 }
 
 /// Checks the names that the payload has in the archive; problems are errors if `portable` is set.
@@ -539,7 +543,12 @@ fn unfit_names<'a>(paths: impl Iterator<Item = &'a MemberPath>) -> Vec<Finding> 
                      of bags do not decode",
                 )
                 .in_member(name)
-                .hint("rename the file, leave it out with the option `exclude`, or use the option `layout: plain`"),
+                .hint(
+                    Message::from("rename the file, leave it out with ")
+                        .option("exclude")
+                        .text(", or use ")
+                        .option(("layout", "plain")),
+                ),
             );
         }
         // Names in ASCII are their own normalization, so two of them never collide.

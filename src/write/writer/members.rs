@@ -102,7 +102,7 @@ impl PackWriter<'_> {
             || pack::manifest_algorithm(name).is_some();
         if is_generated {
             let name = escape(name);
-            return Err(Error::Unsupported(format!(
+            return Err(Error::unsupported(format!(
                 "`{name}` is reserved for a file that is generated"
             )));
         }

@@ -414,7 +414,7 @@ impl<'w> PackWriter<'w> {
     /// pack is finished.
     pub fn finish(&mut self) -> Result<CreateReport> {
         if self.is_finished {
-            return Err(Error::Unsupported("the pack is finished".to_owned()));
+            return Err(Error::unsupported("the pack is finished".to_owned()));
         }
         if let Some(path) = self.incomplete.first() {
             return Err(Error::Incomplete { name: path.as_str().to_owned() });
@@ -560,7 +560,7 @@ pub(crate) fn set_attribute(
 /// Makes an attribute with the datatype of its value.
 fn new_attribute(name: &str, value: Value) -> Result<Attribute> {
     Attribute::new(name, value).ok_or_else(|| {
-        Error::Unsupported(format!(
+        Error::unsupported(format!(
             "the attribute `{}` must be a number, a text, or a list of at least one number or text",
             escape(name)
         ))

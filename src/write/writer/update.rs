@@ -53,7 +53,7 @@ pub(super) struct OldPack {
 impl OldPack {
     /// Opens the archive at `path`, and sets the options that it determines.
     pub(super) fn open(path: &Path, options: &mut CreateOptions) -> Result<Self> {
-        let refuse = |why: &str| Err(Error::Unsupported(format!("`{}` {why}", escape_path(path))));
+        let refuse = |why: &str| Err(Error::unsupported(format!("`{}` {why}", escape_path(path))));
         fs::refuse_url(path)?;
         let path = &*companions::replaceable(path, &options.progress)?;
         let archive = Archive::open_watched(path, &options.progress)?;
