@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::file_kind::FileKind;
 use crate::finding::{Finding, count_errors};
 use crate::interchange;
-use crate::message::Message;
+use crate::message::{Message, Part};
 use crate::ndl::Datatype;
 use crate::path::{InvalidPath, escape, escape_path, extension};
 use crate::progress::Cancelled;
@@ -35,7 +35,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// A system call failed.
-    #[error("cannot {action} `{}`: {}", show(path), without_number(source))]
+    #[error("cannot {action} `{}`: {source}", show(path))]
     Io {
         /// The action that failed, as a verb.
         action: &'static str,
@@ -212,9 +212,35 @@ pub enum Error {
     /// The name is not valid for a member.
     #[error(transparent)]
     InvalidPath(#[from] InvalidPath),
-    /// The operation is not supported. The message gives the reason and an alternative.
+    /// An option or argument is not possible, or contradicts another one or the input. The message says what to give
+    /// instead.
+    #[error("{0}")]
+    Options(Message),
+    /// The operation is for another kind of target, or would damage it.
+    #[error("`{}` {reason}", show(target))]
+    WrongTarget {
+        /// The file, directory or name that was given.
+        target: PathBuf,
+        /// The kind of the target, and what is needed.
+        reason: Message,
+    },
+    /// A format or feature is not supported. The message gives the reason and an alternative.
     #[error("{0}")]
     Unsupported(Message),
+    /// An archive is damaged when it is read back after writing. Nothing has the final name.
+    #[error("{0}")]
+    ReadBack(String),
+    /// The archive is complete, but the command that signs its manifest failed.
+    #[error(
+        "the archive is complete, but its manifest is not signed: `{}` {reason}",
+        escape(command)
+    )]
+    NotSigned {
+        /// The command.
+        command: String,
+        /// How it failed.
+        reason: String,
+    },
     /// [`Progress::cancel`](crate::Progress::cancel) stopped the operation.
     #[error("interrupted")]
     Interrupted,
@@ -256,7 +282,12 @@ impl Error {
             Self::AlreadyExists { path } => {
                 Message::from(format!("`{}` exists; ", show(path))).join(instead(path))
             }
-            Self::Limit(message) | Self::Unsupported(message) => message.clone(),
+            Self::Limit(message) | Self::Options(message) | Self::Unsupported(message) => {
+                message.clone()
+            }
+            Self::WrongTarget { target, reason } => {
+                Message::from(format!("`{}` ", show(target))).join(reason.clone())
+            }
             Self::Damaged { archive, finding } => {
                 Message::from(format!("`{}`: ", show(archive))).join(finding.line())
             }
@@ -268,12 +299,10 @@ impl Error {
             Self::Interchange { name, source } => {
                 Message::from(format!("`{}`: ", escape(name))).join(source.message())
             }
-            Self::Io { action, path, source } => match message_in(source) {
-                Some(message) => {
-                    Message::from(format!("cannot {action} `{}`: ", show(path))).join(message)
-                }
-                None => self.to_string().into(),
-            },
+            Self::Io { action, path, source } => {
+                Message::from(format!("cannot {action} `{}`: ", show(path)))
+                    .join(message_of(source))
+            }
             _ => self.to_string().into(),
         }
     }
@@ -334,6 +363,14 @@ impl Error {
         Self::NotAnArray { name, kind }
     }
 
+    pub(crate) fn options(message: impl Into<Message>) -> Self {
+        Self::Options(message.into())
+    }
+
+    pub(crate) fn wrong_target(target: impl AsRef<Path>, reason: impl Into<Message>) -> Self {
+        Self::WrongTarget { target: target.as_ref().to_owned(), reason: reason.into() }
+    }
+
     pub(crate) fn unsupported(message: impl Into<Message>) -> Self {
         Self::Unsupported(message.into())
     }
@@ -387,8 +424,12 @@ impl From<Error> for io::Error {
                 interchange::FormatError::Malformed { .. } => io::ErrorKind::InvalidData,
             },
             // Readers retry errors of the kind `Interrupted`.
-            Error::Changed { .. } | Error::Interrupted => io::ErrorKind::Other,
+            Error::Changed { .. } | Error::NotSigned { .. } | Error::Interrupted => {
+                io::ErrorKind::Other
+            }
             Error::InvalidPath(_)
+            | Error::Options(_)
+            | Error::WrongTarget { .. }
             | Error::Mismatch { .. }
             | Error::Structure { .. }
             | Error::Incomplete { .. }
@@ -398,9 +439,10 @@ impl From<Error> for io::Error {
             | Error::SeveralMembers { .. }
             | Error::NotAPack { .. }
             | Error::NotAnArray { .. } => io::ErrorKind::InvalidInput,
-            Error::Damaged { .. } | Error::Refused { .. } | Error::Array { .. } => {
-                io::ErrorKind::InvalidData
-            }
+            Error::Damaged { .. }
+            | Error::ReadBack(_)
+            | Error::Refused { .. }
+            | Error::Array { .. } => io::ErrorKind::InvalidData,
         };
         Self::new(kind, error)
     }
@@ -419,23 +461,23 @@ fn instead(path: &Path) -> Message {
     }
 }
 
-/// Returns the text of a system error without its number.
-fn without_number(error: &io::Error) -> String {
+/// Returns the text of a system error, or the message that is its cause.
+fn message_of(error: &io::Error) -> Message {
     let text = error.to_string();
-    let number = error.raw_os_error().map(|number| format!(" (os error {number})"));
-    number.and_then(|number| text.strip_suffix(&number).map(str::to_owned)).unwrap_or(text)
-}
-
-/// Returns the message that the cause of an error names options in.
-fn message_in(error: &io::Error) -> Option<Message> {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error.get_ref()?);
+    if let Some(number) = error.raw_os_error()
+        && let Some(plain) = text.strip_suffix(&format!(" (os error {number})"))
+    {
+        let parts = vec![Part::Text(plain.to_owned().into()), Part::ErrorNumber(number)];
+        return Message { parts };
+    }
+    let mut cause = error.get_ref().map(|inner| inner as &(dyn std::error::Error + 'static));
     while let Some(error) = cause {
         if let Some(message) = error.downcast_ref::<Message>() {
-            return Some(message.clone());
+            return message.clone();
         }
         cause = error.source();
     }
-    None
+    text.into()
 }
 
 fn errors_found(findings: &[Finding]) -> String {

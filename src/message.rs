@@ -53,6 +53,8 @@ pub enum Part {
     },
     /// A file of the pack that the message is about; the pack itself if the name is empty.
     File(String),
+    /// The number of a system error, as ` (os error 2)`. The command does not show it.
+    ErrorNumber(i32),
 }
 
 /// An option by its name in the library, and its value if the message gives one.
@@ -112,6 +114,8 @@ impl Part {
             Self::Text(text) => text.clone().into_owned(),
             Self::Option(option) => option.in_words(words),
             Self::File(name) => file(name),
+            Self::ErrorNumber(_) if words == Words::Command => String::new(),
+            Self::ErrorNumber(number) => format!(" (os error {number})"),
             Self::Call { operation, option, target } => match words {
                 Words::Library => format!("`{operation}` with {}", option.in_words(words)),
                 // The other operations have no function in Python, which installs the command as well.
@@ -179,6 +183,7 @@ impl Message {
             match part {
                 Part::Text(text) => *text = change(text).into(),
                 Part::File(name) => *name = change(name),
+                Part::ErrorNumber(_) => {}
                 Part::Option(option) | Part::Call { option, .. } => {
                     option.value = option.value.as_deref().map(&change);
                 }

@@ -35,6 +35,7 @@ from ._errors import (
     Damaged,
     Error,
     Interrupted,
+    InvalidOption,
     IoError,
     Mismatch,
     NoPermission,
@@ -45,6 +46,7 @@ from ._errors import (
     Refused,
     TooLarge,
     Unsupported,
+    WrongTarget,
 )
 from ._operations import create, verify
 from ._ra_pack import Array, Pack, __version__, open
@@ -67,6 +69,7 @@ __all__ = [
     "Error",
     "Finding",
     "Interrupted",
+    "InvalidOption",
     "IoError",
     "LogLine",
     "Mismatch",
@@ -81,6 +84,7 @@ __all__ = [
     "TooLarge",
     "Unsupported",
     "VerifyReport",
+    "WrongTarget",
     "__version__",
     "audit",
     "audit_report",

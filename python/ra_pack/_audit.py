@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from . import _ra_pack
-from ._errors import Unsupported
+from ._errors import InvalidOption
 from ._reports import AuditReport
 
 if TYPE_CHECKING:
@@ -93,8 +93,10 @@ def audit(
     ------
     OSError
         If a log cannot be read or written. The lines before are complete.
-    Unsupported
-        If a log is another kind of file, or `max_age` is given without a log.
+    WrongTarget
+        If a log is another kind of file.
+    InvalidOption
+        If `max_age` is given without a log.
 
     Examples
     --------
@@ -114,11 +116,11 @@ def audit(
     ...     report = ra_pack.audit(store.glob("*.zip"), client, log=store / "audit.jsonl", max_age="90d")
     """
     if client is None and shard_size is not None:
-        raise Unsupported("`shard_size` needs a `client`: one process verifies a pack with all its threads")
+        raise InvalidOption("`shard_size` needs a `client`: one process verifies a pack with all its threads")
     paths = list(dict.fromkeys(_paths(targets)))
     logs = _paths(history)
     if max_age is not None and log is None and not logs:
-        raise Unsupported("`max_age` needs the results of earlier runs; give their log with `log` or `history`")
+        raise InvalidOption("`max_age` needs the results of earlier runs; give their log with `log` or `history`")
     with tempfile.TemporaryDirectory() as scratch:
         log = os.path.join(scratch, "log") if log is None else os.fspath(log)
         out = _ra_pack.AuditLog(log)
@@ -192,7 +194,7 @@ def _on_cluster(
     import distributed
 
     if client.asynchronous:
-        raise Unsupported("expected a client that waits for results, found an asynchronous one")
+        raise InvalidOption("expected a client that waits for results, found an asynchronous one")
     as_completed: Any = distributed.as_completed  # it has no types
 
     def run(batches: list[Batch]) -> list[Batch]:

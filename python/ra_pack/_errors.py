@@ -49,6 +49,14 @@ class Unsupported(Error):
     """The operation is not supported. The message gives the reason and an alternative."""
 
 
+class InvalidOption(Unsupported, ValueError):
+    """An option is not possible, or contradicts another one or the input."""
+
+
+class WrongTarget(Unsupported):
+    """The operation is for another kind of file. The message says what the file is, and what is needed."""
+
+
 class TooLarge(Error):
     """A limit was exceeded."""
 

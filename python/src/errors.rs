@@ -48,7 +48,7 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         }
         Error::Damaged { finding, .. } => ("Damaged", std::slice::from_ref(&**finding)),
         Error::Refused { findings, .. } => ("Refused", &findings[..]),
-        Error::Array { .. } => ("Damaged", &[][..]),
+        Error::Array { .. } | Error::ReadBack(_) => ("Damaged", &[][..]),
         Error::Interchange { source, .. } => match source {
             FormatError::NoCounterpart { .. } => ("Unsupported", &[][..]),
             _ => ("Damaged", &[][..]),
@@ -67,6 +67,8 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         | Error::InvalidPath(_) => ("Mismatch", &[][..]),
         Error::Limit(_) | Error::TooLarge { .. } => ("TooLarge", &[][..]),
         Error::NotViewable { .. } | Error::Unsupported(_) => ("Unsupported", &[][..]),
+        Error::Options(_) => ("InvalidOption", &[][..]),
+        Error::WrongTarget { .. } => ("WrongTarget", &[][..]),
         Error::Changed { .. } => ("Changed", &[][..]),
         Error::Interrupted => ("Interrupted", &[][..]),
         _ => ("Error", &[][..]),

@@ -34,7 +34,7 @@ pub(crate) struct SharedOptions<'py> {
 impl SharedOptions<'_> {
     /// Returns the options of the library.
     pub(crate) fn options(&self, py: Python<'_>) -> PyResult<CreateOptions> {
-        let refused = |message: &str| errors::unsupported(py, message);
+        let refused = |message: &str| errors::named(py, "InvalidOption", message);
         let mut options = CreateOptions::default();
         options.attributes = values::entries(self.attrs.as_ref())?;
         options.layout = match &*self.layout {
@@ -116,7 +116,8 @@ impl DirectoryOptions {
         mut options: CreateOptions,
     ) -> PyResult<CreateOptions> {
         let patterns = Patterns::new(&self.exclude);
-        options.exclude = patterns.map_err(|error| errors::unsupported(py, &error.to_string()))?;
+        options.exclude =
+            patterns.map_err(|error| errors::named(py, "InvalidOption", &error.to_string()))?;
         options.describe = self.describe;
         options.dereference = self.dereference;
         options.preserve_mtime = self.preserve_mtime;

@@ -117,10 +117,10 @@ impl Tarball {
     fn too_many(&self, allowance: &Allowance) -> Error {
         let path = self.file.path().to_string_lossy();
         let (path, limit) = (escape(&path), allowance.limit());
-        Error::unsupported(format!(
+        Error::Limit(format!(
             "listing the members of `{path}` needs more than the limit of {limit} bytes for an archive of this size; \
              list them with `tar -tf {path}`"
-        ))
+        ).into())
     }
 
     pub(super) fn file(&self) -> &Arc<File> {
@@ -145,11 +145,11 @@ impl Tarball {
         if self.file.is_read_whole() {
             return Ok(());
         }
-        let (path, container) = (crate::path::escape_path(self.file.path()), self.container());
         let problem =
-            format!("`{path}` is a {container}, which must be read from its beginning; give ");
+            format!("is a {}, which must be read from its beginning; give ", self.container());
         let message = Message::from(problem).option("download");
-        Err(Error::unsupported(
+        Err(Error::wrong_target(
+            self.file.path(),
             message.text(" to read a temporary copy of it, or pack it as a zip"),
         ))
     }

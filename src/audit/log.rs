@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::fs::{self, File, LineFile, Version};
 use crate::json;
-use crate::path::escape_path;
 use crate::time::Timestamp;
 use crate::verify::{Shard, TargetErrorKind, Verdict, VerifyReport};
 
@@ -34,7 +33,7 @@ impl AuditLog {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if it cannot be opened for writing, and [`Error::Unsupported`] if it is another kind of file.
+    /// [`Error::Io`] if it cannot be opened for writing, and [`Error::WrongTarget`] if it is another kind of file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         if fs::exists(path) {
@@ -57,7 +56,7 @@ impl AuditLog {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] if one of them is not a line of a log, and [`Error::Io`] if they cannot be written
+    /// [`Error::Options`] if one of them is not a line of a log, and [`Error::Io`] if they cannot be written
     /// completely. The log then has the lines that it had before.
     pub fn append_lines(&self, lines: &[impl AsRef<str>]) -> Result<()> {
         lines.iter().try_for_each(|line| check_that_it_is_a_report(line.as_ref()))?;
@@ -71,7 +70,7 @@ fn check_that_it_is_a_report(line: &str) -> Result<()> {
     let is_one_line = line.starts_with("{\"target\":") && !line.contains('\n');
     match serde_json::from_str::<Stored>(line) {
         Ok(_) if is_one_line => Ok(()),
-        _ => Err(Error::unsupported("expected a line of a log of `verify`".to_owned())),
+        _ => Err(Error::options("expected a line of a log of `verify`".to_owned())),
     }
 }
 
@@ -84,8 +83,8 @@ fn check_that_it_is_a_log(path: &Path) -> Result<()> {
     if BEGIN.starts_with(start.split_at(filled).0) {
         return Ok(());
     }
-    let (path, is) = (escape_path(path).to_string(), file.kind()?.not(A_LOG));
-    Err(Error::unsupported(format!("`{path}` is {is}; nothing was written to it")))
+    let is = file.kind()?.not(A_LOG);
+    Err(Error::wrong_target(path, format!("is {is}; nothing was written to it")))
 }
 
 /// The facts in a line that a summary needs.
@@ -207,8 +206,7 @@ pub(super) fn read(
     let file = File::open(path)?;
     let kind = file.kind()?;
     if kind.may_hold_a_pack() || kind.is_of_another_format() {
-        let (path, is) = (escape_path(path).to_string(), kind.not(A_LOG));
-        return Err(Error::unsupported(format!("`{path}` is {is}")));
+        return Err(Error::wrong_target(path, format!("is {}", kind.not(A_LOG))));
     }
     let mut reader = BufReader::new(file);
     let mut text = Vec::new();

@@ -151,7 +151,7 @@ impl AuditReport {
 /// # Errors
 ///
 /// [`Error::Io`](crate::Error::Io) if a log cannot be read, and
-/// [`Error::Unsupported`](crate::Error::Unsupported) for a file of another format.
+/// [`Error::WrongTarget`](crate::Error::WrongTarget) for a file of another format.
 ///
 /// ```
 /// use ra_pack::audit::{AuditLog, AuditOptions, AuditState, audit};

@@ -29,11 +29,9 @@ pub(super) fn open(
         None if ra_pack::files::is_pack(target)? => {
             // Fails with the reason for a file that only looks like a pack.
             Pack::open(target)?;
-            Err(ra_pack::Error::Unsupported(format!(
-                "`{}` is a pack; name one of its arrays, which `ra-pack list --arrays {}` shows",
-                ra_pack::path::escape_path(target),
-                shell::path(target),
-            ).into()))
+            let list = format!("`ra-pack list --arrays {}`", shell::path(target));
+            let reason = format!("is a pack; name one of its arrays, which {list} shows").into();
+            Err(ra_pack::Error::WrongTarget { target: target.to_owned(), reason })
         }
         None => Pack::of_array_watched(target, progress),
     }

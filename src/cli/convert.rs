@@ -116,7 +116,7 @@ impl ConvertArgs {
             (None, [inputs @ .., output]) if !inputs.is_empty() => Ok((inputs, output)),
             (None, paths) => {
                 let input = paths.first().map(|path| shell::path(path)).unwrap_or_default();
-                Err(Failure::unsupported(format!(
+                Err(Failure::options(format!(
                     "the output is missing; name it last: `ra-pack convert {input} arrays/`"
                 )))
             }

@@ -233,8 +233,6 @@ pub(super) fn timestamp() -> Result<Option<u64>, Failure> {
     let seconds = value.to_str().and_then(|value| value.parse().ok());
     seconds.map(Some).ok_or_else(|| {
         let value = escape_path(value.as_ref());
-        Failure::unsupported(format!(
-            "SOURCE_DATE_EPOCH: expected seconds since 1970, found `{value}`"
-        ))
+        Failure::options(format!("SOURCE_DATE_EPOCH: expected seconds since 1970, found `{value}`"))
     })
 }

@@ -158,7 +158,7 @@ fn edits(args: &DescribeArgs) -> Result<MetadataEdits, Failure> {
             }
             Some(named) => named,
             None if args.target.is_dir() => {
-                return Err(Failure::unsupported(format!(
+                return Err(Failure::options(format!(
                     "--dims {}: expected NAME=DIM,DIM, such as --dims temperature=time,lat,lon",
                     escape(text)
                 )));

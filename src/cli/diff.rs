@@ -121,7 +121,7 @@ pub(super) fn run(args: &DiffArgs, output: &Output) -> Result<Ending, Failure> {
                 // Fails with the kind of the file.
                 Pack::open(array)?;
             }
-            Err(Failure::unsupported(format!(
+            Err(Failure::options(format!(
                 "`{}` is a pack and `{}` is an array; choose an array of the pack with --member NAME",
                 escape_path(pack),
                 escape_path(array),
@@ -154,13 +154,13 @@ fn refuse_options_of_packs(args: &DiffArgs) -> Result<(), Failure> {
     ];
     let given = given.into_iter().find(|(is_given, _)| *is_given);
     given.map_or(Ok(()), |(_, what)| {
-        Err(Failure::unsupported(format!("{what} works on two packs, not on two arrays")))
+        Err(Failure::options(format!("{what} works on two packs, not on two arrays")))
     })
 }
 
 fn two_packs(args: &DiffArgs, output: &Output, options: &DiffOptions) -> Result<Ending, Failure> {
     if args.l1 || args.l2 || args.max {
-        return Err(Failure::unsupported(
+        return Err(Failure::options(
             "--l1, --l2 and --max compare two arrays; choose one that is in both packs with --member NAME",
         ));
     }
@@ -171,10 +171,8 @@ fn two_packs(args: &DiffArgs, output: &Output, options: &DiffOptions) -> Result<
     if diff.counts.total() == 0 && !args.patterns.is_empty() {
         let [a, b] = [&args.a, &args.b].map(|path| escape_path(path).to_string());
         let patterns = diagnostics::alternatives(&args.patterns);
-        return Err(Failure::unsupported(format!(
-            "no member of `{a}` or `{b}` matches {patterns}"
-        ))
-        .next(format!("`ra-pack list {}` lists the members", shell::path(&args.b))));
+        return Err(Failure::options(format!("no member of `{a}` or `{b}` matches {patterns}"))
+            .next(format!("`ra-pack list {}` lists the members", shell::path(&args.b))));
     }
     if args.common.json {
         output.json(&diff)?;
@@ -204,7 +202,7 @@ fn two_arrays(args: &DiffArgs, output: &Output, diff: &ArrayDiff) -> Result<Endi
             })
         };
         let Some(number) = diff.elements.as_ref().and_then(distance) else {
-            return Err(Failure::unsupported(no_distance(diff)));
+            return Err(Failure::options(no_distance(diff)));
         };
         output.result(&number.to_string())?;
     } else if !output.quiet {

@@ -66,7 +66,7 @@ fn next_name(reader: &mut dyn BufRead, end: u8, path: &Path) -> ra_pack::Result<
         if !ends && name.len() as u64 == MAX_NAME {
             let shown = ra_pack::path::escape_path(path);
             let why = format!("a name in `{shown}` is longer than {MAX_NAME} bytes");
-            return Err(Error::Unsupported(why.into()));
+            return Err(Error::Limit(why.into()));
         }
         if end == b'\n' {
             name.pop_if(|last| *last == b'\r');
@@ -86,7 +86,7 @@ fn path_of(name: Vec<u8>) -> ra_pack::Result<PathBuf> {
 fn path_of(name: Vec<u8>) -> ra_pack::Result<PathBuf> {
     String::from_utf8(name)
         .map(PathBuf::from)
-        .map_err(|_| Error::Unsupported("a name in the list is not UTF-8".to_owned().into()))
+        .map_err(|_| Error::Options("a name in the list is not UTF-8".to_owned().into()))
 }
 
 /// Writes a text to a file in a directory, which is created if needed. Replaces an existing file atomically.
@@ -110,9 +110,7 @@ pub(crate) fn text(path: &Path) -> ra_pack::Result<String> {
     let count = read.map_err(refused("read", path))?;
     if count as u64 == MAX_TEXT {
         let shown = ra_pack::path::escape_path(path);
-        return Err(Error::Unsupported(
-            format!("`{shown}` is larger than {MAX_TEXT} bytes").into(),
-        ));
+        return Err(Error::Limit(format!("`{shown}` is larger than {MAX_TEXT} bytes").into()));
     }
     Ok(text)
 }

@@ -93,7 +93,7 @@ pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
             .map_err(|error| with_plot(error, args, path))?,
         None if output.is_terminal() && args.is_binary(&member) => {
             let (archive, member) = (shell::path(&args.archive), shell::word(member.as_bytes()));
-            return Err(Failure::unsupported(
+            return Err(Failure::options(
                 "an array is not written to a terminal; give --output FILE or use a pipe",
             )
             .next(format!("`ra-pack show {archive} {member}` shows its values")));
@@ -234,7 +234,7 @@ fn refuse_unnamed(archive: &Path) -> Result<(), Failure> {
     } else {
         return Ok(());
     };
-    Err(Failure::unsupported(format!("{what}; `ra-pack extract {word} -C DIR` unpacks into DIR")))
+    Err(Failure::options(format!("{what}; `ra-pack extract {word} -C DIR` unpacks into DIR")))
 }
 
 /// Collects the members that match a pattern and those in the list.
@@ -246,7 +246,7 @@ fn patterns(args: &ExtractArgs) -> Result<Patterns, Failure> {
     let names = args.more.names()?.map(|name| {
         name?.into_os_string().into_string().map_err(|name| {
             let name = escape_path(name.as_ref()).to_string();
-            ra_pack::Error::Unsupported(
+            ra_pack::Error::Options(
                 format!("`{name}` is not UTF-8, so it cannot be the name of a member").into(),
             )
         })

@@ -85,7 +85,7 @@ fn show(
     match &args.field {
         Some(field) => {
             if let Err(known) = output.field(info, field)? {
-                return Err(Failure::unsupported(format!(
+                return Err(Failure::options(format!(
                     "no field `{}`; the fields are {known}",
                     escape(field)
                 )));

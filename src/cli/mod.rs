@@ -73,9 +73,9 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Returns the failure for a request that is not supported.
-    pub(crate) fn unsupported(why: impl Into<String>) -> Self {
-        ra_pack::Error::Unsupported(why.into().into()).into()
+    /// Returns the failure for options or arguments that are not possible.
+    pub(crate) fn options(why: impl Into<String>) -> Self {
+        ra_pack::Error::Options(why.into().into()).into()
     }
 
     /// Adds the next step.
@@ -101,7 +101,7 @@ impl From<io::Error> for Failure {
 
 impl From<ra_pack::inspect::InvalidPattern> for Failure {
     fn from(error: ra_pack::inspect::InvalidPattern) -> Self {
-        Self::unsupported(error.to_string())
+        Self::options(error.to_string())
     }
 }
 

@@ -221,7 +221,7 @@ pub(super) fn man(args: &ManArgs, output: &Output) -> Result<Ending, Failure> {
     }
     if pages.is_empty() {
         let wanted = ra_pack::path::escape(args.command.as_deref().unwrap_or_default()).to_string();
-        return Err(Failure::unsupported(format!("no command `{wanted}`")));
+        return Err(Failure::options(format!("no command `{wanted}`")));
     }
     let Some(directory) = &args.output else {
         for command in pages {

@@ -160,7 +160,7 @@ fn planned(args: &VerifyArgs, options: &mut VerifyOptions) -> Result<AuditPlan, 
     if args.max_age.is_some() && logs.is_empty() {
         let why =
             "--max-age needs the results of earlier runs; give their log with --log or --history";
-        return Err(Failure::unsupported(why));
+        return Err(Failure::options(why));
     }
     let mut wanted = PlanOptions::default();
     if targets.len() == 1 {

@@ -25,7 +25,7 @@ impl Destination<'_> {
         let Self { path, to, .. } = *self;
         let shown = escape_path(path);
         if inputs.len() > 1 && !to.holds_many() {
-            return Err(Error::unsupported(format!(
+            return Err(Error::options(format!(
                 "{} inputs require a directory or an archive as output, but `{shown}` is a .{to}; name \
                  the output last, such as `arrays/`",
                 inputs.len()
@@ -44,11 +44,14 @@ impl Destination<'_> {
                 }
                 _ => String::new(),
             };
-            Err(Error::unsupported(format!(
-                "`{shown}` would be inside `{}`, where the next run would convert it again; write it \
+            Err(Error::wrong_target(
+                path,
+                format!(
+                    "would be inside `{}`, where the next run would convert it again; write it \
                  elsewhere{place}",
-                escape_path(input)
-            )))
+                    escape_path(input)
+                ),
+            ))
         })
     }
 

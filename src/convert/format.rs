@@ -149,7 +149,7 @@ fn refuse_stream(path: &Path) -> Result<()> {
     if path.as_os_str() != "-" {
         return Ok(());
     }
-    Err(Error::unsupported(
+    Err(Error::options(
         "cannot convert standard input or output; use a path, or `./-` for a file named `-`"
             .to_owned(),
     ))
@@ -159,7 +159,7 @@ fn unknown(path: &Path, option: &'static str, is_meant: fn(ArrayFormat) -> bool)
     let meant = FORMATS.iter().filter(|(format, _)| is_meant(*format));
     let words: Vec<_> = meant.map(|(_, word)| *word).collect();
     let path = escape(&path.to_string_lossy()).to_string();
-    Error::unsupported(
+    Error::options(
         Message::from(format!("the extension of `{path}` is not that of a known format; set "))
             .option(option)
             .text(format!(" to one of {}", words.join(", "))),

@@ -13,7 +13,7 @@ use crate::interchange::BlockReader;
 use crate::message::Message;
 use crate::ndl::Order;
 use crate::pack;
-use crate::path::{escape, escape_path};
+use crate::path::escape;
 use crate::progress::Progress;
 use crate::ra::{AnyArray, Header, ReadError, parse_slice, resolve_slice};
 use crate::read::manifests::check_apart;
@@ -48,7 +48,7 @@ pub struct GetOptions {
 impl GetOptions {
     fn check(&self) -> Result<()> {
         match self.format.filter(|format| format.holds_many()) {
-            Some(many) => Err(Error::unsupported(format!(
+            Some(many) => Err(Error::options(format!(
                 "a .{many} file cannot be the output: it contains several arrays"
             ))),
             None => Ok(()),
@@ -67,11 +67,8 @@ impl GetOptions {
             Some(Ra) => Ok(None),
             Some(format @ (Npy | Png | Csv | Json)) => Ok(Some(format)),
             _ => {
-                let output = escape_path(output);
-                let problem = format!(
-                    "`{output}` has no known extension; use .ra, .npy, .png, .csv or .json, or set "
-                );
-                Err(Error::unsupported(Message::from(problem).option("format")))
+                let reason = "has no known extension; use .ra, .npy, .png, .csv or .json, or set ";
+                Err(Error::wrong_target(output, Message::from(reason).option("format")))
             }
         }
     }

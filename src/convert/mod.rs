@@ -65,7 +65,7 @@ use crate::path::escape;
 ///
 /// [`Error::Array`] or [`Error::Interchange`] if the input is not valid in its format, or if the output format cannot
 /// express an array; [`Error::AlreadyExists`] if the output exists; [`Error::Refused`] if descriptions are not valid;
-/// [`Error::Unsupported`] for options that do not fit the formats. Nothing is written in case of an error.
+/// [`Error::Options`] for options that do not fit the formats. Nothing is written in case of an error.
 pub fn convert(
     input: impl AsRef<Path>,
     output: impl AsRef<Path>,
@@ -104,7 +104,7 @@ pub fn convert_all<P: AsRef<Path>>(
     let inputs: Vec<_> = inputs.iter().map(AsRef::as_ref).collect();
     let output = output.as_ref();
     let [input, more @ ..] = &inputs[..] else {
-        return Err(Error::unsupported("no input to convert".to_owned()));
+        return Err(Error::options("no input to convert".to_owned()));
     };
     let from = match options.from {
         _ if !more.is_empty() => ArrayFormat::Pack(Container::Directory),
@@ -266,12 +266,12 @@ impl<'o> Destination<'o> {
             Some(_) if arrays != 1 => {
                 let message = Message::default().option("keep_metadata");
                 let message = message.text(" requires a single array; choose one with ");
-                return Err(Error::unsupported(message.option("member")));
+                return Err(Error::options(message.option("member")));
             }
             Some(path) if self.files().iter().any(|other| fs::is_same_name(path, other)) => {
                 let path = escape(&path.to_string_lossy()).to_string();
                 let both = format!("`{path}` cannot be both the output and the file of ");
-                return Err(Error::unsupported(Message::from(both).option("keep_metadata")));
+                return Err(Error::options(Message::from(both).option("keep_metadata")));
             }
             Some(path) => Some(PendingFile::create(path, options.force)?),
         };

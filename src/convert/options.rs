@@ -106,6 +106,6 @@ impl ConvertOptions {
         } else {
             return Ok(());
         };
-        Err(Error::unsupported(reason))
+        Err(Error::options(reason))
     }
 }

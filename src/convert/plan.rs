@@ -19,7 +19,7 @@ use crate::pack::{
     self, ARRAY_EXTENSION, ArrayFacts, Content, Contents, Convention, DESCRIPTION_EXTENSIONS,
     PACK_DOCUMENT,
 };
-use crate::path::{MemberPath, escape, escape_path, file_name};
+use crate::path::{MemberPath, escape_path, file_name};
 use crate::pipeline;
 use crate::ra::Header;
 use crate::write::survey::survey;
@@ -54,9 +54,9 @@ fn choose<'i>(
     }
     let path = escape_path(input);
     if items.is_empty() {
-        let mut said = vec![format!("`{path}` contains no arrays to convert")];
-        said.extend_from_slice(losses);
-        return Err(Error::unsupported(said.join("; ")));
+        let mut problems = vec!["contains no arrays to convert".to_owned()];
+        problems.extend_from_slice(losses);
+        return Err(Error::wrong_target(input, problems.join("; ")));
     }
     if out.to.holds_many() || items.len() == 1 {
         return Ok(all.collect());
@@ -65,7 +65,7 @@ fn choose<'i>(
     let names = listed(items.iter().map(|item| &item.name), MAX_LISTED, |name| name);
     let problem = format!("a .{to} contains one array, but `{path}` has {count}; choose one with ");
     let message = Message::from(problem).option(("member", "NAME"));
-    Err(Error::unsupported(message.text(format!(": {names}"))))
+    Err(Error::options(message.text(format!(": {names}"))))
 }
 
 /// Returns whether the shape of an array in the output may refer to a coordinate. `arrays` are the names of the arrays
@@ -305,10 +305,10 @@ impl Destination<'_> {
             return Ok(());
         }
         if !fs::is_directory(path)? {
-            return Err(Error::unsupported(format!(
-                "`{}` exists and is not a directory; choose another name",
-                escape_path(path)
-            )));
+            return Err(Error::wrong_target(
+                path,
+                "exists and is not a directory; choose another name",
+            ));
         }
         let [first, second] = DESCRIPTION_EXTENSIONS;
         let arrays = planned.iter().flat_map(|planned| {
@@ -319,11 +319,13 @@ impl Destination<'_> {
         let parents: BTreeSet<_> =
             names.iter().filter_map(|name| Some(name.rsplit_once('/')?.0)).collect();
         if let Some(parent) = parents.into_iter().find(|parent| fs::is_blocked(path, parent)) {
-            return Err(Error::unsupported(format!(
-                "`{}` cannot be created in `{}`: it exists and is not a directory",
-                escape(parent),
-                escape_path(path)
-            )));
+            return Err(Error::wrong_target(
+                parent,
+                format!(
+                    "cannot be created in `{}`: it exists and is not a directory",
+                    escape_path(path)
+                ),
+            ));
         }
         let is_directory = |name: &&String| fs::is_directory(&path.join(name)).is_ok_and(|is| is);
         if let Some(name) = names.iter().find(is_directory) {
@@ -338,7 +340,7 @@ impl Destination<'_> {
                 let problem = format!("{} files exist in `{}`; use ", all.len(), escape_path(path));
                 let names = listed(all.iter(), MAX_LISTED, |name| format!("`{name}`"));
                 let message = Message::from(problem).option("force");
-                Err(Error::unsupported(message.text(format!(" to replace them: {names}"))))
+                Err(Error::options(message.text(format!(" to replace them: {names}"))))
             }
         }
     }

@@ -21,7 +21,7 @@ use crate::pack::{
     self, ARRAY_EXTENSION, ArrayFacts, Content, DESCRIPTION_EXTENSIONS, DescribedArray,
     DescriptionFacts,
 };
-use crate::path::{MemberPath, escape};
+use crate::path::{MemberPath, escape, escape_path};
 use crate::progress::Progress;
 use crate::read::single_file::{self, SingleFile};
 use crate::write::create::{CreateOptions, create_staged};
@@ -77,11 +77,13 @@ impl DescriptionPlace {
             _ if !force => return Err(Error::AlreadyExists { path: second }),
             [false, true] => second,
             [true, true] => {
-                let [first, second] =
-                    [first, second].map(|path| escape(&path.to_string_lossy()).to_string());
-                return Err(Error::unsupported(format!(
-                    "`{first}` and `{second}` both describe the array to replace; delete one of them"
-                )));
+                return Err(Error::wrong_target(
+                    first,
+                    format!(
+                        "and `{}` both describe the array to replace; delete one of them",
+                        escape_path(&second)
+                    ),
+                ));
             }
         };
         let is_replaced = fs::exists(&path);
@@ -115,7 +117,7 @@ impl DescriptionPlace {
         let mut findings = Vec::new();
         let Some(described) = contents.description(&path, &mut findings) else {
             let why = "would be replaced, but it does not describe the array; move it elsewhere";
-            let unsupported = || Error::unsupported(format!("`{name}` {why}"));
+            let unsupported = || Error::wrong_target(&self.path, why);
             return Err(if findings.is_empty() { unsupported() } else { refused(findings) });
         };
         let known = Some(&item.description);

@@ -9,7 +9,7 @@ use super::item::ArrayItem;
 use super::names::{MAX_LISTED, listed, member_name};
 use super::options::ConvertOptions;
 use crate::error::{Error, Result};
-use crate::path::{escape, escape_path};
+use crate::path::escape;
 
 /// Opens the arrays of a file without reading their elements.
 pub(super) type OpenSource = fn(ArrayFormat, &Path, &ConvertOptions) -> Result<SourceArrays>;
@@ -80,9 +80,5 @@ pub(super) fn no_such_array<'n>(
     if !there_are.is_empty() {
         there_are.insert_str(0, "; its arrays are: ");
     }
-    Error::unsupported(format!(
-        "`{}` has no array `{}`{there_are}",
-        escape_path(input),
-        escape(member)
-    ))
+    Error::wrong_target(input, format!("has no array `{}`{there_are}", escape(member)))
 }

@@ -128,7 +128,7 @@ impl MetadataEdits {
 /// # Errors
 ///
 /// [`Error::NoSuchMember`] if an array does not exist; [`Error::Mismatch`] if dimension names do not fit the shape;
-/// [`Error::Refused`] if a document cannot be edited safely; [`Error::Unsupported`] for an archive; [`Error::Io`] for
+/// [`Error::Refused`] if a document cannot be edited safely; [`Error::WrongTarget`] for an archive; [`Error::Io`] for
 /// system error.
 pub fn edit_descriptions(
     target: impl AsRef<Path>,
@@ -215,10 +215,13 @@ impl Place {
         if single_file.unattached.is_some() {
             if Archive::is_archive(&target)? {
                 let shown = escape_path(&target);
-                return Err(Error::unsupported(format!(
-                    "`{shown}` is an archive; to edit its descriptions, unpack it with `ra-pack extract {shown}` \
+                return Err(Error::wrong_target(
+                    &target,
+                    format!(
+                        "is an archive; to edit its descriptions, unpack it with `ra-pack extract {shown}` \
                      and pack the directory again with `ra-pack create`"
-                )));
+                    ),
+                ));
             }
             return Err(single_file::not_an_array(&target));
         }
@@ -227,10 +230,10 @@ impl Place {
         let array = format!("{}.{ARRAY_EXTENSION}", subject.without_extension());
         let subject = contents.arrays.get_key_value(&*array).map(|(path, _)| path.clone());
         if subject.is_none() && !is_pack {
-            let shown = escape_path(&target);
-            return Err(Error::unsupported(format!(
-                "`{shown}` does not describe an array: `{array}` does not exist"
-            )));
+            return Err(Error::wrong_target(
+                target,
+                format!("does not describe an array: `{array}` does not exist"),
+            ));
         }
         Ok(Self { target, root, contents, subject, made, findings: Vec::new() })
     }
@@ -568,7 +571,7 @@ impl Place {
 
 /// Makes the error for a line of a table.
 pub(super) fn wrong_line(line: usize, why: impl Display) -> Error {
-    Error::unsupported(format!("line {line} of the table: {why}"))
+    Error::options(format!("line {line} of the table: {why}"))
 }
 
 /// Makes the finding about a document that cannot be edited.

@@ -24,7 +24,7 @@ use crate::fs;
 use crate::inspect::scan::PackScan;
 use crate::message::Message;
 use crate::pack::{self, Contents, Convention};
-use crate::path::{MemberPath, escape_path};
+use crate::path::MemberPath;
 use crate::pipeline;
 use crate::progress::Progress;
 use crate::read::single_file::look;
@@ -105,16 +105,15 @@ pub struct DescribeReport {
 ///
 /// # Errors
 ///
-/// [`Error::Io`] for system errors, and [`Error::Unsupported`] if `target` is not a directory.
+/// [`Error::Io`] for system errors, and [`Error::WrongTarget`] if `target` is not a directory.
 pub fn write_descriptions(
     target: impl AsRef<Path>,
     options: &DescribeOptions,
 ) -> Result<DescribeReport> {
     let target = target.as_ref();
     if !fs::is_directory(target)? {
-        let problem = format!("`{}` is not a directory; remove ", escape_path(target));
-        let message = Message::from(problem).option("write");
-        return Err(Error::unsupported(message.text(" to print its description")));
+        let message = Message::from("is not a directory; remove ").option("write");
+        return Err(Error::wrong_target(target, message.text(" to print its description")));
     }
     let jobs = pipeline::jobs(options.jobs);
     let Survey { contents, mut findings, .. } = survey(target, jobs, &options.progress)?;

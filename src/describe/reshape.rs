@@ -40,7 +40,7 @@ pub struct ReshapeReport {
 /// # Errors
 ///
 /// [`Error::Mismatch`] if the number of elements would change; [`Error::NotAnArray`], [`Error::Array`] or
-/// [`Error::Refused`] if the array or its description is not valid; [`Error::Unsupported`] for a link with its own
+/// [`Error::Refused`] if the array or its description is not valid; [`Error::WrongTarget`] for a link with its own
 /// description; [`Error::Io`] for system errors.
 pub fn reshape(
     path: impl AsRef<Path>,
@@ -107,12 +107,14 @@ fn described_place(path: &Path) -> Result<PathBuf> {
     let SingleFile { subject, contents, .. } = single_file::gather(path, None)?;
     let place = fs::real_path(path)?;
     if contents.description(&subject, &mut Vec::new()).is_some() {
-        return Err(Error::unsupported(format!(
-            "`{}` is a link to `{}` and has its own description; reshape the target of the link, and then \
+        return Err(Error::wrong_target(
+            path,
+            format!(
+                "is a link to `{}` and has its own description; reshape the target of the link, and then \
              update that description",
-            escape_path(path),
-            escape_path(&place)
-        )));
+                escape_path(&place)
+            ),
+        ));
     }
     Ok(place)
 }

@@ -72,7 +72,7 @@ impl MetadataEdits {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`](crate::Error::Unsupported) if the text is not such a table, with the line.
+    /// [`Error::Options`](crate::Error::Options) if the text is not such a table, with the line.
     pub fn of_table(text: &str) -> Result<Self> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let refuse = |line: usize, why: String| Err(wrong_line(line, why));

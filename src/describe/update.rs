@@ -11,7 +11,7 @@ use crate::finding::{Finding, count_errors};
 use crate::fs::{self, Turn};
 use crate::ndl::ValueChange;
 use crate::pack::{self, Contents, Described, DescribedArray};
-use crate::path::{MemberPath, escape_path};
+use crate::path::MemberPath;
 use crate::pipeline;
 use crate::progress::Progress;
 use crate::read::single_file::{self, SingleFile};
@@ -185,11 +185,11 @@ pub(super) fn must_be_free(document: &Path) -> Result<()> {
     if !fs::exists(document) {
         return Ok(());
     }
-    Err(Error::unsupported(format!(
-        "`{}` is not an ordinary file, so it is not read as a description; replace it with a copy of \
-         the file that it links to, or rename it",
-        escape_path(document)
-    )))
+    Err(Error::wrong_target(
+        document,
+        "is not an ordinary file, so it is not read as a description; replace it with a copy of the file that it \
+         links to, or rename it",
+    ))
 }
 
 /// Returns the description of an array, and that in the description of the pack if it is another one.

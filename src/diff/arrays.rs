@@ -145,7 +145,9 @@ impl OpenArray {
         let step = (BLOCK / elbyte).max(1) * elbyte;
         (0..all.div_ceil(step)).map(move |nth| {
             let len = usize::try_from(step.min(all - nth * step));
-            len.map_err(|_| Error::unsupported(format!("elements of {elbyte} bytes are too large")))
+            len.map_err(|_| {
+                Error::Limit(format!("elements of {elbyte} bytes are too large").into())
+            })
         })
     }
 

@@ -352,8 +352,8 @@ codes! {
 
     /// The pack has no manifest.
     NoManifest = "MAN001" Error,
-        "pack the source again: `ra-pack create`; or verify with a manifest stored elsewhere: `verify` with the \
-         option `manifest: FILE`";
+        Message::from("pack the source again: `ra-pack create`; or verify with a manifest stored elsewhere: ")
+            .call("verify", ("manifest", "FILE"));
     /// A line of a manifest is malformed or repeated.
     BadManifestLine = "MAN002" Error, "restore the manifest from another copy";
     /// The file differs from the manifest.

@@ -166,10 +166,10 @@ pub(crate) fn refuse_url(output: &Path) -> Result<()> {
     if !is_url(output) {
         return Ok(());
     }
-    Err(Error::unsupported(format!(
-        "`{}` is a URL, and ra-pack writes only files; write a file and copy it to the server",
-        crate::path::escape_path(output)
-    )))
+    Err(Error::wrong_target(
+        output,
+        "is a URL, and ra-pack writes only files; write a file and copy it to the server",
+    ))
 }
 
 /// Marks an open temporary file or directory as in use.

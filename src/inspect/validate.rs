@@ -15,7 +15,7 @@ use crate::inspect::late::LateArrays;
 use crate::inspect::scan::PackScan;
 use crate::ndl;
 use crate::pack::{Contents, DescriptionFacts};
-use crate::path::{MemberPath, escape};
+use crate::path::MemberPath;
 use crate::pipeline;
 use crate::progress::Progress;
 use crate::read::single_file::{self, SingleFile, is_array_file};
@@ -165,11 +165,7 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
 fn validate_file(target: &Path, options: &ValidateOptions) -> Result<ValidateReport> {
     let kind = fs::kind_of(target)?;
     if kind.is_of_another_format() && !is_array_file(target)? {
-        return Err(Error::unsupported(format!(
-            "`{}` is {}",
-            escape(&target.to_string_lossy()),
-            kind.not("a description")
-        )));
+        return Err(Error::wrong_target(target, format!("is {}", kind.not("a description"))));
     }
     let mut report = ValidateReport::new(target, None);
     let single_file = match single_file::gather(target, options.root.as_deref()) {

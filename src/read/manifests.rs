@@ -15,7 +15,6 @@ use crate::pack::bag::{BagDeclaration, BagVersion, TagEncoding, not_text};
 use crate::pack::{
     ARCHIVE_DIGEST_SUFFIX, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX, Layout, SIGNATURE_EXTENSIONS,
 };
-use crate::path::escape;
 use crate::progress::Progress;
 
 /// Maximum size in bytes of all manifests of a pack together: five million files with names of forty bytes. It bounds
@@ -170,8 +169,7 @@ pub(crate) fn must_be_one(named: &NamedManifest, faults: &[Finding]) -> Result<(
     if !named.manifest.entries().is_empty() {
         return Ok(());
     }
-    let name = escape(&named.name);
-    Err(Error::unsupported(format!("`{name}` is not a manifest (line {line}: {message})")))
+    Err(Error::wrong_target(&named.name, format!("is not a manifest (line {line}: {message})")))
 }
 
 /// Reads a manifest next to the archive.
@@ -242,7 +240,7 @@ pub(crate) fn data_finding(member: &str, error: &io::Error) -> Finding {
 ///
 /// # Errors
 ///
-/// [`Error::Unsupported`] if it would.
+/// [`Error::WrongTarget`] if it would.
 pub fn check_apart(input: impl AsRef<Path>, output: impl AsRef<Path>) -> Result<()> {
     let (input, output) = (input.as_ref(), output.as_ref());
     let (Ok(read), Ok(written)) = (fs::real_path(input), fs::real_path(output)) else {
@@ -258,10 +256,7 @@ pub fn check_apart(input: impl AsRef<Path>, output: impl AsRef<Path>) -> Result<
     } else {
         return Ok(());
     };
-    Err(Error::unsupported(format!(
-        "`{}` {what}; choose another output",
-        escape(&output.to_string_lossy())
-    )))
+    Err(Error::wrong_target(output, format!("{what}; choose another output")))
 }
 
 /// The order of preference among several manifests for checking a single file: the algorithm that every reader of packs

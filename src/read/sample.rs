@@ -223,8 +223,8 @@ impl PackedArray {
     /// # Errors
     ///
     /// As [`PackedArray::read`]; [`Error::Slice`] or [`Error::SliceText`] if the slice does not fit;
-    /// [`Error::Unsupported`] if more than two dimensions remain (the message suggests a slice), if elements are not
-    /// numbers, or if real numbers have no such part.
+    /// [`Error::Options`] if more than two dimensions remain (the message suggests a slice); [`Error::Unsupported`] if
+    /// elements are not numbers, or if real numbers have no such part.
     pub fn sample(&self, options: &SampleOptions) -> Result<Sample> {
         let part = ArrayPart::new(self, options.slice.as_deref())?;
         let (converter, quantity) = converter(&part, options.part)?;
@@ -394,7 +394,7 @@ fn too_many(part: &ArrayPart<'_>, slice: Option<&str>) -> Error {
         shape.len(),
         extents.join(" x "),
     );
-    Error::unsupported(Message::from(problem).option(("slice", format!("'{proposed}'"))))
+    Error::options(Message::from(problem).option(("slice", format!("'{proposed}'"))))
 }
 
 /// Returns the number of elements in each cell, and the number of cells, for at most `most` cells.

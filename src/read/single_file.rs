@@ -59,7 +59,7 @@ pub(crate) fn gather(path: &Path, root: Option<&Path>) -> Result<SingleFile> {
     }
     widest.ok_or_else(|| {
         let root = escape_path(root.unwrap_or(Path::new(".")));
-        Error::unsupported(format!("`{}` is not below `{root}`", escape_path(path)))
+        Error::wrong_target(path, format!("is not below `{root}`"))
     })
 }
 

@@ -112,7 +112,7 @@ impl Pack {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the archive or a manifest that was named cannot be read, and [`Error::Unsupported`] for a shard
+    /// [`Error::Io`] if the archive or a manifest that was named cannot be read, and [`Error::WrongTarget`] for a shard
     /// of a compressed tar.
     pub fn verify(&self, options: &VerifyOptions) -> Result<VerifyReport> {
         self.verify_from(options, Start::now())

@@ -194,7 +194,10 @@ impl TargetErrorKind {
             },
             Error::NotAPack { .. } | Error::NotAnArray { .. } => Self::NotAPack,
             Error::Changed { .. } => Self::Changed,
-            Error::Unsupported(_) | Error::Limit(_) => Self::Unsupported,
+            Error::Options(_)
+            | Error::WrongTarget { .. }
+            | Error::Unsupported(_)
+            | Error::Limit(_) => Self::Unsupported,
             _ => Self::Other,
         }
     }

@@ -9,7 +9,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::archive::{Archive, Container, Member};
 use crate::error::{Error, Result};
-use crate::path::escape_path;
 
 /// One of several shards of some work, such as `2/8`. The same work has the same shards on every machine.
 ///
@@ -148,11 +147,13 @@ impl Chosen {
             return Ok(Self::All);
         };
         if archive.is_stream() {
-            return Err(Error::unsupported(format!(
-                "`{}` is a {}, which can be read only from its beginning: a shard of it takes as long as the whole; verify it without shards",
-                escape_path(archive.path()),
-                archive.container()
-            )));
+            return Err(Error::wrong_target(
+                archive.path(),
+                format!(
+                    "is a {}, which can be read only from its beginning: a shard of it takes as long as the whole; verify it without shards",
+                    archive.container()
+                ),
+            ));
         }
         if archive.container() != Container::Directory {
             return Ok(Self::At(shard.part(archive.bytes_to_read())));

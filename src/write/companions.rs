@@ -23,7 +23,7 @@ pub(crate) fn companions(archive: &Path) -> Vec<PathBuf> {
 ///
 /// # Errors
 ///
-/// [`Error::Unsupported`] if files next to the link would then belong to an older archive.
+/// [`Error::WrongTarget`] if files next to the link would then belong to an older archive.
 pub(crate) fn replaceable(archive: &Path, progress: &Progress) -> Result<PathBuf> {
     let target = fs::followed(archive)?;
     let ours = companions(&target);
@@ -32,13 +32,15 @@ pub(crate) fn replaceable(archive: &Path, progress: &Progress) -> Result<PathBuf
     let is_other =
         |(own, other): &(&PathBuf, PathBuf)| fs::exists(other) && real(own) != real(other);
     match ours.iter().zip(companions(archive)).find(is_other) {
-        Some((own, other)) => Err(Error::unsupported(format!(
-            "`{}` is a link, but `{}` is not a link to `{}`, and would not match the new archive; \
+        Some((own, other)) => Err(Error::wrong_target(
+            archive,
+            format!(
+                "is a link, but `{}` is not a link to `{}`, and would not match the new archive; \
              replace it with a link, or delete it",
-            escape_path(archive),
-            escape_path(&other),
-            escape_path(own),
-        ))),
+                escape_path(&other),
+                escape_path(own),
+            ),
+        )),
         None => Ok(target),
     }
 }
@@ -46,12 +48,7 @@ pub(crate) fn replaceable(archive: &Path, progress: &Progress) -> Result<PathBuf
 /// Runs the shell command `command` with the path of the manifest appended, and returns the signature that it created
 /// next to the manifest.
 pub(crate) fn sign(manifest: &Path, command: &str) -> Result<PathBuf> {
-    let failed = |why: String| {
-        Error::unsupported(format!(
-            "the archive is complete, but its manifest is not signed: `{}` {why}",
-            escape(command)
-        ))
-    };
+    let failed = |reason: String| Error::NotSigned { command: command.to_owned(), reason };
     let status = shell(command)
         .arg(manifest)
         .status()

@@ -167,10 +167,10 @@ fn own_directory(archive: &Path) -> Result<String> {
     let name = archive.file_name().unwrap_or_default().to_string_lossy();
     let stem = name_without_extension(archive)?;
     if stem == *name {
-        let shown = path::escape_path(archive);
-        return Err(Error::unsupported(format!(
-            "`{shown}` has no extension, so a directory next to it cannot be named after it"
-        )));
+        return Err(Error::wrong_target(
+            archive,
+            "has no extension, so a directory next to it cannot be named after it",
+        ));
     }
     Ok(stem)
 }

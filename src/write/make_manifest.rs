@@ -14,7 +14,7 @@ use crate::inspect::visit::{Read, Visitor};
 use crate::manifest::{Manifest, NameEncoding};
 use crate::message::Message;
 use crate::pack::{self, Layout, Placement};
-use crate::path::{MemberPath, escape};
+use crate::path::MemberPath;
 use crate::pipeline;
 use crate::progress::Progress;
 use crate::read::manifests::{check_apart, rules, signatures_of};
@@ -92,7 +92,7 @@ impl ManifestReport {
 /// # Errors
 ///
 /// [`Error::Io`] if the target cannot be read; [`Error::Refused`] or [`Error::Damaged`] if it is not valid;
-/// [`Error::Unsupported`] for algorithms whose manifests can only be read.
+/// [`Error::Options`] for algorithms whose manifests can only be read.
 ///
 /// ```
 /// use ra_pack::write::{ManifestOptions, manifest_of};
@@ -109,7 +109,7 @@ pub fn manifest_of(target: impl AsRef<Path>, options: &ManifestOptions) -> Resul
         let name = algorithm.name();
         let why =
             format!("manifests with {name} can be read but not written; use sha256 or sha512");
-        return Err(Error::unsupported(why));
+        return Err(Error::options(why));
     }
     let progress = &options.progress;
     let archive = Archive::open_watched(target, progress)?;
@@ -161,7 +161,7 @@ pub fn manifest_of(target: impl AsRef<Path>, options: &ManifestOptions) -> Resul
 /// # Errors
 ///
 /// As [`manifest_of`]; [`Error::AlreadyExists`] if the file exists and `force` is false; [`Error::Io`] if it cannot be
-/// written; [`Error::Unsupported`] for an archive or a bag without `output`.
+/// written; [`Error::WrongTarget`] for an archive or a bag without `output`.
 pub fn write_manifest(
     target: impl AsRef<Path>,
     output: Option<&Path>,
@@ -170,9 +170,8 @@ pub fn write_manifest(
     let target = target.as_ref();
     if output.is_none() && !fs::is_directory(target)? {
         Archive::open_watched(target, &options.progress)?;
-        let target = escape(&target.to_string_lossy()).to_string();
-        let problem = format!("`{target}` is an archive and cannot be changed; set ");
-        return Err(Error::unsupported(Message::from(problem).option(("output", "FILE"))));
+        let problem = Message::from("is an archive and cannot be changed; set ");
+        return Err(Error::wrong_target(target, problem.option(("output", "FILE"))));
     }
     if let Some(output) = output
         && !is_manifest(output)
@@ -184,12 +183,11 @@ pub fn write_manifest(
     free(output.unwrap_or(&usual), options)?;
     let mut made = manifest_of(target, options)?;
     if output.is_none() && made.layout == Layout::BagIt {
-        let problem = format!(
-            "`{}` is a bag, whose tag manifests list its manifest; create the bag again: ",
-            escape(&target.to_string_lossy())
-        );
-        let message = Message::from(problem).call("create", ("layout", "bagit"));
-        return Err(Error::unsupported(message));
+        let message = Message::from(
+            "is a bag, whose tag manifests list its manifest; create the bag again: ",
+        )
+        .call("create", ("layout", "bagit"));
+        return Err(Error::wrong_target(target, message));
     }
     let path = output.map_or_else(|| target.join(&made.place), Path::to_owned);
     let _turn = Turn::beside(&path, &options.progress)?;

@@ -912,7 +912,7 @@ fn a_view_is_refused_for_elements_that_need_conversion() {
     let unmapped = unmapped.unwrap().view::<f32>().unwrap_err();
     assert_eq!(reason(unmapped), NotViewable::NotMapped);
     let error = map(&packs.path("extracted")).unwrap_err();
-    assert!(matches!(error, Error::Unsupported(_)), "{error}");
+    assert!(matches!(error, Error::WrongTarget { .. }), "{error}");
 }
 
 fn crc32(bytes: &[u8]) -> [u8; 4] {

@@ -93,13 +93,13 @@ impl Compression {
             ),
             Self::Stored | Self::Deflate { .. } => Ok(()),
         };
-        level.map_err(|error| Error::unsupported(format!("cannot compress: {error}")))?;
+        level.map_err(|error| Error::options(format!("cannot compress: {error}")))?;
         match (container, self) {
             (Container::Zip, _)
             | (_, Self::Stored)
             | (Container::TarGz, Self::Deflate { .. })
             | (Container::TarZst, Self::Zstd { .. }) => Ok(()),
-            _ => Err(Error::unsupported(format!(
+            _ => Err(Error::options(format!(
                 "a {container} cannot be compressed in this way; to compress a tar, \
                  end the name of the archive in .tar.gz (deflate) or .tar.zst (zstd)"
             ))),

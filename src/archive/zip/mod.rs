@@ -55,7 +55,7 @@ impl ZipArchive {
             return Ok(directory);
         }
         let length = usize::try_from(self.end.directory_len).map_err(|_| {
-            Error::unsupported("the directory of the zip does not fit into memory".to_owned())
+            Error::Limit("the directory of the zip does not fit into memory".into())
         })?;
         // The end record follows the directory, so the file is at least this long.
         let mut directory = vec![0; length];

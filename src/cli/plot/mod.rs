@@ -148,8 +148,8 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
     match extension.as_deref() {
         Some("png" | "svg") => Ok(()),
         None if output.is_terminal() => Ok(()),
-        Some(_) => Err(Failure::unsupported("the extension of --output must be .png or .svg")),
-        None => Err(Failure::unsupported(
+        Some(_) => Err(Failure::options("the extension of --output must be .png or .svg")),
+        None => Err(Failure::options(
             "standard output is not a terminal; give -o FILE.png or -o FILE.svg",
         )),
     }?;
@@ -157,12 +157,12 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
         ra_pack::files::check_apart(&args.archive, path)?;
     }
     if args.log && matches!(args.range, Some(Range::Values(..=0.0, _))) {
-        return Err(Failure::unsupported("--log needs a --range above 0"));
+        return Err(Failure::options("--log needs a --range above 0"));
     }
     let (width, height) = args.size;
     let pixels = |side: u32| count(f64::from(side) * args.scale);
     if pixels(width.max(height)) > MOST_PIXELS {
-        return Err(Failure::unsupported(format!(
+        return Err(Failure::options(format!(
             "the picture would be wider or higher than {MOST_PIXELS} pixels; give a smaller --size or --scale"
         )));
     }
@@ -252,7 +252,7 @@ fn without_picture(args: &PlotArgs, what: &str) -> Failure {
         |member| ra_pack::path::escape(member).to_string(),
     );
     let part = if args.slice.is_some() { "this part of " } else { "" };
-    Failure::unsupported(format!("{part}`{name}` is {what}; use `ra-pack show {array}`"))
+    Failure::options(format!("{part}`{name}` is {what}; use `ra-pack show {array}`"))
 }
 
 #[cfg(test)]

@@ -95,7 +95,7 @@ pub(super) struct WrittenPage {
 pub(super) fn run(args: &ReportArgs, output: &Output) -> Result<Ending, Failure> {
     let to_file = args.output.as_os_str() != "-";
     if !to_file && args.common.json {
-        return Err(Failure::unsupported(
+        return Err(Failure::options(
             "the page and --json cannot both go to standard output; give --output FILE".to_owned(),
         ));
     }
@@ -105,7 +105,7 @@ pub(super) fn run(args: &ReportArgs, output: &Output) -> Result<Ending, Failure>
     if let Some(extension) = args.output.extension().filter(|_| to_file)
         && !["html", "htm"].iter().any(|html| extension.eq_ignore_ascii_case(html))
     {
-        return Err(Failure::unsupported(format!(
+        return Err(Failure::options(format!(
             "the extension of `{}` must be .html or .htm",
             escape_path(&args.output)
         )));

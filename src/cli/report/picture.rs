@@ -68,7 +68,7 @@ pub(super) fn draw(
         options.part = *part;
         let sample = match array.sample(&options) {
             // Text, compounds and similar types.
-            Err(Error::Unsupported(_) | Error::Limit(_)) => return Ok(None),
+            Err(Error::Unsupported(_) | Error::Options(_) | Error::Limit(_)) => return Ok(None),
             sample => sample?,
         };
         let shades = Some(if room.is_coarse { 14 } else { 62 });

@@ -93,8 +93,8 @@ pub struct SkippedArray {
 ///
 /// # Errors
 ///
-/// [`Error::Unsupported`] if Zarr readers cannot read an array and `skip` is not set, or if the pack is a compressed
-/// tar; [`Error::Array`] if an array is damaged and `skip` is not set; [`Error::Refused`] if the container has errors;
+/// [`Error::Unsupported`] if Zarr readers cannot read an array and `skip` is not set; [`Error::WrongTarget`] for a
+/// compressed tar; [`Error::Array`] if an array is damaged and `skip` is not set; [`Error::Refused`] if the container has errors;
 /// [`Error::AlreadyExists`] if the output exists and `force` is not set; [`Error::Io`] and [`Error::NotAPack`] as for
 /// [`list`](crate::list()).
 ///
@@ -161,11 +161,11 @@ fn plan(target: &Path, options: &RefsOptions) -> Result<(Store, RefsReport)> {
     let pack = Pack::open_watched(target, &options.progress)?;
     let archive = pack.archive();
     if matches!(archive.container(), Container::TarGz | Container::TarZst) {
-        return Err(Error::unsupported(format!(
-            "`{}` is a compressed tar, in which no array can be read by its offset; extract it, or pack it as .zip or \
+        return Err(Error::wrong_target(
+            target,
+            "is a compressed tar, in which no array can be read by its offset; extract it, or pack it as .zip or \
              .tar",
-            escape_path(target)
-        )));
+        ));
     }
     let PackScan { placement, members, contents, findings, .. } =
         PackScan::new(archive, pipeline::jobs(options.jobs))?;
@@ -271,7 +271,7 @@ fn address(pack: &Pack, archive: &Archive, given: Option<&str>) -> Result<String
         (Some(url), Some((_, name))) => {
             let directory = url.strip_suffix(name).filter(|directory| directory.ends_with('/'));
             directory.map(str::to_owned).ok_or_else(|| {
-                Error::unsupported(format!(
+                Error::options(format!(
                     "the address `{}` of the array does not end in `/{}`",
                     escape(url),
                     escape(name)
@@ -288,7 +288,7 @@ fn address(pack: &Pack, archive: &Archive, given: Option<&str>) -> Result<String
                 escape_path(url)
             );
             let message = Message::from(problem).option("url");
-            Err(Error::unsupported(message.text(" to the address that the references shall have")))
+            Err(Error::options(message.text(" to the address that the references shall have")))
         }
         (None, _) => {
             let path = archive.path();
@@ -296,7 +296,7 @@ fn address(pack: &Pack, archive: &Archive, given: Option<&str>) -> Result<String
             absolute.into_os_string().into_string().map_err(|path| {
                 let path = escape_path(path.as_ref());
                 let problem = format!("`{path}` is not UTF-8, so it cannot be in references; set ");
-                Error::unsupported(Message::from(problem).option("url"))
+                Error::options(Message::from(problem).option("url"))
             })
         }
     }

@@ -84,11 +84,13 @@ impl Pack {
             Some(member) if member.kind == MemberKind::File => Ok(member),
             None => Err(self.no_such_member(name, None)),
             Some(Member { kind: MemberKind::Directory, .. }) => Err(self.is_a_directory(name)),
-            Some(member) => Err(Error::unsupported(format!(
-                "`{}` is {}, not a file",
-                crate::path::escape(name),
-                if member.kind == MemberKind::Link { "a link" } else { "a special file" }
-            ))),
+            Some(member) => Err(Error::wrong_target(
+                name,
+                format!(
+                    "is {}, not a file",
+                    if member.kind == MemberKind::Link { "a link" } else { "a special file" }
+                ),
+            )),
         }
     }
 

@@ -275,7 +275,7 @@ impl Pack {
     ///
     /// # Errors
     ///
-    /// As [`Pack::open`], and [`Error::Unsupported`] for a directory.
+    /// As [`Pack::open`], and [`Error::WrongTarget`] for a directory.
     ///
     /// # Safety
     ///
@@ -285,10 +285,7 @@ impl Pack {
     pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self> {
         let archive = Archive::open_watched(path.as_ref(), &Progress::default())?;
         let Some(file) = archive.file() else {
-            return Err(Error::unsupported(format!(
-                "`{}` is a directory; only an archive can be mapped",
-                crate::path::escape_path(path.as_ref())
-            )));
+            return Err(Error::wrong_target(path, "is a directory; only an archive can be mapped"));
         };
         // SAFETY: the caller guarantees that the file does not change, as `File::map` requires.
         let map = unsafe { file.map() }?;

@@ -27,10 +27,10 @@ impl Pack {
     /// As [`Pack::open`], and [`Error::Io`] if the server does not give the bytes.
     pub fn open_url(url: &str) -> Result<Self> {
         if !crate::path::url::is_url(url.as_ref()) {
-            return Err(Error::unsupported(format!(
-                "`{}` is not a URL of https, http, s3, gs, az or abfs",
-                crate::path::escape(url)
-            )));
+            return Err(Error::wrong_target(
+                url,
+                "is not a URL of https, http, s3, gs, az or abfs",
+            ));
         }
         Self::open(crate::fs::remote::name(url))
     }

@@ -137,7 +137,7 @@ pub struct CreateReport {
 /// # Errors
 ///
 /// [`Error::Refused`] with all problems if the source is not valid; [`Error::AlreadyExists`] if the archive exists and
-/// `force` is false; [`Error::Changed`] if a file changes while it is read; [`Error::Unsupported`] for options that
+/// `force` is false; [`Error::Changed`] if a file changes while it is read; [`Error::Options`] for options that
 /// contradict each other; [`Error::Io`] for system errors.
 ///
 /// ```no_run
@@ -158,7 +158,7 @@ pub fn create(
     create_from(source, archive, options)
 }
 
-/// What an archive is made from.
+/// The content of a new archive.
 struct Source<'a> {
     directory: &'a Path,
     /// Whether the directory exists only until the archive is complete.
@@ -202,13 +202,13 @@ fn create_from(
     let wanted = Wanted { algorithms: &algorithms, block_size: block_size(options)? };
     if !fs::is_directory(source)? {
         let kind = fs::kind_of(source)?.not("a directory");
-        return Err(Error::unsupported(format!("`{}` is {kind}", escape_path(source))));
+        return Err(Error::wrong_target(source, format!("is {kind}")));
     }
     must_not_be_packed(source, archive, options)?;
     if options.sign_with.is_some() && options.no_external_manifest {
         let message = Message::default().option("sign_with").text(" and ");
         let message = message.option("no_external_manifest");
-        return Err(Error::unsupported(
+        return Err(Error::options(
             message.text(" contradict each other: there is no manifest to sign"),
         ));
     }
@@ -345,12 +345,11 @@ fn must_not_be_packed(source: &Path, archive: &Path, options: &CreateOptions) ->
     let packed = written.find(|(_, suffix)| !options.exclude.matches(&format!("{name}{suffix}")));
     let Some((_, suffix)) = packed else { return Ok(()) };
     let problem = format!(
-        "`{}{suffix}` would be inside `{}`, where the next run would pack it; write it elsewhere, or give ",
-        escape_path(archive),
+        "would be inside `{}`, where the next run would pack it; write it elsewhere, or give ",
         escape_path(source),
     );
     let message = Message::from(problem).option(("exclude", format!("'{}*'", escape(&name))));
-    Err(Error::unsupported(message))
+    Err(Error::wrong_target(beside(archive, suffix), message))
 }
 
 /// The files that one run writes, under their temporary names.
@@ -377,16 +376,18 @@ impl<'a> Outputs<'a> {
         ];
         // `verify` would check the new archive against files of another one.
         if let Some((_, stale)) = unwritten.iter().find(|(is, path)| *is && fs::exists(path)) {
-            let problem = format!(
-                "`{}` belongs to an earlier archive of this name; delete it, or replace it with ",
-                escape_path(stale)
-            );
-            let message = Message::from(problem).option("force");
-            return Err(Error::unsupported(if *stale == &digest_path {
-                message.text(" and ").option("archive_digest")
-            } else {
-                message.text(" without ").option("no_external_manifest")
-            }));
+            let message = Message::from(
+                "belongs to an earlier archive of this name; delete it, or replace it with ",
+            )
+            .option("force");
+            return Err(Error::wrong_target(
+                stale,
+                if *stale == &digest_path {
+                    message.text(" and ").option("archive_digest")
+                } else {
+                    message.text(" without ").option("no_external_manifest")
+                },
+            ));
         }
         let archive = begin(path)?;
         let mut stale = signatures_of(&manifest_path).into_iter();
@@ -418,7 +419,7 @@ impl<'a> Outputs<'a> {
             return Ok(());
         }
         let first = report.findings.iter().find(|finding| finding.is_error());
-        Err(Error::unsupported(format!(
+        Err(Error::ReadBack(format!(
             "the bag is not valid after writing{}; it was deleted. The disk or the memory of this \
              machine may be failing",
             first.map_or(String::new(), |finding| format!(": {finding}"))
@@ -461,14 +462,13 @@ impl<'a> Outputs<'a> {
 fn container(archive: &Path, options: &CreateOptions) -> Result<Container> {
     let container = options.container.or_else(|| Container::from_extension(archive));
     match container {
-        Some(Container::Directory) => Err(Error::unsupported(
-            "cannot create a directory; choose an archive format".to_owned(),
+        Some(Container::Directory) => {
+            Err(Error::options("cannot create a directory; choose an archive format".to_owned()))
+        }
+        None => Err(Error::wrong_target(
+            archive,
+            "has no known extension; use .zip, .tar, .tar.gz, .tgz, .tar.zst or .tzst",
         )),
-        None => Err(Error::unsupported(format!(
-            "`{}` has no known extension; use .zip, .tar, .tar.gz, \
-             .tgz, .tar.zst or .tzst",
-            escape_path(archive)
-        ))),
         Some(container) => Ok(container),
     }
 }
@@ -491,13 +491,13 @@ fn algorithms(options: &CreateOptions) -> Result<Vec<Algorithm>> {
         return Ok(vec![Algorithm::Sha256]);
     }
     if let Some(other) = options.digests.iter().find(|algorithm| !algorithm.is_written()) {
-        return Err(Error::unsupported(format!(
+        return Err(Error::options(format!(
             "manifests with {} can be read but not written; use sha256, sha512 or both",
             other.name()
         )));
     }
     if !options.digests.contains(&Algorithm::Sha256) {
-        return Err(Error::unsupported(
+        return Err(Error::options(
             "the digests must include sha256, which all readers of packs use".to_owned(),
         ));
     }
@@ -511,7 +511,7 @@ fn algorithms(options: &CreateOptions) -> Result<Vec<Algorithm>> {
 fn block_size(options: &CreateOptions) -> Result<Option<u64>> {
     let (least, most) = BlockList::BLOCK_SIZES.into_inner();
     match options.block_digests {
-        Some(size) if !BlockList::BLOCK_SIZES.contains(&size) => Err(Error::unsupported(format!(
+        Some(size) if !BlockList::BLOCK_SIZES.contains(&size) => Err(Error::options(format!(
             "expected blocks of {least} to {most} bytes for block digests, found {size}"
         ))),
         size => Ok(size),
@@ -523,17 +523,17 @@ fn bag_info(options: &CreateOptions) -> Result<BagInfo> {
     let mut info = BagInfo::default();
     if options.layout != Layout::BagIt && !options.bag_info.is_empty() {
         let problem = "metadata for `bag-info.txt` requires a bag; use ";
-        return Err(Error::unsupported(Message::from(problem).option(("layout", "bagit"))));
+        return Err(Error::options(Message::from(problem).option(("layout", "bagit"))));
     }
     for (label, value) in &options.bag_info {
         info.add(label, value).map_err(|invalid| {
-            Error::unsupported(format!("cannot write this to `bag-info.txt`: {invalid}"))
+            Error::options(format!("cannot write this to `bag-info.txt`: {invalid}"))
         })?;
     }
     if info.get(BAGGING_DATE).is_none()
         && let Some(day) = options.timestamp.and_then(date_of)
     {
-        info.add(BAGGING_DATE, &day).map_err(Error::unsupported)?;
+        info.add(BAGGING_DATE, &day).map_err(Error::options)?;
     }
     Ok(info)
 }

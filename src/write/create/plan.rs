@@ -71,11 +71,10 @@ impl<'a> CreatePlan<'a> {
             Some(entries.remove(index))
         };
         if take(BAG_DECLARATION).is_some() {
-            return Err(Error::unsupported(format!(
-                "`{}` is a bag already; check it with `ra-pack verify`, or pack its `data` \
-                 directory",
-                escape_path(source)
-            )));
+            return Err(Error::wrong_target(
+                source,
+                "is a bag already; check it with `ra-pack verify`, or pack its `data` directory",
+            ));
         }
         let manifest = take(&pack::manifest_name(Algorithm::Sha256));
         for algorithm in Algorithm::ALL {
@@ -402,10 +401,10 @@ fn own_block_list(members: PayloadMembers<'_>, entry: &SourceEntry) -> Result<Fi
     let is_list = matches!(entry.source, EntrySource::File(_))
         && BlockList::parse(NameEncoding::Gnu, &members.read(entry)?).is_some();
     if !is_list {
-        return Err(Error::unsupported(format!(
-            "`{BLOCK_LIST}` is the name of the list of block digests, but the file is no such list; \
-             give it another name"
-        )));
+        return Err(Error::wrong_target(
+            BLOCK_LIST,
+            "is the name of the list of block digests, but the file is no such list; give it another name",
+        ));
     }
     let message = "the list of block digests is not packed";
     let hint = match members.options.block_digests {

@@ -101,10 +101,7 @@ impl PackWriter<'_> {
             || pack::is_signature(name)
             || pack::manifest_algorithm(name).is_some();
         if is_generated {
-            let name = escape(name);
-            return Err(Error::unsupported(format!(
-                "`{name}` is reserved for a file that is generated"
-            )));
+            return Err(Error::wrong_target(name, "is reserved for a file that is generated"));
         }
         let finding = if is_file && self.members.contains_key(path) {
             let finding =

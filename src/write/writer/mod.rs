@@ -114,7 +114,7 @@ impl PackWriter<'static> {
     ///
     /// # Errors
     ///
-    /// [`Error::AlreadyExists`] if the archive exists and `force` is false; [`Error::Unsupported`] for options that
+    /// [`Error::AlreadyExists`] if the archive exists and `force` is false; [`Error::Options`] for options that
     /// contradict each other; [`Error::Io`] if the directory cannot be written.
     pub fn create(archive: impl AsRef<Path>, options: WriteOptions) -> Result<Self> {
         let archive = archive.as_ref();
@@ -146,7 +146,7 @@ impl PackWriter<'static> {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if the archive is not valid; [`Error::Unsupported`] for a directory, an archive without a
+    /// [`Error::Refused`] if the archive is not valid; [`Error::WrongTarget`] for a directory, an archive without a
     /// SHA-256 manifest, or one with files that a new archive would not have; [`Error::NotAPack`] for another kind of
     /// file; [`Error::Io`] if it cannot be read. [`PackWriter::finish`] returns [`Error::Damaged`] if the manifest does
     /// not list a member that stays, and [`Error::Changed`] if the archive was changed after this call.

@@ -18,7 +18,7 @@ use crate::pack::{
     self, ARCHIVE_DIGEST_SUFFIX, BAG_DECLARATION, BLOCK_LIST, Contents, EXTERNAL_MANIFEST_SUFFIX,
     Layout, PACK_DOCUMENT, Placement,
 };
-use crate::path::{MemberPath, escape_path};
+use crate::path::MemberPath;
 use crate::pipeline;
 use crate::read::blocks::FileBlocks;
 use crate::read::manifests::{
@@ -53,12 +53,12 @@ pub(super) struct OldPack {
 impl OldPack {
     /// Opens the archive at `path`, and sets the options that it determines.
     pub(super) fn open(path: &Path, options: &mut CreateOptions) -> Result<Self> {
-        let refuse = |why: &str| Err(Error::unsupported(format!("`{}` {why}", escape_path(path))));
+        let refuse = |why: String| Err(Error::wrong_target(path, why));
         fs::refuse_url(path)?;
         let path = &*companions::replaceable(path, &options.progress)?;
         let archive = Archive::open_watched(path, &options.progress)?;
         let Some(file) = archive.file() else {
-            return refuse("is a directory; change its files directly");
+            return refuse("is a directory; change its files directly".to_owned());
         };
         let stamp = file.stamp()?;
         let jobs = pipeline::jobs(options.jobs);
@@ -87,7 +87,7 @@ impl OldPack {
                 continue;
             }
             let Some(name) = placement.payload(&member.name) else {
-                return refuse(&format!(
+                return refuse(format!(
                     "has the file `{}` outside the payload, which would be lost",
                     member.name
                 ));
@@ -99,7 +99,7 @@ impl OldPack {
             lists.into_iter().partition(|named| is_written(&named.name));
         let is_sha256 = |named: &&NamedManifest| named.manifest.algorithm() == Algorithm::Sha256;
         let Some(manifest) = manifests.iter().find(is_sha256) else {
-            return refuse("has no SHA-256 manifest");
+            return refuse("has no SHA-256 manifest".to_owned());
         };
         let outside = beside(path, EXTERNAL_MANIFEST_SUFFIX);
         let text = manifests::read_beside(&outside)?;
