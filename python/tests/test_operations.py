@@ -151,6 +151,8 @@ def test_the_command_is_installed():
     if not script.exists():
         pytest.skip("the module is not installed in this environment")
     assert subprocess.run([script, "--version"], capture_output=True, text=True).stdout.startswith("ra-pack ")
+    versions = json.loads(subprocess.run([script, "--version", "--json"], capture_output=True).stdout)
+    assert (versions["program"], versions["ndl"]) == ("ra-pack", "0.6.1")
 
 
 @pytest.mark.parametrize("file, at", [("ra-pack.xml", "mime/packages/ra-pack.xml"), ("ra-pack.magic", "file/magic/ra-pack")])

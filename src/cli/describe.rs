@@ -146,17 +146,10 @@ fn edits(args: &DescribeArgs) -> Result<MetadataEdits, Failure> {
     for (key, value) in &args.set {
         edits.set(key.as_str(), value.clone());
     }
-    // Names of a single array take precedence over those of all arrays.
-    if args.dims.iter().any(|text| text == BART) {
-        edits.bart_dims("");
-    }
-    for text in args.dims.iter().filter(|text| *text != BART) {
+    for text in &args.dims {
         let (array, names) = match text.split_once('=') {
-            Some((array, BART)) => {
-                edits.bart_dims(array);
-                continue;
-            }
             Some(named) => named,
+            None if text == BART => ("", BART),
             None if args.target.is_dir() => {
                 return Err(Failure::options(format!(
                     "--dims {}: expected NAME=DIM,DIM, such as --dims temperature=time,lat,lon",
@@ -165,7 +158,10 @@ fn edits(args: &DescribeArgs) -> Result<MetadataEdits, Failure> {
             }
             None => ("", text.as_str()),
         };
-        edits.dims(array, names.split(',').map(str::trim));
+        match names {
+            BART => edits.bart_dims(array),
+            names => edits.dims(array, names.split(',').map(str::trim)),
+        }
     }
     Ok(edits)
 }

@@ -110,9 +110,8 @@ fn pack_text(info: &PackInfo, color: bool) -> String {
         Layout::BagIt => " laid out as a BagIt bag",
         _ => "",
     };
-    let version = info.format_version.as_ref();
-    let version = version.map(|version| format!(", pack format {}", escape(version)));
-    let version = version.unwrap_or_default();
+    let stated = info.format_version.as_ref();
+    let version = stated.map_or_else(String::new, |it| format!(", pack format {}", escape(it)));
     page.title(&info.name, &format!(": a {container}{layout}{version}"));
 
     if !info.attributes.is_empty() {

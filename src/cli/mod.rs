@@ -52,15 +52,6 @@ impl Ending {
     pub(crate) fn of(findings: &[ra_pack::Finding]) -> Self {
         if findings.iter().any(ra_pack::Finding::is_error) { Self::Findings } else { Self::Clean }
     }
-
-    /// Returns the exit status.
-    fn status(self) -> u8 {
-        match self {
-            Self::Clean => 0,
-            Self::Findings => 1,
-            Self::Failed => 2,
-        }
-    }
 }
 
 /// Reason why a command has no result.
@@ -108,11 +99,6 @@ impl From<ra_pack::inspect::InvalidPattern> for Failure {
 /// Runs the program with these words of the command line, of which the first is its name. Returns the exit status.
 pub(crate) fn main(words: Vec<OsString>) -> u8 {
     let words = without_secrets(words);
-    if asks_for_versions(&words) {
-        let output = Output::new(args::Color::Never, false, progress::When::Never);
-        let printed = reference::versions(&output);
-        return printed.unwrap_or_else(|failure| complain(failure, &output)).status();
-    }
     let ending = parse(&words).map_or_else(
         |ending| ending,
         |cli| {
@@ -120,13 +106,11 @@ pub(crate) fn main(words: Vec<OsString>) -> u8 {
             run(&cli)
         },
     );
-    ending.status()
-}
-
-/// Whether the words are `--version --json`, in any order. clap prints the version as text at the first of them.
-fn asks_for_versions(words: &[OsString]) -> bool {
-    let has = |names: &[&str]| words.iter().skip(1).any(|word| names.iter().any(|it| word == it));
-    words.len() == 3 && has(&["--version", "-V"]) && has(&["--json"])
+    match ending {
+        Ending::Clean => 0,
+        Ending::Findings => 1,
+        Ending::Failed => 2,
+    }
 }
 
 /// Parses the command line. Prints help, the version or an error if there is no command to run.
@@ -135,6 +119,15 @@ fn asks_for_versions(words: &[OsString]) -> bool {
 ///
 /// The [`Ending`] if there is no command to run.
 fn parse(words: &[OsString]) -> Result<Cli, Ending> {
+    // clap prints the version as text at the first of these words.
+    if let [_, one, other] = words
+        && [one, other].iter().any(|word| *word == "--json")
+        && [one, other].iter().any(|word| *word == "--version" || *word == "-V")
+    {
+        let output = Output::new(args::Color::Never, false, progress::When::Never);
+        let printed = reference::versions(&output);
+        return Err(printed.unwrap_or_else(|failure| complain(failure, &output)));
+    }
     Cli::try_parse_from(words).map_err(|error| {
         // Words that are no URLs of packs are not replaced before, but may look like others with a password.
         let concealed = words.iter().map(|word| {

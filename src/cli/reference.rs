@@ -110,7 +110,7 @@ struct Versions {
 /// Prints the versions as JSON.
 pub(super) fn versions(output: &Output) -> Result<Ending, Failure> {
     output.json(&Versions {
-        program: env!("CARGO_PKG_NAME"),
+        program: "ra-pack", // also in the crate of the Python module
         version: env!("CARGO_PKG_VERSION"),
         pack_format: FORMAT_VERSION,
         rawarray: FORMAT_VERSION,

@@ -102,7 +102,7 @@ impl MetadataEdits {
     /// does not have.
     ///
     /// If `array` is empty and several arrays are edited, this names the dimensions of all arrays of `complex64`, the
-    /// only type of BART. [`dims`](Self::dims) of a single array takes precedence if it is called later.
+    /// only type of BART. Names of [`dims`](Self::dims) take precedence.
     pub fn bart_dims(&mut self, array: impl Into<String>) {
         self.edits.push(Edit::BartDims { array: array.into() });
     }
@@ -177,14 +177,12 @@ impl DimensionNames {
     /// Returns the names in the order of the shape, for [`Contents::named_shape`].
     fn in_order(&self, dims: &[u64], order: Order) -> Vec<String> {
         let Self::Given(names) = self else {
-            let all = BART_DIMENSIONS.into_iter().chain(std::iter::repeat(""));
-            let all =
-                dims.iter().zip(all).map(|(length, name)| if *length == 1 { "" } else { name });
-            let mut names: Vec<_> = all.map(str::to_owned).collect();
-            if order == Order::Row {
-                names.reverse();
-            }
-            return names;
+            let name = |(axis, length): (usize, &u64)| match BART_DIMENSIONS.get(axis) {
+                Some(name) if *length != 1 => (*name).to_owned(),
+                _ => String::new(),
+            };
+            let names = dims.iter().enumerate().map(name);
+            return if order == Order::Row { names.rev().collect() } else { names.collect() };
         };
         names.clone()
     }
@@ -292,7 +290,8 @@ impl Place {
                         vec![self.array(array)?.clone()]
                     };
                     for path in paths {
-                        wanted.arrays.entry(path).or_default().dims = Some(DimensionNames::Bart);
+                        let edit = wanted.arrays.entry(path).or_default();
+                        edit.dims.get_or_insert(DimensionNames::Bart);
                     }
                     continue;
                 }

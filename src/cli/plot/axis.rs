@@ -89,8 +89,8 @@ impl Scale {
     pub(super) fn of_phases(self, count: usize) -> Ticks {
         let tick = |(text, quarters): (&str, f64)| (quarters * FRAC_PI_2, text.to_owned());
         let major = [("-π", -2.0), ("-π/2", -1.0), ("0", 0.0), ("π/2", 1.0), ("π", 2.0)].map(tick);
-        let ticks = Ticks { major: major.to_vec(), ..Ticks::default() };
-        let ticks = ticks.placed(|value| self.place(value));
+        let major = major.to_vec();
+        let ticks = Ticks { major, ..Ticks::default() }.placed(|value| self.place(value));
         // A part of the range may have none of them.
         if ticks.major.len() < 2 { self.ticks(count) } else { ticks }
     }

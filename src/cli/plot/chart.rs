@@ -275,7 +275,8 @@ pub(super) fn draw_both([magnitude, phase]: [&Sample; 2], style: &Chart) -> Scen
         top = scene.heading(&whole, style) - 4.0;
     }
     let mut panel = Chart { title: Some(String::new()), ..style.clone() };
-    panel.height = style.height.saturating_sub(units(top));
+    let used = u32::try_from(count(top)).expect("a title has two lines");
+    panel.height = style.height.saturating_sub(used);
     let second = if matches!(magnitude, Sample::Grid(_)) {
         panel.width /= 2;
         (panel.width.into(), top)
@@ -287,11 +288,6 @@ pub(super) fn draw_both([magnitude, phase]: [&Sample; 2], style: &Chart) -> Scen
     panel = Chart { map: None, range: None, is_log: false, ..panel };
     scene.add(second, draw(phase, &panel).0);
     scene
-}
-
-/// Converts a length to whole units.
-fn units(length: f64) -> u32 {
-    u32::try_from(count(length)).expect("the length is at most that of a side")
 }
 
 /// Space above a plot.
