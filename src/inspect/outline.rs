@@ -459,12 +459,8 @@ impl Groups {
     /// Returns the description of an array, whether it describes a coordinate, and the attributes of its document that
     /// are not those of its group.
     fn description(&self, path: &MemberPath) -> (Option<(Cow<'_, Ndarray>, bool)>, Vec<Attribute>) {
-        let is_dimcoord = |entity: Entity<'_>| matches!(entity, Entity::DimCoord(_));
-        // Plain descriptions are parsed on request and not kept.
-        if let Some(facts) = self.contents.plain_facts(path).cloned() {
-            let entity = facts.document().and_then(|document| document.entities().next());
-            let owned = |entity: Entity<'_>| Cow::Owned(entity.array().clone());
-            return (entity.map(|(_, entity)| (owned(entity), is_dimcoord(entity))), Vec::new());
+        if let Some(plain) = self.contents.plain(path) {
+            return (Some((Cow::Owned(plain.ndarray()), plain.is_dimcoord())), Vec::new());
         }
         let Some(found) = self.contents.description(path, &mut Vec::new()) else {
             return (None, Vec::new());
@@ -477,6 +473,7 @@ impl Groups {
             !of_group.contains(one) && array.attributes.iter().all(|own| own.name != one.name)
         });
         let shared = shared.cloned().collect();
-        (Some((Cow::Borrowed(array), is_dimcoord(found.entity))), shared)
+        let is_dimcoord = matches!(found.entity, Entity::DimCoord(_));
+        (Some((Cow::Borrowed(array), is_dimcoord)), shared)
     }
 }

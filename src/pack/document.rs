@@ -203,8 +203,8 @@ impl DocumentPart<'_> {
             Self::Model(array) if is_dimcoord => write::push_entity(text, Entity::DimCoord(array)),
             Self::Model(array) => write::push_entity(text, Entity::Ndarray(array)),
             Self::Plain { path, facts, extents } => {
-                let plain = facts.plain().into_iter();
-                plain.for_each(|plain| plain.push_to_group(path.stem(), extents, text));
+                let plain = facts.plain().expect("the description is plain");
+                plain.push_to_group(path.stem(), extents, text);
             }
         }
     }
@@ -213,9 +213,8 @@ impl DocumentPart<'_> {
         match self {
             Self::Model(array) => *array,
             Self::Plain { path, facts, .. } => {
-                let entity = facts.document().and_then(|document| document.entities().next());
-                let (_, entity) = entity.expect("a plain description has one entity");
-                Ndarray { name: path.stem().to_owned(), ..entity.array().clone() }
+                let plain = facts.plain().expect("the description is plain");
+                Ndarray { name: path.stem().to_owned(), ..plain.ndarray() }
             }
         }
     }

@@ -1,7 +1,8 @@
 //! The content of one description: its text, which is parsed only on request.
 //!
-//! A pack may have a hundred thousand descriptions, nearly all of them plain and valid, and many equal except for the
-//! name. For a plain one, only the name and the rest of the text are kept until more is needed.
+//! A pack may have a hundred thousand descriptions, nearly all of them valid, and many equal except for the name. If
+//! [`PlainDescription`] can represent one, only the name and the rest of the canonical text are kept, and the text itself
+//! if it differs. The model and the positions in the text are made when they are needed.
 
 use std::borrow::{Borrow, Cow};
 use std::collections::{BTreeMap, HashSet};
@@ -20,19 +21,58 @@ use crate::ndl::{
 /// The content of a description.
 #[derive(Debug, Clone)]
 pub(crate) struct DescriptionFacts {
-    /// The parts if [`PlainDescription`] can read it: then it is valid, and refers only to the coordinates of its shape.
+    /// The parts if it is plain: then it is valid, and refers only to the coordinates of its shape.
     plain: Option<Plain>,
     /// The text in one piece; for a plain description, made on request.
     whole: OnceLock<Box<Whole>>,
 }
 
-/// A plain description.
+/// A description that [`PlainDescription`] can read, or that is equal to one in another layout.
 #[derive(Debug, Clone)]
 struct Plain {
-    /// The name of the array as it is written, in quotes if it needs them.
+    /// The name of the array as the canonical text has it, in quotes if it needs them.
     key: Box<str>,
-    /// The text without that name, shared by many descriptions.
+    /// The canonical text without that name, shared by many descriptions.
     body: Arc<str>,
+    /// The text if it is not canonical.
+    text: Option<Box<str>>,
+}
+
+impl Plain {
+    /// Reads a text in the canonical layout.
+    fn read(text: &str, interner: &Interner) -> Option<Self> {
+        let plain = PlainDescription::read(text)?;
+        let (head, rest) = plain.around_name(text)?;
+        Some(Self {
+            key: plain.key().into(),
+            body: interner.body([head, rest].concat()),
+            text: None,
+        })
+    }
+
+    /// Takes a text in another layout with its result of parsing.
+    fn of_model(text: &str, model: &Model, interner: &Interner) -> Option<Self> {
+        let document = model.document.as_ref().filter(|_| model.findings.is_empty())?;
+        document.entities().nth(1).is_none().then_some(())?;
+        let plain = Self::read(&document.to_yaml(), interner)?;
+        (plain.document() == *document).then(|| Self { text: Some(text.into()), ..plain })
+    }
+
+    fn description(&self) -> PlainDescription<'_> {
+        PlainDescription::of_body(&self.body, &self.key).expect("the text was read before")
+    }
+
+    fn document(&self) -> Document {
+        let plain = self.description();
+        Document::of(plain.ndarray(), plain.is_dimcoord())
+    }
+
+    fn text(&self) -> Cow<'_, str> {
+        match &self.text {
+            Some(text) => Cow::Borrowed(text),
+            None => Cow::Owned(PlainDescription::text_of(&self.body, &self.key)),
+        }
+    }
 }
 
 /// Most values of each kind in an interner. Files with equal texts or headers are usually neighbours.
@@ -90,7 +130,8 @@ struct Model {
     /// Findings without the name of the description.
     findings: Vec<Finding>,
     describes: bool,
-    unresolved: Vec<UnresolvedReference>,
+    /// Made on request for a plain description.
+    unresolved: OnceLock<Vec<UnresolvedReference>>,
     /// Made on the first lookup.
     positions: OnceLock<Positions>,
     /// Whether it was not parsed because the memory did not suffice.
@@ -118,14 +159,6 @@ impl DescriptionFacts {
         allowance: &Allowance,
         interner: &Interner,
     ) -> Self {
-        let plain = std::str::from_utf8(&bytes).ok().and_then(|text| {
-            let plain = PlainDescription::read(text)?;
-            let (head, rest) = plain.around_name(text)?;
-            Some(Plain { key: plain.key().into(), body: interner.body([head, rest].concat()) })
-        });
-        if plain.is_some() {
-            return Self { plain, whole: OnceLock::new() };
-        }
         let (text, invalid) = match String::from_utf8(bytes) {
             Ok(text) => (text, None),
             Err(error) => {
@@ -133,23 +166,31 @@ impl DescriptionFacts {
                 (shown, Some(error.into_bytes()))
             }
         };
-        let (text, allowance) = (text.into(), allowance.clone());
-        let whole = Whole::new(text, allowance);
+        let mut plain = Plain::read(&text, interner).filter(|_| invalid.is_none());
+        if plain.is_some() {
+            return Self { plain, whole: OnceLock::new() };
+        }
+        let whole = Whole::new(text.into(), allowance.clone());
         if let Some(bytes) = invalid {
             whole.model.get_or_init(|| Box::new(Model::new(&bytes)));
         } else if name.rsplit('/').next() != Some(PACK_DOCUMENT) {
             // The document of a pack is as long as all others together, and usually only repeats them.
-            whole.model();
+            plain = Plain::of_model(&whole.text, whole.model(), interner);
+        }
+        if plain.is_some() {
+            allowance.give_back(ndl::memory_for(&whole.text) / 4);
+            return Self { plain, whole: OnceLock::new() };
         }
         Self { plain: None, whole: OnceLock::from(Box::new(whole)) }
     }
 
     fn whole(&self) -> &Whole {
         self.whole.get_or_init(|| {
-            let text = self.plain.as_ref().map_or_else(String::new, |Plain { key, body }| {
-                PlainDescription::text_of(body, key)
-            });
-            Box::new(Whole::new(text.into(), Allowance::unlimited()))
+            let plain =
+                self.plain.as_ref().expect("only the parts of a plain description are kept");
+            let whole = Whole::new(plain.text().into(), Allowance::unlimited());
+            whole.model.get_or_init(|| Box::new(Model::of_plain(plain)));
+            Box::new(whole)
         })
     }
 
@@ -181,8 +222,7 @@ impl DescriptionFacts {
 
     /// Returns the description if it is plain.
     pub(crate) fn plain(&self) -> Option<PlainDescription<'_>> {
-        let Plain { key, body } = self.plain.as_ref()?;
-        PlainDescription::of_body(body, key)
+        self.plain.as_ref().map(Plain::description)
     }
 
     fn model(&self) -> &Model {
@@ -216,7 +256,8 @@ impl DescriptionFacts {
     /// Returns the references to things that are not in the document.
     pub(super) fn unresolved(&self) -> &[UnresolvedReference] {
         let is_whole = self.plain().is_some_and(|plain| plain.names().next().is_none());
-        if is_whole { &[] } else { &self.model().unresolved }
+        let of_text = || ndl::parse(self.text().as_bytes()).unresolved;
+        if is_whole { &[] } else { self.model().unresolved.get_or_init(of_text) }
     }
 
     /// Returns the dimension coordinate at a path.
@@ -237,10 +278,7 @@ impl DescriptionFacts {
             return Vec::new();
         }
         let options = ndl::ParseOptions { strict: true };
-        let text = match &self.plain {
-            Some(Plain { key, body }) => Cow::Owned(PlainDescription::text_of(body, key)),
-            None => Cow::Borrowed(self.text()),
-        };
+        let text = self.plain.as_ref().map_or_else(|| Cow::Borrowed(self.text()), Plain::text);
         ndl::parse_with(text.as_bytes(), &options)
             .findings
             .into_iter()
@@ -283,8 +321,19 @@ impl Model {
             || document.as_ref().is_some_and(|document| {
                 document.groups.iter().any(|group| holds_arrays(&[Step::Key(&group.path)]))
             });
-        let (positions, is_too_large) = (OnceLock::new(), false);
-        Self { document, findings, describes, unresolved, positions, is_too_large }
+        let (unresolved, positions) = (OnceLock::from(unresolved), OnceLock::new());
+        Self { document, findings, describes, unresolved, positions, is_too_large: false }
+    }
+
+    fn of_plain(plain: &Plain) -> Self {
+        Self {
+            document: Some(plain.document()),
+            findings: Vec::new(),
+            describes: true,
+            unresolved: OnceLock::new(),
+            positions: OnceLock::new(),
+            is_too_large: false,
+        }
     }
 
     /// Returns the result for a description that is not parsed because it needs more memory than its archive allows.
@@ -298,7 +347,7 @@ impl Model {
             document: None,
             findings: vec![finding.hint("store long lists of values as arrays")],
             describes: true,
-            unresolved: Vec::new(),
+            unresolved: OnceLock::from(Vec::new()),
             positions: OnceLock::new(),
             is_too_large: true,
         }
@@ -355,6 +404,35 @@ mod tests {
             interner.body(number.to_string());
         }
         assert!(interner.bodies.lock().unwrap().len() <= MAX_INTERNED);
+    }
+
+    #[test]
+    fn a_description_in_another_layout_is_plain_with_its_own_text() {
+        let canonical = "ndarrays:\n  \"1\":\n    shape: [2, t]\n    type: int8\n    attributes:\n      \
+                         units: m\n      range:\n        shape: [2]\n        type: int8\n        \
+                         value: [0, 1]\n    storage:\n      order: row\n";
+        let document = ndl::parse(canonical.as_bytes()).document.unwrap();
+        for text in [
+            serde_json::to_string(&document).unwrap(),
+            serde_yaml::to_string(&document).unwrap(),
+            canonical.replace('\n', " # a comment\r\n"),
+            format!("{}    shape: [2, t]\n", canonical.replace("    shape: [2, t]\n", "")),
+            format!("\u{feff}%YAML 1.2\n---\n{canonical}"),
+            canonical.replace("\"1\"", "&a '1'").replace("m\n", "!!str m\n"),
+        ] {
+            let facts = DescriptionFacts::parse("1.yaml", text.as_str());
+            let plain = facts.plain().unwrap_or_else(|| panic!("{text}"));
+            assert_eq!((facts.text(), plain.name()), (&*text, "1"));
+            assert_eq!(facts.body(), DescriptionFacts::parse("1.yaml", canonical).body());
+            assert_eq!(facts.document(), Some(&document));
+            assert_eq!(facts.unresolved(), ndl::parse(text.as_bytes()).unresolved);
+        }
+        for text in
+            ["attributes: {n: 1}\n", "dimcoords: {t: {size: 2, type: int8}}\n", "other: 1\n"]
+        {
+            let facts = DescriptionFacts::parse("1.yaml", format!("{canonical}{text}"));
+            assert!(!facts.is_plain(), "{text}");
+        }
     }
 
     #[test]

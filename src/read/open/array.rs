@@ -160,8 +160,8 @@ impl PackedArray {
     /// [`Error::Damaged`] if the description is not valid, and [`Error::Io`] if it cannot be read.
     pub fn description(&self) -> Result<Option<Ndarray>> {
         let (path, contents) = self.contents()?;
-        if let Some(facts) = contents.plain_facts(&path) {
-            return Ok(self.pack.plain_description(facts));
+        if let Some(plain) = contents.plain(&path) {
+            return Ok(Some(plain.ndarray()));
         }
         let mut findings = Vec::new();
         let ndarray = contents

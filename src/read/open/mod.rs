@@ -19,7 +19,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, RwLock};
 
 pub(crate) use self::array::LONGEST_HEADER;
 pub use self::array::PackedArray;
@@ -109,8 +109,6 @@ struct Known {
     document: OnceLock<Option<Arc<DescriptionFacts>>>,
     /// The coordinates in this description, by path.
     dimcoords: OnceLock<BTreeMap<String, Ndarray>>,
-    /// Arrays in plain descriptions, by the text without the name.
-    described: RwLock<HashMap<Arc<str>, Arc<Ndarray>>>,
     /// Members of an archive by the names that were given for them. Members of a directory are not kept because it may
     /// change.
     found: RwLock<HashMap<Arc<str>, Arc<FoundMember>>>,
@@ -133,11 +131,6 @@ struct FoundMember {
     /// Set once the digest of its block has confirmed the header.
     is_header_proved: OnceLock<()>,
 }
-
-/// Maximum number of texts in [`Known::described`]. When there are more, all are dropped.
-const MOST_DESCRIBED: usize = 256;
-/// Maximum length in bytes of such a text. Longer ones are parsed each time.
-const LONGEST_DESCRIBED: usize = 4096;
 
 /// Number of arrays that a thread takes at a time: enough for their costs to average out, and few enough for the last
 /// ones to be shared and for an error to stop the other threads soon.
@@ -522,28 +515,6 @@ impl Pack {
             })
         });
         document.cloned()
-    }
-
-    /// Returns the array in a plain description. Often thousands of them differ only in the name, and parsing one takes
-    /// longer than reading a small array.
-    fn plain_description(&self, facts: &DescriptionFacts) -> Option<Ndarray> {
-        let (name, body) = (facts.plain()?.name(), facts.body()?);
-        let known = self.state.known.described.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = known.get(body) {
-            return Some(Ndarray { name: name.to_owned(), ..(**known).clone() });
-        }
-        drop(known);
-        let (_, entity) = facts.document()?.entities().next()?;
-        let ndarray = entity.array();
-        if body.len() <= LONGEST_DESCRIBED {
-            let mut known =
-                self.state.known.described.write().unwrap_or_else(PoisonError::into_inner);
-            if known.len() >= MOST_DESCRIBED {
-                known.clear();
-            }
-            known.insert(Arc::clone(body), Arc::new(ndarray.clone()));
-        }
-        Some(ndarray.clone())
     }
 
     /// Returns the coordinates in the description of the pack by path, which are read once.
