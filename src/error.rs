@@ -227,7 +227,8 @@ pub enum Error {
     /// A format or feature is not supported. The message gives the reason and an alternative.
     #[error("{0}")]
     Unsupported(Message),
-    /// An archive is damaged when it is read back after writing. Nothing has the final name.
+    /// An archive is damaged when it is read back after writing, or another YAML reader finds another value in a new
+    /// description. Nothing has the final name.
     #[error("{0}")]
     ReadBack(String),
     /// The archive is complete, but the command that signs its manifest failed.
@@ -341,6 +342,13 @@ impl Error {
     )]
     pub(crate) fn mismatch(name: impl Into<String>, reason: impl ToString) -> Self {
         Self::Mismatch { name: name.into(), reason: reason.to_string() }
+    }
+
+    /// Returns the error for a new description that another YAML reader reads in another way.
+    #[cfg(feature = "full")]
+    pub(crate) fn misread(name: &str, misread: &crate::ndl::Misread) -> Self {
+        let fault = "This is a fault of ra-pack; please report it";
+        Self::ReadBack(format!("`{}` is not written: {misread}. {fault}", escape(name)))
     }
 
     /// Returns a function that adds the text of a slice to its error.

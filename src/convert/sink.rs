@@ -98,12 +98,12 @@ impl DescriptionPlace {
         (root, new): (Option<&Path>, &[NewArray]),
     ) -> Result<(String, Option<String>)> {
         if !self.is_replaced {
-            return Ok((description(item), None));
+            return Ok((description(item)?, None));
         }
         let name = escape(&self.path.to_string_lossy()).to_string();
         if item.stated.is_some() {
             let note = format!("`{name}` was replaced by the description of the source");
-            return Ok((description(item), Some(note)));
+            return Ok((description(item)?, Some(note)));
         }
         let SingleFile { root, subject, mut contents, .. } = single_file::gather(&self.path, root)?;
         let path = MemberPath::new(format!("{}.{ARRAY_EXTENSION}", subject.without_extension()))?;
@@ -284,7 +284,7 @@ impl PackSink<'_> {
             let (found, replaced) = place.text(item, (Some(root), &self.arrays))?;
             (text, note) = (Some(found), replaced);
         }
-        let text = text.unwrap_or_else(|| description(item));
+        let text = text.map_or_else(|| description(item), Ok)?;
         self.write(file, |file| {
             file.write_all_at(text.as_bytes(), 0)?;
             Ok(text.len() as u64)
@@ -372,14 +372,14 @@ fn write_rawarray(file: &File, item: &ArrayItem, data: Arranged<'_>) -> Result<u
 }
 
 /// Returns the description of an array: that of the source if it is still correct.
-fn description(item: &ArrayItem) -> String {
+fn description(item: &ArrayItem) -> Result<String> {
     if let Some(text) = item.stated.as_ref().and_then(|stated| stated.text.as_ref()) {
-        return text.clone();
+        return Ok(text.clone());
     }
     let ndarray = item.description.clone();
     let ndarray = if item.is_coordinate { pack::as_coordinate(ndarray) } else { ndarray };
     let mut document = Document::of(ndarray, item.is_coordinate);
     let root = document.groups.first_mut().expect("a flat document has one group");
     root.attributes.clone_from(&item.shared);
-    document.to_yaml()
+    document.to_compared_yaml().map_err(|misread| Error::misread(&item.name, &misread))
 }

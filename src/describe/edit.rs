@@ -341,19 +341,23 @@ impl Place {
                 return Err(Error::array(name, (**source).clone()));
             }
         }
-        self.describe(options, |array| wanted.arrays.contains_key(array));
-        Ok(())
+        self.describe(options, |array| wanted.arrays.contains_key(array))
     }
 
     /// Adds descriptions for arrays that have none and are chosen by their names.
-    pub(super) fn describe(&mut self, options: &DescribeOptions, is_chosen: impl Fn(&str) -> bool) {
-        for (document, text) in pack::describe_missing(&self.contents, options.dimcoords) {
+    pub(super) fn describe(
+        &mut self,
+        options: &DescribeOptions,
+        is_chosen: impl Fn(&str) -> bool,
+    ) -> Result<()> {
+        for (document, text) in pack::describe_missing(&self.contents, options.dimcoords)? {
             if is_chosen(&format!("{}.{ARRAY_EXTENSION}", document.without_extension())) {
                 let facts = DescriptionFacts::parse(document.as_str(), text);
                 self.contents.descriptions.insert(document.clone(), Arc::new(facts));
                 self.made.insert(document);
             }
         }
+        Ok(())
     }
 
     /// Returns the path of a document next to the target, in the style of the target.

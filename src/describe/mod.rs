@@ -71,7 +71,7 @@ fn describe_file(path: &Path, options: &DescribeOptions) -> Result<String> {
     let mut contents = Contents::default();
     contents.add(member.clone(), look(path, &member)?);
     refuse_bad_headers(path, &contents)?;
-    let texts = pack::describe_missing(&contents, options.dimcoords);
+    let texts = pack::describe_missing(&contents, options.dimcoords)?;
     let text = texts.into_values().next().unwrap_or_default();
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
@@ -122,7 +122,7 @@ pub fn write_descriptions(
             facts.findings(path, &mut findings);
         }
     }
-    let missing = pack::describe_missing(&contents, options.dimcoords);
+    let missing = pack::describe_missing(&contents, options.dimcoords)?;
     let arrays = contents.arrays.len() as u64;
     let undescribed = contents.undescribed().count() as u64;
     let mut written = Vec::with_capacity(missing.len());

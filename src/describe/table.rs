@@ -30,7 +30,7 @@ const MOST_COLUMNS: usize = 1000;
 /// [`Error::Io`](crate::Error::Io) if the target cannot be read.
 pub fn metadata_table(target: impl AsRef<Path>, options: &DescribeOptions) -> Result<String> {
     let mut place = Place::open(target.as_ref(), options)?;
-    place.describe(options, |_| true);
+    place.describe(options, |_| true)?;
     let contents = &place.contents;
     let coordinates: BTreeSet<_> = contents.coordinates().into_iter().map(|it| it.name).collect();
     let mut table = String::new();

@@ -32,6 +32,7 @@
 pub const VERSION: &str = "0.6.1";
 
 mod datatype;
+mod deserialize;
 #[cfg(feature = "full")]
 mod edit;
 mod load;
@@ -39,6 +40,8 @@ mod model;
 mod node;
 mod parse;
 mod plain;
+#[cfg(feature = "full")]
+mod read_back;
 mod report;
 mod source;
 mod validate;
@@ -60,6 +63,8 @@ pub use self::model::{
     Attribute, Document, Endian, Entity, Extent, Form, Group, Index, Ndarray, Order, Storage, Value,
 };
 pub use self::plain::PlainDescription;
+#[cfg(feature = "full")]
+pub(crate) use self::read_back::{Misread, compare};
 pub use self::report::MAX_FINDINGS;
 pub(crate) use self::report::{nearest, nearest_of};
 pub use self::source::{SourceMap, Step};

@@ -232,16 +232,19 @@ impl<'t> PlainDescription<'t> {
         self.attributes().any(|other| other == name)
     }
 
-    /// Appends the entity unchanged, but with the name `name`, to a group of a grouped document. The text between the
-    /// brackets of the shape is `extents` unless it is empty.
-    pub(crate) fn push_to_group(&self, name: &str, extents: &str, out: &mut String) {
-        let extents = if extents.is_empty() { self.extents } else { extents };
+    /// Replaces the text between the brackets of the shape, unless the new one is empty.
+    pub(crate) fn with_extents(self, extents: &'t str) -> Self {
+        Self { extents: if extents.is_empty() { self.extents } else { extents }, ..self }
+    }
+
+    /// Appends the entity unchanged, but with the name `name`, to a group of a grouped document.
+    pub(crate) fn push_to_group(&self, name: &str, out: &mut String) {
         let mut put = |parts: &[&str]| parts.iter().for_each(|part| out.push_str(part));
         put(&["    ", &write::scalar_text(name, false), ":\n"]);
         if self.is_dimcoord {
             put(&["      size: ", self.extents, "\n"]);
         } else {
-            put(&["      shape: [", extents, "]\n"]);
+            put(&["      shape: [", self.extents, "]\n"]);
         }
         put(&["      type: ", self.datatype.word().unwrap_or_default(), "\n"]);
         for (head, lines) in [("attributes", self.attributes), ("storage", self.storage)] {
@@ -444,7 +447,7 @@ mod tests {
         document.form = Form::Grouped;
         let section = if plain.is_dimcoord() { "dimcoords" } else { "ndarrays" };
         let mut written = format!("/:\n  {section}:\n");
-        plain.push_to_group(plain.name(), "", &mut written);
+        plain.push_to_group(plain.name(), &mut written);
         prop_assert_eq!(written, document.to_yaml());
         // Only the name changes.
         let (head, rest) = plain.around_name(text).unwrap();

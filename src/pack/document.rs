@@ -1,5 +1,6 @@
 //! The description of a complete pack, generated from the descriptions of its arrays.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::attributes::{STATED, is_attributes_document, stated_attributes, written_part};
@@ -66,7 +67,7 @@ pub(super) fn newer_version(text: &str) -> Option<&str> {
 pub(crate) struct PackDocument<'a> {
     /// Whether the document states attributes of the pack.
     is_stated: bool,
-    groups: BTreeMap<String, Parts<'a>>,
+    pub(super) groups: BTreeMap<String, Parts<'a>>,
 }
 
 impl<'a> PackDocument<'a> {
@@ -198,23 +199,23 @@ impl DocumentPart<'_> {
         }
     }
 
-    fn push(&self, is_dimcoord: bool, text: &mut String) {
+    pub(super) fn push(&self, is_dimcoord: bool, text: &mut String) {
         match self {
             Self::Model(array) if is_dimcoord => write::push_entity(text, Entity::DimCoord(array)),
             Self::Model(array) => write::push_entity(text, Entity::Ndarray(array)),
             Self::Plain { path, facts, extents } => {
                 let plain = facts.plain().expect("the description is plain");
-                plain.push_to_group(path.stem(), extents, text);
+                plain.with_extents(extents).push_to_group(path.stem(), text);
             }
         }
     }
 
-    pub(super) fn into_array(self) -> Ndarray {
+    pub(super) fn array(&self) -> Cow<'_, Ndarray> {
         match self {
-            Self::Model(array) => *array,
-            Self::Plain { path, facts, .. } => {
-                let plain = facts.plain().expect("the description is plain");
-                Ndarray { name: path.stem().to_owned(), ..plain.ndarray() }
+            Self::Model(array) => Cow::Borrowed(array),
+            Self::Plain { path, facts, extents } => {
+                let plain = facts.plain().expect("the description is plain").with_extents(extents);
+                Cow::Owned(Ndarray { name: path.stem().to_owned(), ..plain.ndarray() })
             }
         }
     }
@@ -408,10 +409,9 @@ impl<'a, 'c> Builder<'a, 'c> {
             let is_referred =
                 |part: &mut DocumentPart<'_>| referred.contains(&entity_path(path, part.name()));
             let coordinates = group.ndarrays.extract_if(.., is_referred);
-            group.dimcoords.extend(
-                coordinates
-                    .map(|part| DocumentPart::Model(Box::new(as_coordinate(part.into_array())))),
-            );
+            group.dimcoords.extend(coordinates.map(|part| {
+                DocumentPart::Model(Box::new(as_coordinate(part.array().into_owned())))
+            }));
             for part in &mut group.ndarrays {
                 // A plain description names no coordinate.
                 let DocumentPart::Model(ndarray) = part else { continue };

@@ -22,6 +22,7 @@ const ALLOWED: &[(&[&str], &[&str])] = &[
     (&["tar::Header", "tar::Builder", "tar::Archive"], &["archive/tar"]),
     (&["sha2::", "sha1::", "md5::"], &["digest"]),
     (&["saphyr_parser::"], &["ndl"]),
+    (&["serde_yaml::"], &["ndl/read_back"]),
     // The command line.
     (&["clap", "annotate_snippets"], &["cli"]),
     // References for Zarr readers are JSON, and so are logs of verifications.

@@ -8,7 +8,7 @@ use super::load::before_value;
 use super::model::{Document, Form, Group, Value};
 use super::node::{Node, NodeKey, NodeKind};
 use super::source::{BOM, SourceMap, Step};
-use super::{parse, write};
+use super::{parse, read_back, write};
 
 /// A changed text.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ fn revise_text(text: &str, wanted: &Document, in_order: bool) -> Result<Revision
     if let Err(why) = walk.map(root, &said, &new) {
         return refuse(walk.changes.pop(), why);
     }
-    let Walk { edits, mut changes, .. } = walk;
+    let (old_text, Walk { edits, mut changes, .. }) = (text, walk);
     let text = if is_whole {
         format!("{head}{}", wanted.to_yaml())
     } else {
@@ -97,15 +97,17 @@ fn revise_text(text: &str, wanted: &Document, in_order: bool) -> Result<Revision
             }
         }
     };
+    if let Err((at, misread)) = read_back::compare_changes((old_text, &text), wanted, &changes) {
+        return refuse(changes.into_iter().nth(at), &misread.to_string());
+    }
     let new = parse(text.as_bytes());
     let why = match new.findings.iter().find(|fault| fault.is_error()) {
         Some(fault) => {
             format!("the result would break a rule ({}: {})", fault.code.id(), fault.message)
         }
         None if new.document.as_ref() == Some(wanted) => {
-            let is_flat = wanted.form == Form::Flat;
             for change in &mut changes {
-                change.find_line(&new.source, is_flat);
+                change.find_line(&new.source, wanted.form);
             }
             return Ok(Revision { text, changes });
         }
@@ -139,13 +141,19 @@ impl ValueChange {
         self.path.get(3..).unwrap_or_default()
     }
 
-    /// Sets the line to that of the value in a text, or of the nearest thing to it.
-    fn find_line(&mut self, source: &SourceMap, is_flat: bool) {
-        let keys = self.path.get(usize::from(is_flat)..).unwrap_or_default();
+    /// Returns the steps to the value in a document.
+    pub(super) fn place(&self, form: Form) -> Vec<Step<'_>> {
+        let keys = self.path.get(usize::from(form == Form::Flat)..).unwrap_or_default();
         let keys = keys.iter().map(|key| Step::Key(key));
-        let place: Vec<_> = keys.chain(self.index.map(Step::Index)).collect();
+        keys.chain(self.index.map(Step::Index)).collect()
+    }
+
+    /// Sets the line to that of the value in a text, or of the nearest thing to it.
+    fn find_line(&mut self, source: &SourceMap, form: Form) {
+        let place = self.place(form);
         let mut ends = (0..=place.len()).rev().filter_map(|end| place.get(..end));
-        self.line = ends.find_map(|place| source.value_span(place)).map_or(1, |span| span.line);
+        let line = ends.find_map(|place| source.value_span(place)).map_or(1, |span| span.line);
+        self.line = line;
     }
 }
 

@@ -39,11 +39,11 @@ impl<'a> PackDocument<'a> {
     fn missing(contents: &'a Contents, document: &Document) -> Vec<Group> {
         let groups = Builder::groups(contents, None, Ok(document)).into_iter();
         let groups = groups.map(|(path, Parts { attributes, dimcoords, ndarrays })| {
-            let is_new = |part: &DocumentPart<'_>| {
+            let is_new = |part: &&DocumentPart<'_>| {
                 !contents.is_in_pack_document(&entity_path(&path, part.name()))
             };
             let [dimcoords, ndarrays] = [dimcoords, ndarrays].map(|parts| {
-                parts.into_iter().filter(is_new).map(DocumentPart::into_array).collect()
+                parts.iter().filter(is_new).map(|part| part.array().into_owned()).collect()
             });
             Group { path, attributes, dimcoords, ndarrays }
         });

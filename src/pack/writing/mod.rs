@@ -2,6 +2,7 @@
 
 pub(super) mod complete;
 mod dimensions;
+mod read_back;
 mod update;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ pub(crate) use super::document::{FORMAT_VERSION, PackDocument, as_coordinate, is
 
 use super::contents::Contents;
 use super::{describe, group_of};
+use crate::error::{Error, Result};
 use crate::ndl::Document;
 use crate::path::MemberPath;
 use crate::ra::Encoding;
@@ -68,10 +70,14 @@ impl Contents {
 }
 
 /// Makes the text of a description for every array that has none, by the name of its file.
+///
+/// # Errors
+///
+/// [`Error::ReadBack`] if another YAML reader reads a text in another way.
 pub(crate) fn describe_missing(
     contents: &Contents,
     dimcoords: bool,
-) -> BTreeMap<MemberPath, Vec<u8>> {
+) -> Result<BTreeMap<MemberPath, Vec<u8>>> {
     let convention = dimcoords.then(|| Convention::new(contents));
     contents
         .undescribed()
@@ -86,8 +92,10 @@ pub(crate) fn describe_missing(
                 convention.name_extents(path, &mut ndarray);
             }
             let document = Document::of(ndarray, is_coordinate);
-            let name = format!("{}.yaml", path.without_extension());
-            Some((MemberPath::new(name).ok()?, document.to_yaml().into_bytes()))
+            let name = MemberPath::new(format!("{}.yaml", path.without_extension())).ok()?;
+            let text = document.to_compared_yaml();
+            let text = text.map_err(|misread| Error::misread(name.as_str(), &misread));
+            Some(text.map(|text| (name, text.into_bytes())))
         })
         .collect()
 }

@@ -94,7 +94,7 @@ impl<'a> CreatePlan<'a> {
         let pack_document = take(PACK_DOCUMENT);
         let mut described = Vec::new();
         if options.describe {
-            for (path, text) in pack::describe_missing(&contents, false) {
+            for (path, text) in pack::describe_missing(&contents, false)? {
                 let facts = DescriptionFacts::parse(path.as_str(), text.as_slice());
                 contents.descriptions.insert(path.clone(), Arc::new(facts));
                 described.push(path.as_str().to_owned());
@@ -191,6 +191,7 @@ impl<'a> CreatePlan<'a> {
             Some(text) => generated.add_text(PACK_DOCUMENT, &text)?,
             None => {
                 let document = PackDocument::new(&contents, None);
+                document.read_back().map_err(|misread| Error::misread(PACK_DOCUMENT, &misread))?;
                 generated.add(PACK_DOCUMENT, &|sink| {
                     document.each_block(|block| sink(block.as_bytes()))
                 })?

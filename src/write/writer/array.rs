@@ -162,7 +162,9 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
         let dims = dims.into_iter().flatten().zip(shape).filter(|(_, length)| *length > 0);
         let dims: Vec<_> = dims.collect();
         let description = format!("{}.{}", path.without_extension(), DESCRIPTION_EXTENSIONS[0]);
-        let description = (MemberPath::new(description)?, document.to_yaml());
+        let text = document.to_compared_yaml();
+        let text = text.map_err(|misread| Error::misread(&description, &misread))?;
+        let description = (MemberPath::new(description)?, text);
         let pack = self.pack;
         for path in [&path, &description.0] {
             pack.check_name(path, MemberKind::File)?;
