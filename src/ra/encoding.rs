@@ -14,8 +14,8 @@ use super::{DecodeError, DecodeErrorKind, ReadError};
 ///
 /// 1. With bit 2, `eltype` 5 and `elbyte` 8: Julia's `BitArray`, 64 elements in each 8 bytes, the lowest bit first.
 /// 2. An LZ4 block of the C tool: `size` bytes that decode to exactly the length of the data.
-/// 3. Julia's LEB128, for integers and booleans: the bytes after the header are exactly as many values as there are
-///    elements, signed ones in zigzag code. `size` is the decoded length.
+/// 3. Julia's LEB128, for integers and booleans: `size` is the decoded length, and the bytes after the header are exactly
+///    as many values as there are elements, signed ones in zigzag code.
 /// 4. Unencoded data: Julia also sets the flag for floats, but does not encode them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -102,10 +102,11 @@ impl EncodingProbe {
         if lz4.is_some_and(|(block, left)| left == 0 && block.makes(data_len)) {
             return Ok((Encoding::Lz4, stored_len));
         }
-        if leb128.is_some_and(|values| values.are(header.elements())) {
+        let is_of_data = stored_len == data_len;
+        if is_of_data && leb128.is_some_and(|values| values.are(header.elements())) {
             return Ok((Encoding::Leb128, passed));
         }
-        if passed == data_len && stored_len == data_len {
+        if is_of_data && passed == data_len {
             return Ok((Encoding::StrayFlag, passed));
         }
         let kind =

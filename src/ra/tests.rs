@@ -92,6 +92,8 @@ fn leb128_of_julia_is_read_with_its_raw_size() {
     assert_eq!(RawArray::<u8>::from_bytes(&longer).unwrap().data(), [0, 1, 127, 128, 255]);
     let truth = file(&[2, 5, 1, 3, 1, 3], &[1, 0, 1]);
     assert_eq!(decode(&truth).unwrap().encoding, Encoding::Leb128);
+    let other_size = file(&[2, 1, 8, 8, 1, 5], &coded);
+    assert!(matches!(kind(&other_size), DecodeErrorKind::Encoding { expected: 40, size: 8, .. }));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::finding::{Code, Finding, Place};
 use crate::fs::{self, File};
 use crate::manifest::{Manifest, ManifestFault, ManifestIndex, NameEncoding};
-use crate::pack::bag::{BagDeclaration, BagVersion, TagEncoding, not_text};
+use crate::pack::bag::{BagDeclaration, TagEncoding, not_text};
 use crate::pack::{
     ARCHIVE_DIGEST_SUFFIX, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX, Layout, SIGNATURE_EXTENSIONS,
 };
@@ -286,7 +286,7 @@ pub(crate) trait RootFiles {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TagRules {
     pub(crate) names: NameEncoding,
-    /// `None` if the bag declares an unknown encoding.
+    /// `None` if the bag declares an encoding that is not supported.
     encoding: Option<TagEncoding>,
 }
 
@@ -303,11 +303,10 @@ impl TagRules {
 
     /// Returns the rules that a bag declares; by default those of BagIt 1.0 in UTF-8.
     pub(crate) fn declared(declaration: &BagDeclaration) -> Self {
-        // If both lines are invalid, UTF-8 is assumed, which nearly every bag uses.
-        let unknown = declaration.encoding.is_none() && declaration.version.is_some();
-        let encoding = declaration.encoding.unwrap_or_default();
-        let names = declaration.version.unwrap_or(BagVersion::V1_0).name_encoding();
-        Self { names, encoding: (!unknown).then_some(encoding) }
+        // Without a valid line, UTF-8 is assumed, which nearly every bag uses.
+        let assumed = declaration.stated_encoding.is_none().then(TagEncoding::default);
+        let names = declaration.rules().name_encoding();
+        Self { names, encoding: declaration.encoding.or(assumed) }
     }
 
     /// Decodes a tag file to UTF-8 with plain line ends. Manifests of a plain pack are not changed, because their names

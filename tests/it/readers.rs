@@ -240,8 +240,29 @@ fn the_reader_in_javascript_reads_the_vectors() {
     reads_the_vectors("read_array.js", 20);
 }
 
-/// The verifier in Python knows the specification and no code of ra-pack. It checks no descriptions, and does not support
-/// Zstandard.
+/// Valid packs that use what the verifier in Python lacks.
+const NOT_TOLD: [&str; 7] = [
+    "code-page.zip",
+    "bag-latin.zip",
+    "bag-0.97.zip",
+    "bag-normalized.zip",
+    "bag-fetch.zip",
+    "zstd.zip",
+    "plain.tar.zst",
+];
+
+/// Packs that break rules of which the verifier says that it does not check them, apart from those of descriptions.
+const NOT_CHECKED: [&str; 6] = [
+    "bad-copy.zip",
+    "bad-archive-digest.zip",
+    "bad-zip64-member.zip",
+    "bad-extra.zip",
+    "bad-pax.tar",
+    "bad-pax-twice.tar",
+];
+
+/// The verifier in Python knows the specification and no code of ra-pack. It never takes a pack of the vectors for
+/// another kind than it says.
 #[test]
 fn the_verifier_in_python_agrees_about_every_pack_of_the_vectors() {
     if !installed(&["python3"]) {
@@ -250,25 +271,32 @@ fn the_verifier_in_python_agrees_about_every_pack_of_the_vectors() {
     let verifier = readers().join("verify.py");
     let lines = std::fs::read_to_string(&verifier).unwrap().lines().count();
     assert!(lines <= 150, "{lines} lines");
-    let home = TempDir::new().unwrap();
+    let verify = |path: &Path| {
+        let ran = Command::new("python3").args([&verifier, path]).output().unwrap();
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert!(!said.contains("Traceback"), "{}: {said}", path.display());
+        (ran.status.code().unwrap(), said)
+    };
+    let packs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/packs");
     for vector in vectors("packs") {
-        let file = vector["file"].as_str().unwrap();
-        let pack = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors").join(file);
-        let codes = vector["errors"].as_array().unwrap().iter();
-        let is_valid =
-            codes.map(|code| code.as_str().unwrap()).all(|code| code.starts_with("DESC"));
-        let verify = |path: &Path| {
-            let ran = Command::new("python3").args([&verifier, path]).output().unwrap();
-            let said = String::from_utf8_lossy(&ran.stderr).into_owned();
-            assert!(!said.contains("Traceback"), "{file}: {said}");
-            (ran.status.success(), said)
-        };
-        let (found, said) = verify(&pack);
-        assert_eq!(found, is_valid && file != "packs/zstd.zip", "{file}: {said}");
-        // The same bag as a directory.
-        if file == "packs/bag.zip" {
-            ra_pack().args(["extract", "-q", "-C"]).args([home.path(), &pack]).assert().success();
-            assert_eq!(verify(&home.path().join("bag")), (true, String::new()));
+        let name = vector["file"].as_str().unwrap().strip_prefix("packs/").unwrap();
+        let (status, said) = verify(&packs.join(name));
+        let mut codes = vector["errors"].as_array().unwrap().iter();
+        let is_of_descriptions =
+            |code: &str| ["DESC", "NDL"].iter().any(|family| code.starts_with(family));
+        let is_sound = codes.all(|code| is_of_descriptions(code.as_str().unwrap()));
+        match (is_sound, NOT_TOLD.contains(&name), NOT_CHECKED.contains(&name)) {
+            (true, false, _) | (false, _, true) => assert_eq!(status, 0, "{name}: {said}"),
+            (true, true, _) => assert_eq!(status, 2, "{name}: {said}"),
+            (false, ..) => assert_ne!(status, 0, "{name}: {said}"),
         }
     }
+    // The same bag as a directory.
+    let home = TempDir::new().unwrap();
+    ra_pack()
+        .args(["extract", "-q", "-C"])
+        .args([home.path(), &*packs.join("bag.zip")])
+        .assert()
+        .success();
+    assert_eq!(verify(&home.path().join("bag")), (0, String::new()));
 }

@@ -477,9 +477,14 @@ fn every_pack_of_the_vectors_is_verified_and_written_as_expected() {
         let unpacked = home.path().join("unpacked");
         ra_pack().args(["extract", "-q", "-C"]).args([&unpacked, &pack]).assert().success();
         let name = pack.file_name().unwrap().to_str().unwrap();
-        let (stem, _) = name.split_once('.').unwrap();
-        let top = [unpacked.join(stem), unpacked.join("exp"), unpacked.clone()];
-        let top = top.into_iter().find(|top| top.join("manifest-sha256.txt").exists()).unwrap();
+        let stem = name.split('.').next().unwrap();
+        let has_manifest = |top: &PathBuf| {
+            let mut names = fs::read_dir(top).into_iter().flatten();
+            names.any(|entry| entry.unwrap().file_name().to_str().unwrap().starts_with("manifest-"))
+        };
+        let top =
+            [unpacked.join(stem), unpacked.join("bag"), unpacked.join("exp"), unpacked.clone()];
+        let top = top.into_iter().find(has_manifest).unwrap();
         let digests = files_below(&top).into_iter().map(|name| {
             let digest = Digest::sha256(&fs::read(top.join(&name)).unwrap());
             (name, json!(digest.to_string()))

@@ -130,3 +130,4 @@ bad("bad-lz4-short", ra(3, 4, [5], b"\x1aa\1\0\x10a", flags=2), "RA002", MISREAD
 bad("bad-leb128-wide", ra(2, 1, [2], b"\x80\2\1", flags=2, size=2), "RA002", MISREAD)
 bad("bad-leb128-long", ra(2, 1, [2], b"\x80\x80\0\1", flags=2, size=2), "RA002", MISREAD)
 bad("bad-leb128-few", ra(2, 1, [3], b"\1\2", flags=2, size=3), "RA002", MISREAD)
+bad("bad-leb128-size", ra(2, 2, [3], b"\1\x80\1\2", flags=2, size=5), "RA002", MISREAD)

@@ -10,6 +10,7 @@ import sys
 sys.dont_write_bytecode = True
 import arrays
 import descriptions
+import other_packs  # adds to the list of `packs`
 import packs
 
 HERE = pathlib.Path(__file__).parent
@@ -23,14 +24,18 @@ def vectors():
             file = f"{kind}/{name}{ending}"
             verdict = {"file": file, "valid": not errors, "errors": errors, "warnings": warnings}
             listed.append(json.dumps({**verdict, **said}, ensure_ascii=False))
-            yield file, content
+            if isinstance(content, dict):
+                yield from ((f"{file}/{member}", text) for member, text in content.items())
+            else:
+                yield file, content
         yield f"{kind}.json", ("[\n" + ",\n".join(listed) + "\n]\n").encode()
+    yield from ((f"packs/{name}", content) for name, content in packs.BESIDE.items())
 
 
 def main():
     made = dict(vectors())
     found = {file.relative_to(HERE).as_posix() for kind in ("arrays", "descriptions", "packs")
-             for file in (HERE / kind).glob("*")}
+             for file in (HERE / kind).rglob("*") if file.is_file()}
     others = found - made.keys()
     if sys.argv[1:] == ["--check"]:
         wrong = [file for file, content in made.items()
@@ -41,7 +46,7 @@ def main():
     for file in others:
         (HERE / file).unlink()
     for file, content in made.items():
-        (HERE / file).parent.mkdir(exist_ok=True)
+        (HERE / file).parent.mkdir(parents=True, exist_ok=True)
         (HERE / file).write_bytes(content)
 
 

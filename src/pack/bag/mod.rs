@@ -107,6 +107,8 @@ pub struct BagDeclaration {
     pub stated_version: Option<String>,
     /// The encoding of the other tag files.
     pub encoding: Option<TagEncoding>,
+    /// The encoding as written in the file.
+    pub stated_encoding: Option<String>,
 }
 
 const VERSION: &str = "BagIt-Version";
@@ -158,14 +160,16 @@ impl BagDeclaration {
         }
         if let Some((encoding, _)) = lines.get(1).and_then(|(_, line)| value(ENCODING, line)) {
             declaration.encoding = TagEncoding::from_name(encoding);
+            let stated = beginning(encoding);
             if declaration.encoding.is_none() {
                 let message = format!(
                     "the encoding `{}` is not supported; supported are UTF-8, UTF-16, UTF-16LE, UTF-16BE, \
                      ISO-8859-1 and US-ASCII",
-                    escape(&beginning(encoding))
+                    escape(&stated)
                 );
                 push(Code::UnknownTagEncoding, 2, message);
             }
+            declaration.stated_encoding = Some(stated);
         }
         (declaration, findings)
     }
@@ -319,6 +323,7 @@ mod tests {
         assert_eq!(faults, []);
         assert_eq!(declaration.version, Some(BagVersion::V1_0));
         assert_eq!(declaration.encoding, Some(TagEncoding::Utf8));
+        assert_eq!(declaration.stated_encoding.as_deref(), Some("UTF-8"));
     }
 
     #[test]
