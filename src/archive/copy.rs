@@ -6,7 +6,7 @@ use std::io::{self, BufRead};
 use std::iter;
 use std::sync::{Mutex, PoisonError};
 
-use crate::digest::{Blocks, Digests, Hashers, Hashing, Wanted, hash};
+use crate::digest::{Blocks, Digests, Hashers, Hashing, Wanted};
 use crate::error::{Error, Result};
 use crate::pipeline;
 use crate::ra::read_full;
@@ -32,7 +32,11 @@ pub(crate) fn copy<'a>(
 ) -> Result<Digests, Fault> {
     let mut hashers = Hashers::new(wanted);
     if hashing == Hashing::Here {
-        hash(&mut Copying { content, sink }, &mut hashers)?;
+        let mut copying = Copying { content, sink };
+        while copying.wait()? {
+            hashers.update(copying.ready());
+            copying.pass_on()?;
+        }
         return Ok(hashers.finish());
     }
     let hashers = Mutex::new(hashers);

@@ -1,4 +1,4 @@
-//! Hashing of data that arrives in blocks: one stream, or several at once on one core.
+//! Hashing of data that arrives in blocks: several streams at once on one core.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -26,15 +26,6 @@ pub(crate) trait Blocks {
 
     /// Passes these bytes on.
     fn pass_on(&mut self) -> Result<(), Self::Error>;
-}
-
-/// Hashes a complete stream.
-pub(crate) fn hash<B: Blocks>(content: &mut B, hashers: &mut Hashers) -> Result<(), B::Error> {
-    while content.wait()? {
-        hashers.update(ready(content));
-        content.pass_on()?;
-    }
-    Ok(())
 }
 
 /// Returns the ready bytes. Panics if there are none, because the digest would be of fewer bytes than the stream.
@@ -197,7 +188,15 @@ mod tests {
                 .clone()
                 .into_iter()
                 .map(|mut source| {
-                    let result = hash(&mut source, &mut Hashers::new(&[Algorithm::Sha256]));
+                    let mut hashers = Hashers::new(&[Algorithm::Sha256]);
+                    let mut pass = || {
+                        while source.wait()? {
+                            hashers.update(source.ready());
+                            source.pass_on()?;
+                        }
+                        Ok(())
+                    };
+                    let result: Result<(), _> = pass();
                     (result, source.passed)
                 })
                 .collect();

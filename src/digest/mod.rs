@@ -12,7 +12,7 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 use sha2::Digest as _;
 
-pub(crate) use self::blocks::{Blocks, Hashing, Lane, hash, hash_side_by_side};
+pub(crate) use self::blocks::{Blocks, Hashing, Lane, hash_side_by_side};
 use self::each_block::BlockHasher;
 pub(crate) use self::each_block::{BlockDigest, Wanted};
 #[cfg(feature = "full")]

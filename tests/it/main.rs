@@ -85,4 +85,6 @@ mod streams; // blocks of elements, readers of files
 mod validate; // `validate`, and packs described by one hand-written document
 #[cfg(unix)] // links, pipes, signals
 mod verify; // `ra-pack verify`: every kind of damage is found
+#[cfg(unix)] // paths
+mod walks; // the walks on the page of the architecture are short and true
 mod writer; // packs written from memory

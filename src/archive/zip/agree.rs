@@ -1,17 +1,21 @@
-//! Checks whether the headers of a member are consistent.
+//! Checks of one member: whether its headers agree, and what is between it and the next one.
 
 use std::collections::BTreeSet;
 
 use super::super::MemberKind;
-use super::Entry;
-use super::has_descriptor;
-use super::kind;
-
+use super::super::data::Window;
 use super::record::{
-    EXTRA_ALIGNMENT, EXTRA_ASI_UNIX, EXTRA_LIBARCHIVE, EXTRA_TIMES, EXTRA_UNICODE_PATH,
-    EXTRA_ZIP64, ExtraFields, Fields, LocalHeader, METHOD_ZSTD,
+    DESCRIPTOR, EXTRA_ALIGNMENT, EXTRA_ASI_UNIX, EXTRA_LIBARCHIVE, EXTRA_TIMES, EXTRA_UNICODE_PATH,
+    EXTRA_ZIP64, ExtraFields, FLAG_MASKED, FLAG_PATCH, Fields, LOCAL_LEN, LocalHeader,
+    METHOD_DEFLATE, METHOD_STORED, METHOD_ZSTD,
 };
+use super::{Entry, has_descriptor, kind, unsupported};
+use crate::error::Result;
 use crate::finding::{Code, Finding};
+use crate::path;
+
+/// Number of stray bytes searched for the header of a hidden member.
+pub(super) const SEARCHED: usize = 64 * 1024;
 
 /// Internal attribute, bit 0: the content may be text. Other bits have a meaning only on mainframes.
 const TEXT: u16 = 1;
@@ -75,7 +79,7 @@ pub(super) fn check_central(entry: &Entry<'_>, findings: &mut Vec<Finding>) {
     check_extra(header.extra, header.name, name, findings);
 }
 
-pub(super) fn odd(entry: &Entry<'_>, message: &str) -> Finding {
+fn odd(entry: &Entry<'_>, message: &str) -> Finding {
     Finding::new(Code::OddContainer, message).in_member(&*entry.member.name)
 }
 
@@ -94,11 +98,7 @@ type BothNumbers = (&'static str, u64, u64, bool, fn(u64) -> String);
 
 /// Compares a local header with the directory. Returns whether it has a zip64 field, or `None` if it is not a local
 /// header.
-pub(super) fn check_local(
-    entry: &Entry<'_>,
-    bytes: &[u8],
-    findings: &mut Vec<Finding>,
-) -> Option<bool> {
+fn check_local(entry: &Entry<'_>, bytes: &[u8], findings: &mut Vec<Finding>) -> Option<bool> {
     let finding = |code, message: &str| {
         Finding::new(code, message).in_member(&*entry.member.name).at_byte(entry.header.local)
     };
@@ -253,6 +253,216 @@ fn is_clean_padding(content: &[u8]) -> bool {
     content.split_first_chunk().is_some_and(|(alignment, rest)| {
         u16::from_le_bytes(*alignment).is_power_of_two() && rest.iter().all(|byte| *byte == 0)
     })
+}
+
+/// The bytes from a member's local header to the next one or the directory.
+pub(super) struct MemberSpan<'a> {
+    pub(super) entry: &'a Entry<'a>,
+    pub(super) end: u64,
+    pub(super) directory: u64,
+}
+
+impl MemberSpan<'_> {
+    fn finding(&self, code: Code, message: impl Into<String>) -> Finding {
+        Finding::new(code, message)
+            .in_member(&*self.entry.member.name)
+            .at_byte(self.entry.header.local)
+    }
+
+    /// Checks the span. Returns the offset of the packed bytes if the member is a readable file.
+    pub(super) fn check(
+        &self,
+        window: &mut Window,
+        findings: &mut Vec<Finding>,
+    ) -> Result<Option<u64>> {
+        let entry = self.entry;
+        let fixed = window.get(entry.header.local, LOCAL_LEN)?;
+        let header_len = fixed.and_then(LocalHeader::full_len).unwrap_or(LOCAL_LEN);
+        let header = window.get(entry.header.local, header_len)?;
+        let Some(bytes) = header.filter(|_| entry.header.local < self.directory) else {
+            findings.push(self.finding(
+                Code::BadDirectory,
+                "the directory points outside the members of the archive",
+            ));
+            return Ok(None);
+        };
+        let Some(has_zip64) = check_local(entry, bytes, findings) else { return Ok(None) };
+        let data = entry.header.local + header_len as u64;
+        let Some(after) = data
+            .checked_add(entry.header.facts.packed_size)
+            .and_then(|end| self.end.checked_sub(end))
+        else {
+            let other = if self.end == self.directory { "the directory" } else { "another member" };
+            findings.push(
+                self.finding(Code::Overlap, format!("the member overlaps {other}"))
+                    .hint("make the archive again; the member was not read"),
+            );
+            return Ok(None);
+        };
+        self.check_gap(self.end - after, after, has_zip64, window, findings)?;
+        self.check_stored_end(data, window, findings)?;
+        let member = &entry.member;
+        if entry.member.kind == MemberKind::Directory && !self.is_empty(data, window)? {
+            findings.push(self.finding(Code::DirectoryWithData, "the directory has data"));
+        }
+        // Other programs also stop at a directory.
+        if let Some(finding) =
+            unsupported(&entry.member.name, entry.header.facts.flags, member.method)
+        {
+            findings.push(finding);
+            return Ok(None);
+        }
+        if entry.member.kind != MemberKind::File || !path::is_valid(&entry.member.name) {
+            return Ok(None);
+        }
+        if entry.header.facts.flags & (FLAG_MASKED | FLAG_PATCH) != 0 {
+            findings.push(
+                self.finding(
+                    Code::Unsupported,
+                    "the member is masked, or a patch for another file",
+                ),
+            );
+            return Ok(None);
+        }
+        if entry.header.facts.method == METHOD_STORED && member.size != member.packed_size {
+            findings.push(
+                self.finding(
+                    Code::BadDirectory,
+                    "the packed and unpacked sizes of the stored member differ",
+                )
+                .expected(member.size.to_string(), member.packed_size.to_string()),
+            );
+            return Ok(None);
+        }
+        Ok(Some(data))
+    }
+
+    /// Returns whether the member has no content. `jar` compresses even empty members, to two bytes.
+    fn is_empty(&self, data: u64, window: &mut Window) -> Result<bool> {
+        const EMPTY_DEFLATE: [u8; 2] = [3, 0];
+        let facts = &self.entry.header.facts;
+        Ok(match (facts.size, facts.packed_size, facts.method) {
+            (0, 0, _) => true,
+            (0, 2, METHOD_DEFLATE) => window.get(data, 2)? == Some(&EMPTY_DEFLATE[..]),
+            _ => false,
+        })
+    }
+
+    /// Checks the bytes between the data and the next span: a data descriptor if the flags declare one, and nothing
+    /// else.
+    fn check_gap(
+        &self,
+        start: u64,
+        length: u64,
+        has_zip64: bool,
+        window: &mut Window,
+        findings: &mut Vec<Finding>,
+    ) -> Result<()> {
+        let mut stray = length;
+        if has_descriptor(self.entry.header.facts.flags) {
+            let most = usize::try_from(length.min(24)).expect("a few bytes");
+            let ready = window.get(start, most)?.unwrap_or_default();
+            // With or without its signature, with 32-bit or 64-bit sizes.
+            let is_there =
+                |len: &usize| ready.get(..*len).is_some_and(|start| self.is_descriptor(start));
+            let Some(descriptor) = [24, 16, 20, 12].into_iter().find(is_there) else {
+                findings.push(
+                    self.finding(
+                        Code::BadDescriptor,
+                        "the record after the data differs from the checksum and sizes in the directory",
+                    )
+                    .hint("make the archive again; programs read different values"),
+                );
+                return Ok(());
+            };
+            stray -= descriptor as u64;
+            // The zip64 field determines their width (§4.3.9.2).
+            if matches!(descriptor, 20 | 24) != has_zip64 {
+                findings.push(odd(
+                    self.entry,
+                    "the width of the sizes after the data differs from the member's header",
+                ));
+            }
+        }
+        if stray > 0 {
+            let at = self.end - stray;
+            let searched = usize::try_from(stray).unwrap_or(SEARCHED).min(SEARCHED);
+            let hidden = window.get(at, searched)?.and_then(hidden_header);
+            let (code, at, message) = match hidden {
+                Some(header) => (
+                    Code::HiddenMember,
+                    at + header,
+                    "a member that is not in the directory follows this one".to_owned(),
+                ),
+                None => (
+                    Code::StrayBytes,
+                    at,
+                    format!("{stray} bytes after the member belong to no member"),
+                ),
+            };
+            let finding = self.finding(code, message).at_byte(at);
+            findings.push(finding.hint("make the archive again; nothing checks these bytes"));
+        }
+        Ok(())
+    }
+
+    /// Reports stored data of unknown size. Programs that read from a pipe find its end by searching for the signature
+    /// of the descriptor.
+    fn check_stored_end(
+        &self,
+        data: u64,
+        window: &mut Window,
+        findings: &mut Vec<Finding>,
+    ) -> Result<()> {
+        let facts = &self.entry.header.facts;
+        let ends_itself = facts.method != METHOD_STORED && facts.packed_size > 0;
+        if ends_itself || !has_descriptor(facts.flags) {
+            return Ok(());
+        }
+        findings.push(odd(
+            self.entry,
+            "the sizes follow the stored data, so a program that reads from a pipe cannot find its end",
+        ));
+        let signature = DESCRIPTOR.to_le_bytes();
+        let mut left = facts.packed_size;
+        while left >= signature.len() as u64 {
+            let at = data + facts.packed_size - left;
+            let length = usize::try_from(left).unwrap_or(SEARCHED).min(SEARCHED);
+            let Some(bytes) = window.get(at, length)? else { break };
+            if let Some(found) = memchr::memmem::find(bytes, &signature) {
+                let message = "the stored content contains a signature that ends it for a program that reads from a pipe";
+                findings.push(
+                    self.finding(Code::BadDescriptor, message)
+                        .at_byte(at + found as u64)
+                        .hint("make the archive again; programs read different content"),
+                );
+                break;
+            }
+            // A signature may begin in the last bytes.
+            left -= (length - signature.len() + 1) as u64;
+        }
+        Ok(())
+    }
+
+    fn is_descriptor(&self, bytes: &[u8]) -> bool {
+        let mut fields = Fields(bytes);
+        if matches!(bytes.len(), 16 | 24) && fields.u32() != Some(DESCRIPTOR) {
+            return false;
+        }
+        let crc = fields.u32();
+        let sizes = if matches!(bytes.len(), 20 | 24) {
+            (fields.u64(), fields.u64())
+        } else {
+            (fields.u32().map(u64::from), fields.u32().map(u64::from))
+        };
+        let facts = &self.entry.header.facts;
+        crc == Some(facts.crc) && sizes == (Some(facts.packed_size), Some(facts.size))
+    }
+}
+
+/// Returns the offset of a member's header in stray bytes.
+pub(super) fn hidden_header(bytes: &[u8]) -> Option<u64> {
+    memchr::memmem::find(bytes, b"PK\x03\x04").and_then(|at| u64::try_from(at).ok())
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ pub(crate) mod elements;
 mod find;
 mod lone;
 mod manifest;
-mod missing;
 mod prefetch;
 mod stream;
 #[cfg(feature = "remote")]
