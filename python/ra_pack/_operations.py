@@ -84,27 +84,8 @@ def create(
     AlreadyExists
         If the archive exists and `force` is false.
     """
-    shared = {
-        "attrs": attrs,
-        "layout": layout,
-        "container": container,
-        "compression": compression,
-        "digests": digests,
-        "force": force,
-        "strict": strict,
-        "portable": portable,
-        "jobs": jobs,
-        "external_manifest": external_manifest,
-        "archive_digest": archive_digest,
-        "timestamp": timestamp,
-    }
-    directory = {
-        "describe": describe,
-        "exclude": exclude,
-        "dereference": dereference,
-        "preserve_mtime": preserve_mtime,
-    }
-    return _ra_pack.create(source, path, shared, directory)
+    options = {name: value for name, value in locals().items() if name not in ("source", "path")}
+    return _ra_pack.create(source, path, options)
 
 
 def verify(

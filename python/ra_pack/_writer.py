@@ -67,26 +67,10 @@ class PackWriter:
         archive_digest: bool = False,
         timestamp: int | None = None,
     ) -> None:
+        options = {name: value for name, value in locals().items() if name not in ("self", "path", "update")}
         self._path = os.fspath(path)
         self._report: CreateReport | None = None
-        self._writer = _ra_pack.Writer(
-            path,
-            update,
-            {
-                "attrs": attrs,
-                "layout": layout,
-                "container": container,
-                "compression": compression,
-                "digests": digests,
-                "force": force,
-                "strict": strict,
-                "portable": portable,
-                "jobs": jobs,
-                "external_manifest": external_manifest,
-                "archive_digest": archive_digest,
-                "timestamp": timestamp,
-            },
-        )
+        self._writer = _ra_pack.Writer(path, update, options)
 
     def add(
         self,

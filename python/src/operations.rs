@@ -15,15 +15,14 @@ use crate::options::{DirectoryOptions, SharedOptions};
 
 /// Pack a directory into an archive. Return a report.
 #[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "the arguments of a function of Python")]
 pub(crate) fn create<'py>(
     py: Python<'py>,
     source: PathBuf,
     path: PathBuf,
-    shared: SharedOptions<'py>,
-    directory: DirectoryOptions,
+    options: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let options = directory.add_to(py, shared.options(py)?)?;
+    let shared = options.extract::<SharedOptions<'py>>()?.options(py)?;
+    let options = options.extract::<DirectoryOptions>()?.add_to(py, shared)?;
     let report = long(py, &options.progress, || ra_pack::create(source, path, &options))?;
     create_report(py, &report)
 }

@@ -33,29 +33,26 @@ pub(crate) struct CreateArgs {
     source: PathBuf,
 
     /// Archive to write: .zip, .tar, .tar.gz, .tgz, .tar.zst or .tzst.
-    #[arg(short, long, value_name = "ARCHIVE")]
+    #[arg(short, long, display_order = 0, value_name = "ARCHIVE")]
     output: PathBuf,
 
     /// Lay out the pack as plain files or as a bag.
-    #[arg(long, value_name = "LAYOUT", default_value = "plain", value_parser = words(LAYOUTS))]
+    #[arg(long, display_order = 1, value_name = "LAYOUT", default_value = "plain", value_parser = words(LAYOUTS))]
     layout: Layout,
 
     /// Add a line to the bag's bag-info.txt, such as 'Contact-Name=A. Scientist'. Repeatable.
-    #[arg(long, value_name = "LABEL=VALUE", value_parser = bag_info)]
+    #[arg(long, display_order = 2, value_name = "LABEL=VALUE", value_parser = bag_info)]
     bag_info: Vec<(String, String)>,
 
-    /// Set an attribute of the pack, such as title='Mooring 7'. Repeatable.
-    #[arg(long, value_name = "NAME=VALUE", value_parser = attribute)]
-    attribute: Vec<Attribute>,
-
     /// Write manifests with these digests, separated by commas: sha256 (required), sha512.
-    #[arg(long, value_name = "ALGORITHMS", value_delimiter = ',', default_value = "sha256")]
+    #[arg(long, display_order = 4, value_name = "ALGORITHMS", value_delimiter = ',', default_value = "sha256")]
     digest: Vec<ra_pack::digest::Algorithm>,
 
     /// List the digest of each block of files longer than SIZE [default: 8M], from 4K to 64M. A slice
     /// is then verified by reading only its blocks, and `verify` uses all cores for one large file.
     #[arg(
         long,
+        display_order = 5,
         value_name = "SIZE",
         num_args = 0..=1,
         require_equals = true,
@@ -64,53 +61,85 @@ pub(crate) struct CreateArgs {
     )]
     block_digests: Option<u64>,
 
-    /// Compress members of a zip, or set the level of a compressed tar: stored, deflate[:LEVEL]
-    /// (2-9), zstd[:LEVEL] (1-19).
-    #[arg(long, value_name = "METHOD", default_value = "stored", value_parser = compression)]
-    compression: ra_pack::archive::Compression,
-
-    /// Generate descriptions from headers for arrays that have none, in the archive only.
-    #[arg(long)]
-    describe: bool,
-
-    /// Exclude files that match: `*.tmp` in every directory, `run1/raw` from the top. Repeatable.
-    #[arg(long, value_name = "GLOB")]
-    exclude: Vec<String>,
-
-    /// Follow symbolic links instead of rejecting them.
-    #[arg(long)]
-    dereference: bool,
-
-    /// Replace an existing archive.
-    #[arg(short, long)]
-    force: bool,
-
-    /// Treat warnings as errors and reject ra-pack's extensions to NDL.
-    #[arg(long)]
-    strict: bool,
-
-    /// Reject names that Windows, macOS or common file systems cannot store or would confuse.
-    #[arg(long)]
-    portable: bool,
-
     /// Do not write a manifest next to the archive.
-    #[arg(long)]
+    #[arg(long, display_order = 13, conflicts_with = "sign_with")]
     no_external_manifest: bool,
 
     /// Also write ARCHIVE.sha256, with the digest of the archive file itself.
-    #[arg(long)]
+    #[arg(long, display_order = 14)]
     archive_digest: bool,
 
-    /// Sign the manifest next to the archive with this shell command; its path is appended as last argument.
-    #[arg(long, value_name = "COMMAND", conflicts_with = "no_external_manifest")]
-    sign_with: Option<String>,
-
     /// Store the modification times of the files; the archive then depends on them.
-    #[arg(long)]
+    #[arg(long, display_order = 16)]
     preserve_mtime: bool,
 
     #[command(flatten)]
-    common: Common,
+    shared: SharedArgs,
+}
+
+/// Options of `create` and `add`. Help lists them between those that only one of the two commands has.
+#[derive(Debug, Args)]
+pub(super) struct SharedArgs {
+    /// Set an attribute of the pack, such as title='Mooring 7'. Repeatable.
+    #[arg(long, display_order = 3, value_name = "NAME=VALUE", value_parser = attribute)]
+    attribute: Vec<Attribute>,
+
+    /// Compress members of a zip, or set the level of a compressed tar: stored, deflate[:LEVEL]
+    /// (2-9), zstd[:LEVEL] (1-19).
+    #[arg(long, display_order = 6, value_name = "METHOD", default_value = "stored")]
+    #[arg(value_parser = compression)]
+    compression: ra_pack::archive::Compression,
+
+    /// Generate descriptions from headers for arrays that have none, in the archive only.
+    #[arg(long, display_order = 7)]
+    describe: bool,
+
+    /// Exclude files that match: `*.tmp` in every directory, `run1/raw` from the top. Repeatable.
+    #[arg(long, display_order = 8, value_name = "GLOB")]
+    exclude: Vec<String>,
+
+    /// Follow symbolic links instead of rejecting them.
+    #[arg(long, display_order = 9)]
+    dereference: bool,
+
+    /// Replace an existing archive.
+    #[arg(short, long, display_order = 10)]
+    force: bool,
+
+    /// Treat warnings as errors and reject ra-pack's extensions to NDL.
+    #[arg(long, display_order = 11)]
+    strict: bool,
+
+    /// Reject names that Windows, macOS or common file systems cannot store or would confuse.
+    #[arg(long, display_order = 12)]
+    portable: bool,
+
+    /// Sign the manifest next to the archive with this shell command; its path is appended as last argument.
+    #[arg(long, display_order = 15, value_name = "COMMAND")]
+    sign_with: Option<String>,
+
+    #[command(flatten, next_display_order = 20)]
+    pub(super) common: Common,
+}
+
+impl SharedArgs {
+    /// Returns the options of the library.
+    pub(super) fn options(&self, output: &Output) -> Result<CreateOptions, Failure> {
+        let mut options = CreateOptions::default();
+        options.attributes.clone_from(&self.attribute);
+        options.compression = self.compression;
+        options.describe = self.describe;
+        options.exclude = Patterns::new(&self.exclude)?;
+        options.dereference = self.dereference;
+        options.force = self.force;
+        options.strict = self.strict;
+        options.portable = self.portable;
+        options.sign_with.clone_from(&self.sign_with);
+        options.jobs = self.common.jobs;
+        options.timestamp = timestamp()?;
+        options.progress = output.progress();
+        Ok(options)
+    }
 }
 
 const LAYOUTS: &Choices<Layout> = &[
@@ -119,7 +148,7 @@ const LAYOUTS: &Choices<Layout> = &[
 ];
 
 /// Parses an attribute of a pack.
-pub(super) fn attribute(text: &str) -> Result<Attribute, String> {
+fn attribute(text: &str) -> Result<Attribute, String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok(Attribute::read(name, value)),
         _ => Err("expected NAME=VALUE, such as title='Mooring 7'".to_owned()),
@@ -139,28 +168,16 @@ fn bag_info(text: &str) -> Result<(String, String), String> {
 }
 
 pub(super) fn run(args: &CreateArgs, output: &Output) -> Result<Ending, Failure> {
-    let mut options = CreateOptions::default();
+    let mut options = args.shared.options(output)?;
     options.layout = args.layout;
     options.bag_info.clone_from(&args.bag_info);
-    options.attributes.clone_from(&args.attribute);
     options.digests.clone_from(&args.digest);
     options.block_digests = args.block_digests;
-    options.compression = args.compression;
-    options.describe = args.describe;
-    options.exclude = Patterns::new(&args.exclude)?;
-    options.dereference = args.dereference;
-    options.force = args.force;
-    options.strict = args.strict;
-    options.portable = args.portable;
-    options.jobs = args.common.jobs;
     options.no_external_manifest = args.no_external_manifest;
     options.archive_digest = args.archive_digest;
-    options.sign_with.clone_from(&args.sign_with);
     options.preserve_mtime = args.preserve_mtime;
-    options.timestamp = timestamp()?;
-    options.progress = output.progress();
     let report = ra_pack::create(&args.source, &args.output, &options)?;
-    show(&args.source, &report, args.common.json, output)
+    show(&args.source, &report, args.shared.common.json, output)
 }
 
 /// Prints a summary of what was packed from `source`.
@@ -228,7 +245,7 @@ pub(super) fn lacks(counts: &MetadataCounts, target: &Path) -> Option<String> {
 }
 
 /// Returns the time in `SOURCE_DATE_EPOCH`, by the convention of reproducible builds.
-pub(super) fn timestamp() -> Result<Option<u64>, Failure> {
+fn timestamp() -> Result<Option<u64>, Failure> {
     let Some(value) = std::env::var_os("SOURCE_DATE_EPOCH") else { return Ok(None) };
     let seconds = value.to_str().and_then(|value| value.parse().ok());
     seconds.map(Some).ok_or_else(|| {
