@@ -16,9 +16,9 @@ unsafe extern "C" {}
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[expect(unsafe_code, reason = "a setting of the allocator")]
 fn free_large_buffers_at_once() {
-    const LARGE: i32 = 8 << 20;
+    const MAPPED_FROM: i32 = 8 << 20;
     // SAFETY: the function takes two numbers, and no other thread runs yet. A refusal changes nothing.
-    unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE) };
+    unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, MAPPED_FROM) };
 }
 
 fn main() -> ExitCode {

@@ -12,6 +12,12 @@ use std::sync::mpsc::{SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Builder, JoinHandle};
 
+/// Further workers would wait for the consumer, each with an item and a state in memory.
+const MAX_WORKERS: usize = 16;
+
+/// Maximum number of threads that can be requested.
+const MAX_JOBS: usize = 256;
+
 /// Returns the default number of jobs: one per core.
 pub(crate) fn default_jobs() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
@@ -20,8 +26,7 @@ pub(crate) fn default_jobs() -> usize {
 /// Returns the number of jobs to run. The number asked for is capped: each job may take memory and a thread before the
 /// amount of work is known, and more jobs help on no machine.
 pub(crate) fn jobs(asked: Option<usize>) -> usize {
-    const MOST: usize = 256;
-    asked.map_or_else(default_jobs, |jobs| jobs.clamp(1, MOST))
+    asked.map_or_else(default_jobs, |jobs| jobs.clamp(1, MAX_JOBS))
 }
 
 /// Splits `0..count` into consecutive ranges of at most `step` numbers.
@@ -105,9 +110,7 @@ pub(crate) fn lanes<I: Send, T: Send, E: Send>(
 
 /// Returns the number of threads for [`ordered`]: none for one job, which works in the calling thread.
 pub(crate) fn workers(jobs: usize) -> usize {
-    /// Further workers would wait for the consumer, each with an item and a state in memory.
-    const MOST: usize = 16;
-    if jobs <= 1 { 0 } else { jobs.min(MOST) }
+    if jobs <= 1 { 0 } else { jobs.min(MAX_WORKERS) }
 }
 
 /// Number of items in progress beyond the number of workers.

@@ -12,7 +12,7 @@ use crate::pipeline;
 use crate::ra::read_full;
 
 /// Bytes per block when another thread hashes.
-pub(super) const BLOCK: usize = 256 * 1024;
+pub(super) const COPY_BLOCK: usize = 256 * 1024;
 
 /// The error of a copy.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub(crate) fn copy<'a>(
     // The system clears the memory of new blocks, which takes as long as reading them.
     let spare = RefCell::new(Vec::new());
     let blocks = iter::from_fn(|| {
-        let mut block = spare.borrow_mut().pop().unwrap_or_else(|| vec![0; BLOCK]);
+        let mut block = spare.borrow_mut().pop().unwrap_or_else(|| vec![0; COPY_BLOCK]);
         let passed = read_full(content, &mut block).map_err(Fault::Source).and_then(|count| {
             sink(block.split_at(count).0).map_err(Fault::Sink)?;
             Ok(count)
@@ -155,11 +155,11 @@ mod tests {
 
         #[test]
         fn both_ways_copy_the_bytes_and_give_their_digest(
-            length in 0_usize..3 * BLOCK,
-            step in 1_usize..2 * BLOCK,
-            buffer in 1_usize..2 * BLOCK,
+            length in 0_usize..3 * COPY_BLOCK,
+            step in 1_usize..2 * COPY_BLOCK,
+            buffer in 1_usize..2 * COPY_BLOCK,
             fails in any::<bool>(),
-            room in proptest::option::of(0_usize..3 * BLOCK),
+            room in proptest::option::of(0_usize..3 * COPY_BLOCK),
         ) {
             let whole: Vec<u8> = (0..=250).cycle().take(length).collect();
             for hashing in [Hashing::Here, Hashing::Beside] {

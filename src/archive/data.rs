@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use flate2::bufread::DeflateDecoder;
 
-use super::revisit::LARGE;
+use super::revisit::OPENED_FROM;
 use super::tar::Skip;
 use super::zstd_frame::{self, ZstdDecoder};
 use super::{Location, Member, Method};
@@ -15,7 +15,7 @@ use crate::fs::File;
 use crate::progress::Progress;
 
 /// Bytes per read of an archive. From 128 KiB on, the cost of the system call is negligible.
-pub(super) const BLOCK: usize = 256 * 1024;
+pub(super) const ARCHIVE_BLOCK: usize = 256 * 1024;
 
 /// Bytes per read of short members, because fresh memory costs more than the calls. Also used when many members are
 /// read at once, so that all blocks fit into a core's cache.
@@ -97,7 +97,7 @@ pub(crate) struct Stretch {
 
 impl Stretch {
     pub(crate) fn new(file: Arc<File>, start: u64, length: u64) -> Self {
-        let most = if length <= FEW { SMALL_BLOCK } else { BLOCK };
+        let most = if length <= FEW { SMALL_BLOCK } else { ARCHIVE_BLOCK };
         Self {
             file,
             next: start,
@@ -259,7 +259,8 @@ impl ZipData {
         crc: u32,
     ) -> Result<Self> {
         // One byte more than declared, to detect content that is too long. The buffer of a small member is small.
-        let room = usize::try_from(size).map_or(BLOCK, |size| size.saturating_add(1).min(BLOCK));
+        let room = usize::try_from(size)
+            .map_or(ARCHIVE_BLOCK, |size| size.saturating_add(1).min(ARCHIVE_BLOCK));
         let unsupported = |error: io::Error| Error::unsupported(error.to_string());
         let unpacked = match method {
             Method::Stored => Unpacked::Stored(packed),
@@ -438,7 +439,7 @@ impl Window {
         };
         if inside(self).is_none() {
             let ahead = self.limit.saturating_sub(offset);
-            let most = if self.file.is_read_whole() { BLOCK } else { START };
+            let most = if self.file.is_read_whole() { ARCHIVE_BLOCK } else { START };
             let ahead = usize::try_from(ahead).unwrap_or(most).min(most);
             self.start = offset;
             self.bytes.resize(length.max(ahead), 0);
@@ -453,7 +454,8 @@ impl Window {
     /// Returns the packed bytes of a member. Small members are read at once, including the read-ahead.
     fn packed(&mut self, member: &Member) -> Result<Stretch> {
         if let Ok(length) = usize::try_from(member.packed_size)
-            && member.packed_size <= if self.file.is_read_whole() { LARGE } else { START as u64 }
+            && member.packed_size
+                <= if self.file.is_read_whole() { OPENED_FROM } else { START as u64 }
             && let Some(bytes) = self.get(member.start(), length)?
         {
             let bytes = bytes.to_vec();

@@ -28,7 +28,7 @@ use serde::{Serialize, Serializer};
 pub(crate) use self::copy::{Copying, Fault, Sink, copy, wait_for};
 pub(crate) use self::data::{DataFault, MemberReader, Stretch};
 pub(crate) use self::names::{NameTable, check as check_names};
-pub(crate) use self::revisit::{LARGE, OpenContents, Revisit, Shown};
+pub(crate) use self::revisit::{OPENED_FROM, OpenContents, Revisit, Shown};
 #[cfg(feature = "full")]
 pub use self::write::Compression;
 #[cfg(feature = "full")]

@@ -19,7 +19,7 @@ const MEMBERS: usize = 512;
 pub(super) const BYTES: u64 = 4 * 1024 * 1024;
 /// Members up to this packed size are read completely, together with adjacent ones. Several larger ones are read at
 /// once.
-pub(crate) const LARGE: u64 = 1024 * 1024;
+pub(crate) const OPENED_FROM: u64 = 1024 * 1024;
 /// Maximum number of members that are hashed by a thread of their own. Each needs memory for its blocks.
 const MOST_BESIDE: usize = 16;
 
@@ -164,7 +164,7 @@ fn portions(
 ) -> (Vec<usize>, Vec<Portion>) {
     let total = sizes.iter().copied().fold(0, u64::saturating_add);
     let (mut large, small): (Vec<_>, Vec<_>) =
-        sizes.iter().copied().enumerate().partition(|(_, size)| *size > LARGE);
+        sizes.iter().copied().enumerate().partition(|(_, size)| *size > OPENED_FROM);
     // Decompression takes longest. Members below the limit keep their order.
     large.sort_by_key(|(place, size)| (is_stored(*place), Reverse((*size).max(BYTES))));
     let stored = large.partition_point(|(place, _)| !is_stored(*place));
@@ -332,7 +332,7 @@ mod tests {
         #[test]
         fn a_second_visit_sees_the_same(
             mut contents in vec(vec(any::<u8>(), 0..400), 0..80),
-            large in 0..3 * usize::try_from(LARGE).unwrap(),
+            large in 0..3 * usize::try_from(OPENED_FROM).unwrap(),
             mask in prop_oneof![any::<u64>(), Just(0), Just(u64::MAX)],
             jobs in 1..4_usize,
         ) {
@@ -361,7 +361,7 @@ mod tests {
             let (beside, portions) = portions(&sizes, jobs, &[16, 2], is_stored);
             prop_assert!(beside.iter().all(|place| is_stored(*place)));
             let is_large = |portion: &Portion| match portion {
-                Portion::Run(run, _) => sizes[run.start] > LARGE,
+                Portion::Run(run, _) => sizes[run.start] > OPENED_FROM,
                 Portion::SideBySide(_) => true,
             };
             let (of_large, runs) = portions.split_at(portions.partition_point(is_large));
@@ -380,7 +380,7 @@ mod tests {
                 prop_assert!(others.is_sorted());
             }
             let large = [packed, stored, &beside].concat();
-            prop_assert!(large.iter().all(|place| sizes[*place] > LARGE));
+            prop_assert!(large.iter().all(|place| sizes[*place] > OPENED_FROM));
             let mut small = Vec::new();
             for portion in runs {
                 let Portion::Run(run, _) = portion else { unreachable!() };

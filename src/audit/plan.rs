@@ -144,7 +144,7 @@ fn parts(target: PathBuf, bytes: u64, options: &PlanOptions) -> Vec<PlannedPart>
     let shard = options.shard_of_target;
     let count = match options.divide {
         Some(most) if shard.is_none() && bytes > most && has_shards(&target) => {
-            u32::try_from(bytes.div_ceil(most.max(1))).unwrap_or(u32::MAX).min(Shard::MOST)
+            u32::try_from(bytes.div_ceil(most.max(1))).unwrap_or(u32::MAX).min(Shard::MAX_COUNT)
         }
         _ => return vec![PlannedPart { target, shard, bytes }],
     };

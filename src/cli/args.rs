@@ -27,6 +27,9 @@ use super::report::ReportArgs;
 use super::show::ShowArgs;
 use super::verify::{ManifestArgs, ValidateArgs, VerifyArgs};
 
+/// Longest time without an answer, in seconds: a day.
+const MAX_SECONDS: f64 = 86_400.0;
+
 /// Help text after the options of every command.
 pub(super) const SHARED: &str = "\
 Exit status:
@@ -326,11 +329,10 @@ where
 
 /// Parses a time in seconds, such as `0.5`.
 fn seconds(text: &str) -> Result<Duration, String> {
-    const MOST: f64 = 86_400.0;
-    let number = text.parse().ok().filter(|number| *number > 0.0 && *number <= MOST);
+    let number = text.parse().ok().filter(|number| *number > 0.0 && *number <= MAX_SECONDS);
     number
         .and_then(|number| Duration::try_from_secs_f64(number).ok())
-        .ok_or_else(|| format!("expected a number of seconds up to {MOST}"))
+        .ok_or_else(|| format!("expected a number of seconds up to {MAX_SECONDS}"))
 }
 
 /// Parses a whole number with one of these units.

@@ -11,6 +11,9 @@ use super::shell;
 use super::show::{flow, values};
 use super::text::{count, digits, floor};
 
+/// Largest number of elements shown of a list.
+const MAX_LIST: u64 = 20;
+
 /// The note that part of a remote array is shown without any check.
 pub(super) const NOT_VERIFIED: &str = "ra-pack: not verified: only these values were read, and the pack has no block digests that prove them";
 
@@ -49,11 +52,9 @@ pub(super) fn attribute(description: Option<&Ndarray>, name: &str) -> Option<Str
 
 /// Returns names and values of attributes, as rows of a table.
 pub(super) fn attribute_rows(attributes: &[Attribute]) -> Vec<[String; 2]> {
-    /// Largest number of elements shown of a list.
-    const MOST: u64 = 20;
     let rows = attributes.iter().map(|attribute| {
         let name = ra_pack::path::escape(&attribute.name).to_string();
-        [name, flow(&attribute.value, MOST)]
+        [name, flow(&attribute.value, MAX_LIST)]
     });
     rows.collect()
 }

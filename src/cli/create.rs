@@ -45,7 +45,13 @@ pub(crate) struct CreateArgs {
     bag_info: Vec<(String, String)>,
 
     /// Write manifests with these digests, separated by commas: sha256 (required), sha512.
-    #[arg(long, display_order = 4, value_name = "ALGORITHMS", value_delimiter = ',', default_value = "sha256")]
+    #[arg(
+        long,
+        display_order = 4,
+        value_name = "ALGORITHMS",
+        value_delimiter = ',',
+        default_value = "sha256"
+    )]
     digest: Vec<ra_pack::digest::Algorithm>,
 
     /// List the digest of each block of files longer than SIZE [default: 8M], from 4K to 64M. A slice

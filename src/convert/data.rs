@@ -13,7 +13,7 @@ use crate::ra::{self, Decoder, Encoding, Flags, Header, ReadError, Reversal};
 use crate::read::open::elements::find_encoding;
 
 /// Number of bytes moved at once.
-const BLOCK: usize = 1 << 20;
+const MOVED_AT_ONCE: usize = 1 << 20;
 
 /// Maximum size in bytes of a number whose bytes are swapped.
 const SWAPPED: usize = 64 * 1024;
@@ -181,7 +181,7 @@ fn pour(reader: &mut dyn Read, len: u64, name: &str, target: &File, offset: u64)
     let mut block = Vec::new();
     let mut done = 0;
     while done < len {
-        let wanted = usize::try_from(len - done).unwrap_or(BLOCK).min(BLOCK);
+        let wanted = usize::try_from(len - done).unwrap_or(MOVED_AT_ONCE).min(MOVED_AT_ONCE);
         block.resize(wanted, 0);
         reader.read_exact(&mut block).map_err(failed)?;
         target.write_all_at(&block, offset + done)?;

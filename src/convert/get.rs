@@ -23,7 +23,7 @@ use crate::read::open::{Pack, PackedArray, WRITE_COPY};
 const STANDARD_OUTPUT: &str = "standard output";
 
 /// Bytes of elements that are processed at a time: a multiple of the size of every element type.
-const BLOCK: u64 = 64 * 1024;
+const ELEMENT_BYTES_AT_ONCE: u64 = 64 * 1024;
 
 /// Options for [`get`] and [`get_to`]: the part of an array, the format, and the checks.
 #[derive(Debug, Clone, Default)]
@@ -271,7 +271,7 @@ fn write_whole(
         let plain = header.decoded();
         let mut at = 0;
         let mut read = |block: &mut Vec<u8>| {
-            let left = (plain.data_len() - at).min(BLOCK);
+            let left = (plain.data_len() - at).min(ELEMENT_BYTES_AT_ONCE);
             block.resize(usize::try_from(left).expect("a block at most"), 0);
             read_at(at, block)?;
             header.swap_to_native(block)?;

@@ -24,6 +24,9 @@ use crate::pipeline;
 use crate::ra::Header;
 use crate::write::survey::survey;
 
+/// Maximum number of names in the sentence.
+const MAX_NAMED: usize = 5;
+
 /// An array to write.
 pub(super) struct PlannedArray {
     /// Its position among the items of the source.
@@ -182,9 +185,7 @@ pub(super) fn plan(
 
 /// Returns a sentence about files that are not copied.
 pub(super) fn not_copied(others: &[impl AsRef<str>]) -> Option<String> {
-    /// Maximum number of names in the sentence.
-    const MOST: usize = 5;
-    let names = listed(others.iter(), MOST, |name| format!("`{name}`"));
+    let names = listed(others.iter(), MAX_NAMED, |name| format!("`{name}`"));
     (!others.is_empty()).then(|| format!("files without arrays are not copied: {names}"))
 }
 

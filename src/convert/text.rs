@@ -16,7 +16,7 @@ use crate::ra::Header;
 use crate::read::values::{Number, ReadNumber, read_number};
 
 /// Bytes that are read or written at once.
-const BLOCK: usize = 64 * 1024;
+const TEXT_BUFFER: usize = 64 * 1024;
 
 /// Maximum number of lists or lines for an array without elements, which can have any number of them.
 const MAX_EMPTY: u64 = 1 << 20;
@@ -53,7 +53,7 @@ pub(super) fn write_csv(
             text.number()?;
         }
         text.buffer.push('\n');
-        text.flush(BLOCK)?;
+        text.flush(TEXT_BUFFER)?;
     }
     text.finish(variable)
 }
@@ -108,7 +108,7 @@ impl<R: Read, W: Write> TextWriter<R, W> {
             let reason = format!("an array without elements would make {lists} empty lists");
             return Err(FormatError::no_counterpart(reason, "exclude it"));
         }
-        let data = BufReader::with_capacity(BLOCK, data);
+        let data = BufReader::with_capacity(TEXT_BUFFER, data);
         let header = variable.header.clone();
         Ok(Self { header, shape, number, data, out, buffer: String::new(), is_json })
     }
@@ -124,7 +124,7 @@ impl<R: Read, W: Write> TextWriter<R, W> {
             self.nest(inner)?;
         }
         self.buffer.push(']');
-        self.flush(BLOCK)
+        self.flush(TEXT_BUFFER)
     }
 
     /// Writes the next element.
@@ -149,7 +149,7 @@ impl<R: Read, W: Write> TextWriter<R, W> {
             Number::Float32(number) => write!(self.buffer, "{number:?}"),
             Number::Float64(number) => write!(self.buffer, "{number:?}"),
         };
-        self.flush(BLOCK)
+        self.flush(TEXT_BUFFER)
     }
 
     fn flush(&mut self, from: usize) -> Result<(), FormatError> {

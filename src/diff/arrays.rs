@@ -18,7 +18,7 @@ use crate::read::single_file;
 use crate::read::values::{Number, ReadNumber, read_number, real_type};
 
 /// Size in bytes of the blocks of elements that are compared at once; at least one element.
-const BLOCK: u64 = 1 << 20;
+const COMPARED_AT_ONCE: u64 = 1 << 20;
 
 /// Compares two headers, and the elements if types and shapes are the same.
 pub(super) fn compare(
@@ -142,7 +142,7 @@ impl OpenArray {
     /// Returns the lengths in bytes of blocks of whole elements.
     fn blocks(&self) -> impl Iterator<Item = Result<usize>> + use<> {
         let (elbyte, all) = (self.element().elbyte(), self.data_len());
-        let step = (BLOCK / elbyte).max(1) * elbyte;
+        let step = (COMPARED_AT_ONCE / elbyte).max(1) * elbyte;
         (0..all.div_ceil(step)).map(move |nth| {
             let len = usize::try_from(step.min(all - nth * step));
             len.map_err(|_| {

@@ -11,7 +11,7 @@ use crate::fs::{self, File};
 use crate::progress::Progress;
 
 /// Number of bytes read at once.
-const BLOCK: usize = 256 * 1024;
+const COMPARED_AT_ONCE: usize = 256 * 1024;
 
 /// A range of an open file.
 #[derive(Debug, Clone)]
@@ -39,9 +39,9 @@ impl Blob {
 
     /// Returns the bytes in blocks.
     fn blocks(&self) -> impl Iterator<Item = Result<Vec<u8>>> {
-        (0..self.len).step_by(BLOCK).map(|at| {
-            let mut block = vec![0; BLOCK];
-            block.truncate(usize::try_from(self.len - at).unwrap_or(BLOCK));
+        (0..self.len).step_by(COMPARED_AT_ONCE).map(|at| {
+            let mut block = vec![0; COMPARED_AT_ONCE];
+            block.truncate(usize::try_from(self.len - at).unwrap_or(COMPARED_AT_ONCE));
             self.file.read_exact_at(&mut block, self.start + at).map(|()| block)
         })
     }

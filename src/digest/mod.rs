@@ -19,6 +19,9 @@ pub(crate) use self::each_block::{BlockDigest, Wanted};
 pub(crate) use self::several::{DigestTable, sha256_alone};
 use self::sha256::Sha256;
 
+/// Maximum for all jobs together. Each stream has a buffer and an open file; systems allow at least 256 of them.
+const MAX_STREAMS: usize = 96;
+
 /// Returns the numbers of streams that this processor hashes faster at once than one after the other, largest first.
 pub(crate) fn at_once(algorithms: &[Algorithm]) -> &'static [usize] {
     match algorithms {
@@ -29,9 +32,7 @@ pub(crate) fn at_once(algorithms: &[Algorithm]) -> &'static [usize] {
 
 /// Returns how many of `count` streams each of `jobs` should hash at once, given the useful numbers in `at_once`.
 pub(crate) fn width(at_once: &[usize], count: usize, jobs: usize) -> usize {
-    /// Maximum for all jobs together. Each stream has a buffer and an open file; systems allow at least 256 of them.
-    const MOST: usize = 96;
-    let each = count.min(MOST) / jobs.max(1);
+    let each = count.min(MAX_STREAMS) / jobs.max(1);
     let widths = at_once.iter().map(|most| each.min(*most));
     widths.into_iter().find(|width| *width == 2 || *width >= sha256::WORTH_LANES).unwrap_or(1)
 }

@@ -16,6 +16,9 @@ use crate::path::url::is_url;
 use crate::progress::Progress;
 use crate::time::Timestamp;
 
+/// Bytes of a file that are read at once.
+const LINE_BUFFER: usize = 64 * 1024;
+
 /// Number of bytes per system call. It bounds the delay of progress reports and of cancelling.
 const PIECE: usize = 4 << 20;
 
@@ -451,12 +454,11 @@ pub(super) mod positional {
 /// Returns whether the content of a file is exactly `bytes`.
 pub(crate) fn holds(path: &Path, bytes: &[u8]) -> Result<bool> {
     use io::BufRead as _;
-    const BLOCK: usize = 64 * 1024;
     if is_url(path) {
         let file = File::open(path)?;
         return Ok(file.len()? == bytes.len() as u64 && read_limited(path, file.len()?)? == bytes);
     }
-    let mut reader = io::BufReader::with_capacity(BLOCK, File::open(path)?);
+    let mut reader = io::BufReader::with_capacity(LINE_BUFFER, File::open(path)?);
     let mut rest = bytes;
     loop {
         let found = reader.fill_buf().map_err(Error::io("read", path))?;

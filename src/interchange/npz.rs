@@ -244,7 +244,7 @@ impl<R: Read> Read for Opened<'_, R> {
 
 /// The size from which a member needs 64-bit fields. It is far below the limit, because deflate makes incompressible
 /// data slightly larger.
-const LARGE: u64 = 0xfff0_0000;
+const ZIP64_FROM: u64 = 0xfff0_0000;
 
 /// A writer for an `.npz` file.
 ///
@@ -313,7 +313,7 @@ impl<W: Write + Seek> NpzWriter<W> {
             .last_modified_time(DateTime::DEFAULT)
             .unix_permissions(0o644)
             .system(System::Unix)
-            .large_file(plan.file_len() >= LARGE);
+            .large_file(plan.file_len() >= ZIP64_FROM);
         self.zip.start_file(name, file).map_err(failed)?;
         plan.write(&mut self.zip, data)?;
         self.zip.get_ref().map_or(Ok(()), Unfailing::check)?;

@@ -9,6 +9,9 @@ use super::coordinates::group_in_pack;
 use super::document::HEAD;
 use crate::ndl::{self, Attribute, Group, Ndarray};
 
+/// Most bytes of such parts that are read in this way.
+const MAX_PART: usize = 1 << 20;
+
 /// The first line of a document that states attributes of the pack.
 pub(super) const STATED: &str = "# The maker of this pack stated attributes or dimensions here.\n";
 
@@ -36,8 +39,6 @@ const DIMCOORDS: &str = "  dimcoords:\n";
 /// Returns the groups of a canonical text that have this part, without their other content. The arrays, which may be
 /// many, are not read.
 fn groups_with(part: &str, written: &str) -> Option<Vec<Group>> {
-    /// Most bytes of such parts that are read in this way.
-    const MOST: usize = 1 << 20;
     let (mut kept, mut group, mut is_kept) = (String::new(), "", false);
     for line in written.split_inclusive('\n') {
         match line {
@@ -61,7 +62,7 @@ fn groups_with(part: &str, written: &str) -> Option<Vec<Group>> {
         return Some(Vec::new());
     }
     // For longer parts, parsing the document limits the memory.
-    if kept.len() > MOST {
+    if kept.len() > MAX_PART {
         return None;
     }
     Some(ndl::parse(kept.as_bytes()).document?.groups)

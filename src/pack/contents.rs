@@ -20,6 +20,9 @@ use crate::ndl::{
 };
 use crate::path::MemberPath;
 
+/// Maximum number of names that are compared with a description.
+const MAX_ASTRAY: usize = 64;
+
 /// The less common extension of descriptions.
 const OTHER_EXTENSION: &str = DESCRIPTION_EXTENSIONS[1];
 
@@ -396,8 +399,7 @@ impl Contents {
 
     /// Returns some descriptions without an array: one of them may be misnamed.
     fn astray(&self) -> Vec<&MemberPath> {
-        const MOST: usize = 64;
-        self.unattached().map(|(path, _)| path).take(MOST).collect()
+        self.unattached().map(|(path, _)| path).take(MAX_ASTRAY).collect()
     }
 
     /// Returns the files without an array next to them that are still meant as descriptions.

@@ -13,6 +13,9 @@ use crate::ndl::{
 use crate::path::MemberPath;
 use crate::ra::{Encoding, Header};
 
+/// Bytes of text that are passed on at once.
+const PASSED_AT_ONCE: usize = 64 * 1024;
+
 /// The comment above the document, for readers who no longer have any software for the format. Its first line identifies
 /// a generated document.
 pub(super) const HEAD: &str = "\
@@ -87,7 +90,6 @@ impl<'a> PackDocument<'a> {
         &self,
         mut sink: impl FnMut(&str) -> Result<(), E>,
     ) -> Result<(), E> {
-        const BLOCK: usize = 64 * 1024;
         let mut block = format!("{}{HEAD}", if self.is_stated { STATED } else { "" });
         if self.groups.is_empty() {
             block.push_str("{}\n");
@@ -100,7 +102,7 @@ impl<'a> PackDocument<'a> {
                 }
                 for part in parts {
                     part.push(is_dimcoord, &mut block);
-                    if block.len() > BLOCK {
+                    if block.len() > PASSED_AT_ONCE {
                         sink(&block)?;
                         block.clear();
                     }

@@ -7,6 +7,9 @@ use crate::finding::{Code, Finding};
 use crate::manifest::{BlockList, ManifestFault};
 use crate::pack::BLOCK_LIST;
 
+/// Maximum number of ranges in the message.
+const MAX_RANGES: usize = 16;
+
 /// The listed digests of the blocks of a file that is longer than one block.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FileBlocks<'l> {
@@ -68,8 +71,6 @@ impl<'l> FileBlocks<'l> {
 
     /// Makes the finding about damaged blocks, given in their order, if there are any.
     pub(crate) fn damaged(&self, blocks: impl IntoIterator<Item = usize>) -> Option<Finding> {
-        /// Maximum number of ranges in the message.
-        const MOST: usize = 16;
         let mut ranges: Vec<Range<usize>> = Vec::new();
         for block in blocks {
             match ranges.last_mut() {
@@ -77,8 +78,8 @@ impl<'l> FileBlocks<'l> {
                 _ => ranges.push(block..block + 1),
             }
         }
-        let others = ranges.len().saturating_sub(MOST);
-        let shown = ranges.iter().take(MOST).map(|range| {
+        let others = ranges.len().saturating_sub(MAX_RANGES);
+        let shown = ranges.iter().take(MAX_RANGES).map(|range| {
             let bytes = self.bytes(range.clone());
             format!("{} to {}", bytes.start, bytes.end.saturating_sub(1))
         });

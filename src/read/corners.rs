@@ -8,7 +8,7 @@ use crate::read::open::{PackedArray, ReadElements};
 use crate::read::values::{ArrayPart, Taken};
 
 /// Maximum number of elements in the corners.
-const MOST: u64 = 1 << 24;
+const MAX_CORNERS: u64 = 1 << 24;
 
 /// Options for [`PackedArray::corners`]: the part of the array, and how much of each end to read.
 #[derive(Debug, Clone, Default)]
@@ -79,7 +79,7 @@ impl PackedArray {
         let count = axes
             .iter()
             .try_fold(u64::from(!is_empty), |product, axis| product.checked_mul(shown(axis)));
-        let Some(count) = count.filter(|count| *count <= MOST) else {
+        let Some(count) = count.filter(|count| *count <= MAX_CORNERS) else {
             let few = Message::from("too many elements to show; choose a part with ");
             return Err(Error::Limit(few.option("slice")));
         };

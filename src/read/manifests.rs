@@ -17,6 +17,9 @@ use crate::pack::{
 };
 use crate::progress::Progress;
 
+/// Bytes that are read and hashed at once.
+const HASHED_AT_ONCE: usize = 256 * 1024;
+
 /// Maximum size in bytes of all manifests of a pack together: five million files with names of forty bytes. It bounds
 /// the memory that a compressed manifest can take.
 pub(crate) const MAX_MANIFEST: u64 = 512 * 1024 * 1024;
@@ -29,12 +32,11 @@ pub(crate) fn longest(archive: &Archive) -> Result<u64> {
 
 /// Returns the digest of a whole open file.
 pub(crate) fn digest_file(file: &File, name: &str, progress: &Progress) -> Result<Digest> {
-    const BLOCK: usize = 256 * 1024;
     let len = file.len()?;
     progress.stage("finishing", len, 0);
     progress.at(name);
     file.rewind()?;
-    let mut content = BufReader::with_capacity(BLOCK, file.try_clone()?.watched(progress));
+    let mut content = BufReader::with_capacity(HASHED_AT_ONCE, file.try_clone()?.watched(progress));
     let digests = digest_reader(&mut content, &[Algorithm::Sha256]);
     Ok(digests.map_err(Error::io("read", file.path()))?.made_by(Algorithm::Sha256))
 }

@@ -24,7 +24,7 @@ use crate::path::{MemberPath, escape_path, file_name};
 use crate::ra::{Element, RawArray};
 
 /// Number of bytes read at once.
-const BLOCK: usize = 64 * 1024;
+const READ_AT_ONCE: usize = 64 * 1024;
 
 /// A document or array with related files.
 #[derive(Debug)]
@@ -316,7 +316,7 @@ pub(crate) fn not_an_array(path: &Path) -> Error {
 pub(crate) fn look(path: &Path, member: &MemberPath) -> Result<Content> {
     let mut file = File::open(path)?;
     let mut inspector = Inspector::new(member.as_str());
-    let mut content = BufReader::with_capacity(BLOCK, &mut file);
+    let mut content = BufReader::with_capacity(READ_AT_ONCE, &mut file);
     inspector.read(&mut content).map_err(Error::io("read", path))?;
     Ok(inspector.finish(member.as_str(), file.len()?))
 }

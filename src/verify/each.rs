@@ -16,7 +16,7 @@ use crate::pipeline;
 
 /// Smallest archive, in bytes, that is verified alone with all threads. The work for one below takes less than a second,
 /// in which no other large one begins.
-const LARGE: u64 = 32 << 20;
+const ALONE_FROM: u64 = 32 << 20;
 
 /// A verified target.
 #[derive(Debug)]
@@ -163,7 +163,7 @@ fn verified(target: &Path, options: &VerifyOptions) -> Verified {
 /// Returns whether the target is worth only one thread. A file that cannot be opened takes no time.
 fn is_small(target: &Path) -> bool {
     match fs::file_len(target) {
-        Some(length) => length < LARGE,
+        Some(length) => length < ALONE_FROM,
         None => !fs::is_directory(target).unwrap_or(false),
     }
 }

@@ -3,7 +3,7 @@
 use super::Verification;
 use super::blocks::ListedBlocks;
 use crate::archive::{
-    Archive, Copying, Fault, LARGE, Member, MemberReader, OpenContents, Revisit, Shown,
+    Archive, Copying, Fault, Member, MemberReader, OPENED_FROM, OpenContents, Revisit, Shown,
 };
 use crate::digest::{Hashers, Lane, at_once, hash_side_by_side};
 use crate::error::Result;
@@ -60,7 +60,7 @@ impl Verification<'_> {
 
 /// Leaves out a large file that is faster to read together with others, or that may be divided.
 pub(super) fn left_out(member: &Member) -> Option<(Read, Content)> {
-    if member.packed_size <= LARGE || text_limit(&member.name).is_some() {
+    if member.packed_size <= OPENED_FROM || text_limit(&member.name).is_some() {
         return None;
     }
     let rare = Rare { large: Some(member.clone()), ..Rare::default() };

@@ -28,7 +28,7 @@ pub struct Shard {
 
 /// The error of a text that is not a shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected a shard such as 2/8, from 1/N to N/N, with N up to {}", Shard::MOST)]
+#[error("expected a shard such as 2/8, from 1/N to N/N, with N up to {}", Shard::MAX_COUNT)]
 #[non_exhaustive]
 pub struct InvalidShard;
 
@@ -37,11 +37,11 @@ impl Shard {
     pub const WHOLE: Self = Self { count: 1, number: 1 };
 
     /// Largest number of shards. More machines do not work on one list.
-    pub const MOST: u32 = 100_000;
+    pub const MAX_COUNT: u32 = 100_000;
 
     /// Returns the shard with this number, from 1, of `count`; `None` if there is no such shard.
     pub fn new(number: u32, count: u32) -> Option<Self> {
-        let is_one = (1..=Self::MOST).contains(&count) && (1..=count).contains(&number);
+        let is_one = (1..=Self::MAX_COUNT).contains(&count) && (1..=count).contains(&number);
         is_one.then_some(Self { count, number })
     }
 

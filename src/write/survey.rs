@@ -23,7 +23,7 @@ use crate::ra::Header;
 /// Number of files that one job takes at a time.
 const STEP: usize = 64;
 /// Bytes to read at once: more than any header, and enough for most descriptions.
-const BLOCK: usize = 8 * 1024;
+const HEAD_BYTES: usize = 8 * 1024;
 
 /// The content of a source directory.
 #[derive(Debug)]
@@ -230,7 +230,7 @@ impl<'p> Looker<'p> {
                 if stamp.len() <= most {
                     inspector.update(append_all(&mut file, &stamp, room)?);
                 } else {
-                    let read = inspector.read(&mut BufReader::with_capacity(BLOCK, &mut file));
+                    let read = inspector.read(&mut BufReader::with_capacity(HEAD_BYTES, &mut file));
                     read.map_err(|error| Error::io("read", file.path())(error))?;
                 }
                 *seen = Some(stamp);

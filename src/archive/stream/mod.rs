@@ -17,6 +17,9 @@ use crate::finding::{Code, Finding};
 #[cfg(feature = "full")]
 pub(crate) use self::encoder::{Deflater, Encoder, Engine, SMALL_ZSTD_JOB};
 
+/// Bytes that are decoded at once.
+const DECODED_AT_ONCE: usize = 256 * 1024;
+
 /// The format of a compressed stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StreamCompression {
@@ -121,14 +124,13 @@ impl<R: Read> StreamDecoder<R> {
 
     /// Returns the decoded bytes in blocks. After an error, there are no more blocks.
     pub(crate) fn blocks(mut self) -> impl Iterator<Item = io::Result<Vec<u8>>> {
-        const BLOCK: usize = 256 * 1024;
         let (mut failed, mut ended) = (None, false);
         iter::from_fn(move || {
             if ended {
                 return failed.take().map(Err);
             }
-            let mut block = Vec::with_capacity(BLOCK);
-            failed = (&mut self).take(BLOCK as u64).read_to_end(&mut block).err();
+            let mut block = Vec::with_capacity(DECODED_AT_ONCE);
+            failed = (&mut self).take(DECODED_AT_ONCE as u64).read_to_end(&mut block).err();
             ended = block.is_empty() || failed.is_some();
             if block.is_empty() { failed.take().map(Err) } else { Some(Ok(block)) }
         })

@@ -2,7 +2,7 @@
 
 use std::io::{BufReader, Read as _, Take};
 
-use super::super::copy::{BLOCK, Fault, copy};
+use super::super::copy::{COPY_BLOCK, Fault, copy};
 use super::NewContent;
 use crate::digest::{Digests, Hashers, Hashing, Wanted};
 use crate::error::{Error, Result};
@@ -33,7 +33,7 @@ pub(in crate::archive) fn copy_content(
         NewContent::File(file, stamp) => {
             let is_worth_it = stamp.len() >= OWN_HASH_THREAD;
             let hashing = if is_worth_it { Hashing::Beside } else { Hashing::Here };
-            let mut source = source(file, &stamp, BLOCK);
+            let mut source = source(file, &stamp, COPY_BLOCK);
             let digests = copy(&mut source, wanted, hashing, &mut put);
             finish(source, &stamp, digests)?
         }

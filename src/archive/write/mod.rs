@@ -18,7 +18,7 @@ use zstd::zstd_safe::compress_bound;
 use self::copy::{Copied, copy_content};
 pub(crate) use self::read_back::Sampled;
 pub(crate) use self::reserved::{Reserved, ReservedMember};
-use super::copy::BLOCK;
+use super::copy::COPY_BLOCK;
 use super::stream::{Deflater, Encoder, Engine, SMALL_ZSTD_JOB, StreamCompression};
 use super::tar;
 pub(crate) use super::zip::write::Record;
@@ -297,7 +297,7 @@ impl<'a> ArchiveWriter<'a> {
     /// Ends a member, and writes the buffered bytes if they are many.
     fn pad(&mut self, member: &NewMember<'_>) -> Result<()> {
         self.image.extend_from_slice(padding(self.container, member));
-        if self.image.len() >= BLOCK { self.flush() } else { Ok(()) }
+        if self.image.len() >= COPY_BLOCK { self.flush() } else { Ok(()) }
     }
 
     /// Reserves the space of a stored member that is written later.
@@ -353,7 +353,7 @@ impl<'a> ArchiveWriter<'a> {
         let data = self.start;
         let out = Appending { file: file.try_clone()?, at: data };
         let engine = self.compression.engine(Some(self.jobs));
-        let begin = |engine: Engine| engine.begin(io::BufWriter::with_capacity(BLOCK, out));
+        let begin = |engine: Engine| engine.begin(io::BufWriter::with_capacity(COPY_BLOCK, out));
         let mut encoder = engine.and_then(begin).map_err(&not_compressed)?;
         let put = |block: &[u8]| encoder.write_all(block).map_err(&not_compressed);
         let Copied { digests, crc } = copy_content(content, self.wanted, put)?;
@@ -456,10 +456,10 @@ fn padding(container: Container, member: &NewMember<'_>) -> &'static [u8] {
 
 /// Moves bytes of a file towards its end.
 fn move_up(file: &File, Range { start, end }: Range<u64>, by: u64) -> Result<()> {
-    let mut block = vec![0; BLOCK];
+    let mut block = vec![0; COPY_BLOCK];
     let mut left = end - start;
     while left > 0 {
-        let count = left.min(BLOCK as u64);
+        let count = left.min(COPY_BLOCK as u64);
         left -= count;
         block.resize(usize::try_from(count).expect("at most a block"), 0);
         file.read_exact_at(&mut block, start + left)?;

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use super::copy::{FileSource, finish, source};
-use super::{BLOCK, NewMember, Placed, Record, padding, push_header};
+use super::{COPY_BLOCK, NewMember, Placed, Record, padding, push_header};
 use crate::archive::Container;
 use crate::archive::copy::{Copying, Fault, Sink, copy};
 use crate::archive::data::SMALL_BLOCK;
@@ -61,7 +61,7 @@ impl<'a> Reserved<'a> {
         from: (ReservedMember<'_>, File),
         hashing: Hashing,
     ) -> Result<(usize, Placed)> {
-        let (member, Copying { mut content, mut sink }) = self.begin(from, BLOCK)?;
+        let (member, Copying { mut content, mut sink }) = self.begin(from, COPY_BLOCK)?;
         let digests = copy(&mut content, self.wanted, hashing, |block| sink.take(block));
         self.end(&member, Copying { content, sink }, digests)
     }
@@ -72,7 +72,7 @@ impl<'a> Reserved<'a> {
         width: usize,
         members: impl Iterator<Item = Result<(ReservedMember<'m>, File)>>,
     ) -> Result<Vec<(usize, Placed)>> {
-        let block = if width > 2 { SMALL_BLOCK } else { BLOCK };
+        let block = if width > 2 { SMALL_BLOCK } else { COPY_BLOCK };
         let begin = |from: Result<_>| {
             let (label, content) = self.begin(from?, block)?;
             Ok(Ok(Lane { label, content, hashers: Hashers::new(self.wanted) }))

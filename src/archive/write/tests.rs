@@ -86,7 +86,7 @@ proptest! {
 fn moved_bytes_do_not_change() {
     let directory = tempfile::tempdir().unwrap();
     let pending = PendingFile::create(&directory.path().join("a"), true).unwrap();
-    for length in [0, 1, BLOCK, 3 * BLOCK + 7] {
+    for length in [0, 1, COPY_BLOCK, 3 * COPY_BLOCK + 7] {
         let bytes: Vec<u8> = (0..=250).cycle().take(length).collect();
         pending.file().write_all_at(&bytes, 30).unwrap();
         move_up(pending.file(), 30..30 + length as u64, 20).unwrap();

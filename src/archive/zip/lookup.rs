@@ -22,10 +22,17 @@ use crate::bisect::{Probe, narrow};
 use crate::error::Result;
 use crate::finding::{Code, Finding};
 
+/// Maximum length of extra fields: sizes and offset of zip64, or times and owners of other tools. Comments are
+/// longer.
+const MAX_FIELDS: usize = 32;
+
+/// Maximum number of generated files: the document of the pack and its manifest.
+const MAX_GENERATED: usize = 2;
+
 /// Number of binary searches after which an index is cheaper.
 const SEARCHES: usize = 32;
 /// Minimum size of a directory for binary search, about a thousand records. A smaller one is as cheap to index.
-const LARGE: u64 = 64 * 1024;
+const SEARCHED_FROM: u64 = 64 * 1024;
 /// Bytes read to find a record: the end of one, the complete next one, and the beginning of a third.
 const PEEK: usize = 1024;
 /// Bytes read at the end of the search: several records before and after that of the member.
@@ -131,7 +138,7 @@ impl ZipArchive {
         // The whole directory may be one request, and each step of a search would be one.
         if self.file.costly_seek()
             || lookup.is_indexed()
-            || self.end.directory_len < LARGE
+            || self.end.directory_len < SEARCHED_FROM
             || lookup.searches.fetch_add(1, Ordering::Relaxed) >= SEARCHES
         {
             return Ok(None);
@@ -300,8 +307,6 @@ struct ByOrder<'b> {
 impl<'z> Ordered<'z> {
     /// Returns the sorted records, and those after them.
     fn of<'b>(zip: &'z ZipArchive, buffer: &'b mut [u8]) -> Option<(Self, Vec<CentralHeader<'b>>)> {
-        /// Maximum number of generated files: the document of the pack and its manifest.
-        const MOST: usize = 2;
         let begin = zip.end.directory_offset;
         let end = begin.checked_add(zip.end.directory_len)?;
         let from = end.saturating_sub(buffer.len() as u64).max(begin);
@@ -313,7 +318,7 @@ impl<'z> Ordered<'z> {
             records.iter().chain(&tail).is_sorted_by(|one, other| one.local < other.local);
         let is_twice = tail.windows(2).any(|pair| matches!(pair, [a, b] if key(a) == key(b)));
         if !rest.is_empty()
-            || tail.len() > MOST
+            || tail.len() > MAX_GENERATED
             || is_twice
             || !is_in_place
             || !records.iter().chain(&tail).all(is_plain)
@@ -421,10 +426,7 @@ fn follows(one: &CentralHeader<'_>, other: &CentralHeader<'_>) -> bool {
 
 /// Returns whether the bytes of the name are those of the path, and the record is too small to hide another one.
 fn is_plain(record: &CentralHeader<'_>) -> bool {
-    /// Maximum length of extra fields: sizes and offset of zip64, or times and owners of other tools. Comments are
-    /// longer.
-    const MOST: usize = 32;
-    record.extra.len() + record.comment.len() <= MOST
+    record.extra.len() + record.comment.len() <= MAX_FIELDS
         && !record.name.starts_with(b"./")
         && std::str::from_utf8(record.name).is_ok()
         && memmem::find(record.name, &CENTRAL.to_le_bytes()).is_none()

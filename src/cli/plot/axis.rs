@@ -41,7 +41,7 @@ impl Ticks {
 }
 
 /// Largest number of ticks with a text.
-pub(super) const MOST: usize = 24;
+pub(super) const MAX_TICKS: usize = 24;
 
 /// Largest number of smaller ticks.
 const MOST_MINOR: usize = 200;
@@ -302,7 +302,7 @@ fn edges(places: &[f64]) -> Vec<f64> {
 /// Returns ticks at about `count` round numbers from `low` to `high`.
 fn linear(low: f64, high: f64, count: usize) -> Ticks {
     let (step, parts) = good_step((high / 2.0 - low / 2.0) / float(count.max(1)) * 2.0);
-    let places = multiples(low, high, step, MOST);
+    let places = multiples(low, high, step, MAX_TICKS);
     if places.is_empty() || !step.is_finite() {
         let major = [low, high].map(|end| (end, stepped(end, f64::NAN))).into();
         return Ticks { major, ..Ticks::default() };
@@ -336,7 +336,7 @@ pub(super) fn multiples(low: f64, high: f64, step: f64, most: usize) -> Vec<f64>
 fn logarithmic(low: f64, high: f64, count: usize) -> Ticks {
     let (first, last) = (libm::log10(low), libm::log10(high));
     let step = ((last - first) / float(count.max(1))).ceil().max(1.0);
-    let powers = multiples(first, last, step, MOST);
+    let powers = multiples(first, last, step, MAX_TICKS);
     if powers.len() < 2 {
         let mut ticks = linear(low, high, count);
         ticks.major.retain(|(place, _)| *place > 0.0);

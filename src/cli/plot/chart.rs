@@ -11,7 +11,7 @@ use super::super::text::{columns, count, fit, float};
 use super::axis::{Along, Scale, Tick, Ticks};
 use super::color::{ColorMap, RD_BU, Rgb, TWILIGHT, VIRIDIS, of_name};
 use super::label::{Label, place};
-use super::scene::{BLACK, LARGE, MEDIUM, PALE, Pixels, SMALL, Scene, Size};
+use super::scene::{BLACK, MEDIUM, PALE, Pixels, SMALL, Scene, Size, TITLE};
 use super::units::power_of_ten;
 
 /// Style of a drawing.
@@ -298,7 +298,7 @@ impl Scene {
     fn heading(&mut self, quantity: &Quantity, style: &Chart) -> f64 {
         let (title, below) = heading(quantity, style);
         let (wide, mut top) = (f64::from(style.width), MARGIN);
-        for (text, size, height) in [(title, LARGE, 18.0), (below, SMALL, 17.0)] {
+        for (text, size, height) in [(title, TITLE, 18.0), (below, SMALL, 17.0)] {
             if !text.is_empty() {
                 top += height;
                 let text = fit(&text, letters(wide - 20.0, size));

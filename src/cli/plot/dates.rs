@@ -2,7 +2,7 @@
 
 use super::super::array::{DAY, Dates};
 use super::super::text::{float, floor};
-use super::axis::{MOST, Ticks, multiples};
+use super::axis::{MAX_TICKS, Ticks, multiples};
 
 /// Largest number of smaller ticks.
 const MOST_MINOR: usize = 400;
@@ -150,7 +150,7 @@ pub(super) fn dated(dates: Dates, low: f64, high: f64, count: usize) -> Option<T
     if each < 0.5 {
         return None;
     }
-    let moments = step.moments(dates, first, last, MOST);
+    let moments = step.moments(dates, first, last, MAX_TICKS);
     let texts: Vec<String> = moments.iter().filter_map(|seconds| dates.date(*seconds)).collect();
     let context = step.context(&texts);
     let major = |(seconds, date): (&f64, &String)| {

@@ -66,7 +66,7 @@ pub(crate) const SMALL: Size = Size { height: 12, width: 7.0, weight: "" };
 /// Size of labels.
 pub(crate) const MEDIUM: Size = Size { height: 13, width: 7.6, weight: "" };
 /// Size of the title.
-pub(crate) const LARGE: Size = Size { height: 15, width: 9.0, weight: r#" font-weight="bold""# };
+pub(crate) const TITLE: Size = Size { height: 15, width: 9.0, weight: r#" font-weight="bold""# };
 
 /// Pixels of an image, row by row.
 #[derive(Debug)]

@@ -32,7 +32,7 @@ const JS: &str = include_str!("report.js");
 const BATCH: usize = 128;
 
 /// Smallest array, in bytes, that is processed alone with all threads.
-const LARGE: u64 = 32 << 20;
+const ALONE_FROM: u64 = 32 << 20;
 
 /// Smallest limit of the elements, or bytes, that are read from an archive.
 const ELEMENTS: u64 = 128 << 20;
@@ -307,7 +307,7 @@ fn cards(
         let with_reach: Vec<_> = with_reach.collect();
         let at_once = if is_stream { 1 } else { jobs };
         let small = each(at_once, &with_reach, |(subject, is_within)| {
-            (subject.member.size < LARGE).then(|| context.card(subject, *is_within, 1))
+            (subject.member.size < ALONE_FROM).then(|| context.card(subject, *is_within, 1))
         });
         let cards = with_reach.iter().zip(small).map(|((subject, is_within), card)| {
             (subject, card.unwrap_or_else(|| context.card(subject, *is_within, jobs)))

@@ -22,9 +22,9 @@ use sha2::block_api::compress256;
 use self::x86::{Avx512, Sha};
 
 /// Bytes per block (§5.2.1).
-const BLOCK: usize = 64;
+const BLOCK_BYTES: usize = 64;
 
-type Block = [u8; BLOCK];
+type Block = [u8; BLOCK_BYTES];
 
 /// Number of messages that AVX-512 hashes at once.
 #[cfg(target_arch = "x86_64")]
@@ -60,7 +60,7 @@ pub(crate) struct Sha256 {
 impl Sha256 {
     /// Starts without bytes.
     pub(crate) fn new() -> Self {
-        Self { state: INITIAL, partial: [0; BLOCK], filled: 0, length: 0 }
+        Self { state: INITIAL, partial: [0; BLOCK_BYTES], filled: 0, length: 0 }
     }
 
     /// Adds `bytes`.
@@ -91,7 +91,7 @@ impl Sha256 {
             let (first, rest) = bytes.split_at(room.len().min(bytes.len()));
             room[..first.len()].copy_from_slice(first);
             self.filled += first.len();
-            if self.filled < BLOCK {
+            if self.filled < BLOCK_BYTES {
                 return &[];
             }
             compress256(&mut self.state, &[self.partial]);
@@ -114,12 +114,12 @@ impl Sha256 {
     fn last_blocks(&self) -> LastBlocks {
         // Longer messages have no digest (§1).
         let bits = self.length.checked_mul(8).expect("less than 2^64 bits").to_be_bytes();
-        let count = if self.filled + 1 + bits.len() > BLOCK { 2 } else { 1 };
-        let mut end = LastBlocks { blocks: [[0; BLOCK]; 2], count };
+        let count = if self.filled + 1 + bits.len() > BLOCK_BYTES { 2 } else { 1 };
+        let mut end = LastBlocks { blocks: [[0; BLOCK_BYTES]; 2], count };
         let bytes = end.blocks.as_flattened_mut();
         bytes[..self.filled].copy_from_slice(&self.partial[..self.filled]);
         bytes[self.filled] = 0x80;
-        bytes[count * BLOCK - bits.len()..count * BLOCK].copy_from_slice(&bits);
+        bytes[count * BLOCK_BYTES - bits.len()..count * BLOCK_BYTES].copy_from_slice(&bits);
         end
     }
 

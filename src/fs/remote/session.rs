@@ -22,7 +22,7 @@ use crate::progress::Progress;
 /// Number of objects that are kept open: those of one operation, and not all of a long list.
 const MOST_KEPT: usize = 4;
 /// Bytes copied at once to a temporary file.
-const BLOCK: usize = 1 << 20;
+const COPIED_AT_ONCE: usize = 1 << 20;
 
 /// Options for reading URLs.
 #[derive(Debug, Clone)]
@@ -186,7 +186,7 @@ fn download(
             let len = object.len()?;
             progress.stage("downloading", len, 0);
             object.announce(0..len);
-            let (mut at, mut block) = (0, vec![0; BLOCK]);
+            let (mut at, mut block) = (0, vec![0; COPIED_AT_ONCE]);
             while at < len {
                 let count = object.read_at(&mut block, at, progress)?;
                 progress.add(count);

@@ -8,7 +8,7 @@ use crate::ndl::Endian;
 use crate::ra::header::reverse_each;
 
 /// Number of bytes that are read at once.
-const BLOCK: usize = 1 << 14;
+const READ_AT_ONCE: usize = 1 << 14;
 
 /// Number of elements at a time: a multiple of 8, so that each part begins at a byte of the mask.
 const ELEMENTS: u64 = 1 << 13;
@@ -50,7 +50,7 @@ impl<R: Read + Seek> DsBody<R> {
         let mut left = len;
         let mut buffer = Vec::new();
         while left > 0 {
-            buffer.resize(small(left.min(BLOCK as u64)), 0);
+            buffer.resize(small(left.min(READ_AT_ONCE as u64)), 0);
             self.inner.read_exact(&mut buffer)?;
             each(&buffer);
             left -= buffer.len() as u64;

@@ -23,7 +23,7 @@ const SEARCHES: usize = 32;
 
 /// Size in bytes from which a manifest is searched and not read whole. It has some hundreds of lines; reading fewer
 /// costs as little.
-pub(super) const LARGE: u64 = 64 * 1024;
+pub(super) const SEARCHED_FROM: u64 = 64 * 1024;
 
 /// The manifest of an open pack.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ impl PackManifest {
 
     /// Searches for the digest of one file; `None` if the whole manifest must be read.
     fn search(&self, pack: &Pack, path: &MemberPath) -> Option<Digest> {
-        let is_worth_it = self.member.size >= LARGE
+        let is_worth_it = self.member.size >= SEARCHED_FROM
             && self.rules.names == NameEncoding::Gnu
             && self.index.get().is_none()
             && self.searches.fetch_add(1, Ordering::Relaxed) < SEARCHES;

@@ -133,7 +133,7 @@ struct FoundMember {
 
 /// Number of arrays that a thread takes at a time: enough for their costs to average out, and few enough for the last
 /// ones to be shared and for an error to stop the other threads soon.
-const MOST: usize = 16;
+const MAX_AT_ONCE: usize = 16;
 
 /// Returns the value of a cell, which `make` makes when it is first needed.
 pub(crate) fn once<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
@@ -583,7 +583,7 @@ impl Pack {
     ) -> Result<Vec<R>, E> {
         let is_stream = self.state.archive.is_stream();
         // Loads the index for many arrays before the threads begin, so that their order makes no difference.
-        if let Some(name) = names.first().filter(|_| names.len() > MOST && !is_stream) {
+        if let Some(name) = names.first().filter(|_| names.len() > MAX_AT_ONCE && !is_stream) {
             self.state.archive.find(name.as_ref())?;
             if let Some(manifest) = self.manifest()? {
                 manifest.index(self)?;
@@ -599,7 +599,7 @@ impl Pack {
             order.sort_unstable();
         }
         let jobs = if is_stream { 1 } else { pipeline::jobs(jobs) };
-        let step = (names.len() / (jobs * 8)).clamp(1, MOST);
+        let step = (names.len() / (jobs * 8)).clamp(1, MAX_AT_ONCE);
         let visit =
             |(_, number, name): &(u64, usize, &str)| Ok((*number, visit(self.array(name)?)?));
         let look =

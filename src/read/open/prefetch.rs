@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Pack;
-use super::manifest::{LARGE, PackManifest, line_of};
+use super::manifest::{PackManifest, SEARCHED_FROM, line_of};
 use crate::digest::Algorithm;
 use crate::error::Result;
 use crate::fs::File;
@@ -69,7 +69,7 @@ impl Pack {
         let Some((range, len)) = archive.range_of(&name)? else { return Ok(()) };
         let end = content.end.min(content.start.saturating_add(FIRST));
         let mut ranges: Vec<_> = std::iter::once(content.start..end).collect();
-        if len < LARGE {
+        if len < SEARCHED_FROM {
             ranges.push(range);
         } else if let Some(guess) = archive.lines_before(member, line_of(&name, algorithm))? {
             // The content ends where the next member begins.

@@ -13,7 +13,7 @@ use crate::ra::{Header, Picked, ReadError, SliceError, SlicePlan, parse_slice, r
 use crate::read::open::{PackedArray, ReadElements};
 
 /// Number of elements in a block.
-const BLOCK: u64 = 1 << 16;
+const ELEMENTS_AT_ONCE: u64 = 1 << 16;
 
 /// The selected positions of one dimension, in the order of the file. A slice with a negative step selects the same
 /// elements.
@@ -140,7 +140,7 @@ pub(crate) fn for_each<T: Send>(
     // Members that are not stored correct this number when they are read.
     array.begin(Some(selection.bytes()));
     let ((), verified) = array.with_data(selection.is_whole(), |header, read_at| {
-        let block = usize::try_from(BLOCK * header.element().elbyte())
+        let block = usize::try_from(ELEMENTS_AT_ONCE * header.element().elbyte())
             .map_err(|_| ReadError::from(SliceError::TooLarge))?;
         let blocks = blocks(header, selection, read_at, block)?;
         let work = |(): &mut (), block: Result<Vec<u8>, ReadError>| Ok(work(&block?));

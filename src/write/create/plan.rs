@@ -33,6 +33,12 @@ use crate::read::manifests;
 use crate::write::plain_arrays::{self, CONVERTIBLE, FOREIGN, PAGE, TABLES};
 use crate::write::survey::{EntrySource, SourceEntry, Survey};
 
+/// Bytes of text that are passed on at once.
+const PASSED_AT_ONCE: usize = 64 * 1024;
+
+/// Maximum number of files.
+const MAX_SAMPLED: usize = 32;
+
 /// The content of the archive.
 pub(super) struct CreatePlan<'a> {
     members: PayloadMembers<'a>,
@@ -261,8 +267,6 @@ impl<'p> Payload<'p> {
     /// Returns files whose contents are read back: few enough to take almost no time, from all parts of the archive. In
     /// a stream they are at its beginning, because everything before a file must be read.
     fn sample(self, is_stream: bool) -> Vec<Sampled<'p>> {
-        /// Maximum number of files.
-        const MOST: usize = 32;
         /// Bytes to read from a small archive.
         const BYTES: u64 = 256 * 1024;
         /// Part of a large archive to read: it takes a thousandth of the time of hashing it, or a hundredth if
@@ -276,7 +280,7 @@ impl<'p> Payload<'p> {
         });
         let count =
             if is_stream { ends.take_while(|end| *end <= left).count() } else { ends.count() };
-        let some = self.written().take(count).step_by(count.div_ceil(MOST).max(1));
+        let some = self.written().take(count).step_by(count.div_ceil(MAX_SAMPLED).max(1));
         let sampled = some.filter_map(|(entry, placed)| {
             let size = entry.size();
             // Skips files that are too large for the rest of the budget.
@@ -389,8 +393,7 @@ impl<'p> Payload<'p> {
 
 /// Passes on a text that has become long.
 fn pass_full(block: &mut Vec<u8>, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-    const BLOCK: usize = 64 * 1024;
-    if block.len() > BLOCK {
+    if block.len() > PASSED_AT_ONCE {
         sink(block)?;
         block.clear();
     }

@@ -20,7 +20,7 @@ use crate::pipeline;
 use crate::ra::{Element, Encoding, Header, Part, Reversal, Structure};
 
 /// Bytes of elements that are reordered at once.
-const BLOCK: usize = 1 << 20;
+const REORDERED_AT_ONCE: usize = 1 << 20;
 
 /// A builder for an array of a pack and its description. `C` is a view of all elements, or the header of an array that
 /// is written in pieces.
@@ -284,7 +284,9 @@ impl<T: Element> NewArray<'_, '_, ArrayViewD<'_, T>> {
             let mut elements = in_order.iter().copied();
             let mut block = Vec::new();
             loop {
-                block.extend(elements.by_ref().take((BLOCK / size_of::<T>().max(1)).max(1)));
+                block.extend(
+                    elements.by_ref().take((REORDERED_AT_ONCE / size_of::<T>().max(1)).max(1)),
+                );
                 if block.is_empty() {
                     break;
                 }
@@ -361,7 +363,8 @@ impl ArrayStream<'_, '_> {
         if self.header.is_native() {
             return self.append(bytes);
         }
-        for block in bytes.chunks(BLOCK / size_of::<T>().max(1) * size_of::<T>().max(1)) {
+        for block in bytes.chunks(REORDERED_AT_ONCE / size_of::<T>().max(1) * size_of::<T>().max(1))
+        {
             let mut block = block.to_vec();
             let swapped = self.header.swap_to_native(&mut block);
             let failed = |source| Error::array(self.path.as_str().to_owned(), source);
@@ -459,9 +462,9 @@ impl ArrayStream<'_, '_> {
             }
             StagedContent::File(file) => file,
         };
-        for (nth, block) in (0_u64..).zip(bytes.chunks(BLOCK)) {
+        for (nth, block) in (0_u64..).zip(bytes.chunks(REORDERED_AT_ONCE)) {
             self.pack.options.progress.check()?;
-            let written = file.write_all_at(block, at + nth * BLOCK as u64);
+            let written = file.write_all_at(block, at + nth * REORDERED_AT_ONCE as u64);
             written.map_err(|error| self.pack.in_words(error))?;
         }
         Ok(())

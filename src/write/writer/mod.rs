@@ -31,7 +31,7 @@ use crate::write::create::{self, CreateOptions, CreateReport, create_staged};
 use crate::write::survey::{self, EntrySource};
 
 /// Number of bytes written at once.
-const BLOCK: usize = 256 * 1024;
+const WRITTEN_AT_ONCE: usize = 256 * 1024;
 /// Maximum size in bytes of arrays that are kept in memory: making a file takes longer than writing this many bytes.
 const SHORT: u64 = 32 * 1024;
 /// Bytes of short arrays and their descriptions that one writer keeps in memory.
@@ -516,13 +516,13 @@ impl<'w> PackWriter<'w> {
 
 /// Writes the content of a reader to a file.
 fn write_all(mut content: impl Read, file: &File) -> Result<()> {
-    let (mut block, mut at) = (vec![0; BLOCK], 0);
+    let (mut block, mut at) = (vec![0; WRITTEN_AT_ONCE], 0);
     loop {
         let count = read_full(&mut content, &mut block).map_err(Error::io("read", file.path()))?;
         let block = block.split_at(count).0;
         file.write_all_at(block, at)?;
         at += count as u64;
-        if count < BLOCK {
+        if count < WRITTEN_AT_ONCE {
             return Ok(());
         }
     }
