@@ -33,8 +33,8 @@ pub(crate) use self::revisit::{OPENED_FROM, OpenContents, Revisit, Shown};
 pub use self::write::Compression;
 #[cfg(feature = "full")]
 pub(crate) use self::write::{
-    ArchiveWriter, Batch, ContentPieces, NewContent, NewMember, Packer, Placed, Records,
-    ReservedMember, SMALL, Sampled,
+    ArchiveWriter, Batch, ContentPieces, How, NewContent, NewMember, PackedMember, Packer, Placed,
+    Record, Records, ReservedMember, SHORT, SMALL, Sampled,
 };
 
 use self::data::open;

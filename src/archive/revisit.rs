@@ -249,7 +249,6 @@ pub(super) fn look_at_each<S, K: Send>(
 
 #[cfg(test)]
 mod tests {
-    use std::iter;
     use std::path::Path;
 
     use proptest::collection::vec;
@@ -284,6 +283,7 @@ mod tests {
     ) -> Archive {
         let pending = PendingFile::create(path, true).unwrap();
         let mut writer = ArchiveWriter::new(container, compression, &pending, &[], 1).unwrap();
+        let mut written = Vec::new();
         for (number, content) in contents.iter().enumerate() {
             let member = NewMember {
                 path: named(number).into(),
@@ -293,9 +293,9 @@ mod tests {
                 align_at: None,
             };
             let placed = writer.write(&member, NewContent::Bytes(content)).unwrap();
-            writer.list(&member, &placed);
+            written.push((member, placed.record));
         }
-        writer.finish(&|| Box::new(iter::empty()), &[]).unwrap();
+        writer.finish(&|| Box::new(written.iter().cloned()), &[]).unwrap();
         pending.persist().unwrap();
         Archive::open(path).unwrap()
     }

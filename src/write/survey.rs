@@ -7,7 +7,7 @@ use std::num::NonZeroU64;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::archive::{Member, MemberKind, Placed};
+use crate::archive::{How, Member, MemberKind, Placed};
 use crate::digest::Digests;
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
@@ -42,7 +42,9 @@ pub(crate) struct SourceEntry {
     pub(crate) source: EntrySource,
     /// Size of its header in bytes, if it is an array.
     pub(crate) header_len: Option<NonZeroU64>,
-    /// The written member; without digests, only its place in the archive.
+    /// The way in which it is written. `None` if it does not become a member, or before it was read.
+    pub(crate) how: Option<How>,
+    /// The written member.
     pub(crate) placed: Option<Placed>,
 }
 
@@ -70,7 +72,7 @@ pub(crate) struct KeptMember {
 
 impl SourceEntry {
     pub(crate) fn new(path: MemberPath, source: EntrySource) -> Self {
-        Self { path, source, header_len: None, placed: None }
+        Self { path, source, header_len: None, how: None, placed: None }
     }
 
     /// Returns the size and time of the file.
@@ -206,13 +208,21 @@ impl<'p> Looker<'p> {
         Self { below, progress, interner: Interner::default() }
     }
 
-    /// Opens the file of an entry.
-    pub(crate) fn open(&mut self, path: &MemberPath) -> Result<File> {
-        Ok(self.below.open(path)?.watched(self.progress))
+    /// Appends the content of an entry that was read before to `room`.
+    pub(crate) fn read_again(&mut self, entry: &SourceEntry, room: &mut Vec<u8>) -> Result<()> {
+        match &entry.source {
+            EntrySource::File(Some(stamp)) => {
+                let mut file = self.below.open(&entry.path)?.watched(self.progress);
+                append_all(&mut file, stamp, room)?;
+            }
+            EntrySource::InMemory(content) => room.extend_from_slice(content),
+            _ => {}
+        }
+        Ok(())
     }
 
-    /// Reads an entry, a file only if it was not read before. A file of up to `most` bytes is appended to `room`. For a
-    /// longer one, only the header or description is read.
+    /// Reads an entry. Content of up to `most` bytes is appended to `room`. If it is longer, only the header or
+    /// description of a file is read.
     pub(crate) fn look(
         &mut self,
         entry: &mut SourceEntry,
@@ -238,6 +248,9 @@ impl<'p> Looker<'p> {
             }
             EntrySource::InMemory(content) => {
                 inspector.update(content);
+                if content.len() as u64 <= most {
+                    room.extend_from_slice(content);
+                }
                 content.len() as u64
             }
             _ => return Ok(Content::Other),
@@ -253,11 +266,7 @@ impl<'p> Looker<'p> {
 }
 
 /// Appends a whole small file to `room`, and returns it. The file must not change while it is read.
-pub(crate) fn append_all<'r>(
-    file: &mut File,
-    stamp: &Stamp,
-    room: &'r mut Vec<u8>,
-) -> Result<&'r [u8]> {
+fn append_all<'r>(file: &mut File, stamp: &Stamp, room: &'r mut Vec<u8>) -> Result<&'r [u8]> {
     let start = room.len();
     let len = usize::try_from(stamp.len()).map_err(|_| file.changed("it grew"))?;
     room.resize(start + len, 0);

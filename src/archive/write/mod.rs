@@ -1,7 +1,6 @@
 //! Writing of archives. The output is deterministic. Each byte is read once, and hashed while it is written.
 
 mod copy;
-mod kept;
 pub(super) mod read_back;
 mod reserved;
 #[cfg(test)]
@@ -22,9 +21,7 @@ use super::copy::COPY_BLOCK;
 use super::stream::{Deflater, Encoder, Engine, SMALL_ZSTD_JOB, StreamCompression};
 use super::tar;
 pub(crate) use super::zip::write::Record;
-use super::zip::write::ZipLayout;
-use super::zip::{self};
-use super::{Container, MemberKind, Method};
+use super::{Container, MemberKind, Method, zip};
 use crate::digest::{Digests, Wanted};
 use crate::error::{Error, Result};
 use crate::fs::{File, PendingFile, Stamp};
@@ -160,24 +157,61 @@ pub(crate) type AllRecords<'a, 'm> = &'a dyn Fn() -> Records<'a, 'm>;
 /// The members and their directory records.
 pub(crate) type Records<'a, 'm> = Box<dyn Iterator<Item = (NewMember<'m>, Record)> + 'a>;
 
-/// The digests of a written member, and its location.
+/// A written member.
 #[derive(Debug)]
 pub(crate) struct Placed {
+    /// The digests of its content; none as long as its space is only reserved.
     pub(crate) digests: Digests,
+    /// Its location.
     pub(crate) record: Record,
 }
 
-impl Placed {
-    /// Returns whether the content has been written.
-    pub(crate) fn is_written(&self) -> bool {
-        self.digests != Digests::default()
-    }
+/// Maximum size in bytes of files that are packed when they are read first: opening one takes longer than reading it.
+pub(crate) const SHORT: u64 = 32 * 1024;
+/// Maximum size in bytes of members that are packed in memory, each in one call.
+pub(crate) const SMALL: u64 = 256 * 1024;
+/// Minimum size in bytes of zip members that are compressed by several threads.
+const SHARED: u64 = 4 * 1024 * 1024;
+
+/// The way in which a member is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum How {
+    /// A worker packs it in memory, together with others, when it is read first.
+    AtOnce,
+    /// A worker packs it in memory, together with others, after all checks.
+    Batch,
+    /// A worker compresses it block by block, after all checks.
+    Alone,
+    /// The writer compresses it with several threads, after all checks.
+    Shared,
+    /// The writer reserves its space. All jobs write the files with reserved space last.
+    Reserved,
+    /// The writer copies it from an older archive in its compressed form.
+    Kept,
 }
 
-/// Maximum size of members that are packed in memory, each in one call.
-pub(crate) const SMALL: u64 = 256 * 1024;
-/// Minimum size of zip members that are compressed by several threads, from the writing thread.
-const SHARED: u64 = 4 * 1024 * 1024;
+impl How {
+    /// Decides how content of `size` bytes is written. Only an `is_file` can be opened again.
+    pub(crate) fn of(size: u64, is_file: bool, container: Container, by: Compression) -> Self {
+        match (container, by) {
+            _ if size <= SHORT => Self::AtOnce,
+            // The offsets of stored members follow from the lengths.
+            (Container::Zip | Container::Tar, Compression::Stored) if is_file => Self::Reserved,
+            _ if size <= SMALL => Self::Batch,
+            (Container::Zip, Compression::Deflate { .. } | Compression::Zstd { .. })
+                if size < SHARED =>
+            {
+                Self::Alone
+            }
+            _ => Self::Shared,
+        }
+    }
+
+    /// Returns whether the member is written, or its space reserved, while the others are still read.
+    pub(crate) fn is_early(self) -> bool {
+        matches!(self, Self::AtOnce | Self::Reserved | Self::Kept)
+    }
+}
 
 /// Writes one archive to a pending file. Members are appended as soon as they are packed. Large stored members can be
 /// written later, at reserved offsets.
@@ -192,17 +226,12 @@ pub(crate) struct ArchiveWriter<'a> {
     start: u64,
     /// Headers and contents not yet written.
     image: Vec<u8>,
-    format: ArchiveForm,
-}
-
-enum ArchiveForm {
-    Zip(ZipLayout),
-    Tar,
-    Stream(Box<Encoder<Appending>>),
+    /// The encoder of a compressed tar.
+    stream: Option<Box<Encoder<Appending>>>,
 }
 
 impl<'a> ArchiveWriter<'a> {
-    /// Starts an archive.
+    /// Starts an archive, with a compression that was checked for its container.
     pub(crate) fn new(
         container: Container,
         compression: Compression,
@@ -212,42 +241,28 @@ impl<'a> ArchiveWriter<'a> {
     ) -> Result<Self> {
         compression.check(container)?;
         let jobs = jobs.min(most_jobs(container, compression));
-        let stream = |kind, level| {
-            let out = Appending { file: pending.file().try_clone()?, at: 0 };
-            let encoder = Encoder::new(out, kind, level, jobs);
-            let encoder = encoder.map_err(Error::io("compress for", pending.file().path()))?;
-            Ok::<_, Error>(ArchiveForm::Stream(Box::new(encoder)))
-        };
-        let format = match container {
-            Container::Zip => ArchiveForm::Zip(ZipLayout::default()),
-            Container::Tar => ArchiveForm::Tar,
-            Container::TarGz => stream(StreamCompression::Gzip, compression.level())?,
-            Container::TarZst => stream(StreamCompression::Zstd, compression.level())?,
+        let kind = match container {
+            Container::Zip | Container::Tar => None,
+            Container::TarGz => Some(StreamCompression::Gzip),
+            Container::TarZst => Some(StreamCompression::Zstd),
             Container::Directory => unreachable!("the compression was checked"),
         };
+        let stream = |kind| {
+            let out = Appending { file: pending.file().try_clone()?, at: 0 };
+            let encoder = Encoder::new(out, kind, compression.level(), jobs);
+            let encoder = encoder.map_err(Error::io("compress for", pending.file().path()))?;
+            Ok::<_, Error>(Box::new(encoder))
+        };
+        let stream = kind.map(stream).transpose()?;
         let compression =
             if container == Container::Zip { compression } else { Compression::Stored };
-        let (start, image) = (0, Vec::new());
-        Ok(Self {
-            pending,
-            container,
-            compression,
-            wanted: wanted.into(),
-            jobs,
-            start,
-            image,
-            format,
-        })
+        let (wanted, start, image) = (wanted.into(), 0, Vec::new());
+        Ok(Self { pending, container, compression, wanted, jobs, start, image, stream })
     }
 
     /// Returns whether reading a member requires reading everything before it.
     pub(crate) fn is_stream(&self) -> bool {
-        matches!(self.format, ArchiveForm::Stream(_))
-    }
-
-    /// Returns whether members are stored without compression. Then their offsets follow from the lengths.
-    pub(crate) fn is_stored(&self) -> bool {
-        !self.is_stream() && self.compression == Compression::Stored
+        self.stream.is_some()
     }
 
     /// Returns a constructor of packers for the workers.
@@ -268,11 +283,6 @@ impl<'a> ArchiveWriter<'a> {
             _ => self.jobs,
         };
         pipeline::workers(self.jobs.min(most))
-    }
-
-    /// Returns the size of the largest member that a worker packs. Larger ones need [`Self::write`].
-    pub(crate) fn largest_for_workers(&self) -> u64 {
-        if self.compression == Compression::Stored { SMALL } else { SHARED - 1 }
     }
 
     /// Returns the offset of the next member.
@@ -343,7 +353,7 @@ impl<'a> ArchiveWriter<'a> {
         let assumed = Record { method, ..Record::stored(member, self.at(), 0) };
         push_header(self.container, &mut self.image, member, &assumed)?;
         self.flush()?;
-        if let ArchiveForm::Stream(encoder) = &mut self.format {
+        if let Some(encoder) = &mut self.stream {
             let put = |block: &[u8]| encoder.write_all(block).map_err(&not_compressed);
             let Copied { digests, .. } = copy_content(content, self.wanted, put)?;
             self.image.extend_from_slice(padding(self.container, member));
@@ -373,35 +383,26 @@ impl<'a> ArchiveWriter<'a> {
         Ok(Placed { digests, record })
     }
 
-    /// Adds a member to the directory that is not in the records of [`Self::finish`].
-    pub(crate) fn list(&mut self, member: &NewMember<'_>, placed: &Placed) {
-        if let ArchiveForm::Zip(layout) = &mut self.format {
-            layout.add(member, &placed.record);
-        }
-    }
-
     /// Writes the end of the archive and reads it back, including the contents of a `sample` of members. `records` are
-    /// those of all members except the ones added with [`Self::list`].
+    /// those of all members.
     pub(crate) fn finish(
         mut self,
         records: AllRecords<'_, '_>,
         sample: &[Sampled<'_>],
     ) -> Result<()> {
-        if !matches!(self.format, ArchiveForm::Zip(_)) {
+        if self.container != Container::Zip {
             self.image.extend_from_slice(&tar::end_mark());
         }
         self.flush()?;
         let file = self.pending.file();
-        match self.format {
-            ArchiveForm::Zip(layout) => {
-                let written = layout.finish(file, self.start, records)?;
-                self.pending.set_len(written.end)?;
-                zip::write::check(file, &written, records)?;
-            }
-            ArchiveForm::Tar => self.pending.set_len(self.start)?,
-            ArchiveForm::Stream(encoder) => {
-                encoder.finish().map_err(Error::io("write", file.path()))?;
-            }
+        if let Some(encoder) = self.stream {
+            encoder.finish().map_err(Error::io("write", file.path()))?;
+        } else if self.container == Container::Zip {
+            let written = zip::write::write_directory(file, self.start, records)?;
+            self.pending.set_len(written.end)?;
+            zip::write::check(file, &written, records)?;
+        } else {
+            self.pending.set_len(self.start)?;
         }
         read_back::check(file, self.container, sample)
     }
@@ -409,11 +410,11 @@ impl<'a> ArchiveWriter<'a> {
     /// Writes the buffered bytes.
     fn flush(&mut self) -> Result<()> {
         let file = self.pending.file();
-        match &mut self.format {
-            ArchiveForm::Stream(encoder) => {
+        match &mut self.stream {
+            Some(encoder) => {
                 encoder.write_all(&self.image).map_err(Error::io("write", file.path()))?;
             }
-            _ => file.write_all_at(&self.image, self.start)?,
+            None => file.write_all_at(&self.image, self.start)?,
         }
         self.start += self.image.len() as u64;
         self.image.clear();

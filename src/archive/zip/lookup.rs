@@ -437,8 +437,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::super::{Container, names};
-    use super::super::new_record::{NewHeader, write_central, write_end, write_local};
     use super::super::record::MemberFacts;
+    use super::super::write::{NewHeader, write_central, write_end, write_local};
     use super::*;
     use crate::fs::File;
     use crate::path::MemberPath;

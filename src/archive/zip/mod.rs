@@ -3,8 +3,6 @@
 mod agree;
 pub(super) mod end;
 mod lookup;
-#[cfg(feature = "full")]
-mod new_record;
 mod record;
 mod scan;
 #[cfg(feature = "full")]

@@ -339,7 +339,7 @@ record! {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::new_record::*;
+    use super::super::write::*;
     use super::*;
 
     fn facts(size: u64, packed_size: u64) -> MemberFacts {

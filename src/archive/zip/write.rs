@@ -16,8 +16,10 @@ use super::super::write::AllRecords;
 use super::super::write::read_back::{failed, unread};
 use super::super::{MemberKind, Method, NewMember};
 use super::headers;
-use super::new_record::{NewHeader, method_number, write_central, write_end, write_local};
-use super::record::{FLAG_UTF8, LOCAL_LEN, METHOD_ZSTD, MemberFacts};
+use super::record::{
+    CENTRAL, END, END64, END64_LEN, ESCAPE32, EXTRA_ALIGNMENT, EXTRA_ZIP64, FLAG_UTF8, LOCAL,
+    LOCAL_LEN, LOCATOR64, METHOD_DEFLATE, METHOD_STORED, METHOD_ZSTD, MemberFacts,
+};
 use crate::error::Result;
 use crate::fs::File;
 use crate::time::Calendar;
@@ -42,17 +44,9 @@ impl Record {
 /// Number of members per block of the directory.
 const STEP: usize = 1024;
 
-/// The end of the directory: the members written after the payload.
-#[derive(Debug, Default)]
-pub(in crate::archive) struct ZipLayout {
-    directory: Vec<u8>,
-    entries: u64,
-}
-
 /// The location of the parts of a written archive.
 #[derive(Debug)]
 pub(in crate::archive) struct WrittenZip {
-    layout: ZipLayout,
     /// Offset of the directory.
     directory_at: u64,
     /// Number of members in the directory.
@@ -61,51 +55,36 @@ pub(in crate::archive) struct WrittenZip {
     pub(in crate::archive) end: u64,
 }
 
-impl ZipLayout {
-    /// Adds a written member.
-    pub(in crate::archive) fn add(&mut self, member: &NewMember<'_>, record: &Record) {
-        push_record(&mut self.directory, member, record);
-        self.entries += 1;
+/// Writes the directory at an offset, and the end records.
+pub(in crate::archive) fn write_directory(
+    file: &File,
+    directory_at: u64,
+    records: AllRecords<'_, '_>,
+) -> Result<WrittenZip> {
+    let (mut end, mut entries) = (directory_at, 0);
+    for (block, of_block) in blocks(records) {
+        file.write_all_at(&block, end)?;
+        end += block.len() as u64;
+        entries += of_block;
     }
-
-    /// Writes the directory at `at`, and the end records.
-    pub(in crate::archive) fn finish(
-        self,
-        file: &File,
-        at: u64,
-        records: AllRecords<'_, '_>,
-    ) -> Result<WrittenZip> {
-        let (mut end, mut entries) = (at, 0);
-        for (block, of_block) in self.blocks(records) {
-            file.write_all_at(&block, end)?;
-            end += block.len() as u64;
-            entries += of_block;
-        }
-        let mut last = Vec::new();
-        write_end(&mut last, entries, at, end - at);
-        file.write_all_at(&last, end)?;
-        let end = end + last.len() as u64;
-        Ok(WrittenZip { layout: self, directory_at: at, entries, end })
-    }
-
-    /// Returns the blocks of the directory with their numbers of members. The last block contains the members added
-    /// here.
-    fn blocks(&self, records: AllRecords<'_, '_>) -> impl Iterator<Item = (Vec<u8>, u64)> {
-        let mut records = records();
-        let of_records = iter::from_fn(move || {
-            let (mut block, mut entries) = (Vec::new(), 0);
-            for (member, record) in records.by_ref().take(STEP) {
-                push_record(&mut block, &member, &record);
-                entries += 1;
-            }
-            (entries > 0).then_some((block, entries))
-        });
-        of_records.chain([(self.directory.clone(), self.entries)])
-    }
+    let mut last = Vec::new();
+    write_end(&mut last, entries, directory_at, end - directory_at);
+    file.write_all_at(&last, end)?;
+    let end = end + last.len() as u64;
+    Ok(WrittenZip { directory_at, entries, end })
 }
 
-fn push_record(directory: &mut Vec<u8>, member: &NewMember<'_>, record: &Record) {
-    with_header(member, record, |header| write_central(directory, header, record.at));
+/// Returns the blocks of the directory with their numbers of members.
+fn blocks(records: AllRecords<'_, '_>) -> impl Iterator<Item = (Vec<u8>, u64)> {
+    let mut records = records();
+    iter::from_fn(move || {
+        let (mut block, mut entries) = (Vec::new(), 0);
+        for (member, record) in records.by_ref().take(STEP) {
+            with_header(&member, &record, |header| write_central(&mut block, header, record.at));
+            entries += 1;
+        }
+        (entries > 0).then_some((block, entries))
+    })
 }
 
 fn with_header<T>(
@@ -165,6 +144,162 @@ fn dos_time(seconds: u64) -> u32 {
     (date.cast_unsigned() << 16) | u32::try_from(time).expect("less than a day")
 }
 
+const ESCAPE16: u16 = u16::MAX;
+
+/// Returns the value for a 32-bit field, or the escape if it does not fit.
+fn narrow32(value: u64) -> u32 {
+    u32::try_from(value).unwrap_or(ESCAPE32)
+}
+
+fn is_wide(value: u64) -> bool {
+    value >= u64::from(ESCAPE32)
+}
+
+fn narrow16(value: usize) -> u16 {
+    u16::try_from(value).unwrap_or(ESCAPE16)
+}
+
+/// The values of a member's headers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NewHeader<'a> {
+    pub(super) name: &'a [u8],
+    pub(super) facts: MemberFacts,
+    /// The offset within the data to align to [`ALIGNMENT`].
+    pub(super) align_at: Option<u64>,
+    pub(super) external_attributes: u32,
+}
+
+/// Alignment of stored array data in bytes. In a memory map of the archive, it aligns any element type and vector
+/// register.
+pub(super) const ALIGNMENT: u64 = 64;
+
+impl NewHeader<'_> {
+    fn is_wide(&self) -> bool {
+        is_wide(self.facts.size) || is_wide(self.facts.packed_size)
+    }
+}
+
+/// Returns the length of the alignment field of a header at `at` that has `fixed` bytes without it.
+fn alignment_padding(member: &NewHeader<'_>, at: u64, fixed: usize) -> usize {
+    /// Identifier, length, and the alignment itself.
+    const SMALLEST: u64 = 6;
+    let Some(align_at) = member.align_at else { return 0 };
+    let data = at.wrapping_add(fixed as u64).wrapping_add(align_at);
+    if data.is_multiple_of(ALIGNMENT) {
+        return 0;
+    }
+    let short = ALIGNMENT - data.wrapping_add(SMALLEST) % ALIGNMENT;
+    usize::try_from(SMALLEST + short % ALIGNMENT).unwrap_or(0)
+}
+
+/// Appends the local header of a member at offset `at`.
+pub(super) fn write_local(out: &mut Vec<u8>, member: &NewHeader<'_>, at: u64) {
+    let fixed = LOCAL_LEN + member.name.len();
+    let zip64: usize = if member.is_wide() { 20 } else { 0 };
+    let padding = alignment_padding(member, at, fixed + zip64);
+    out.extend(LOCAL.to_le_bytes());
+    if member.is_wide() {
+        // A local header must have either both sizes in the zip64 field or none (§4.5.3).
+        let escaped = u64::from(ESCAPE32);
+        MemberFacts { packed_size: escaped, size: escaped, ..member.facts }.write(out);
+    } else {
+        member.facts.write(out);
+    }
+    out.extend(narrow16(member.name.len()).to_le_bytes());
+    out.extend(narrow16(zip64 + padding).to_le_bytes());
+    out.extend_from_slice(member.name);
+    if member.is_wide() {
+        out.extend(EXTRA_ZIP64.to_le_bytes());
+        out.extend(16_u16.to_le_bytes());
+        out.extend(member.facts.size.to_le_bytes());
+        out.extend(member.facts.packed_size.to_le_bytes());
+    }
+    if let Some(zeros) = padding.checked_sub(6) {
+        out.extend(EXTRA_ALIGNMENT.to_le_bytes());
+        out.extend(narrow16(zeros + 2).to_le_bytes());
+        out.extend(u16::try_from(ALIGNMENT).unwrap_or(0).to_le_bytes());
+        out.resize(out.len() + zeros, 0);
+    }
+}
+
+impl MemberFacts {
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend(self.version_needed.to_le_bytes());
+        out.extend(self.flags.to_le_bytes());
+        out.extend(self.method.to_le_bytes());
+        out.extend(self.modified.to_le_bytes());
+        out.extend(self.crc.to_le_bytes());
+        out.extend(narrow32(self.packed_size).to_le_bytes());
+        out.extend(narrow32(self.size).to_le_bytes());
+    }
+}
+
+/// "Version made by": version 4.5 of the specification, on Unix. Constant on all systems.
+const VERSION_MADE_BY: u16 = (3 << 8) + 45;
+
+/// Appends the directory record of a member whose local header is at offset `at`.
+pub(super) fn write_central(out: &mut Vec<u8>, member: &NewHeader<'_>, at: u64) {
+    let (size, packed_size) = (member.facts.size, member.facts.packed_size);
+    let wide: Vec<u64> =
+        [size, packed_size, at].into_iter().filter(|value| is_wide(*value)).collect();
+    out.extend(CENTRAL.to_le_bytes());
+    out.extend(VERSION_MADE_BY.to_le_bytes());
+    member.facts.write(out);
+    out.extend(narrow16(member.name.len()).to_le_bytes());
+    let extra = if wide.is_empty() { 0 } else { wide.len() * 8 + 4 };
+    out.extend(narrow16(extra).to_le_bytes());
+    out.extend(0_u16.to_le_bytes()); // comment
+    out.extend(0_u16.to_le_bytes()); // disk
+    out.extend(0_u16.to_le_bytes()); // internal attributes
+    out.extend(member.external_attributes.to_le_bytes());
+    out.extend(narrow32(at).to_le_bytes());
+    out.extend_from_slice(member.name);
+    if !wide.is_empty() {
+        out.extend(EXTRA_ZIP64.to_le_bytes());
+        out.extend(narrow16(wide.len() * 8).to_le_bytes());
+        for value in wide {
+            out.extend(value.to_le_bytes());
+        }
+    }
+}
+
+/// Appends the end of an archive with `entries` members and a directory of `len` bytes at `offset`: the end record,
+/// after zip64 records if a number needs them.
+pub(super) fn write_end(out: &mut Vec<u8>, entries: u64, offset: u64, len: u64) {
+    if entries >= u64::from(ESCAPE16) || is_wide(offset) || is_wide(len) {
+        out.extend(END64.to_le_bytes());
+        out.extend((END64_LEN as u64 - 12).to_le_bytes());
+        out.extend(VERSION_MADE_BY.to_le_bytes());
+        out.extend(45_u16.to_le_bytes()); // version needed
+        out.extend([0; 8]); // disks
+        for number in [entries, entries, len, offset] {
+            out.extend(number.to_le_bytes());
+        }
+        out.extend(LOCATOR64.to_le_bytes());
+        out.extend([0; 4]); // disk
+        out.extend((offset + len).to_le_bytes());
+        out.extend(1_u32.to_le_bytes()); // number of disks
+    }
+    let entries = u16::try_from(entries).unwrap_or(ESCAPE16);
+    out.extend(END.to_le_bytes());
+    out.extend([0; 4]); // disks
+    out.extend(entries.to_le_bytes());
+    out.extend(entries.to_le_bytes());
+    out.extend(narrow32(len).to_le_bytes());
+    out.extend(narrow32(offset).to_le_bytes());
+    out.extend([0; 2]); // comment
+}
+
+/// Returns the number of a method.
+pub(super) fn method_number(method: Method) -> u16 {
+    match method {
+        Method::Stored | Method::Solid => METHOD_STORED,
+        Method::Deflate => METHOD_DEFLATE,
+        Method::Zstd => METHOD_ZSTD,
+        Method::Other(number) => number,
+    }
+}
+
 /// Bytes read around a header: many headers of small members, little of a large one.
 const WINDOW: usize = 16 * 1024;
 
@@ -189,7 +324,7 @@ pub(in crate::archive) fn check(
     let mut archive = archive.enforce_header_consistency(true);
     let read = archive.files().map_err(refused)?;
     let (mut in_file, mut at) = (Vec::new(), written.directory_at);
-    for (block, _) in written.layout.blocks(records) {
+    for (block, _) in blocks(records) {
         in_file.resize(block.len(), 0);
         file.read_exact_at(&mut in_file, at)?;
         if in_file != block {
@@ -351,7 +486,7 @@ mod tests {
         file.write_all_at(&bytes, 0).unwrap();
         let all: AllRecords<'_, '_> = &records;
         let at = wide(bytes.len());
-        let written = ZipLayout::default().finish(file, at, all).unwrap();
+        let written = write_directory(file, at, all).unwrap();
         pending.set_len(written.end).unwrap();
         check(file, &written, all).unwrap();
         let record_len = wide(51);

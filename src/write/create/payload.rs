@@ -1,22 +1,23 @@
 //! Members of the payload, made from files and directories of the source.
 //!
 //! One pass over the source reads every file and writes small files at once: opening a small file takes longer than
-//! reading it, and the bytes that are checked are then the bytes that are packed. If members are stored, the pass only
-//! reserves space for large files. If they are compressed, it stops writing at the first large file. The rest is
-//! written after all checks.
+//! reading it, and the bytes that are checked are then the bytes that are packed. The pass also decides how each entry is
+//! written. If members are stored, it only reserves space for large files. If they are compressed, it stops writing at
+//! the first large file. The rest is written after all checks.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::io::{BufReader, Cursor};
 use std::iter;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{CreateOptions, FIXED_TIME};
 use crate::archive::{
-    Archive, ArchiveWriter, Batch, Container, MemberKind, MemberReader, NewContent, NewMember,
-    Packer, ReservedMember, SMALL,
+    Archive, ArchiveWriter, Batch, Container, How, MemberKind, MemberReader, NewContent, NewMember,
+    PackedMember, Packer, ReservedMember, SHORT, SMALL,
 };
 use crate::digest::{Algorithm, Hashing, at_once, width};
 use crate::error::{Error, Result};
@@ -26,12 +27,10 @@ use crate::pack::{self, BAG_DECLARATION, BLOCK_LIST, Content, Layout, PACK_DOCUM
 use crate::path::{self, MemberPath};
 use crate::pipeline;
 use crate::read::manifests::MAX_MANIFEST;
-use crate::write::survey::{EntrySource, Looker, SourceEntry, Survey, append_all};
+use crate::write::survey::{EntrySource, Looker, SourceEntry, Survey};
 
 /// Number of files that one worker takes at a time.
 const FILES: usize = 32;
-/// Maximum size in bytes of files that are written in the first pass.
-const SHORT: u64 = 32 * 1024;
 /// Bytes of files that one worker takes at a time.
 const BYTES: u64 = 1024 * 1024;
 
@@ -60,7 +59,7 @@ fn is_aside(name: &str) -> bool {
         || pack::manifest_algorithm(name).is_some()
 }
 
-impl PayloadMembers<'_> {
+impl<'a> PayloadMembers<'a> {
     /// Marks the directories that do not become members.
     pub(super) fn mark_implied(self, entries: &mut [SourceEntry]) {
         let mut occupied = HashSet::new();
@@ -98,22 +97,29 @@ impl PayloadMembers<'_> {
         })
     }
 
-    /// Returns the member for an entry that was read.
-    pub(super) fn of(self, entry: &SourceEntry) -> Option<NewMember<'_>> {
+    /// Decides how an entry that was read is written.
+    pub(super) fn how(self, entry: &SourceEntry) -> Option<How> {
+        let is_file = match entry.source {
+            EntrySource::Implied | EntrySource::File(None) => return None,
+            _ if is_aside(entry.path.as_str()) => return None,
+            EntrySource::Kept(_) => return Some(How::Kept),
+            EntrySource::File(Some(_)) => true,
+            EntrySource::Directory | EntrySource::InMemory(_) => false,
+        };
+        Some(How::of(entry.size(), is_file, self.container, self.options.compression))
+    }
+
+    /// Returns the member for an entry.
+    pub(super) fn of(self, entry: &SourceEntry) -> NewMember<'_> {
         let own_time = entry.stamp().filter(|_| self.options.preserve_mtime).map(Stamp::modified);
-        Some(NewMember {
+        let is_directory = matches!(entry.source, EntrySource::Directory);
+        NewMember {
             path: self.placement.placed(entry.path.as_str()),
-            kind: match entry.source {
-                EntrySource::Directory => MemberKind::Directory,
-                EntrySource::File(Some(_)) | EntrySource::InMemory(_) | EntrySource::Kept(_) => {
-                    MemberKind::File
-                }
-                EntrySource::Implied | EntrySource::File(None) => return None,
-            },
+            kind: if is_directory { MemberKind::Directory } else { MemberKind::File },
             size: entry.size(),
             modified: own_time.unwrap_or_else(|| self.time()),
             align_at: entry.header_len.map(u64::from),
-        })
+        }
     }
 
     /// Returns the content of an entry that was read.
@@ -155,7 +161,8 @@ impl PayloadMembers<'_> {
         Err(Error::Changed { path, what: "another program wrote to it".to_owned() })
     }
 
-    /// Reads all entries, and writes the small ones if there is a `writer`.
+    /// Reads all entries, and decides how each is written. If `is_written`, they are also written, up to the first that
+    /// is packed after all checks.
     pub(super) fn look(
         self,
         mut entries: Vec<SourceEntry>,
@@ -164,108 +171,102 @@ impl PayloadMembers<'_> {
         is_written: bool,
     ) -> Result<Survey> {
         self.options.progress.expect_files(entries.len());
-        let runs = entries.chunks_mut(FILES);
-        let mode = if is_written { WriteMode::WhileShort } else { WriteMode::Nothing };
-        let looked = self.write_in_order(runs, writer, mode)?;
-        Ok(Survey::collect(entries, looked, findings))
+        let is_over = AtomicBool::new(!is_written);
+        let mut contents = Vec::new();
+        let look = |worker: &mut Worker<'_, '_>, entries| {
+            worker.look(entries, !is_over.load(Ordering::Relaxed))
+        };
+        let (workers, worker) = (writer.workers(false), self.worker(writer));
+        let take = |(entries, batch, looked): (&mut [SourceEntry], Batch, Vec<Content>)| {
+            contents.push(looked);
+            let mut packed = batch.members();
+            for entry in entries {
+                if !entry.how.is_none_or(How::is_early) {
+                    is_over.store(true, Ordering::Relaxed);
+                }
+                if is_over.load(Ordering::Relaxed) {
+                    break;
+                }
+                self.add(entry, &mut packed, writer)?;
+            }
+            Ok(())
+        };
+        pipeline::ordered(workers, entries.chunks_mut(FILES), worker, look, take)?;
+        Ok(Survey::collect(entries, contents, findings))
     }
 
-    /// Writes the entries that the first pass left, or reserves space for them.
+    /// Writes the entries that were not written while all were read, or reserves space for them.
     pub(super) fn write_rest(
         self,
         entries: &mut [SourceEntry],
         writer: &mut ArchiveWriter<'_>,
     ) -> Result<()> {
-        let is_left = |entry: &SourceEntry| entry.placed.is_none() && self.of(entry).is_some();
+        let is_left = |entry: &SourceEntry| entry.placed.is_none() && entry.how.is_some();
         let Some(first) = entries.iter().position(is_left) else { return Ok(()) };
         let mut left = entries.split_at_mut(first).1;
         let bytes = left.iter().map(SourceEntry::size).fold(0, u64::saturating_add);
         let files = left.iter().filter(|entry| !matches!(entry.source, EntrySource::Directory));
         self.options.progress.stage("packing", bytes, files.count() as u64);
         let runs = iter::from_fn(|| {
-            let (mut count, mut bytes) = (0, 0_u64);
-            for entry in &*left {
+            let mut bytes = 0_u64;
+            let fits = |entry: &&SourceEntry| {
                 bytes = bytes.saturating_add(entry.size());
-                // Each large file is a run of its own.
-                if count > 0 && (count == FILES || bytes > BYTES || entry.size() > SMALL) {
-                    break;
-                }
-                count += 1;
-                if entry.size() > SMALL {
-                    break;
-                }
-            }
+                bytes <= BYTES && entry.size() <= SMALL
+            };
+            // Each large file is a run of its own.
+            let count = left.iter().take(FILES).take_while(fits).count().max(1).min(left.len());
             let run;
             (run, left) = std::mem::take(&mut left).split_at_mut(count);
             (count > 0).then_some(run)
         });
-        self.write_in_order(runs, writer, WriteMode::All).map(drop)
+        let (workers, worker) = (writer.workers(true), self.worker(writer));
+        let take = |(entries, batch): (&mut [SourceEntry], Batch)| {
+            let mut packed = batch.members();
+            entries.iter_mut().try_for_each(|entry| self.add(entry, &mut packed, writer))
+        };
+        pipeline::ordered(workers, runs, worker, Worker::pack, take)
     }
 
-    /// Reads and packs runs of entries with workers, and writes them in their order.
-    fn write_in_order<'e>(
+    /// Returns a constructor of workers.
+    fn worker<'w>(
         self,
-        runs: impl Iterator<Item = &'e mut [SourceEntry]>,
-        writer: &mut ArchiveWriter<'_>,
-        mode: WriteMode,
-    ) -> Result<Vec<Vec<Content>>> {
-        let is_over = AtomicBool::new(mode == WriteMode::Nothing);
-        let (packers, largest) = (writer.packers(), writer.largest_for_workers());
-        let follow = self.options.dereference;
-        let worker = || Worker {
+        writer: &ArchiveWriter<'w>,
+    ) -> impl Fn() -> Worker<'a, 'w> + Sync + use<'a, 'w> {
+        let packers = writer.packers();
+        move || Worker {
             members: self,
-            looker: Looker::new(self.source, follow, &self.options.progress),
+            looker: Looker::new(self.source, self.options.dereference, &self.options.progress),
             packer: packers(),
-            is_second: mode == WriteMode::All,
             room: Vec::new(),
-            most: if mode == WriteMode::All { SMALL } else { SHORT },
-            largest: if mode == WriteMode::All { largest } else { SHORT },
-        };
-        let work = |worker: &mut Worker<'_, '_>, entries| {
-            worker.pack(entries, !is_over.load(Ordering::Relaxed))
-        };
-        let mut contents = Vec::new();
-        let is_checked = mode == WriteMode::All;
-        let workers = writer.workers(is_checked);
-        let take = |Run { entries, held, batch, looked }: Run<'e>| {
-            contents.push(looked);
-            let mut packed = batch.members();
-            for (entry, is_held) in entries.iter_mut().zip(held) {
-                let packed = if is_held { packed.next() } else { None };
-                let is_to_write = entry.placed.is_none() && !is_aside(entry.path.as_str());
-                if is_over.load(Ordering::Relaxed) || !is_to_write {
-                    continue;
-                }
-                let Some(member) = self.of(entry) else { continue };
-                if !path::is_valid(&member.path) {
-                    MemberPath::new(&*member.path)?;
-                }
-                let placed = match (packed, &entry.source) {
-                    (Some(packed), _) => writer.append(&member, packed)?,
-                    (None, EntrySource::Kept(kept)) => {
-                        let file = self
-                            .old
-                            .and_then(Archive::file)
-                            .expect("kept members are in an archive");
-                        self.options.progress.done(usize::from(is_checked));
-                        writer.copy(&member, &kept.member, file, kept.digests.clone())?
-                    }
-                    (None, _) if writer.is_stored() => writer.reserve(&member)?,
-                    (None, _) if is_checked => {
-                        self.options.progress.done(1);
-                        writer.write(&member, self.content(entry)?)?
-                    }
-                    (None, _) => {
-                        is_over.store(true, Ordering::Relaxed);
-                        continue;
-                    }
-                };
-                entry.placed = Some(placed);
+        }
+    }
+
+    /// Adds an entry in its turn. If a worker packed it, it is the next of `packed`.
+    fn add<'p>(
+        self,
+        entry: &mut SourceEntry,
+        packed: &mut impl Iterator<Item = PackedMember<'p>>,
+        writer: &mut ArchiveWriter<'_>,
+    ) -> Result<()> {
+        let Some(how) = entry.how else { return Ok(()) };
+        let member = self.of(entry);
+        if !path::is_valid(&member.path) {
+            MemberPath::new(&*member.path)?;
+        }
+        let placed = match (how, &entry.source) {
+            (How::AtOnce | How::Batch | How::Alone, _) => {
+                writer.append(&member, packed.next().expect("a worker packed it"))?
             }
-            Ok(())
+            (How::Reserved, _) => writer.reserve(&member)?,
+            (How::Kept, EntrySource::Kept(kept)) => {
+                let file = self.old.and_then(Archive::file);
+                let file = file.expect("kept members are in an archive");
+                writer.copy(&member, &kept.member, file, kept.digests.clone())?
+            }
+            (How::Kept | How::Shared, _) => writer.write(&member, self.content(entry)?)?,
         };
-        pipeline::ordered(workers, runs, worker, work, take)?;
-        Ok(contents)
+        entry.placed = Some(placed);
+        Ok(())
     }
 
     /// Copies the files for which space is reserved, the longest first, so that no job is left with a long file at the
@@ -277,14 +278,13 @@ impl PayloadMembers<'_> {
         algorithms: &[Algorithm],
         jobs: usize,
     ) -> Result<()> {
-        let mut reserved: Vec<_> = entries
-            .iter()
-            .enumerate()
-            .filter_map(|(number, entry)| {
-                let placed = entry.placed.as_ref().filter(|placed| !placed.is_written())?;
-                Some((number, entry, *entry.stamp()?, placed.record.at))
-            })
-            .collect();
+        let mut reserved = Vec::new();
+        for (number, entry) in entries.iter().enumerate() {
+            if let (Some(How::Reserved), Some(stamp)) = (entry.how, entry.stamp()) {
+                let placed = entry.placed.as_ref().expect("its space was reserved");
+                reserved.push((number, entry, *stamp, placed.record.at));
+            }
+        }
         reserved.sort_by_key(|(_, _, stamp, _)| Reverse(stamp.len()));
         let bytes = reserved.iter().map(|(_, _, stamp, _)| stamp.len());
         let bytes = bytes.fold(0, u64::saturating_add);
@@ -298,7 +298,7 @@ impl PayloadMembers<'_> {
         let written = pipeline::lanes(jobs, reserved.into_iter(), |reserved| {
             let files = reserved.map(|(number, entry, stamp, at)| {
                 progress.at(entry.path.as_str());
-                let member = self.of(entry).expect("space is reserved only for members");
+                let member = self.of(entry);
                 let file = File::open(self.source.join(entry.path.as_str()))?.watched(progress);
                 Ok((ReservedMember { number, member, at, stamp }, file))
             });
@@ -322,92 +322,70 @@ impl PayloadMembers<'_> {
     }
 }
 
-/// The entries that are written in their order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum WriteMode {
-    /// No entries: they are only read.
-    Nothing,
-    /// Short files, up to the first long file without reserved space.
-    WhileShort,
-    /// All entries.
-    All,
-}
-
 /// Reads entries and packs them.
 struct Worker<'a, 'w> {
     members: PayloadMembers<'a>,
     looker: Looker<'a>,
     packer: Packer<'w>,
-    /// Whether this is the second pass.
-    is_second: bool,
-    /// Buffer for the files of one run.
+    /// The contents of one run.
     room: Vec<u8>,
-    /// Maximum size of files that are read as a whole.
-    most: u64,
-    /// Maximum size of files that are packed here.
-    largest: u64,
-}
-
-/// Entries that were read.
-struct Run<'e> {
-    entries: &'e mut [SourceEntry],
-    /// Whether each entry is in the batch.
-    held: Vec<bool>,
-    batch: Batch,
-    looked: Vec<Content>,
 }
 
 impl Worker<'_, '_> {
-    fn progress(&self, entry: &SourceEntry) {
-        let progress = &self.members.options.progress;
-        progress.at(entry.path.as_str());
-        progress.done(1);
-    }
-
-    fn pack<'e>(&mut self, entries: &'e mut [SourceEntry], is_packed: bool) -> Result<Run<'e>> {
-        let mut batch = Batch::default();
+    /// Reads the entries of a run, and packs the short ones if `is_packed`.
+    fn look<'e>(
+        &mut self,
+        entries: &'e mut [SourceEntry],
+        is_packed: bool,
+    ) -> Result<(&'e mut [SourceEntry], Batch, Vec<Content>)> {
+        let (mut batch, mut looked, mut ranges) = (Batch::default(), Vec::new(), Vec::new());
         self.room.clear();
-        let (mut held, mut ranges, mut looked) = (Vec::new(), Vec::new(), Vec::new());
         for entry in &mut *entries {
             let start = self.room.len();
-            let is_packed = is_packed && entry.placed.is_none() && !is_aside(entry.path.as_str());
-            let was_seen = entry.stamp().is_some();
-            let most = if is_packed { self.most } else { 0 };
+            let most = if is_packed && !is_aside(entry.path.as_str()) { SHORT } else { 0 };
             looked.push(self.looker.look(entry, most, &mut self.room)?);
-            let is_held = is_packed
-                && match &entry.source {
-                    EntrySource::Implied | EntrySource::Kept(_) => false,
-                    _ if entry.size() > self.largest => false,
-                    _ if entry.size() > self.most => {
-                        self.progress(entry);
-                        self.packer.pack_large(self.members.content(entry)?, &mut batch)?;
-                        held.push(true);
-                        continue;
-                    }
-                    EntrySource::File(Some(stamp)) if was_seen => {
-                        append_all(&mut self.looker.open(&entry.path)?, stamp, &mut self.room)?;
-                        true
-                    }
-                    EntrySource::InMemory(content) => {
-                        self.room.extend_from_slice(content);
-                        true
-                    }
-                    EntrySource::Directory | EntrySource::File(_) => true,
-                };
-            held.push(is_held);
-            if is_held && self.is_second && !matches!(entry.source, EntrySource::Directory) {
-                self.progress(entry);
-            }
-            if is_held {
+            entry.how = self.members.how(entry);
+            if is_packed && entry.how == Some(How::AtOnce) {
                 ranges.push(start..self.room.len());
             }
         }
+        self.pack_room(ranges, &mut batch)?;
+        self.members.options.progress.done(entries.len());
+        Ok((entries, batch, looked))
+    }
+
+    /// Packs the entries of a run that were read before.
+    fn pack<'e>(
+        &mut self,
+        entries: &'e mut [SourceEntry],
+    ) -> Result<(&'e mut [SourceEntry], Batch)> {
+        let (mut batch, mut ranges) = (Batch::default(), Vec::new());
+        let progress = &self.members.options.progress;
+        self.room.clear();
+        for entry in &*entries {
+            let Some(how) = entry.how.filter(|how| *how != How::Reserved) else { continue };
+            if !matches!(entry.source, EntrySource::Directory) {
+                progress.at(entry.path.as_str());
+                progress.done(1);
+            }
+            let start = self.room.len();
+            match how {
+                How::AtOnce | How::Batch => {
+                    self.looker.read_again(entry, &mut self.room)?;
+                    ranges.push(start..self.room.len());
+                }
+                How::Alone => self.packer.pack_large(self.members.content(entry)?, &mut batch)?,
+                How::Shared | How::Reserved | How::Kept => {}
+            }
+        }
+        self.pack_room(ranges, &mut batch)?;
+        Ok((entries, batch))
+    }
+
+    /// Packs the contents at these ranges of the room.
+    fn pack_room(&mut self, ranges: Vec<Range<usize>>, batch: &mut Batch) -> Result<()> {
         let content = |range| self.room.get(range).expect("the range was filled");
         let contents: Vec<&[u8]> = ranges.into_iter().map(content).collect();
-        self.packer.pack(&contents, &mut batch)?;
-        if !self.is_second {
-            self.members.options.progress.done(entries.len());
-        }
-        Ok(Run { entries, held, batch, looked })
+        self.packer.pack(&contents, batch)
     }
 }

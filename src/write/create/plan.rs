@@ -12,8 +12,8 @@ use super::CreateReport;
 use super::payload::PayloadMembers;
 use crate::archive::names::{are_surely_portable, check_portable};
 use crate::archive::{
-    ArchiveWriter, Container, ContentPieces, MemberKind, NewContent, NewMember, Placed, Records,
-    Sampled,
+    ArchiveWriter, Container, ContentPieces, MemberKind, NewContent, NewMember, Placed, Record,
+    Records, Sampled,
 };
 use crate::digest::{Algorithm, BlockDigest, Digest, Digests};
 use crate::error::{Error, Result};
@@ -104,7 +104,9 @@ impl<'a> CreatePlan<'a> {
                 let facts = DescriptionFacts::parse(path.as_str(), text.as_slice());
                 contents.descriptions.insert(path.clone(), Arc::new(facts));
                 described.push(path.as_str().to_owned());
-                entries.push(SourceEntry::new(path, EntrySource::InMemory(text.into())));
+                let mut entry = SourceEntry::new(path, EntrySource::InMemory(text.into()));
+                entry.how = members.how(&entry);
+                entries.push(entry);
             }
             entries.sort_by(|one, other| one.path.as_str().cmp(other.path.as_str()));
         }
@@ -171,22 +173,20 @@ impl<'a> CreatePlan<'a> {
         if let (Some(document), Some(completed)) = (&mut document, self.completed) {
             *document = completed.into();
         }
-        if let Some(directory) = members.payload_directory()
-            && entries.iter().all(|entry| members.of(entry).is_none())
-        {
-            let placed = writer.write(&directory, NewContent::Bytes(b""))?;
-            writer.list(&directory, &placed);
+        let (mut bytes, mut files) = (0_u64, 0);
+        for (_, size, _) in payload.files() {
+            bytes = bytes.saturating_add(size);
+            files += 1;
         }
+        info.set_payload(PayloadOxum { bytes, files });
         (report.arrays, report.described) = (contents.arrays.len() as u64, self.described);
         report.metadata = contents.metadata_counts();
         report.findings = self.findings;
-        for (_, size, _) in payload.files() {
-            report.bytes = report.bytes.saturating_add(size);
-            report.members += 1;
-        }
-        info.set_payload(PayloadOxum { bytes: report.bytes, files: report.members });
 
-        let mut generated = Generated { writer, members, report };
+        let mut generated = Generated { writer, members, written: Vec::new() };
+        if let Some(directory) = members.payload_directory().filter(|_| files == 0) {
+            generated.write(directory, NewContent::Bytes(b""))?;
+        }
         let is_bag = members.options.layout == Layout::BagIt;
         let mut tags = Vec::new();
         if is_bag {
@@ -235,8 +235,16 @@ impl<'a> CreatePlan<'a> {
             let name = format!("tag{}", pack::manifest_name(algorithm));
             generated.add_text(&name, &manifest.to_text(NameEncoding::Percent))?;
         }
-        let sample = payload.sample(generated.writer.is_stream());
-        generated.writer.finish(&|| payload.records(), &sample)
+        let Generated { writer, written, .. } = generated;
+        let own = written.iter().filter(|(member, _)| member.kind == MemberKind::File);
+        report.bytes = own.clone().fold(bytes, |sum, (member, _)| sum.saturating_add(member.size));
+        report.members = files + own.count() as u64;
+        let sample = payload.sample(writer.is_stream());
+        let records = || -> Records<'_, '_> {
+            let own = written.iter().map(|(member, record)| (member.clone(), *record));
+            Box::new(payload.records().chain(own))
+        };
+        writer.finish(&records, &sample)
     }
 }
 
@@ -295,11 +303,12 @@ impl<'p> Payload<'p> {
         sampled.collect()
     }
 
-    /// Returns the directory records of the members.
-    fn records(self) -> Records<'p, 'p> {
-        Box::new(self.entries.iter().filter_map(move |entry| {
-            Some((self.members.of(entry)?, entry.placed.as_ref()?.record))
-        }))
+    /// Returns the members with their records.
+    fn records(self) -> impl Iterator<Item = (NewMember<'p>, Record)> {
+        let of = move |entry: &'p SourceEntry| {
+            Some((self.members.of(entry), entry.placed.as_ref()?.record))
+        };
+        self.entries.iter().filter_map(of)
     }
 
     /// Passes the manifest with one algorithm to `each` in blocks, because the whole text takes more memory than its
@@ -422,7 +431,7 @@ fn own_block_list(members: PayloadMembers<'_>, entry: &SourceEntry) -> Result<Fi
 struct Generated<'a, 'p> {
     writer: ArchiveWriter<'a>,
     members: PayloadMembers<'p>,
-    report: &'p mut CreateReport,
+    written: Vec<(NewMember<'static>, Record)>,
 }
 
 impl Generated<'_, '_> {
@@ -444,18 +453,21 @@ impl Generated<'_, '_> {
         counted(&mut |_| Ok(()))?;
         let size = count.get();
         let member = NewMember {
-            path: path.as_str().into(),
+            path: path.as_str().to_owned().into(),
             kind: MemberKind::File,
             size,
             modified: self.members.time(),
             align_at: None,
         };
-        let placed = self.writer.write(&member, NewContent::Pieces(counted))?;
+        let digests = self.write(member, NewContent::Pieces(counted))?;
         assert_eq!(count.get(), size, "the header has the length that was counted");
-        self.writer.list(&member, &placed);
-        self.report.bytes = self.report.bytes.saturating_add(size);
-        self.report.members += 1;
-        Ok((path, placed.digests))
+        Ok((path, digests))
+    }
+
+    fn write(&mut self, member: NewMember<'static>, content: NewContent<'_>) -> Result<Digests> {
+        let Placed { digests, record } = self.writer.write(&member, content)?;
+        self.written.push((member, record));
+        Ok(digests)
     }
 }
 
