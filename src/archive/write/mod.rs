@@ -239,7 +239,6 @@ impl<'a> ArchiveWriter<'a> {
         wanted: impl Into<Wanted<'a>>,
         jobs: usize,
     ) -> Result<Self> {
-        compression.check(container)?;
         let jobs = jobs.min(most_jobs(container, compression));
         let kind = match container {
             Container::Zip | Container::Tar => None,

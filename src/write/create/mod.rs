@@ -9,7 +9,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use serde::Serialize;
 
 use self::payload::PayloadMembers;
-use self::plan::CreatePlan;
+use self::plan::{CreatePlan, PackedFiles};
 #[cfg(test)]
 pub(crate) use self::plan::{push_block_head, push_block_line};
 use crate::archive::{Archive, ArchiveWriter, Compression, Container};
@@ -191,37 +191,23 @@ fn create_from(
     options: &CreateOptions,
 ) -> Result<CreateReport> {
     let Source { directory: source, is_staged, mut in_memory, mut old } = source;
-    fs::refuse_url(archive)?;
-    let archive = if options.force {
-        &*companions::replaceable(archive, &options.progress)?
-    } else {
-        archive
-    };
-    let container = container(archive, options)?;
-    let (algorithms, info) = (algorithms(options)?, bag_info(options)?);
-    let wanted = Wanted { algorithms: &algorithms, block_size: block_size(options)? };
+    let CheckedOptions { path: archive, container, algorithms, info } =
+        &CheckedOptions::new(archive, options)?;
     if !fs::is_directory(source)? {
         let kind = fs::kind_of(source)?.not("a directory");
         return Err(Error::wrong_target(source, format!("is {kind}")));
     }
     must_not_be_packed(source, archive, options)?;
-    if options.sign_with.is_some() && options.no_external_manifest {
-        let message = Message::default().option("sign_with").text(" and ");
-        let message = message.option("no_external_manifest");
-        return Err(Error::options(
-            message.text(" contradict each other: there is no manifest to sign"),
-        ));
-    }
     let outputs = Outputs::begin(archive, options)?;
     let own: Vec<_> =
         outputs.temporaries().filter_map(|path| fs::name_below(source, path)).collect();
     let jobs = pipeline::jobs(options.jobs);
-    let placement = match options.layout {
+    let placement = &match options.layout {
         Layout::Plain => Placement::plain(),
         Layout::BagIt => Placement::bag(&name_without_extension(archive)?),
     };
-    let placement = &placement;
     let old_archive = old.as_ref().map(|old| old.archive);
+    let container = *container;
     let members =
         PayloadMembers { source, is_staged, placement, options, container, old: old_archive };
     options.progress.stage("reading", 0, 0);
@@ -235,6 +221,7 @@ fn create_from(
     // More than one of them may contain the same directory.
     entries.dedup_by(|one, other| one.path == other.path);
     members.mark_implied(&mut entries);
+    let wanted = Wanted { algorithms, block_size: options.block_digests };
     let (compression, file) = (options.compression, &outputs.archive);
     let mut writer = ArchiveWriter::new(container, compression, file, wanted, jobs)?;
     // Descriptions made from all arrays are known too late to be written in their order. Nothing is written if there
@@ -245,32 +232,37 @@ fn create_from(
         survey.contents.extend(std::mem::take(&mut old.contents));
     }
     let plan = CreatePlan::new(survey, members, archive)?;
-    let mut report = CreateReport {
-        archive: archive.to_owned(),
+    let external = outputs.manifest.as_ref().map(PendingFile::file);
+    let packed = plan.write(writer, external, algorithms, info.clone(), jobs)?;
+    options.progress.stage("finishing", 0, 0);
+    if options.layout == Layout::BagIt {
+        outputs.check_bag(jobs, &options.progress)?;
+    }
+    let archive_bytes = outputs.archive.file().len()?;
+    let archive_sha256 = outputs.write_digest(&options.progress)?;
+    let manifest = beside(archive, EXTERNAL_MANIFEST_SUFFIX);
+    let turn = outputs.persist(options.force, old.as_ref(), &options.progress)?;
+    let leftovers = fs::leftovers(archive);
+    let signed = options.sign_with.as_ref().map(|command| sign(&manifest, command));
+    let signature = signed.transpose()?;
+    drop(turn);
+    let PackedFiles { members, bytes, arrays, metadata, described, findings } = packed;
+    Ok(CreateReport {
+        archive: archive.clone(),
         container,
         layout: options.layout,
-        members: 0,
-        arrays: 0,
-        metadata: MetadataCounts::default(),
-        bytes: 0,
-        archive_bytes: 0,
-        archive_sha256: None,
-        external_manifest: outputs.manifest.as_ref().map(|_| outputs.manifest_path.clone()),
-        signature: None,
-        described: Vec::new(),
-        leftovers: Vec::new(),
-        findings: Vec::new(),
-    };
-    let external = outputs.manifest.as_ref().map(PendingFile::file);
-    plan.write(writer, external, &algorithms, info, jobs, &mut report)?;
-    options.progress.stage("finishing", 0, 0);
-    let turn = finish(outputs, jobs, options, old.as_ref(), &mut report)?;
-    report.leftovers = fs::leftovers(archive);
-    if let Some(command) = &options.sign_with {
-        report.signature = Some(sign(&beside(archive, EXTERNAL_MANIFEST_SUFFIX), command)?);
-    }
-    drop(turn);
-    Ok(report)
+        members,
+        arrays,
+        metadata,
+        bytes,
+        archive_bytes,
+        archive_sha256,
+        external_manifest: (!options.no_external_manifest).then_some(manifest),
+        signature,
+        described,
+        leftovers,
+        findings,
+    })
 }
 
 /// Packs a directory that was staged for `archive`, together with files that are `in_memory`. Messages name the archive,
@@ -298,39 +290,47 @@ pub(crate) fn in_archive(staged: &PendingDirectory, archive: &Path, path: PathBu
 
 /// Checks that the archive can be created, independent of its content.
 pub(crate) fn check(archive: &Path, options: &CreateOptions) -> Result<()> {
-    if options.force {
-        companions::replaceable(archive, &options.progress)?;
-    }
-    options.compression.check(container(archive, options)?)?;
-    algorithms(options)?;
-    block_size(options)?;
-    bag_info(options)?;
-    Outputs::begin(archive, options).map(drop)
+    Outputs::begin(&CheckedOptions::new(archive, options)?.path, options).map(drop)
 }
 
-/// Checks a bag, writes the digest of the archive and renames all files. Returns the lock of the renames.
-fn finish(
-    outputs: Outputs<'_>,
-    jobs: usize,
-    options: &CreateOptions,
-    old: Option<&OldMembers<'_>>,
-    report: &mut CreateReport,
-) -> Result<Turn> {
-    if options.layout == Layout::BagIt {
-        outputs.check_bag(jobs, &options.progress)?;
+/// The form of an archive, from options that do not contradict each other.
+struct CheckedOptions {
+    /// The archive to write; for a link, the one to replace.
+    path: PathBuf,
+    container: Container,
+    /// Algorithms of the manifests, weakest first.
+    algorithms: Vec<Algorithm>,
+    info: BagInfo,
+}
+
+impl CheckedOptions {
+    fn new(archive: &Path, options: &CreateOptions) -> Result<Self> {
+        fs::refuse_url(archive)?;
+        let path = if options.force {
+            companions::replaceable(archive, &options.progress)?
+        } else {
+            archive.to_owned()
+        };
+        let container = container(&path, options)?;
+        options.compression.check(container)?;
+        let (least, most) = BlockList::BLOCK_SIZES.into_inner();
+        if let Some(size) = options.block_digests
+            && !BlockList::BLOCK_SIZES.contains(&size)
+        {
+            return Err(Error::options(format!(
+                "expected blocks of {least} to {most} bytes for block digests, found {size}"
+            )));
+        }
+        if options.sign_with.is_some() && options.no_external_manifest {
+            let message = Message::default().option("sign_with").text(" and ");
+            let message = message.option("no_external_manifest");
+            return Err(Error::options(
+                message.text(" contradict each other: there is no manifest to sign"),
+            ));
+        }
+        let (algorithms, info) = (algorithms(options)?, bag_info(options)?);
+        Ok(Self { path, container, algorithms, info })
     }
-    let archive = outputs.archive.file();
-    report.archive_bytes = archive.len()?;
-    if let Some(file) = &outputs.digest {
-        let path = outputs.path.to_string_lossy();
-        let digest = manifests::digest_file(archive, &path, &options.progress)?;
-        let name = outputs.path.file_name().unwrap_or_default().to_string_lossy();
-        let digests = [(MemberPath::new(name.as_ref())?, digest)];
-        let line = Manifest::new(Algorithm::Sha256, digests).to_text(NameEncoding::Gnu);
-        file.file().write_all_at(&line, 0)?;
-        report.archive_sha256 = Some(digest);
-    }
-    outputs.persist(options.force, old, &options.progress)
 }
 
 /// Returns an error for outputs inside the source that are not excluded, because the next run would pack them.
@@ -355,7 +355,6 @@ fn must_not_be_packed(source: &Path, archive: &Path, options: &CreateOptions) ->
 /// The files that one run writes, under their temporary names.
 struct Outputs<'a> {
     path: &'a Path,
-    manifest_path: PathBuf,
     archive: PendingFile,
     manifest: Option<PendingFile>,
     digest: Option<PendingFile>,
@@ -397,13 +396,25 @@ impl<'a> Outputs<'a> {
         let manifest =
             (!options.no_external_manifest).then(|| begin(&manifest_path)).transpose()?;
         let digest = options.archive_digest.then(|| begin(&digest_path)).transpose()?;
-        Ok(Self { path, manifest_path, archive, manifest, digest })
+        Ok(Self { path, archive, manifest, digest })
     }
 
     /// Returns the temporary names, which may be in the source.
     fn temporaries(&self) -> impl Iterator<Item = &Path> {
         let files = [Some(&self.archive), self.manifest.as_ref(), self.digest.as_ref()];
         files.into_iter().flatten().filter_map(PendingFile::temporary)
+    }
+
+    /// Writes the digest of the archive, if it is wanted.
+    fn write_digest(&self, progress: &Progress) -> Result<Option<Digest>> {
+        let Some(file) = &self.digest else { return Ok(None) };
+        let path = self.path.to_string_lossy();
+        let digest = manifests::digest_file(self.archive.file(), &path, progress)?;
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let digests = [(MemberPath::new(name.as_ref())?, digest)];
+        let line = Manifest::new(Algorithm::Sha256, digests).to_text(NameEncoding::Gnu);
+        file.file().write_all_at(&line, 0)?;
+        Ok(Some(digest))
     }
 
     /// Reads the whole bag back before it is renamed, to check the bytes that were written.
@@ -505,17 +516,6 @@ fn algorithms(options: &CreateOptions) -> Result<Vec<Algorithm>> {
     algorithms.sort_unstable();
     algorithms.dedup();
     Ok(algorithms)
-}
-
-/// Returns the number of bytes in a block, if the digests of blocks are listed.
-fn block_size(options: &CreateOptions) -> Result<Option<u64>> {
-    let (least, most) = BlockList::BLOCK_SIZES.into_inner();
-    match options.block_digests {
-        Some(size) if !BlockList::BLOCK_SIZES.contains(&size) => Err(Error::options(format!(
-            "expected blocks of {least} to {most} bytes for block digests, found {size}"
-        ))),
-        size => Ok(size),
-    }
 }
 
 /// Returns the requested metadata in its order, and the date if a timestamp was given.

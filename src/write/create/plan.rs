@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::CreateReport;
 use super::payload::PayloadMembers;
 use crate::archive::names::{are_surely_portable, check_portable};
 use crate::archive::{
@@ -26,7 +25,7 @@ use crate::message::Message;
 use crate::pack::bag::{BAG_INFO, BagInfo, DECLARATION, PayloadOxum};
 use crate::pack::{
     self, BAG_DECLARATION, BLOCK_LIST, Contents, DescriptionFacts, EXTERNAL_MANIFEST_SUFFIX,
-    Layout, PACK_DOCUMENT, PackDocument, Placement,
+    Layout, MetadataCounts, PACK_DOCUMENT, PackDocument, Placement,
 };
 use crate::path::{MemberPath, escape_path};
 use crate::read::manifests;
@@ -158,8 +157,7 @@ impl<'a> CreatePlan<'a> {
         algorithms: &[Algorithm],
         mut info: BagInfo,
         jobs: usize,
-        report: &mut CreateReport,
-    ) -> Result<()> {
+    ) -> Result<PackedFiles> {
         let Self { members, contents, mut entries, .. } = self;
         members.write_rest(&mut entries, &mut writer)?;
         members.write_reserved(&mut entries, &writer, algorithms, jobs)?;
@@ -179,9 +177,7 @@ impl<'a> CreatePlan<'a> {
             files += 1;
         }
         info.set_payload(PayloadOxum { bytes, files });
-        (report.arrays, report.described) = (contents.arrays.len() as u64, self.described);
-        report.metadata = contents.metadata_counts();
-        report.findings = self.findings;
+        let (arrays, metadata) = (contents.arrays.len() as u64, contents.metadata_counts());
 
         let mut generated = Generated { writer, members, written: Vec::new() };
         if let Some(directory) = members.payload_directory().filter(|_| files == 0) {
@@ -237,15 +233,30 @@ impl<'a> CreatePlan<'a> {
         }
         let Generated { writer, written, .. } = generated;
         let own = written.iter().filter(|(member, _)| member.kind == MemberKind::File);
-        report.bytes = own.clone().fold(bytes, |sum, (member, _)| sum.saturating_add(member.size));
-        report.members = files + own.count() as u64;
+        let bytes = own.clone().fold(bytes, |sum, (member, _)| sum.saturating_add(member.size));
+        let members = files + own.count() as u64;
         let sample = payload.sample(writer.is_stream());
         let records = || -> Records<'_, '_> {
             let own = written.iter().map(|(member, record)| (member.clone(), *record));
             Box::new(payload.records().chain(own))
         };
-        writer.finish(&records, &sample)
+        writer.finish(&records, &sample)?;
+        let (described, findings) = (self.described, self.findings);
+        Ok(PackedFiles { members, bytes, arrays, metadata, described, findings })
     }
+}
+
+/// The content of a written archive, for its report.
+#[derive(Debug)]
+pub(super) struct PackedFiles {
+    /// Number of files, including generated ones.
+    pub(super) members: u64,
+    /// Size of all files in bytes before compression.
+    pub(super) bytes: u64,
+    pub(super) arrays: u64,
+    pub(super) metadata: MetadataCounts,
+    pub(super) described: Vec<String>,
+    pub(super) findings: Vec<Finding>,
 }
 
 /// The members of the payload in the order of their names.
