@@ -30,7 +30,7 @@ pub(crate) const SMALL_ZSTD_JOB: u32 = 1 << 20;
 pub(crate) enum Encoder<W: Write> {
     Plain(W),
     Deflate(DeflateEncoder<W>),
-    Zstd(Box<zio::Writer<W, raw::Encoder<'static>>>),
+    Zstd(Box<ZstdEncoder<W>>),
 }
 
 /// A compressor that is reused for several streams. A new one for each would take longer and fragment the memory.
@@ -38,7 +38,35 @@ pub(crate) enum Engine {
     /// For bytes that are not compressed.
     None,
     Deflate(Deflater),
-    Zstd(raw::Encoder<'static>),
+    Zstd(ZstdEngine),
+}
+
+/// A compressor of zstd frames.
+pub(crate) struct ZstdEngine {
+    encoder: raw::Encoder<'static>,
+    /// Bytes of input per job, if there are threads.
+    job: Option<u32>,
+}
+
+/// A zstd frame in progress.
+pub(crate) struct ZstdEncoder<W: Write> {
+    writer: zio::Writer<W, raw::Encoder<'static>>,
+    job: Option<u32>,
+    /// Bytes of input so far.
+    taken: u64,
+}
+
+impl<W: Write> ZstdEncoder<W> {
+    fn finish(mut self) -> io::Result<(W, Engine)> {
+        // The library marks a complete last job as the end of the frame only if it waits for a thread. The output must
+        // not depend on that.
+        if self.job.is_some_and(|job| self.taken.is_multiple_of(job.into())) {
+            self.writer.flush()?;
+        }
+        self.writer.finish()?;
+        let (writer, encoder) = self.writer.into_inner();
+        Ok((writer, Engine::Zstd(ZstdEngine { encoder, job: self.job })))
+    }
 }
 
 impl Engine {
@@ -59,7 +87,7 @@ impl Engine {
                 .set_parameter(CParameter::NbWorkers(u32::try_from(jobs.max(1)).unwrap_or(1)))?;
             encoder.set_parameter(CParameter::JobSize(job))?;
         }
-        Ok(Self::Zstd(encoder))
+        Ok(Self::Zstd(ZstdEngine { encoder, job: threads.map(|(_, job)| job) }))
     }
 
     /// Starts a stream.
@@ -73,9 +101,10 @@ impl Engine {
             Self::Deflate(deflater) => {
                 Encoder::Deflate(DeflateEncoder::new(writer, deflater, false))
             }
-            Self::Zstd(mut encoder) => {
+            Self::Zstd(ZstdEngine { mut encoder, job }) => {
                 encoder.reinit()?;
-                Encoder::Zstd(Box::new(zio::Writer::new(writer, encoder)))
+                let writer = zio::Writer::new(writer, encoder);
+                Encoder::Zstd(Box::new(ZstdEncoder { writer, job, taken: 0 }))
             }
         })
     }
@@ -129,11 +158,7 @@ impl<W: Write> Encoder<W> {
                 let (writer, deflater) = encoder.finish()?;
                 (writer, Engine::Deflate(deflater))
             }
-            Self::Zstd(mut encoder) => {
-                encoder.finish()?;
-                let (writer, encoder) = encoder.into_inner();
-                (writer, Engine::Zstd(encoder))
-            }
+            Self::Zstd(encoder) => encoder.finish()?,
         })
     }
 }
@@ -173,7 +198,11 @@ impl<W: Write> Write for Encoder<W> {
         match self {
             Self::Plain(writer) => writer.write(bytes),
             Self::Deflate(encoder) => encoder.write(bytes),
-            Self::Zstd(encoder) => encoder.write(bytes),
+            Self::Zstd(encoder) => {
+                let count = encoder.writer.write(bytes)?;
+                encoder.taken += count as u64;
+                Ok(count)
+            }
         }
     }
 
@@ -182,7 +211,7 @@ impl<W: Write> Write for Encoder<W> {
         match self {
             Self::Plain(writer) => writer.flush(),
             Self::Deflate(encoder) => encoder.writer.flush(),
-            Self::Zstd(encoder) => encoder.writer_mut().flush(),
+            Self::Zstd(encoder) => encoder.writer.writer_mut().flush(),
         }
     }
 }
