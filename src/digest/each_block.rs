@@ -1,37 +1,9 @@
 //! The SHA-256 of each block of a stream, computed together with the digest of the whole stream.
 
-use super::Algorithm;
 use super::sha256::Sha256;
 
 /// The SHA-256 of one block.
 pub(crate) type BlockDigest = [u8; 32];
-
-/// The digests to compute of a stream.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted<'a> {
-    /// The algorithms for the whole stream.
-    pub(crate) algorithms: &'a [Algorithm],
-    /// Bytes per block, if a stream longer than one block also gets a digest of each block.
-    pub(crate) block_size: Option<u64>,
-}
-
-impl<'a> From<&'a [Algorithm]> for Wanted<'a> {
-    fn from(algorithms: &'a [Algorithm]) -> Self {
-        Self { algorithms, block_size: None }
-    }
-}
-
-impl<'a, const N: usize> From<&'a [Algorithm; N]> for Wanted<'a> {
-    fn from(algorithms: &'a [Algorithm; N]) -> Self {
-        Self::from(&algorithms[..])
-    }
-}
-
-impl<'a> From<&'a Vec<Algorithm>> for Wanted<'a> {
-    fn from(algorithms: &'a Vec<Algorithm>) -> Self {
-        Self::from(&algorithms[..])
-    }
-}
 
 /// Computes the digest of each block of a stream.
 #[derive(Debug)]
@@ -84,8 +56,7 @@ impl BlockHasher {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Digest, Digests, Hashers};
-    use super::*;
+    use super::super::{Algorithm, Digest, Digests, Hashers, Wanted};
 
     proptest! {
         #[test]

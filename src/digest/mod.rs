@@ -2,21 +2,20 @@
 
 mod blocks;
 mod each_block;
-#[cfg(feature = "full")]
-mod several;
+mod lanes;
 mod sha256;
 
 use std::fmt;
+#[cfg(feature = "full")]
+use std::io::{self, Read};
 use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 use sha2::Digest as _;
 
 pub(crate) use self::blocks::{Blocks, Hashing, Lane, hash_side_by_side};
+pub(crate) use self::each_block::BlockDigest;
 use self::each_block::BlockHasher;
-pub(crate) use self::each_block::{BlockDigest, Wanted};
-#[cfg(feature = "full")]
-pub(crate) use self::several::{DigestTable, sha256_alone};
 use self::sha256::Sha256;
 
 /// Maximum for all jobs together. Each stream has a buffer and an open file; systems allow at least 256 of them.
@@ -25,7 +24,7 @@ const MAX_STREAMS: usize = 96;
 /// Returns the numbers of streams that this processor hashes faster at once than one after the other, largest first.
 pub(crate) fn at_once(algorithms: &[Algorithm]) -> &'static [usize] {
     match algorithms {
-        [Algorithm::Sha256] => sha256::at_once(),
+        [Algorithm::Sha256] => lanes::at_once(),
         _ => &[],
     }
 }
@@ -34,7 +33,7 @@ pub(crate) fn at_once(algorithms: &[Algorithm]) -> &'static [usize] {
 pub(crate) fn width(at_once: &[usize], count: usize, jobs: usize) -> usize {
     let each = count.min(MAX_STREAMS) / jobs.max(1);
     let widths = at_once.iter().map(|most| each.min(*most));
-    widths.into_iter().find(|width| *width == 2 || *width >= sha256::WORTH_LANES).unwrap_or(1)
+    widths.into_iter().find(|width| *width == 2 || *width >= lanes::WORTH_LANES).unwrap_or(1)
 }
 
 /// A digest algorithm of manifests (RFC 8493 §2.4).
@@ -201,6 +200,21 @@ impl FromStr for Algorithm {
 #[error("unknown digest algorithm `{}`; expected md5, sha1, sha224, sha256, sha384 or sha512", .0.escape_debug())]
 pub struct UnknownAlgorithm(pub String);
 
+/// Returns the SHA-256 of all bytes of a reader. It uses only the crate sha2, as an independent reference.
+#[cfg(feature = "full")]
+pub(crate) fn sha256_alone(content: &mut dyn Read) -> io::Result<Digest> {
+    let mut hasher = sha2::Sha256::new();
+    let mut block = vec![0; 64 * 1024];
+    loop {
+        match content.read(&mut block) {
+            Ok(0) => return Ok(Digest::new(Algorithm::Sha256, &hasher.finalize())),
+            Ok(count) => hasher.update(block.split_at(count).0),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
 /// An incremental digest.
 #[derive(Clone)]
 pub struct Hasher(HashState);
@@ -256,6 +270,33 @@ impl Hasher {
 impl fmt::Debug for Hasher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Hasher")
+    }
+}
+
+/// The digests to compute of a stream.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    /// The algorithms for the whole stream.
+    pub(crate) algorithms: &'a [Algorithm],
+    /// Bytes per block, if a stream longer than one block also gets a digest of each block.
+    pub(crate) block_size: Option<u64>,
+}
+
+impl<'a> From<&'a [Algorithm]> for Wanted<'a> {
+    fn from(algorithms: &'a [Algorithm]) -> Self {
+        Self { algorithms, block_size: None }
+    }
+}
+
+impl<'a, const N: usize> From<&'a [Algorithm; N]> for Wanted<'a> {
+    fn from(algorithms: &'a [Algorithm; N]) -> Self {
+        Self::from(&algorithms[..])
+    }
+}
+
+impl<'a> From<&'a Vec<Algorithm>> for Wanted<'a> {
+    fn from(algorithms: &'a Vec<Algorithm>) -> Self {
+        Self::from(&algorithms[..])
     }
 }
 
@@ -338,6 +379,22 @@ impl Digests {
         hashers.finish()
     }
 
+    /// Computes the digests of several byte strings at once, which is faster if [`at_once`] says so.
+    #[cfg(feature = "full")]
+    pub(crate) fn of_each<'a>(wanted: impl Into<Wanted<'a>>, contents: &[&[u8]]) -> Vec<Self> {
+        let wanted = wanted.into();
+        let longest = contents.iter().map(|bytes| bytes.len() as u64).max().unwrap_or(0);
+        let has_blocks = wanted.block_size.is_some_and(|size| longest > size);
+        let digests: Vec<_> = match wanted.algorithms {
+            [Algorithm::Sha256] if !has_blocks => {
+                Sha256::of_each(contents).into_iter().map(Self::Sha256).collect()
+            }
+            _ => contents.iter().map(|bytes| Self::of(wanted, bytes)).collect(),
+        };
+        assert_eq!(digests.len(), contents.len(), "one digest for each byte string");
+        digests
+    }
+
     /// Adds the digests of blocks, if there are any.
     pub(crate) fn with_blocks(self, blocks: Vec<BlockDigest>) -> Self {
         if blocks.is_empty() { self } else { Self::WithBlocks(Box::new((self, blocks.into()))) }
@@ -380,6 +437,45 @@ impl Digests {
     }
 }
 
+/// A table of at most one digest with one algorithm for each of many files, stored compactly.
+#[cfg(feature = "full")]
+#[derive(Debug)]
+pub(crate) struct DigestTable {
+    algorithm: Algorithm,
+    /// The digests of all files, concatenated.
+    bytes: Vec<u8>,
+    is_there: Vec<bool>,
+}
+
+#[cfg(feature = "full")]
+impl DigestTable {
+    /// Creates a table for `files` files without digests.
+    pub(crate) fn new(algorithm: Algorithm, files: usize) -> Self {
+        let bytes = vec![0; files * algorithm.digest_len()];
+        Self { algorithm, bytes, is_there: vec![false; files] }
+    }
+
+    pub(crate) fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    pub(crate) fn get(&self, file: usize) -> Option<Digest> {
+        let bytes = self.bytes.chunks(self.algorithm.digest_len()).nth(file)?;
+        self.is_there.get(file)?.then(|| Digest::new(self.algorithm, bytes))
+    }
+
+    /// Sets the digest of a file. Digests with other algorithms are ignored.
+    pub(crate) fn set(&mut self, file: usize, digest: &Digest) {
+        if digest.algorithm == self.algorithm
+            && let Some(is_there) = self.is_there.get_mut(file)
+            && let Some(bytes) = self.bytes.chunks_mut(self.algorithm.digest_len()).nth(file)
+        {
+            bytes.copy_from_slice(digest.as_bytes());
+            *is_there = true;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -417,5 +513,21 @@ mod tests {
     fn a_digest_of_another_length_is_none() {
         assert_eq!(Digest::from_hex(Algorithm::Sha256, b"00"), None);
         assert_eq!(Digest::from_hex(Algorithm::Md5, &[b'g'; 32]), None);
+    }
+
+    #[test]
+    fn a_table_returns_the_digests_that_were_set() {
+        for algorithm in Algorithm::ALL {
+            let mut table = DigestTable::new(algorithm, 3);
+            let digest = |fill: u8| Digest::new(algorithm, &vec![fill; algorithm.digest_len()]);
+            table.set(2, &digest(7));
+            table.set(0, &digest(1));
+            table.set(0, &digest(2));
+            table.set(3, &digest(3));
+            let other = Algorithm::ALL.into_iter().find(|other| *other != algorithm).unwrap();
+            table.set(1, &Digest::new(other, &vec![1; other.digest_len()]));
+            let all: Vec<_> = (0..5).map(|file| table.get(file)).collect();
+            assert_eq!(all, [Some(digest(2)), None, Some(digest(7)), None, None]);
+        }
     }
 }

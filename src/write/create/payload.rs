@@ -253,17 +253,20 @@ impl<'a> PayloadMembers<'a> {
         if !path::is_valid(&member.path) {
             MemberPath::new(&*member.path)?;
         }
-        let placed = match (how, &entry.source) {
-            (How::AtOnce | How::Batch | How::Alone, _) => {
+        let placed = match how {
+            How::AtOnce | How::Batch | How::Alone => {
                 writer.append(&member, packed.next().expect("a worker packed it"))?
             }
-            (How::Reserved, _) => writer.reserve(&member)?,
-            (How::Kept, EntrySource::Kept(kept)) => {
+            How::Shared => writer.write(&member, self.content(entry)?)?,
+            How::Reserved => writer.reserve(&member)?,
+            How::Kept => {
+                let EntrySource::Kept(kept) = &entry.source else {
+                    unreachable!("only members of an older archive are kept");
+                };
                 let file = self.old.and_then(Archive::file);
                 let file = file.expect("kept members are in an archive");
                 writer.copy(&member, &kept.member, file, kept.digests.clone())?
             }
-            (How::Kept | How::Shared, _) => writer.write(&member, self.content(entry)?)?,
         };
         entry.placed = Some(placed);
         Ok(())

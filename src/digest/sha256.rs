@@ -1,37 +1,14 @@
-//! SHA-256 (FIPS 180-4) of one message or of several at once.
-//!
-//! One message does not use a core fully, because each round needs the result of the one before. With SHA instructions,
-//! the rounds of a second message fill the gaps. With AVX-512, one instruction does a round of sixteen messages.
-//!
-//! A wrong digest would be the worst error here, so violated assumptions panic.
+//! SHA-256 (FIPS 180-4) of one message, or of several at once.
 
 #![expect(
     clippy::indexing_slicing,
     clippy::expect_used,
-    reason = "a violated assumption must not be ignored"
+    reason = "a violated assumption must not be ignored: a wrong digest would be the worst error here"
 )]
-
-#[cfg(feature = "full")]
-mod each;
-#[cfg(target_arch = "x86_64")]
-mod x86;
 
 use sha2::block_api::compress256;
 
-#[cfg(target_arch = "x86_64")]
-use self::x86::{Avx512, Sha};
-
-/// Bytes per block (§5.2.1).
-const BLOCK_BYTES: usize = 64;
-
-type Block = [u8; BLOCK_BYTES];
-
-/// Number of messages that AVX-512 hashes at once.
-#[cfg(target_arch = "x86_64")]
-const LANES: usize = 16;
-
-/// Smallest number of messages for which sixteen at once are faster than pairs, if the processor supports both.
-pub(super) const WORTH_LANES: usize = 9;
+use super::lanes::{BLOCK_BYTES, Block, Stream, Units, compress};
 
 /// The initial hash value (§5.3.3).
 const INITIAL: [u32; 8] = [
@@ -69,7 +46,7 @@ impl Sha256 {
         compress256(&mut self.state, blocks);
     }
 
-    /// Adds bytes to several messages at once, which is faster if [`at_once`] says so.
+    /// Adds bytes to several messages at once, which is faster if [`at_once`](super::lanes::at_once) says so.
     pub(crate) fn update_all<'m>(messages: impl Iterator<Item = (&'m mut Self, &'m [u8])>) {
         Self::update_all_by(Units::find(), messages);
     }
@@ -79,7 +56,25 @@ impl Sha256 {
             let blocks = message.begin(bytes);
             Stream { state: &mut message.state, blocks }
         };
-        compress_all(units, messages.map(begin).collect());
+        compress(units, messages.map(begin).collect());
+    }
+
+    /// Computes the digests of several messages at once, which is faster if [`at_once`](super::lanes::at_once) says so.
+    #[cfg(feature = "full")]
+    pub(crate) fn of_each(messages: &[&[u8]]) -> Vec<[u8; 32]> {
+        Self::of_each_by(Units::find(), messages)
+    }
+
+    #[cfg(feature = "full")]
+    fn of_each_by(units: Units, messages: &[&[u8]]) -> Vec<[u8; 32]> {
+        let mut hashers = vec![Self::new(); messages.len()];
+        Self::update_all_by(units, hashers.iter_mut().zip(messages.iter().copied()));
+        let ends: Vec<_> = hashers.iter().map(Self::last_blocks).collect();
+        let streams = hashers.iter_mut().zip(&ends);
+        let streams = streams
+            .map(|(message, end)| Stream { state: &mut message.state, blocks: end.blocks() });
+        compress(units, streams.collect());
+        hashers.iter().map(Self::digest).collect()
     }
 
     /// Counts and buffers `bytes`, and returns the complete blocks that are still to be compressed.
@@ -142,111 +137,6 @@ impl LastBlocks {
     }
 }
 
-/// Blocks of one message that are still to be compressed.
-struct Stream<'m> {
-    state: &'m mut [u32; 8],
-    blocks: &'m [Block],
-}
-
-/// The processor's instructions for several messages at once.
-#[derive(Clone, Copy)]
-struct Units {
-    #[cfg(target_arch = "x86_64")]
-    sixteen: Option<Avx512>,
-    #[cfg(target_arch = "x86_64")]
-    two: Option<Sha>,
-}
-
-impl Units {
-    fn find() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        return Self { sixteen: Avx512::find(), two: Sha::find() };
-        #[cfg(not(target_arch = "x86_64"))]
-        return Self {};
-    }
-}
-
-/// Compresses all blocks of several messages.
-fn compress_all(units: Units, mut streams: Vec<Stream<'_>>) {
-    streams.retain(|stream| !stream.blocks.is_empty());
-    while !streams.is_empty() {
-        compress_some(units, &mut streams);
-        streams.retain(|stream| !stream.blocks.is_empty());
-    }
-}
-
-/// Compresses blocks of several messages until one of them has none left.
-#[cfg_attr(
-    not(target_arch = "x86_64"),
-    expect(unused_variables, reason = "other processors have no such instructions")
-)]
-fn compress_some(units: Units, streams: &mut [Stream<'_>]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if streams.len() >= WORTH_LANES
-            && let Some(unit) = units.sixteen
-        {
-            return compress_lanes(unit, streams);
-        }
-        if let [one, other, ..] = streams
-            && let Some(unit) = units.two
-        {
-            let common = one.blocks.len().min(other.blocks.len());
-            let blocks = [one.take(common), other.take(common)];
-            return unit.compress_two([one.state, other.state], blocks);
-        }
-    }
-    if let [stream, ..] = streams {
-        let blocks = stream.take(stream.blocks.len());
-        compress256(stream.state, blocks);
-    }
-}
-
-/// Compresses at most sixteen messages, one per lane. The results of unused lanes are dropped.
-#[cfg(target_arch = "x86_64")]
-fn compress_lanes(unit: Avx512, streams: &mut [Stream<'_>]) {
-    let count = streams.len().min(LANES);
-    let streams = &mut streams[..count];
-    let mut states = [[0; LANES]; 8];
-    let common = streams.iter().map(|stream| stream.blocks.len()).min().unwrap_or(0);
-    assert!(common > 0, "every stream must have blocks left, or this would not end");
-    let mut blocks = [&streams[0].blocks[..common]; LANES];
-    for (lane, stream) in streams.iter_mut().enumerate() {
-        blocks[lane] = stream.take(common);
-        for (words, word) in states.iter_mut().zip(&*stream.state) {
-            words[lane] = *word;
-        }
-    }
-    unit.compress_sixteen(&mut states, blocks, common);
-    for (lane, stream) in streams.iter_mut().enumerate() {
-        for (words, word) in states.iter().zip(&mut *stream.state) {
-            *word = words[lane];
-        }
-    }
-}
-
-impl<'m> Stream<'m> {
-    /// Removes and returns the first `count` blocks.
-    fn take(&mut self, count: usize) -> &'m [Block] {
-        let (first, rest) = self.blocks.split_at(count);
-        self.blocks = rest;
-        first
-    }
-}
-
-/// Returns the numbers of messages that this processor hashes faster at once than one after the other, largest first.
-pub(crate) fn at_once() -> &'static [usize] {
-    #[cfg(target_arch = "x86_64")]
-    return match (Avx512::find(), Sha::find()) {
-        (Some(_), Some(_)) => &[LANES, 2],
-        (Some(_), None) => &[LANES],
-        (None, Some(_)) => &[2],
-        (None, None) => &[],
-    };
-    #[cfg(not(target_arch = "x86_64"))]
-    return &[];
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -278,21 +168,6 @@ mod tests {
         }
     }
 
-    /// Every implementation that this processor supports, including the portable one.
-    fn ways() -> Vec<Units> {
-        #[cfg(target_arch = "x86_64")]
-        return {
-            let Units { sixteen, two } = Units::find();
-            let mut ways = vec![Units { sixteen: None, two: None }];
-            ways.extend(sixteen.map(|_| Units { sixteen, two: None }));
-            ways.extend(two.map(|_| Units { sixteen: None, two }));
-            ways.extend(sixteen.zip(two).map(|_| Units { sixteen, two }));
-            ways
-        };
-        #[cfg(not(target_arch = "x86_64"))]
-        return vec![Units::find()];
-    }
-
     /// Tests all numbers of lanes with all boundary lengths, equal and mixed, in one piece and split. Each digest must
     /// equal that of another implementation.
     #[test]
@@ -315,7 +190,7 @@ mod tests {
                         .collect();
                     let wanted: Vec<_> = texts.iter().map(|text| expected(text)).collect();
                     let texts: Vec<_> = texts.iter().map(|text| &**text).collect();
-                    for units in ways() {
+                    for units in Units::every() {
                         assert_eq!(Sha256::of_each_by(units, &texts), wanted);
                         let mut messages = vec![Sha256::new(); count];
                         let cut = |text: &[u8]| text.len() * (first + 1) / (lengths.len() + 1);
