@@ -100,7 +100,7 @@ pub(crate) struct PlotArgs {
 
 const PARTS: &Choices<ComplexPart> = &[
     ("magnitude", ComplexPart::Magnitude, "Absolute value"),
-    ("phase", ComplexPart::Phase, "Angle in radians, from -π to π"),
+    ("phase", ComplexPart::Phase, "Angle in radians, from -pi to pi"),
 ];
 
 /// Largest number of pixels per side.
