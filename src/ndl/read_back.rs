@@ -8,7 +8,7 @@ use std::fmt;
 
 use super::edit::ValueChange;
 use super::model::{Document, Value};
-use super::source::Step;
+use super::source::{BOM, Step};
 use super::{node, write};
 
 /// Length of the longest text that is read in one piece, in bytes. The other reader takes about ten times as much memory.
@@ -77,8 +77,9 @@ pub(super) fn compare_changes(
     Ok(())
 }
 
+/// Reads a text. To the other reader, a byte order mark in a string is a part of the first key.
 fn read(text: &str) -> Result<Value, serde_yaml::Error> {
-    serde_yaml::from_str(text)
+    serde_yaml::from_str(text.strip_prefix(BOM).unwrap_or(text))
 }
 
 /// Finds values by their keys. A mapping may have any number of keys, and any number of them may have changed.
