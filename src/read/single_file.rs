@@ -69,7 +69,7 @@ impl SingleFile {
         let mut unattached = None;
         match look(path, &subject)? {
             Content::Other => {
-                let text = fs::read_limited(path, crate::ndl::MAX_TEXT.try_into().unwrap_or(0))?;
+                let text = fs::read_limited(path, crate::ndl::MAX_TEXT as u64)?;
                 unattached = Some(DescriptionFacts::parse(subject.as_str(), text));
             }
             content => contents.add(subject.clone(), content),
