@@ -166,20 +166,21 @@ impl DescriptionFacts {
                 (shown, Some(error.into_bytes()))
             }
         };
-        let mut plain = Plain::read(&text, interner).filter(|_| invalid.is_none());
-        if plain.is_some() {
-            return Self { plain, whole: OnceLock::new() };
+        let of_plain = |plain| Self { plain: Some(plain), whole: OnceLock::new() };
+        if invalid.is_none()
+            && let Some(plain) = Plain::read(&text, interner)
+        {
+            return of_plain(plain);
         }
         let whole = Whole::new(text.into(), allowance.clone());
         if let Some(bytes) = invalid {
             whole.model.get_or_init(|| Box::new(Model::new(&bytes)));
-        } else if name.rsplit('/').next() != Some(PACK_DOCUMENT) {
+        } else if name.rsplit('/').next() != Some(PACK_DOCUMENT)
             // The document of a pack is as long as all others together, and usually only repeats them.
-            plain = Plain::of_model(&whole.text, whole.model(), interner);
-        }
-        if plain.is_some() {
+            && let Some(plain) = Plain::of_model(&whole.text, whole.model(), interner)
+        {
             allowance.give_back(ndl::memory_for(&whole.text) / 4);
-            return Self { plain, whole: OnceLock::new() };
+            return of_plain(plain);
         }
         Self { plain: None, whole: OnceLock::from(Box::new(whole)) }
     }

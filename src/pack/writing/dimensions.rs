@@ -34,8 +34,8 @@ pub(crate) fn dimension(name: &str, length: u64) -> Ndarray {
 impl Contents {
     /// Returns the shape of an array whose dimensions get these names, in the order of its description's shape. An
     /// empty name leaves the dimension unchanged; a number must be its length. Names may be missing at the end for
-    /// dimensions of length 1. `known` are the lengths of coordinates
-    /// that other descriptions state, by path; new names are added.
+    /// dimensions of length 1. `known` are the lengths of coordinates that other descriptions state, by path; new names
+    /// are added.
     ///
     /// # Errors
     ///

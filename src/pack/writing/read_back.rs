@@ -4,11 +4,11 @@ use crate::ndl::{self, Attribute, Document, Form, Group, Misread, write};
 use crate::pack::document::{DocumentPart, PackDocument};
 
 /// Number of arrays of a group that are read at once.
-const PIECE: usize = 128;
+const PIECE_LEN: usize = 128;
 
 /// Most pieces that are read: those of longer documents are taken from all parts. They take less than a tenth of the
 /// time of packing.
-const MOST: usize = 16;
+const MAX_PIECES: usize = 16;
 
 /// Some entities of a group, and the attributes of the group if there are no entities.
 struct Piece<'p> {
@@ -28,13 +28,13 @@ impl PackDocument<'_> {
                 let piece =
                     |is_dimcoord, parts| Piece { path, attributes: &[], is_dimcoord, parts };
                 let head = Piece { attributes: &group.attributes, ..piece(false, &[]) };
-                let coords = group.dimcoords.chunks(PIECE).map(move |parts| piece(true, parts));
-                let arrays = group.ndarrays.chunks(PIECE).map(move |parts| piece(false, parts));
+                let coords = group.dimcoords.chunks(PIECE_LEN).map(move |parts| piece(true, parts));
+                let arrays = group.ndarrays.chunks(PIECE_LEN).map(move |parts| piece(false, parts));
                 let head = Some(head).filter(|head| !head.attributes.is_empty());
                 head.into_iter().chain(coords).chain(arrays)
             })
             .collect();
-        let step = pieces.len().div_ceil(MOST).max(1);
+        let step = pieces.len().div_ceil(MAX_PIECES).max(1);
         pieces.iter().step_by(step).try_for_each(Piece::read_back)
     }
 }
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn a_fault_in_the_text_of_an_array_is_found_by_its_keys() {
         let mut contents = Contents::default();
-        for number in 0..=PIECE {
+        for number in 0..=PIECE_LEN {
             let header = Header::new(ElementType::INT8, vec![2]).unwrap();
             let text = format!("ndarrays:\n  a{number}:\n    shape: [2]\n    type: int8\n");
             let facts = DescriptionFacts::parse("a.yaml", text);
