@@ -94,9 +94,9 @@
 //! | progress and cancellation | [`Progress`] |
 //!
 //! The modules [`read`], [`inspect`], [`verify`](mod@verify), [`write`](mod@write), [`mod@describe`], [`diff`](mod@diff),
-//! [`audit`] and [`convert`](mod@convert) have the options and reports of their operations. Create options with `default()` and
-//! set their fields one by one: later versions may add fields. The crates whose types appear in the interface are
-//! re-exported: [`ndarray`], [`half`], [`num_complex`], [`bytemuck`].
+//! [`audit`] and [`convert`](mod@convert) have the options and reports of their operations. Write options as
+//! `VerifyOptions { strict: true, ..VerifyOptions::default() }`: later versions may add fields. The crates whose types
+//! appear in the interface are re-exported: [`ndarray`], [`half`], [`num_complex`], [`bytemuck`].
 //!
 //! # Features
 //!

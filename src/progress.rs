@@ -14,8 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// use ra_pack::verify::VerifyOptions;
 ///
 /// let progress = Progress::new();
-/// let mut options = VerifyOptions::default();
-/// options.progress = progress.clone();
+/// let options = VerifyOptions { progress: progress.clone(), ..VerifyOptions::default() };
 /// std::thread::scope(|scope| {
 ///     let run = scope.spawn(|| verify("exp.zip", &options));
 ///     while !run.is_finished() {

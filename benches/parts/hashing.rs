@@ -28,8 +28,7 @@ fn source() -> TempDir {
 }
 
 fn pack(scratch: &Path) -> u64 {
-    let mut options = CreateOptions::default();
-    options.force = true;
+    let options = CreateOptions { force: true, ..CreateOptions::default() };
     create(scratch.join("exp"), scratch.join("exp.zip"), &options).unwrap().arrays
 }
 

@@ -30,8 +30,7 @@ impl Zip {
             let array = Array2::<f64>::from_elem((50, 5), 0.5);
             RawArray::from(array).write(source.join(name(number))).unwrap();
         }
-        let mut options = CreateOptions::default();
-        options.describe = true;
+        let options = CreateOptions { describe: true, ..CreateOptions::default() };
         create(&source, scratch.path().join("x.zip"), &options).unwrap();
         let names = (0..ARRAYS).map(|number| name(number * 7919 % ARRAYS)).collect();
         Self { scratch, names }

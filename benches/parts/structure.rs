@@ -37,8 +37,7 @@ fn verify_fast_a_zip_of(bencher: Bencher<'_, '_>, files: usize) {
     let scratch = tempfile::tempdir().unwrap();
     let archive = scratch.path().join("notes.zip");
     write_zip(&archive, files);
-    let mut options = VerifyOptions::default();
-    options.fast = true;
+    let options = VerifyOptions { fast: true, ..VerifyOptions::default() };
     let check = || {
         let report = verify(&archive, &options).unwrap();
         assert!(report.is_valid(), "{:?}", report.findings.first());

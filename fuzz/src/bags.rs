@@ -185,8 +185,7 @@ pub fn bag_verify(bytes: &[u8]) {
     let zip = scratch().join("bag.zip");
     fs::write(&zip, zips::stored(&serialized)).unwrap();
 
-    let mut options = VerifyOptions::default();
-    options.jobs = Some(1);
+    let options = VerifyOptions { jobs: Some(1), ..VerifyOptions::default() };
     let report = verify(&bag, &options).unwrap();
     let zipped = verify(&zip, &options).unwrap();
     let codes = |findings: &[ra_pack::Finding]| {

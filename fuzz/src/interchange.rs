@@ -11,8 +11,7 @@ pub fn ds(file: &[u8]) {
     let Ok(first) = read(file) else { return };
     for masks in [false, true] {
         let body = Cursor::new(Vec::new());
-        let mut options = ExportOptions::default();
-        options.mask_fill = masks;
+        let options = ExportOptions { mask_fill: masks, ..ExportOptions::default() };
         let mut writer = DsWriter::new(body, options);
         writer.attributes(&first.attributes, "x");
         let arrays: Vec<_> = first.arrays.iter().filter(|(array, _)| writable(array)).collect();
@@ -102,8 +101,7 @@ struct Whole {
 
 /// Reads everything in a file.
 fn read(file: &[u8]) -> Result<Whole, FormatError> {
-    let mut masked = ImportOptions::default();
-    masked.masks = true;
+    let masked = ImportOptions { masks: true, ..ImportOptions::default() };
     let _ = DsReader::open(Cursor::new(file), masked).map(|mut reader| {
         for index in 0..reader.names().count() {
             if let Ok(array) = reader.array(index) {

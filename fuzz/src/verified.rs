@@ -83,8 +83,7 @@ fn written(bytes: &[u8], name: &str) -> PathBuf {
 /// Returns the container if it has no errors. A missing manifest is accepted, because digests can hardly be guessed,
 /// and so are errors in arrays.
 fn faultless(path: &Path) -> Option<Container> {
-    let mut options = VerifyOptions::default();
-    options.jobs = Some(1);
+    let options = VerifyOptions { jobs: Some(1), ..VerifyOptions::default() };
     let report = verify(path, &options).ok()?;
     let of_container = |id: &str| id.starts_with("ARC") || id.starts_with("NAME");
     let at_fault =
@@ -120,9 +119,8 @@ fn unpack(path: &Path, ours: Option<&Members>) {
     let target = around.join("target");
     let _ = fs::remove_dir_all(&around);
     fs::create_dir_all(&around).unwrap();
-    let mut options = ExtractOptions::default();
-    options.jobs = Some(1);
-    options.max_size = Some(1 << 26);
+    let options =
+        ExtractOptions { jobs: Some(1), max_size: Some(1 << 26), ..ExtractOptions::default() };
     let report = extract(path, &target, &options);
 
     let beside = fs::read_dir(&around).unwrap().map(|entry| entry.unwrap().path());

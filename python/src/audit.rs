@@ -66,10 +66,12 @@ impl RunOptions {
         targets: &[PathBuf],
         ended: impl Fn(&VerifyReport) -> Result<()> + Send + Sync,
     ) -> PyResult<u64> {
-        let mut options = VerifyOptions::default();
-        options.strict = self.strict;
-        options.jobs = self.jobs;
-        options.progress = Progress::new();
+        let mut options = VerifyOptions {
+            strict: self.strict,
+            jobs: self.jobs,
+            progress: Progress::new(),
+            ..VerifyOptions::default()
+        };
         let shard = self.shard.as_deref().map(str::parse::<Shard>).transpose();
         options.shard = shard.map_err(|error| errors::named(py, "Mismatch", &error.to_string()))?;
         let end = self.seconds.map(|seconds| {
@@ -170,11 +172,13 @@ pub(crate) fn plan(
     budget: Option<Age>,
     divide: Option<u64>,
 ) -> PyResult<Bound<'_, PyDict>> {
-    let mut options = PlanOptions::default();
-    options.logs = logs;
-    options.max_age = max_age.map(|age| age.duration(py)).transpose()?;
-    options.budget = budget.map(|budget| budget.budget(py)).transpose()?;
-    options.divide = divide;
+    let options = PlanOptions {
+        logs,
+        max_age: max_age.map(|age| age.duration(py)).transpose()?,
+        budget: budget.map(|budget| budget.budget(py)).transpose()?,
+        divide,
+        ..PlanOptions::default()
+    };
     let planned = short(py, || ra_pack::audit::plan(targets, &options))?;
     let parts: Vec<_> = planned
         .parts
@@ -205,9 +209,11 @@ pub(crate) fn audit_report(
     targets: Option<Vec<PathBuf>>,
     max_age: Option<Age>,
 ) -> PyResult<Bound<'_, PyAny>> {
-    let mut options = AuditOptions::default();
-    options.max_age = max_age.map(|age| age.duration(py)).transpose()?;
-    options.targets = targets;
+    let options = AuditOptions {
+        max_age: max_age.map(|age| age.duration(py)).transpose()?,
+        targets,
+        ..AuditOptions::default()
+    };
     let report = short(py, || ra_pack::audit::audit(&logs, &options))?;
     let fields = pythonize::pythonize(py, &report)?;
     errors::reports(py)?.getattr("AuditReport")?.call_method1("of", (fields,))

@@ -38,13 +38,15 @@ pub(crate) fn verify(
     jobs: Option<usize>,
     manifest: Option<PathBuf>,
 ) -> PyResult<Bound<'_, PyAny>> {
-    let mut options = VerifyOptions::default();
-    options.fast = fast;
-    options.only_manifests = only_manifests;
-    options.strict = strict;
-    options.jobs = jobs;
-    options.manifest = manifest;
-    options.progress = ra_pack::Progress::new();
+    let options = VerifyOptions {
+        fast,
+        only_manifests,
+        strict,
+        jobs,
+        manifest,
+        progress: ra_pack::Progress::new(),
+        ..VerifyOptions::default()
+    };
     let report = long(py, &options.progress, || ra_pack::verify(path, &options))?;
     report_object(py, "VerifyReport", &report, &report.findings)
 }

@@ -35,28 +35,30 @@ impl SharedOptions<'_> {
     /// Returns the options of the library.
     pub(crate) fn options(&self, py: Python<'_>) -> PyResult<CreateOptions> {
         let refused = |message: &str| errors::named(py, "InvalidOption", message);
-        let mut options = CreateOptions::default();
-        options.attributes = values::entries(self.attrs.as_ref())?;
-        options.layout = match &*self.layout {
-            "plain" => Layout::Plain,
-            "bagit" => Layout::BagIt,
-            other => {
-                return Err(refused(&format!(
-                    "expected the layout `plain` or `bagit`, found `{other}`"
-                )));
-            }
-        };
-        options.container = self
-            .container
-            .as_ref()
-            .map(|name| {
-                let found = Container::from_extension(Path::new(&format!("pack.{name}")));
-                found.ok_or_else(|| {
-                    let expected = "`zip`, `tar`, `tar.gz` or `tar.zst`";
-                    refused(&format!("expected the container {expected}, found `{name}`"))
+        let mut options = CreateOptions {
+            attributes: values::entries(self.attrs.as_ref())?,
+            layout: match &*self.layout {
+                "plain" => Layout::Plain,
+                "bagit" => Layout::BagIt,
+                other => {
+                    return Err(refused(&format!(
+                        "expected the layout `plain` or `bagit`, found `{other}`"
+                    )));
+                }
+            },
+            container: self
+                .container
+                .as_ref()
+                .map(|name| {
+                    let found = Container::from_extension(Path::new(&format!("pack.{name}")));
+                    found.ok_or_else(|| {
+                        let expected = "`zip`, `tar`, `tar.gz` or `tar.zst`";
+                        refused(&format!("expected the container {expected}, found `{name}`"))
+                    })
                 })
-            })
-            .transpose()?;
+                .transpose()?,
+            ..CreateOptions::default()
+        };
         if let Some(text) = &self.compression {
             options.compression = compression(text).map_err(|message| refused(&message))?;
         }

@@ -18,8 +18,7 @@ pub(crate) fn outline<'py>(
     pack: &Shared,
     group: Option<String>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let mut options = OutlineOptions::default();
-    options.group = group;
+    let options = OutlineOptions { group, ..OutlineOptions::default() };
     let outline = pack.run(py, true, |pack| pack.outline(&options))?;
     let dict = PyDict::new(py);
     dict.set_item("attrs", values::attributes(py, &outline.attributes)?)?;

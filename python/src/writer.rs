@@ -312,8 +312,7 @@ impl Parts<'_> {
     ) -> Result<()> {
         let failed =
             |source: FormatError| Error::Interchange { name: self.name.to_owned(), source };
-        let mut options = ImportOptions::default();
-        options.bfloat16 = self.bfloat16;
+        let options = ImportOptions { bfloat16: self.bfloat16, ..ImportOptions::default() };
         // A text without dimensions is read with the header.
         let reader = NpyReader::new(Cursor::new(self.header).chain(self.data), options);
         let variable = reader.and_then(|reader| reader.variable("array")).map_err(failed)?;

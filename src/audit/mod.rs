@@ -21,7 +21,6 @@ use crate::verify::Verdict;
 
 /// Options for [`audit`].
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
 pub struct AuditOptions {
     /// Largest age of the last verification without errors; no limit if `None`.
     pub max_age: Option<Duration>,

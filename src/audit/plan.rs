@@ -15,7 +15,6 @@ use crate::verify::Shard;
 
 /// Options for [`plan`].
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
 pub struct PlanOptions {
     /// The shard of the targets, by their size.
     pub shard: Option<Shard>,

@@ -55,8 +55,7 @@ pub(crate) struct AuditArgs {
 }
 
 pub(super) fn run(args: &AuditArgs, output: &Output) -> Result<Ending, Failure> {
-    let mut options = AuditOptions::default();
-    options.max_age = args.max_age;
+    let mut options = AuditOptions { max_age: args.max_age, ..AuditOptions::default() };
     if args.wanted.is_given() {
         options.targets = Some(args.wanted.names()?.collect::<ra_pack::Result<_>>()?);
     }

@@ -126,22 +126,23 @@ impl ConvertArgs {
 
 pub(super) fn run(args: &ConvertArgs, output: &Output) -> Result<Ending, Failure> {
     let (inputs, target) = args.paths()?;
-    let mut options = ConvertOptions::default();
-    options.from = args.from;
-    options.to = args.to;
-    options.member.clone_from(&args.member);
-    options.order = args.order;
-    options.keep_endian = args.keep_endian;
-    options.drop_metadata = args.drop_metadata;
-    options.keep_metadata.clone_from(&args.keep_metadata);
-    options.reinterpret = args.reinterpret;
-    options.masks = args.masks;
-    options.compression = args.compression;
-    options.dimcoords = args.dimcoords;
-    options.arrays_only = args.arrays_only;
-    options.force = args.force;
-    options.jobs = args.common.jobs;
-    options.progress = output.progress();
+    let options = ConvertOptions {
+        from: args.from,
+        to: args.to,
+        member: args.member.clone(),
+        order: args.order,
+        keep_endian: args.keep_endian,
+        drop_metadata: args.drop_metadata,
+        keep_metadata: args.keep_metadata.clone(),
+        reinterpret: args.reinterpret,
+        masks: args.masks,
+        compression: args.compression,
+        dimcoords: args.dimcoords,
+        arrays_only: args.arrays_only,
+        force: args.force,
+        jobs: args.common.jobs,
+        progress: output.progress(),
+    };
     let report = convert_all(inputs, target, &options)?;
     for failed in &report.failed {
         let place = if inputs.len() == 1 { &report.input } else { Path::new(&failed.name) };

@@ -131,20 +131,21 @@ pub(super) struct SharedArgs {
 impl SharedArgs {
     /// Returns the options of the library.
     pub(super) fn options(&self, output: &Output) -> Result<CreateOptions, Failure> {
-        let mut options = CreateOptions::default();
-        options.attributes.clone_from(&self.attribute);
-        options.compression = self.compression;
-        options.describe = self.describe;
-        options.exclude = Patterns::new(&self.exclude)?;
-        options.dereference = self.dereference;
-        options.force = self.force;
-        options.strict = self.strict;
-        options.portable = self.portable;
-        options.sign_with.clone_from(&self.sign_with);
-        options.jobs = self.common.jobs;
-        options.timestamp = timestamp()?;
-        options.progress = output.progress();
-        Ok(options)
+        Ok(CreateOptions {
+            attributes: self.attribute.clone(),
+            compression: self.compression,
+            describe: self.describe,
+            exclude: Patterns::new(&self.exclude)?,
+            dereference: self.dereference,
+            force: self.force,
+            strict: self.strict,
+            portable: self.portable,
+            sign_with: self.sign_with.clone(),
+            jobs: self.common.jobs,
+            timestamp: timestamp()?,
+            progress: output.progress(),
+            ..CreateOptions::default()
+        })
     }
 }
 

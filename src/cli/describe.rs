@@ -89,11 +89,12 @@ fn assignment(text: &str) -> Result<Assignment, String> {
 }
 
 pub(super) fn run(args: &DescribeArgs, output: &Output) -> Result<Ending, Failure> {
-    let mut options = DescribeOptions::default();
-    options.dimcoords = args.dimcoords;
-    options.dry_run = args.dry_run;
-    options.jobs = args.jobs;
-    options.progress = output.progress();
+    let options = DescribeOptions {
+        dimcoords: args.dimcoords,
+        dry_run: args.dry_run,
+        jobs: args.jobs,
+        progress: output.progress(),
+    };
     let target = &args.target;
     if args.template {
         let table = ra_pack::describe::metadata_table(target, &options)?;
@@ -268,8 +269,7 @@ fn extent(text: &str) -> Result<Option<u64>, String> {
 }
 
 pub(super) fn reshape(args: &ReshapeArgs, output: &Output) -> Result<Ending, Failure> {
-    let mut options = DescribeOptions::default();
-    options.dry_run = args.dry_run;
+    let options = DescribeOptions { dry_run: args.dry_run, ..DescribeOptions::default() };
     let report = ra_pack::describe::reshape(&args.file, &args.shape, &options)?;
     if args.json {
         output.json(&report)?;

@@ -96,14 +96,15 @@ fn distance(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn run(args: &DiffArgs, output: &Output) -> Result<Ending, Failure> {
-    let mut options = DiffOptions::default();
-    options.tolerance = args.tolerance;
-    options.relative = args.relative;
-    options.patterns = Patterns::new(&args.patterns)?;
-    options.read_all = args.verify;
-    options.generated = args.all;
-    options.jobs = args.common.jobs;
-    options.progress = output.progress();
+    let options = DiffOptions {
+        tolerance: args.tolerance,
+        relative: args.relative,
+        patterns: Patterns::new(&args.patterns)?,
+        read_all: args.verify,
+        generated: args.all,
+        jobs: args.common.jobs,
+        progress: output.progress(),
+    };
     if let Some(member) = &args.member {
         let diff = ra_pack::diff::diff_members(&args.a, &args.b, member, &options)?;
         return two_arrays(args, output, &diff);
@@ -631,9 +632,8 @@ fn value(pack: &Pack, axis: &Axis, at: u64) -> Option<String> {
         let Value::List(values) = description?.value.as_ref()? else { return None };
         return values.get(usize::try_from(at).ok()?).map(|value| flow(value, 1));
     };
-    let mut options = CornersOptions::default();
-    options.slice = Some(at.to_string());
-    options.threshold = 1;
+    let options =
+        CornersOptions { slice: Some(at.to_string()), threshold: 1, ..CornersOptions::default() };
     let corners = pack.array(member).and_then(|array| array.corners(&options)).ok()?;
     let date = array::dates(description).zip(array::ends(&corners));
     let date = date.and_then(|(dates, (number, _))| dates.exact(number));

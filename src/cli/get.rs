@@ -81,13 +81,14 @@ pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
         Some(member) if to_file.is_some() || !output.is_terminal() => member.clone(),
         member => array::open(&args.archive, member.as_deref(), &output.progress())?.1,
     };
-    let mut options = GetOptions::default();
-    options.slice.clone_from(&args.slice);
-    options.format = args.format;
-    options.unverified = args.no_verify;
-    options.force = args.force;
-    options.max_size = args.max_size;
-    options.progress = output.progress();
+    let options = GetOptions {
+        slice: args.slice.clone(),
+        format: args.format,
+        unverified: args.no_verify,
+        force: args.force,
+        max_size: args.max_size,
+        progress: output.progress(),
+    };
     let report = match to_file {
         Some(path) => ra_pack::get(&args.archive, &member, path, &options)
             .map_err(|error| with_plot(error, args, path))?,
@@ -171,13 +172,14 @@ pub(crate) struct ExtractArgs {
 }
 
 pub(super) fn extract(args: &ExtractArgs, output: &Output) -> Result<Ending, Failure> {
-    let mut options = ExtractOptions::default();
-    options.patterns = patterns(args)?;
-    options.force = args.force;
-    options.jobs = args.common.jobs;
-    options.max_size = args.max_size;
-    options.progress = output.progress();
-    options.own_directory = args.directory.is_none();
+    let options = ExtractOptions {
+        patterns: patterns(args)?,
+        force: args.force,
+        jobs: args.common.jobs,
+        max_size: args.max_size,
+        progress: output.progress(),
+        own_directory: args.directory.is_none(),
+    };
     if options.own_directory {
         refuse_unnamed(&args.archive)?;
     }

@@ -57,9 +57,7 @@ pub(super) fn run(args: &InfoArgs, output: &Output) -> Result<Ending, Failure> {
         let info = ra_pack::inspect::array_file_info(target)?;
         return show(args, output, &info, || array_text(&info, None, color));
     }
-    let mut options = InfoOptions::default();
-    options.jobs = args.common.jobs;
-    options.progress = output.progress();
+    let options = InfoOptions { jobs: args.common.jobs, progress: output.progress() };
     let info = ra_pack::info(target, &options)?;
     if args.field.is_none() && !args.common.json {
         let shown = info.findings.len().min(MOST_FINDINGS);

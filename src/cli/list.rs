@@ -86,9 +86,11 @@ const KEYS: &Choices<ListOrder> = &[
 ];
 
 pub(super) fn run(args: &ListArgs, output: &Output) -> Result<Ending, Failure> {
-    let mut options = ListOptions::default();
-    options.patterns = Patterns::new(&args.patterns)?;
-    options.arrays = args.arrays;
+    let mut options = ListOptions {
+        patterns: Patterns::new(&args.patterns)?,
+        arrays: args.arrays,
+        ..ListOptions::default()
+    };
     let is_for_programs = args.common.json || args.null || args.names;
     options.hide_descriptions = !args.all && !is_for_programs;
     options.only_names = (args.names || args.null) && !args.common.json;

@@ -196,10 +196,8 @@ fn only_helpful_tips(error: &mut clap::Error) {
 /// Runs the command.
 fn run(cli: &Cli) -> Ending {
     let output = Output::new(cli.shared.color, cli.shared.quiet, cli.shared.progress);
-    let mut options = RemoteOptions::default();
-    options.timeout = cli.shared.timeout;
-    options.download = cli.shared.download;
-    options.keep = true;
+    let options =
+        RemoteOptions { timeout: cli.shared.timeout, download: cli.shared.download, keep: true };
     ra_pack::remote::configure(options);
     let result = match &cli.command {
         Command::Create(args) => create::run(args, &output),

@@ -49,12 +49,13 @@ pub(crate) struct RefsArgs {
 }
 
 pub(super) fn run(args: &RefsArgs, output: &Output) -> Result<Ending, Failure> {
-    let mut options = RefsOptions::default();
-    options.url.clone_from(&args.url);
-    options.skip = args.skip;
-    options.force = args.force;
-    options.jobs = args.jobs;
-    options.progress = output.progress();
+    let options = RefsOptions {
+        url: args.url.clone(),
+        skip: args.skip,
+        force: args.force,
+        jobs: args.jobs,
+        progress: output.progress(),
+    };
     let to_file = args.output.as_ref().filter(|path| path.as_os_str() != "-");
     let report = match to_file {
         Some(path) => ra_pack::convert::write_refs(&args.archive, path, &options)?,

@@ -101,13 +101,15 @@ pub(crate) struct VerifyArgs {
 }
 
 pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure> {
-    let mut options = VerifyOptions::default();
-    options.fast = args.fast;
-    options.full = args.full;
-    options.strict = args.strict;
-    options.jobs = args.common.jobs;
-    options.manifest.clone_from(&args.manifest);
-    options.progress = output.progress();
+    let mut options = VerifyOptions {
+        fast: args.fast,
+        full: args.full,
+        strict: args.strict,
+        jobs: args.common.jobs,
+        manifest: args.manifest.clone(),
+        progress: output.progress(),
+        ..VerifyOptions::default()
+    };
     let log = args.log.as_ref().map(AuditLog::open).transpose()?;
     let is_planned = args.shard.is_some() || args.max_age.is_some() || args.budget.is_some();
     let plan = if is_planned { Some(planned(args, &mut options)?) } else { None };
@@ -436,11 +438,12 @@ pub(super) fn manifest(args: &ManifestArgs, output: &Output) -> Result<Ending, F
     if args.check {
         return check(args, output);
     }
-    let mut options = ManifestOptions::default();
-    options.algorithm = args.digest;
-    options.force = args.force;
-    options.jobs = args.common.jobs;
-    options.progress = output.progress();
+    let options = ManifestOptions {
+        algorithm: args.digest,
+        force: args.force,
+        jobs: args.common.jobs,
+        progress: output.progress(),
+    };
     let is_written = args.write || args.output.is_some();
     let made = if is_written {
         ra_pack::write::write_manifest(&args.target, args.output.as_deref(), &options)?
@@ -461,12 +464,14 @@ pub(super) fn manifest(args: &ManifestArgs, output: &Output) -> Result<Ending, F
 }
 
 fn check(args: &ManifestArgs, output: &Output) -> Result<Ending, Failure> {
-    let mut options = VerifyOptions::default();
-    options.only_manifests = true;
-    options.full = true;
-    options.jobs = args.common.jobs;
-    options.manifest.clone_from(&args.kept);
-    options.progress = output.progress();
+    let options = VerifyOptions {
+        only_manifests: true,
+        full: true,
+        jobs: args.common.jobs,
+        manifest: args.kept.clone(),
+        progress: output.progress(),
+        ..VerifyOptions::default()
+    };
     let report = ra_pack::verify(&args.target, &options)?;
     let verdict = print_report(&report, "verified", args.common.json, output)?;
     Ok(if verdict.is_valid() { Ending::Clean } else { Ending::Findings })
@@ -518,13 +523,14 @@ fn code(text: &str) -> Result<Code, String> {
 }
 
 pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, Failure> {
-    let mut options = ValidateOptions::default();
-    options.strict = args.strict;
-    options.metadata = args.metadata;
-    options.allow.clone_from(&args.allow);
-    options.root.clone_from(&args.root);
-    options.jobs = args.common.jobs;
-    options.progress = output.progress();
+    let options = ValidateOptions {
+        strict: args.strict,
+        metadata: args.metadata,
+        allow: args.allow.clone(),
+        root: args.root.clone(),
+        jobs: args.common.jobs,
+        progress: output.progress(),
+    };
     let mut tally = TargetCounts::default();
     for target in args.paths.iter().cloned().map(Ok).chain(args.more.names()?) {
         match validate_one(&target?, &options, args.common.json, output) {

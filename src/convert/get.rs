@@ -27,7 +27,6 @@ const ELEMENT_BYTES_AT_ONCE: u64 = 64 * 1024;
 
 /// Options for [`get`] and [`get_to`]: the part of an array, the format, and the checks.
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
 pub struct GetOptions {
     /// Part of the array, such as `0:10,:,3`, in the order of its description's shape.
     pub slice: Option<String>,
@@ -111,9 +110,11 @@ pub struct GetReport {
 /// use ra_pack::get;
 /// use ra_pack::convert::GetOptions;
 ///
-/// let mut options = GetOptions::default();
-/// options.slice = Some("0:10, :".to_owned());
-/// options.format = Some(ArrayFormat::Npy);
+/// let options = GetOptions {
+///     slice: Some("0:10, :".to_owned()),
+///     format: Some(ArrayFormat::Npy),
+///     ..GetOptions::default()
+/// };
 /// let report = get("exp.zip", "run1/t.ra", "t.npy", &options)?;
 /// println!("{} bytes, lost: {:?}", report.bytes, report.losses);
 /// # Ok::<(), ra_pack::Error>(())

@@ -13,7 +13,6 @@ use crate::progress::Progress;
 /// Options for [`convert`](super::convert()) and [`convert_all`](super::convert_all()): formats, the order of elements, and metadata that a format cannot
 /// express.
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
 pub struct ConvertOptions {
     /// Format of the input; determined by its name if `None`.
     pub from: Option<ArrayFormat>,

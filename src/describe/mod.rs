@@ -32,7 +32,6 @@ use crate::write::survey::{Survey, survey};
 
 /// Options for operations on descriptions.
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
 pub struct DescribeOptions {
     /// Whether to turn 1-D arrays without a description whose name is that of a coordinate, such as `time` or `lat`,
     /// into coordinates. Dimensions of other arrays with the same length get their names.

@@ -5,7 +5,6 @@ use crate::progress::Progress;
 
 /// Options for [`diff`](super::diff()): tolerances, members, and how much to read.
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
 pub struct DiffOptions {
     /// Maximum distance between elements that count as equal.
     pub tolerance: f64,

@@ -25,7 +25,6 @@ use crate::read::single_file;
 
 /// Options for [`info`]: threads and progress.
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
 pub struct InfoOptions {
     /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,

@@ -21,7 +21,6 @@ use crate::read::open::Pack;
 
 /// Options for [`list`]: the members, their order, and whether to look up digests.
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
 pub struct ListOptions {
     /// Patterns of member names; all members if there are none.
     pub patterns: Patterns,

@@ -28,7 +28,6 @@ use crate::read::open::Pack;
 
 /// Options for [`outline`]: the group and the threads.
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
 pub struct OutlineOptions {
     /// Group to describe with all groups below it, such as `/run1`; all groups if `None`.
     pub group: Option<String>,

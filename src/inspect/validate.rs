@@ -25,7 +25,6 @@ const UNNAMED: &str = "<stdin>";
 
 /// Options for [`validate`]: the rules that apply, and the root of the pack.
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
 pub struct ValidateOptions {
     /// Whether to treat warnings and extension words as errors.
     pub strict: bool,

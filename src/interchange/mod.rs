@@ -44,7 +44,6 @@ pub struct Variable {
 
 /// Options for reading. Each applies to one format.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ImportOptions {
     /// `.npy`: Keep big-endian numbers, and set the flag in the header and `storage.endian` in the description.
     /// Structures and text are always converted.
@@ -58,7 +57,6 @@ pub struct ImportOptions {
 
 /// Options for writing. Each applies to one format.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ExportOptions {
     /// `.npy`: Write elements without a NumPy dtype, such as integers of 16 bytes, as bytes without a type: `|V16`.
     /// Otherwise they are refused.

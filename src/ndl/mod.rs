@@ -102,7 +102,6 @@ pub(crate) fn by_name_in_ndl<S: serde::Serializer>(
 
 /// Options for [`parse_with`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
 pub struct ParseOptions {
     /// Refuse the datatypes that NDL 0.6.1 does not have.
     pub strict: bool,

@@ -12,7 +12,6 @@ const MAX_CORNERS: u64 = 1 << 24;
 
 /// Options for [`PackedArray::corners`]: the part of the array, and how much of each end to read.
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
 pub struct CornersOptions {
     /// Part of the array, such as `0:10,:,3`, in the order of its indices.
     pub slice: Option<String>,
@@ -53,8 +52,7 @@ impl PackedArray {
     ///
     /// let pack = Pack::open("examples/experiment")?;
     /// let temperature = pack.array("thermistors/temperature.ra")?;
-    /// let mut options = CornersOptions::default();
-    /// options.edge = Some(3);
+    /// let options = CornersOptions { edge: Some(3), ..CornersOptions::default() };
     /// let corners = temperature.corners(&options)?;
     /// assert_eq!((corners.shape, corners.leading), (vec![10, 149], vec![3, 3]));
     /// assert_eq!(corners.bytes.len(), 6 * 6 * 4);

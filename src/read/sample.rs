@@ -18,7 +18,6 @@ const WHOLE: u64 = 1 << 30;
 
 /// Options for [`PackedArray::sample`]: the part of the array, and the size of the picture.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub struct SampleOptions {
     /// Part of the array, such as `0:10,:,3`, in the order of its indices.
     pub slice: Option<String>,

@@ -26,7 +26,6 @@ const LANES: usize = 8;
 
 /// Options for [`PackedArray::statistics`]: the part of the array, and the histogram.
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
 pub struct StatisticsOptions {
     /// Part of the array, such as `0:10,:,3`, in the order of its indices.
     pub slice: Option<String>,

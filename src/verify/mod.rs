@@ -41,7 +41,6 @@ use crate::read::single_file::is_array_file;
 
 /// Options for [`verify`]: how much to read, and where the manifest is.
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
 pub struct VerifyOptions {
     /// Whether to read only headers and descriptions. Digests are not checked, so damaged data is not found.
     pub fast: bool,

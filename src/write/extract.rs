@@ -26,7 +26,6 @@ use crate::write::create::name_without_extension;
 
 /// Options for [`extract`]: the members, the limit of their size, and whether to replace files.
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
 pub struct ExtractOptions {
     /// Patterns of members to unpack; everything if there are none.
     pub patterns: Patterns,
@@ -91,8 +90,7 @@ impl ExtractReport {
 /// use ra_pack::extract;
 /// use ra_pack::write::ExtractOptions;
 ///
-/// let mut options = ExtractOptions::default();
-/// options.max_size = Some(1 << 30);
+/// let options = ExtractOptions { max_size: Some(1 << 30), ..ExtractOptions::default() };
 /// let report = extract("exp.zip", "exp", &options)?;
 /// for finding in &report.findings {
 ///     println!("{finding}");

@@ -22,7 +22,6 @@ use crate::read::open::Pack;
 
 /// Options for [`manifest_of`] and [`write_manifest`]: the algorithm, and whether to replace a file.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub struct ManifestOptions {
     /// Algorithm of the digests: SHA-256 or SHA-512.
     pub algorithm: Algorithm,

@@ -235,19 +235,14 @@ fn attributes_and_dimensions_of_a_pack_survive_an_update() {
         [("x.zip", Layout::Plain), ("x.tar.zst", Layout::Plain), ("bag.tar", Layout::BagIt)]
     {
         let path = scratch.path().join(name);
-        let mut options = WriteOptions::default();
-        options.layout = layout;
+        let options = WriteOptions { layout, ..WriteOptions::default() };
         let mut pack = PackWriter::create(&path, options).unwrap();
         pack.attribute("title", "First").unwrap();
         pack.array("a", &array![1_u8, 2]).dims(["time"]).write().unwrap();
         pack.array("b", &array![1_u8, 2]).dims(["time"]).write().unwrap();
         pack.finish().unwrap();
 
-        let options = || {
-            let mut options = WriteOptions::default();
-            options.force = true;
-            options
-        };
+        let options = || WriteOptions { force: true, ..WriteOptions::default() };
         let mut pack = PackWriter::update(&path, options()).unwrap();
         pack.attribute("title", "Second").unwrap();
         pack.array("c/d", &array![[1_u8, 2]]).dims(["depth", "/time"]).write().unwrap();

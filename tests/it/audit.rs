@@ -668,10 +668,12 @@ fn a_large_target_is_divided_into_the_same_shards_in_every_run() {
     let size = fs::metadata(&targets[0]).unwrap().len();
     let log = scratch.path().join("log");
     fs::write(&log, "").unwrap();
-    let mut options = PlanOptions::default();
-    options.divide = Some(size.div_ceil(3));
-    options.logs = vec![log.clone()];
-    options.max_age = Some(Duration::from_secs(3600));
+    let options = PlanOptions {
+        divide: Some(size.div_ceil(3)),
+        logs: vec![log.clone()],
+        max_age: Some(Duration::from_secs(3600)),
+        ..PlanOptions::default()
+    };
     let shards = |options: &PlanOptions| -> Vec<String> {
         let planned = plan(targets.clone(), options).unwrap().parts.into_iter();
         let zip = planned.filter(|part| part.target == targets[0]);

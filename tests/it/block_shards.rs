@@ -32,8 +32,7 @@ fn huge(scratch: &Path, name: &str, options: &[&str]) -> (PathBuf, Vec<u8>) {
 }
 
 fn verify_shard(target: &Path, number: u32, count: u32) -> VerifyReport {
-    let mut options = VerifyOptions::default();
-    options.shard = Shard::new(number, count);
+    let options = VerifyOptions { shard: Shard::new(number, count), ..VerifyOptions::default() };
     verify(target, &options).unwrap()
 }
 
@@ -106,9 +105,11 @@ fn files_that_block_digests_do_not_prove_are_in_one_shard() {
     for (archive, _) in packs {
         let is_full = archive.ends_with("full.zip");
         let shards = [1, 2, 3].map(|number| {
-            let mut options = VerifyOptions::default();
-            options.shard = Shard::new(number, 3);
-            options.full = is_full;
+            let options = VerifyOptions {
+                shard: Shard::new(number, 3),
+                full: is_full,
+                ..VerifyOptions::default()
+            };
             verify(&archive, &options).unwrap()
         });
         assert!(shards.iter().all(|shard| shard.is_valid() && shard.blocks.is_none()));
@@ -119,9 +120,11 @@ fn files_that_block_digests_do_not_prove_are_in_one_shard() {
         damaged[at] ^= 1;
         fs::write(&archive, damaged).unwrap();
         let found = [1, 2, 3].map(|number| {
-            let mut options = VerifyOptions::default();
-            options.shard = Shard::new(number, 3);
-            options.full = is_full;
+            let options = VerifyOptions {
+                shard: Shard::new(number, 3),
+                full: is_full,
+                ..VerifyOptions::default()
+            };
             let report = verify(&archive, &options).unwrap();
             report.findings.iter().filter(|it| it.member.is_some()).count()
         });

@@ -299,11 +299,12 @@ proptest! {
         );
         let scratch = TempDir::new().unwrap();
         let archive = scratch.path().join(["a.zip", "a.tar"][kind]);
-        let mut options = CreateOptions::default();
-        options.block_digests = Some(block_size);
+        let options = CreateOptions {
+            block_digests: Some(block_size),
+            ..CreateOptions::default()
+        };
         create(source.path(), &archive, &options).unwrap();
-        let mut options = VerifyOptions::default();
-        options.full = full;
+        let options = VerifyOptions { full, ..VerifyOptions::default() };
         let report = verify(&archive, &options).unwrap();
         prop_assert!(report.is_valid(), "{:?}", report.findings);
         let by_blocks = sizes.iter().map(|size| *size as u64).filter(|size| !full && *size > block_size.max(1 << 20));
@@ -595,8 +596,7 @@ fn a_file_with_the_name_of_the_list_is_not_packed_silently() {
             .exits(2)
             .says(&["from 4K to 64M"]);
     }
-    let mut options = CreateOptions::default();
-    options.block_digests = Some(100);
+    let options = CreateOptions { block_digests: Some(100), ..CreateOptions::default() };
     let refused = create(source.path(), &archive, &options).unwrap_err();
     assert!(refused.to_string().contains("4096 to 67108864"), "{refused}");
 }

@@ -129,26 +129,27 @@ fn a_cancelled_write_leaves_nothing() {
         for jobs in [1, 2] {
             is_cancelled(name, |progress| {
                 let progress = progress.clone();
-                let mut options = CreateOptions::default();
-                options.progress = progress;
-                options.compression = compression;
-                options.jobs = Some(jobs);
+                let options = CreateOptions {
+                    progress,
+                    compression,
+                    jobs: Some(jobs),
+                    ..CreateOptions::default()
+                };
                 create(source, output(name), &options)
             });
         }
     }
     for name in ["a.npy", "a.ra", "a.npz", "a.csv", "a.zip"] {
         is_cancelled(name, |progress| {
-            let mut options = ConvertOptions::default();
-            options.progress = progress.clone();
+            let options =
+                ConvertOptions { progress: progress.clone(), ..ConvertOptions::default() };
             convert(&long, output(name), &options)
         });
     }
     for format in [None, Some(ArrayFormat::Npy), Some(ArrayFormat::Csv)] {
         is_cancelled("get", |progress| {
-            let mut options = GetOptions::default();
-            options.progress = progress.clone();
-            options.format = format;
+            let options =
+                GetOptions { progress: progress.clone(), format, ..GetOptions::default() };
             get(source, "long.ra", output("a"), &options)
         });
     }
@@ -156,8 +157,8 @@ fn a_cancelled_write_leaves_nothing() {
         let stream = source.join(name);
         long_stream(&stream, pack);
         is_cancelled(name, |progress| {
-            let mut options = ExtractOptions::default();
-            options.progress = progress.clone();
+            let options =
+                ExtractOptions { progress: progress.clone(), ..ExtractOptions::default() };
             extract(&stream, output("out"), &options)
         });
     }
@@ -173,20 +174,18 @@ fn reading_can_be_cancelled() {
     long_stream(&stream, zstd);
     for target in [a, &stream] {
         is_cancelled("verify", |progress| {
-            let mut options = VerifyOptions::default();
-            options.progress = progress.clone();
+            let options = VerifyOptions { progress: progress.clone(), ..VerifyOptions::default() };
             verify(target, &options)
         });
         is_cancelled("verify of several", |progress| {
-            let mut options = VerifyOptions::default();
-            options.progress = progress.clone();
+            let options = VerifyOptions { progress: progress.clone(), ..VerifyOptions::default() };
             let targets = [target, target].map(|target| Ok(target.to_owned()));
             let ended = |report: &mut VerifyReport| panic!("the target has a report: {report:?}");
             verify_each(targets, &options, ended, |_| ControlFlow::Continue(()))
         });
         is_cancelled("manifest", |progress| {
-            let mut options = ManifestOptions::default();
-            options.progress = progress.clone();
+            let options =
+                ManifestOptions { progress: progress.clone(), ..ManifestOptions::default() };
             manifest_of(target, &options)
         });
         is_cancelled("statistics", |progress| {
@@ -197,18 +196,15 @@ fn reading_can_be_cancelled() {
             Pack::open_watched(target, progress)?.copy_to("long.ra", &mut sink())
         });
         is_cancelled("get to", |progress| {
-            let mut options = GetOptions::default();
-            options.progress = progress.clone();
+            let options = GetOptions { progress: progress.clone(), ..GetOptions::default() };
             get_to(target, "long.ra", &mut sink(), &options)
         });
         is_cancelled("diff of members", |progress| {
-            let mut options = DiffOptions::default();
-            options.progress = progress.clone();
+            let options = DiffOptions { progress: progress.clone(), ..DiffOptions::default() };
             diff_members(target, b, "long.ra", &options)
         });
         is_cancelled("diff of packs", |progress| {
-            let mut options = DiffOptions::default();
-            options.progress = progress.clone();
+            let options = DiffOptions { progress: progress.clone(), ..DiffOptions::default() };
             diff(b, target, &options)
         });
     }
@@ -216,37 +212,34 @@ fn reading_can_be_cancelled() {
         (
             "list",
             (|target, progress| {
-                let mut options = ListOptions::default();
-                options.progress = progress.clone();
+                let options = ListOptions { progress: progress.clone(), ..ListOptions::default() };
                 list(target, &options).map(drop)
             }) as fn(&Path, &Progress) -> Result<()>,
         ),
         ("validate", |target, progress| {
-            let mut options = ValidateOptions::default();
-            options.progress = progress.clone();
+            let options =
+                ValidateOptions { progress: progress.clone(), ..ValidateOptions::default() };
             validate(target, &options).map(drop)
         }),
         ("info", |target, progress| {
-            let mut options = InfoOptions::default();
-            options.progress = progress.clone();
+            let options = InfoOptions { progress: progress.clone(), ..InfoOptions::default() };
             info(target, &options).map(drop)
         }),
         ("outline", |target, progress| {
-            let mut options = OutlineOptions::default();
-            options.progress = progress.clone();
+            let options =
+                OutlineOptions { progress: progress.clone(), ..OutlineOptions::default() };
             outline(target, &options).map(drop)
         }),
         ("describe", |target, progress| {
-            let mut options = DescribeOptions::default();
-            options.progress = progress.clone();
+            let options =
+                DescribeOptions { progress: progress.clone(), ..DescribeOptions::default() };
             describe_target(target, &options).map(drop)
         }),
     ] {
         is_cancelled(name, |progress| list(&stream, progress));
     }
     is_cancelled("diff of arrays", |progress| {
-        let mut options = DiffOptions::default();
-        options.progress = progress.clone();
+        let options = DiffOptions { progress: progress.clone(), ..DiffOptions::default() };
         diff_arrays(&arrays[0], &arrays[1], &options)
     });
     fs::remove_file(stream).unwrap();
@@ -267,12 +260,9 @@ fn reading_many_or_no_arrays_can_be_cancelled() {
         // Cancelled before the operation begins.
         let progress = Progress::new();
         progress.cancel();
-        let mut options = VerifyOptions::default();
-        options.progress = progress.clone();
+        let options = VerifyOptions { progress: progress.clone(), ..VerifyOptions::default() };
         assert!(matches!(verify(&archive, &options), Err(Error::Interrupted)));
-        let mut options = CreateOptions::default();
-        options.progress = progress;
-        options.force = true;
+        let options = CreateOptions { progress, force: true, ..CreateOptions::default() };
         let before = fs::read(&archive).unwrap();
         let again = create(source.path(), &archive, &options);
         assert!(matches!(again, Err(Error::Interrupted)), "{again:?}");

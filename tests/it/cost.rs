@@ -349,8 +349,7 @@ fn many_arrays_of_a_compressed_tar_are_verified_in_one_pass() {
     let place = TempDir::new().unwrap();
     for name in ["x.tar.gz", "x.tar.zst"] {
         let path = place.path().join(name);
-        let mut options = CreateOptions::default();
-        options.describe = true;
+        let options = CreateOptions { describe: true, ..CreateOptions::default() };
         create(source.path(), &path, &options).unwrap();
         let pack = Pack::open(&path).unwrap();
         let read = pack.read_each(&names, None, |array| {
@@ -479,8 +478,7 @@ fn an_invalid_deflate_level_is_refused_in_every_container() {
         let target = place.path().join(name);
         for level in [0, 1, 10, 12, 99, u32::MAX] {
             let compression = Compression::Deflate { level: Some(level) };
-            let mut options = CreateOptions::default();
-            options.compression = compression;
+            let options = CreateOptions { compression, ..CreateOptions::default() };
             let error = create(source.path(), &target, &options).unwrap_err();
             assert!(error.to_string().contains("level from 2 to 9"), "{name} {level}: {error}");
             assert!(!target.exists());
@@ -495,14 +493,11 @@ fn any_number_of_jobs_is_accepted() {
     let jobs = Some(usize::MAX);
     for name in ["a.zip", "a.tar.gz", "a.tar.zst"] {
         let target = place.path().join(name);
-        let mut options = CreateOptions::default();
-        options.jobs = jobs;
+        let options = CreateOptions { jobs, ..CreateOptions::default() };
         create(source.path(), &target, &options).unwrap();
-        let mut options = VerifyOptions::default();
-        options.jobs = jobs;
+        let options = VerifyOptions { jobs, ..VerifyOptions::default() };
         assert!(verify(&target, &options).unwrap().is_valid());
-        let mut options = ExtractOptions::default();
-        options.jobs = jobs;
+        let options = ExtractOptions { jobs, ..ExtractOptions::default() };
         extract(&target, place.path().join(format!("{name}.out")), &options).unwrap();
     }
 }

@@ -214,8 +214,8 @@ fn describe_and_pack(directory: &Path, file: &[u8]) {
     fs::write(directory.join("a.ra"), file).unwrap();
     ra_pack::describe::write_descriptions(directory, &DescribeOptions::default()).unwrap();
     let zip = directory.with_extension("zip");
-    let mut options = ra_pack::write::CreateOptions::default();
-    options.force = true;
+    let options =
+        ra_pack::write::CreateOptions { force: true, ..ra_pack::write::CreateOptions::default() };
     ra_pack::create(directory, &zip, &options).unwrap();
     let report = ra_pack::verify(&zip, &ra_pack::verify::VerifyOptions::default()).unwrap();
     assert!(report.is_valid(), "{:?}", report.findings);

@@ -220,8 +220,7 @@ fn described_by_the_pack_alone(scratch: &Path, said: &str) -> Experiment {
     let array = || Experiment::new().array("x.ra", FLOAT32, &[2, 3], &data);
     let source = array().file("x.yaml", format!("ndarrays: {{x: {{type: float32, {said}}}}}\n"));
     let archive = scratch.join("x.zip");
-    let mut options = CreateOptions::default();
-    options.force = true;
+    let options = CreateOptions { force: true, ..CreateOptions::default() };
     create(source.path(), &archive, &options).unwrap();
     array().file("manifest.yaml", Pack::open(&archive).unwrap().read("manifest.yaml").unwrap())
 }
@@ -427,8 +426,7 @@ proptest! {
             ("x.zip", Layout::BagIt),
         ][kind];
         let archive = scratch.path().join(name);
-        let mut options = CreateOptions::default();
-        options.layout = layout;
+        let options = CreateOptions { layout, ..CreateOptions::default() };
         create(a.path(), &archive, &options).unwrap();
         let by_directory = ra_pack::diff(a.path(), b.path(), &DiffOptions::default()).unwrap();
         prop_assert_eq!(by_directory.members.is_empty(), ours == theirs);
@@ -438,8 +436,7 @@ proptest! {
         prop_assert_eq!(both_ways.counts.renamed, by_directory.counts.renamed);
         // Generated members do not make a pack differ from its source.
         prop_assert!(ra_pack::diff(a.path(), &archive, &DiffOptions::default()).unwrap().is_same());
-        let mut read = DiffOptions::default();
-        read.read_all = true;
+        let read = DiffOptions { read_all: true, ..DiffOptions::default() };
         prop_assert_eq!(ra_pack::diff(&archive, b.path(), &read).unwrap().counts.changed, by_directory.counts.changed);
     }
 }

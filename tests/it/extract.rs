@@ -55,8 +55,10 @@ fn a_damaged_archive_replaces_only_files_that_a_manifest_confirms() {
             extract(&archive, path, &["--force"]).exits(0);
         }
         let intact = read_tree(&good);
-        let mut options = ra_pack::write::ExtractOptions::default();
-        options.force = true;
+        let options = ra_pack::write::ExtractOptions {
+            force: true,
+            ..ra_pack::write::ExtractOptions::default()
+        };
         for at in (0..sound.len()).step_by(sound.len() / 60) {
             let mut damaged = sound.clone();
             damaged[at] ^= 0x10;

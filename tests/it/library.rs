@@ -58,10 +58,8 @@ impl Packs {
         let mut paths = vec![experiment.path().to_owned()];
         for (name, layout, compression) in ways() {
             let archive = scratch.path().join(name);
-            let mut options = CreateOptions::default();
-            options.layout = layout;
-            options.compression = compression;
-            options.describe = true;
+            let options =
+                CreateOptions { layout, compression, describe: true, ..CreateOptions::default() };
             create(experiment.path(), &archive, &options).unwrap();
             paths.push(archive);
         }
@@ -504,8 +502,8 @@ fn a_structure_of_the_program_is_an_element() {
 fn an_array_of_a_bag_is_described_under_each_of_its_names() {
     let scratch = TempDir::new().unwrap();
     let path = scratch.path().join("b.zip");
-    let mut options = ra_pack::WriteOptions::default();
-    options.layout = Layout::BagIt;
+    let options =
+        ra_pack::WriteOptions { layout: Layout::BagIt, ..ra_pack::WriteOptions::default() };
     let mut pack = ra_pack::PackWriter::create(&path, options).unwrap();
     let rows = ndarray::array![[0, 1], [10, 11]];
     pack.array("row", &rows).order(Order::Row).write().unwrap();
@@ -724,8 +722,7 @@ fn an_open_pack_lists_and_verifies_itself() {
         } else {
             packs.path(kind)
         };
-        let mut options = ListOptions::default();
-        options.digests = true;
+        let options = ListOptions { digests: true, ..ListOptions::default() };
         let (listed, again) = (pack.list(&options).unwrap(), list(&path, &options).unwrap());
         assert_eq!(names(&listed), names(&again), "{kind}");
         let digests = |listing: &Listing| -> Vec<_> {
@@ -1097,9 +1094,7 @@ fn an_open_pack_stays_the_archive_that_was_opened() {
     let scratch = TempDir::new().unwrap();
     for name in ["exp.zip", "exp.tar"] {
         let path = scratch.path().join(name);
-        let mut options = CreateOptions::default();
-        options.describe = true;
-        options.force = true;
+        let options = CreateOptions { describe: true, force: true, ..CreateOptions::default() };
         create(before.path(), &path, &options).unwrap();
         let pack = Pack::open(&path).unwrap();
         create(after.path(), &path, &options).unwrap();
@@ -1179,8 +1174,7 @@ fn an_error_has_a_complete_message_and_its_cause_as_source() {
         let target = "examples/experiment";
         get_to(target, "thermistors/depth.ra", &mut io::sink(), options).unwrap_err()
     };
-    let mut options = GetOptions::default();
-    options.max_size = Some(10);
+    let mut options = GetOptions { max_size: Some(10), ..GetOptions::default() };
     assert!(matches!(get(&options), Error::Limit(_)));
     options = GetOptions::default();
     options.slice = Some("10".to_owned());

@@ -77,16 +77,14 @@ fn all_ways_give<T: ra::Element + PartialEq + Debug>(
         let (slice, expected) = part(whole, text);
         assert_eq!(array.slice::<T>(&slice).unwrap(), values(&expected), "{context}");
         assert_eq!(typed::<T>(&array.slice_any(&slice).unwrap()), values(&expected), "{context}");
-        let mut options = CornersOptions::default();
-        options.slice = slice_of(text);
-        options.threshold = 0;
+        let options =
+            CornersOptions { slice: slice_of(text), threshold: 0, ..CornersOptions::default() };
         let corners = array.corners(&options).unwrap();
         let bytes: Vec<T> = expected.iter().copied().map(of).collect();
         assert_eq!(corners.shape, wide(expected.shape()), "{context}");
         assert_eq!(corners.bytes, bytemuck::cast_slice::<T, u8>(&bytes), "{context}");
         let slice = slice_of(text);
-        let mut options = StatisticsOptions::default();
-        options.slice = slice;
+        let options = StatisticsOptions { slice, ..StatisticsOptions::default() };
         if let Statistics::Numbers(found) = array.statistics(&options).unwrap() {
             let numbers: Vec<f64> = expected.iter().copied().map(f64::from).collect();
             let least = numbers.iter().copied().reduce(f64::min);
@@ -206,9 +204,8 @@ fn slices_of_the_command_are_in_the_order_of_the_shape() {
                 let (_, expected) = part(&meant, text);
                 let got = |format| {
                     let slice = Some(text.to_owned());
-                    let mut options = GetOptions::default();
-                    options.slice = slice;
-                    options.format = Some(format);
+                    let options =
+                        GetOptions { slice, format: Some(format), ..GetOptions::default() };
                     let mut out = Vec::new();
                     get_to(packs.path(kind), &format!("{order}.ra"), &mut out, &options).unwrap();
                     out

@@ -38,12 +38,13 @@ const WAYS: [(&str, Layout, Compression); 8] = [
 type Way = (&'static str, Layout, Compression);
 
 fn options((_, layout, compression): Way, jobs: usize) -> CreateOptions {
-    let mut options = CreateOptions::default();
-    options.layout = layout;
-    options.compression = compression;
-    options.jobs = Some(jobs);
-    options.no_external_manifest = true;
-    options
+    CreateOptions {
+        layout,
+        compression,
+        jobs: Some(jobs),
+        no_external_manifest: true,
+        ..CreateOptions::default()
+    }
 }
 
 /// Whether members are stored without compression.
@@ -395,8 +396,7 @@ fn every_changed_byte_is_found(
     let archive = pack(source.path(), scratch.path(), way, 1).unwrap();
     let sound = fs::read(&archive).unwrap();
     let expected = seen_by_a_reader(&archive);
-    let mut options = VerifyOptions::default();
-    options.jobs = Some(1);
+    let options = VerifyOptions { jobs: Some(1), ..VerifyOptions::default() };
     for at in 0..sound.len() {
         for mask in masks(at) {
             let mut bytes = sound.clone();

@@ -12,10 +12,7 @@ use crate::run::ra;
 
 fn numbers(pack: &Pack, member: &str, jobs: usize, slice: Option<&str>) -> NumberStatistics {
     let slice = slice.map(str::to_owned);
-    let mut options = StatisticsOptions::default();
-    options.slice = slice;
-    options.bins = Some(10);
-    options.jobs = Some(jobs);
+    let options = StatisticsOptions { slice, bins: Some(10), jobs: Some(jobs) };
     match pack.array(member).unwrap().statistics(&options).unwrap() {
         Statistics::Numbers(numbers) | Statistics::Magnitudes(numbers) => numbers,
         other => panic!("{other:?}"),
@@ -68,8 +65,7 @@ fn statistics_and_text_equal_those_of_numpy_in_every_container_for_any_jobs() {
     fs::remove_file(source.join("facts.json")).unwrap();
     let mut packs = vec![Pack::open(&source).unwrap()];
     for name in ["a.zip", "a.tar", "a.tar.gz", "deflated.zip"] {
-        let mut options = CreateOptions::default();
-        options.describe = true;
+        let mut options = CreateOptions { describe: true, ..CreateOptions::default() };
         if name.starts_with("deflated") {
             options.compression = ra_pack::archive::Compression::Deflate { level: None };
         }

@@ -182,9 +182,11 @@ fn verify_reads_a_compressed_tar_once_and_once_more_for_all_that_is_late() {
     let noise: Vec<u8> =
         noise.take(300_000).flat_map(|seed| seed.to_be_bytes()[..6].to_vec()).collect();
     std::fs::write(source.join("noise.bin"), noise).unwrap();
-    let mut late = CreateOptions::default();
-    late.digests = vec![Algorithm::Sha256, Algorithm::Sha512];
-    late.block_digests = Some(1 << 16);
+    let late = CreateOptions {
+        digests: vec![Algorithm::Sha256, Algorithm::Sha512],
+        block_digests: Some(1 << 16),
+        ..CreateOptions::default()
+    };
     for (options, passes) in [(CreateOptions::default(), 1), (late, 2)] {
         for name in ["a.tar.gz", "a.tar.zst"] {
             let archive = place.path().join(format!("{passes}{name}"));

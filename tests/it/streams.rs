@@ -48,10 +48,7 @@ fn source() -> Experiment {
 }
 
 fn pack(source: &Path, target: &Path, (compression, layout): (Compression, Layout)) -> Pack {
-    let mut options = CreateOptions::default();
-    options.compression = compression;
-    options.layout = layout;
-    options.describe = true;
+    let options = CreateOptions { compression, layout, describe: true, ..CreateOptions::default() };
     create(source, target, &options).unwrap();
     Pack::open(target).unwrap()
 }

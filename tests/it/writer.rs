@@ -149,9 +149,7 @@ proptest! {
             ("x.tar.zst", Layout::Plain, Compression::Stored),
             ("bag.zip", Layout::BagIt, Compression::Stored),
         ] {
-            let mut options = CreateOptions::default();
-options.layout = layout;
-options.compression = compression;
+            let options = CreateOptions { layout, compression, ..CreateOptions::default() };
             let [one, other] = ["one", "other"].map(|way| scratch.path().join(way).join(name));
             fs::create_dir_all(one.parent().unwrap()).unwrap();
             fs::create_dir_all(other.parent().unwrap()).unwrap();
@@ -245,8 +243,7 @@ fn attributes_of_a_pack_survive_unpacking() {
     let text = fs::read_to_string(&path).unwrap();
     assert!(text.contains("year: 2024") && text.contains("units: m"), "{text}");
     fs::write(path, text.replace("year: 2024", "year: 2025")).unwrap();
-    let mut options = CreateOptions::default();
-    options.force = true;
+    let options = CreateOptions { force: true, ..CreateOptions::default() };
     let report = create(&directory, &again, &options).unwrap();
     assert_eq!(report.findings.len(), 0, "{:?}", report.findings);
     let text = Pack::open(&again).unwrap().read("manifest.yaml").unwrap();
@@ -309,8 +306,7 @@ fn a_writer_in_memory_gets_the_whole_archive() {
         array![1.5].into_dyn()
     );
     // The top directory of a bag is named after the archive.
-    let mut options = WriteOptions::default();
-    options.layout = Layout::BagIt;
+    let options = WriteOptions { layout: Layout::BagIt, ..WriteOptions::default() };
     let mut sink = Vec::new();
     let mut pack = PackWriter::new(&mut sink, options).unwrap();
     pack.file("a.txt", "a".as_bytes()).unwrap();
@@ -394,8 +390,7 @@ fn a_failed_or_dropped_writer_leaves_nothing() {
     assert_eq!(names_in(scratch.path()), [""; 0]);
 
     let progress = Progress::new();
-    let mut options = WriteOptions::default();
-    options.progress = progress.clone();
+    let options = WriteOptions { progress: progress.clone(), ..WriteOptions::default() };
     let mut pack = PackWriter::create(&path, options).unwrap();
     progress.cancel();
     assert!(matches!(pack.file("endless.bin", io::repeat(0)), Err(Error::Interrupted)));
@@ -524,8 +519,7 @@ fn a_failed_update_leaves_the_old_archive() {
         written("x.zip", WriteOptions::default(), |pack| pack.file("notes.txt", "old".as_bytes()));
     let archive = report.unwrap().archive;
     let before = fs::read(&archive).unwrap();
-    let mut options = WriteOptions::default();
-    options.force = true;
+    let options = WriteOptions { force: true, ..WriteOptions::default() };
     let mut pack = PackWriter::update(&archive, options).unwrap();
     let broken = Faulty(0, |_| Err(io::Error::other("broken")));
     assert!(pack.file("notes.txt", broken).is_err());
@@ -559,8 +553,10 @@ fn invalid_names_are_refused_and_change_nothing() {
 fn patterns_exclude_only_files_of_directories() {
     let source = TempDir::new().unwrap();
     fs::write(source.path().join("left.txt"), "out").unwrap();
-    let mut options = WriteOptions::default();
-    options.exclude = ra_pack::inspect::Patterns::new(["a.ra", "left.txt"]).unwrap();
+    let options = WriteOptions {
+        exclude: ra_pack::inspect::Patterns::new(["a.ra", "left.txt"]).unwrap(),
+        ..WriteOptions::default()
+    };
     let (_scratch, report) = written("x.zip", options, |pack| {
         pack.array("a", &array![1.0]).write()?;
         pack.add(source.path(), ".")
@@ -600,8 +596,7 @@ fn options_that_contradict_each_other_are_refused_at_the_beginning() {
         ("x.tar", Compression::Deflate { level: None }),
     ] {
         let scratch = TempDir::new().unwrap();
-        let mut options = WriteOptions::default();
-        options.compression = compression;
+        let options = WriteOptions { compression, ..WriteOptions::default() };
         let made = PackWriter::create(scratch.path().join(name), options);
         assert!(matches!(made, Err(Error::Options(_))), "{name} {compression:?}");
     }

@@ -44,9 +44,7 @@ pub(super) fn seeds() -> Result<Vec<Seed>, Box<dyn Error>> {
         ("tar_verify", "plain.tar.zst", Compression::Stored),
     ] {
         let archive = scratch.path().join(name);
-        let mut options = CreateOptions::default();
-        options.describe = true;
-        options.compression = compression;
+        let options = CreateOptions { describe: true, compression, ..CreateOptions::default() };
         create(&source, &archive, &options)?;
         add(target, name, fs::read(archive)?);
     }

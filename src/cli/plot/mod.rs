@@ -141,18 +141,7 @@ fn range(text: &str) -> Result<Range, String> {
 }
 
 pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
-    let extension = args
-        .output
-        .as_ref()
-        .map(|path| path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase());
-    match extension.as_deref() {
-        Some("png" | "svg") => Ok(()),
-        None if output.is_terminal() => Ok(()),
-        Some(_) => Err(Failure::options("the extension of --output must be .png or .svg")),
-        None => Err(Failure::options(
-            "standard output is not a terminal; give -o FILE.png or -o FILE.svg",
-        )),
-    }?;
+    let extension = extension(args, output)?;
     if let Some(path) = &args.output {
         ra_pack::files::check_apart(&args.archive, path)?;
     }
@@ -170,24 +159,26 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
     let array = pack.array(&member)?.in_shape_order()?;
     let is_complex = array.header()?.element().kind() == ElementKind::Complex;
     let has_both = is_complex && args.part.is_none() && args.output.is_some();
-    // Samples at most one cell per pixel between the labels.
-    let across = if has_both { width / 2 } else { width };
-    let (mut columns, mut rows) =
-        (pixels(across.saturating_sub(150).max(50)), pixels(height.saturating_sub(90).max(50)));
-    if args.output.is_none() {
-        (columns, rows) = terminal::Screen::new(output).pixels();
-    }
-    if args.transpose && args.output.is_some() {
-        (columns, rows) = (rows, columns);
-    } else if args.transpose {
-        rows = columns;
-    }
-    let mut options = SampleOptions::default();
-    options.slice.clone_from(&args.slice);
-    options.columns = columns;
-    options.rows = rows;
-    options.part = args.part;
-    options.jobs = args.jobs;
+    let (columns, rows) = match &args.output {
+        None => {
+            let (columns, rows) = terminal::Screen::new(output).pixels();
+            (columns, if args.transpose { columns } else { rows })
+        }
+        // At most one cell per pixel between the labels.
+        Some(_) => {
+            let across = if has_both { width / 2 } else { width };
+            let columns = pixels(across.saturating_sub(150).max(50));
+            let rows = pixels(height.saturating_sub(90).max(50));
+            if args.transpose { (rows, columns) } else { (columns, rows) }
+        }
+    };
+    let mut options = SampleOptions {
+        slice: args.slice.clone(),
+        columns,
+        rows,
+        part: args.part,
+        jobs: args.jobs,
+    };
     let sample = |options: &SampleOptions| -> Result<Sample, Failure> {
         let mut sample = array.sample(options)?;
         if let Sample::Grid(grid) = &mut sample
@@ -242,6 +233,22 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
     }
     output.note(&format!("wrote {} ({})", escape_path(path), human_bytes(bytes.len() as u64)));
     Ok(Ending::Clean)
+}
+
+/// Returns the extension of the picture; `None` for the terminal.
+fn extension(args: &PlotArgs, output: &Output) -> Result<Option<String>, Failure> {
+    let lower = |path: &PathBuf| {
+        path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
+    };
+    let extension = args.output.as_ref().map(lower);
+    match extension.as_deref() {
+        Some("png" | "svg") => Ok(extension),
+        None if output.is_terminal() => Ok(extension),
+        Some(_) => Err(Failure::options("the extension of --output must be .png or .svg")),
+        None => Err(Failure::options(
+            "standard output is not a terminal; give -o FILE.png or -o FILE.svg",
+        )),
+    }
 }
 
 /// Returns the failure for an array that cannot be drawn, with the command that shows it as text.

@@ -103,9 +103,8 @@ impl CardContext<'_> {
             axes = shown(array.axes())?.unwrap_or_default();
             if self.reads_data && is_within {
                 let bins = Some(self.room.bins);
-                let mut options = StatisticsOptions::default();
-                options.bins = bins;
-                options.jobs = Some(jobs);
+                let options =
+                    StatisticsOptions { bins, jobs: Some(jobs), ..StatisticsOptions::default() };
                 match shown(array.statistics(&options))? {
                     Ok(found) => {
                         numbers = Some(found);

@@ -144,9 +144,7 @@ pub(super) fn run(args: &ReportArgs, output: &Output) -> Result<Ending, Failure>
 /// Verifies the pack if requested, and writes the page.
 fn gather(args: &ReportArgs, output: &Output, out: &mut dyn Write) -> Result<WrittenPage, Failure> {
     let (jobs, progress) = (args.common.jobs, output.progress());
-    let mut options = VerifyOptions::default();
-    options.jobs = jobs;
-    options.progress = progress;
+    let options = VerifyOptions { jobs, progress, ..VerifyOptions::default() };
     let verify = || ra_pack::verify(&args.archive, &options);
     let verified = (!args.no_verify).then(verify).transpose()?;
     let jobs = jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));

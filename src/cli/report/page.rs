@@ -52,8 +52,7 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> Result<WrittenPage, Failure> {
     let target = &args.archive;
-    let mut listed = ListOptions::default();
-    listed.jobs = Some(jobs);
+    let listed = ListOptions { jobs: Some(jobs), ..ListOptions::default() };
     let listing = match ra_pack::list(target, &listed) {
         // The pack cannot be opened: the page shows only the findings.
         Err(error) if error.is_finding() && verified.is_some_and(|report| !report.is_valid()) => {

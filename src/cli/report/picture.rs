@@ -56,11 +56,13 @@ pub(super) fn draw(
     if shape.contains(&0) {
         return Ok(None);
     }
-    let mut options = SampleOptions::default();
-    options.slice = array.picture_slice()?;
-    options.columns = room.columns;
-    options.rows = room.rows;
-    options.jobs = Some(jobs);
+    let mut options = SampleOptions {
+        slice: array.picture_slice()?,
+        columns: room.columns,
+        rows: room.rows,
+        jobs: Some(jobs),
+        ..SampleOptions::default()
+    };
     let is_complex = array.header()?.element().kind() == ElementKind::Complex;
     let parts = [Some(ComplexPart::Magnitude), Some(ComplexPart::Phase)];
     let mut html = Html::default();

@@ -154,16 +154,11 @@ fn array(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
     let array = pack.array(&member)?.in_shape_order()?;
     let axes = array.axes()?;
     let edge = (!args.full).then_some(args.edge);
-    let mut options = CornersOptions::default();
-    options.slice.clone_from(&args.slice);
-    options.edge = edge;
-    options.threshold = THRESHOLD;
+    let options = CornersOptions { slice: args.slice.clone(), edge, threshold: THRESHOLD };
     let corners = array.corners(&options)?;
     let precision = count(float(args.precision));
-    let mut options = StatisticsOptions::default();
-    options.slice.clone_from(&args.slice);
-    options.bins = Some(BINS);
-    options.jobs = args.common.jobs;
+    let options =
+        StatisticsOptions { slice: args.slice.clone(), bins: Some(BINS), jobs: args.common.jobs };
     let found = args.stats.then(|| array.statistics(&options)).transpose()?;
     // The slice was checked against the shape.
     let parts = split_slice(args.slice.as_deref().unwrap_or_default(), axes.len());
@@ -260,10 +255,7 @@ fn dimension(pack: &Pack, axis: &Axis, part: &str) -> Result<Dimension, Failure>
         return Ok(found);
     };
     let slice = (part != WHOLE).then(|| part.to_owned());
-    let mut options = CornersOptions::default();
-    options.slice = slice;
-    options.edge = Some(2);
-    options.threshold = FEW;
+    let options = CornersOptions { slice, edge: Some(2), threshold: FEW };
     let corners = pack.array(member)?.corners(&options)?;
     found.values = Some(values::text(&corners, 6).split_whitespace().collect::<Vec<_>>().join(" "));
     found.dates = array::stored_dates(description)

@@ -28,10 +28,11 @@ pub(super) fn run(
     group: Option<&str>,
     output: &Output,
 ) -> Result<Option<Ending>, Failure> {
-    let mut options = OutlineOptions::default();
-    options.group = group.map(str::to_owned);
-    options.jobs = args.common.jobs;
-    options.progress = output.progress();
+    let options = OutlineOptions {
+        group: group.map(str::to_owned),
+        jobs: args.common.jobs,
+        progress: output.progress(),
+    };
     let outline = ra_pack::inspect::outline(&args.archive, &options)?;
     if group.is_some() && outline.groups().len() == 0 {
         return Ok(None);

@@ -38,7 +38,6 @@ const NAMED: usize = 5;
 
 /// Options for [`write_refs`] and [`refs_to`]: the address of the pack, and arrays to leave out.
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
 pub struct RefsOptions {
     /// Address of the archive or directory for readers, such as `https://example.org/exp.zip`; its absolute path if
     /// `None`. For an array file, the address of that file.
@@ -101,8 +100,7 @@ pub struct SkippedArray {
 /// ```no_run
 /// use ra_pack::convert::{RefsOptions, write_refs};
 ///
-/// let mut options = RefsOptions::default();
-/// options.url = Some("https://example.org/exp.zip".to_owned());
+/// let options = RefsOptions { url: Some("https://example.org/exp.zip".to_owned()), ..RefsOptions::default() };
 /// let report = write_refs("exp.zip", "exp.json", &options)?;
 /// println!("{} arrays in {} chunks", report.arrays, report.chunks);
 /// # Ok::<(), ra_pack::Error>(())

@@ -26,7 +26,6 @@ const COPIED_AT_ONCE: usize = 1 << 20;
 
 /// Options for reading URLs.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub struct RemoteOptions {
     /// Longest time without an answer or a byte of it, before the request fails. The default is 30 seconds.
     pub timeout: Duration,

@@ -15,8 +15,10 @@ impl Pack {
     ///
     /// # let directory = tempfile::tempdir()?;
     /// # let zip = directory.path().join("mooring.zip");
-    /// let mut options = CreateOptions::default();
-    /// options.attributes = vec![Attribute::read("title", "Mooring 7")];
+    /// let options = CreateOptions {
+    ///     attributes: vec![Attribute::read("title", "Mooring 7")],
+    ///     ..CreateOptions::default()
+    /// };
     /// ra_pack::create("examples/experiment", &zip, &options)?;
     /// let groups = ra_pack::Pack::open(&zip)?.attributes()?;
     /// let root = groups.iter().find(|group| group.path == "/").expect("the pack has a title");

@@ -41,7 +41,6 @@ const FIXED_TIME: u64 = 315_532_800;
 
 /// Options for [`create`]: container, layout, compression, manifests and checks.
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
 pub struct CreateOptions {
     /// Container of the archive; determined by the extension of its name if `None`.
     pub container: Option<Container>,

@@ -67,9 +67,7 @@ prop_compose! {
 }
 
 fn keep() -> ConvertOptions {
-    let mut options = ConvertOptions::default();
-    options.force = true;
-    options
+    ConvertOptions { force: true, ..ConvertOptions::default() }
 }
 
 fn ordered(order: ndl::Order) -> ConvertOptions {

@@ -77,10 +77,12 @@ impl Kind {
         let scratch = TempDir::new().unwrap();
         let ending = if self.ending.is_empty() { ".zip" } else { self.ending };
         let archive = scratch.path().join(format!("x{ending}"));
-        let mut options = CreateOptions::default();
-        options.layout = self.layout;
-        options.compression = self.compression;
-        options.no_external_manifest = true;
+        let options = CreateOptions {
+            layout: self.layout,
+            compression: self.compression,
+            no_external_manifest: true,
+            ..CreateOptions::default()
+        };
         create(experiment(self.layout).path(), &archive, &options).unwrap();
         if !self.ending.is_empty() {
             return Sound { bytes: fs::read(archive).unwrap(), files: Vec::new() };

@@ -99,8 +99,7 @@ impl<'a> Copy<'a> {
     }
 
     fn is_clean(&self) -> bool {
-        let mut options = VerifyOptions::default();
-        options.jobs = Some(1);
+        let options = VerifyOptions { jobs: Some(1), ..VerifyOptions::default() };
         verify(self.path(""), &options).is_ok_and(|report| report.findings.is_empty())
     }
 

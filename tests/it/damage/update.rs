@@ -23,8 +23,7 @@ const LONG_STRIDE: usize = 23;
 /// Extension and options of each kind, and whether its description is written by hand.
 fn kinds() -> Vec<(&'static str, CreateOptions, bool)> {
     let options = |change: &dyn Fn(&mut CreateOptions)| {
-        let mut options = CreateOptions::default();
-        options.no_external_manifest = true;
+        let mut options = CreateOptions { no_external_manifest: true, ..CreateOptions::default() };
         change(&mut options);
         options
     };
@@ -76,13 +75,11 @@ fn contents(archive: &Path) -> Option<BTreeMap<String, Vec<u8>>> {
 
 /// Adds a file, and returns the contents if the new archive is valid.
 fn updated(archive: &Path) -> Option<BTreeMap<String, Vec<u8>>> {
-    let mut options = WriteOptions::default();
-    options.jobs = Some(1);
+    let options = WriteOptions { jobs: Some(1), ..WriteOptions::default() };
     let mut pack = PackWriter::update(archive, options).ok()?;
     pack.file("new.txt", "new".as_bytes()).ok()?;
     pack.finish().ok()?;
-    let mut options = VerifyOptions::default();
-    options.jobs = Some(1);
+    let options = VerifyOptions { jobs: Some(1), ..VerifyOptions::default() };
     verify(archive, &options).ok().filter(VerifyReport::is_valid)?;
     contents(archive)
 }

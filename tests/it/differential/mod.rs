@@ -175,12 +175,10 @@ impl Drop for Python {
 
 /// Unpacks an archive, if `verify` gives neither errors nor warnings.
 pub(super) fn ours(archive: &Path) -> Option<Tree> {
-    let mut options = VerifyOptions::default();
-    options.jobs = Some(1);
+    let options = VerifyOptions { jobs: Some(1), ..VerifyOptions::default() };
     verify(archive, &options).ok().filter(|report| report.findings.is_empty())?;
     let into = TempDir::new().unwrap();
-    let mut options = ExtractOptions::default();
-    options.jobs = Some(1);
+    let options = ExtractOptions { jobs: Some(1), ..ExtractOptions::default() };
     let report = extract(archive, into.path(), &options).unwrap();
     assert!(report.findings.is_empty(), "{:?}", report.findings);
     Some(tree(into.path()))

@@ -97,8 +97,7 @@ impl Judge {
         for parts in [[entry, &before, &after], [&before, entry, &after]] {
             let mut bytes: Vec<u8> = parts.into_iter().flat_map(Entry::bytes).collect();
             fs::write(&archive, [&bytes[..], &[0; 2 * BLOCK]].concat()).unwrap();
-            let mut options = ManifestOptions::default();
-            options.jobs = Some(1);
+            let options = ManifestOptions { jobs: Some(1), ..ManifestOptions::default() };
             let Ok(manifest) = manifest_of(&archive, &options) else { return };
             let manifest = Entry::new(magic, b"manifest-sha256.txt", b'0', &manifest.text());
             bytes.extend(manifest.bytes());

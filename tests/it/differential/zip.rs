@@ -437,8 +437,7 @@ impl Trial {
 
     /// Compares the members that `verify` accepts with the results of the readers.
     fn try_members(&mut self, mut members: Vec<Changed>) {
-        let mut options = VerifyOptions::default();
-        options.jobs = Some(1);
+        let options = VerifyOptions { jobs: Some(1), ..VerifyOptions::default() };
         loop {
             let archive = self.write(&members, &End::default());
             let Ok(report) = verify(&archive, &options) else { break };

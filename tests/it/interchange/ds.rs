@@ -54,8 +54,7 @@ fn files_of_both_versions_are_read_bit_for_bit() {
 }
 
 fn compare(path: &Path, expected: &Json) {
-    let mut options = ImportOptions::default();
-    options.masks = true;
+    let options = ImportOptions { masks: true, ..ImportOptions::default() };
     let mut reader = DsReader::open(File::open(path).unwrap(), options).unwrap();
     assert_eq!(reader.losses(), [""; 0]);
     assert_eq!(reader.attributes()[0].value, "Tést".into());

@@ -107,8 +107,7 @@ fn every_dtype_order_and_shape_of_numpy_survives_conversion() {
             assert!(back == file, "{line}");
         } else {
             // Plain numbers may stay big-endian.
-            let mut options = ImportOptions::default();
-            options.keep_endian = true;
+            let options = ImportOptions { keep_endian: true, ..ImportOptions::default() };
             let (kept, data) = read(&file, options);
             if !kept.header.flags().is_empty() {
                 assert!(written(&kept, &data) == file, "{line}");
@@ -183,8 +182,7 @@ np.save(sys.argv[1] + '/x.npy', bits.view(ml_dtypes.bfloat16))
     run(&python, script, scratch.path());
     let path = scratch.path().join("x.npy");
     let file = fs::read(&path).unwrap();
-    let mut options = ImportOptions::default();
-    options.bfloat16 = true;
+    let options = ImportOptions { bfloat16: true, ..ImportOptions::default() };
     let (variable, data) = read(&file, options);
     assert_eq!(variable.header.element(), ra_pack::ElementType::BFLOAT16);
     assert_eq!(data[..4], [0x80, 0x3f, 0xc1, 0x7f]);

@@ -45,8 +45,8 @@ pub(crate) fn save(directory: &Path, name: &str, variable: &Variable, data: &[u8
 #[track_caller]
 pub(crate) fn assert_valid(directory: &Path, arrays: u64) {
     // Big-endian arrays cause warnings.
-    let mut options = ValidateOptions::default();
-    options.allow = vec![Code::UnusualEncoding];
+    let options =
+        ValidateOptions { allow: vec![Code::UnusualEncoding], ..ValidateOptions::default() };
     let report = validate(directory, &options).unwrap();
     assert_eq!((report.findings, report.arrays), (Vec::new(), arrays));
 }

@@ -115,8 +115,7 @@ fn only_headers_are_read_of_types_that_the_description_leaves_open() {
 fn a_slice_is_proved_by_its_blocks_only() {
     let place = TempDir::new().unwrap();
     let archive = place.path().join("x.zip");
-    let mut options = WriteOptions::default();
-    options.block_digests = Some(64 << 10);
+    let options = WriteOptions { block_digests: Some(64 << 10), ..WriteOptions::default() };
     let mut pack = PackWriter::create(&archive, options).unwrap();
     let values = ndarray::Array1::from_iter((0..2_000_000_u32).map(|number| number % 1000));
     pack.array("x", &values).dims(["x"]).write().unwrap();
