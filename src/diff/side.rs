@@ -65,7 +65,9 @@ impl PackSide {
         let mut scan = ListedScan::new(&archive, jobs)?;
         archive.forget_members();
         // The files of a directory may have been edited after its manifest was written.
-        let listed = if container == Container::Directory { None } else { scan.listed()? };
+        let listed = if container == Container::Directory { Vec::new() } else { scan.listed()? }
+            .into_iter()
+            .next();
         let (manifest, digests) = listed.map(|listed| (listed.name, listed.digests)).unzip();
         let ListedScan {
             placement,

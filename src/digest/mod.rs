@@ -464,15 +464,16 @@ impl DigestTable {
         self.is_there.get(file)?.then(|| Digest::new(self.algorithm, bytes))
     }
 
-    /// Sets the digest of a file. Digests with other algorithms are ignored.
+    /// Sets the digest of a file.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the digest has another algorithm, or if the table has no such file.
     pub(crate) fn set(&mut self, file: usize, digest: &Digest) {
-        if digest.algorithm == self.algorithm
-            && let Some(is_there) = self.is_there.get_mut(file)
-            && let Some(bytes) = self.bytes.chunks_mut(self.algorithm.digest_len()).nth(file)
-        {
-            bytes.copy_from_slice(digest.as_bytes());
-            *is_there = true;
-        }
+        assert_eq!(digest.algorithm, self.algorithm, "the table has digests of one algorithm");
+        let bytes = self.bytes.chunks_mut(self.algorithm.digest_len()).nth(file);
+        bytes.expect("the table has a place for each file").copy_from_slice(digest.as_bytes());
+        *self.is_there.get_mut(file).expect("the table has a place for each file") = true;
     }
 }
 

@@ -19,7 +19,9 @@ use crate::pack::{
     self, BAG_DECLARATION, BLOCK_LIST, EXTERNAL_MANIFEST_SUFFIX, Layout, PACK_DOCUMENT, Placement,
 };
 use crate::path::MemberPath;
-use crate::read::manifests::{self, ManifestText, NamedManifest, RootFiles, beside_archive};
+use crate::read::manifests::{
+    self, BY_PREFERENCE, ManifestText, NamedManifest, RootFiles, beside_archive,
+};
 
 /// Number of bytes that show whether a file was generated: more than the first line.
 const START: u64 = 256;
@@ -110,32 +112,68 @@ impl ListedScan {
         Ok(this)
     }
 
-    /// Returns the digests in the manifest next to the archive, or else in the one that the scan read. A
-    /// damaged manifest becomes a finding and is not used: the files can still be read, unchecked.
-    pub(crate) fn listed(&mut self) -> Result<Option<ListedDigests>> {
+    /// Returns the digests in the manifest next to the archive, or else in those that the scan read: the preferred one,
+    /// and others only while a file has no digest. A damaged manifest becomes a finding and is not used: the files can
+    /// still be read, unchecked.
+    pub(crate) fn listed(&mut self) -> Result<Vec<ListedDigests>> {
         let mut findings = std::mem::take(&mut self.findings);
+        let mut listed = Vec::new();
         let outside = self.outside.take();
         let beside = outside.as_deref().map(manifests::read_beside).transpose()?.flatten();
-        let text = match outside.zip(beside) {
-            None => preferred(self),
-            Some((outside, text)) => manifests::rules(self).map(|rules| {
-                let name = outside.to_string_lossy();
+        let texts: Vec<_> = match outside.zip(beside) {
+            Some((path, text)) => vec![manifests::rules(self).map(|rules| {
+                let name = path.to_string_lossy();
                 Some(ManifestText::outside(name, Algorithm::Sha256, rules.names, text))
-            }),
+            })],
+            None => BY_PREFERENCE.into_iter().map(|algorithm| self.manifest(algorithm)).collect(),
         };
-        let listed = match text {
-            Err(Error::Damaged { finding, .. }) => {
-                findings.push(*finding);
-                None
+        for text in texts {
+            match text {
+                Err(Error::Damaged { finding, .. }) => findings.push(*finding),
+                text => {
+                    let Some(text) = text? else { continue };
+                    let manifest = self.named(text, &mut findings);
+                    listed.push(ListedDigests::new(manifest, &self.placement, &self.members));
+                }
             }
-            text => text?.map(|text| {
-                let manifest = text.parse(&mut findings);
-                ListedDigests::new(manifest, &self.placement, &self.members)
-            }),
-        };
+            if self.unlisted(&listed).next().is_none() {
+                break;
+            }
+        }
         self.findings = findings;
         self.root_files.clear();
         Ok(listed)
+    }
+
+    /// Returns the text of the manifest with an algorithm, if there is one.
+    fn manifest(&self, algorithm: Algorithm) -> Result<Option<ManifestText<'_>>> {
+        let name = pack::manifest_name(algorithm);
+        let Some(text) = self.read(&name)? else { return Ok(None) };
+        let text = ManifestText::decode(name, algorithm, manifests::rules(self)?, text);
+        text.map(Some).map_err(|finding| self.damaged(*finding))
+    }
+
+    /// Parses a manifest. In a bag, names that differ only by normalization are the same.
+    fn named(&self, text: ManifestText<'_>, findings: &mut Vec<Finding>) -> NamedManifest {
+        let mut named = text.parse(findings);
+        if self.placement.layout == Layout::BagIt {
+            let files = self.members.iter().filter(|member| member.kind == MemberKind::File);
+            let files = files.filter_map(|member| self.placement.relative(&member.name));
+            named.rename_normalized(&files.collect(), findings);
+        }
+        named
+    }
+
+    /// Returns the numbers of the files that a manifest must list but none does.
+    pub(crate) fn unlisted(&self, listed: &[ListedDigests]) -> impl Iterator<Item = usize> {
+        let must_be_listed = |name: &str| match self.placement.relative(name) {
+            Some(name) => self.placement.is_payload(name),
+            None => self.placement.layout == Layout::Plain,
+        };
+        self.files.iter().copied().filter(move |number| {
+            listed.iter().all(|listed| listed.digests.get(*number).is_none())
+                && self.members.get(*number).is_some_and(|member| must_be_listed(&member.name))
+        })
     }
 }
 
@@ -155,20 +193,6 @@ impl RootFiles for ListedScan {
     fn damaged(&self, finding: Finding) -> Error {
         Error::damaged(&self.path, finding)
     }
-}
-
-/// Returns the manifest for checking single files.
-fn preferred(files: &impl RootFiles) -> Result<Option<ManifestText<'_>>> {
-    for algorithm in manifests::BY_PREFERENCE {
-        let name = pack::manifest_name(algorithm);
-        let Some(text) = files.read(&name)? else { continue };
-        let rules = manifests::rules(files)?;
-        return match ManifestText::decode(name, algorithm, rules, text) {
-            Ok(text) => Ok(Some(text)),
-            Err(finding) => Err(files.damaged(*finding)),
-        };
-    }
-    Ok(None)
 }
 
 /// Reads the files that may be manifests or declare a bag.

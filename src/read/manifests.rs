@@ -1,9 +1,11 @@
 //! Manifests of a pack and their signatures: finding, decoding, parsing and checking.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
+
+use unicode_normalization::UnicodeNormalization;
 
 use crate::archive::{Archive, DataFault, Fault, copy};
 use crate::digest::{Algorithm, Digest, Digests, Hashing};
@@ -15,6 +17,7 @@ use crate::pack::bag::{BagDeclaration, TagEncoding, not_text};
 use crate::pack::{
     ARCHIVE_DIGEST_SUFFIX, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX, Layout, SIGNATURE_EXTENSIONS,
 };
+use crate::path::MemberPath;
 use crate::progress::Progress;
 
 /// Bytes that are read and hashed at once.
@@ -124,6 +127,40 @@ impl NamedManifest {
         }
         let is_unlisted = |path: &&&str| must_list(path) && self.manifest.get(path).is_none();
         findings.extend(present.keys().filter(is_unlisted).map(|path| unlisted(path, &self.name)));
+    }
+
+    /// Matches listed names of a bag with `files` whose names differ only by normalization.
+    pub(crate) fn rename_normalized(&mut self, files: &HashSet<&str>, findings: &mut Vec<Finding>) {
+        let is_there = |path: &MemberPath| files.contains(path.as_str());
+        if self.manifest.entries().iter().all(|entry| is_there(&entry.path)) {
+            return;
+        }
+        let mut normalized: HashMap<String, Option<&str>> = HashMap::new();
+        for name in files.iter().filter(|name| self.manifest.get(name).is_none()) {
+            // If two names are equal after normalization, neither is matched.
+            normalized
+                .entry(name.nfc().collect())
+                .and_modify(|one| *one = None)
+                .or_insert(Some(name));
+        }
+        let Self { name: manifest, manifest: list } = self;
+        list.rename(|entry| {
+            if is_there(&entry.path) {
+                return None;
+            }
+            let path: String = entry.path.as_str().nfc().collect();
+            let there = (*normalized.get(&path)?)?;
+            findings.push(
+                Finding::new(
+                    Code::NormalizedName,
+                    format!("the name equals the one in `{manifest}` only after normalization"),
+                )
+                .in_member(there)
+                .expected(format!("the name in line {}", entry.line), "another form of it")
+                .hint("use the same spelling in both; other readers may not find the file"),
+            );
+            MemberPath::new(there).ok()
+        });
     }
 
     /// Returns a warning if the manifest does not list all `files` that a stronger manifest lists.

@@ -1,10 +1,9 @@
 //! Rules of RFC 8493 that concern several files of a bag: required files, lists of files, and files outside the bag.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use unicode_normalization::UnicodeNormalization;
 
 use crate::archive::{Container, MemberKind};
 use crate::digest::Algorithm;
@@ -14,7 +13,6 @@ use crate::pack::bag::{
     manifest_notes, parse_fetch_list,
 };
 use crate::pack::{self, BAG_DECLARATION, Placement};
-use crate::path::MemberPath;
 use crate::read::manifests::{self, ManifestText, NamedManifest, TagRules};
 
 /// The directory of the payload in a bag.
@@ -116,42 +114,8 @@ impl<'a> Bag<'a> {
             }
         }
         findings.append(&mut notes);
-        self.rename_normalized(&mut named, findings);
+        named.rename_normalized(&self.files.keys().copied().collect(), findings);
         Some(named)
-    }
-
-    /// Matches listed names with files whose names differ only by normalization.
-    fn rename_normalized(&self, named: &mut NamedManifest, findings: &mut Vec<Finding>) {
-        let is_there = |path: &MemberPath| self.files.contains_key(path.as_str());
-        if named.manifest.entries().iter().all(|entry| is_there(&entry.path)) {
-            return;
-        }
-        let mut normalized: HashMap<String, Option<&str>> = HashMap::new();
-        for name in self.files.keys().filter(|name| named.manifest.get(name).is_none()) {
-            // If two names are equal after normalization, neither is matched.
-            normalized
-                .entry(name.nfc().collect())
-                .and_modify(|one| *one = None)
-                .or_insert(Some(name));
-        }
-        let NamedManifest { name: manifest, manifest: list } = named;
-        list.rename(|entry| {
-            if is_there(&entry.path) {
-                return None;
-            }
-            let path: String = entry.path.as_str().nfc().collect();
-            let there = (*normalized.get(&path)?)?;
-            findings.push(
-                Finding::new(
-                    Code::NormalizedName,
-                    format!("the name equals the one in `{manifest}` only after normalization"),
-                )
-                .in_member(there)
-                .expected(format!("the name in line {}", entry.line), "another form of it")
-                .hint("use the same spelling in both; other readers may not find the file"),
-            );
-            MemberPath::new(there).ok()
-        });
     }
 
     /// Checks everything except digests.

@@ -17,7 +17,6 @@ use crate::inspect::listed::{ListedDigests, ListedScan};
 use crate::inspect::scan::ambiguous;
 use crate::inspect::select::Patterns;
 use crate::message::Message;
-use crate::pack::Layout;
 use crate::path;
 use crate::pipeline;
 use crate::progress::Progress;
@@ -182,8 +181,8 @@ struct Extraction<'o> {
     files: Vec<usize>,
     /// Numbers of the directories to create.
     directories: Vec<usize>,
-    /// The digests in the manifest, if there is one.
-    listed: Option<ListedDigests>,
+    /// The digests in each manifest that is needed.
+    listed: Vec<ListedDigests>,
     findings: Vec<Finding>,
     /// Whether there are no errors in the archive.
     is_sound: bool,
@@ -207,8 +206,9 @@ impl<'o> Extraction<'o> {
             });
         }
         let listed = scan.listed()?;
-        let ListedScan { placement, members, files: mut readable, mut findings, .. } = scan;
-        if listed.is_none() {
+        let unlisted: Vec<_> = scan.unlisted(&listed).collect();
+        let ListedScan { members, files: mut readable, mut findings, .. } = scan;
+        if listed.is_empty() {
             findings.push(
                 Finding::new(Code::NoManifest, "there is no manifest, so no file was verified")
                     .warning(),
@@ -235,16 +235,10 @@ impl<'o> Extraction<'o> {
             }
         }
         readable.retain(|number| members.get(*number).is_some_and(is_wanted));
-        if let Some(listed) = &listed {
-            findings.extend(readable.iter().filter_map(|number| {
-                let name = &*members.get(*number)?.name;
-                let must_be_listed = match placement.relative(name) {
-                    Some(name) => placement.is_payload(name),
-                    None => placement.layout == Layout::Plain,
-                };
-                (must_be_listed && listed.digests.get(*number).is_none())
-                    .then(|| manifests::unlisted(name, &listed.name))
-            }));
+        if let Some(first) = listed.first() {
+            let unlisted = unlisted.iter().filter_map(|number| members.get(*number));
+            let unlisted = unlisted.filter(|member| is_wanted(member));
+            findings.extend(unlisted.map(|member| manifests::unlisted(&member.name, &first.name)));
         }
         if options.patterns.is_empty() {
             archive.announce_range(0..archive.bytes_to_read());
@@ -324,8 +318,9 @@ impl<'o> Extraction<'o> {
         (number, name): (usize, &str),
         Shown { content, hashing, .. }: Shown<'_>,
     ) -> Result<Extracted> {
-        let (options, listed) = (self.options, self.listed.as_ref());
-        let expected = listed.and_then(|listed| Some((&listed.name, listed.digests.get(number)?)));
+        let options = self.options;
+        let mut listed = self.listed.iter();
+        let expected = listed.find_map(|listed| Some((&listed.name, listed.digests.get(number)?)));
         let algorithm = expected.map(|(_, digest)| digest.algorithm());
         // In a damaged archive, content without a digest may be damaged, and an existing file may be intact.
         let replaces = options.force && (expected.is_some() || self.is_sound);

@@ -9,8 +9,8 @@ use ra_pack::digest::Digest;
 use ra_pack::inspect::{InfoOptions, ValidateOptions, validate_text};
 use ra_pack::ndl::{self, Attribute, Extent, Ndarray, Value};
 use ra_pack::verify::VerifyOptions;
-use ra_pack::write::Layout;
-use ra_pack::{Code, Finding, ra};
+use ra_pack::write::{ExtractOptions, Layout};
+use ra_pack::{Code, Finding, extract, ra};
 use serde_json::{Map, Value as Json, json};
 use tempfile::TempDir;
 
@@ -457,6 +457,21 @@ fn every_description_of_the_vectors_is_read_as_expected() {
             (group.path.clone(), Json::Object(body))
         });
         assert_eq!(Json::Object(groups.collect()), vector["groups"], "{file}");
+    }
+}
+
+/// `extract` reports no error in a pack that `verify` accepts, and confirms each file that must be listed.
+#[test]
+fn every_valid_pack_of_the_vectors_is_unpacked_without_an_error() {
+    for vector in vectors("packs") {
+        let file = vector["file"].as_str().unwrap();
+        if vector["valid"] == false || self::vector(file).is_dir() {
+            continue;
+        }
+        let home = TempDir::new().unwrap();
+        let report = extract(self::vector(file), home.path(), &ExtractOptions::default()).unwrap();
+        let [errors, _] = found(report.findings.iter());
+        assert!(errors.is_empty(), "{file}: {errors:?}");
     }
 }
 
