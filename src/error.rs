@@ -14,6 +14,9 @@ use crate::path::{InvalidPath, escape, escape_path, extension};
 use crate::progress::Cancelled;
 use crate::ra::{DecodeError, DecodeErrorKind, Flags, ReadError, SliceError};
 
+/// Maximum number of names that a message lists.
+const MAX_NAMES_SHOWN: usize = 4;
+
 /// The result of an operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -522,10 +525,9 @@ fn sliced(slice: &str, dimensions: &[(Option<String>, u64)]) -> String {
 
 /// Lists the first names.
 fn some(names: &[String]) -> String {
-    const SHOWN: usize = 4;
     let shown: Vec<_> =
-        names.iter().take(SHOWN).map(|name| format!("`{}`", escape(name))).collect();
-    match names.len().saturating_sub(SHOWN) {
+        names.iter().take(MAX_NAMES_SHOWN).map(|name| format!("`{}`", escape(name))).collect();
+    match names.len().saturating_sub(MAX_NAMES_SHOWN) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
     }

@@ -27,6 +27,16 @@ const FEW: u64 = 32 * 1024 * 1024;
 /// the headers of the member and of the array, or a description.
 pub(super) const START: usize = 4 * 1024;
 
+/// Maximum number of bytes per read. The data is hashed while it is in the cache, and reading can be cancelled in
+/// between.
+const READ_AT_ONCE: usize = 1 << 20;
+
+/// Size in bytes of a member that is decoded at once, without a check for cancellation.
+const SHORT_MEMBER: u64 = 1 << 20;
+
+/// Interval of checks for cancellation.
+const CANCELLATION_INTERVAL: Duration = Duration::from_millis(20);
+
 /// A problem with the content of a member.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum DataFault {
@@ -134,11 +144,8 @@ impl Stretch {
 
     /// Reads what is not yet in the block, at most `out.len()` bytes.
     fn fetch(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        /// Maximum number of bytes per read. The data is hashed while it is in the cache, and reading can be cancelled
-        /// in between.
-        const PIECE: usize = 1 << 20;
         let left = self.end.saturating_sub(self.next);
-        let most = out.len().min(PIECE);
+        let most = out.len().min(READ_AT_ONCE);
         let length = usize::try_from(left).map_or(most, |left| left.min(most));
         let count = self.file.read_at(out.split_at_mut(length).0, self.next)?;
         if count == 0 && length > 0 {
@@ -376,17 +383,17 @@ pub(super) struct WindowTurn(());
 impl WindowTurn {
     /// Waits for a permit, if the member needs one. Short members do not fill a window.
     pub(super) fn of(member: &Member, progress: &Progress) -> Result<Option<Self>> {
-        const SHORT: u64 = 1 << 20;
-        /// Interval of checks for cancellation.
-        const WAIT: Duration = Duration::from_millis(20);
-        if member.method != Method::Zstd || member.size <= SHORT {
+        if member.method != Method::Zstd || member.size <= SHORT_MEMBER {
             return Ok(None);
         }
         let (left, given_back) = &WINDOWS_LEFT;
         let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
         while *left == 0 {
             progress.check()?;
-            left = given_back.wait_timeout(left, WAIT).unwrap_or_else(PoisonError::into_inner).0;
+            left = given_back
+                .wait_timeout(left, CANCELLATION_INTERVAL)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
         *left -= 1;
         Ok(Some(Self(())))

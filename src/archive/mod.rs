@@ -51,6 +51,9 @@ use crate::fs::{self, File};
 use crate::path::{InvalidPath, MemberPath};
 use crate::progress::Progress;
 
+/// Maximum distance of ranges that are requested together.
+const MAX_GAP: u64 = 16 * 1024;
+
 /// The kind of container of a pack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -311,10 +314,8 @@ impl Archive {
 
     /// Requests ranges at once, so that later reads of them do not wait.
     pub(crate) fn fetch(&self, mut ranges: Vec<Range<u64>>) -> Result<()> {
-        /// Maximum distance of ranges that are requested together.
-        const GAP: u64 = 16 * 1024;
         ranges.sort_unstable_by_key(|range| range.start);
-        self.file().map_or(Ok(()), |file| file.fetch(&ranges, GAP))
+        self.file().map_or(Ok(()), |file| file.fetch(&ranges, MAX_GAP))
     }
 
     /// Requests the beginnings of these members at once, so that later reads of them do not wait.

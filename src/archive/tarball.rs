@@ -21,18 +21,26 @@ use crate::message::Message;
 use crate::path::{MemberPath, PathFault, escape};
 use crate::pipeline;
 
+/// Length in bytes from which a path takes more memory than its bytes.
+const MAX_PATH: u64 = 4096;
+
+/// Bytes of memory for a member without its name.
+const MEMBER_MEMORY: u64 = 400;
+
+/// The header of an array of 64 dimensions, rounded up.
+const HEADER_MEMORY: u64 = 600;
+
 /// Reserves memory for a member with this name and size, and for its problems. The name is stored twice, once for
 /// sorting; the header of an array in about three ways. Names longer than a path count more, because they are also
 /// printed.
 fn is_room(allowance: &Allowance, name: &[u8], size: u64) -> bool {
-    const LONGEST_PATH: u64 = 4096;
-    const MEMBER: u64 = 400;
-    /// The header of an array of 64 dimensions, rounded up.
-    const HEADER: u64 = 600;
     let len = name.len() as u64;
     let name =
-        len.saturating_mul(2).saturating_add(len.saturating_sub(LONGEST_PATH).saturating_mul(16));
-    allowance.take(name.saturating_add(MEMBER).saturating_add(size.min(HEADER).saturating_mul(3)))
+        len.saturating_mul(2).saturating_add(len.saturating_sub(MAX_PATH).saturating_mul(16));
+    allowance.take(
+        name.saturating_add(MEMBER_MEMORY)
+            .saturating_add(size.min(HEADER_MEMORY).saturating_mul(3)),
+    )
 }
 
 /// Number of members that one job takes at a time.

@@ -19,6 +19,9 @@ use crate::fs::target_name;
 use crate::time::Timestamp;
 use crate::verify::Verdict;
 
+/// Maximum number of missing shards that a message names.
+const MAX_SHARDS_SHOWN: usize = 8;
+
 /// Options for [`audit`].
 #[derive(Debug, Clone, Default)]
 pub struct AuditOptions {
@@ -251,11 +254,10 @@ fn state(
             return (AuditState::Disagreeing, Some(reason.to_owned()));
         }
         Some(OpenShards::Without(shards)) if good.is_none() => {
-            const SHOWN: usize = 8;
-            let first = shards.iter().take(SHOWN).map(ToString::to_string);
+            let first = shards.iter().take(MAX_SHARDS_SHOWN).map(ToString::to_string);
             let mut first = first.collect::<Vec<_>>().join(", ");
-            if shards.len() > SHOWN {
-                first = format!("{first} and {} more", shards.len() - SHOWN);
+            if shards.len() > MAX_SHARDS_SHOWN {
+                first = format!("{first} and {} more", shards.len() - MAX_SHARDS_SHOWN);
             }
             let reason = format!("not verified without errors: shards {first}");
             return (AuditState::Incomplete, Some(reason));

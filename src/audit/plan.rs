@@ -13,6 +13,9 @@ use crate::pipeline;
 use crate::time::Timestamp;
 use crate::verify::Shard;
 
+/// Number of requests at once.
+const REQUESTS_AT_ONCE: usize = 16;
+
 /// Options for [`plan`].
 #[derive(Debug, Clone, Default)]
 pub struct PlanOptions {
@@ -177,12 +180,10 @@ fn share_of(bytes: u64, percent: f64) -> u64 {
 /// Returns the size of each archive, or of all files in each directory; 0 for a target that cannot be accessed. Also
 /// returns the versions of archives at URLs, which take one request each if the options need them.
 fn look_at(targets: &[PathBuf], options: &PlanOptions) -> Result<Vec<(u64, Option<Version>)>> {
-    /// Number of requests at once.
-    const REQUESTS: usize = 16;
     let PlanOptions { shard, max_age, budget, divide, .. } = options;
     let is_needed = shard.is_some() || max_age.is_some() || budget.is_some() || divide.is_some();
     let is_remote = |target: &PathBuf| is_url(target);
-    let jobs = if is_needed && targets.iter().any(is_remote) { REQUESTS } else { 1 };
+    let jobs = if is_needed && targets.iter().any(is_remote) { REQUESTS_AT_ONCE } else { 1 };
     pipeline::share(
         jobs,
         targets,

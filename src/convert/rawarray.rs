@@ -28,6 +28,9 @@ use crate::read::open::Pack;
 use crate::read::open::elements::check_decoded;
 use crate::read::single_file::{self, SingleFile};
 
+/// Number of bytes that show whether a file is a list of block digests.
+const BLOCK_LIST_START: u64 = 64;
+
 /// Opens a RawArray file with its description.
 pub(super) fn open_file(path: &Path, options: &ConvertOptions) -> Result<SourceArrays> {
     let file = File::open(path)?.watched(&options.progress);
@@ -241,15 +244,13 @@ impl OpenedPack {
 
 /// Returns whether a file is a list of block digests.
 fn is_block_list(archive: &Archive, file: Option<&OtherMember>) -> Result<bool> {
-    /// Number of bytes that show it.
-    const START: u64 = 64;
     let found = file.map(|file| archive.find(&file.name)).transpose()?.flatten();
     let Some(member) = found.filter(|member| member.kind == MemberKind::File) else {
         return Ok(false);
     };
     let mut start = Vec::new();
     // The copy reports a file that cannot be read.
-    let _ = archive.read(&member)?.take(START).read_to_end(&mut start);
+    let _ = archive.read(&member)?.take(BLOCK_LIST_START).read_to_end(&mut start);
     Ok(BlockList::is_begun_by(&start))
 }
 

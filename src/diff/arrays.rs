@@ -20,6 +20,9 @@ use crate::read::values::{Number, ReadNumber, read_number, real_type};
 /// Size in bytes of the blocks of elements that are compared at once; at least one element.
 const COMPARED_AT_ONCE: u64 = 1 << 20;
 
+/// Maximum number of bytes shown of one element.
+const MAX_ELEMENT_SHOWN: usize = 16;
+
 /// Compares two headers, and the elements if types and shapes are the same.
 pub(super) fn compare(
     first: &OpenArray,
@@ -319,8 +322,6 @@ impl<'a> Comparison<'a> {
     }
 
     fn text(&self, bytes: &[u8]) -> String {
-        /// Maximum number of bytes shown of one element.
-        const SHOWN: usize = 16;
         // Short numbers are easier to read without an exponent.
         let text = |number: Number| match (number, number.to_f64().abs()) {
             (Number::Float32(float), 1e-5..1e-4) => float.to_string(),
@@ -334,8 +335,8 @@ impl<'a> Comparison<'a> {
                 format!("{}{sign}{}i", text(re), text(im))
             }
             None => {
-                let hex = bytes.iter().take(SHOWN).map(|byte| format!("{byte:02x}"));
-                let more = if bytes.len() > SHOWN { "…" } else { "" };
+                let hex = bytes.iter().take(MAX_ELEMENT_SHOWN).map(|byte| format!("{byte:02x}"));
+                let more = if bytes.len() > MAX_ELEMENT_SHOWN { "…" } else { "" };
                 format!("0x{}{more}", hex.collect::<String>())
             }
         }

@@ -7,21 +7,23 @@ use crate::path::MemberPath;
 use crate::ra::{Flags, Header};
 use crate::read::values::{Number, read_number};
 
+/// Size in bytes of the longest numeric element.
+const MAX_ELBYTE: usize = 16;
+
 /// Compares each element of an array with the one before it. Read errors are reported elsewhere.
 pub(super) fn check_order(
     path: &MemberPath,
     header: &Header,
     content: &mut dyn Read,
 ) -> Option<Finding> {
-    /// Size in bytes of the longest numeric element.
-    const LONGEST: usize = 16;
     let read = read_number(header.element())?;
-    let size = usize::try_from(header.element().elbyte()).ok().filter(|size| *size <= LONGEST)?;
+    let size =
+        usize::try_from(header.element().elbyte()).ok().filter(|size| *size <= MAX_ELBYTE)?;
     let is_big = header.flags().contains(Flags::BIG_ENDIAN);
     let skipped =
         std::io::copy(&mut (&mut *content).take(header.header_len()), &mut std::io::sink());
     skipped.ok()?;
-    let mut room = [0_u8; LONGEST];
+    let mut room = [0_u8; MAX_ELBYTE];
     let bytes = room.get_mut(..size)?;
     let (mut last, mut rises): (Option<Number>, Option<bool>) = (None, None);
     for at in 0..header.elements() {

@@ -18,6 +18,9 @@ const MAX_DEPTH: usize = 64;
 /// Most values, so that many short ones do not take many times the memory of their text.
 const MAX_VALUES: usize = 1 << 20;
 
+/// Maximum number of characters of a text that a message shows.
+const MAX_TEXT_SHOWN: usize = 40;
+
 /// The language of a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Language {
@@ -132,9 +135,9 @@ pub(super) fn parse(text: &[u8], base: u64, language: Language) -> Result<Litera
 
 /// Returns a text in backquotes, shortened if it is long.
 pub(super) fn quoted(text: &str) -> String {
-    const SHOWN: usize = 40;
-    let mut shown: String = text.chars().take(SHOWN).flat_map(char::escape_debug).collect();
-    if text.chars().nth(SHOWN).is_some() {
+    let mut shown: String =
+        text.chars().take(MAX_TEXT_SHOWN).flat_map(char::escape_debug).collect();
+    if text.chars().nth(MAX_TEXT_SHOWN).is_some() {
         shown.push('…');
     }
     format!("`{shown}`")

@@ -12,6 +12,9 @@ const MAX_LINE_BYTES: usize = 256 * 1024;
 /// not cause millions of problems.
 pub(super) const MAX_FAULTS: usize = 1000;
 
+/// Maximum number of characters of a text that a message shows.
+const MAX_TEXT_SHOWN: usize = 80;
+
 /// The encoding of names that contain line ends or other special characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -103,8 +106,7 @@ fn split_bsd(algorithm: Algorithm, text: &str) -> Option<(&str, &str)> {
 
 /// Returns the beginning of a line, short enough for a message.
 pub(crate) fn beginning(text: &str) -> String {
-    const SHOWN: usize = 80;
-    let mut shown: String = text.chars().take(SHOWN).collect();
+    let mut shown: String = text.chars().take(MAX_TEXT_SHOWN).collect();
     if shown.len() < text.len() {
         shown.push('…');
     }

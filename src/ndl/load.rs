@@ -31,6 +31,12 @@ pub const MAX_DEPTH: usize = 100;
 /// Most values that the aliases of a document may expand to, in total.
 pub const MAX_ALIASED: usize = 1 << 20;
 
+/// Bytes of memory for a line: a key and its value in the tree, and in the model.
+const LINE_MEMORY: usize = 160;
+
+/// Bytes of memory for an entry in brackets, which the scanner reads ahead.
+const ENTRY_MEMORY: usize = 600;
+
 /// Reads the only document of the text. If it returns `None`, a finding says why.
 pub(super) fn load(sink: &mut Reporter<'_>) -> Option<Node> {
     let source = sink.source;
@@ -47,14 +53,10 @@ pub(super) fn load(sink: &mut Reporter<'_>) -> Option<Node> {
 /// Returns an upper bound for the memory that reading a text takes, in bytes. Texts that are refused at once do not
 /// count.
 pub(crate) fn memory_for(text: &str) -> u64 {
-    /// Bytes of memory for a line: a key and its value in the tree, and in the model.
-    const LINE: usize = 160;
-    /// Bytes of memory for an entry in brackets, which the scanner reads ahead.
-    const ENTRY: usize = 600;
     let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
     let entries = ahead(text);
     let entries = if entries > MAX_AHEAD { 0 } else { entries };
-    (text.len() * 3 + lines * LINE + entries * ENTRY) as u64
+    (text.len() * 3 + lines * LINE_MEMORY + entries * ENTRY_MEMORY) as u64
 }
 
 /// Returns an upper bound for the number of entries of lists and mappings in brackets.

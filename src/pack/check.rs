@@ -18,6 +18,9 @@ use crate::ndl::{
 use crate::path::MemberPath;
 use crate::ra::{ElementKind, Encoding, Flags, Header};
 
+/// Maximum number of characters of a text that a message shows.
+const MAX_TEXT_SHOWN: usize = 80;
+
 /// The shared state of all checks.
 pub(super) struct CheckContext<'a> {
     pub(super) coordinates: Coordinates<'a>,
@@ -575,8 +578,7 @@ fn line(value: &Value) -> String {
 
 /// Shortens a text to fit one line of a message.
 fn short(text: String) -> String {
-    const ROOM: usize = 80;
-    match text.char_indices().nth(ROOM) {
+    match text.char_indices().nth(MAX_TEXT_SHOWN) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text,
     }

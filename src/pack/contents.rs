@@ -26,6 +26,9 @@ const MAX_ASTRAY: usize = 64;
 /// The less common extension of descriptions.
 const OTHER_EXTENSION: &str = DESCRIPTION_EXTENSIONS[1];
 
+/// Maximum number of names that a message lists.
+const MAX_NAMES_SHOWN: usize = 3;
+
 /// The arrays and descriptions of one pack, by payload name.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Contents {
@@ -362,7 +365,6 @@ impl Contents {
     /// Returns problems of a pack document that should describe every array but differs from the generated one. `found`
     /// are the findings from [`Contents::findings`].
     pub(crate) fn document_of_all(&self, found: &[Finding]) -> Vec<Finding> {
-        const SHOWN: usize = 3;
         let is_of_arrays = |facts: &Arc<DescriptionFacts>| {
             // A document with only attributes is completed by `create`.
             let is_waiting = |document: &Document| {
@@ -378,7 +380,7 @@ impl Contents {
             self.arrays.keys().filter(|path| self.in_pack_document(path).is_none()).peekable();
         if missing.peek().is_some() {
             let shown: Vec<_> =
-                missing.by_ref().take(SHOWN).map(|path| format!("`{path}`")).collect();
+                missing.by_ref().take(MAX_NAMES_SHOWN).map(|path| format!("`{path}`")).collect();
             let (shown, more) = (shown.join(", "), missing.count());
             let shown = if more > 0 { format!("{shown} and {more} more") } else { shown };
             let message = format!("the document of the pack does not describe {shown}");

@@ -7,6 +7,12 @@ use super::element::{ElementKind, ElementType, Flags};
 use super::header::{Header, count};
 use super::{DecodeError, DecodeErrorKind, ReadError};
 
+/// Value of a length that continues in the next byte.
+const LONG_LENGTH: u64 = 15;
+
+/// The shortest match, in bytes.
+const MIN_MATCH: u64 = 4;
+
 /// The encoding of a data section.
 ///
 /// Flag bit 1 has a different meaning in each implementation, and the header does not name the writer. The encodings
@@ -333,13 +339,11 @@ impl Sequences {
 
     /// Reads a byte that is not a literal.
     fn byte(&mut self, byte: u8) -> Result<(), ()> {
-        const LONG: u64 = 15;
-        const SHORTEST: u64 = 4;
         self.next = match self.next {
             Next::Token => {
                 self.literals = u64::from(byte >> 4);
-                self.repeated = u64::from(byte & 15).saturating_add(SHORTEST);
-                if self.literals == LONG { Next::LiteralsLen } else { Next::Literals }
+                self.repeated = u64::from(byte & 15).saturating_add(MIN_MATCH);
+                if self.literals == LONG_LENGTH { Next::LiteralsLen } else { Next::Literals }
             }
             Next::LiteralsLen => {
                 self.literals = self.literals.saturating_add(byte.into());
@@ -354,7 +358,7 @@ impl Sequences {
                 if self.offset == 0 || count(self.offset) > self.made {
                     return Err(());
                 }
-                let is_long = self.repeated == LONG.saturating_add(SHORTEST);
+                let is_long = self.repeated == LONG_LENGTH.saturating_add(MIN_MATCH);
                 if is_long { Next::RepeatedLen } else { Next::Repeated }
             }
             Next::RepeatedLen => {

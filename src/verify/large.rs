@@ -12,6 +12,9 @@ use crate::inspect::visit::{Rare, Read, Reading, Visited, Visitor};
 use crate::pack::bag::{BAG_INFO, FETCH, PACKAGE_INFO};
 use crate::pack::{self, BAG_DECLARATION, BLOCK_LIST, Content};
 
+/// Number of files to read at once: the data for locating them takes more memory than their results.
+const FILES_AT_ONCE: usize = 1 << 16;
+
 impl Verification<'_> {
     /// Reads the large files that the scan left out.
     pub(super) fn read_large(
@@ -20,9 +23,7 @@ impl Verification<'_> {
         mut blocks: Option<&mut ListedBlocks>,
         scanned: &mut [(Visited, Content)],
     ) -> Result<()> {
-        /// Number of files to read at once: the data for locating them takes more memory than their results.
-        const TOGETHER: usize = 1 << 16;
-        for scanned in scanned.chunks_mut(TOGETHER) {
+        for scanned in scanned.chunks_mut(FILES_AT_ONCE) {
             let [mut whole, mut proved, mut elsewhere] = <[(Vec<Member>, Vec<_>); 3]>::default();
             for (member, content) in scanned {
                 let Some(large) = member.rare().and_then(|rare| rare.large.take()) else {

@@ -10,6 +10,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use crate::archive::{Archive, Container, Member};
 use crate::error::{Error, Result};
 
+/// The work for an item of 0 bytes, in bytes: opening it takes as long as hashing this many.
+const ITEM_COST: u64 = 64 << 10;
+
 /// One of several shards of some work, such as `2/8`. The same work has the same shards on every machine.
 ///
 /// ```
@@ -77,12 +80,10 @@ impl Shard {
 
 /// Returns where each of several items begins if they are one after the other, and where the last one ends.
 fn begins(bytes: impl Iterator<Item = u64>) -> (Vec<u64>, u64) {
-    /// The work for an item of 0 bytes, in bytes: opening it takes as long as hashing this many.
-    const EACH: u64 = 64 << 10;
     let mut end = 0_u64;
     let begins = bytes.map(|bytes| {
         let begin = end;
-        end = end.saturating_add(bytes).saturating_add(EACH);
+        end = end.saturating_add(bytes).saturating_add(ITEM_COST);
         begin
     });
     let begins = begins.collect();

@@ -28,6 +28,9 @@ use crate::fs::{File, PendingFile, Stamp};
 use crate::path::escape;
 use crate::pipeline;
 
+/// Maximum number of workers for a compressed stream, which has threads of its own.
+const STREAM_WORKERS: usize = 3;
+
 /// The compression of zip members or of a compressed tar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -274,10 +277,8 @@ impl<'a> ArchiveWriter<'a> {
     /// Returns the number of workers that may pack members at once. It limits their memory to some tens of megabytes,
     /// and is smaller if some members are larger than [`SMALL`].
     pub(crate) fn workers(&self, some_are_large: bool) -> usize {
-        /// Maximum number of workers for a compressed stream, which has threads of its own.
-        const FOR_STREAM: usize = 3;
         let most = match self.compression {
-            _ if self.is_stream() => FOR_STREAM,
+            _ if self.is_stream() => STREAM_WORKERS,
             compression if some_are_large => compression.most_large(),
             _ => self.jobs,
         };

@@ -17,6 +17,9 @@ const SHORT_TAIL: u64 = 512;
 /// The signature of an end record.
 const END_SIGNATURE: &[u8] = b"PK\x05\x06";
 
+/// Number of last bytes to search. Accidental additions are short.
+const SEARCHED_FOR_END: u64 = 1 << 20;
+
 /// The values of the end records, checked against each other and the length of the file.
 #[derive(Debug)]
 pub(super) struct EndOfArchive {
@@ -274,9 +277,7 @@ fn not_a_zip(file: &File, len: u64) -> Result<Finding> {
 
 /// Returns the end of a complete archive that is followed by other bytes.
 fn trailing(file: &File, len: u64) -> Result<Option<u64>> {
-    /// Number of last bytes to search. Accidental additions are short.
-    const SEARCHED: u64 = 1 << 20;
-    let (start, tail) = read_tail(file, len, SEARCHED)?;
+    let (start, tail) = read_tail(file, len, SEARCHED_FOR_END)?;
     let mut ends = memchr::memmem::rfind_iter(&tail, END_SIGNATURE).filter_map(|at| {
         let end = EndRecord::read(tail.get(at..)?)?;
         let position = start.checked_add(at as u64)?;

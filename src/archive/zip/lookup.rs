@@ -43,6 +43,12 @@ const NEAR: u64 = 2 * 1024;
 /// Bytes read per member, enough for the headers of nearly all.
 const HEADERS: u64 = 512;
 
+/// Length of a beginning in bytes: the headers, or a description.
+const START_BYTES: u64 = 16 * 1024;
+
+/// Size up to which a member takes less time than another request.
+const SMALL_MEMBER: u64 = 256 * 1024;
+
 /// Finds the members of a zip by name.
 #[derive(Debug, Default)]
 pub(in crate::archive) struct NameLookup {
@@ -108,10 +114,6 @@ impl ZipArchive {
     /// Requests the beginnings of these members at once, and all of those that are small, unless one of
     /// them is announced. Names that are not found are left out.
     pub(in crate::archive) fn fetch_starts(&self, names: &[String]) -> Result<()> {
-        /// Length of a beginning in bytes: the headers, or a description.
-        const START: u64 = 16 * 1024;
-        /// Size up to which a member takes less time than another request.
-        const SMALL: u64 = 256 * 1024;
         let mut starts = Vec::new();
         for name in names {
             if let Some(found) = self.lookup.index(self)?.find(self, name)? {
@@ -119,12 +121,12 @@ impl ZipArchive {
                 if self.file.is_announced(start..next) {
                     return Ok(());
                 }
-                let is_small = next.saturating_sub(start) <= SMALL;
-                starts.push(start..if is_small { next } else { start.saturating_add(START) });
+                let is_small = next.saturating_sub(start) <= SMALL_MEMBER;
+                starts.push(start..if is_small { next } else { start.saturating_add(START_BYTES) });
             }
         }
         starts.sort_by_key(|range| range.start);
-        self.file.fetch(&starts, START)
+        self.file.fetch(&starts, START_BYTES)
     }
 
     /// Finds the member `name` by binary search in a large sorted directory. The outer `None` means that the directory

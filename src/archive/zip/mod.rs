@@ -22,6 +22,13 @@ use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
 use crate::fs::File;
 
+/// Length of a directory that is requested at once. The parts of a longer one are requested while it is read.
+const SHORT_DIRECTORY: u64 = 24 * 1024 * 1024;
+
+/// Number of bytes before a remote directory that are requested with it: the end of the manifest, where its last lines
+/// are checked.
+const READ_BEFORE_DIRECTORY: u64 = 16 * 1024;
+
 /// A zip opened for reading, with its end record.
 #[derive(Debug)]
 pub(crate) struct ZipArchive {
@@ -44,11 +51,6 @@ impl ZipArchive {
 
     /// Returns the bytes of the directory.
     fn directory(&self) -> Result<&[u8]> {
-        /// Length of a directory that is requested at once. The parts of a longer one are requested while it is read.
-        const SHORT: u64 = 24 * 1024 * 1024;
-        /// Number of bytes before a remote directory that are requested with it: the end of the manifest, where its last
-        /// lines are checked.
-        const BEFORE: u64 = 16 * 1024;
         if let Some(directory) = self.directory.get() {
             return Ok(directory);
         }
@@ -58,10 +60,10 @@ impl ZipArchive {
         // The end record follows the directory, so the file is at least this long.
         let mut directory = vec![0; length];
         let start = self.end.directory_offset;
-        if self.end.directory_len > SHORT {
+        if self.end.directory_len > SHORT_DIRECTORY {
             self.file.announce(start..self.len);
         } else if !self.file.is_at_hand(start..self.len) {
-            let range = start.saturating_sub(BEFORE)..self.len;
+            let range = start.saturating_sub(READ_BEFORE_DIRECTORY)..self.len;
             self.file.fetch(std::slice::from_ref(&range), 0)?;
         }
         self.file.read_exact_at(&mut directory, self.end.directory_offset)?;

@@ -24,6 +24,9 @@ use crate::error::Result;
 use crate::fs::File;
 use crate::time::Calendar;
 
+/// The shortest alignment field in bytes: identifier, length, and the alignment itself.
+const MIN_ALIGNMENT_FIELD: u64 = 6;
+
 /// The values of a member's headers that become known when it is written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Record {
@@ -181,15 +184,13 @@ impl NewHeader<'_> {
 
 /// Returns the length of the alignment field of a header at `at` that has `fixed` bytes without it.
 fn alignment_padding(member: &NewHeader<'_>, at: u64, fixed: usize) -> usize {
-    /// Identifier, length, and the alignment itself.
-    const SMALLEST: u64 = 6;
     let Some(align_at) = member.align_at else { return 0 };
     let data = at.wrapping_add(fixed as u64).wrapping_add(align_at);
     if data.is_multiple_of(ALIGNMENT) {
         return 0;
     }
-    let short = ALIGNMENT - data.wrapping_add(SMALLEST) % ALIGNMENT;
-    usize::try_from(SMALLEST + short % ALIGNMENT).unwrap_or(0)
+    let short = ALIGNMENT - data.wrapping_add(MIN_ALIGNMENT_FIELD) % ALIGNMENT;
+    usize::try_from(MIN_ALIGNMENT_FIELD + short % ALIGNMENT).unwrap_or(0)
 }
 
 /// Appends the local header of a member at offset `at`.

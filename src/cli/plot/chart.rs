@@ -14,6 +14,9 @@ use super::label::{Label, place};
 use super::scene::{BLACK, MEDIUM, PALE, Pixels, SMALL, Scene, Size, TITLE};
 use super::units::power_of_ten;
 
+/// Height of the triangles at the ends of a colour bar, in pixels.
+const END_HEIGHT: f64 = 9.0;
+
 /// Style of a drawing.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Chart {
@@ -653,7 +656,6 @@ fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Chart, top: f64) -> PlotAre
 
 /// Draws the colour bar, with a pointed end where values exceed it.
 fn draw_bar(scene: &mut Scene, palette: &Palette, grid: &Grid, (x, y): (f64, f64), height: f64) {
-    const POINT: f64 = 9.0;
     let scale = palette.scale;
     let mut values = placed(grid.cells.iter().copied(), scale.is_log);
     let (mut below, mut above) = (false, false);
@@ -662,12 +664,12 @@ fn draw_bar(scene: &mut Scene, palette: &Palette, grid: &Grid, (x, y): (f64, f64
     }
     scene.gradient((x, y), (16.0, height), palette.map);
     if above {
-        let points = [(x, y), (x + 8.0, y - POINT), (x + 16.0, y)];
+        let points = [(x, y), (x + 8.0, y - END_HEIGHT), (x + 16.0, y)];
         scene.shape(&points, palette.map.color(1.0));
     }
     if below {
         let y = y + height;
-        let points = [(x, y), (x + 8.0, y + POINT), (x + 16.0, y)];
+        let points = [(x, y), (x + 8.0, y + END_HEIGHT), (x + 16.0, y)];
         scene.shape(&points, palette.map.color(0.0));
     }
 }

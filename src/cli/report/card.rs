@@ -30,6 +30,9 @@ const MOST_MEMBERS: usize = 256;
 /// Largest number of names whose counts are shown.
 const MOST_NAMES: usize = 64;
 
+/// Height of a histogram, in pixels.
+const HISTOGRAM_HEIGHT: u128 = 32;
+
 /// Data shared by all cards.
 #[derive(Debug)]
 pub(super) struct CardContext<'a> {
@@ -321,7 +324,6 @@ fn from_to([low, high]: [Option<Number>; 2], dates: Dates) -> Option<Vec<Html>> 
 }
 
 fn histogram(histogram: &Histogram, meant: &impl Fn(f64) -> f64) -> Html {
-    const HEIGHT: u128 = 32;
     let most = histogram.counts.iter().max().copied().unwrap_or(0);
     let end = |edge: Option<&f64>| edge.map(|edge| digits(meant(*edge), 6)).unwrap_or_default();
     let (mut first, mut last) = (end(histogram.edges.first()), end(histogram.edges.last()));
@@ -331,11 +333,11 @@ fn histogram(histogram: &Histogram, meant: &impl Fn(f64) -> f64) -> Html {
         std::mem::swap(&mut first, &mut last);
         counts.reverse();
     }
-    let mut at = HEIGHT;
+    let mut at = HISTOGRAM_HEIGHT;
     let bar = |count: &u64| {
-        let part = u128::from(*count) * HEIGHT / u128::from(most.max(1));
+        let part = u128::from(*count) * HISTOGRAM_HEIGHT / u128::from(most.max(1));
         // Makes every bin that is not empty visible.
-        let top = HEIGHT - part.max(u128::from(*count > 0));
+        let top = HISTOGRAM_HEIGHT - part.max(u128::from(*count > 0));
         let step = (top != at).then(|| html!("V{}", top));
         at = top;
         html!("{}h1", step)

@@ -29,6 +29,9 @@ const MOST_REDIRECTS: usize = 5;
 /// Longest time to connect. An address that does not answer is given up before the time limit of a request.
 const CONNECT: Duration = Duration::from_secs(10);
 
+/// Maximum length in bytes of a response header that is shown as it is.
+const MAX_HEADER_SHOWN: usize = 64;
+
 static REQUESTS: AtomicU64 = AtomicU64::new(0);
 static BYTES: AtomicU64 = AtomicU64::new(0);
 
@@ -83,9 +86,8 @@ pub(super) enum Refusal {
 
 /// Returns a text of a server for a message. Another text than usual may be the query of the URL, which is secret.
 fn quoted(text: &str) -> String {
-    const LONGEST: usize = 64;
     let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || b" -*/,._".contains(&byte);
-    if text.len() <= LONGEST && text.bytes().all(is_usual) {
+    if text.len() <= MAX_HEADER_SHOWN && text.bytes().all(is_usual) {
         return text.to_owned();
     }
     format!("a text of {} bytes", text.len())

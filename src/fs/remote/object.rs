@@ -33,6 +33,9 @@ const CHECK: Duration = Duration::from_millis(20);
 /// Bytes per second below which a server is given up, so that an answer cannot last for ever.
 const SLOWEST: u64 = 4 * 1024;
 
+/// Maximum length in bytes of an `ETag` that is shown as it is.
+const MAX_TAG: usize = 80;
+
 /// The reason why an object was not read.
 #[derive(Debug, Clone, thiserror::Error)]
 pub(super) enum Fault {
@@ -110,10 +113,9 @@ pub(super) struct Object {
 /// Returns an entity tag for reports and logs. Another tag than usual may have the query of the URL, which is secret, so
 /// its digest replaces it.
 fn noted(tag: &str) -> String {
-    const LONGEST: usize = 80;
     let (kind, name) = tag.strip_prefix("W/").map_or(("", tag), |name| ("W/", name));
     let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || b"\"-.:_".contains(&byte);
-    if tag.len() <= LONGEST && name.bytes().all(is_usual) {
+    if tag.len() <= MAX_TAG && name.bytes().all(is_usual) {
         return tag.to_owned();
     }
     format!("{kind}\"{}\"", crate::digest::Digest::sha256(name.as_bytes()))

@@ -27,6 +27,9 @@ use super::{is_link, parent_of, refuse_url};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 
+/// Interval of the tries to lock a directory. A blocking lock could not be cancelled.
+const BETWEEN_TRIES: Duration = Duration::from_millis(5);
+
 /// Removes a file if it exists.
 pub(crate) fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
@@ -115,8 +118,6 @@ impl Turn {
 
     /// Locks `directory`. Several `shared` locks can exist at once.
     pub(crate) fn take(directory: &Path, shared: bool, progress: &Progress) -> Result<Self> {
-        /// Polling interval. A blocking lock could not be cancelled.
-        const BETWEEN_TRIES: Duration = Duration::from_millis(5);
         // On other systems, a lock would keep others from reading, and directories cannot be opened.
         let opened = if cfg!(unix) { fs::File::open(directory).ok() } else { None };
         let Some(file) = opened else { return Ok(Self { _directory: None }) };

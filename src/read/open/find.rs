@@ -16,6 +16,9 @@ use crate::read::manifests::RootFiles as _;
 /// Maximum number of members in [`Known::found`](super::Known), about 300 bytes each. When there are more, all are dropped.
 const MOST_FOUND: usize = 1 << 15;
 
+/// Size in bytes from which reading the directory can take less time than confirming a member.
+const MAX_CONFIRMED: u64 = 64 * 1024;
+
 impl Pack {
     /// Returns the name of the file that `name` means: `name` itself; else `name` with `.ra`; else the only file whose
     /// name ends with a slash and either of these. Backslashes count as slashes in an incomplete name.
@@ -178,10 +181,9 @@ impl Pack {
     /// Returns the content of a small member of a zip if the manifest confirms it. Then no other member can be meant, and
     /// [`must_be_alone`](Self::must_be_alone) need not read the directory. `None` if the directory has been read.
     pub(super) fn confirmed(&self, member: &Member) -> Option<Vec<u8>> {
-        /// Size in bytes from which reading the directory can take less time.
-        const SMALL: u64 = 64 * 1024;
         let archive = &self.state.archive;
-        if self.container() != Container::Zip || member.size > SMALL || archive.is_indexed() {
+        if self.container() != Container::Zip || member.size > MAX_CONFIRMED || archive.is_indexed()
+        {
             return None;
         }
         // After an error, the caller reads the member in the ordinary way and reports it.
@@ -189,7 +191,7 @@ impl Pack {
         let listed = expected.listing.ok().flatten()?;
         let mut content = Vec::new();
         let reader = archive.read(member).ok()?;
-        reader.take(SMALL).read_to_end(&mut content).ok()?;
+        reader.take(MAX_CONFIRMED).read_to_end(&mut content).ok()?;
         let digests = Digests::of(&[expected.algorithm], &content);
         (digests.made_by(expected.algorithm) == listed).then_some(content)
     }

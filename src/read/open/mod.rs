@@ -47,6 +47,9 @@ use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::Header;
 
+/// Number of bytes from which starting a thread takes less time than hashing them afterwards.
+const MIN_FOR_THREAD: u64 = 4 * 1024 * 1024;
+
 /// A pack (zip, tar, compressed tar or directory) opened for reading, or an array file with its description as a pack
 /// of one array.
 ///
@@ -146,8 +149,7 @@ pub(crate) fn once<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> R
 
 /// Returns whether a separate thread for hashing saves time.
 fn is_worth_a_thread(bytes: u64) -> bool {
-    const LEAST: u64 = 4 * 1024 * 1024;
-    bytes >= LEAST && pipeline::default_jobs() > 1
+    bytes >= MIN_FOR_THREAD && pipeline::default_jobs() > 1
 }
 
 fn check_limit(name: &str, bytes: u64, limit: u64) -> Result<()> {

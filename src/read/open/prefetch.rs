@@ -13,6 +13,12 @@ use crate::manifest::ranges_near;
 use crate::pack::{self, ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS};
 use crate::ra::SlicePlan;
 
+/// Number of bytes requested of a member. The rest of a longer one is requested while these are read.
+const FIRST_REQUEST: u64 = 8 * 1024 * 1024;
+
+/// Number of bytes that contain a local header.
+const LOCAL_HEADER_REQUEST: u64 = 512;
+
 impl Pack {
     /// Announces that a whole member will be read and compared with the manifest, so that a remote one needs few requests.
     /// A name that is not found is not announced.
@@ -55,10 +61,6 @@ impl Pack {
     }
 
     fn plan_member_and_line(&self, member: &str) -> Result<()> {
-        /// Number of bytes requested of a member. The rest of a longer one is requested while these are read.
-        const FIRST: u64 = 8 * 1024 * 1024;
-        /// Number of bytes that contain a local header.
-        const HEADER: u64 = 512;
         let (archive, algorithm) = (&self.state.archive, Algorithm::Sha256);
         let manifest = self.state.known.manifest.get().and_then(Option::as_ref);
         if manifest.is_some_and(PackManifest::is_indexed) {
@@ -67,14 +69,14 @@ impl Pack {
         let name = pack::manifest_name(algorithm);
         let Some((content, _)) = archive.range_of(member)? else { return Ok(()) };
         let Some((range, len)) = archive.range_of(&name)? else { return Ok(()) };
-        let end = content.end.min(content.start.saturating_add(FIRST));
+        let end = content.end.min(content.start.saturating_add(FIRST_REQUEST));
         let mut ranges: Vec<_> = std::iter::once(content.start..end).collect();
         if len < SEARCHED_FROM {
             ranges.push(range);
         } else if let Some(guess) = archive.lines_before(member, line_of(&name, algorithm))? {
             // The content ends where the next member begins.
             let start = range.end.saturating_sub(len);
-            ranges.push(range.start..range.end.min(range.start + HEADER));
+            ranges.push(range.start..range.end.min(range.start + LOCAL_HEADER_REQUEST));
             ranges.extend(ranges_near(len, guess).map(|near| near.start + start..near.end + start));
         }
         archive.fetch(ranges)

@@ -14,6 +14,9 @@ use crate::error::{Error, Result};
 use crate::pipeline;
 use crate::ra::{Decoder, Element, Encoding, Header, ReadError};
 
+/// Bytes that are read and then hashed.
+const HASHED_AT_ONCE: usize = 1 << 20;
+
 /// A reader of a file that hashes what it reads and compares the digest with the manifest.
 pub(super) struct CheckedReader {
     pack: Pack,
@@ -63,18 +66,17 @@ impl Read for CheckedReader {
     }
 
     fn read_exact(&mut self, out: &mut [u8]) -> io::Result<()> {
-        /// Bytes that are read and then hashed.
-        const PIECE: usize = 1 << 20;
         let inner = &mut self.inner;
         let Some((_, hasher)) = &mut self.listing else { return inner.read_exact(out) };
         if !is_worth_a_thread(out.len() as u64) {
-            return out.chunks_mut(PIECE).try_for_each(|piece| {
+            return out.chunks_mut(HASHED_AT_ONCE).try_for_each(|piece| {
                 inner.read_exact(piece)?;
                 hasher.update(piece);
                 Ok(())
             });
         }
-        let (hasher, mut pieces, mut read) = (Mutex::new(hasher), out.chunks_mut(PIECE), Ok(()));
+        let (hasher, mut pieces, mut read) =
+            (Mutex::new(hasher), out.chunks_mut(HASHED_AT_ONCE), Ok(()));
         let pieces = iter::from_fn(|| {
             let piece = pieces.next()?;
             read = inner.read_exact(piece);

@@ -39,6 +39,9 @@ use crate::write::survey::{self, SourceEntry};
 /// members.
 const FIXED_TIME: u64 = 315_532_800;
 
+/// Seconds from 1970 to the end of the year 9999, the last with four digits.
+const END_OF_YEAR_9999: u64 = 253_402_300_800;
+
 /// Options for [`create`]: container, layout, compression, manifests and checks.
 #[derive(Debug, Clone, Default)]
 pub struct CreateOptions {
@@ -539,7 +542,7 @@ fn bag_info(options: &CreateOptions) -> Result<BagInfo> {
 
 /// Returns the day in UTC for a time in seconds since 1970, as YYYY-MM-DD; `None` after the year 9999.
 pub(crate) fn date_of(seconds: u64) -> Option<String> {
-    const END: u64 = 253_402_300_800;
-    let time = UNIX_EPOCH + Duration::from_secs(Some(seconds).filter(|seconds| *seconds < END)?);
+    let time = UNIX_EPOCH
+        + Duration::from_secs(Some(seconds).filter(|seconds| *seconds < END_OF_YEAR_9999)?);
     Some(Timestamp::from(time).date())
 }

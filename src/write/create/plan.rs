@@ -38,6 +38,13 @@ const PASSED_AT_ONCE: usize = 64 * 1024;
 /// Maximum number of files.
 const MAX_SAMPLED: usize = 32;
 
+/// Bytes to read from a small archive.
+const SAMPLED_BYTES: u64 = 256 * 1024;
+
+/// Part of a large archive to read: it takes a thousandth of the time of hashing it, or a hundredth if sixteen jobs
+/// hashed it.
+const SAMPLED_PART: u64 = 1024;
+
 /// The content of the archive.
 pub(super) struct CreatePlan<'a> {
     members: PayloadMembers<'a>,
@@ -286,13 +293,9 @@ impl<'p> Payload<'p> {
     /// Returns files whose contents are read back: few enough to take almost no time, from all parts of the archive. In
     /// a stream they are at its beginning, because everything before a file must be read.
     fn sample(self, is_stream: bool) -> Vec<Sampled<'p>> {
-        /// Bytes to read from a small archive.
-        const BYTES: u64 = 256 * 1024;
-        /// Part of a large archive to read: it takes a thousandth of the time of hashing it, or a hundredth if
-        /// sixteen jobs hashed it.
-        const PART: u64 = 1024;
         let sizes = || self.files().map(|(_, size, _)| size);
-        let mut left = sizes().fold(0, u64::saturating_add).div_euclid(PART).max(BYTES);
+        let mut left =
+            sizes().fold(0, u64::saturating_add).div_euclid(SAMPLED_PART).max(SAMPLED_BYTES);
         let ends = sizes().scan(0_u64, |end, size| {
             *end = end.saturating_add(size);
             Some(*end)
