@@ -492,7 +492,7 @@ impl Archive {
         wanted: &[usize],
         jobs: usize,
         visit: &R,
-    ) -> Result<Vec<R::Seen>> {
+    ) -> Result<Vec<R::Output>> {
         let jobs = self.jobs(jobs);
         match self {
             Self::Tar(tarball) if self.is_stream() => tarball.revisit(members, wanted, jobs, visit),

@@ -16,10 +16,10 @@ where
     M: Fn() -> S + Sync,
     L: Fn(&mut S, Shown<'_>) -> Result<T> + Sync,
 {
-    type State = S;
-    type Seen = T;
+    type Worker = S;
+    type Output = T;
 
-    fn state(&self) -> S {
+    fn worker(&self) -> S {
         (self.0)()
     }
 

@@ -39,14 +39,14 @@ pub(crate) type OpenContents<'c> = dyn Iterator<Item = Result<(usize, MemberRead
 /// A visitor of contents.
 pub(crate) trait Revisit: Sync {
     /// State of each job.
-    type State;
+    type Worker;
     /// The result for a member.
-    type Seen: Send;
+    type Output: Send;
 
-    fn state(&self) -> Self::State;
+    fn worker(&self) -> Self::Worker;
 
     /// Visits one member. After an error, no other is begun.
-    fn one(&self, state: &mut Self::State, shown: Shown<'_>) -> Result<Self::Seen>;
+    fn one(&self, state: &mut Self::Worker, shown: Shown<'_>) -> Result<Self::Output>;
 
     /// Returns the useful numbers of large contents to read at once, largest first. Empty if one after the other is as
     /// fast.
@@ -57,10 +57,10 @@ pub(crate) trait Revisit: Sync {
     /// Visits large contents, `at_once` of them at a time. Returns each result with its position.
     fn several(
         &self,
-        _state: &mut Self::State,
+        _state: &mut Self::Worker,
         _width: usize,
         _contents: &mut OpenContents<'_>,
-    ) -> Result<Vec<(usize, Self::Seen)>> {
+    ) -> Result<Vec<(usize, Self::Output)>> {
         unreachable!("`at_once` is empty")
     }
 }
@@ -72,7 +72,7 @@ pub(super) fn revisit<R: Revisit>(
     wanted: &[usize],
     jobs: usize,
     visit: &R,
-) -> Result<Vec<R::Seen>> {
+) -> Result<Vec<R::Output>> {
     let member = |position: usize| {
         let number = wanted.get(position).expect("a position among the wanted");
         members.get(*number).expect("the number of a member")
@@ -97,7 +97,7 @@ pub(super) fn revisit<R: Revisit>(
     let chunks = pipeline::share(
         jobs,
         &portions,
-        || (archive.file().map(|file| Window::new(Arc::clone(file))), visit.state()),
+        || (archive.file().map(|file| Window::new(Arc::clone(file))), visit.worker()),
         |(window, state), portion| {
             let mut visited = Vec::new();
             match portion {
@@ -140,7 +140,7 @@ pub(super) fn revisit<R: Revisit>(
             Ok::<_, Error>(visited)
         },
     )?;
-    let mut results: Vec<(usize, R::Seen)> = chunks.into_iter().flatten().collect();
+    let mut results: Vec<(usize, R::Output)> = chunks.into_iter().flatten().collect();
     results.sort_by_key(|(position, _)| *position);
     Ok(results.into_iter().map(|(_, result)| result).collect())
 }

@@ -237,12 +237,12 @@ impl Tarball {
         wanted: &[usize],
         jobs: usize,
         visit: &R,
-    ) -> Result<Vec<R::Seen>> {
+    ) -> Result<Vec<R::Output>> {
         let changed = || {
             let source = io::Error::other("its members changed since it was first read");
             Error::io("read", self.file.path())(source)
         };
-        let mut state = visit.state();
+        let mut state = visit.worker();
         let mut results = Vec::with_capacity(wanted.len());
         let mut found = 0_usize..;
         let findings = self.walk(self.entries().0, |content, entry| {

@@ -312,10 +312,10 @@ const PLAIN: Style = Style::new();
 
 /// Appearance of a change: style and sign of a member, the text about it, and the text after the number of such
 /// members.
-type Look = (MemberChange, Style, &'static str, &'static str, &'static str);
+type ChangeStyle = (MemberChange, Style, &'static str, &'static str, &'static str);
 
 /// All changes, in the order of the summary.
-const LOOKS: [Look; 7] = [
+const CHANGE_STYLES: [ChangeStyle; 7] = [
     (MemberChange::Added, GREEN, "+", "added", "added"),
     (MemberChange::Removed, RED, "-", "removed", "removed"),
     (MemberChange::Changed, YELLOW, "~", "", "changed"),
@@ -325,8 +325,8 @@ const LOOKS: [Look; 7] = [
     (MemberChange::Unread, RED, "!", "cannot be read", "unreadable"),
 ];
 
-fn look(change: MemberChange) -> &'static Look {
-    LOOKS.iter().find(|(one, ..)| *one == change).expect("every change has a look")
+fn style_of(change: MemberChange) -> &'static ChangeStyle {
+    CHANGE_STYLES.iter().find(|(one, ..)| *one == change).expect("every change has a look")
 }
 
 fn paint(style: Style, text: &str) -> String {
@@ -363,7 +363,7 @@ fn print_packs(
 
 /// Formats one member as a line, like `git diff --stat`.
 fn stat_line(member: &MemberDiff, name_width: usize, said_width: usize) -> String {
-    let (_, style, sign, ..) = look(member.change);
+    let (_, style, sign, ..) = style_of(member.change);
     let name = padded(&fit_end(&shown_name(member), name_width), name_width);
     let said = padded(&briefly(member), said_width);
     let bar = paint(*style, &sign.repeat(bar(member)));
@@ -372,7 +372,7 @@ fn stat_line(member: &MemberDiff, name_width: usize, said_width: usize) -> Strin
 
 /// Formats all details of a member.
 fn member_text(member: &MemberDiff, name_width: usize, places: &IndexPlaces) -> String {
-    let (_, style, sign, ..) = look(member.change);
+    let (_, style, sign, ..) = style_of(member.change);
     let name = shown_name(member);
     let mut text = paint(*style, &format!("{sign} {name}"));
     let mut type_and_size = type_and_size(member);
@@ -468,7 +468,7 @@ fn change(a: Option<&str>, b: Option<&str>) -> String {
 fn summary(diff: &PackDiff) -> String {
     let same = diff.counts.same;
     let mut said = Vec::new();
-    for (change, style, _, _, what) in LOOKS {
+    for (change, style, _, _, what) in CHANGE_STYLES {
         let members = diff.members.iter();
         let members = members.filter(|member| member.change == change && !member.generated);
         if let count @ 1.. = members.count() {
@@ -542,7 +542,7 @@ fn description(member: &MemberDiff) -> impl Iterator<Item = &DescriptionDifferen
 
 /// Returns a short text about the change of a member.
 fn briefly(member: &MemberDiff) -> String {
-    let (_, _, _, change, _) = look(member.change);
+    let (_, _, _, change, _) = style_of(member.change);
     let mut said = vec![(*change).to_owned()];
     if let Some(array) = member.array.as_ref() {
         said.extend(array.header.iter().map(|field| field.field.to_owned()));

@@ -135,7 +135,7 @@ pub fn edit_descriptions(
     edits: &MetadataEdits,
     options: &DescribeOptions,
 ) -> Result<UpdateReport> {
-    let mut place = Place::open(target.as_ref(), options)?;
+    let mut place = EditedDescriptions::open(target.as_ref(), options)?;
     let wanted = place.resolve(edits)?;
     place.describe_missing(&wanted, options)?;
     let mut editing = Editing::new(&place, &wanted);
@@ -189,7 +189,7 @@ impl DimensionNames {
 }
 
 /// The descriptions that can be edited.
-pub(super) struct Place {
+pub(super) struct EditedDescriptions {
     target: PathBuf,
     root: PathBuf,
     pub(super) contents: Contents,
@@ -200,7 +200,7 @@ pub(super) struct Place {
     findings: Vec<Finding>,
 }
 
-impl Place {
+impl EditedDescriptions {
     pub(super) fn open(target: &Path, options: &DescribeOptions) -> Result<Self> {
         let (target, made) = (target.to_owned(), BTreeSet::new());
         if fs::is_directory(&target)? {
@@ -380,7 +380,7 @@ impl Place {
 
 /// Documents that are being edited.
 struct Editing<'p> {
-    place: &'p Place,
+    place: &'p EditedDescriptions,
     /// Lengths of coordinates by path, without those that only arrays use whose dimensions get names.
     lengths: BTreeMap<String, u64>,
     drafts: BTreeMap<&'p str, Draft<'p>>,
@@ -399,7 +399,7 @@ struct Draft<'p> {
 }
 
 impl<'p> Editing<'p> {
-    fn new(place: &'p Place, wanted: &Wanted) -> Self {
+    fn new(place: &'p EditedDescriptions, wanted: &Wanted) -> Self {
         let mut others = place.contents.clone();
         let is_kept =
             |path: &MemberPath| wanted.arrays.get(path).is_none_or(|it| it.dims.is_none());
@@ -545,7 +545,7 @@ impl<'p> Editing<'p> {
     }
 }
 
-impl Place {
+impl EditedDescriptions {
     /// Returns the contents of the pack with the new texts.
     fn contents_with(&self, texts: &[(&str, Option<&str>, String)]) -> Contents {
         let mut contents = self.contents.clone();

@@ -27,7 +27,7 @@ use crate::pack::{self, Contents, Convention};
 use crate::path::MemberPath;
 use crate::pipeline;
 use crate::progress::Progress;
-use crate::read::single_file::look;
+use crate::read::single_file::read_content;
 use crate::write::survey::{Survey, survey};
 
 /// Options for operations on descriptions.
@@ -68,7 +68,7 @@ fn describe_file(path: &Path, options: &DescribeOptions) -> Result<String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let member = MemberPath::new(name.as_str())?;
     let mut contents = Contents::default();
-    contents.add(member.clone(), look(path, &member)?);
+    contents.add(member.clone(), read_content(path, &member)?);
     refuse_bad_headers(path, &contents)?;
     let texts = pack::describe_missing(&contents, options.dimcoords)?;
     let text = texts.into_values().next().unwrap_or_default();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::DescribeOptions;
-use super::edit::{MetadataEdits, Place, wrong_line};
+use super::edit::{EditedDescriptions, MetadataEdits, wrong_line};
 use crate::error::Result;
 use crate::ndl::{Attribute, Entity, Extent, Value};
 use crate::pack::shape_of;
@@ -29,7 +29,7 @@ const MOST_COLUMNS: usize = 1000;
 ///
 /// [`Error::Io`](crate::Error::Io) if the target cannot be read.
 pub fn metadata_table(target: impl AsRef<Path>, options: &DescribeOptions) -> Result<String> {
-    let mut place = Place::open(target.as_ref(), options)?;
+    let mut place = EditedDescriptions::open(target.as_ref(), options)?;
     place.describe(options, |_| true)?;
     let contents = &place.contents;
     let coordinates: BTreeSet<_> = contents.coordinates().into_iter().map(|it| it.name).collect();

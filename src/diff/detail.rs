@@ -93,7 +93,7 @@ impl Details<'_> {
     /// Compares two arrays and their descriptions. Returns false for files that cannot be read as arrays, which are
     /// compared as files.
     fn arrays(&self, a: &Unit, b: &Unit, member: &mut MemberDiff) -> Result<bool> {
-        let (ours, theirs) = (said(self.a, a)?, said(self.b, b)?);
+        let (ours, theirs) = (statement_of(self.a, a)?, statement_of(self.b, b)?);
         let descriptions = a.description.zip(b.description);
         let is_compared = self.documents || a.description.or(b.description).is_some();
         if is_compared && !ours.is_invalid && !theirs.is_invalid {
@@ -151,7 +151,7 @@ fn alone(side: &PackSide, unit: &Unit, change: MemberChange) -> MemberDiff {
         header.check_file_len(side.size(unit.file)).ok().map(|_| header)
     };
     let array = is_array(&name).then(header).flatten().map(|header| {
-        let order = said(side, unit).unwrap_or_default().order;
+        let order = statement_of(side, unit).unwrap_or_default().order;
         ArrayChange::new(header.element(), shape_of(header.dims(), order))
     });
     let generated = unit.generated;
@@ -168,7 +168,7 @@ struct Statement {
 }
 
 /// Returns the description of an array, which is next to it or in the description of the pack.
-fn said(side: &PackSide, unit: &Unit) -> Result<Statement> {
+fn statement_of(side: &PackSide, unit: &Unit) -> Result<Statement> {
     let Ok(path) = MemberPath::new(side.name(unit.file)) else { return Ok(Statement::default()) };
     let Some(file) = unit.description else {
         return Ok(Statement::new(side.document()?.in_pack_document(&path)));

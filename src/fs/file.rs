@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::remote;
-use super::source::{Place, Provided, ReadAt, Source};
+use super::source::{Provided, ReadAt, Source, Storage};
 use crate::error::{Error, Result};
 use crate::file_kind::{FileKind, SNIFFED};
 use crate::path::url::is_url;
@@ -25,7 +25,7 @@ const PIECE: usize = 4 << 20;
 /// A file with its path, or a source with its name. Reads and writes take an offset, so several threads can share it. A
 /// source can only be read.
 pub(crate) struct File {
-    place: Place,
+    place: Storage,
     path: PathBuf,
     /// Counts the bytes that are read, and cancels reads and writes.
     pub(super) watch: Progress,
@@ -40,7 +40,7 @@ impl fmt::Debug for File {
 impl File {
     /// Wraps an open file of the system.
     pub(super) fn of_system(file: fs::File, path: PathBuf) -> Self {
-        Self { place: Place::System(file), path, watch: Progress::default() }
+        Self { place: Storage::System(file), path, watch: Progress::default() }
     }
 
     /// Wraps a source of the program; `path` is its name in messages.
@@ -51,14 +51,14 @@ impl File {
 
     /// Returns whether the file is at its path, so that there may be other files next to it.
     pub(crate) fn is_at_path(&self) -> bool {
-        matches!(self.place, Place::System(_))
+        matches!(self.place, Storage::System(_))
     }
 
     /// Returns the file of the system. Sources are an error.
     pub(super) fn system(&self) -> io::Result<&fs::File> {
         match &self.place {
-            Place::System(file) => Ok(file),
-            Place::Other(source) => Err(io::Error::new(io::ErrorKind::Unsupported, source.why())),
+            Storage::System(file) => Ok(file),
+            Storage::Other(source) => Err(io::Error::new(io::ErrorKind::Unsupported, source.why())),
         }
     }
 
@@ -93,13 +93,13 @@ impl File {
 
     /// Wraps the object of a server.
     pub(super) fn of_object(object: Arc<dyn Source>, path: PathBuf) -> Self {
-        Self { place: Place::Other(object), path, watch: Progress::default() }
+        Self { place: Storage::Other(object), path, watch: Progress::default() }
     }
 
     fn source(&self) -> &dyn Source {
         match &self.place {
-            Place::System(file) => file,
-            Place::Other(source) => &**source,
+            Storage::System(file) => file,
+            Storage::Other(source) => &**source,
         }
     }
 

@@ -128,7 +128,7 @@ impl<R: Read + Seek + Send> ReadAt for Seekable<R> {
 }
 
 /// The storage of a [`File`](super::File).
-pub(super) enum Place {
+pub(super) enum Storage {
     System(fs::File),
     Other(Arc<dyn Source>),
 }

@@ -34,7 +34,7 @@ impl LateArray<'_> {
     }
 
     /// Damage is reported by the pass that checks contents.
-    fn look(&self, content: &mut dyn BufRead) -> Vec<Finding> {
+    fn check(&self, content: &mut dyn BufRead) -> Vec<Finding> {
         let mut start = Vec::new();
         if (&mut *content).take(self.len()).read_to_end(&mut start).is_err() {
             return Vec::new();
@@ -82,7 +82,7 @@ impl<'a> LateArrays<'a> {
         &self,
         open: impl Fn(&str) -> Result<MemberReader>,
     ) -> Result<Vec<Finding>> {
-        let found = self.0.iter().map(|(path, array)| Ok(array.look(&mut *open(path)?)));
+        let found = self.0.iter().map(|(path, array)| Ok(array.check(&mut *open(path)?)));
         Ok(found.collect::<Result<Vec<_>>>()?.concat())
     }
 
@@ -106,7 +106,7 @@ impl<'a> LateArrays<'a> {
             let Some(wanted) = wanted else {
                 return Some(Box::new(LateFile {
                     name,
-                    findings: array?.look(content),
+                    findings: array?.check(content),
                     hashed: None,
                 }));
             };

@@ -48,7 +48,7 @@ pub(crate) struct ListedScan {
 }
 
 /// A file after the scan.
-enum Seen {
+enum RootFile {
     Text(Box<io::Result<Vec<u8>>>),
     GeneratedDocument,
     BlockList,
@@ -69,7 +69,7 @@ impl ListedScan {
         };
         let scan = archive.scan(jobs, |member, content| {
             progress.at(&member.name);
-            let seen = texts.look(member, content);
+            let seen = texts.read(member, content);
             progress.done(1);
             seen
         })?;
@@ -93,19 +93,19 @@ impl ListedScan {
             if seen.is_some() && member.kind == MemberKind::File && !ambiguous.contains(&**name) {
                 this.files.push(number);
             }
-            match seen.unwrap_or(Seen::Nothing) {
-                Seen::Text(text) => {
+            match seen.unwrap_or(RootFile::Nothing) {
+                RootFile::Text(text) => {
                     let unreadable = |error| {
                         manifests::unreadable(name, error).map(|found| Err(Box::new(found)))
                     };
                     let text = text.and_then(|text| texts.check().map(|()| text));
                     this.root_files.insert(Arc::clone(name), text.map(Ok).or_else(unreadable)?);
                 }
-                Seen::GeneratedDocument => {
+                RootFile::GeneratedDocument => {
                     this.has_generated_document |= relative == Some(PACK_DOCUMENT);
                 }
-                Seen::BlockList => this.has_block_list |= relative == Some(BLOCK_LIST),
-                Seen::Nothing => {}
+                RootFile::BlockList => this.has_block_list |= relative == Some(BLOCK_LIST),
+                RootFile::Nothing => {}
             }
             this.members.push(member);
         }
@@ -205,7 +205,7 @@ struct RootTexts {
 }
 
 impl RootTexts {
-    fn look(&self, member: &Member, content: &mut dyn BufRead) -> Seen {
+    fn read(&self, member: &Member, content: &mut dyn BufRead) -> RootFile {
         // The name at the root, or in a single directory that contains the whole pack.
         let name = member.name.split_once('/').map_or(&*member.name, |(_, last)| last);
         let is_manifest = pack::manifest_algorithm(name).is_some();
@@ -216,22 +216,24 @@ impl RootTexts {
             // A file that cannot be read is reported by the comparison.
             let _ = content.take(START).read_to_end(&mut start);
             return match last {
-                Some(PACK_DOCUMENT) if pack::is_generated(&start) => Seen::GeneratedDocument,
-                Some(BLOCK_LIST) if BlockList::is_begun_by(&start) => Seen::BlockList,
-                _ => Seen::Nothing,
+                Some(PACK_DOCUMENT) if pack::is_generated(&start) => RootFile::GeneratedDocument,
+                Some(BLOCK_LIST) if BlockList::is_begun_by(&start) => RootFile::BlockList,
+                _ => RootFile::Nothing,
             };
         }
         if is_manifest && !self.are_kept {
             let read = io::copy(&mut content.take(limit), &mut io::sink());
-            return read.err().map_or(Seen::Nothing, |error| Seen::Text(Box::new(Err(error))));
+            return read
+                .err()
+                .map_or(RootFile::Nothing, |error| RootFile::Text(Box::new(Err(error))));
         }
         if !is_manifest && name.rsplit('/').next() != Some(BAG_DECLARATION) {
-            return Seen::Nothing;
+            return RootFile::Nothing;
         }
         let mut text = Vec::new();
         let read = content.take(limit).read_to_end(&mut text);
         self.read.fetch_add(text.len() as u64, Ordering::Relaxed);
-        Seen::Text(Box::new(read.and_then(|_| self.check()).map(|()| text)))
+        RootFile::Text(Box::new(read.and_then(|_| self.check()).map(|()| text)))
     }
 
     /// Returns an error if the texts are too long together. Their order is random, so none of them is used.

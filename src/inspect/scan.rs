@@ -31,7 +31,7 @@ impl PackScan {
         let mut scan = archive.scan(jobs, |member, content| {
             let (read, content) = visitor.visit(member, content, false);
             // A damaged member is described as far as possible. A system error says nothing about the file.
-            match read.rare.and_then(|rare| rare.refused) {
+            match read.extras.and_then(|extras| extras.refused) {
                 Some(error) => Err(error),
                 None => Ok(content),
             }

@@ -28,12 +28,12 @@ pub(crate) struct Visited {
 pub(crate) struct Read {
     pub(crate) digests: Option<Digests>,
     /// Facts that few files have.
-    pub(crate) rare: Option<Box<Rare>>,
+    pub(crate) extras: Option<Box<Extras>>,
 }
 
 /// The facts that few files have.
 #[derive(Default)]
-pub(crate) struct Rare {
+pub(crate) struct Extras {
     /// The text of a manifest or of a tag file of a bag.
     pub(crate) text: Option<Vec<u8>>,
     /// A large file that has not been read.
@@ -45,17 +45,17 @@ pub(crate) struct Rare {
 
 impl Visited {
     /// Returns the facts that few files have.
-    pub(crate) fn rare(&mut self) -> Option<&mut Rare> {
-        self.read.as_mut()?.rare.as_deref_mut()
+    pub(crate) fn extras(&mut self) -> Option<&mut Extras> {
+        self.read.as_mut()?.extras.as_deref_mut()
     }
 
     /// Drops a text that is too long.
     pub(crate) fn forget_text(&mut self, longest: u64) {
         let name = Arc::clone(&self.name);
-        if let Some(rare) = self.rare()
-            && rare.text.take().is_some()
+        if let Some(extras) = self.extras()
+            && extras.text.take().is_some()
         {
-            rare.fault.get_or_insert_with(|| Box::new(too_long(&name, longest)));
+            extras.fault.get_or_insert_with(|| Box::new(too_long(&name, longest)));
         }
     }
 
@@ -156,7 +156,7 @@ impl<'r> Reading<'r> {
             copy(content, &self.visitor.algorithms, Hashing::Here, |block| self.take(block))
                 .map(Some)
         } else {
-            self.look(content).map(|()| None)
+            self.read_member(content).map(|()| None)
         };
         self.finish(digests)
     }
@@ -167,7 +167,7 @@ impl<'r> Reading<'r> {
     }
 
     /// Reads the header or the description.
-    pub(crate) fn look(&mut self, content: &mut dyn BufRead) -> Result<(), Fault> {
+    pub(crate) fn read_member(&mut self, content: &mut dyn BufRead) -> Result<(), Fault> {
         while (self.text.is_some() || self.inspector.wants_more())
             && wait_for(content).map_err(Fault::Source)?
         {
@@ -196,10 +196,10 @@ impl<'r> Reading<'r> {
         });
         visitor.progress.done(1);
         let file_len = if !reads_all || fault.is_some() { member.size } else { len };
-        let is_rare = text.is_some() || fault.is_some() || refused.is_some();
+        let has_extras = text.is_some() || fault.is_some() || refused.is_some();
         let content = inspector.finish_interned(&member.name, file_len, &visitor.interner);
-        let rare = || Box::new(Rare { text, large: None, fault, refused });
-        (Read { digests, rare: is_rare.then(rare) }, content)
+        let extras = || Box::new(Extras { text, large: None, fault, refused });
+        (Read { digests, extras: has_extras.then(extras) }, content)
     }
 }
 

@@ -67,7 +67,7 @@ impl SingleFile {
     fn read(root: PathBuf, subject: MemberPath, path: &Path) -> Result<Self> {
         let mut contents = Contents::default();
         let mut unattached = None;
-        match look(path, &subject)? {
+        match read_content(path, &subject)? {
             Content::Other => {
                 let text = fs::read_limited(path, crate::ndl::MAX_TEXT as u64)?;
                 unattached = Some(DescriptionFacts::parse(subject.as_str(), text));
@@ -181,7 +181,7 @@ impl SingleFile {
         {
             return Ok(());
         }
-        let content = look(&path, &member)?;
+        let content = read_content(&path, &member)?;
         self.contents.add(member, content);
         Ok(())
     }
@@ -313,7 +313,7 @@ pub(crate) fn not_an_array(path: &Path) -> Error {
 }
 
 /// Reads the header of an array or the text of a description.
-pub(crate) fn look(path: &Path, member: &MemberPath) -> Result<Content> {
+pub(crate) fn read_content(path: &Path, member: &MemberPath) -> Result<Content> {
     let mut file = File::open(path)?;
     let mut inspector = Inspector::new(member.as_str());
     let mut content = BufReader::with_capacity(READ_AT_ONCE, &mut file);

@@ -74,7 +74,7 @@ impl ListedBlocks {
         let mut texts = Texts::new();
         for (member, _) in members {
             let Some(read) = &member.read else { continue };
-            let text = read.rare.as_ref().and_then(|rare| rare.text.as_deref());
+            let text = read.extras.as_ref().and_then(|extras| extras.text.as_deref());
             if let Some((name, text)) = placement.relative(&member.name).zip(text) {
                 // If there are two, neither is certain; the scan reports them.
                 if texts.insert(name, text).is_some() {

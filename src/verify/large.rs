@@ -8,7 +8,7 @@ use crate::archive::{
 use crate::digest::{Hashers, Lane, at_once, hash_side_by_side};
 use crate::error::Result;
 use crate::finding::Finding;
-use crate::inspect::visit::{Rare, Read, Reading, Visited, Visitor};
+use crate::inspect::visit::{Extras, Read, Reading, Visited, Visitor};
 use crate::pack::bag::{BAG_INFO, FETCH, PACKAGE_INFO};
 use crate::pack::{self, BAG_DECLARATION, BLOCK_LIST, Content};
 
@@ -26,7 +26,7 @@ impl Verification<'_> {
         for scanned in scanned.chunks_mut(FILES_AT_ONCE) {
             let [mut whole, mut proved, mut elsewhere] = <[(Vec<Member>, Vec<_>); 3]>::default();
             for (member, content) in scanned {
-                let Some(large) = member.rare().and_then(|rare| rare.large.take()) else {
+                let Some(large) = member.extras().and_then(|extras| extras.large.take()) else {
                     continue;
                 };
                 let (members, places) = match &blocks {
@@ -48,7 +48,7 @@ impl Verification<'_> {
             let looked = proved.0.iter().zip(faults);
             let looked = looked.chain(elsewhere.0.iter().map(|member| (member, None)));
             found.extend(
-                looked.map(|(member, fault)| look_at_header(visitor, member, fault, self.archive)),
+                looked.map(|(member, fault)| read_header(visitor, member, fault, self.archive)),
             );
             let places = [whole.1, proved.1, elsewhere.1].into_iter().flatten();
             for ((read, content), found) in places.zip(found) {
@@ -64,12 +64,12 @@ pub(super) fn left_out(member: &Member) -> Option<(Read, Content)> {
     if member.packed_size <= OPENED_FROM || text_limit(&member.name).is_some() {
         return None;
     }
-    let rare = Rare { large: Some(member.clone()), ..Rare::default() };
-    Some((Read { digests: None, rare: Some(Box::new(rare)) }, Content::Other))
+    let extras = Extras { large: Some(member.clone()), ..Extras::default() };
+    Some((Read { digests: None, extras: Some(Box::new(extras)) }, Content::Other))
 }
 
 /// Reads only the header of a file that was left out. `fault` is what the comparison of its blocks showed.
-fn look_at_header(
+fn read_header(
     visitor: &Visitor,
     member: &Member,
     fault: Option<Finding>,
@@ -77,7 +77,7 @@ fn look_at_header(
 ) -> (Read, Content) {
     let mut reading = Reading::new(visitor, member, false);
     let looked = match archive.read(member) {
-        Ok(mut content) => reading.look(&mut content),
+        Ok(mut content) => reading.read_member(&mut content),
         Err(error) => Err(Fault::Sink(error)),
     };
     reading.len = member.size;
@@ -99,10 +99,10 @@ impl LargeFiles<'_> {
 }
 
 impl Revisit for LargeFiles<'_> {
-    type State = ();
-    type Seen = (Read, Content);
+    type Worker = ();
+    type Output = (Read, Content);
 
-    fn state(&self) {}
+    fn worker(&self) {}
 
     fn one(&self, (): &mut (), shown: Shown<'_>) -> Result<(Read, Content)> {
         Ok(self.reading(shown.position).read(shown.content))

@@ -192,7 +192,7 @@ impl Verification<'_> {
         report.findings.append(&mut scan.findings);
         report.container = Some(container);
         let mut members = scan.members.iter_mut();
-        if let Some(refused) = members.find_map(|(member, _)| member.rare()?.refused.take()) {
+        if let Some(refused) = members.find_map(|(member, _)| member.extras()?.refused.take()) {
             return Err(*refused);
         }
         if let Some(longest) = visitor.exceeded() {

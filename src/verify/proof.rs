@@ -70,9 +70,9 @@ impl Proof<'_> {
             }
             let Some(read) = &member.read else { continue };
             let name = placement.relative(&member.name);
-            if let Some(rare) = &read.rare {
-                findings.extend(rare.fault.as_deref().cloned());
-                self.texts.extend(name.zip(rare.text.as_deref()));
+            if let Some(extras) = &read.extras {
+                findings.extend(extras.fault.as_deref().cloned());
+                self.texts.extend(name.zip(extras.text.as_deref()));
             }
             // Files outside a bag are checked by the rules of bags.
             if name.is_none() && placement.layout == Layout::Plain {

@@ -121,12 +121,12 @@ pub fn manifest_of(target: impl AsRef<Path>, options: &ManifestOptions) -> Resul
     let mut bytes = 0_u64;
     let mut digests = Vec::new();
     for (member, read) in scan.members {
-        let Some(Read { digests: found, rare }) = read else { continue };
-        let rare = rare.map(|rare| *rare).unwrap_or_default();
-        if let Some(error) = rare.refused {
+        let Some(Read { digests: found, extras }) = read else { continue };
+        let extras = extras.map(|extras| *extras).unwrap_or_default();
+        if let Some(error) = extras.refused {
             return Err(*error);
         }
-        findings.extend(rare.fault.map(|finding| *finding));
+        findings.extend(extras.fault.map(|finding| *finding));
         let name = placement.relative(&member.name).filter(|name| placement.is_payload(name));
         // Names that are not valid have been reported.
         if let (Some(digests_of), Some(Ok(path))) = (found, name.map(MemberPath::new)) {

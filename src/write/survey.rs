@@ -168,9 +168,10 @@ pub(crate) fn survey(root: &Path, jobs: usize, progress: &Progress) -> Result<Su
     let looked = pipeline::share(
         jobs,
         entries.chunks_mut(STEP),
-        || Looker::new(root, false, progress),
-        |looker, entries| {
-            let looked = entries.iter_mut().map(|entry| looker.look(entry, 0, &mut Vec::new()));
+        || EntryReader::new(root, false, progress),
+        |reader, entries| {
+            let looked =
+                entries.iter_mut().map(|entry| reader.read_entry(entry, 0, &mut Vec::new()));
             let looked = looked.collect::<Result<Vec<_>>>()?;
             progress.done(looked.len());
             Ok::<_, Error>(looked)
@@ -195,13 +196,13 @@ impl Survey {
 }
 
 /// Reads files one after the other.
-pub(crate) struct Looker<'p> {
+pub(crate) struct EntryReader<'p> {
     below: Below,
     progress: &'p Progress,
     interner: Interner,
 }
 
-impl<'p> Looker<'p> {
+impl<'p> EntryReader<'p> {
     /// Makes a reader of files below `root`, which follows links if `follow` is true.
     pub(crate) fn new(root: &Path, follow: bool, progress: &'p Progress) -> Self {
         let below = Below::new(root, follow);
@@ -223,7 +224,7 @@ impl<'p> Looker<'p> {
 
     /// Reads an entry. Content of up to `most` bytes is appended to `room`. If it is longer, only the header or
     /// description of a file is read.
-    pub(crate) fn look(
+    pub(crate) fn read_entry(
         &mut self,
         entry: &mut SourceEntry,
         most: u64,

@@ -332,7 +332,7 @@ fn cards(
                     dimensions(all, &coordinates)
                 )
             });
-            let Place { nth, all, .. } = place;
+            let PositionInGroup { nth, all, .. } = place;
             let kind = if subject.is_coordinate { "Coordinates" } else { "Variables" };
             let part = (nth == 0).then(|| html!("<section class=\"part\"><h3>{}</h3>", kind));
             // Before the layout, estimates the height from the number of cards.
@@ -355,7 +355,7 @@ fn cards(
 }
 
 /// Position of an array in its group.
-struct Place<'a, 's> {
+struct PositionInGroup<'a, 's> {
     /// All arrays of the group, for its first array.
     begins: Option<&'a [Subject<'s>]>,
     /// Index among the coordinates or the variables of the group.
@@ -366,14 +366,19 @@ struct Place<'a, 's> {
     ends: bool,
 }
 
-fn places_of<'a, 's>(group: &'a [Subject<'s>]) -> impl Iterator<Item = Place<'a, 's>> {
+fn places_of<'a, 's>(group: &'a [Subject<'s>]) -> impl Iterator<Item = PositionInGroup<'a, 's>> {
     let coordinates = group.partition_point(|subject| subject.is_coordinate);
     (0..group.len()).map(move |at| {
         let (nth, all) = match at.checked_sub(coordinates) {
             None => (at, coordinates),
             Some(nth) => (nth, group.len() - coordinates),
         };
-        Place { begins: (at == 0).then_some(group), nth, all, ends: at + 1 == group.len() }
+        PositionInGroup {
+            begins: (at == 0).then_some(group),
+            nth,
+            all,
+            ends: at + 1 == group.len(),
+        }
     })
 }
 

@@ -43,12 +43,12 @@ pub(crate) struct CachedObject {
 
 #[derive(Default)]
 struct Cache {
-    state: Mutex<State>,
+    state: Mutex<CacheState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct CacheState {
     /// Blocks by their offsets. They do not overlap.
     blocks: BTreeMap<u64, Block>,
     /// Total length of the blocks.
@@ -85,7 +85,7 @@ impl CachedObject {
     }
 
     /// Requests the parts after `offset` that are announced and will be needed soon.
-    fn request_ahead(&self, state: &mut State, offset: u64) -> io::Result<()> {
+    fn request_ahead(&self, state: &mut CacheState, offset: u64) -> io::Result<()> {
         let Some(end) = state.announced_end(offset) else { return Ok(()) };
         let until = end.min(offset.saturating_add(AHEAD * PART));
         let mut at = offset;
@@ -108,7 +108,7 @@ impl CachedObject {
     }
 
     /// Requests a range up to the next block that is not small. Returns its end.
-    fn request(&self, state: &mut State, range: Range<u64>) -> io::Result<u64> {
+    fn request(&self, state: &mut CacheState, range: Range<u64>) -> io::Result<u64> {
         let end = state.free_until(range.start, range.end.min(self.object.len()));
         state.make_room(end - range.start, true);
         state.insert(range.start, end);
@@ -268,16 +268,16 @@ impl Source for CachedObject {
 }
 
 impl Cache {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, CacheState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for a change, and checks for cancellation.
     fn pause<'c>(
         &self,
-        state: MutexGuard<'c, State>,
+        state: MutexGuard<'c, CacheState>,
         progress: &Progress,
-    ) -> io::Result<MutexGuard<'c, State>> {
+    ) -> io::Result<MutexGuard<'c, CacheState>> {
         progress.check().map_err(Error::from)?;
         let waited = self.changed.wait_timeout(state, CHECK);
         Ok(waited.unwrap_or_else(PoisonError::into_inner).0)
@@ -298,7 +298,7 @@ impl Cache {
     }
 }
 
-impl State {
+impl CacheState {
     /// Returns the block with the byte at `offset`, and its beginning.
     fn find(&self, offset: u64) -> Option<(u64, &Block)> {
         let (start, block) = self.blocks.range(..=offset).next_back()?;

@@ -100,13 +100,13 @@ impl fmt::Debug for CheckedReader {
 
 /// The state of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum StreamState {
     Reading,
     Failed,
     Ended { is_listed: bool },
 }
 
-impl State {
+impl StreamState {
     /// Returns whether the manifest lists the content; `None` before the end.
     fn is_listed(self, name: &str) -> Result<Option<bool>> {
         match self {
@@ -127,7 +127,7 @@ impl State {
 pub struct FileReader {
     reader: CheckedReader,
     left: u64,
-    state: State,
+    state: StreamState,
 }
 
 impl Pack {
@@ -159,12 +159,12 @@ impl Pack {
 
 impl FileReader {
     fn new(reader: CheckedReader) -> Self {
-        Self { left: reader.found.member.size, reader, state: State::Reading }
+        Self { left: reader.found.member.size, reader, state: StreamState::Reading }
     }
 
     /// Returns whether all of the content was read and a manifest confirms it.
     pub fn is_verified(&self) -> bool {
-        self.state == State::Ended { is_listed: true }
+        self.state == StreamState::Ended { is_listed: true }
     }
 
     /// Reads the rest and checks the content. Returns whether a manifest confirms it.
@@ -186,7 +186,7 @@ impl FileReader {
         let count = count.map_err(|error| reader.pack.unreadable(&reader.found.name, error))?;
         *left = left.saturating_sub(count as u64);
         if *left == 0 || count == 0 {
-            self.state = State::Ended { is_listed: reader.finish()? };
+            self.state = StreamState::Ended { is_listed: reader.finish()? };
         }
         Ok(count)
     }
@@ -199,7 +199,7 @@ impl Read for FileReader {
         }
         let read = self.next(out);
         if read.is_err() {
-            self.state = State::Failed;
+            self.state = StreamState::Failed;
         }
         Ok(read?)
     }
@@ -242,7 +242,7 @@ pub struct Blocks<T> {
     most: u64,
     elements: u64,
     start: u64,
-    state: State,
+    state: StreamState,
     element: std::marker::PhantomData<fn() -> T>,
 }
 
@@ -259,12 +259,12 @@ impl<T: Element> Blocks<T> {
         let (elements, most) = (header.elements(), (most as u64).max(1));
         let data = Decoder::new(BufReader::new(reader), header, encoding);
         let element = std::marker::PhantomData;
-        Ok(Self { array, data, most, elements, start: 0, state: State::Reading, element })
+        Ok(Self { array, data, most, elements, start: 0, state: StreamState::Reading, element })
     }
 
     /// Returns whether all blocks were taken and a manifest confirms the array.
     pub fn is_verified(&self) -> bool {
-        self.state == State::Ended { is_listed: true }
+        self.state == StreamState::Ended { is_listed: true }
     }
 
     /// Reads the rest and checks the array. Returns whether a manifest confirms it.
@@ -296,7 +296,7 @@ impl<T: Element> Blocks<T> {
         filled.map_err(|error| self.array.unreadable(error))?;
         self.start += count as u64;
         if self.start == self.elements {
-            self.state = State::Ended { is_listed: self.end()? };
+            self.state = StreamState::Ended { is_listed: self.end()? };
         }
         Ok((count > 0).then_some(Block { start, elements }))
     }
@@ -306,12 +306,12 @@ impl<T: Element> Iterator for Blocks<T> {
     type Item = Result<Block<T>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.state != State::Reading {
+        if self.state != StreamState::Reading {
             return None;
         }
         let block = self.read();
         if block.is_err() {
-            self.state = State::Failed;
+            self.state = StreamState::Failed;
         }
         block.transpose()
     }

@@ -229,7 +229,7 @@ fn create_from(
     // Descriptions made from all arrays are known too late to be written in their order. Nothing is written if there
     // are errors.
     let is_written = !options.describe && count_errors(&findings) == 0;
-    let mut survey = members.look(entries, findings, &mut writer, is_written)?;
+    let mut survey = members.survey(entries, findings, &mut writer, is_written)?;
     if let Some(old) = &mut old {
         survey.contents.extend(std::mem::take(&mut old.contents));
     }

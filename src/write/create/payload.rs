@@ -27,7 +27,7 @@ use crate::pack::{self, BAG_DECLARATION, BLOCK_LIST, Content, Layout, PACK_DOCUM
 use crate::path::{self, MemberPath};
 use crate::pipeline;
 use crate::read::manifests::MAX_MANIFEST;
-use crate::write::survey::{EntrySource, Looker, SourceEntry, Survey};
+use crate::write::survey::{EntryReader, EntrySource, SourceEntry, Survey};
 
 /// Number of files that one worker takes at a time.
 const FILES: usize = 32;
@@ -163,7 +163,7 @@ impl<'a> PayloadMembers<'a> {
 
     /// Reads all entries, and decides how each is written. If `is_written`, they are also written, up to the first that
     /// is packed after all checks.
-    pub(super) fn look(
+    pub(super) fn survey(
         self,
         mut entries: Vec<SourceEntry>,
         findings: Vec<Finding>,
@@ -174,7 +174,7 @@ impl<'a> PayloadMembers<'a> {
         let is_over = AtomicBool::new(!is_written);
         let mut contents = Vec::new();
         let look = |worker: &mut Worker<'_, '_>, entries| {
-            worker.look(entries, !is_over.load(Ordering::Relaxed))
+            worker.read_run(entries, !is_over.load(Ordering::Relaxed))
         };
         let (workers, worker) = (writer.workers(false), self.worker(writer));
         let take = |(entries, batch, looked): (&mut [SourceEntry], Batch, Vec<Content>)| {
@@ -235,7 +235,7 @@ impl<'a> PayloadMembers<'a> {
         let packers = writer.packers();
         move || Worker {
             members: self,
-            looker: Looker::new(self.source, self.options.dereference, &self.options.progress),
+            reader: EntryReader::new(self.source, self.options.dereference, &self.options.progress),
             packer: packers(),
             room: Vec::new(),
         }
@@ -328,7 +328,7 @@ impl<'a> PayloadMembers<'a> {
 /// Reads entries and packs them.
 struct Worker<'a, 'w> {
     members: PayloadMembers<'a>,
-    looker: Looker<'a>,
+    reader: EntryReader<'a>,
     packer: Packer<'w>,
     /// The contents of one run.
     room: Vec<u8>,
@@ -336,7 +336,7 @@ struct Worker<'a, 'w> {
 
 impl Worker<'_, '_> {
     /// Reads the entries of a run, and packs the short ones if `is_packed`.
-    fn look<'e>(
+    fn read_run<'e>(
         &mut self,
         entries: &'e mut [SourceEntry],
         is_packed: bool,
@@ -346,7 +346,7 @@ impl Worker<'_, '_> {
         for entry in &mut *entries {
             let start = self.room.len();
             let most = if is_packed && !is_aside(entry.path.as_str()) { SHORT } else { 0 };
-            looked.push(self.looker.look(entry, most, &mut self.room)?);
+            looked.push(self.reader.read_entry(entry, most, &mut self.room)?);
             entry.how = self.members.how(entry);
             if is_packed && entry.how == Some(How::AtOnce) {
                 ranges.push(start..self.room.len());
@@ -374,7 +374,7 @@ impl Worker<'_, '_> {
             let start = self.room.len();
             match how {
                 How::AtOnce | How::Batch => {
-                    self.looker.read_again(entry, &mut self.room)?;
+                    self.reader.read_again(entry, &mut self.room)?;
                     ranges.push(start..self.room.len());
                 }
                 How::Alone => self.packer.pack_large(self.members.content(entry)?, &mut batch)?,
