@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use super::model::{Attribute, Value};
-
 /// The element type of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -208,16 +206,6 @@ impl Integer {
 }
 
 impl Datatype {
-    /// Returns the datatype as YAML on one line.
-    ///
-    /// ```
-    /// let datatype = ra_pack::ndl::Datatype::Opaque { size: 2, tag: Some("a, b".to_owned()) };
-    /// assert_eq!(datatype.to_flow(), "{opaque: {size: 2, tag: \"a, b\"}}");
-    /// ```
-    pub fn to_flow(&self) -> String {
-        super::write::to_flow(&super::write::datatype(self))
-    }
-
     /// Returns the datatype that a word means, extensions included.
     ///
     /// ```
@@ -259,31 +247,6 @@ impl Datatype {
             let high = members.iter().map(|(_, number)| *number).max()?;
             Integer::smallest(low, high)
         })
-    }
-
-    /// Returns the attributes with which the CF conventions name the members of an enum: `flag_values` and
-    /// `flag_meanings`. Other datatypes have none, nor does an array with one of them among its attributes `stated`.
-    pub fn flags(&self, stated: &[Attribute]) -> Vec<Attribute> {
-        const NAMES: [&str; 2] = ["flag_values", "flag_meanings"];
-        let (Self::Enum { members, .. }, Some(base)) = (self, self.resolved_base()) else {
-            return Vec::new();
-        };
-        if stated.iter().any(|attribute| NAMES.contains(&&*attribute.name)) {
-            return Vec::new();
-        }
-        let numbers = members.iter().map(|(_, number)| Value::of_integer(*number));
-        // Meanings are separated by spaces.
-        let words = |name: &String| name.split_whitespace().collect::<Vec<_>>().join("_");
-        let meanings = members.iter().map(|(name, _)| words(name)).collect::<Vec<_>>().join(" ");
-        let values = numbers.collect::<Option<Vec<_>>>().map(|numbers| Attribute {
-            name: NAMES[0].to_owned(),
-            shape: vec![numbers.len() as u64],
-            datatype: base.datatype(),
-            value: Value::List(numbers),
-            storage: None,
-            short: false,
-        });
-        values.into_iter().chain(Attribute::short(NAMES[1], meanings)).collect()
     }
 
     /// Returns the size of an element in bytes, stored without gaps. Returns `None` if elements have no fixed size

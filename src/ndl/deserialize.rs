@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use super::model::{Document, Value};
+use super::model::Document;
+use super::value::Value;
 use super::{parse, write};
 use crate::finding::Finding;
 

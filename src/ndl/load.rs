@@ -6,10 +6,11 @@ use std::collections::HashMap;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, StrInput, Tag};
 
-use super::model::Value;
-use super::node::{Node, NodeKey, NodeKind, NodeMap, NodeScalar, Range, ScalarKind, resolve};
+use super::node::{Node, NodeKey, NodeKind, NodeMap, NodeScalar, ScalarKind};
 use super::report::{Reporter, quote};
-use super::source::SourceText;
+use super::scalar::resolve;
+use super::source::{Range, SourceText};
+use super::value::Value;
 use crate::finding::Code;
 
 /// Length of the longest text that is read, in bytes. The descriptions of 100,000 arrays with their attributes take

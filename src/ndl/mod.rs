@@ -42,9 +42,13 @@ mod parse;
 mod plain;
 #[cfg(feature = "full")]
 mod read_back;
+mod read_value;
 mod report;
+mod scalar;
 mod source;
+mod source_map;
 mod validate;
+mod value;
 pub(crate) mod write;
 
 #[cfg(test)]
@@ -60,35 +64,31 @@ pub(crate) use self::edit::{Refusal, Revision, ValueChange, complete, revise};
 pub(crate) use self::load::memory_for;
 pub use self::load::{MAX_ALIASED, MAX_DEPTH, MAX_NODES, MAX_TEXT};
 pub use self::model::{
-    Attribute, Document, Endian, Entity, Extent, Form, Group, Index, Ndarray, Order, Storage, Value,
+    Attribute, Document, Endian, Entity, Extent, Form, Group, Index, Ndarray, Order, Storage,
 };
+pub use self::node::Step;
 pub use self::plain::PlainDescription;
 #[cfg(feature = "full")]
 pub(crate) use self::read_back::{Misread, compare};
 pub use self::report::MAX_FINDINGS;
 pub(crate) use self::report::{nearest, nearest_of};
-pub use self::source::{SourceMap, Step};
+pub use self::source_map::SourceMap;
 pub(crate) use self::validate::enum_number;
 pub use self::validate::{Referrer, UnresolvedReference};
+pub use self::value::Value;
 
 pub(crate) use self::model::{Positions, ancestors, candidates, entity_path, split_path};
-use self::node::Range;
 use self::parse::DocumentReader;
 use self::report::Reporter;
-use self::source::SourceText;
+use self::source::{Range, SourceText};
 use crate::finding::{Code, Finding};
 
-/// Reads a number, or a list of numbers and strings in brackets; `None` for any other text.
-fn read_value(text: &str) -> Option<Value> {
-    let text = text.trim();
-    if !text.starts_with('[') {
-        let value = node::resolve(text).ok()??;
-        return Datatype::of_scalar(&value).map(|_| value);
+impl Document {
+    /// Checks the document that [`to_yaml`](Self::to_yaml) writes, and reports problems such as two arrays with the
+    /// same name.
+    pub fn validate(&self) -> Vec<Finding> {
+        parse(self.to_yaml().as_bytes()).findings
     }
-    let source = SourceText::new(text.to_owned());
-    let mut sink = Reporter::new(&source);
-    let value = load::load(&mut sink)?.value().ok()?;
-    (sink.len() == 0 && matches!(value, Value::List(_))).then_some(value)
 }
 
 /// Serializes attributes as the mapping that a document contains.

@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::datatype::Datatype;
-use super::write;
-use crate::finding::Finding;
+use super::value::Value;
 
 /// A description: the content of one document.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,23 +38,6 @@ pub struct Group {
     /// The arrays.
     pub ndarrays: Vec<Ndarray>,
 }
-
-/// Attributes that are always text, even if they look like numbers.
-const TEXTS: [&str; 13] = [
-    "units",
-    "long_name",
-    "standard_name",
-    "title",
-    "institution",
-    "creator",
-    "licence",
-    "license",
-    "history",
-    "source",
-    "comment",
-    "references",
-    "version",
-];
 
 /// A named property of a group, dimcoord or ndarray.
 #[derive(Debug, Clone, PartialEq)]
@@ -186,147 +168,6 @@ impl Order {
     }
 }
 
-/// A value given in a document.
-#[derive(Debug, Clone, Serialize)]
-#[serde(untagged)]
-pub enum Value {
-    /// `null`.
-    Null,
-    /// `true` or `false`.
-    Bool(bool),
-    /// An integer.
-    Int(i64),
-    /// An integer above [`i64::MAX`]; `Value::from` chooses between this and `Int`.
-    UInt(u64),
-    /// A float; may be NaN or infinite.
-    Float(f64),
-    /// Text.
-    String(String),
-    /// A list.
-    List(Vec<Self>),
-    /// A mapping in the order of the text.
-    Map(#[serde(serialize_with = "serialize_entries")] Vec<(String, Self)>),
-}
-
-fn serialize_entries<S: Serializer>(
-    entries: &[(String, Value)],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(entries.iter().map(|(key, value)| (key, value)))
-}
-
-impl Serialize for Document {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.to_value().serialize(serializer)
-    }
-}
-
-/// NaN equals NaN: values are equal if they are written the same.
-impl PartialEq for Value {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Null, Self::Null) => true,
-            (Self::Bool(a), Self::Bool(b)) => a == b,
-            (Self::Int(a), Self::Int(b)) => a == b,
-            (Self::UInt(a), Self::UInt(b)) => a == b,
-            (Self::Float(a), Self::Float(b)) => {
-                a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
-            }
-            (Self::String(a), Self::String(b)) => a == b,
-            (Self::List(a), Self::List(b)) => a == b,
-            (Self::Map(a), Self::Map(b)) => a == b,
-            _ => false,
-        }
-    }
-}
-
-impl Value {
-    /// Returns an integer as a value, if it fits 64 bits.
-    pub(crate) fn of_integer(number: i128) -> Option<Self> {
-        let signed = i64::try_from(number).map(Self::Int);
-        signed.or_else(|_| u64::try_from(number).map(Self::UInt)).ok()
-    }
-
-    /// Returns the number if this is an integer.
-    pub fn as_integer(&self) -> Option<i128> {
-        match self {
-            Self::Int(number) => Some((*number).into()),
-            Self::UInt(number) => Some((*number).into()),
-            _ => None,
-        }
-    }
-
-    /// Returns the text if this is a string.
-    pub fn as_str(&self) -> Option<&str> {
-        match self {
-            Self::String(text) => Some(text),
-            _ => None,
-        }
-    }
-}
-
-/// Implements `From` for integers that fit `i64`.
-macro_rules! integers {
-    ($($integer:ty),+) => {
-        $(impl From<$integer> for Value {
-            fn from(number: $integer) -> Self {
-                Self::Int(number.into())
-            }
-        })+
-    };
-}
-
-integers!(i8, i16, i32, i64, u8, u16, u32);
-
-impl From<u64> for Value {
-    fn from(number: u64) -> Self {
-        i64::try_from(number).map_or(Self::UInt(number), Self::Int)
-    }
-}
-
-impl From<f64> for Value {
-    fn from(number: f64) -> Self {
-        Self::Float(number)
-    }
-}
-
-/// Converts to the shortest decimal number that reads back as the same `f32`: 0.1 stays 0.1.
-impl From<f32> for Value {
-    fn from(number: f32) -> Self {
-        Self::Float(number.to_string().parse().unwrap_or_else(|_| f64::from(number)))
-    }
-}
-
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
-        Self::String(text.to_owned())
-    }
-}
-
-impl From<String> for Value {
-    fn from(text: String) -> Self {
-        Self::String(text)
-    }
-}
-
-impl<T: Into<Self>> From<Vec<T>> for Value {
-    fn from(list: Vec<T>) -> Self {
-        Self::List(list.into_iter().map(Into::into).collect())
-    }
-}
-
-impl<T: Into<Self>, const N: usize> From<[T; N]> for Value {
-    fn from(list: [T; N]) -> Self {
-        Vec::from(list).into()
-    }
-}
-
-impl<T: Into<Self> + Clone> From<&[T]> for Value {
-    fn from(list: &[T]) -> Self {
-        list.to_vec().into()
-    }
-}
-
 impl Datatype {
     /// Returns the datatype of a scalar attribute in the short form: `int64`, `uint64` above its range, `float64` or
     /// `string`; `None` for other values.
@@ -338,6 +179,31 @@ impl Datatype {
             Value::String(_) => Some(Self::String),
             Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => None,
         }
+    }
+
+    /// Returns the attributes with which the CF conventions name the members of an enum: `flag_values` and
+    /// `flag_meanings`. Other datatypes have none, nor does an array with one of them among its attributes `stated`.
+    pub fn flags(&self, stated: &[Attribute]) -> Vec<Attribute> {
+        const NAMES: [&str; 2] = ["flag_values", "flag_meanings"];
+        let (Self::Enum { members, .. }, Some(base)) = (self, self.resolved_base()) else {
+            return Vec::new();
+        };
+        if stated.iter().any(|attribute| NAMES.contains(&&*attribute.name)) {
+            return Vec::new();
+        }
+        let numbers = members.iter().map(|(_, number)| Value::of_integer(*number));
+        // Meanings are separated by spaces.
+        let words = |name: &String| name.split_whitespace().collect::<Vec<_>>().join("_");
+        let meanings = members.iter().map(|(name, _)| words(name)).collect::<Vec<_>>().join(" ");
+        let values = numbers.collect::<Option<Vec<_>>>().map(|numbers| Attribute {
+            name: NAMES[0].to_owned(),
+            shape: vec![numbers.len() as u64],
+            datatype: base.datatype(),
+            value: Value::List(numbers),
+            storage: None,
+            short: false,
+        });
+        values.into_iter().chain(Attribute::short(NAMES[1], meanings)).collect()
     }
 }
 
@@ -379,30 +245,6 @@ impl Attribute {
         Some(Self { name, shape, datatype, value, storage: None, short: false })
     }
 
-    /// Reads the value of an attribute from text: a number, a list of numbers or strings in brackets, or else the text
-    /// itself. Attributes such as `units` and `long_name` are always text.
-    ///
-    /// ```
-    /// use ra_pack::ndl::{Attribute, Value};
-    ///
-    /// assert_eq!(Attribute::read("scale_factor", "0.01").value, Value::Float(0.01));
-    /// assert_eq!(Attribute::read("units", "1").value, Value::from("1"));
-    /// assert_eq!(Attribute::read("valid_range", "[0, 40]").value, Value::from(vec![0, 40]));
-    /// ```
-    pub fn read(name: impl Into<String>, text: &str) -> Self {
-        let name = name.into();
-        let value = (!TEXTS.contains(&&*name)).then(|| super::read_value(text)).flatten();
-        let attribute = value.and_then(|value| Self::new(&*name, value));
-        attribute.unwrap_or_else(|| Self {
-            name,
-            shape: Vec::new(),
-            datatype: Datatype::String,
-            value: Value::from(text),
-            storage: None,
-            short: true,
-        })
-    }
-
     /// Adds the attribute to a list, or replaces the one with the same name.
     pub fn put_into(self, list: &mut Vec<Self>) {
         match list.iter_mut().find(|known| known.name == self.name) {
@@ -416,26 +258,6 @@ impl Attribute {
         self.shape.is_empty()
             && self.storage.is_none()
             && Datatype::of_scalar(&self.value).is_some_and(|datatype| datatype == self.datatype)
-    }
-}
-
-impl Value {
-    /// Returns the elements of lists nested as deep as there are dimensions, the last index varying fastest; `None` if
-    /// the lists have another shape.
-    pub(crate) fn elements(&self, extents: &[u64]) -> Option<Vec<&Self>> {
-        match (extents.split_first(), self) {
-            (None, element) => Some(vec![element]),
-            (Some((extent, inner)), Self::List(list)) if list.len() as u64 == *extent => {
-                let parts = list.iter().map(|value| value.elements(inner));
-                parts.collect::<Option<Vec<_>>>().map(|parts| parts.concat())
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns the value as YAML on one line.
-    pub(crate) fn to_line(&self) -> String {
-        write::to_flow(self)
     }
 }
 
@@ -526,23 +348,6 @@ impl Document {
         let ndarrays = self.ndarrays().map(|(group, one)| (group, Entity::Ndarray(one)));
         ndarrays.chain(self.dimcoords().map(|(group, one)| (group, Entity::DimCoord(one))))
     }
-
-    /// Returns the document as a value.
-    pub(crate) fn to_value(&self) -> Value {
-        write::document(self)
-    }
-
-    /// Returns the canonical YAML of the document. Equal documents give the same text, and reading the text gives the
-    /// same document, unless [`validate`](Self::validate) reports an error.
-    pub fn to_yaml(&self) -> String {
-        write::to_yaml(&write::document(self))
-    }
-
-    /// Checks the document that [`to_yaml`](Self::to_yaml) writes, and reports problems such as two arrays with the
-    /// same name.
-    pub fn validate(&self) -> Vec<Finding> {
-        super::parse(self.to_yaml().as_bytes()).findings
-    }
 }
 
 /// Splits a path from the root into group and name; `None` for `/` itself and for relative paths.
@@ -599,11 +404,6 @@ impl<'d> Entity<'d> {
             Self::Ndarray(ndarray) => ndarray.order(),
             Self::DimCoord(_) => Order::Column,
         }
-    }
-
-    /// Returns the entity as a value, as it appears in a document.
-    pub fn to_value(self) -> Value {
-        write::entity(self)
     }
 }
 

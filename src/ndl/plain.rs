@@ -7,9 +7,10 @@
 use std::iter;
 
 use super::datatype::Datatype;
-use super::model::{Attribute, Extent, Ndarray, Order, Storage, Value};
+use super::model::{Attribute, Extent, Ndarray, Order, Storage};
 use super::parse::coord_fault;
-use super::{node, validate, write};
+use super::value::Value;
+use super::{scalar, validate, write};
 
 /// The first line of a description of an array.
 const NDARRAYS: &str = "ndarrays:";
@@ -202,7 +203,7 @@ impl<'t> PlainDescription<'t> {
     /// Returns the attribute of that name if it is text and not a number.
     pub(crate) fn text(&self, name: &str) -> Option<&'t str> {
         let AttributeLines { value, .. } = self.lines().find(|lines| lines.name == name)?;
-        let is_text = value.starts_with('"') || matches!(node::resolve(value), Ok(None));
+        let is_text = value.starts_with('"') || matches!(scalar::resolve(value), Ok(None));
         (is_text && !value.starts_with('[')).then(|| unquoted(value))
     }
 
@@ -296,7 +297,7 @@ fn value(text: &str) -> Value {
         return Value::List(items(list).map(value).collect());
     }
     let is_quoted = text.starts_with('"');
-    let number = node::resolve(text).ok().flatten().filter(|_| !is_quoted);
+    let number = scalar::resolve(text).ok().flatten().filter(|_| !is_quoted);
     number.unwrap_or_else(|| Value::from(unquoted(text)))
 }
 
@@ -403,7 +404,7 @@ fn check_typed(rest: &mut &str) -> Option<()> {
 
 /// Reads a scalar that is exactly as the writer writes it, without escapes. The value of a text is empty.
 fn scalar(text: &str, in_flow: bool) -> Option<Value> {
-    match node::resolve(text) {
+    match scalar::resolve(text) {
         _ if text.starts_with('"') => {
             let inner = text.strip_prefix('"')?.strip_suffix('"')?;
             (write::scalar_text(inner, in_flow) == text).then(String::new).map(Value::String)

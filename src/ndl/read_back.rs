@@ -6,10 +6,12 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use super::edit::ValueChange;
-use super::model::{Document, Value};
-use super::source::{BOM, Step};
-use super::{node, write};
+use super::edit::change::ValueChange;
+use super::model::Document;
+use super::node::Step;
+use super::source::BOM;
+use super::value::Value;
+use super::{scalar, write};
 
 /// Length of the longest text that is read in one piece, in bytes. The other reader takes about ten times as much memory.
 const MAX_PIECE: usize = 8 << 20;
@@ -144,7 +146,7 @@ fn compare_values(expected: &Value, found: &Value, keys: &mut Vec<String>) -> Re
 fn is_octal(expected: &Value, found: &Value) -> bool {
     let Value::String(text) = found else { return false };
     let digits = text.trim_start_matches(['+', '-']);
-    digits.starts_with('0') && node::resolve(text).as_ref() == Ok(&Some(expected.clone()))
+    digits.starts_with('0') && scalar::resolve(text).as_ref() == Ok(&Some(expected.clone()))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "callers pass texts that they no longer need")]

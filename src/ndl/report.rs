@@ -1,7 +1,8 @@
 //! Findings while a description is read, and the wording that they share.
 
-use super::node::Range;
-use super::source::SourceText;
+use super::source::{Range, SourceText};
+use super::value::Value;
+use super::write;
 use crate::finding::{Code, Finding, Severity};
 use crate::message::Message;
 use crate::path::escape;
@@ -93,6 +94,23 @@ pub(super) fn quote(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((cut, _)) => format!("`{}…`", escape(text.get(..cut).unwrap_or_default())),
         None => format!("`{}`", escape(text)),
+    }
+}
+
+impl Value {
+    /// Describes the value in words, for findings.
+    pub(super) fn describe(&self) -> String {
+        match self {
+            Self::Null => "null".to_owned(),
+            Self::Bool(value) => format!("the boolean `{value}`"),
+            Self::Int(number) => format!("the integer {number}"),
+            Self::UInt(number) => format!("the integer {number}"),
+            Self::Float(number) => format!("the float {}", write::float(*number)),
+            Self::String(text) if text.is_empty() => "an empty string".to_owned(),
+            Self::String(text) => format!("the string {}", quote(text)),
+            Self::List(_) => "a list".to_owned(),
+            Self::Map(_) => "a mapping".to_owned(),
+        }
     }
 }
 

@@ -3,23 +3,35 @@
 
 use std::sync::OnceLock;
 
-use super::node::{Node, Range};
 use crate::finding::Span;
-
-/// One step from a mapping or list into a value of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step<'a> {
-    /// The value of a key.
-    Key(&'a str),
-    /// An entry of a list, from 0.
-    Index(usize),
-}
 
 /// Characters between those with a known byte offset: the most that are counted for a column, however long the line.
 const STEP: usize = 64;
 
 /// The byte order mark, U+FEFF.
 pub(super) const BOM: &str = "\u{feff}";
+
+/// A byte range of the text. 32 bits are enough for [`MAX_TEXT`](super::MAX_TEXT) and halve the tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Range {
+    start: u32,
+    end: u32,
+}
+
+impl Range {
+    pub(super) fn new(start: usize, end: usize) -> Self {
+        let clamp = |offset| u32::try_from(offset).unwrap_or(u32::MAX);
+        Self { start: clamp(start), end: clamp(end.max(start)) }
+    }
+
+    pub(super) fn start(self) -> usize {
+        self.start as usize
+    }
+
+    pub(super) fn end(self) -> usize {
+        self.end as usize
+    }
+}
 
 /// A text, perhaps with a byte order mark. Ranges of nodes do not count the mark.
 #[derive(Debug, Clone, Default)]
@@ -88,76 +100,6 @@ fn line_starts(text: &str) -> Vec<usize> {
     };
     let ends = bytes.iter().enumerate().filter(is_end);
     std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect()
-}
-
-/// The text of a document with the position of every key and value.
-#[derive(Debug, Clone, Default)]
-pub struct SourceMap {
-    pub(super) source: SourceText,
-    pub(super) root: Option<Node>,
-}
-
-impl SourceMap {
-    /// Returns the text that offsets refer to. Bytes that are not UTF-8 are replaced; a text longer than
-    /// [`MAX_TEXT`](super::MAX_TEXT) is not kept.
-    pub fn text(&self) -> &str {
-        &self.source.whole
-    }
-
-    /// Returns the position of the value at `path`, or of its key if the value is left empty.
-    pub fn value_span(&self, path: &[Step<'_>]) -> Option<Span> {
-        self.node(path).map(|node| self.source.span(node.at))
-    }
-
-    /// Returns the position of the value at `path` in the dimcoord or ndarray `name` of `group` (`/` for a flat
-    /// document). If there is no such value, returns the nearest position: the key of the innermost mapping on the way,
-    /// or the name itself. Returns `None` if there is no such entity.
-    ///
-    /// ```
-    /// use ra_pack::ndl::{self, Step};
-    ///
-    /// let parsed = ndl::parse(b"ndarrays:\n  z: {shape: [3, 4], type: int8}\n");
-    /// let span = parsed.source.entity_span("/", "z", &[Step::Key("shape"), Step::Index(1)]);
-    /// assert_eq!(span.map(|span| (span.line, span.column)), Some((2, 18)));
-    /// let span = parsed.source.entity_span("/", "z", &[Step::Key("storage"), Step::Key("order")]);
-    /// assert_eq!(span.map(|span| (span.line, span.column)), Some((2, 3)));
-    /// ```
-    pub fn entity_span(&self, group: &str, name: &str, path: &[Step<'_>]) -> Option<Span> {
-        let body = self.group(group)?;
-        let (key, mut node) = ["ndarrays", "dimcoords"]
-            .into_iter()
-            .find_map(|section| body.get(Step::Key(section))?.entry(name))?;
-        let mut nearest = key.at;
-        for (at, step) in path.iter().enumerate() {
-            let last = at + 1 == path.len();
-            match *step {
-                Step::Key(text) => {
-                    let Some((key, value)) = node.entry(text) else { break };
-                    nearest = if last { value.at } else { key.at };
-                    node = value;
-                }
-                Step::Index(_) => {
-                    let Some(value) = node.get(*step) else { break };
-                    nearest = value.at;
-                    node = value;
-                }
-            }
-        }
-        Some(self.source.span(nearest))
-    }
-
-    fn group(&self, path: &str) -> Option<&Node> {
-        let root = self.root.as_ref()?;
-        match root.get(Step::Key(path)) {
-            Some(body) => Some(body),
-            None if path == "/" => Some(root),
-            None => None,
-        }
-    }
-
-    fn node(&self, path: &[Step<'_>]) -> Option<&Node> {
-        path.iter().try_fold(self.root.as_ref()?, |node, step| node.get(*step))
-    }
 }
 
 #[cfg(test)]

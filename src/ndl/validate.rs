@@ -3,12 +3,11 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::datatype::{Datatype, Integer};
-use super::model::{
-    Document, Entity, Extent, Group, Index, Ndarray, Value, candidates, entity_path,
-};
+use super::model::{Document, Entity, Extent, Group, Index, Ndarray, candidates, entity_path};
 use super::node::{Node, NodeKind, child};
 use super::parse::{DocumentReader, Site};
 use super::report::{Reported, count, hint, quote};
+use super::value::Value;
 use crate::finding::{Code, Finding, Span};
 use crate::message::Message;
 
@@ -61,9 +60,6 @@ impl UnresolvedReference {
         Finding { expected: Some(expected), hint, ..finding }.at_span(text, self.span)
     }
 }
-
-/// The path of a reference in a value, and the region if it has one. Checked once the whole document is read.
-pub(super) type PendingReference<'n> = (&'n Node, Option<&'n Node>);
 
 /// Checks everything that needs the whole document.
 pub(super) fn whole(

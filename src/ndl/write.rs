@@ -3,9 +3,12 @@
 
 use std::fmt::Write;
 
+use serde::{Serialize, Serializer};
+
 use super::datatype::Datatype;
-use super::model::{Attribute, Document, Entity, Extent, Form, Group, Order, Storage, Value};
-use super::node;
+use super::model::{Attribute, Document, Entity, Extent, Form, Group, Order, Storage};
+use super::scalar;
+use super::value::Value;
 
 /// Line length of flow lists, in characters.
 const WIDTH: usize = 100;
@@ -15,6 +18,51 @@ const SHORT: usize = 60;
 
 /// Length of the longest implicit key, in bytes: readers stop looking for the `:` after 1024 characters.
 const MAX_KEY: usize = 1000;
+
+impl Document {
+    /// Returns the document as a value.
+    pub(crate) fn to_value(&self) -> Value {
+        document(self)
+    }
+
+    /// Returns the canonical YAML of the document. Equal documents give the same text, and reading the text gives the
+    /// same document, unless [`validate`](Self::validate) reports an error.
+    pub fn to_yaml(&self) -> String {
+        to_yaml(&document(self))
+    }
+}
+
+impl Serialize for Document {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_value().serialize(serializer)
+    }
+}
+
+impl Entity<'_> {
+    /// Returns the entity as a value, as it appears in a document.
+    pub fn to_value(self) -> Value {
+        entity(self)
+    }
+}
+
+impl Datatype {
+    /// Returns the datatype as YAML on one line.
+    ///
+    /// ```
+    /// let datatype = ra_pack::ndl::Datatype::Opaque { size: 2, tag: Some("a, b".to_owned()) };
+    /// assert_eq!(datatype.to_flow(), "{opaque: {size: 2, tag: \"a, b\"}}");
+    /// ```
+    pub fn to_flow(&self) -> String {
+        to_flow(&datatype(self))
+    }
+}
+
+impl Value {
+    /// Returns the value as YAML on one line.
+    pub(crate) fn to_line(&self) -> String {
+        to_flow(self)
+    }
+}
 
 /// Returns the document as a value.
 pub(super) fn document(document: &Document) -> Value {
@@ -395,7 +443,7 @@ pub(super) fn is_plain(text: &str, in_flow: bool) -> bool {
     if in_flow && (text.contains([',', '[', ']', '{', '}', ':', '?']) || text.contains(" -")) {
         return false;
     }
-    !is_word(text) && !like_number(text) && matches!(node::resolve(text), Ok(None))
+    !is_word(text) && !like_number(text) && matches!(scalar::resolve(text), Ok(None))
 }
 
 /// Returns whether a text is a boolean or null of YAML 1.1, in any case.

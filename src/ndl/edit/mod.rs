@@ -1,13 +1,18 @@
 //! Edits to the text of a document that preserve everything else: comments, spaces, quotes and the order of keys.
 
+pub(super) mod change;
+
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+pub(crate) use self::change::ValueChange;
 use super::load::before_value;
-use super::model::{Document, Form, Group, Value};
+use super::model::{Document, Form, Group};
 use super::node::{Node, NodeKey, NodeKind};
-use super::source::{BOM, SourceMap, Step};
+use super::source::BOM;
+use super::source_map::SourceMap;
+use super::value::Value;
 use super::{parse, read_back, write};
 
 /// A changed text.
@@ -15,21 +20,6 @@ use super::{parse, read_back, write};
 pub(crate) struct Revision {
     pub(crate) text: String,
     pub(crate) changes: Vec<ValueChange>,
-}
-
-/// A value that differs in the revised text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ValueChange {
-    /// Its keys: the path of the group, the section, the name, and the keys below it.
-    pub(crate) path: Vec<String>,
-    /// Its index in a list.
-    index: Option<usize>,
-    /// Its line, counted from 1.
-    pub(crate) line: usize,
-    /// Its old text; `None` for an added value.
-    pub(crate) from: Option<String>,
-    /// Its new text; `None` for a removed value.
-    pub(crate) to: Option<String>,
 }
 
 /// The reason why a text cannot be changed.
@@ -133,28 +123,6 @@ pub(crate) fn complete(text: &str, more: &[Group]) -> Option<String> {
         }
     }
     Some(revise_text(text, &wanted, false).ok()?.text)
-}
-
-impl ValueChange {
-    /// Returns the keys below the name of an array.
-    pub(crate) fn key(&self) -> &[String] {
-        self.path.get(3..).unwrap_or_default()
-    }
-
-    /// Returns the steps to the value in a document.
-    pub(super) fn place(&self, form: Form) -> Vec<Step<'_>> {
-        let keys = self.path.get(usize::from(form == Form::Flat)..).unwrap_or_default();
-        let keys = keys.iter().map(|key| Step::Key(key));
-        keys.chain(self.index.map(Step::Index)).collect()
-    }
-
-    /// Sets the line to that of the value in a text, or of the nearest thing to it.
-    fn find_line(&mut self, source: &SourceMap, form: Form) {
-        let place = self.place(form);
-        let mut ends = (0..=place.len()).rev().filter_map(|end| place.get(..end));
-        let line = ends.find_map(|place| source.value_span(place)).map_or(1, |span| span.line);
-        self.line = line;
-    }
 }
 
 /// A replacement of bytes; an insertion if the range is empty.

@@ -3,10 +3,11 @@
 use super::{DocumentReader, Site, one_of};
 use crate::finding::Code;
 use crate::ndl::datatype::Datatype;
-use crate::ndl::model::{Attribute, Endian, Extent, Ndarray, Order, Storage, Value};
+use crate::ndl::model::{Attribute, Endian, Extent, Ndarray, Order, Storage};
 use crate::ndl::node::{Node, NodeKey, NodeKind};
 use crate::ndl::report::{count, hint, quote};
 use crate::ndl::validate::scalar;
+use crate::ndl::value::Value;
 
 /// A kind of entity, as findings name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

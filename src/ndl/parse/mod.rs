@@ -4,13 +4,17 @@
 mod datatype;
 mod entity;
 
-use super::model::{Document, Extent, Form, Group, Value};
-use super::node::{Node, NodeKey, NodeKind, NodeMap, Range};
+use super::model::{Document, Extent, Form, Group};
+use super::node::{Node, NodeKey, NodeKind, NodeMap};
 use super::report::{Reported, Reporter, hint, quote};
-use super::validate::PendingReference;
+use super::source::Range;
+use super::value::Value;
 use crate::finding::Code;
 
 const SECTIONS: [&str; 3] = ["attributes", "dimcoords", "ndarrays"];
+
+/// The path of a reference in a value, and the region if it has one. Checked once the whole document is read.
+pub(super) type PendingReference<'n> = (&'n Node, Option<&'n Node>);
 
 /// Reads a tree, and keeps everything that needs the whole document for later.
 #[derive(Debug)]
