@@ -5,25 +5,12 @@ use std::collections::BTreeMap;
 
 use super::DescriptionFacts;
 use super::contents::Contents;
-use super::coordinates::group_in_pack;
-use super::document::HEAD;
+use super::described::group_in_pack;
+use super::generated::{HEAD, STATED, is_attributes_document, written_part};
 use crate::ndl::{self, Attribute, Group, Ndarray};
 
 /// Most bytes of such parts that are read in this way.
 const MAX_PART: usize = 1 << 20;
-
-/// The first line of a document that states attributes of the pack.
-pub(super) const STATED: &str = "# The maker of this pack stated attributes or dimensions here.\n";
-
-/// Returns whether a document of a pack states only attributes and coordinates.
-pub(crate) fn is_attributes_document(text: &str) -> bool {
-    text.strip_prefix(STATED).is_some_and(|rest| rest.starts_with(HEAD))
-}
-
-/// Returns the part of a document that ra-pack wrote.
-pub(super) fn written_part(text: &str) -> Option<&str> {
-    text.strip_prefix(STATED).unwrap_or(text).strip_prefix(HEAD)
-}
 
 /// Returns the attributes of the pack from a document that states some, as far as ra-pack wrote it.
 pub(super) fn stated_attributes(text: &str) -> Option<Vec<Attribute>> {

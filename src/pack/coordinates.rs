@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::check::{Contrast, Difference, differences};
-use super::contents::{Contents, Described};
-use super::facts::Sources;
+use super::contents::Contents;
+use super::described::{Described, Sources, group_in_pack};
+use super::differences::{Contrast, Difference, differences};
 use super::{DescriptionFacts, PACK_DOCUMENT, group_of, shape_of};
 use crate::finding::{Code, Finding, Span};
 use crate::ndl::{
@@ -306,15 +306,6 @@ impl Contents {
         };
         self.description(file, &mut Vec::new()).is_some_and(same)
             || self.in_pack_document(file).is_some_and(same)
-    }
-}
-
-/// Returns the group of the pack for a group of the document `member`, which depends on the document's directory.
-pub(crate) fn group_in_pack(member: &str, group: &str) -> String {
-    match (member.rsplit_once('/'), group) {
-        (None, group) => group.to_owned(),
-        (Some((directory, _)), "/") => format!("/{directory}"),
-        (Some((directory, _)), group) => format!("/{directory}{group}"),
     }
 }
 

@@ -1,8 +1,5 @@
 //! Descriptions from headers.
 
-use std::collections::BTreeMap;
-
-use super::check::Contrast;
 use crate::interchange::{element_of_word, truth};
 use crate::ndl::{Datatype, Endian, Extent, Integer, Ndarray, Order, Storage, Value};
 use crate::ra::{Element, ElementKind, ElementType, Encoding, Flags, Header, Part, Structure};
@@ -246,35 +243,6 @@ pub(crate) fn is_made_of(datatype: &Datatype, part: &Part) -> bool {
     }
 }
 
-/// Compares two types for the same element; `None` if they mean the same.
-pub(super) fn compare_types(one: &Datatype, other: &Datatype) -> Option<Contrast> {
-    let members = |members: &[(String, i128)]| members.iter().cloned().collect::<BTreeMap<_, _>>();
-    match (one, other) {
-        _ if one == other => None,
-        (Datatype::Enum { members: a, .. }, Datatype::Enum { members: b, .. })
-            if one.resolved_base() == other.resolved_base() && members(a) == members(b) =>
-        {
-            None
-        }
-        (Datatype::Enum { .. }, Datatype::Enum { .. }) => Some(Contrast::Contradiction),
-        // Names for numbers, text or the parts of an element give more information than a size.
-        (Datatype::Enum { .. } | Datatype::String, _)
-        | (_, Datatype::Enum { .. } | Datatype::String) => Some(Contrast::Silence),
-        _ => {
-            let element = element_of_word(one).or_else(|| element_of_word(other));
-            let is_both =
-                |element| [one, other].iter().all(|datatype| fit(datatype, element) == Fit::Exact);
-            match (element, one, other) {
-                (Some(element), ..) if is_both(element) => None,
-                (_, Datatype::Opaque { .. }, _) | (_, _, Datatype::Opaque { .. }) => {
-                    Some(Contrast::Silence)
-                }
-                _ => Some(Contrast::Contradiction),
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod shape_tests {
     use super::*;
@@ -359,23 +327,5 @@ mod element_tests {
         for (eltype, elbyte) in [(2, 1), (1, 1), (0, 1), (5, 1)] {
             assert_eq!(fit(&truth, element(eltype, elbyte)), Fit::Exact);
         }
-    }
-
-    #[test]
-    fn two_words_for_one_type_are_the_same() {
-        let pair = |part: Datatype| {
-            Datatype::Compound(vec![("r".to_owned(), part.clone()), ("i".to_owned(), part)])
-        };
-        let tagged = Datatype::Opaque { size: 2, tag: Some("float16".to_owned()) };
-        assert_eq!(compare_types(&Datatype::Complex64, &pair(Datatype::Float32)), None);
-        assert_eq!(compare_types(&tagged, &Datatype::Float16), None);
-        let other = compare_types(&Datatype::Complex64, &pair(Datatype::Float64));
-        assert_eq!(other, Some(Contrast::Contradiction));
-        let names = |first: &str| Datatype::Enum {
-            base: None,
-            members: vec![(first.to_owned(), 0), ("on".to_owned(), 1)],
-        };
-        assert_eq!(compare_types(&names("off"), &names("no")), Some(Contrast::Contradiction));
-        assert_eq!(compare_types(&names("off"), &Datatype::UInt8), Some(Contrast::Silence));
     }
 }

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::attributes::{STATED, is_attributes_document, stated_attributes, written_part};
-use super::contents::{Contents, Described};
-use super::coordinates::{Convention, Resolved, group_in_pack};
+use super::attributes::stated_attributes;
+use super::contents::Contents;
+use super::coordinates::{Convention, Resolved};
+use super::described::{Described, group_in_pack};
+use super::generated::{HEAD, STATED, is_attributes_document, written_part};
 use super::{DescriptionFacts, describe, group_of, shape_of};
 use crate::ndl::{
     self, Attribute, Document, Entity, Extent, Ndarray, Order, PlainDescription, entity_path, write,
@@ -15,55 +17,6 @@ use crate::ra::{Encoding, Header};
 
 /// Bytes of text that are passed on at once.
 const PASSED_AT_ONCE: usize = 64 * 1024;
-
-/// The comment above the document, for readers who no longer have any software for the format. Its first line identifies
-/// a generated document.
-pub(super) const HEAD: &str = "\
-# This file describes every array of this pack, in the Ndarray Data Language 0.6.1, which is YAML.
-# Pack format 1.0. Specification: docs/spec (pack.md, rawarray.md, ndl.md) in the source code of ra-pack.
-# The array NAME of group /a/b is the file a/b/NAME.ra; in a bag (next to bagit.txt), data/a/b/NAME.ra.
-#
-# A .ra file (RawArray) is a header and then the data. The header is the letters \"rawarray\" and unsigned
-# 64-bit integers, little-endian: flags, eltype, elbyte, size, ndims, dims[0] ... dims[ndims-1].
-#   flags:  0; bit 0: the data is big-endian; bit 1: the data is encoded (rawarray.md)
-#   eltype: 0 user-defined, 1 signed integer, 2 unsigned integer, 3 IEEE 754 float,
-#           4 complex (real part, imaginary part), 5 bfloat16 (upper half of a 32-bit float)
-#   elbyte: bytes of one element
-#   size:   bytes of the data, which begin at byte 48 + 8*ndims
-# The first index of dims varies fastest. shape below equals dims, except where an array says
-# storage: {order: row}: there shape is dims reversed, so the last index of shape varies fastest.
-# With order: row-unreversed, shape equals dims, and the last index varies fastest.
-#
-# manifest-sha256.txt has the SHA-256 of every file except manifest-*.txt and signatures of manifests.
-# In a bag, it has those of the files in data/, and tagmanifest-sha256.txt those of the other files.
-# To check them: sha256sum -c manifest-sha256.txt
-";
-
-/// Returns whether the beginning of a text is that of a generated document.
-pub(crate) fn is_generated(start: &[u8]) -> bool {
-    HEAD.lines().next().is_some_and(|line| start.starts_with(line.as_bytes()))
-}
-
-/// The version of the pack format that is written, as `docs/spec/pack.md` specifies it.
-pub(crate) const FORMAT_VERSION: &str = "1.0";
-
-/// Returns the version of the pack format that a generated document states.
-pub(super) fn stated_version(text: &str) -> Option<&str> {
-    let text = text.strip_prefix(STATED).unwrap_or(text);
-    let line = text.lines().nth(1)?;
-    let (version, _) = line.strip_prefix("# Pack format ")?.split_once(". ")?;
-    is_generated(text.as_bytes()).then_some(version)
-}
-
-/// Returns the version that a generated document states, if it is newer than [`FORMAT_VERSION`].
-pub(super) fn newer_version(text: &str) -> Option<&str> {
-    let number = |version: &str| -> Option<(u64, u64)> {
-        let (major, minor) = version.split_once('.')?;
-        Some((major.parse().ok()?, minor.parse().ok()?))
-    };
-    let version = stated_version(text)?;
-    (number(version)? > number(FORMAT_VERSION)?).then_some(version)
-}
 
 /// One document that describes every array of a pack: directories become groups, and file names without the extension
 /// become array names. The text is made in blocks, because it is long for hundreds of thousands of arrays.
@@ -579,9 +532,13 @@ mod repetition_tests {
                 // The document cannot name a coordinate like an array that is not one.
                 let is_named = |finding: &Finding| finding.code == Code::DescribedTwice;
                 prop_assert!(!own.is_empty() || all.iter().all(is_named), "{:?}", all);
-                // With the document, a contradiction of two descriptions is one with the document.
+                // With the document, a contradiction of two descriptions may be reported as one with the document.
+                let is_contradiction = |finding: &Finding| {
+                    matches!(finding.code, Code::DescribedTwice | Code::CoordinateLength)
+                };
                 let is_known = |finding: &Finding| {
-                    all.contains(finding) || is_named(finding) && all.iter().any(is_named)
+                    let is_like = |other: &Finding| other.code == finding.code;
+                    all.contains(finding) || is_contradiction(finding) && all.iter().any(is_like)
                 };
                 prop_assert!(own.iter().all(is_known), "{:?} {:?}", own, all);
             }

@@ -9,13 +9,12 @@ use std::collections::{BTreeMap, HashSet};
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::contents::Described;
-use super::{ArrayFacts, PACK_DOCUMENT};
+use super::PACK_DOCUMENT;
+use super::array_facts::ArrayFacts;
 use crate::allowance::Allowance;
-use crate::finding::{Code, Finding, Span};
+use crate::finding::{Code, Finding};
 use crate::ndl::{
-    self, Document, Index, Ndarray, Parsed, PlainDescription, Positions, SourceMap, Step,
-    UnresolvedReference,
+    self, Document, Index, Ndarray, Parsed, PlainDescription, Positions, Step, UnresolvedReference,
 };
 
 /// The content of a description.
@@ -351,41 +350,6 @@ impl Model {
             unresolved: OnceLock::from(Vec::new()),
             positions: OnceLock::new(),
             is_too_large: true,
-        }
-    }
-}
-
-/// The positions in the texts of documents. They need a second parse, which is done only for documents with problems,
-/// and only once for the document of the pack.
-#[derive(Debug, Default)]
-pub(crate) struct Sources {
-    of_pack: Option<(String, SourceMap)>,
-    /// The last of the other documents.
-    beside: Option<(String, SourceMap)>,
-}
-
-impl Sources {
-    /// Returns the position of something in an entity, or the nearest position; see [`SourceMap::entity_span`].
-    pub(super) fn span(&mut self, described: &Described<'_>, place: &[Step<'_>]) -> Option<Span> {
-        let Described { member, facts, group, entity } = *described;
-        let kept = if described.is_of_pack() { &mut self.of_pack } else { &mut self.beside };
-        if kept.as_ref().is_none_or(|(known, _)| known != member) {
-            *kept = Some((member.to_owned(), ndl::parse(facts.text().as_bytes()).source));
-        }
-        kept.as_ref()?.1.entity_span(&group.path, &entity.array().name, place)
-    }
-
-    /// Adds the document of a description and a position in it to a finding.
-    pub(crate) fn at(
-        &mut self,
-        described: &Described<'_>,
-        finding: Finding,
-        place: &[Step<'_>],
-    ) -> Finding {
-        let finding = finding.in_member(described.member);
-        match self.span(described, place) {
-            Some(span) => finding.at_span(described.facts.text(), span),
-            None => finding,
         }
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::contents::{Contents, Described};
-use super::facts::Sources;
+use super::contents::Contents;
+use super::described::{Described, Sources};
 use super::units::{UnitsFault, check_units};
 use super::{ArrayFacts, PACK_DOCUMENT};
 use crate::finding::{Code, Finding};

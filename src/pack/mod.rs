@@ -8,14 +8,19 @@
 //! | `blocks-sha256.txt` | the digests of the blocks of large files |
 //! | `manifest-<algorithm>.txt` | the digests of all other files |
 
+mod array_facts;
 mod attributes;
 pub mod bag;
 mod check;
 mod contents;
 mod coordinates;
 mod describe;
+mod described;
+mod differences;
 mod document;
 mod facts;
+mod findings;
+mod generated;
 mod inspect;
 mod metadata;
 mod stated;
@@ -27,11 +32,12 @@ pub use self::coordinates::CoordinateInfo;
 pub use self::describe::{datatype, describe, shape_of};
 pub use self::metadata::MetadataCounts;
 
-pub(crate) use self::contents::{Contents, Described};
-pub(crate) use self::coordinates::group_in_pack;
+pub(crate) use self::array_facts::ArrayFacts;
+pub(crate) use self::contents::Contents;
 pub(crate) use self::describe::is_made_of;
-pub(crate) use self::facts::{DescriptionFacts, Interner, Sources};
-pub(crate) use self::inspect::{ArrayFacts, Content, Inspector};
+pub(crate) use self::described::{Described, Sources, group_in_pack};
+pub(crate) use self::facts::{DescriptionFacts, Interner};
+pub(crate) use self::inspect::{Content, Inspector};
 #[cfg(feature = "full")]
 pub(crate) use self::writing::{
     Convention, DescribedArray, FORMAT_VERSION, NamedShape, PackDocument, as_coordinate, as_stated,

@@ -5,10 +5,11 @@ use std::convert::Infallible;
 use crate::finding::{Code, Finding, Severity};
 use crate::ndl::{self, Attribute, Document, Form, Group, Refusal, entity_path};
 use crate::pack::PACK_DOCUMENT;
-use crate::pack::attributes::{STATED, stated_attributes};
+use crate::pack::attributes::stated_attributes;
 use crate::pack::contents::Contents;
 use crate::pack::coordinates::Convention;
-use crate::pack::document::{Builder, DocumentPart, HEAD, PackDocument, Parts};
+use crate::pack::document::{Builder, DocumentPart, PackDocument, Parts};
+use crate::pack::generated::{HEAD, STATED};
 
 /// Describes every array of a pack in one document; see [`PackDocument`].
 pub(crate) fn pack_document(contents: &Contents, convention: Option<&Convention<'_>>) -> String {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::finding::{Code, Finding};
 use crate::ndl::{self, Datatype, Entity, Extent, Ndarray, candidates, entity_path};
-use crate::pack::contents::{Contents, Described};
+use crate::pack::contents::Contents;
+use crate::pack::described::Described;
 use crate::pack::shape_of;
 use crate::path::MemberPath;
 use crate::ra::Header;

@@ -11,9 +11,9 @@ use std::num::NonZeroU64;
 pub(crate) use self::complete::{as_stated, attributes_document, pack_document};
 pub(crate) use self::dimensions::{NamedShape, dimension};
 pub(crate) use self::update::{DescribedArray, update};
-pub(crate) use super::attributes::is_attributes_document;
 pub(crate) use super::coordinates::Convention;
-pub(crate) use super::document::{FORMAT_VERSION, PackDocument, as_coordinate, is_generated};
+pub(crate) use super::document::{PackDocument, as_coordinate};
+pub(crate) use super::generated::{FORMAT_VERSION, is_attributes_document, is_generated};
 
 use super::contents::Contents;
 use super::{describe, group_of};

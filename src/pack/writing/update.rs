@@ -5,10 +5,10 @@ use crate::ndl::{
     self, Document, Endian, Entity, Extent, Ndarray, Order, Refusal, Revision, Step, Value,
     ValueChange, entity_path,
 };
-use crate::pack::contents::{Contents, Described};
+use crate::pack::contents::Contents;
 use crate::pack::coordinates::Resolved;
 use crate::pack::describe::{Fit, datatype_of, filter_word, fit};
-use crate::pack::facts::Sources;
+use crate::pack::described::{Described, Sources};
 use crate::pack::shape_of;
 use crate::path::MemberPath;
 use crate::ra::{Encoding, Flags, Header};
