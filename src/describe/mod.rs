@@ -2,6 +2,7 @@
 //! of attributes and names.
 
 mod edit;
+mod options;
 mod reshape;
 mod table;
 mod update;
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 pub use self::edit::{MetadataEdits, edit_descriptions};
+pub use self::options::DescribeOptions;
 pub use self::reshape::{ReshapeReport, reshape};
 pub use self::table::metadata_table;
 pub use self::update::{Change, UpdateReport, update_descriptions};
@@ -26,23 +28,8 @@ use crate::message::Message;
 use crate::pack::{self, Contents, Convention};
 use crate::path::MemberPath;
 use crate::pipeline;
-use crate::progress::Progress;
 use crate::read::single_file::read_content;
 use crate::write::survey::{Survey, survey};
-
-/// Options for operations on descriptions.
-#[derive(Debug, Clone, Default)]
-pub struct DescribeOptions {
-    /// Whether to turn 1-D arrays without a description whose name is that of a coordinate, such as `time` or `lat`,
-    /// into coordinates. Dimensions of other arrays with the same length get their names.
-    pub dimcoords: bool,
-    /// Whether to only report what would be written or changed.
-    pub dry_run: bool,
-    /// Number of threads; one per core if `None`.
-    pub jobs: Option<usize>,
-    /// Receives progress reports and cancels the operation.
-    pub progress: Progress,
-}
 
 /// Returns the description of one array file, or of a directory or archive as one document.
 ///

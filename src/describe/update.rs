@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::DescribeOptions;
+use super::options::DescribeOptions;
 use crate::error::{Error, Result};
 use crate::finding::{Finding, count_errors};
 use crate::fs::{self, Turn};

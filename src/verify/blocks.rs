@@ -10,7 +10,6 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::VerifyOptions;
-use super::proof::outside_manifest;
 use super::shard::Chosen;
 use crate::archive::{
     Archive, Copying, DataFault, Fault, Location, Member, MemberKind, Method, Sink, Stretch,
@@ -97,7 +96,7 @@ impl ListedBlocks {
         let is_proof = !options.full
             && placement.layout == Layout::Plain
             && is_confirmed(&texts, rules, text)
-            && match outside_manifest(archive, options) {
+            && match options.outside_manifest(archive) {
                 None => true,
                 Some((path, algorithm)) => {
                     let manifest = match piped {

@@ -2,15 +2,12 @@
 
 use super::Verification;
 use super::blocks::ListedBlocks;
-use crate::archive::{
-    Archive, Copying, Fault, Member, MemberReader, OPENED_FROM, OpenContents, Revisit, Shown,
-};
+use crate::archive::{Archive, Copying, Fault, Member, MemberReader, OpenContents, Revisit, Shown};
 use crate::digest::{Hashers, Lane, at_once, hash_side_by_side};
 use crate::error::Result;
 use crate::finding::Finding;
-use crate::inspect::visit::{Extras, Read, Reading, Visited, Visitor};
-use crate::pack::bag::{BAG_INFO, FETCH, PACKAGE_INFO};
-use crate::pack::{self, BAG_DECLARATION, BLOCK_LIST, Content};
+use crate::inspect::visit::{Read, Reading, Visited, Visitor};
+use crate::pack::Content;
 
 /// Number of files to read at once: the data for locating them takes more memory than their results.
 const FILES_AT_ONCE: usize = 1 << 16;
@@ -57,15 +54,6 @@ impl Verification<'_> {
         }
         Ok(())
     }
-}
-
-/// Leaves out a large file that is faster to read together with others, or that may be divided.
-pub(super) fn left_out(member: &Member) -> Option<(Read, Content)> {
-    if member.packed_size <= OPENED_FROM || text_limit(&member.name).is_some() {
-        return None;
-    }
-    let extras = Extras { large: Some(member.clone()), ..Extras::default() };
-    Some((Read { digests: None, extras: Some(Box::new(extras)) }, Content::Other))
 }
 
 /// Reads only the header of a file that was left out. `fault` is what the comparison of its blocks showed.
@@ -134,27 +122,4 @@ impl Revisit for LargeFiles<'_> {
             Ok((position, reading.finish(digests.map(Some))))
         })
     }
-}
-
-/// Returns the name without the single directory that may contain the whole pack.
-fn below_top(path: &str) -> &str {
-    path.split_once('/').map_or(path, |(_, rest)| rest)
-}
-
-/// Maximum size in bytes of the metadata or fetch list of a bag: a million lines.
-const MAX_TAG_FILE: u64 = 256 * 1024 * 1024;
-
-/// Returns the maximum number of bytes to keep of a file whose text is needed: lists of digests and tag files of a bag.
-pub(super) fn text_limit(path: &str) -> Option<u64> {
-    let name = below_top(path);
-    if name.contains('/') {
-        return None;
-    }
-    let is_list = name == BLOCK_LIST
-        || pack::manifest_algorithm(name).is_some()
-        || pack::tag_manifest_algorithm(name).is_some();
-    if is_list {
-        return Some(u64::MAX);
-    }
-    [BAG_DECLARATION, BAG_INFO, PACKAGE_INFO, FETCH].contains(&name).then_some(MAX_TAG_FILE)
 }

@@ -3,23 +3,26 @@
 pub(crate) mod bag;
 mod blocks;
 mod each;
+mod first_pass;
 mod large;
 mod lone;
+mod options;
 mod proof;
 mod report;
 mod shard;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub use self::bag::BagReport;
 pub use self::blocks::ProvedByBlocks;
 pub use self::each::{Verified, verify_each};
+pub use self::options::VerifyOptions;
 pub use self::report::{Intact, TargetError, TargetErrorKind, Verdict, VerifyReport};
 pub use self::shard::{InvalidShard, Shard};
 
 use self::blocks::{ListedBlocks, OtherFiles};
-use self::large::{left_out, text_limit};
+use self::first_pass::{left_out, text_limit};
 use self::proof::Proof;
 use self::report::Start;
 use self::shard::{Chosen, Extent};
@@ -34,35 +37,9 @@ use crate::inspect::visit::{Visited, Visitor};
 use crate::pack::{self, BLOCK_LIST, Content, Contents, Placement};
 use crate::path;
 use crate::pipeline;
-use crate::progress::Progress;
 use crate::read::manifests::MAX_MANIFEST;
 use crate::read::open::Pack;
 use crate::read::single_file::is_array_file;
-
-/// Options for [`verify`]: how much to read, and where the manifest is.
-#[derive(Debug, Clone, Default)]
-pub struct VerifyOptions {
-    /// Whether to read only headers and descriptions. Digests are not checked, so damaged data is not found.
-    pub fast: bool,
-    /// Whether to compute the digest of every whole file. By default it is not computed for a file that block digests
-    /// prove.
-    pub full: bool,
-    /// Whether to check only the container, names and digests, without headers and descriptions.
-    pub only_manifests: bool,
-    /// Whether to treat warnings and extension words in descriptions as errors.
-    pub strict: bool,
-    /// Number of threads; one per core if `None`.
-    pub jobs: Option<usize>,
-    /// The shard of the contents that is read; everything if `None`. A file belongs to one shard; a large file that block
-    /// digests prove is divided by its blocks. The structure, headers and descriptions of the whole pack are checked in
-    /// every shard. The digest of the archive file itself is checked in none, and neither is the CRC-32 of a divided
-    /// file.
-    pub shard: Option<Shard>,
-    /// Path of a manifest that is not next to the archive.
-    pub manifest: Option<PathBuf>,
-    /// Receives progress reports and cancels the operation.
-    pub progress: Progress,
-}
 
 /// Verifies an archive, a directory or an array file. An array file is verified with its description, and with the
 /// nearest manifest in its directory or above that lists it.

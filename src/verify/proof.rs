@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::shard::Chosen;
 use super::{VerifyOptions, VerifyReport};
@@ -17,11 +17,10 @@ use crate::inspect::visit::Visited;
 use crate::manifest::{NameEncoding, is_written};
 use crate::message::Message;
 use crate::pack::bag::{DECLARATION, FETCH};
-use crate::pack::{self, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement};
+use crate::pack::{self, BAG_DECLARATION, Layout, Placement};
 use crate::path::escape_path;
 use crate::read::manifests::{
-    self, MAX_MANIFEST, ManifestText, NamedManifest, PresentFiles, TagRules, beside_archive,
-    signatures_of,
+    self, MAX_MANIFEST, ManifestText, NamedManifest, PresentFiles, TagRules, signatures_of,
 };
 use crate::verify::bag::{Bag, BagManifests};
 
@@ -198,7 +197,7 @@ impl Proof<'_> {
             }
         });
         let is_exact = is_written(encoding, text, files)
-            && match outside_manifest(self.archive, self.options) {
+            && match self.options.outside_manifest(self.archive) {
                 Some((path, algorithm)) => {
                     algorithm == Algorithm::Sha256 && self.is_outside_text(&path, text)?
                 }
@@ -222,7 +221,7 @@ impl Proof<'_> {
         names: &(impl Iterator<Item = &'n str> + Clone),
         findings: &mut Vec<Finding>,
     ) -> Vec<String> {
-        let manifest = manifest_path(self.archive, self.options);
+        let manifest = self.options.manifest_path(self.archive);
         let outside = manifest.iter().flat_map(|manifest| {
             let is_there = fs::exists(manifest);
             signatures_of(manifest).into_iter().map(move |path| (path, is_there))
@@ -387,7 +386,7 @@ impl Proof<'_> {
         report: &mut VerifyReport,
     ) -> Result<Option<NamedManifest>> {
         let findings = &mut report.findings;
-        let Some((path, algorithm)) = outside_manifest(self.archive, self.options) else {
+        let Some((path, algorithm)) = self.options.outside_manifest(self.archive) else {
             return Ok(None);
         };
         let name = path.to_string_lossy().into_owned();
@@ -417,29 +416,6 @@ impl Proof<'_> {
             None => Ok(Some(external)),
         }
     }
-}
-
-/// Returns the external manifest, if there is one: at the given path, or next to the archive.
-pub(super) fn outside_manifest(
-    archive: &Archive,
-    options: &VerifyOptions,
-) -> Option<(PathBuf, Algorithm)> {
-    let path = manifest_path(archive, options)?;
-    if options.manifest.is_none() && !fs::exists(&path) {
-        return None;
-    }
-    let algorithm = path
-        .file_name()
-        .and_then(|name| name.to_str())
-        .and_then(|name| name.find("manifest-").and_then(|at| name.get(at..)))
-        .and_then(pack::manifest_algorithm)
-        .unwrap_or(Algorithm::Sha256);
-    Some((path, algorithm))
-}
-
-fn manifest_path(archive: &Archive, options: &VerifyOptions) -> Option<PathBuf> {
-    let beside = || beside_archive(archive, EXTERNAL_MANIFEST_SUFFIX);
-    options.manifest.clone().or_else(beside)
 }
 
 #[cfg(test)]

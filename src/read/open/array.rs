@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use ndarray::{ArrayD, ArrayViewD, SliceInfoElem};
 
-use super::stream::Blocks;
-use super::{FoundMember, Pack, check_limit, once};
+use super::{FoundMember, Pack, once};
 use crate::archive::Method;
 use crate::digest::Digest;
 use crate::error::{Error, NotViewable, Result};
@@ -17,8 +16,7 @@ use crate::ndl::{Ndarray, Order};
 use crate::pack::{self, Contents};
 use crate::path::{MemberPath, escape};
 use crate::ra::{
-    self, AnyArray, DecodeErrorKind, Element, Encoding, Header, Part, RawArray, ReadError,
-    Structure,
+    self, AnyArray, DecodeErrorKind, Element, Header, Part, RawArray, ReadError, Structure,
 };
 use crate::read::manifests::RootFiles as _;
 
@@ -308,46 +306,6 @@ impl PackedArray {
         })
     }
 
-    /// Reads the array in blocks of `elements` elements (the last may be shorter), in the order of the file as
-    /// [`read_into`](Self::read_into) does. Memory does not grow with the size of the array, even if it is compressed.
-    ///
-    /// The slowest index is the last one. In shape order, it is the first one if the order of the array is `row` or
-    /// `row-unreversed`. If `elements` is a multiple of the product of all other lengths, each block is a range of the
-    /// slowest index.
-    ///
-    /// ```
-    /// # fn main() -> ra_pack::Result<()> {
-    /// use ra_pack::Pack;
-    ///
-    /// let array = Pack::open("examples/experiment")?.array("thermistors/temperature.ra")?;
-    /// let mut blocks = array.blocks::<f32>(1000)?;
-    /// let mut warmest = f32::MIN;
-    /// for block in &mut blocks {
-    ///     let warm = block?.elements.into_iter().filter(|value| value.is_finite());
-    ///     warmest = warm.fold(warmest, f32::max);
-    /// }
-    /// assert!(warmest > 10.0);
-    /// assert!(!blocks.is_verified()); // the sample has no manifest
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Array`] if the elements are not of type `T`; [`Error::Damaged`] or [`Error::Io`] if the member cannot
-    /// be read; [`Error::TooLarge`] if a block needs more memory than a read or an archive of this size may take.
-    pub fn blocks<T: Element>(&self, elements: usize) -> Result<Blocks<T>> {
-        self.check_structure::<T>()?;
-        let header = self.header()?;
-        header.check_type::<T>().map_err(|error| self.undecodable(error))?;
-        let most = header.elements().min(elements as u64);
-        let bytes = most.saturating_mul(header.element().elbyte());
-        self.pack.check_room(self.name(), bytes)?;
-        check_limit(self.name(), bytes, self.memory_limit()?)?;
-        let encoding = self.encoding(header)?.unwrap_or(Encoding::Raw);
-        Blocks::new(self.clone(), header.clone(), encoding, elements)
-    }
-
     /// Returns the number of bytes in a block if the digests of blocks prove the slices of the array; `None` if a slice
     /// of it is not checked, or only together with the whole file.
     ///
@@ -458,7 +416,7 @@ impl PackedArray {
     }
 
     /// Checks that the description has the fields of `T`.
-    fn check_structure<T: Element>(&self) -> Result<()> {
+    pub(super) fn check_structure<T: Element>(&self) -> Result<()> {
         if T::STRUCTURE == Structure::Plain || !self.header()?.element().reads_as::<T>() {
             return Ok(());
         }

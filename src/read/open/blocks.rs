@@ -4,9 +4,9 @@
 //! is read as a whole and compared with its digest. A file that is not longer than one block is compared with the
 //! manifest.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
-use super::{FoundMember, Pack, once};
+use super::state::{FoundMember, LastBlock, Pack, ProvedBlock, once};
 use crate::archive::{Container, Member};
 use crate::digest::{Algorithm, Digest, Digests};
 use crate::error::{Error, Result};
@@ -17,18 +17,6 @@ use crate::path::MemberPath;
 use crate::pipeline;
 use crate::read::blocks::{self, FileBlocks};
 use crate::read::manifests::{self, ManifestText, RootFiles as _, rules};
-
-/// A block that was read and compared with its digest.
-#[derive(Debug)]
-struct ProvedBlock {
-    /// The offset of the file in the archive, and the number of the block.
-    place: (u64, u64),
-    bytes: Vec<u8>,
-}
-
-/// The block that was read last, because small parts of an array are often read one after the other.
-#[derive(Debug, Default)]
-pub(super) struct LastBlock(Mutex<Option<Arc<ProvedBlock>>>);
 
 impl LastBlock {
     fn get(&self, place: (u64, u64)) -> Option<Arc<ProvedBlock>> {

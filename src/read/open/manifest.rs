@@ -7,16 +7,14 @@ use std::io::Read as _;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{Pack, once};
+use super::state::{Pack, PackManifest, once};
 use crate::archive::Member;
 use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
 use crate::manifest::{ManifestFault, ManifestIndex, NameEncoding, bisect, find_near, ranges_near};
 use crate::pack;
 use crate::path::MemberPath;
-use crate::read::manifests::{
-    self, BY_PREFERENCE, ManifestText, RootFiles as _, TagRules, longest, rules,
-};
+use crate::read::manifests::{self, BY_PREFERENCE, ManifestText, RootFiles as _, longest, rules};
 
 /// Number of binary searches after which an index costs less.
 const SEARCHES: usize = 32;
@@ -24,17 +22,6 @@ const SEARCHES: usize = 32;
 /// Size in bytes from which a manifest is searched and not read whole. It has some hundreds of lines; reading fewer
 /// costs as little.
 pub(super) const SEARCHED_FROM: u64 = 64 * 1024;
-
-/// The manifest of an open pack.
-#[derive(Debug)]
-pub(super) struct PackManifest {
-    pub(super) name: String,
-    pub(super) algorithm: Algorithm,
-    member: Member,
-    rules: TagRules,
-    searches: AtomicUsize,
-    index: OnceLock<ManifestIndex>,
-}
 
 /// Returns the name of a manifest and the length of a line in it without the name of the file.
 pub(super) fn line_of(manifest: &str, algorithm: Algorithm) -> (&str, usize) {

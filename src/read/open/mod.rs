@@ -10,15 +10,16 @@ mod find;
 mod lone;
 mod manifest;
 mod prefetch;
+mod state;
 mod stream;
 #[cfg(feature = "remote")]
 mod url;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock, RwLock};
+use std::sync::{Arc, OnceLock};
 
 pub(crate) use self::array::LONGEST_HEADER;
 pub use self::array::PackedArray;
@@ -26,8 +27,10 @@ pub use self::axes::{Axis, Coordinate};
 pub(crate) use self::elements::ReadElements;
 pub use self::stream::{Block, Blocks, FileReader};
 
-use self::blocks::LastBlock;
-use self::manifest::PackManifest;
+pub use self::state::Pack;
+pub(crate) use self::state::once;
+
+use self::state::{FoundMember, PackState};
 use crate::read::manifests::{self, RootFiles};
 use crate::read::single_file::is_array_file;
 
@@ -35,8 +38,7 @@ use crate::archive::{Archive, Container, Fault, Member, MemberKind, Method, copy
 use crate::digest::{Algorithm, Digest, Hashing};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
-use crate::fs::{File, FileMap, ReadAt};
-use crate::manifest::BlockList;
+use crate::fs::{File, ReadAt};
 use crate::ndl::Ndarray;
 use crate::pack::{
     self, ARRAY_EXTENSION, BAG_DECLARATION, Content, Contents, DESCRIPTION_EXTENSIONS,
@@ -50,102 +52,9 @@ use crate::ra::Header;
 /// Number of bytes from which starting a thread takes less time than hashing them afterwards.
 const MIN_FOR_THREAD: u64 = 4 * 1024 * 1024;
 
-/// A pack (zip, tar, compressed tar or directory) opened for reading, or an array file with its description as a pack
-/// of one array.
-///
-/// Opening a zip reads only its end record. Reading a stored array finds its directory entry and its manifest line,
-/// reads the member, and checks it against the digest. If the directory and the manifest are large and sorted, as
-/// [`create`](crate::create()) writes them, both are found with binary search. Problems elsewhere in the archive, such
-/// as a second member with the same name, are then not noticed: use [`verify`](crate::verify()) to check the whole
-/// archive. If no digest confirms the bytes, as for slices and views of large arrays, the whole directory is read.
-///
-/// After many reads, the directory and the manifest are kept in memory with an index. A tar is read once to index it. A
-/// compressed tar can only be decoded from its beginning, so read its arrays in the order of the archive;
-/// [`decoded`](Self::decoded) returns the bytes decoded so far.
-///
-/// Clones are cheap and share everything. Methods take `&self` and can be called from several threads.
-///
-/// ```
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use ndarray::s;
-/// use ra_pack::Pack;
-///
-/// # let directory = tempfile::tempdir()?;
-/// # let zip = directory.path().join("mooring.zip");
-/// # ra_pack::create("examples/experiment", &zip, &Default::default())?;
-/// let pack = Pack::open(&zip)?;
-/// let temperature = pack.array("thermistors/temperature.ra")?;
-/// let all: ndarray::ArrayD<f32> = temperature.read()?;
-/// let first: ndarray::ArrayD<f32> = temperature.slice(s![.., 0])?;
-/// assert_eq!(first, all.slice(s![.., 0]).into_dyn());
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone)]
-pub struct Pack {
-    state: Arc<PackState>,
-    /// Maximum number of bytes that one read may take.
-    max_bytes: u64,
-}
-
-/// The state that all clones of a [`Pack`] share.
-#[derive(Debug)]
-struct PackState {
-    archive: Archive,
-    /// Path of the array file, as given, and its name in the pack.
-    lone: Option<(PathBuf, String)>,
-    map: Option<FileMap>,
-    /// Determined when it is first needed.
-    placement: OnceLock<Placement>,
-    known: Known,
-}
-
-/// The parts of a pack that are read when they are first needed.
-#[derive(Debug, Default)]
-struct Known {
-    manifest: OnceLock<Option<PackManifest>>,
-    /// The list of block digests, if a manifest covers one.
-    block_list: OnceLock<Option<BlockList>>,
-    last_block: LastBlock,
-    /// The description of the pack, which may describe any number of arrays.
-    document: OnceLock<Option<Arc<DescriptionFacts>>>,
-    /// The coordinates in this description, by path.
-    dimcoords: OnceLock<BTreeMap<String, Ndarray>>,
-    /// Members of an archive by the names that were given for them. Members of a directory are not kept because it may
-    /// change.
-    found: RwLock<HashMap<Arc<str>, Arc<FoundMember>>>,
-}
-
-impl PackState {
-    fn new(archive: Archive, placement: OnceLock<Placement>) -> Self {
-        Self { archive, lone: None, map: None, placement, known: Known::default() }
-    }
-}
-
-/// A member that was found by its name.
-#[derive(Debug)]
-struct FoundMember {
-    /// The name that was given.
-    name: Arc<str>,
-    member: Member,
-    /// The header of the array, once it is read and a digest confirmed it or no other member has the name.
-    header: OnceLock<Header>,
-    /// Set once the digest of its block has confirmed the header.
-    is_header_proved: OnceLock<()>,
-}
-
 /// Number of arrays that a thread takes at a time: enough for their costs to average out, and few enough for the last
 /// ones to be shared and for an error to stop the other threads soon.
 const MAX_AT_ONCE: usize = 16;
-
-/// Returns the value of a cell, which `make` makes when it is first needed.
-pub(crate) fn once<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
-    if let Some(known) = cell.get() {
-        return Ok(known);
-    }
-    let value = make()?;
-    Ok(cell.get_or_init(|| value))
-}
 
 /// Returns whether a separate thread for hashing saves time.
 fn is_worth_a_thread(bytes: u64) -> bool {

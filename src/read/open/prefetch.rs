@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Pack;
-use super::manifest::{PackManifest, SEARCHED_FROM, line_of};
+use super::manifest::{SEARCHED_FROM, line_of};
+use super::state::PackManifest;
 use crate::digest::Algorithm;
 use crate::error::Result;
 use crate::fs::File;

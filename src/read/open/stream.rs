@@ -7,7 +7,8 @@ use std::{fmt, iter};
 
 use super::array::PackedArray;
 use super::manifest::ExpectedDigest;
-use super::{FoundMember, Pack, is_worth_a_thread};
+use super::state::{FoundMember, Pack};
+use super::{check_limit, is_worth_a_thread};
 use crate::archive::MemberReader;
 use crate::digest::Hasher;
 use crate::error::{Error, Result};
@@ -244,6 +245,48 @@ pub struct Blocks<T> {
     start: u64,
     state: StreamState,
     element: std::marker::PhantomData<fn() -> T>,
+}
+
+impl PackedArray {
+    /// Reads the array in blocks of `elements` elements (the last may be shorter), in the order of the file as
+    /// [`read_into`](Self::read_into) does. Memory does not grow with the size of the array, even if it is compressed.
+    ///
+    /// The slowest index is the last one. In shape order, it is the first one if the order of the array is `row` or
+    /// `row-unreversed`. If `elements` is a multiple of the product of all other lengths, each block is a range of the
+    /// slowest index.
+    ///
+    /// ```
+    /// # fn main() -> ra_pack::Result<()> {
+    /// use ra_pack::Pack;
+    ///
+    /// let array = Pack::open("examples/experiment")?.array("thermistors/temperature.ra")?;
+    /// let mut blocks = array.blocks::<f32>(1000)?;
+    /// let mut warmest = f32::MIN;
+    /// for block in &mut blocks {
+    ///     let warm = block?.elements.into_iter().filter(|value| value.is_finite());
+    ///     warmest = warm.fold(warmest, f32::max);
+    /// }
+    /// assert!(warmest > 10.0);
+    /// assert!(!blocks.is_verified()); // the sample has no manifest
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Array`] if the elements are not of type `T`; [`Error::Damaged`] or [`Error::Io`] if the member cannot
+    /// be read; [`Error::TooLarge`] if a block needs more memory than a read or an archive of this size may take.
+    pub fn blocks<T: Element>(&self, elements: usize) -> Result<Blocks<T>> {
+        self.check_structure::<T>()?;
+        let header = self.header()?;
+        header.check_type::<T>().map_err(|error| self.undecodable(error))?;
+        let most = header.elements().min(elements as u64);
+        let bytes = most.saturating_mul(header.element().elbyte());
+        self.pack.check_room(self.name(), bytes)?;
+        check_limit(self.name(), bytes, self.memory_limit()?)?;
+        let encoding = self.encoding(header)?.unwrap_or(Encoding::Raw);
+        Blocks::new(self.clone(), header.clone(), encoding, elements)
+    }
 }
 
 impl<T: Element> Blocks<T> {

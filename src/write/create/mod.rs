@@ -1,5 +1,6 @@
 //! Packing a directory: survey and check the source, write the archive, rename it.
 
+mod options;
 mod payload;
 mod plan;
 
@@ -8,19 +9,18 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use serde::Serialize;
 
+pub use self::options::CreateOptions;
 use self::payload::PayloadMembers;
 use self::plan::{CreatePlan, PackedFiles};
 #[cfg(test)]
 pub(crate) use self::plan::{push_block_head, push_block_line};
-use crate::archive::{Archive, ArchiveWriter, Compression, Container};
+use crate::archive::{Archive, ArchiveWriter, Container};
 use crate::digest::{Algorithm, Digest, Wanted};
 use crate::error::{Error, Result};
 use crate::finding::{Finding, count_errors};
 use crate::fs::{self, File, PendingDirectory, PendingFile, Stamp, Turn};
-use crate::inspect::select::Patterns;
 use crate::manifest::{BlockList, Manifest, NameEncoding};
 use crate::message::Message;
-use crate::ndl::Attribute;
 use crate::pack::bag::BagInfo;
 use crate::pack::bag::lists::BAGGING_DATE;
 use crate::pack::{
@@ -35,59 +35,8 @@ use crate::verify::{VerifyOptions, verify};
 use crate::write::companions::{self, sign};
 use crate::write::survey::{self, SourceEntry};
 
-/// 1980-01-01 00:00:00 UTC in seconds since 1970: the earliest time that a zip can store, and the default time of
-/// members.
-const FIXED_TIME: u64 = 315_532_800;
-
 /// Seconds from 1970 to the end of the year 9999, the last with four digits.
 const END_OF_YEAR_9999: u64 = 253_402_300_800;
-
-/// Options for [`create`]: container, layout, compression, manifests and checks.
-#[derive(Debug, Clone, Default)]
-pub struct CreateOptions {
-    /// Container of the archive; determined by the extension of its name if `None`.
-    pub container: Option<Container>,
-    /// Layout of the pack.
-    pub layout: Layout,
-    /// Labels and values for `bag-info.txt`, in this order.
-    pub bag_info: Vec<(String, String)>,
-    /// Attributes of the pack, such as its title. They replace attributes of the same names in its description.
-    pub attributes: Vec<Attribute>,
-    /// Algorithms of the manifests, including SHA-256; SHA-256 alone if empty.
-    pub digests: Vec<Algorithm>,
-    /// Bytes per block of the list of block digests; `None` to write no list. [`BlockList::BLOCK_SIZE`] is the usual
-    /// number. The list has the SHA-256 of each block of every file that is longer than one block.
-    pub block_digests: Option<u64>,
-    /// Compression of the members of a zip, or of the whole compressed tar.
-    pub compression: Compression,
-    /// Whether to add descriptions made from the headers for arrays that have none. Only the archive gets them.
-    pub describe: bool,
-    /// Patterns of files to leave out.
-    pub exclude: Patterns,
-    /// Whether to pack the targets of symbolic links. By default links are errors.
-    pub dereference: bool,
-    /// Whether to replace an existing archive.
-    pub force: bool,
-    /// Whether to treat warnings and extension words in descriptions as errors.
-    pub strict: bool,
-    /// Whether names that cannot be used on every system are errors. By default they are warnings.
-    pub portable: bool,
-    /// Number of threads; one per core if `None`.
-    pub jobs: Option<usize>,
-    /// Whether to omit the manifest next to the archive.
-    pub no_external_manifest: bool,
-    /// Whether to write the SHA-256 digest of the archive to a file next to it.
-    pub archive_digest: bool,
-    /// Shell command that signs the manifest next to the archive after everything is written. The path of the manifest
-    /// is appended to it. It must write the signature next to the manifest.
-    pub sign_with: Option<String>,
-    /// Whether to store the modification times of the files. The bytes of the archive then depend on them.
-    pub preserve_mtime: bool,
-    /// Time of every member, in seconds since 1970 UTC; 1980-01-01 if `None`.
-    pub timestamp: Option<u64>,
-    /// Receives progress reports and cancels the operation.
-    pub progress: Progress,
-}
 
 /// The archive that was created.
 #[derive(Debug, Clone, Serialize)]

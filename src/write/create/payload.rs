@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{CreateOptions, FIXED_TIME};
+use super::options::{CreateOptions, FIXED_TIME};
 use crate::archive::{
     Archive, ArchiveWriter, Batch, Container, How, MemberKind, MemberReader, NewContent, NewMember,
     PackedMember, Packer, ReservedMember, SHORT, SMALL,

@@ -2,6 +2,7 @@
 
 mod array;
 mod members;
+mod staged;
 mod update;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 use ndarray::{ArrayBase, ArrayViewD, Data, Dimension};
 
 pub use self::array::{ArrayStream, NewArray};
-use self::members::{NamedDimension, StagedMember};
+use self::staged::{NamedDimension, StagedMember};
 use self::update::OldPack;
 use crate::archive::{Container, MemberKind};
 use crate::error::{Error, Result};
@@ -32,11 +33,6 @@ use crate::write::survey::{self, EntrySource};
 
 /// Number of bytes written at once.
 const WRITTEN_AT_ONCE: usize = 256 * 1024;
-/// Maximum size in bytes of arrays that are kept in memory: making a file takes longer than writing this many bytes.
-const SHORT: u64 = 32 * 1024;
-/// Bytes of short arrays and their descriptions that one writer keeps in memory.
-const IN_MEMORY: usize = 64 * 1024 * 1024;
-
 /// Options for [`PackWriter`]: those of [`create`](crate::create()).
 pub type WriteOptions = CreateOptions;
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::members::{belonging, below, in_the_way};
+use super::staged::{belonging, below, in_the_way};
 use crate::archive::{Archive, Fault, Member, MemberKind, Shown, copy};
 use crate::digest::{Algorithm, Digests};
 use crate::error::{Error, Result};

@@ -1,0 +1,58 @@
+//! Options for verification.
+
+use std::path::PathBuf;
+
+use super::shard::Shard;
+use crate::archive::Archive;
+use crate::digest::Algorithm;
+use crate::fs;
+use crate::pack::{self, EXTERNAL_MANIFEST_SUFFIX};
+use crate::progress::Progress;
+use crate::read::manifests::beside_archive;
+
+/// Options for [`verify`](super::verify()): how much to read, and where the manifest is.
+#[derive(Debug, Clone, Default)]
+pub struct VerifyOptions {
+    /// Whether to read only headers and descriptions. Digests are not checked, so damaged data is not found.
+    pub fast: bool,
+    /// Whether to compute the digest of every whole file. By default it is not computed for a file that block digests
+    /// prove.
+    pub full: bool,
+    /// Whether to check only the container, names and digests, without headers and descriptions.
+    pub only_manifests: bool,
+    /// Whether to treat warnings and extension words in descriptions as errors.
+    pub strict: bool,
+    /// Number of threads; one per core if `None`.
+    pub jobs: Option<usize>,
+    /// The shard of the contents that is read; everything if `None`. A file belongs to one shard; a large file that block
+    /// digests prove is divided by its blocks. The structure, headers and descriptions of the whole pack are checked in
+    /// every shard. The digest of the archive file itself is checked in none, and neither is the CRC-32 of a divided
+    /// file.
+    pub shard: Option<Shard>,
+    /// Path of a manifest that is not next to the archive.
+    pub manifest: Option<PathBuf>,
+    /// Receives progress reports and cancels the operation.
+    pub progress: Progress,
+}
+
+impl VerifyOptions {
+    /// Returns the manifest outside the pack, if there is one: at the given path, or next to the archive.
+    pub(super) fn outside_manifest(&self, archive: &Archive) -> Option<(PathBuf, Algorithm)> {
+        let path = self.manifest_path(archive)?;
+        if self.manifest.is_none() && !fs::exists(&path) {
+            return None;
+        }
+        let algorithm = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .and_then(|name| name.find("manifest-").and_then(|at| name.get(at..)))
+            .and_then(pack::manifest_algorithm)
+            .unwrap_or(Algorithm::Sha256);
+        Some((path, algorithm))
+    }
+
+    pub(super) fn manifest_path(&self, archive: &Archive) -> Option<PathBuf> {
+        let beside = || beside_archive(archive, EXTERNAL_MANIFEST_SUFFIX);
+        self.manifest.clone().or_else(beside)
+    }
+}
