@@ -6,13 +6,16 @@ use std::time::Duration;
 
 use flate2::bufread::DeflateDecoder;
 
-use super::revisit::OPENED_FROM;
-use super::tar::Skip;
+use super::tar::{Skip, read_buffered};
 use super::zstd_frame::{self, ZstdDecoder};
 use super::{Location, Member, Method};
 use crate::error::{Error, Result};
 use crate::fs::File;
 use crate::progress::Progress;
+
+/// Members up to this packed size are read completely, together with adjacent ones. Several larger ones are read at
+/// once.
+pub(crate) const OPENED_FROM: u64 = 1024 * 1024;
 
 /// Bytes per read of an archive. From 128 KiB on, the cost of the system call is negligible.
 pub(super) const ARCHIVE_BLOCK: usize = 256 * 1024;
@@ -197,13 +200,6 @@ impl Skip for Stretch {
         self.next += count - in_block as u64;
         Ok(count)
     }
-}
-
-/// Implements [`Read::read`] with [`BufRead`].
-pub(super) fn read_buffered(reader: &mut impl BufRead, out: &mut [u8]) -> io::Result<usize> {
-    let count = reader.fill_buf()?.read(out)?;
-    reader.consume(count);
-    Ok(count)
 }
 
 /// Binary logarithm of the maximum zstd window of a zip member: 8 MiB, enough for levels up to 19. Each job decodes one

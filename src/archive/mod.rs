@@ -1,11 +1,14 @@
 //! Archives: named byte strings in a directory, a zip or a tar. This module does not interpret the bytes.
 
+mod container;
 mod copy;
 mod data;
 mod directory;
+mod member;
 pub(crate) mod names;
 #[cfg(feature = "full")]
 mod one_by_one;
+mod portions;
 mod revisit;
 mod stream;
 mod stream_contents;
@@ -17,18 +20,19 @@ mod zip;
 #[cfg_attr(not(feature = "full"), path = "no_zstd_frame.rs")]
 mod zstd_frame;
 
-use std::fmt;
 use std::io::{self, BufRead};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::{Serialize, Serializer};
-
+pub use self::container::Container;
 pub(crate) use self::copy::{Copying, Fault, Sink, copy, wait_for};
-pub(crate) use self::data::{DataFault, MemberReader, Stretch};
+pub(crate) use self::data::{DataFault, MemberReader, OPENED_FROM, Stretch};
+pub use self::member::Method;
+pub(crate) use self::member::{Location, Member, Scan, Visit};
+pub(in crate::archive) use self::member::{file_and_directory, invalid_name, twice};
 pub(crate) use self::names::{NameTable, check as check_names};
-pub(crate) use self::revisit::{OPENED_FROM, OpenContents, Revisit, Shown};
+pub(crate) use self::revisit::{OpenContents, Revisit, Shown};
 #[cfg(feature = "full")]
 pub use self::write::Compression;
 #[cfg(feature = "full")]
@@ -48,168 +52,11 @@ use crate::file_kind::{FileKind, SNIFFED};
 use crate::finding::{Code, Finding};
 pub use crate::fs::MemberKind;
 use crate::fs::{self, File};
-use crate::path::{InvalidPath, MemberPath};
+use crate::path::MemberPath;
 use crate::progress::Progress;
 
 /// Maximum distance of ranges that are requested together.
 const MAX_GAP: u64 = 16 * 1024;
-
-/// The kind of container of a pack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Container {
-    /// A plain directory.
-    Directory,
-    /// A zip file.
-    Zip,
-    /// An uncompressed tar file.
-    Tar,
-    /// A tar compressed with gzip.
-    TarGz,
-    /// A tar compressed with Zstandard.
-    TarZst,
-}
-
-impl Container {
-    /// File name extensions. The first of each container is used for writing.
-    const EXTENSIONS: [(&str, Self); 6] = [
-        (".zip", Self::Zip),
-        (".tar", Self::Tar),
-        (".tar.gz", Self::TarGz),
-        (".tgz", Self::TarGz),
-        (".tar.zst", Self::TarZst),
-        (".tzst", Self::TarZst),
-    ];
-
-    /// Returns the container for the extension of a file name.
-    ///
-    /// ```
-    /// use ra_pack::Container;
-    ///
-    /// assert_eq!(Container::from_extension("exp.tar.zst".as_ref()), Some(Container::TarZst));
-    /// ```
-    pub fn from_extension(path: &Path) -> Option<Self> {
-        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-        let is_it = |extension: &str| name.len() > extension.len() && name.ends_with(extension);
-        let mut known = Self::EXTENSIONS.into_iter();
-        known.find(|(extension, _)| is_it(extension)).map(|(_, container)| container)
-    }
-
-    /// Returns the preferred extension of file names.
-    pub fn extension(self) -> &'static str {
-        let mut known = Self::EXTENSIONS.into_iter();
-        known.find(|(_, container)| *container == self).map_or("", |(extension, _)| extension)
-    }
-}
-
-impl fmt::Display for Container {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.extension().strip_prefix('.').unwrap_or("directory"))
-    }
-}
-
-/// The compression method of a member.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename_all = "kebab-case"))]
-#[non_exhaustive]
-pub enum Method {
-    /// Not compressed.
-    Stored,
-    /// Compressed individually with deflate.
-    Deflate,
-    /// Compressed individually with Zstandard.
-    Zstd,
-    /// Compressed together with other members, as in a compressed tar.
-    Solid,
-    /// An unsupported method of the zip format, by its number.
-    #[cfg_attr(test, schemars(untagged, with = "String", extend("pattern" = "^method [0-9]+$")))]
-    Other(u16),
-}
-
-impl Method {
-    /// Returns whether the member is compressed individually, so that it has a packed size of its own.
-    pub fn is_compressed(self) -> bool {
-        !matches!(self, Self::Stored | Self::Solid)
-    }
-}
-
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Stored => "stored",
-            Self::Deflate => "deflate",
-            Self::Zstd => "zstd",
-            Self::Solid => "solid",
-            Self::Other(number) => return write!(f, "method {number}"),
-        })
-    }
-}
-
-/// Serializes as displayed.
-impl Serialize for Method {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-/// A member as declared by its container. Its numbers are not verified.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Member {
-    /// The name as found, without the slash at the end of a directory's name. It is shared with other users of the
-    /// member.
-    pub(crate) name: Arc<str>,
-    pub(crate) kind: MemberKind,
-    /// Length of the content in bytes.
-    pub(crate) size: u64,
-    /// Length in the archive in bytes.
-    pub(crate) packed_size: u64,
-    pub(crate) method: Method,
-    pub(crate) location: Location,
-}
-
-impl Member {
-    /// Returns the name and kind.
-    fn named(&self) -> (&str, MemberKind) {
-        (&self.name, self.kind)
-    }
-
-    /// Returns the offset of the member's bytes, for sorting in the order of the archive. Members without an offset
-    /// come last.
-    pub(crate) fn start(&self) -> u64 {
-        match self.location {
-            Location::At { data } | Location::Packed { data, .. } | Location::Stream { data } => {
-                data
-            }
-            Location::Named | Location::Listed => u64::MAX,
-        }
-    }
-
-    /// Returns the offset of the content in the archive file, if it is stored there.
-    pub(crate) fn data_offset(&self) -> Option<u64> {
-        match self.location {
-            Location::Packed { data, .. } if self.method == Method::Stored => Some(data),
-            Location::At { data } => Some(data),
-            _ => None,
-        }
-    }
-}
-
-/// The location of a member's bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Location {
-    /// The file of that name in the directory.
-    Named,
-    /// The bytes of the archive from the offset `data`.
-    At { data: u64 },
-    /// The packed bytes of a zip member with verified headers.
-    Packed { data: u64, crc: u32 },
-    /// Known only after looking up the member by name.
-    Listed,
-    /// At the offset `data` of the decoded archive, which must be read from its beginning.
-    Stream { data: u64 },
-}
 
 /// An archive or directory opened for reading.
 #[derive(Debug)]
@@ -218,19 +65,6 @@ pub(crate) enum Archive {
     Zip(Box<ZipArchive>),
     Tar(Tarball),
 }
-
-/// The result of a scan of an archive.
-#[derive(Debug)]
-pub(crate) struct Scan<K> {
-    /// The values kept for each member.
-    pub(crate) members: Vec<K>,
-    /// The problems of the container itself.
-    pub(crate) findings: Vec<Finding>,
-}
-
-/// Visits one member, with its content if it is a readable file, and returns what to keep of it. Keep little: the
-/// results of all members are in memory together.
-pub(crate) type Visit<'a, K> = dyn Fn(&Member, Option<&mut dyn BufRead>) -> K + Sync + 'a;
 
 impl Archive {
     /// Opens an archive or directory without progress reports.
@@ -481,25 +315,6 @@ impl Archive {
         Ok(scan)
     }
 
-    /// Visits the contents of some `members` of an earlier [`Archive::scan`], on `jobs` threads if the container allows
-    /// it. `wanted` are the numbers of readable files among the members, ascending; the results are in the same order.
-    ///
-    /// The container is not checked again, because the locations of the members are known. Content that is read to
-    /// its end is checked as in a scan.
-    pub(crate) fn revisit_by<R: Revisit>(
-        &self,
-        members: &[Member],
-        wanted: &[usize],
-        jobs: usize,
-        visit: &R,
-    ) -> Result<Vec<R::Output>> {
-        let jobs = self.jobs(jobs);
-        match self {
-            Self::Tar(tarball) if self.is_stream() => tarball.revisit(members, wanted, jobs, visit),
-            _ => revisit::revisit(self, members, wanted, jobs, visit),
-        }
-    }
-
     /// Finds one member by name.
     ///
     /// A duplicate name is an error, because it is unclear which member is meant. So is any error that
@@ -645,29 +460,4 @@ impl Archive {
         let offset = member.data_offset();
         Ok(self.file().map(Arc::clone).zip(offset))
     }
-}
-
-/// Creates the finding for an invalid name.
-fn invalid_name(invalid: InvalidPath) -> Finding {
-    Finding::new(Code::InvalidName, format!("the name {}", invalid.kind))
-        .in_member(invalid.path)
-        .hint("make the archive again with relative names; the member was not checked")
-}
-
-/// Creates the finding for two members of one name.
-fn twice(name: &str) -> Finding {
-    Finding::new(Code::DuplicateName, "two members have this name")
-        .in_member(name)
-        .hint("make the archive again; programs differ in which member they unpack")
-}
-
-/// Creates the finding for a member that is both a file and a directory.
-fn file_and_directory(name: &str) -> Finding {
-    Finding::new(
-        Code::FileAndDirectory,
-        "the member is a file, but another member uses it as a directory",
-    )
-    .in_member(name)
-    .expected("a directory", "a file")
-    .hint("make the archive again; only one of the two can be unpacked")
 }

@@ -6,7 +6,7 @@ use std::io::{self, BufReader, Cursor, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::data::MemberReader;
-use super::tarball::TarEntries;
+use super::tar::TarEntries;
 
 /// Maximum size of a file that is cached completely. Nearly all descriptions and manifests, and many arrays, are
 /// smaller.

@@ -7,7 +7,7 @@ use super::data::{MemberReader, Stretch, Window, open};
 use super::revisit::{self, Revisit, Shown, look_at_each};
 use super::stream::{Oddity, StreamCompression, StreamDecoder, StreamFault};
 use super::stream_contents::StreamContents;
-use super::tar::{Skip, Streaming, TarEntry, TarFault, TarReader};
+use super::tar::{Skip, Streaming, TarEntries, TarEntry, TarFault, TarReader};
 use super::{
     Container, Location, Member, MemberKind, Method, Scan, Visit, file_and_directory, twice,
 };
@@ -48,9 +48,6 @@ const STEP: usize = 32;
 
 /// Bytes per read when looking for headers in a plain tar. The headers of small members are close together.
 const HEADERS: usize = 16 << 10;
-
-/// A reader of a plain or compressed tar.
-pub(super) type TarEntries = TarReader<Box<dyn Skip + Send>>;
 
 /// Starts reading the tar in a file. The second value receives an oddity of the stream, once it is read.
 fn entries(

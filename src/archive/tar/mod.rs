@@ -16,6 +16,7 @@ use std::fmt;
 
 pub(crate) use self::header::passes_for_header;
 pub(crate) use self::read::{Skip, Streaming, TarReader};
+pub(in crate::archive) use self::read::{TarEntries, read_buffered};
 #[cfg(feature = "full")]
 pub(crate) use self::write::{each_entry, end_mark, entry_header, padding};
 

@@ -2,7 +2,6 @@
 
 use std::io::{self, BufRead, Read};
 
-use super::super::data::read_buffered;
 use super::header::{TarHeader, is_extension};
 use super::pax::Extensions;
 use super::{BLOCK, Fault, TarEntry, TarFault, is_zero, padding_after};
@@ -372,6 +371,19 @@ pub(crate) trait Skip: BufRead {
         Ok(count - left)
     }
 }
+
+/// Implements [`Read::read`] with [`BufRead`].
+pub(in crate::archive) fn read_buffered(
+    reader: &mut impl BufRead,
+    out: &mut [u8],
+) -> io::Result<usize> {
+    let count = reader.fill_buf()?.read(out)?;
+    reader.consume(count);
+    Ok(count)
+}
+
+/// A reader of a plain or compressed tar.
+pub(in crate::archive) type TarEntries = TarReader<Box<dyn Skip + Send>>;
 
 impl<S: Skip + ?Sized> Skip for Box<S> {
     fn skip(&mut self, count: u64) -> io::Result<u64> {

@@ -1,12 +1,14 @@
 //! Writing of archives. The output is deterministic. Each byte is read once, and hashed while it is written.
 
+mod compression;
 mod copy;
-pub(super) mod read_back;
+pub(super) mod failed;
+mod member;
+mod read_back;
 mod reserved;
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 use std::ops::Range;
 
@@ -14,207 +16,26 @@ use libdeflater::{CompressionError, CompressionLvl, Compressor};
 use zstd::bulk;
 use zstd::zstd_safe::compress_bound;
 
+pub use self::compression::Compression;
+use self::compression::{DEFLATE_LEVEL, ZSTD_LEVEL};
 use self::copy::{Copied, copy_content};
+pub(crate) use self::member::{
+    AllRecords, ContentPieces, How, NewContent, NewMember, Placed, Record, Records, SHORT, SMALL,
+};
 pub(crate) use self::read_back::Sampled;
 pub(crate) use self::reserved::{Reserved, ReservedMember};
 use super::copy::COPY_BLOCK;
-use super::stream::{Deflater, Encoder, Engine, SMALL_ZSTD_JOB, StreamCompression};
+use super::stream::{Encoder, Engine, StreamCompression};
 use super::tar;
-pub(crate) use super::zip::write::Record;
-use super::{Container, MemberKind, Method, zip};
+use super::{Container, Location, Member, Method, zip};
 use crate::digest::{Digests, Wanted};
 use crate::error::{Error, Result};
-use crate::fs::{File, PendingFile, Stamp};
+use crate::fs::{File, PendingFile};
 use crate::path::escape;
 use crate::pipeline;
 
 /// Maximum number of workers for a compressed stream, which has threads of its own.
 const STREAM_WORKERS: usize = 3;
-
-/// The compression of zip members or of a compressed tar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Compression {
-    /// Store zip members without compression; compress a tar at the default level of its format.
-    #[default]
-    Stored,
-    /// Deflate with a level from 2 to 9.
-    Deflate {
-        /// The level; 6 if `None`.
-        level: Option<u32>,
-    },
-    /// Zstandard with a level from 1 to 19.
-    Zstd {
-        /// The level; 3 if `None`.
-        level: Option<i32>,
-    },
-}
-
-impl Compression {
-    /// Returns the method of members with this compression.
-    fn method(self) -> Method {
-        match self {
-            Self::Stored => Method::Stored,
-            Self::Deflate { .. } => Method::Deflate,
-            Self::Zstd { .. } => Method::Zstd,
-        }
-    }
-
-    fn level(self) -> Option<i32> {
-        match self {
-            Self::Stored => None,
-            Self::Deflate { level } => level.map(u32::cast_signed),
-            Self::Zstd { level } => level,
-        }
-    }
-
-    /// Returns whether one Zstandard compressor needs tens of megabytes.
-    fn is_strong(self) -> bool {
-        matches!(self, Self::Zstd { level: Some(10..) })
-    }
-
-    /// Returns the number of large members to compress at once, each by one thread. It limits the memory of compressors
-    /// and packed data to some tens of megabytes.
-    fn most_large(self) -> usize {
-        match self {
-            Self::Stored | Self::Deflate { .. } => 6,
-            Self::Zstd { .. } if self.is_strong() => 2,
-            Self::Zstd { .. } => 3,
-        }
-    }
-
-    /// Checks that the compression has this level and the container supports the compression, before anything is
-    /// packed.
-    pub(crate) fn check(self, container: Container) -> Result<()> {
-        let level = match self {
-            Self::Zstd { level } => StreamCompression::Zstd.checked_level(level).map(|_| ()),
-            Self::Deflate { level: Some(found) } if !(2..=9).contains(&found) => Err(
-                io::Error::other(format!("expected a deflate level from 2 to 9, found {found}")),
-            ),
-            Self::Stored | Self::Deflate { .. } => Ok(()),
-        };
-        level.map_err(|error| Error::options(format!("cannot compress: {error}")))?;
-        match (container, self) {
-            (Container::Zip, _)
-            | (_, Self::Stored)
-            | (Container::TarGz, Self::Deflate { .. })
-            | (Container::TarZst, Self::Zstd { .. }) => Ok(()),
-            _ => Err(Error::options(format!(
-                "a {container} cannot be compressed in this way; to compress a tar, \
-                 end the name of the archive in .tar.gz (deflate) or .tar.zst (zstd)"
-            ))),
-        }
-    }
-
-    /// Creates a compressor of large members, on the calling thread or on up to `threads` additional ones. The output
-    /// depends on whether there is one thread or several, but not on how many.
-    fn engine(self, threads: Option<usize>) -> io::Result<Engine> {
-        match self {
-            Self::Stored => Ok(Engine::None),
-            Self::Deflate { level } => {
-                let level = level.unwrap_or(DEFLATE_LEVEL);
-                Ok(Engine::Deflate(Deflater::new(level, threads.unwrap_or(1))))
-            }
-            Self::Zstd { level } => {
-                let most = if self.is_strong() { 2 } else { 4 };
-                Engine::zstd(level, threads.map(|threads| (threads.min(most), SMALL_ZSTD_JOB)))
-            }
-        }
-    }
-}
-
-const DEFLATE_LEVEL: u32 = 6;
-const ZSTD_LEVEL: i32 = 3;
-
-/// A member to write.
-#[derive(Debug, Clone)]
-pub(crate) struct NewMember<'a> {
-    /// The name, in the format of a [`MemberPath`](crate::path::MemberPath).
-    pub(crate) path: Cow<'a, str>,
-    /// A file or a directory.
-    pub(crate) kind: MemberKind,
-    pub(crate) size: u64,
-    /// Modification time in seconds since 1970 UTC.
-    pub(crate) modified: u64,
-    /// The offset within the content to align if it is stored.
-    pub(crate) align_at: Option<u64>,
-}
-
-/// The source of a member's content.
-pub(crate) enum NewContent<'a> {
-    /// A file, and its stamp when it was selected.
-    File(File, Stamp),
-    /// Generated bytes.
-    Bytes(&'a [u8]),
-    /// Bytes generated piece by piece during writing.
-    Pieces(&'a ContentPieces<'a>),
-}
-
-/// A generator of content in pieces.
-pub(crate) type ContentPieces<'a> = dyn Fn(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + 'a;
-
-/// Iterates over the members and their directory records. It is called more than once, because collecting hundreds of
-/// thousands of records would double the memory.
-pub(crate) type AllRecords<'a, 'm> = &'a dyn Fn() -> Records<'a, 'm>;
-
-/// The members and their directory records.
-pub(crate) type Records<'a, 'm> = Box<dyn Iterator<Item = (NewMember<'m>, Record)> + 'a>;
-
-/// A written member.
-#[derive(Debug)]
-pub(crate) struct Placed {
-    /// The digests of its content; none as long as its space is only reserved.
-    pub(crate) digests: Digests,
-    /// Its location.
-    pub(crate) record: Record,
-}
-
-/// Maximum size in bytes of files that are packed when they are read first: opening one takes longer than reading it.
-pub(crate) const SHORT: u64 = 32 * 1024;
-/// Maximum size in bytes of members that are packed in memory, each in one call.
-pub(crate) const SMALL: u64 = 256 * 1024;
-/// Minimum size in bytes of zip members that are compressed by several threads.
-const SHARED: u64 = 4 * 1024 * 1024;
-
-/// The way in which a member is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum How {
-    /// A worker packs it in memory, together with others, when it is read first.
-    AtOnce,
-    /// A worker packs it in memory, together with others, after all checks.
-    Batch,
-    /// A worker compresses it block by block, after all checks.
-    Alone,
-    /// The writer compresses it with several threads, after all checks.
-    Shared,
-    /// The writer reserves its space. All jobs write the files with reserved space last.
-    Reserved,
-    /// The writer copies it from an older archive in its compressed form.
-    Kept,
-}
-
-impl How {
-    /// Decides how content of `size` bytes is written. Only an `is_file` can be opened again.
-    pub(crate) fn of(size: u64, is_file: bool, container: Container, by: Compression) -> Self {
-        match (container, by) {
-            _ if size <= SHORT => Self::AtOnce,
-            // The offsets of stored members follow from the lengths.
-            (Container::Zip | Container::Tar, Compression::Stored) if is_file => Self::Reserved,
-            _ if size <= SMALL => Self::Batch,
-            (Container::Zip, Compression::Deflate { .. } | Compression::Zstd { .. })
-                if size < SHARED =>
-            {
-                Self::Alone
-            }
-            _ => Self::Shared,
-        }
-    }
-
-    /// Returns whether the member is written, or its space reserved, while the others are still read.
-    pub(crate) fn is_early(self) -> bool {
-        matches!(self, Self::AtOnce | Self::Reserved | Self::Kept)
-    }
-}
 
 /// Writes one archive to a pending file. Members are appended as soon as they are packed. Large stored members can be
 /// written later, at reserved offsets.
@@ -308,6 +129,37 @@ impl<'a> ArchiveWriter<'a> {
     fn pad(&mut self, member: &NewMember<'_>) -> Result<()> {
         self.image.extend_from_slice(padding(self.container, member));
         if self.image.len() >= COPY_BLOCK { self.flush() } else { Ok(()) }
+    }
+
+    /// Copies a member without recompressing it from an older archive in the same container.
+    pub(crate) fn copy(
+        &mut self,
+        member: &NewMember<'_>,
+        old: &Member,
+        file: &File,
+        digests: Digests,
+    ) -> Result<Placed> {
+        let crc = match old.location {
+            Location::Packed { crc, .. } => crc,
+            _ => 0,
+        };
+        let (at, packed_size, method) = (self.at(), old.packed_size, old.method);
+        let record = Record { at, crc, packed_size, method };
+        push_header(self.container, &mut self.image, member, &record)?;
+        let start = self.image.len();
+        match usize::try_from(packed_size) {
+            Ok(length) if packed_size <= SMALL => {
+                self.image.resize(start + length, 0);
+                file.read_exact_at(self.image.split_at_mut(start).1, old.start())?;
+            }
+            _ => {
+                self.flush()?;
+                file.copy_to(old.start(), packed_size, self.pending.file(), self.start)?;
+                self.start += packed_size;
+            }
+        }
+        self.pad(member)?;
+        Ok(Placed { digests, record })
     }
 
     /// Reserves the space of a stored member that is written later.

@@ -5,14 +5,14 @@
 //! readers (and with the crate `tar`), and hashes them one after the other with the crate `sha2`.
 
 use std::borrow::Cow;
-use std::fmt;
-use std::io::{self, Read};
+use std::io::Read;
 use std::iter;
 use std::sync::Arc;
 
+use super::failed::{failed, unread};
+use super::member::Record;
 use crate::archive::data::Stretch;
 use crate::archive::stream::{StreamCompression, StreamDecoder};
-use crate::archive::zip::write::Record;
 use crate::archive::{Container, tar, zip};
 use crate::digest::{Digest, sha256_alone};
 use crate::error::{Error, Result};
@@ -50,22 +50,6 @@ impl Sampled<'_> {
     fn missing(&self, file: &File) -> Error {
         failed(file, format!("`{}` is missing", crate::path::escape(&self.name)))
     }
-}
-
-/// Creates the error that discards an archive.
-pub(in crate::archive) fn failed(file: &File, what: impl fmt::Display) -> Error {
-    Error::Io {
-        action: "read back",
-        path: file.path().to_owned(),
-        source: io::Error::other(format!(
-            "{what}; the new archive was discarded. The disk or the memory of this machine may be failing"
-        )),
-    }
-}
-
-/// Creates the error for a failed read. System errors are returned unchanged.
-pub(in crate::archive) fn unread(file: &File, error: io::Error) -> Error {
-    error.downcast::<Error>().unwrap_or_else(|error| failed(file, error))
 }
 
 /// Compares each member of a sample, in the order of the archive, with its digest.

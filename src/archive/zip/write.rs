@@ -12,9 +12,9 @@ use zip::result::ZipError;
 use zip::unstable::read::ZipIterable;
 
 use super::super::data::{Stretch, ZipData};
-use super::super::write::AllRecords;
-use super::super::write::read_back::{failed, unread};
-use super::super::{MemberKind, Method, NewMember};
+use super::super::write::failed::{failed, unread};
+use super::super::write::{AllRecords, NewMember, Record};
+use super::super::{MemberKind, Method};
 use super::headers;
 use super::record::{
     CENTRAL, END, END64, END64_LEN, ESCAPE32, EXTRA_ALIGNMENT, EXTRA_ZIP64, FLAG_UTF8, LOCAL,
@@ -26,23 +26,6 @@ use crate::time::Calendar;
 
 /// The shortest alignment field in bytes: identifier, length, and the alignment itself.
 const MIN_ALIGNMENT_FIELD: u64 = 6;
-
-/// The values of a member's headers that become known when it is written.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Record {
-    /// Offset of its header.
-    pub(crate) at: u64,
-    pub(in crate::archive) crc: u32,
-    pub(in crate::archive) packed_size: u64,
-    pub(in crate::archive) method: Method,
-}
-
-impl Record {
-    /// Creates the record of a stored member.
-    pub(in crate::archive) fn stored(member: &NewMember<'_>, at: u64, crc: u32) -> Self {
-        Self { at, crc, packed_size: member.size, method: Method::Stored }
-    }
-}
 
 /// Number of members per block of the directory.
 const STEP: usize = 1024;
