@@ -6,15 +6,14 @@ use std::io::{self, Read, Seek};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use super::remote;
 use super::source::{Provided, ReadAt, Source, Storage};
+use super::stamp::Version;
 use crate::error::{Error, Result};
 use crate::file_kind::{FileKind, SNIFFED};
 use crate::path::url::is_url;
 use crate::progress::Progress;
-use crate::time::Timestamp;
 
 /// Bytes of a file that are read at once.
 const LINE_BUFFER: usize = 64 * 1024;
@@ -338,55 +337,6 @@ fn strange(kind: fs::FileType) -> Option<&'static str> {
     }
 }
 
-/// A snapshot of a file's metadata. If it does not change, neither did the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stamp {
-    pub(super) len: u64,
-    pub(super) modified: Option<SystemTime>,
-    #[cfg(unix)]
-    identity: Identity,
-}
-
-/// The file's identity and the time of its last status change, which programs cannot set. They detect a replacement
-/// with the same length and modification time.
-#[cfg(unix)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Identity {
-    device: u64,
-    inode: u64,
-    /// Seconds and nanoseconds.
-    changed: (i64, i64),
-}
-
-#[cfg(unix)]
-impl Identity {
-    fn of(metadata: &fs::Metadata) -> Self {
-        use std::os::unix::fs::MetadataExt;
-        Self {
-            device: metadata.dev(),
-            inode: metadata.ino(),
-            changed: (metadata.ctime(), metadata.ctime_nsec()),
-        }
-    }
-}
-
-impl Stamp {
-    pub(super) fn of(metadata: &fs::Metadata) -> Self {
-        Self {
-            len: metadata.len(),
-            modified: metadata.modified().ok(),
-            #[cfg(unix)]
-            identity: Identity::of(metadata),
-        }
-    }
-
-    /// Returns the facts that change with the file.
-    pub(super) fn version(&self) -> Version {
-        let modified = self.modified.map(Timestamp::from);
-        Version { length: Some(self.len), modified, e_tag: None }
-    }
-}
-
 impl Read for File {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.watch.check().map_err(Error::from)?;
@@ -425,32 +375,6 @@ impl Seek for File {
     }
 }
 
-/// Reads at an offset. It may move the position, which nothing else uses.
-pub(super) mod positional {
-    use std::fs::File;
-    use std::io;
-    #[cfg(unix)]
-    use std::os::unix::fs::FileExt;
-    #[cfg(windows)]
-    use std::os::windows::fs::FileExt;
-
-    pub(in crate::fs) fn read(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        #[cfg(unix)]
-        return file.read_at(buffer, offset);
-        #[cfg(windows)]
-        return file.seek_read(buffer, offset);
-        #[cfg(not(any(unix, windows)))]
-        return at(file, offset).and_then(|mut file| io::Read::read(&mut file, buffer));
-    }
-
-    /// Returns the file at an offset, on systems without threads.
-    #[cfg(not(any(unix, windows)))]
-    pub(in crate::fs) fn at(mut file: &File, offset: u64) -> io::Result<&File> {
-        io::Seek::seek(&mut file, io::SeekFrom::Start(offset))?;
-        Ok(file)
-    }
-}
-
 /// Returns whether the content of a file is exactly `bytes`.
 pub(crate) fn holds(path: &Path, bytes: &[u8]) -> Result<bool> {
     use io::BufRead as _;
@@ -470,15 +394,6 @@ pub(crate) fn holds(path: &Path, bytes: &[u8]) -> Result<bool> {
         rest = after;
         reader.consume(count);
     }
-}
-
-/// The facts about an archive that change with its content.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Version {
-    pub(crate) length: Option<u64>,
-    pub(crate) modified: Option<Timestamp>,
-    /// The entity tag of an object of a server.
-    pub(crate) e_tag: Option<String>,
 }
 
 /// Returns the facts that change with an ordinary file, or with the object at a URL, which takes one request for a byte.

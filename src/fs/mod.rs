@@ -3,9 +3,11 @@
 mod directory;
 mod file;
 mod pending;
+mod positional;
 #[cfg_attr(not(feature = "remote"), path = "no_remote.rs")]
 pub(crate) mod remote;
 mod source;
+mod stamp;
 mod walk;
 #[cfg(feature = "full")]
 mod writing;
@@ -14,10 +16,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub(crate) use self::file::{File, FileMap, holds, read_limited, read_once};
-pub(crate) use self::file::{Version, version};
+pub(crate) use self::file::{File, FileMap, holds, read_limited, read_once, version};
 pub use self::pending::{remove_unfinished_and_exit, write_new};
 pub use self::source::{ReadAt, Seekable};
+pub(crate) use self::stamp::Version;
 pub use self::walk::MemberKind;
 pub(crate) use self::walk::{Walked, entries, walk};
 #[cfg(feature = "full")]

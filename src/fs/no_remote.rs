@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::file::Version;
 use super::source::Source;
+use super::stamp::Version;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 

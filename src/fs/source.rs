@@ -5,7 +5,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::file::{Stamp, Version, positional};
+use super::positional;
+use super::stamp::{Stamp, Version};
 use crate::progress::Progress;
 
 /// Bytes read by position: memory, a file, or an object in a store that serves ranges.

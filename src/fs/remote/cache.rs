@@ -9,7 +9,8 @@ use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::object::{Fault, Object, change, spawn};
+use super::object::{Fault, Object, change};
+use super::runtime::spawn;
 use crate::error::Error;
 use crate::fs::Version;
 use crate::fs::source::Source;

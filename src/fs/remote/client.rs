@@ -20,9 +20,9 @@ use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, StatusCode, Url};
 use rustls_platform_verifier::BuilderVerifierExt as _;
 
-use super::object::runtime;
+use super::options::configured;
 use super::process::PerProcess;
-use super::session::timeout;
+use super::runtime::runtime;
 
 /// Number of redirects that one request follows.
 const MOST_REDIRECTS: usize = 5;
@@ -143,7 +143,7 @@ pub struct SharedClient;
 
 impl HttpConnector for SharedClient {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
-        Ok(HttpClient::new(OnOurThreads(client(timeout())?)))
+        Ok(HttpClient::new(OnOurThreads(client(configured().timeout)?)))
     }
 }
 

@@ -12,13 +12,16 @@
 mod cache;
 mod client;
 mod object;
+mod options;
 mod process;
+mod runtime;
 mod session;
 mod store;
 
 pub use self::client::{SharedClient, Traffic, traffic};
+pub use self::options::{RemoteOptions, configure};
+pub use self::session::name;
 pub(crate) use self::session::open_store;
-pub use self::session::{RemoteOptions, configure, name};
 pub(super) use self::session::{open, url_of, version};
 /// The crate of object stores. The clients that it makes need a provider of TLS that the program installs
 /// (`rustls::crypto::CryptoProvider::install_default`); [`SharedClient`] brings its own.

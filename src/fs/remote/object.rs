@@ -1,20 +1,17 @@
 //! One object of a store: opened with one request, then read in ranges of exactly the same version.
 
-use std::future::Future;
 use std::io;
 use std::ops::Range;
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use futures_util::StreamExt as _;
 use object_store::client::{HttpError, HttpErrorKind};
 use object_store::{GetOptions, GetRange, GetResult};
-use tokio::runtime::{Builder, Runtime};
 
 use super::client::{Refusal, count_bytes};
-use super::process::PerProcess;
+use super::runtime::wait;
 use super::store::{Located, credentials, why};
-use crate::error::Error;
 use crate::message::Message;
 use crate::progress::Progress;
 
@@ -28,8 +25,6 @@ const ATTEMPTS: u32 = 5;
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 /// Longest wait that a server may ask for.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
-/// Interval of checks for cancellation.
-const CHECK: Duration = Duration::from_millis(20);
 /// Bytes per second below which a server is given up, so that an answer cannot last for ever.
 const SLOWEST: u64 = 4 * 1024;
 
@@ -149,7 +144,7 @@ impl Object {
         let mut object = Self::new(located, timeout);
         wait(progress, async move {
             let tail = object.start().await?;
-            Ok((object, tail))
+            Ok::<_, Fault>((object, tail))
         })
     }
 
@@ -162,7 +157,7 @@ impl Object {
         let mut object = Self::new(located, timeout);
         wait(progress, async move {
             (object.version, _) = object.request(GetRange::Bounded(0..1), true).await?;
-            Ok(object)
+            Ok::<_, Fault>(object)
         })
     }
 
@@ -435,47 +430,6 @@ async fn collect(result: GetResult, expected: u64) -> Result<Vec<u8>, Failure> {
         return Err(Failure::Short { expected, found: bytes.len() as u64 });
     }
     Ok(bytes)
-}
-
-/// Returns the threads that send requests. A forked process does not have those of its parent, and starts its own.
-pub(super) fn runtime() -> io::Result<Arc<Runtime>> {
-    static RUNTIME: PerProcess<Arc<Runtime>> = PerProcess::new();
-    RUNTIME.get_or_make(|| {
-        let mut builder = Builder::new_multi_thread();
-        let runtime = builder.worker_threads(2).thread_name("requests").enable_all().build()?;
-        Ok(Arc::new(runtime))
-    })
-}
-
-/// Runs a future on the threads for requests.
-pub(super) fn spawn(future: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
-    runtime()?.spawn(future);
-    Ok(())
-}
-
-/// Runs a future on the threads for requests, and waits for its result. Also works inside of another runtime.
-pub(super) fn wait<T: Send + 'static>(
-    progress: &Progress,
-    future: impl Future<Output = Result<T, Fault>> + Send + 'static,
-) -> io::Result<T> {
-    let (tell, told) = mpsc::sync_channel(1);
-    let task = runtime()?.spawn(async move {
-        // Nobody waits after a cancellation.
-        let _ = tell.send(future.await);
-    });
-    loop {
-        if let Err(cancelled) = progress.check() {
-            task.abort();
-            return Err(Error::from(cancelled).into());
-        }
-        match told.recv_timeout(CHECK) {
-            Ok(result) => return Ok(result?),
-            Err(mpsc::RecvTimeoutError::Timeout) => {}
-            Err(mpsc::RecvTimeoutError::Disconnected) => {
-                return Err(io::Error::other("the thread for requests ended"));
-            }
-        }
-    }
 }
 
 #[cfg(test)]

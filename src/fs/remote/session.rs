@@ -1,4 +1,4 @@
-//! The URLs that this process has opened: their options, their names without secrets, and the open objects.
+//! The URLs that this process has opened: their names without secrets, and the open objects.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -6,16 +6,19 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
 
 use object_store::ObjectStore;
 
 use super::cache::CachedObject;
-use super::object::{Fault, Object, wait};
+use super::object::{Fault, Object};
+use super::options::{RemoteOptions, configured};
+use super::runtime::wait;
 use super::store::{Located, locate};
 use crate::error::{Error, Result};
-use crate::fs::file::{File, Version, positional};
+use crate::fs::file::File;
+use crate::fs::positional;
 use crate::fs::source::Source;
+use crate::fs::stamp::Version;
 use crate::path::url::{conceal, is_url, shown};
 use crate::progress::Progress;
 
@@ -24,28 +27,8 @@ const MOST_KEPT: usize = 4;
 /// Bytes copied at once to a temporary file.
 const COPIED_AT_ONCE: usize = 1 << 20;
 
-/// Options for reading URLs.
-#[derive(Debug, Clone)]
-pub struct RemoteOptions {
-    /// Longest time without an answer or a byte of it, before the request fails. The default is 30 seconds.
-    pub timeout: Duration,
-    /// Download a file completely to a temporary file without a name, and read that. It is needed for servers that do
-    /// not serve ranges and for tars, which are read from their beginning.
-    pub download: bool,
-    /// Keep the last objects open, so that several operations read the same version and share what was read. A change
-    /// of the object is then not noticed by a new operation.
-    pub keep: bool,
-}
-
-impl Default for RemoteOptions {
-    fn default() -> Self {
-        Self { timeout: Duration::from_secs(30), download: false, keep: false }
-    }
-}
-
 #[derive(Default)]
 struct Session {
-    options: RemoteOptions,
     /// URLs by their names, if they differ.
     urls: HashMap<String, String>,
     open: HashMap<String, Arc<dyn Source>>,
@@ -67,16 +50,6 @@ impl Source for Downloaded {
 fn session() -> MutexGuard<'static, Session> {
     static SESSION: OnceLock<Mutex<Session>> = OnceLock::new();
     SESSION.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Sets the options for all URLs that this process opens afterwards.
-pub fn configure(options: RemoteOptions) {
-    session().options = options;
-}
-
-/// Returns the longest time without a byte of an answer.
-pub(super) fn timeout() -> Duration {
-    session().options.timeout
 }
 
 /// Returns a name for a URL, without its secrets. This process can open the URL under this name, so that no message or
@@ -121,7 +94,7 @@ fn try_open(path: &Path, progress: &Progress) -> io::Result<(Arc<dyn Source>, Pa
     let (options, url, opened) = {
         let session = session();
         let opened = session.open.get(&*text).cloned();
-        (session.options.clone(), session.urls.get(&*text).cloned(), opened)
+        (configured(), session.urls.get(&*text).cloned(), opened)
     };
     let named = PathBuf::from(if url.is_some() { text.to_string() } else { name(&text) });
     if let Some(opened) = opened {
@@ -148,7 +121,7 @@ fn try_open(path: &Path, progress: &Progress) -> io::Result<(Arc<dyn Source>, Pa
 
 /// Returns the version of the object at the URL that is given or named by `path`.
 pub(crate) fn version(path: &Path) -> Result<Version> {
-    let (timeout, url) = (timeout(), url_of(path));
+    let (timeout, url) = (configured().timeout, url_of(path));
     let located = locate(&url.to_string_lossy(), timeout);
     let object = located.and_then(|it| Object::look_at(it, timeout, &Progress::default()));
     Ok(object.map_err(Error::io("open", &*shown(path)))?.version())
@@ -160,7 +133,7 @@ pub(crate) fn open_store(
     path: &str,
     progress: &Progress,
 ) -> Result<File> {
-    let timeout = timeout();
+    let timeout = configured().timeout;
     let parsed = object_store::path::Path::parse(path)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error));
     let opened = parsed.and_then(|path| {

@@ -8,7 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use super::sync_directory;
 use crate::error::{Error, Result};
 use crate::fs::exists;
-use crate::fs::file::{File, positional, without_waiting};
+use crate::fs::file::{File, without_waiting};
+use crate::fs::positional;
 
 /// A file that lines are appended to. Each line is on the disk when [`append`](Self::append) returns.
 #[derive(Debug)]

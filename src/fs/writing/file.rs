@@ -5,7 +5,8 @@ use std::io::{self, Read as _};
 use std::time::UNIX_EPOCH;
 
 use crate::error::{Error, Result};
-use crate::fs::file::{File, Stamp};
+use crate::fs::file::File;
+use crate::fs::stamp::Stamp;
 
 impl File {
     /// Returns the current stamp of the file.
@@ -77,6 +78,6 @@ fn write_at(file: &fs::File, buffer: &[u8], offset: u64) -> io::Result<usize> {
     #[cfg(windows)]
     return std::os::windows::fs::FileExt::seek_write(file, buffer, offset);
     #[cfg(not(any(unix, windows)))]
-    return crate::fs::file::positional::at(file, offset)
+    return crate::fs::positional::at(file, offset)
         .and_then(|mut file| io::Write::write(&mut file, buffer));
 }

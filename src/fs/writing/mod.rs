@@ -21,8 +21,8 @@ pub(crate) use self::staged::{PendingDirectory, STAGED};
 pub(crate) use self::target::{Target, TargetWriter};
 pub(crate) use super::pending::{PendingFile, TEMPORARY_SUFFIX};
 
-pub(crate) use super::file::Stamp;
 use super::file::without_waiting;
+pub(crate) use super::stamp::Stamp;
 use super::{is_link, parent_of, refuse_url};
 use crate::error::{Error, Result};
 use crate::progress::Progress;

@@ -9,10 +9,11 @@ use super::{Turn, is_marked, sync_directory};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::fs::directory::Directory;
-use crate::fs::file::{File, Stamp, read_limited};
+use crate::fs::file::{File, read_limited};
 use crate::fs::pending::{
     PendingFile, TEMPORARY_SUFFIX, open_parent, temporary_prefix, unfinished, unwritable,
 };
+use crate::fs::stamp::Stamp;
 use crate::fs::{exists, parent_of, refuse_url};
 use crate::path::first_bytes;
 use crate::progress::Progress;
