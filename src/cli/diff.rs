@@ -20,7 +20,7 @@ use super::args::Common;
 use super::output::Output;
 use super::show::{flow, values};
 use super::text::{
-    BOLD, columns, count, counted, fit, fit_end, float, flowing, human_bytes, padded, percent,
+    BOLD, DIM, columns, count, counted, fit, fit_end, float, flowing, human_bytes, padded, percent,
     plain, short, styled,
 };
 use super::{Ending, Failure, array, diagnostics, shell};
@@ -307,7 +307,6 @@ const RED: Style = AnsiColor::Red.on_default();
 const GREEN: Style = AnsiColor::Green.on_default();
 const YELLOW: Style = AnsiColor::Yellow.on_default();
 const CYAN: Style = AnsiColor::Cyan.on_default();
-const DIM: Style = Style::new().dimmed();
 const PLAIN: Style = Style::new();
 
 /// Appearance of a change: style and sign of a member, the text about it, and the text after the number of such

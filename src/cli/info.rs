@@ -16,7 +16,8 @@ use serde::Serialize;
 use super::args::Common;
 use super::array::{attribute_rows, extents, label};
 use super::output::Output;
-use super::text::{BOLD, aligned, counted, human_bytes, styled};
+use super::table::aligned;
+use super::text::{BOLD, counted, human_bytes, styled};
 use super::{Ending, Failure, diagnostics, shell};
 
 /// Largest number of findings that are printed in full.

@@ -16,7 +16,8 @@ use ra_pack::path::escape;
 use super::args::{Choices, Common, words};
 use super::array::{attribute_rows, extents};
 use super::output::Output;
-use super::text::{BOLD, CUT, aligned, columns, counted, fit, human_bytes, styled};
+use super::table::{BRANCH, Cell, GAP, Table, aligned};
+use super::text::{BOLD, DIM, counted, fit, human_bytes};
 use super::{Ending, Failure, diagnostics};
 
 #[derive(Debug, Args)]
@@ -176,7 +177,7 @@ fn draw(list: &Listing, args: &ListArgs, output: &Output, out: &mut dyn Write) -
         }
         writeln!(out)?;
     }
-    let mut table = Table::new(limit, output.color_out);
+    let mut table = Table::new(HEADINGS, limit, output.color_out);
     let has_heading = output.is_terminal() && !output.quiet;
     let mut totals = Totals::default();
     each_row(list, args, output, &mut |cells, member| {
@@ -187,7 +188,7 @@ fn draw(list: &Listing, args: &ListArgs, output: &Output, out: &mut dyn Write) -
         Ok(())
     })?;
     if !args.long {
-        table.fit(args.tree);
+        shrink(&mut table, args.tree);
     }
     if has_heading && totals.files > 0 {
         out.write_all(table.heading().as_bytes())?;
@@ -297,13 +298,6 @@ fn group_row(branch: String, leaves: &[Leaf<'_>]) -> Cells {
 /// Number of columns of the table.
 const COLUMNS: usize = 9;
 
-/// Text with its style.
-#[derive(Default)]
-struct Cell {
-    text: String,
-    style: Style,
-}
-
 type Cells = [Cell; COLUMNS];
 
 /// Headings of the columns, and whether they are aligned to the right, as numbers are.
@@ -319,26 +313,9 @@ const HEADINGS: [(&str, bool); COLUMNS] = [
     ("TITLE", false),
 ];
 
-/// Spaces between columns.
-const GAP: usize = 2;
-
-/// End of the branches of a tree.
-const BRANCH: &str = "── ";
-
-const DIM: Style = Style::new().dimmed();
 const DIRECTORY: Style = AnsiColor::Blue.on_default().bold();
 const TYPE: Style = AnsiColor::Cyan.on_default();
 const WARNING: Style = AnsiColor::Yellow.on_default();
-
-/// Layout of a table.
-struct Table {
-    widths: [usize; COLUMNS],
-    /// Width of the screen, in columns.
-    limit: usize,
-    color: bool,
-    /// Whether each title has a line of its own, below the other cells.
-    titles_below: bool,
-}
 
 /// Index of the column of sizes.
 const SIZE: usize = 1;
@@ -346,102 +323,22 @@ const SIZE: usize = 1;
 const TITLE: usize = COLUMNS - 1;
 /// Smallest width for a column of titles that are longer.
 const LEAST_TITLE: usize = 24;
-/// Indent of titles below the other cells.
-const BELOW: &str = "    ";
-
-impl Table {
-    fn new(limit: usize, color: bool) -> Self {
-        Self { widths: [0; COLUMNS], limit, color, titles_below: false }
+/// Omits sizes if the screen is too narrow for all columns: they follow from shape and type. Where that is not enough,
+/// titles go below the other cells, unless these are lines of a tree.
+fn shrink(table: &mut Table<COLUMNS>, is_tree: bool) {
+    let has_shapes = table.widths.iter().skip(SIZE + 1).any(|width| *width > 0);
+    if table.width() <= table.limit || !has_shapes {
+        return;
     }
-
-    /// Widens the columns to fit these cells.
-    fn make_room(&mut self, cells: &Cells) {
-        for (width, cell) in self.widths.iter_mut().zip(cells) {
-            *width = (*width).max(columns(&cell.text));
+    let size = std::mem::take(&mut table.widths[SIZE]);
+    let title = table.widths[TITLE];
+    let room = (table.limit + title).saturating_sub(table.width());
+    if !is_tree && room < title.min(LEAST_TITLE) {
+        table.is_last_below = true;
+        table.widths[TITLE] = 0;
+        if table.width() + size + GAP <= table.limit {
+            table.widths[SIZE] = size;
         }
-        // A single long name exceeds its column rather than pushing the others off the screen.
-        let [name, ..] = &mut self.widths;
-        *name = (*name).min(self.limit / 2);
-    }
-
-    /// Omits sizes if the screen is too narrow for all columns: they follow from shape and type. Where that is not
-    /// enough, titles go below the other cells, unless these are lines of a tree.
-    fn fit(&mut self, is_tree: bool) {
-        let has_shapes = self.widths.iter().skip(SIZE + 1).any(|width| *width > 0);
-        if self.width() <= self.limit || !has_shapes {
-            return;
-        }
-        let size = std::mem::take(&mut self.widths[SIZE]);
-        let title = self.widths[TITLE];
-        let room = (self.limit + title).saturating_sub(self.width());
-        if !is_tree && room < title.min(LEAST_TITLE) {
-            self.titles_below = true;
-            self.widths[TITLE] = 0;
-            if self.width() + size + GAP <= self.limit {
-                self.widths[SIZE] = size;
-            }
-        }
-    }
-
-    /// Returns the width of all columns with the gaps between them.
-    fn width(&self) -> usize {
-        let shown = self.widths.iter().filter(|width| **width > 0);
-        shown.map(|width| width + GAP).sum::<usize>().saturating_sub(GAP)
-    }
-
-    /// Formats the headings. Empty columns have none.
-    fn heading(&mut self) -> String {
-        let mut cells = Cells::default();
-        for ((cell, width), (text, _)) in cells.iter_mut().zip(&mut self.widths).zip(HEADINGS) {
-            if *width > 0 {
-                *width = (*width).max(text.len());
-                *cell = Cell { text: text.to_owned(), style: DIM };
-            }
-        }
-        self.line(&cells)
-    }
-
-    /// Formats one row.
-    fn line(&self, cells: &Cells) -> String {
-        let mut line = String::new();
-        let (mut used, mut start) = (0, 0);
-        for (nth, ((cell, width), (_, to_right))) in
-            cells.iter().zip(self.widths).zip(HEADINGS).enumerate()
-        {
-            let begins = start;
-            start += if width > 0 { width + GAP } else { 0 };
-            if cell.text.is_empty() || (nth == SIZE && width == 0) {
-                continue;
-            }
-            if nth == TITLE && self.titles_below {
-                let room = self.limit.saturating_sub(BELOW.len());
-                line.extend(["\n", BELOW, &self.painted(cell, room)]);
-                break;
-            }
-            let taken = columns(&cell.text);
-            let indent = if to_right { width.saturating_sub(taken) } else { 0 };
-            let gap = if used > 0 { GAP } else { 0 };
-            let blanks = (begins + indent).saturating_sub(used).max(gap);
-            let room = self.limit.saturating_sub(used + blanks);
-            if taken > room && room < 2 {
-                line.extend((used < self.limit).then_some(CUT));
-                break;
-            }
-            line += &" ".repeat(blanks);
-            line += &self.painted(cell, room);
-            if taken > room {
-                break;
-            }
-            used += blanks + taken;
-        }
-        line + "\n"
-    }
-
-    fn painted(&self, cell: &Cell, room: usize) -> String {
-        let text = fit(&cell.text, room);
-        // The branches of a tree are not part of the name.
-        let (branches, text) = text.split_at(text.find(BRANCH).map_or(0, |at| at + BRANCH.len()));
-        format!("{branches}{}", styled(text, cell.style, self.color))
     }
 }
 
@@ -531,6 +428,7 @@ fn split<'t, 'a>(leaves: &'t [Leaf<'a>], at: usize) -> Option<Stretches<'t, 'a>>
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::text::{CUT, columns};
     use super::*;
 
     fn cells(name: &str, size: &str, title: &str) -> Cells {
@@ -541,8 +439,8 @@ mod tests {
         cells
     }
 
-    fn table(limit: usize) -> Table {
-        Table::new(limit, false)
+    fn table(limit: usize) -> Table<COLUMNS> {
+        Table::new(HEADINGS, limit, false)
     }
 
     #[test]
@@ -568,7 +466,7 @@ mod tests {
         let shown = |limit: usize, is_tree: bool| {
             let mut table = table(limit);
             table.make_room(&cells);
-            table.fit(is_tree);
+            shrink(&mut table, is_tree);
             table.line(&cells)
         };
         let below = "temperature of the water [degree_Celsius]";

@@ -23,6 +23,7 @@ mod report;
 mod shell;
 mod show;
 mod signals;
+mod table;
 mod text;
 mod verify;
 

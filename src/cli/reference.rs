@@ -18,7 +18,8 @@ use serde_json::Value;
 use super::args::{Cli, SHARED};
 use super::files;
 use super::output::Output;
-use super::text::{aligned, counted, flowing};
+use super::table::aligned;
+use super::text::{counted, flowing};
 use super::{Ending, Failure};
 
 #[cfg(test)]

@@ -168,25 +168,6 @@ pub(super) fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
 }
 
-/// Aligns cells in columns, some of them to the right. Empty columns take no room.
-pub(super) fn aligned<const N: usize>(rows: &[[String; N]], to_right: [bool; N]) -> Vec<String> {
-    let mut widths = [0; N];
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = columns(cell).max(*width);
-        }
-    }
-    let line = |row: &[String; N]| {
-        let cells = row.iter().zip(widths).zip(to_right).filter(|((_, width), _)| *width > 0);
-        let cells = cells.map(|((cell, width), to_right)| {
-            let blanks = if to_right { width - columns(cell) } else { 0 };
-            padded(&(" ".repeat(blanks) + cell), width)
-        });
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    rows.iter().map(line).collect()
-}
-
 /// Joins lines, each indented.
 pub(super) fn indented(lines: Vec<String>) -> String {
     lines.into_iter().flat_map(|line| ["  ".to_owned(), line, "\n".to_owned()]).collect()
@@ -194,6 +175,8 @@ pub(super) fn indented(lines: Vec<String>) -> String {
 
 /// Style of headings and names.
 pub(super) const BOLD: Style = Style::new().bold();
+/// Style of headings of tables and of text that matters less.
+pub(super) const DIM: Style = Style::new().dimmed();
 
 /// Adds a style to a text if the terminal has colours.
 pub(super) fn styled(text: &str, style: Style, has_color: bool) -> String {

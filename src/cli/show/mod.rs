@@ -18,7 +18,8 @@ use serde::Serialize;
 use super::args::{Common, number};
 use super::array;
 use super::output::Output;
-use super::text::{aligned, columns, count, digits, float, indented, stepped};
+use super::table::aligned;
+use super::text::{columns, count, digits, float, indented, stepped};
 use super::{Ending, Failure};
 
 /// Largest array that is shown completely, in elements.

@@ -9,7 +9,8 @@ use ra_pack::path::{escape, escape_path};
 
 use super::super::array::{attribute_rows, folded};
 use super::super::output::Output;
-use super::super::text::{BOLD, aligned, counted, fit, flowing, indented, styled};
+use super::super::table::aligned;
+use super::super::text::{BOLD, counted, fit, flowing, indented, styled};
 use super::super::{Ending, Failure, diagnostics, shell};
 use super::{ShowArgs, values};
 
