@@ -109,10 +109,9 @@ impl FromStr for Timestamp {
 
 fn parse(text: &str) -> Option<Timestamp> {
     let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
-    let [year, month, day] = numbers(date, '-', [4, 2, 2])?;
+    let since = day_of(date)?;
     let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
     let [hour, minute, second] = numbers(time, ':', [2, 2, 2])?;
-    let since = Calendar::ProlepticGregorian.day(year, month, day)?;
     if hour >= 24 || minute >= 60 || second >= 60 {
         return None;
     }
@@ -122,6 +121,12 @@ fn parse(text: &str) -> Option<Timestamp> {
     let nanos = Some(nanos).filter(|nanos| is_fraction && digits(nanos))?.parse().ok()?;
     let seconds = i64::from(since) * DAY + i64::from(hour * 3600 + minute * 60 + second);
     Some(Timestamp { seconds, nanos })
+}
+
+/// Returns the number of days from 1970 to a date such as `2026-03-01`; `None` if the text is not a date.
+pub(crate) fn day_of(date: &str) -> Option<i32> {
+    let [year, month, day] = numbers(date, '-', [4, 2, 2])?;
+    Calendar::ProlepticGregorian.day(year, month, day)
 }
 
 /// Splits a text into three numbers of these lengths.

@@ -10,6 +10,7 @@ use super::{
 use crate::finding::{self, Code, Finding};
 use crate::manifest::{NameEncoding, decode_name};
 use crate::path::{MemberPath, escape};
+use crate::time::day_of;
 
 /// Passes each non-blank line of a tag file to `read`, with the findings so far, until there are too many. An error
 /// from `read` becomes a finding of the `code`.
@@ -140,7 +141,7 @@ impl BagInfo {
                     findings.push(fault(Code::PayloadOxum, file, *line, message));
                 }
             }
-            if label.eq_ignore_ascii_case(BAGGING_DATE) && !is_date(value) {
+            if label.eq_ignore_ascii_case(BAGGING_DATE) && day_of(value).is_none() {
                 let message = format!("expected `{BAGGING_DATE}: YYYY-MM-DD`, found `{}`", found());
                 findings.push(fault(Code::BadTagFile, file, *line, message).warning());
             }
@@ -175,7 +176,7 @@ impl BagInfo {
         if label.eq_ignore_ascii_case(PAYLOAD_OXUM) {
             return Err(format!("`{PAYLOAD_OXUM}` is computed and cannot be set"));
         }
-        if label.eq_ignore_ascii_case(BAGGING_DATE) && !is_date(value) {
+        if label.eq_ignore_ascii_case(BAGGING_DATE) && day_of(value).is_none() {
             let value = escape(value);
             return Err(format!("`{BAGGING_DATE}` is `{value}`, expected a date as YYYY-MM-DD"));
         }
@@ -249,27 +250,6 @@ fn push_folded(text: &mut String, label: &str, value: &str) {
         may_fold = solid && words.peek().is_some_and(|next| !next.is_empty());
     }
     text.push('\n');
-}
-
-fn is_leap(year: u64) -> bool {
-    year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-}
-
-fn days_of(year: u64, month: u64) -> Option<u64> {
-    match month {
-        2 => Some(if is_leap(year) { 29 } else { 28 }),
-        4 | 6 | 9 | 11 => Some(30),
-        1..=12 => Some(31),
-        _ => None,
-    }
-}
-
-/// Returns whether `text` is a day of the calendar as YYYY-MM-DD.
-pub(super) fn is_date(text: &str) -> bool {
-    let mut parts = text.splitn(3, '-');
-    let mut next = |len| number(parts.next().filter(|part| part.len() == len)?);
-    let (Some(year), Some(month), Some(day)) = (next(4), next(2), next(2)) else { return false };
-    days_of(year, month).is_some_and(|length| (1..=length).contains(&day))
 }
 
 /// One file to be fetched.
@@ -493,7 +473,7 @@ mod info_tests {
             (4_107_542_400, "2100-03-01"),
         ] {
             assert_eq!(date_of(seconds).as_deref(), Some(date));
-            assert!(is_date(date));
+            assert!(day_of(date).is_some());
         }
         assert_eq!(date_of(u64::MAX), None);
     }
@@ -503,7 +483,7 @@ mod info_tests {
         for text in
             ["2023-02-29", "2024-13-01", "2024-1-1", "24-01-01", "2024-01-00", "", "+024-01-01"]
         {
-            assert!(!is_date(text), "{text}");
+            assert_eq!(day_of(text), None, "{text}");
         }
     }
 }
