@@ -66,6 +66,14 @@ impl Value {
         }
     }
 
+    /// Returns the number if it is whole: 3 for `3` and `3.0`.
+    pub(crate) fn to_integer(&self) -> Option<i128> {
+        match self {
+            Self::Float(number) if number.fract() == 0.0 => format!("{number:.0}").parse().ok(),
+            value => value.as_integer(),
+        }
+    }
+
     /// Returns the text if this is a string.
     pub fn as_str(&self) -> Option<&str> {
         match self {

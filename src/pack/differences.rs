@@ -159,18 +159,13 @@ pub(super) fn compare_values(one: &Value, other: &Value) -> Option<Contrast> {
             }))
         }
         (Value::Float(a), Value::Float(b)) if *a == 0.0 && *b == 0.0 => Some(Contrast::Form),
-        (number, Value::Float(float)) | (Value::Float(float), number)
-            if number.as_integer().is_some_and(|integer| is_integer(*float, integer)) =>
+        (number, float @ Value::Float(_)) | (float @ Value::Float(_), number)
+            if number.as_integer().is_some_and(|integer| float.to_integer() == Some(integer)) =>
         {
             Some(Contrast::Form)
         }
         _ => Some(Contrast::Contradiction),
     }
-}
-
-/// Returns whether a float is exactly this integer.
-fn is_integer(float: f64, integer: i128) -> bool {
-    float.fract() == 0.0 && format!("{float:.0}").parse() == Ok(integer)
 }
 
 fn line(value: &Value) -> String {

@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 use std::mem::swap;
 
 use ra_pack::path::escape;
-use ra_pack::read::{Column, ComplexPart, Grid, Line, Quantity, Sample};
+use ra_pack::read::{Column, ComplexPart, Grid, Line, Number, Quantity, Sample};
 
 use super::super::array::{dates, scaling};
 use super::super::text::{columns, count, fit, float};
@@ -487,8 +487,8 @@ impl Palette {
             let most = scale.high.max(-scale.low);
             (scale.low, scale.high) = (-most, most);
         }
-        let number = |(_, number): &(String, i128)| number.to_string().parse().unwrap_or(f64::NAN);
-        let names = grid.quantity.names.iter().map(number).collect();
+        let names = &grid.quantity.names;
+        let names = names.iter().map(|(_, number)| Number::Int(*number).to_f64()).collect();
         Self { scale, map, names, shades: style.shades }
     }
 

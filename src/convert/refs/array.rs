@@ -14,6 +14,7 @@ use crate::interchange::npy::{ByteOrder, Descr, DtypeKind, DtypeScalar, Field, d
 use crate::ndl::{self, Attribute, Datatype, Ndarray, Order, Value};
 use crate::pack;
 use crate::ra::{DecodeError, Encoding};
+use crate::read::values::float_of;
 
 /// The attribute with the names of the dimensions.
 const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
@@ -255,11 +256,6 @@ fn fill_value(
 /// Returns an element as Zarr writes a fill value.
 fn element(value: &Value, scalar: DtypeScalar) -> Option<Json> {
     let bits = u32::try_from(scalar.size * 8).ok()?;
-    let integer = || match value {
-        // CF files often have a float here.
-        Value::Float(number) if number.fract() == 0.0 => format!("{number:.0}").parse().ok(),
-        value => value.as_integer(),
-    };
     match scalar.kind {
         DtypeKind::Bool => match value {
             Value::Bool(truth) => Some(json!(truth)),
@@ -268,13 +264,15 @@ fn element(value: &Value, scalar: DtypeScalar) -> Option<Json> {
                 .filter(|number| (0..2).contains(number))
                 .map(|one| json!(one == 1)),
         },
+        // CF files often have a float here.
         DtypeKind::Int => {
             let limit = 1_i128 << bits.checked_sub(1)?;
-            let number = integer().filter(|number| (-limit..limit).contains(number))?;
+            let number = value.to_integer().filter(|number| (-limit..limit).contains(number))?;
             Some(json!(i64::try_from(number).ok()?))
         }
         DtypeKind::UInt => {
-            let number = integer().filter(|number| (0..1_i128 << bits).contains(number))?;
+            let number =
+                value.to_integer().filter(|number| (0..1_i128 << bits).contains(number))?;
             Some(json!(u64::try_from(number).ok()?))
         }
         DtypeKind::Float => float(value),
@@ -312,12 +310,10 @@ fn coded_fill_value(value: &Json, scalar: Option<DtypeScalar>) -> Option<Json> {
 
 /// Returns a float; Zarr has names for those that JSON lacks.
 fn float(value: &Value) -> Option<Json> {
-    Some(match value {
-        Value::Float(number) if number.is_nan() => json!("NaN"),
-        Value::Float(number) if number.is_infinite() => {
-            json!(if *number > 0.0 { "Infinity" } else { "-Infinity" })
-        }
-        Value::Float(number) => json!(number),
-        value => json!(value.as_integer().map(|number| number.to_string())?.parse::<f64>().ok()?),
+    Some(match float_of(value)? {
+        number if number.is_nan() => json!("NaN"),
+        f64::INFINITY => json!("Infinity"),
+        f64::NEG_INFINITY => json!("-Infinity"),
+        number => json!(number),
     })
 }

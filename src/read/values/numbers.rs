@@ -85,11 +85,8 @@ impl Serialize for Number {
                 Ok(number) => serializer.serialize_u64(number),
                 Err(_) => serializer.collect_str(number),
             },
-            // Serializes the shortest digits as a float of 8 bytes.
-            Self::Float32(number) => {
-                let short = number.to_string().parse().unwrap_or_else(|_| f64::from(*number));
-                serializer.serialize_f64(short)
-            }
+            // Has the shortest digits as a float of 8 bytes.
+            Self::Float32(number) => Value::from(*number).serialize(serializer),
             Self::Float64(number) => serializer.serialize_f64(*number),
         }
     }
