@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::file_kind::FileKind;
 use crate::finding::{Finding, count_errors};
 use crate::interchange;
-use crate::message::{Message, Part};
+use crate::message::{Message, Part, counted};
 use crate::ndl::Datatype;
 use crate::path::{InvalidPath, escape, escape_path, extension};
 use crate::progress::Cancelled;
@@ -104,7 +104,7 @@ pub enum Error {
         suggestion: Option<String>,
     },
     /// The name is a directory in the archive, and a file is needed.
-    #[error("`{}` is a directory with {files} {} in `{}`", escape(member), if *files == 1 { "file" } else { "files" }, show(archive))]
+    #[error("`{}` is a directory with {} in `{}`", escape(member), counted(*files, "file"), show(archive))]
     IsDirectory {
         /// The archive.
         archive: PathBuf,

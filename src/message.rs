@@ -18,6 +18,18 @@ pub enum Words {
     Python,
 }
 
+/// Formats a number with its noun.
+///
+/// ```
+/// use ra_pack::message::counted;
+///
+/// assert_eq!([counted(1, "array"), counted(2, "array")], ["1 array", "2 arrays"]);
+/// ```
+pub fn counted(number: impl fmt::Display + Copy + PartialEq + From<u8>, noun: &str) -> String {
+    let ending = if number == 1.into() { "" } else { "s" };
+    format!("{number} {noun}{ending}")
+}
+
 /// A message or a hint, in parts. `Display` has the words of the library.
 ///
 /// ```

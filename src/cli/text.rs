@@ -1,6 +1,7 @@
 //! Formatting of numbers, and of text in the columns of a screen.
 
 use clap::builder::styling::Style;
+pub(super) use ra_pack::message::counted;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Returns the float nearest to a count.
@@ -91,12 +92,6 @@ pub(super) fn grouped(count: impl TryInto<u64>) -> String {
         text.insert(len - 3 * nth, ',');
     }
     text
-}
-
-/// Formats a number with its noun: `1 array`, `2 arrays`.
-pub(super) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
-    let count = wide(count);
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Formats a number of bytes with a binary unit, such as `5.8 KiB`.

@@ -114,11 +114,6 @@ impl Value {
     }
 }
 
-/// Returns a number with its noun in singular or plural.
-pub(super) fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
-}
-
 /// Most candidates that are compared: hints must not make reading a long document slow.
 const MAX_CANDIDATES: usize = 1000;
 

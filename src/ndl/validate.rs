@@ -6,10 +6,10 @@ use super::datatype::{Datatype, Integer};
 use super::model::{Document, Entity, Extent, Group, Index, Ndarray, candidates, entity_path};
 use super::node::{Node, NodeKind, child};
 use super::parse::{DocumentReader, Site};
-use super::report::{Reported, count, hint, quote};
+use super::report::{Reported, hint, quote};
 use super::value::Value;
 use crate::finding::{Code, Finding, Span};
-use crate::message::Message;
+use crate::message::{Message, counted};
 
 /// A reference to something that is not in the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -238,7 +238,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             if list.len() != extents.len() {
                 let message = format!("`{corner}` has the wrong length");
                 self.report(Code::RegionBounds, node.at, message)
-                    .expected(count(extents.len(), "index").replace("indexs", "indices"))
+                    .expected(counted(extents.len(), "index").replace("indexs", "indices"))
                     .found(list.len().to_string());
                 continue;
             }
@@ -329,7 +329,7 @@ impl<'n> DocumentReader<'n, '_, '_> {
             let message = match axis {
                 0 => "the value is not a list, but the shape has dimensions".to_owned(),
                 _ => {
-                    let dimensions = count(rank, "dimension");
+                    let dimensions = counted(rank, "dimension");
                     format!("the value is nested {axis} deep, but the shape has {dimensions}")
                 }
             };

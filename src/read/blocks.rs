@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::digest::{BlockDigest, Digest, Digests};
 use crate::finding::{Code, Finding};
 use crate::manifest::{BlockList, ManifestFault};
+use crate::message::counted;
 use crate::pack::BLOCK_LIST;
 
 /// Maximum number of ranges in the message.
@@ -36,8 +37,7 @@ impl<'l> FileBlocks<'l> {
             return Ok(Self { name, len, size: list.block_size(), digests });
         }
         let message = format!("`{BLOCK_LIST}` lists another number of blocks than the file has");
-        let blocks =
-            |count: u64| if count == 1 { "1 block".to_owned() } else { format!("{count} blocks") };
+        let blocks = |count: u64| counted(count, "block");
         Err(Box::new(
             Finding::new(Code::BadBlockList, message)
                 .in_member(name)

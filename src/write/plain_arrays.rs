@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::message;
+
 /// Extensions of array formats that `convert` reads, except pictures, which are rarely meant as arrays.
 pub(crate) const CONVERTIBLE: &[&str] = &["npy", "npz", "ds"];
 
@@ -29,7 +31,7 @@ pub(crate) fn counted<'n>(
     }
     let files: Vec<_> = counts
         .iter()
-        .map(|(end, count)| format!("{count} .{end} file{}", if *count == 1 { "" } else { "s" }))
+        .map(|(end, count)| message::counted(*count, &format!(".{end} file")))
         .collect();
     match &files[..] {
         [] => None,

@@ -2,10 +2,11 @@
 
 use super::{DocumentReader, Site, one_of};
 use crate::finding::Code;
+use crate::message::counted;
 use crate::ndl::datatype::Datatype;
 use crate::ndl::model::{Attribute, Endian, Extent, Ndarray, Order, Storage};
 use crate::ndl::node::{Node, NodeKey, NodeKind};
-use crate::ndl::report::{count, hint, quote};
+use crate::ndl::report::{hint, quote};
 use crate::ndl::validate::scalar;
 use crate::ndl::value::Value;
 
@@ -260,8 +261,8 @@ impl<'n> DocumentReader<'n, '_, '_> {
             && numbers.len() != rank
         {
             self.report(Code::StorageRank, node.at, format!("{what} has the wrong length"))
-                .expected(count(rank, "extent"))
-                .found(count(numbers.len(), "extent"));
+                .expected(counted(rank, "extent"))
+                .found(counted(numbers.len(), "extent"));
             return None;
         }
         Some(numbers)
