@@ -274,7 +274,11 @@ impl Error {
         match self {
             Self::Damaged { .. } | Self::Refused { .. } | Self::Array { .. } => true,
             Self::Interchange { source, .. } => {
-                matches!(source, interchange::FormatError::Malformed { .. })
+                matches!(
+                    source,
+                    interchange::FormatError::Malformed { .. }
+                        | interchange::FormatError::Invalid { .. }
+                )
             }
             _ => false,
         }
@@ -432,7 +436,8 @@ impl From<Error> for io::Error {
             Error::Interchange { source, .. } => match source {
                 interchange::FormatError::Io(source) => source.kind(),
                 interchange::FormatError::NoCounterpart { .. } => io::ErrorKind::Unsupported,
-                interchange::FormatError::Malformed { .. } => io::ErrorKind::InvalidData,
+                interchange::FormatError::Malformed { .. }
+                | interchange::FormatError::Invalid { .. } => io::ErrorKind::InvalidData,
             },
             // Readers retry errors of the kind `Interrupted`.
             Error::Changed { .. } | Error::NotSigned { .. } | Error::Interrupted => {

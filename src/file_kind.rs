@@ -23,6 +23,10 @@ pub enum FileKind {
     Ds,
     /// A PNG picture.
     Png,
+    /// A NetCDF-3 file: classic, 64-bit offset or 64-bit data.
+    NetCdf,
+    /// An HDF5 file, such as one of NetCDF-4.
+    Hdf5,
     /// A zip file.
     Zip,
     /// A zip file whose first member is a `.npy` file, as in an `.npz`. A pack can also begin like this.
@@ -51,10 +55,10 @@ const MAGIC: &[(usize, &[u8], FileKind)] = &[
     (0, b"rawarray", FileKind::RawArray),
     (0, b"\x93NUMPY", FileKind::Npy),
     (0, b"ds-1.0\n", FileKind::Ds),
-    (0, b"\x89HDF\r\n\x1a\n", FileKind::Other("an HDF5 file")),
-    (0, b"CDF\x01", FileKind::Other("a NetCDF file")),
-    (0, b"CDF\x02", FileKind::Other("a NetCDF file")),
-    (0, b"CDF\x05", FileKind::Other("a NetCDF file")),
+    (0, b"\x89HDF\r\n\x1a\n", FileKind::Hdf5),
+    (0, b"CDF\x01", FileKind::NetCdf),
+    (0, b"CDF\x02", FileKind::NetCdf),
+    (0, b"CDF\x05", FileKind::NetCdf),
     (0, b"SIMPLE  ", FileKind::Other("a FITS file")),
     (0, b"PAR1", FileKind::Other("a Parquet file")),
     (0, b"MATLAB 5", FileKind::Other("a MATLAB file")),
@@ -116,6 +120,8 @@ impl FileKind {
             Self::Npy => "a NumPy file",
             Self::Ds => "a ds-format file",
             Self::Png => "a PNG picture",
+            Self::NetCdf => "a NetCDF file",
+            Self::Hdf5 => "an HDF5 file",
             Self::Zip => "a zip file",
             Self::Npz => "a zip of NumPy arrays",
             Self::Tar => "a tar file",
@@ -200,8 +206,8 @@ mod tests {
             (&b""[..], FileKind::Empty),
             (b"rawarray\0\0", FileKind::RawArray),
             (b"\x93NUMPY\x01\0v\0", FileKind::Npy),
-            (b"\x89HDF\r\n\x1a\n\0", FileKind::Other("an HDF5 file")),
-            (b"CDF\x01\0", FileKind::Other("a NetCDF file")),
+            (b"\x89HDF\r\n\x1a\n\0", FileKind::Hdf5),
+            (b"CDF\x01\0", FileKind::NetCdf),
             (b"CDF\x03\0", FileKind::Unknown),
             (b"PK\x03\x04\x0a", FileKind::Zip),
             (b"PK\x03\x04..........................\x05\0\0\0a.npy", FileKind::Zip),

@@ -299,6 +299,8 @@ pub(super) const FORMATS: &Choices<ArrayFormat> = &[
     ("json", ArrayFormat::Json, "Numbers in nested lists"),
     ("npz", ArrayFormat::Npz, "NumPy arrays in a zip"),
     ("ds", ArrayFormat::Ds, "A ds-format file"),
+    ("nc", ArrayFormat::NetCdf, "A NetCDF file"),
+    ("h5", ArrayFormat::Hdf5, "An HDF5 file"),
     ("directory", ArrayFormat::Pack(Container::Directory), "A directory of RawArray files"),
     ("zip", ArrayFormat::Pack(Container::Zip), "A zip of RawArray files"),
     ("tar", ArrayFormat::Pack(Container::Tar), "A tar of RawArray files"),

@@ -26,6 +26,7 @@ Examples:
   ra-pack convert --order row big.npy big.ra
   ra-pack convert results.npz results/
   ra-pack convert results.npz results.zip
+  ra-pack convert surface.nc surface.zip
   ra-pack convert exp.zip exp.npz --compression deflate
   ra-pack convert exp.zip t.npy --member run1/temperature
   ra-pack convert lz4.ra plain.ra"

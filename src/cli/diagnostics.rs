@@ -281,10 +281,16 @@ fn next_step(error: &Error) -> Option<String> {
         let to = shell::path(&path.with_extension(extension));
         format!("`ra-pack convert {file} {to}` converts it to RawArray")
     };
-    match ArrayFormat::from_extension(path).filter(|_| path.is_file())? {
+    let is_named = |format: &ArrayFormat| {
+        let is_foreign = matches!(kind, FileKind::NetCdf | FileKind::Hdf5);
+        path.is_file() && matches!(format, ArrayFormat::NetCdf | ArrayFormat::Hdf5) == is_foreign
+    };
+    match ArrayFormat::from_extension(path).filter(is_named)? {
         ArrayFormat::Ra => Some(format!("`ra-pack info {file}` and `ra-pack show {file}` read it")),
         ArrayFormat::Npy | ArrayFormat::Png => Some(into("ra")),
-        ArrayFormat::Npz | ArrayFormat::Ds => Some(into("zip")),
+        ArrayFormat::Npz | ArrayFormat::Ds | ArrayFormat::NetCdf | ArrayFormat::Hdf5 => {
+            Some(into("zip"))
+        }
         _ => None,
     }
 }

@@ -28,6 +28,10 @@ pub enum ArrayFormat {
     Ds,
     /// A PNG picture.
     Png,
+    /// The variables of one `NetCDF` file of any version. Read-only.
+    NetCdf,
+    /// The datasets of one HDF5 file. Read-only.
+    Hdf5,
     /// Only the elements of one array, little-endian, in the order of the file. Write-only.
     Raw,
     /// Numbers of one or two dimensions as text, one line for each first index. NaN and infinities are `nan`, `inf` and
@@ -41,12 +45,14 @@ pub enum ArrayFormat {
 }
 
 /// All formats, each with its word, which is also the extension of files.
-const FORMATS: [(ArrayFormat, &str); 13] = [
+const FORMATS: [(ArrayFormat, &str); 15] = [
     (ArrayFormat::Ra, "ra"),
     (ArrayFormat::Npy, "npy"),
     (ArrayFormat::Npz, "npz"),
     (ArrayFormat::Ds, "ds"),
     (ArrayFormat::Png, "png"),
+    (ArrayFormat::NetCdf, "nc"),
+    (ArrayFormat::Hdf5, "h5"),
     (ArrayFormat::Raw, "raw"),
     (ArrayFormat::Csv, "csv"),
     (ArrayFormat::Json, "json"),
@@ -65,6 +71,10 @@ impl ArrayFormat {
 
     fn is_read(self) -> bool {
         !matches!(self, Self::Raw | Self::Csv | Self::Json)
+    }
+
+    pub(super) fn is_written(self) -> bool {
+        !matches!(self, Self::NetCdf | Self::Hdf5)
     }
 
     /// Returns the format of a file in a directory that is converted, according to its name only; `None` if it contains
@@ -90,7 +100,11 @@ impl ArrayFormat {
             return Some(Self::Pack(container));
         }
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
-        extension.parse().ok().filter(|format| !matches!(format, Self::Pack(_) | Self::Raw))
+        match &*extension {
+            "nc4" | "cdf" => Some(Self::NetCdf),
+            "hdf5" | "he5" => Some(Self::Hdf5),
+            word => word.parse().ok().filter(|format| !matches!(format, Self::Pack(_) | Self::Raw)),
+        }
     }
 
     /// Returns the format of the input at `path`.
@@ -104,8 +118,15 @@ impl ArrayFormat {
         }
         // The content may have a known format under any name.
         let kind = fs::kind_of(path)?;
-        let has_format =
-            [FileKind::RawArray, FileKind::Npy, FileKind::Ds, FileKind::Png, FileKind::Unknown];
+        let has_format = [
+            FileKind::RawArray,
+            FileKind::Npy,
+            FileKind::Ds,
+            FileKind::Png,
+            FileKind::NetCdf,
+            FileKind::Hdf5,
+            FileKind::Unknown,
+        ];
         if !has_format.contains(&kind) && !kind.may_hold_a_pack() {
             return Err(Error::unsupported(format!(
                 "`{}` is {kind}, which ra-pack cannot read; see {PAGE} for a way to convert it",
@@ -125,7 +146,7 @@ impl ArrayFormat {
         if ends_in_slash || path.extension().is_none() || is_there {
             return Ok(Self::Pack(Container::Directory));
         }
-        Self::from_extension(path).ok_or_else(|| unknown(path, "to", |_| true))
+        Self::from_extension(path).ok_or_else(|| unknown(path, "to", Self::is_written))
     }
 
     /// Returns whether the arrays are RawArray files.
@@ -135,7 +156,12 @@ impl ArrayFormat {
 
     /// Returns whether the format can contain several named arrays.
     pub(crate) fn holds_many(self) -> bool {
-        matches!(self, Self::Npz | Self::Ds | Self::Pack(_))
+        matches!(self, Self::Npz | Self::Ds | Self::NetCdf | Self::Hdf5 | Self::Pack(_))
+    }
+
+    /// Returns whether arrays refer to the coordinates of their dimensions by the names of these arrays.
+    pub(super) fn names_dimensions(self) -> bool {
+        matches!(self, Self::Ds | Self::NetCdf | Self::Hdf5)
     }
 
     /// Returns whether the format always has the last index fastest.

@@ -28,6 +28,8 @@ pub(super) struct ArrayItem {
     pub(super) stated: Option<Stated>,
     /// Attributes of its group.
     pub(super) shared: Vec<Attribute>,
+    /// Names in its shape that are not other arrays, with the lengths of their dimensions.
+    pub(super) dimensions: Vec<(String, u64)>,
     /// Facts of the source that are not converted, one sentence each.
     pub(super) losses: Vec<String>,
 }
@@ -97,9 +99,20 @@ impl ArrayItem {
 
     /// Makes the item for an array whose elements are all in its description.
     pub(super) fn inline(format: ArrayFormat, name: String, description: Ndarray) -> Self {
-        let (shared, losses, stated) = <_>::default();
+        let (shared, dimensions, losses, stated) = <_>::default();
         let (origin, header, is_coordinate) = (name.clone(), None, false);
-        Self { name, header, description, is_coordinate, format, origin, stated, shared, losses }
+        Self {
+            name,
+            header,
+            description,
+            is_coordinate,
+            format,
+            origin,
+            stated,
+            shared,
+            dimensions,
+            losses,
+        }
     }
 
     /// Returns whether the format is not RawArray.

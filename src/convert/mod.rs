@@ -8,6 +8,7 @@ mod destination;
 mod foreign;
 mod format;
 mod get;
+mod grouped;
 mod item;
 mod names;
 mod options;
@@ -120,6 +121,7 @@ pub fn convert_all<P: AsRef<Path>>(
     } else {
         tree::open_all(&inputs, options, open)?
     };
+    out.add_groups(&mut source)?;
     // In a directory, a file that cannot be converted does not stop the others. A failing disk does.
     if let Some(at) = source.failed.iter().position(|(_, error)| matches!(error, Error::Io { .. }))
     {
@@ -201,6 +203,7 @@ fn open(from: ArrayFormat, path: &Path, options: &ConvertOptions) -> Result<Sour
         ArrayFormat::Npz => foreign::open_npz(path, options),
         ArrayFormat::Ds => foreign::open_ds(path, options),
         ArrayFormat::Png => foreign::open_png(path, options),
+        ArrayFormat::NetCdf | ArrayFormat::Hdf5 => grouped::open(from, path, options),
         ArrayFormat::Pack(Container::Directory) => tree::open_directory(path, options, open),
         ArrayFormat::Pack(_) => rawarray::open_pack(path, options),
         ArrayFormat::Raw | ArrayFormat::Csv | ArrayFormat::Json => {

@@ -78,7 +78,9 @@ impl ConvertOptions {
         let remove =
             |why: String, option: &'static str| Message::from(why).text("; remove ").option(option);
         let is_zstd = matches!(self.compression, Some(Compression::Zstd { .. }));
-        let reason = if self.order == Some(Order::RowUnreversed) {
+        let reason = if !to.is_written() {
+            format!("the format `{to}` can be read but not written").into()
+        } else if self.order == Some(Order::RowUnreversed) {
             "the order `row-unreversed` can be read but not written; use column or row".into()
         } else if self.order == Some(Order::Column) && to.is_row_only() {
             remove(format!("a .{to} is always row-major"), "order")

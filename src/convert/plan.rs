@@ -80,10 +80,11 @@ fn is_known(
     arrays: &HashSet<String>,
 ) -> bool {
     let is_chosen = out.options.member.is_some();
+    let is_own = item.dimensions.iter().any(|(own, _)| own == name);
     match (item.format, out.to) {
-        (ArrayFormat::Ds, ArrayFormat::Pack(_)) | (_, ArrayFormat::Ds) => {
-            !is_chosen && out.from != ArrayFormat::Ra
-        }
+        (_, to) if is_own => to.is_rawarray() || to == ArrayFormat::Ds,
+        (format, ArrayFormat::Pack(_)) if format.names_dimensions() => !is_chosen,
+        (_, ArrayFormat::Ds) => !is_chosen && out.from != ArrayFormat::Ra,
         (_, ArrayFormat::Pack(_)) => {
             let is_own = |stated: &Stated| stated.coordinates.iter().any(|own| own == name);
             let home = group_of(&item.name);
@@ -137,13 +138,10 @@ pub(super) fn plan(
             _ => name_of(out.path),
         };
         if matches!(out.to, ArrayFormat::Pack(_))
-            && item.format == ArrayFormat::Ds
+            && item.format.names_dimensions()
             && item.is_coordinate
         {
-            // In a pack, a name with slashes is a path.
-            let is_same = name == item.name && !name.contains('/');
-            let path = if is_same { name.clone() } else { format!("/{name}") };
-            renamed.insert(item.name.clone(), path);
+            renamed.insert(item.name.clone(), name.clone());
         }
         planned.push(plan_one(index, item, name, out));
     }
@@ -160,7 +158,10 @@ pub(super) fn plan(
             if let Extent::Coord(coordinate) = extent
                 && let Some(name) = renamed.get(coordinate)
             {
-                coordinate.clone_from(name);
+                // In a pack, a name with slashes is a path, and a group can have another coordinate of this name.
+                let is_same = name == coordinate && !name.contains('/');
+                let is_nearest = item.format == ArrayFormat::Ds || !item.name.contains('/');
+                *coordinate = if is_same && is_nearest { name.clone() } else { format!("/{name}") };
             }
         }
     }
@@ -206,7 +207,7 @@ fn name_dimensions(planned: &mut [PlannedArray], out: &Destination<'_>) -> Resul
     }
     let convention = Convention::new(&contents);
     for PlannedArray { name, item, .. } in planned {
-        if item.stated.is_some() || item.format == ArrayFormat::Ds || item.header.is_none() {
+        if item.stated.is_some() || item.format.names_dimensions() || item.header.is_none() {
             continue;
         }
         let path = MemberPath::new(format!("{name}.{ARRAY_EXTENSION}"))?;

@@ -381,5 +381,7 @@ fn description(item: &ArrayItem) -> Result<String> {
     let mut document = Document::of(ndarray, item.is_coordinate);
     let root = document.groups.first_mut().expect("a flat document has one group");
     root.attributes.clone_from(&item.shared);
+    let dimensions = item.dimensions.iter().filter(|_| !item.is_coordinate);
+    root.dimcoords.extend(dimensions.map(|(name, length)| pack::dimension(name, *length)));
     document.to_compared_yaml().map_err(|misread| Error::misread(&item.name, &misread))
 }

@@ -9,6 +9,7 @@ use super::item::ArrayItem;
 use super::names::{MAX_LISTED, listed, member_name};
 use super::options::ConvertOptions;
 use crate::error::{Error, Result};
+use crate::ndl::Group;
 use crate::path::escape;
 
 /// Opens the arrays of a file without reading their elements.
@@ -24,6 +25,8 @@ pub(super) struct SourceArrays {
     pub(super) failed: Vec<(String, Error)>,
     /// Other contents that are left out, one sentence each.
     pub(super) losses: Vec<String>,
+    /// Attributes of groups without arrays of their own.
+    pub(super) groups: Vec<Group>,
     pub(super) give: Box<GiveElements>,
 }
 
@@ -47,8 +50,8 @@ pub(super) type TakeElements<'t> = dyn FnMut(ElementSource<'_>, bool) -> Result<
 impl SourceArrays {
     /// Makes a source whose elements `give` provides.
     pub(super) fn new(items: Vec<ArrayItem>, losses: Vec<String>, give: Box<GiveElements>) -> Self {
-        let (others, failed) = <_>::default();
-        Self { items, others, failed, losses, give }
+        let (others, failed, groups) = <_>::default();
+        Self { items, others, failed, losses, groups, give }
     }
 
     /// Makes a source of a file with a single array, whose elements `read` provides.

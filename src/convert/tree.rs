@@ -14,7 +14,7 @@ use super::source::{OpenSource, OtherFile, SourceArrays, TakeElements};
 use crate::archive::Container;
 use crate::error::{Error, Result};
 use crate::fs::{self, File};
-use crate::ndl::{Extent, MAX_TEXT, Order};
+use crate::ndl::{Extent, Group, MAX_TEXT, Order};
 use crate::pack::{
     ARRAY_EXTENSION, ArrayFacts, Content, Contents, DESCRIPTION_EXTENSIONS, DescriptionFacts,
     Entity,
@@ -152,6 +152,10 @@ impl TreeFile {
                 }
             }
         }
+        for group in &mut source.groups {
+            let inner = group.path.trim_end_matches('/');
+            group.path = format!("/{stem}{inner}");
+        }
         for (name, _) in &mut source.failed {
             *name = format!("{origin}/{name}");
         }
@@ -203,6 +207,7 @@ struct Tree {
     others: Vec<OtherFile>,
     failed: Vec<(String, Error)>,
     losses: Vec<String>,
+    groups: Vec<Group>,
     /// Descriptions of arrays in other formats.
     descriptions: BTreeSet<String>,
 }
@@ -211,8 +216,8 @@ impl Tree {
     fn new(options: &ConvertOptions, open: OpenSource) -> Self {
         let member = options.member.clone();
         let options = Rc::new(ConvertOptions { member: None, from: None, ..options.clone() });
-        let (parts, items, others, failed, losses, descriptions) = <_>::default();
-        Self { options, open, member, parts, items, others, failed, losses, descriptions }
+        let (parts, items, others, failed, losses, groups, descriptions) = <_>::default();
+        Self { options, open, member, parts, items, others, failed, losses, groups, descriptions }
     }
 
     /// Adds an open source that stays open, below a directory if a name is given.
@@ -268,6 +273,7 @@ impl Tree {
         self.others.append(&mut source.others);
         self.failed.append(&mut source.failed);
         self.losses.append(&mut source.losses);
+        self.groups.append(&mut source.groups);
         self.parts.push(Part { file, source: stays.then_some(source), headers, stays });
     }
 
@@ -281,6 +287,7 @@ impl Tree {
             others,
             mut failed,
             mut losses,
+            groups,
             ..
         } = self;
         items.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
@@ -310,7 +317,7 @@ impl Tree {
             let part = parts.get_mut(part).expect("the number is that of a part");
             (part.open(&options, open)?.give)(index, beside, take)
         };
-        SourceArrays { others, failed, ..SourceArrays::new(all, losses, Box::new(give)) }
+        SourceArrays { others, failed, groups, ..SourceArrays::new(all, losses, Box::new(give)) }
     }
 }
 

@@ -10,6 +10,8 @@ mod blocks;
 #[cfg(feature = "full")]
 pub mod ds;
 #[cfg(feature = "full")]
+pub mod grouped;
+#[cfg(feature = "full")]
 mod literal;
 #[cfg(feature = "full")]
 pub mod npy;
@@ -80,6 +82,14 @@ pub enum FormatError {
         /// The expected and the found content.
         reason: String,
     },
+    /// A part of the file is not valid in its format, at an offset that is not known.
+    #[error("{place}: {reason}")]
+    Invalid {
+        /// The part, such as the name of a variable.
+        place: String,
+        /// The expected and the found content.
+        reason: String,
+    },
     /// The file or the array is valid, but cannot be converted.
     #[error("{reason}; {instead}")]
     NoCounterpart {
@@ -109,7 +119,7 @@ impl FormatError {
             Self::NoCounterpart { reason, instead } => {
                 Message::from(format!("{reason}; ")).join(instead.clone())
             }
-            Self::Io(_) | Self::Malformed { .. } => self.to_string().into(),
+            Self::Io(_) | Self::Malformed { .. } | Self::Invalid { .. } => self.to_string().into(),
         }
     }
 

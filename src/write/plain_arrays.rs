@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use crate::message;
 
 /// Extensions of array formats that `convert` reads, except pictures, which are rarely meant as arrays.
-pub(crate) const CONVERTIBLE: &[&str] = &["npy", "npz", "ds"];
+pub(crate) const CONVERTIBLE: &[&str] =
+    &["npy", "npz", "ds", "nc", "nc4", "cdf", "h5", "hdf5", "he5"];
 
 /// Extensions of array formats that ra-pack cannot read.
-pub(crate) const FOREIGN: &[&str] =
-    &["nc", "nc4", "cdf", "h5", "hdf5", "he5", "mat", "fits", "parquet"];
+pub(crate) const FOREIGN: &[&str] = &["mat", "fits", "parquet"];
 
 /// Extensions of table formats that ra-pack cannot read and that need no tool to be read.
 pub(crate) const TABLES: &[&str] = &["csv", "tsv"];
@@ -17,7 +17,7 @@ pub(crate) const TABLES: &[&str] = &["csv", "tsv"];
 /// The page with a program for each format that ra-pack cannot read.
 pub(crate) const PAGE: &str = "docs/from-other-formats.md";
 
-/// Counts the files in these formats, in words: `1 .nc file and 3 .npy files`. `None` if there are none.
+/// Counts the files in these formats, in words: `1 .mat file and 3 .npy files`. `None` if there are none.
 pub(crate) fn counted<'n>(
     names: impl Iterator<Item = &'n str>,
     formats: &[&[&str]],
@@ -46,13 +46,13 @@ mod tests {
 
     #[test]
     fn files_are_counted_by_their_formats() {
-        let names = ["a.npy", "b/c.NPY", "x.nc", "notes.txt", "npy", "d.npz"];
+        let names = ["a.npy", "b/c.NPY", "x.mat", "notes.txt", "npy", "d.npz"];
         let counted = |formats: &[&[&str]]| counted(names.into_iter(), formats);
         let some = |text: &str| Some(text.to_owned());
         assert_eq!(counted(&[CONVERTIBLE]), some("2 .npy files and 1 .npz file"));
         assert_eq!(
             counted(&[CONVERTIBLE, FOREIGN]),
-            some("1 .nc file, 2 .npy files and 1 .npz file")
+            some("1 .mat file, 2 .npy files and 1 .npz file")
         );
         assert_eq!(counted(&[TABLES]), None);
     }

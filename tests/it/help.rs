@@ -110,6 +110,11 @@ impl Place {
         let npy = [b"\x93NUMPY", npy.as_bytes(), &numbers(108)].concat();
         self.file("big.npy", &npy);
         self.file("temperature.npy", &npy);
+        // A NetCDF-3 file with the scalar `x`: no records, dimensions and attributes; one variable and its place.
+        let variable = b"\0\0\0\x0b\0\0\0\x01\0\0\0\x01x\0\0\0";
+        let place = b"\0\0\0\x04\0\0\0\x04\0\0\0\x40\0\0\0\x07";
+        let netcdf = [&b"CDF\x01"[..], &[0; 20], variable, &[0; 12], place].concat();
+        self.file("surface.nc", &netcdf);
         self.file("meta.csv", b"name,dims,units\nrun1/temperature,\"depth,time\",K\n");
         self.run(&format!("cp -r {sample} exp && cp -r exp/run1 run1 && mkdir packs safe"));
         self.run("mkdir data && cp big.npy exp/notes.txt data");

@@ -169,18 +169,23 @@ pub(crate) fn workspace() -> TempDir {
         b"\x1f\x8b\x08\0\0\0\0\0\0\xff\x4b\x4c\x4a\xe6\x02\0\x4e\x81\x88\x47\x04\0\0\0",
     );
     let hdf5 = b"\x89HDF\r\n\x1a\n\0\0\0\0\0\x08\x08\0";
-    write("data.h5", hdf5);
+    write("data.h5", include_bytes!("small.h5"));
+    write("cut.h5", hdf5);
     write("hdf5.zip", hdf5);
-    write("data.nc", b"CDF\x01\0\0\0\0\0\0\0\x0a");
+    let variable = b"\0\0\0\x0b\0\0\0\x01\0\0\0\x01x\0\0\0";
+    let place = b"\0\0\0\x04\0\0\0\x04\0\0\0\x40\0\0\0\x07";
+    let netcdf = [&b"CDF\x01"[..], &[0; 20], variable, &[0; 12], place].concat();
+    write("data.nc", &netcdf);
+    write("cut.nc", &netcdf[..12]);
     write("data.csv", b"time,depth\n1,2\n");
     write("a.npy", &npy());
     write("array.dat", &fs::read(path("exp/time.ra")).unwrap());
     for name in ["data/a.npy", "data/b.npy", "data/c.npy"] {
         write(name, &npy());
     }
-    write("data/d.nc", b"CDF\x01");
+    write("data/d.mat", b"MATLAB 5");
     write("foreign/a.csv", b"1,2\n");
-    write("foreign/a.h5", hdf5);
+    write("foreign/a.mat", b"MATLAB 5");
     write("texts/README.md", readme);
     write("packs/time.ra", &fs::read(path("exp/time.ra")).unwrap());
     write("packs/time.yaml", &fs::read(path("exp/time.yaml")).unwrap());

@@ -115,7 +115,7 @@ const MISTAKES: &[Mistake] = &[
     (
         "info data.h5",
         2,
-        &["`data.h5` is an HDF5 file, not a pack", "docs/from-other-formats.md"],
+        &["`data.h5` is an HDF5 file, not a pack", "`ra-pack convert data.h5 data.zip`"],
         FALSE_ALARM,
     ),
     ("verify data.h5", 2, &["`data.h5` is an HDF5 file, not a pack"], FALSE_ALARM),
@@ -217,18 +217,8 @@ const MISTAKES: &[Mistake] = &[
         &["rawarray"],
     ),
     ("reshape README.md 3", 2, &["`README.md` is a text file, not an array"], NOTHING),
-    (
-        "convert data.nc x.zip",
-        2,
-        &["`data.nc` is a NetCDF file, which ra-pack cannot read"],
-        &["--from"],
-    ),
-    (
-        "convert data.h5 x.zip",
-        2,
-        &["`data.h5` is an HDF5 file, which ra-pack cannot read"],
-        &["--from"],
-    ),
+    ("convert cut.nc x.zip", 1, &["`cut.nc`: byte 12: expected"], &["--from"]),
+    ("convert cut.h5 x.zip", 1, &["`cut.h5`: the file: "], &["--from"]),
     (
         "convert data.csv x.zip",
         2,
@@ -241,7 +231,7 @@ const MISTAKES: &[Mistake] = &[
         0,
         &[
             "warning[RA005]",
-            "1 .nc file and 3 .npy files are packed as plain files",
+            "1 .mat file and 3 .npy files are packed as plain files",
             "ra-pack convert data data.zip --force",
             "docs/from-other-formats.md",
         ],
@@ -252,7 +242,7 @@ const MISTAKES: &[Mistake] = &[
     (
         "create foreign -o foreign.zip",
         0,
-        &["warning[RA005]", "1 .csv file and 1 .h5 file", "docs/from-other-formats.md"],
+        &["warning[RA005]", "1 .csv file and 1 .mat file", "docs/from-other-formats.md"],
         NOTHING,
     ),
     ("create texts -o texts.zip", 0, &["warning[RA005]", "the pack contains no array"], NOTHING),

@@ -46,6 +46,7 @@ pub use self::write::DsWriter;
 use self::body::{DsBody, ElementReader, MAX_TEXTS, StoredAs, Texts, Utf8Check};
 use self::header::{DsElement, VERSION_LINE, VariableEntry};
 use self::values::{DIMS, FILL_VALUE, to_json};
+use super::blocks::{nest, to_value};
 use super::{BlockReader, FormatError, ImportOptions, Variable, element_of_word};
 use crate::ndl::{Attribute, Datatype, Endian, Extent, Ndarray, Order, Storage, Value};
 use crate::ra::{ElementType, Header, MAX_NDIMS};
@@ -382,7 +383,7 @@ impl<R: Read + Seek> ArrayMaker<'_, R> {
             if entry.element != DsElement::Bool {
                 fill = self.unused_number(&base, &elements)?;
             }
-            self.set_fill(values::to_value(fill, &base));
+            self.set_fill(to_value(fill, &base));
         }
         let element = element_of_word(&base).expect("every number of the format has a word");
         let is_number = matches!(stored, StoredAs::Numbers { .. });
@@ -477,7 +478,7 @@ impl<R: Read + Seek> ArrayMaker<'_, R> {
             self.set_fill(Value::from(fill.clone()));
         }
         let leaves = texts.into_iter().map(|text| text.unwrap_or_else(|| fill.clone()));
-        self.array.description.value = Some(values::nest(size, &mut leaves.map(Value::String)));
+        self.array.description.value = Some(nest(size, &mut leaves.map(Value::String)));
         Ok(())
     }
 

@@ -290,7 +290,7 @@ prop_compose! {
         let fill = if has_missing {
             Some(Value::Int(2))
         } else if is_filled && !is_enum {
-            Some(super::values::to_value(bits, &variable.description.datatype))
+            Some(crate::interchange::blocks::to_value(bits, &variable.description.datatype))
         } else {
             None
         };

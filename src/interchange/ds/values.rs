@@ -3,6 +3,7 @@
 
 #![expect(clippy::indexing_slicing, reason = "the counts have an entry for each value of 16 bits")]
 
+use crate::interchange::blocks::single;
 use crate::interchange::literal::{Literal, LiteralKind};
 use crate::interchange::{FormatError, element_of_word};
 use crate::ndl::{Attribute, Datatype, Ndarray, Value};
@@ -74,14 +75,6 @@ pub(super) fn extents(value: &Value) -> Vec<u64> {
         first = list.first();
     }
     extents
-}
-
-/// Nests values in lists of this shape.
-pub(super) fn nest(shape: &[u64], leaves: &mut impl Iterator<Item = Value>) -> Value {
-    match shape.split_first() {
-        None => leaves.next().expect("the shape has as many elements"),
-        Some((extent, rest)) => Value::List((0..*extent).map(|_| nest(rest, leaves)).collect()),
-    }
 }
 
 /// Returns the datatype that represents all of the numbers exactly; `None` if any is not a number.
@@ -205,24 +198,6 @@ pub(super) fn to_bits(value: &Value, datatype: &Datatype) -> Option<u64> {
 fn exact_float(number: i128) -> Option<f64> {
     let float = number as f64;
     (float as i128 == number).then_some(float)
-}
-
-/// Converts bits to a number.
-pub(super) fn to_value(bits: u64, datatype: &Datatype) -> Value {
-    match (datatype, datatype.integer()) {
-        (_, Some(integer)) => {
-            let (low, high) = integer.range();
-            let number = i128::from(bits);
-            let number = if number > high { number - (high - low + 1) } else { number };
-            Value::of_integer(number).expect("no integer type has more bits")
-        }
-        (Datatype::Float32, _) => Value::from(single(bits)),
-        _ => Value::Float(f64::from_bits(bits)),
-    }
-}
-
-fn single(bits: u64) -> f32 {
-    f32::from_bits(u32::try_from(bits).expect("the type has 32 bits"))
 }
 
 /// Returns whether two elements are the same number; all NaNs are the same, and so are 0.0 and -0.0.
@@ -393,6 +368,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::interchange::blocks::to_value;
     use crate::interchange::literal::{Language, parse};
 
     fn attribute(text: &str) -> (Attribute, Vec<String>) {

@@ -7,7 +7,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use super::body::{BitPacker, Utf8Check, numbers};
 use super::header::{VERSION_LINE, escape, packed_len, product};
-use super::values::{self, DIMS, FILL_VALUE, NumberType, disagree, is_same, to_json, to_value};
+use super::values::{self, DIMS, FILL_VALUE, NumberType, disagree, is_same, to_json};
+use crate::interchange::blocks::to_value;
 use crate::interchange::{
     ExportOptions, FormatError, Variable, fillvalue, is_truth, read_all, row_order_extents,
     wrong_length,

@@ -2,6 +2,7 @@
 
 mod forms; // each pair of formats
 mod get_large; // `get` of arrays that are too large for memory
+mod grouped; // NetCDF and HDF5 files
 mod many; // formats that hold several arrays: packs, .npz, .ds
 mod numpy; // NumPy reads our files, and we read NumPy's
 mod options; // each option

@@ -301,10 +301,10 @@ fn create_suggests_the_command_that_converts_plain_files() {
     );
     let foreign = path("foreign");
     fs::create_dir(&foreign).unwrap();
-    fs::write(foreign.join("x.nc"), b"CDF\x01").unwrap();
+    fs::write(foreign.join("x.mat"), b"MATLAB 5").unwrap();
     fs::write(foreign.join("x.csv"), b"1,2\n").unwrap();
     let ran = convert(&foreign, &path("out"), &[]).exits(2);
-    ran.says(&["no arrays", "1 .csv file and 1 .nc file", "docs/from-other-formats.md"]);
+    ran.says(&["no arrays", "1 .csv file and 1 .mat file", "docs/from-other-formats.md"]);
 }
 
 #[test]

@@ -1,0 +1,327 @@
+//! The formats of NetCDF-3: classic, 64-bit offset and 64-bit data.
+//!
+//! A header gives the offset of each variable. Variables whose first dimension can grow are stored record by record.
+
+use std::io;
+
+use super::{
+    ByteRanges, Contents, GroupedVariable, NextBlock, ReadElements, attribute, numbers, text,
+};
+use crate::interchange::{FormatError, element_of_word};
+use crate::ndl::{Attribute, Datatype, Group, Value};
+use crate::ra::header::reverse_each;
+
+/// Number of bytes read at once.
+const READ_AT_ONCE: u64 = 1 << 20;
+
+/// Number of bytes of the header read at once.
+const HEADER_AT_ONCE: u64 = 1 << 14;
+
+/// The types by number, without those that a version does not have.
+const TYPES: [Datatype; 11] = [
+    Datatype::Int8,
+    Datatype::String,
+    Datatype::Int16,
+    Datatype::Int32,
+    Datatype::Float32,
+    Datatype::Float64,
+    Datatype::UInt8,
+    Datatype::UInt16,
+    Datatype::UInt32,
+    Datatype::Int64,
+    Datatype::UInt64,
+];
+
+/// Number of types in the versions 1 and 2.
+const OLD_TYPES: usize = 6;
+
+/// The elements of a variable in the file.
+#[derive(Debug)]
+struct Place {
+    at: u64,
+    /// Size of an element in bytes.
+    width: u64,
+    /// Number of bytes that are stored together, and how often.
+    row: u64,
+    rows: u64,
+    /// Distance between the beginnings of rows in bytes.
+    stride: u64,
+}
+
+struct ClassicFile {
+    bytes: ByteRanges,
+    places: Vec<Place>,
+}
+
+/// Opens a file of this version.
+pub(super) fn open(
+    bytes: &ByteRanges,
+    version: u8,
+) -> Result<(Contents, Box<dyn ReadElements>), FormatError> {
+    let mut header = HeaderReader { bytes, version, window: Vec::new(), start: 0, at: 4 };
+    let records = header.count()?;
+    let dims = header.list(0x0A, |header| Ok((header.name()?, header.count()?)))?;
+    let mut contents = Contents::default();
+    let attributes = header.attributes("the file", &mut contents.losses)?;
+    if !attributes.is_empty() {
+        contents.groups.push(Group { attributes, ..Group::new("/") });
+    }
+    let entries = header.list(0x0B, |header| header.variable(&dims))?;
+    // A single variable with records has no padding between them.
+    let padded = |entry: &Entry| entry.row.checked_next_multiple_of(4);
+    let mut growing = entries.iter().filter(|entry| entry.is_record).peekable();
+    let first = growing.peek().map_or(0, |entry| entry.at);
+    let rows: Vec<_> = growing.map(|entry| (entry.row, padded(entry))).collect();
+    let stride = match &rows[..] {
+        [(row, _)] => Some(*row),
+        rows => rows.iter().try_fold(0_u64, |sum, (_, padded)| sum.checked_add((*padded)?)),
+    };
+    let stride = stride.ok_or_else(|| header.fault("records of fewer than 2^64 bytes", "more"))?;
+    let is_open_end = records == if version == 5 { u64::MAX } else { u64::from(u32::MAX) };
+    let records = match bytes.len.saturating_sub(first).checked_div(stride) {
+        Some(whole) if is_open_end => whole,
+        _ if is_open_end => 0,
+        _ => records,
+    };
+    let mut places = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let (variable, place) = entry.finish(records, stride);
+        let end = place.rows.checked_sub(1).map_or(Some(0), |last| {
+            last.checked_mul(place.stride)?.checked_add(place.row)?.checked_add(place.at)
+        });
+        if place.row > 0 && end.is_none_or(|end| end > bytes.len) {
+            let end = end.map_or_else(|| "more than 2^64".to_owned(), |end| end.to_string());
+            let reason = format!(
+                "expected {end} bytes up to the end of {:?}, found {} and the end of the file",
+                variable.path, bytes.len
+            );
+            return Err(FormatError::malformed(place.at, reason));
+        }
+        contents.variables.push(variable);
+        places.push(place);
+    }
+    Ok((contents, Box::new(ClassicFile { bytes: bytes.clone(), places })))
+}
+
+/// A variable of the header.
+struct Entry {
+    variable: GroupedVariable,
+    at: u64,
+    width: u64,
+    /// Number of bytes that are stored together.
+    row: u64,
+    is_record: bool,
+}
+
+impl Entry {
+    /// Completes the variable, whose records have this number and distance.
+    fn finish(self, records: u64, stride: u64) -> (GroupedVariable, Place) {
+        let Self { mut variable, at, width, row, is_record } = self;
+        if let (true, Some(first)) = (is_record, variable.shape.first_mut()) {
+            *first = records;
+        }
+        variable.join_characters();
+        let (rows, stride) = if is_record { (records, stride) } else { (1, 0) };
+        (variable, Place { at, width, row, rows, stride })
+    }
+}
+
+/// Reads the header from the beginning of the file.
+struct HeaderReader<'f> {
+    bytes: &'f ByteRanges,
+    version: u8,
+    /// Bytes of the file from `start` on.
+    window: Vec<u8>,
+    start: u64,
+    /// Offset of the next byte.
+    at: u64,
+}
+
+impl HeaderReader<'_> {
+    /// Returns the next `len` bytes.
+    fn take(&mut self, len: u64) -> Result<&[u8], FormatError> {
+        let is_there = |window: &[u8], start, at| {
+            let from = usize::try_from(at - start).ok()?;
+            let to = from.checked_add(usize::try_from(len).ok()?)?;
+            (to <= window.len()).then_some(from..to)
+        };
+        if is_there(&self.window, self.start, self.at).is_none() {
+            let most = self.bytes.len.saturating_sub(self.at).min(HEADER_AT_ONCE);
+            self.window = self.bytes.read(self.at, len.max(most))?;
+            self.start = self.at;
+        }
+        let range = is_there(&self.window, self.start, self.at).expect("the window has the bytes");
+        self.at += len;
+        Ok(self.window.get(range).expect("the range is in the window"))
+    }
+
+    fn fault(&self, expected: &str, found: impl std::fmt::Display) -> FormatError {
+        FormatError::malformed(self.at, format!("expected {expected}, found {found}"))
+    }
+
+    fn number(&mut self) -> Result<u32, FormatError> {
+        let bytes = self.take(4)?;
+        Ok(u32::from_be_bytes(*bytes.first_chunk().expect("4 bytes were read")))
+    }
+
+    fn long(&mut self) -> Result<u64, FormatError> {
+        let bytes = self.take(8)?;
+        Ok(u64::from_be_bytes(*bytes.first_chunk().expect("8 bytes were read")))
+    }
+
+    /// Returns a number whose size depends on the version.
+    fn count(&mut self) -> Result<u64, FormatError> {
+        if self.version == 5 { self.long() } else { Ok(self.number()?.into()) }
+    }
+
+    /// Returns the next `len` bytes, and skips those that align them.
+    fn padded(&mut self, len: u64) -> Result<Vec<u8>, FormatError> {
+        let bytes = self.take(len)?.to_vec();
+        // The last attribute may end with the file.
+        let padding = (len.next_multiple_of(4) - len).min(self.bytes.len - self.at);
+        self.take(padding)?;
+        Ok(bytes)
+    }
+
+    fn name(&mut self) -> Result<String, FormatError> {
+        let (at, len) = (self.at, self.count()?);
+        let name = String::from_utf8(self.padded(len)?);
+        let is_sound = |name: &String| !name.is_empty() && !name.contains('/');
+        name.ok().filter(is_sound).ok_or_else(|| {
+            FormatError::malformed(at, "expected a name in UTF-8 without `/`, found other bytes")
+        })
+    }
+
+    /// Reads a list with this tag.
+    fn list<T>(
+        &mut self,
+        tag: u32,
+        mut read: impl FnMut(&mut Self) -> Result<T, FormatError>,
+    ) -> Result<Vec<T>, FormatError> {
+        let (at, found, count) = (self.at, self.number()?, self.count()?);
+        if found != tag && (found, count) != (0, 0) {
+            let reason = format!("expected the tag {tag} of a list, found {found}");
+            return Err(FormatError::malformed(at, reason));
+        }
+        (0..count).map(|_| read(self)).collect()
+    }
+
+    fn datatype(&mut self) -> Result<Datatype, FormatError> {
+        let (at, number) = (self.at, self.number()?);
+        let known = if self.version == 5 { TYPES.len() } else { OLD_TYPES };
+        let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+        let found = index.filter(|index| *index < known).and_then(|index| TYPES.get(index));
+        found.cloned().ok_or_else(|| {
+            let reason = format!("expected a type from 1 to {known}, found {number}");
+            FormatError::malformed(at, reason)
+        })
+    }
+
+    fn attributes(
+        &mut self,
+        of: &str,
+        losses: &mut Vec<String>,
+    ) -> Result<Vec<Attribute>, FormatError> {
+        self.list(0x0C, |header| {
+            let (name, datatype, count) = (header.name()?, header.datatype()?, header.count()?);
+            let len = count.checked_mul(width(&datatype));
+            let len = len.ok_or_else(|| header.fault("fewer than 2^64 bytes", "more"))?;
+            let mut bytes = header.padded(len)?;
+            if datatype == Datatype::String {
+                let text = String::from_utf8(bytes).unwrap_or_else(|error| {
+                    losses.push(format!(
+                        "the attribute {name:?} of {of} is not UTF-8 and was read as Latin-1"
+                    ));
+                    error.into_bytes().into_iter().map(char::from).collect()
+                });
+                let text = Value::from(text.trim_end_matches('\0'));
+                return Ok(attribute(&name, Vec::new(), datatype, [text]));
+            }
+            swap(&mut bytes, width(&datatype));
+            let shape = if count == 1 { Vec::new() } else { vec![count] };
+            let numbers = numbers(&datatype, &bytes);
+            Ok(attribute(&name, shape, datatype, numbers))
+        })
+    }
+
+    fn variable(&mut self, dims: &[(String, u64)]) -> Result<Entry, FormatError> {
+        let path = self.name()?;
+        let (at, rank) = (self.at, self.count()?);
+        let (mut names, mut shape) = (Vec::new(), Vec::new());
+        for _ in 0..rank {
+            let dim = usize::try_from(self.count()?).ok().and_then(|index| dims.get(index));
+            let Some((name, length)) = dim else {
+                let reason = format!("expected dimensions below {} for {path:?}", dims.len());
+                return Err(FormatError::malformed(at, reason));
+            };
+            names.push(name.clone());
+            shape.push(*length);
+        }
+        let mut losses = Vec::new();
+        let attributes = self.attributes(&format!("{path:?}"), &mut losses)?;
+        let datatype = self.datatype()?;
+        let width = width(&datatype);
+        // The size is redundant, and wrong if it does not fit its field.
+        self.count()?;
+        let at = if self.version == 1 { self.number()?.into() } else { self.long()? };
+        let is_record = shape.first() == Some(&0);
+        let inner = if is_record { shape.get(1..).unwrap_or_default() } else { &shape };
+        let row = inner.iter().try_fold(width, |row, length| row.checked_mul(*length));
+        let row = row.ok_or_else(|| self.fault("fewer than 2^64 bytes", "more"))?;
+        let element = element_of_word(&datatype);
+        let (datatype, element) = match element {
+            Some(element) => (datatype, element),
+            None => text(width).expect("a character has a byte"),
+        };
+        let dims = names;
+        let variable = GroupedVariable { path, shape, dims, element, datatype, attributes, losses };
+        Ok(Entry { variable, at, width, row, is_record })
+    }
+}
+
+/// Returns the size of an element in bytes.
+fn width(datatype: &Datatype) -> u64 {
+    datatype.packed_size().unwrap_or(1)
+}
+
+/// Makes big-endian numbers of `width` bytes little-endian.
+fn swap(bytes: &mut [u8], width: u64) {
+    reverse_each(bytes, usize::try_from(width).expect("numbers have at most 8 bytes"));
+}
+
+impl ReadElements for ClassicFile {
+    fn elements(&self, index: usize) -> NextBlock<'_> {
+        let place = self.places.get(index);
+        let (mut row, mut done) = (0, 0);
+        Box::new(move |block| {
+            let Some(Place { at, width, row: len, rows, stride }) = place else { return Ok(()) };
+            if *len == 0 || row == *rows {
+                return Ok(());
+            }
+            let from = at + row * stride + done;
+            if *len <= READ_AT_ONCE && *stride <= READ_AT_ONCE && *stride > 0 {
+                // Several records at once.
+                let count = (READ_AT_ONCE / stride).min(rows - row);
+                let bytes = self.bytes.read(from, (count - 1) * stride + len);
+                for record in bytes.map_err(io::Error::other)?.chunks(small(*stride)) {
+                    block.extend_from_slice(record.get(..small(*len)).unwrap_or_default());
+                }
+                row += count;
+            } else {
+                let part = (len - done).min(READ_AT_ONCE);
+                *block = self.bytes.read(from, part).map_err(io::Error::other)?;
+                done += part;
+                if done == *len {
+                    (row, done) = (row + 1, 0);
+                }
+            }
+            swap(block, *width);
+            Ok(())
+        })
+    }
+}
+
+/// Converts a length that is limited by [`READ_AT_ONCE`].
+fn small(len: u64) -> usize {
+    usize::try_from(len).expect("the length is limited")
+}

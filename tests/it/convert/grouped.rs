@@ -1,0 +1,218 @@
+//! `NetCDF` and HDF5 files of the libraries of Python, and damaged ones.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use ra_pack::interchange::grouped::{ByteRanges, GroupedFile};
+use tempfile::TempDir;
+
+use super::{convert, description};
+use crate::python::Python;
+use crate::run::ra;
+
+const SCRIPT: &str = include_str!("grouped.py");
+
+/// Most bytes of an array that are read of a damaged file.
+const READ: u64 = 1 << 20;
+
+/// Runs the script in a directory, and returns what it prints.
+fn run(python: &Python, home: &Path, command: &str) -> String {
+    let ran = python.command().args(["-c", SCRIPT, command]).current_dir(home).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    String::from_utf8(ran.stdout).unwrap()
+}
+
+/// Writes the files, and returns their paths.
+fn files() -> Option<(TempDir, Python, Vec<PathBuf>)> {
+    let python = Python::with(&["numpy", "h5py", "netCDF4"])?;
+    let home = TempDir::new().unwrap();
+    run(&python, home.path(), "write");
+    let entries = fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = entries.collect();
+    files.sort();
+    Some((home, python, files))
+}
+
+#[test]
+fn every_array_equals_what_the_libraries_read() {
+    let Some((home, python, files)) = files() else { return };
+    for file in &files {
+        let out = file.with_extension("");
+        convert(file, &out, &["-q", "--order", "row"]).exits(0);
+        ra("validate", &[&out], &["-q"]).exits(0);
+        convert(file, &file.with_extension("zip"), &["-q"]).exits(0);
+        ra("verify", &[&file.with_extension("zip")], &["-q"]).exits(0);
+    }
+    let counts = run(&python, home.path(), "compare");
+    assert_eq!(counts.trim(), "[8, 8, 13, 21, 8, 76, 76, 76]");
+}
+
+#[test]
+fn dimensions_attributes_and_types_are_described() {
+    let Some((home, _, _)) = files() else { return };
+    let path = |name: &str| home.path().join(name);
+    for form in ["NETCDF3_CLASSIC", "NETCDF3_64BIT_DATA", "NETCDF4"] {
+        let (file, out) = (path(&format!("{form}.nc")), path(form));
+        convert(&file, &out, &["-q"]).exits(0);
+        assert_eq!(
+            description(&out.join("sst.ra")),
+            "attributes:
+  title: Ünïcode
+  version:
+    shape: []
+    type: float32
+    value: 2.5
+  list:
+    shape: [3]
+    type: int16
+    value: [0, 1, 2]
+dimcoords:
+  lon:
+    size: 4
+    type: int64
+ndarrays:
+  sst:
+    shape: [time, lat, lon]
+    type: int16
+    attributes:
+      scale_factor: 0.01
+      add_offset:
+        shape: []
+        type: float32
+        value: 5.0
+      missing_value:
+        shape: []
+        type: int16
+        value: -999
+    storage:
+      fillvalue: -999
+",
+            "{form}"
+        );
+        let time = description(&out.join("time.ra"));
+        let coordinate = "dimcoords:
+  time:
+    size: 5
+    type: float64
+    attributes:
+      units: days since 2000-01-01
+      calendar: noleap
+";
+        assert!(time.ends_with(coordinate), "{time}");
+        let text = description(&out.join("text.ra"));
+        assert!(text.contains(
+            "shape: [lat]\n    type:\n      opaque:\n        size: 5\n        tag: text"
+        ));
+    }
+    let own = |name: &str| {
+        let text = description(&path("NETCDF4").join(name));
+        text.split_once("\nndarrays:\n").unwrap().1.to_owned()
+    };
+    assert!(
+        own("flag.ra")
+            .contains("base: uint8\n        members:\n          good: 0\n          bad: 3")
+    );
+    assert!(own("station.ra").contains("_Encoding: utf-8"));
+    assert!(own("obs/deep/x.ra").contains("shape: [/lat]"));
+    // No other array can have the name of this array as that of a dimension.
+    assert!(own("obs/deep/p.ra").contains("shape: [2, 3]"));
+    assert!(own("obs/deep/p.ra").contains("_ARRAY_DIMENSIONS"));
+    assert!(own("none.ra").contains("value: [empty, lat]"));
+
+    let ran = convert(&path("latest.h5"), &path("latest"), &[]).exits(0);
+    ran.says(&[
+        "\"ragged\" is not converted: its elements are lists of any length",
+        "\"ref\" is not converted: it has references to other objects",
+        "\"null\" is not converted: it has neither a shape nor elements",
+        "\"g/loop\" is another name of \"/g\" and is left out",
+        "links to the file \"other.h5\" are not followed",
+    ]);
+    let own = |name: &str| description(&path("latest").join(name));
+    assert!(own("g/x.ra").contains("shape: [/time, 2]"));
+    assert!(
+        own("g/h/t_bool.ra").contains("'false': 0")
+            || own("g/h/t_bool.ra").contains("\"false\": 0")
+    );
+    assert!(own("g/h/t_c8.ra").contains("- r: float32\n        - i: float32"));
+    assert!(own("time.ra").contains("units: s"));
+}
+
+#[test]
+fn attributes_of_groups_without_arrays_are_those_of_the_pack() {
+    let Some(python) = Python::with(&["h5py"]) else { return };
+    let home = TempDir::new().unwrap();
+    // words: imports a Python module
+    let script = "import h5py; f = h5py.File('a.h5', 'w'); f.attrs['title'] = 'A'; f['g/x'] = [1]; f.close()";
+    assert!(
+        python.command().args(["-c", script]).current_dir(home.path()).status().unwrap().success()
+    );
+    let (input, out) = (home.path().join("a.h5"), home.path().join("out"));
+    convert(&input, &out, &["-q"]).exits(0);
+    let document = || fs::read_to_string(out.join("manifest.yaml")).unwrap();
+    assert_eq!(document(), "/:\n  attributes:\n    title: A\n");
+    // An existing description of the pack is kept.
+    fs::write(out.join("manifest.yaml"), "{}\n").unwrap();
+    let again = convert(&input, &out, &["--force"]).exits(0);
+    again.says(&["the attributes of the group \"/\" are lost: title"]);
+    assert_eq!(document(), "{}\n");
+    // In a directory, the file becomes a group.
+    fs::remove_dir_all(&out).unwrap();
+    let tree = home.path().join("tree");
+    fs::create_dir(&tree).unwrap();
+    fs::rename(&input, tree.join("a.h5")).unwrap();
+    convert(&tree, &out, &["-q"]).exits(0);
+    assert_eq!(document(), "/a:\n  attributes:\n    title: A\n");
+    assert!(out.join("a/g/x.ra").exists());
+}
+
+/// Reads everything of a file that may be damaged. Errors are allowed.
+fn read(bytes: Vec<u8>) -> Result<u64, Box<dyn std::error::Error>> {
+    let len = bytes.len() as u64;
+    let bytes = ByteRanges::new(len, move |buffer, at| {
+        let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..));
+        rest.ok_or(io::ErrorKind::UnexpectedEof)?.read_exact(buffer)
+    });
+    let file = GroupedFile::open(&bytes)?;
+    let mut read = 0;
+    for index in 0..file.names().count() {
+        let array = file.array(index)?;
+        let found = io::copy(&mut file.data(index).take(READ), &mut io::sink())?;
+        assert_eq!(found, array.header.data_len().min(READ), "{}", array.description.name);
+        read += found;
+    }
+    Ok(read)
+}
+
+#[test]
+fn damaged_files_are_errors_or_arrays_of_the_stated_length() {
+    let Some((_home, _, files)) = files() else { return };
+    for file in files {
+        let bytes = fs::read(&file).unwrap();
+        assert!(read(bytes.clone()).unwrap() > 100);
+        for at in (0..bytes.len()).step_by((bytes.len() / 200).max(1)) {
+            for damage in [0x01, 0xFF] {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= damage;
+                drop(read(damaged));
+            }
+            drop(read(bytes[..at].to_vec()));
+        }
+    }
+}
+
+#[test]
+fn a_file_that_claims_more_than_it_has_is_an_error() {
+    let Some((home, _, _)) = files() else { return };
+    for (name, said) in [
+        ("NETCDF3_CLASSIC.nc", "found 900 and the end of the file"),
+        ("latest.h5", "bytes, as its superblock says, found 900"),
+    ] {
+        let path = home.path().join(name);
+        let bytes = fs::read(&path).unwrap();
+        fs::write(&path, &bytes[..900]).unwrap();
+        let out = home.path().join("out");
+        convert(&path, &out, &[]).exits(1).says(&[name, said]);
+        assert!(!out.exists());
+    }
+}
