@@ -3,6 +3,7 @@
 
 mod bags;
 mod formats;
+mod grouped;
 mod interchange;
 mod npy;
 mod readers;
@@ -14,6 +15,7 @@ mod zips;
 
 pub use bags::{bag_tags, bag_verify};
 pub use formats::{block_list, manifest, ndl, ra_decode};
+pub use grouped::grouped;
 pub use interchange::{ds, png};
 pub use npy::npy;
 pub use seeds::{Seed, seeds};
@@ -35,6 +37,7 @@ pub const TARGETS: &[Target] = &[
     ("tar_verify", tar_verify),
     ("ds", ds),
     ("png", png),
+    ("grouped", grouped),
     ("zip_structure", zip_structure),
     ("tar_structure", tar_structure),
 ];

@@ -47,7 +47,8 @@ use crate::path::escape;
 /// I/O error ends the conversion. If the output is an existing directory, arrays are added to it.
 ///
 /// Row-major data is transposed to column-major RawArray unless [`order`](ConvertOptions::order) is set. Indexing does
-/// not change: the same index selects the same element. Conversion takes about 50 MB of memory for files of any size.
+/// not change: the same index selects the same element. Conversion takes about 50 MB of memory for files of any size;
+/// from HDF5 it takes up to 300 MB, and a chunk can have 256 MiB.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

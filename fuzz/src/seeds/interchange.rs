@@ -8,6 +8,20 @@ use flate2::write::ZlibEncoder;
 use super::Add;
 
 pub(super) fn seeds(add: &mut Add<'_>) {
+    add("grouped", "hdf5", include_bytes!("../../../tests/it/small.h5").to_vec());
+    let number = |number: u32| number.to_be_bytes().to_vec();
+    // A dimension that can grow, an attribute, and two variables with two records.
+    let dims = [number(10), number(1), number(1), b"t\0\0\0".to_vec(), number(0)].concat();
+    let text = [number(12), number(1), number(1), b"u\0\0\0".to_vec(), number(2), number(1)];
+    let text = [text.concat(), b"s\0\0\0".to_vec()].concat();
+    let variable = |name: &[u8; 4], kind: u32, at: u32| {
+        let dims = [number(1), name.to_vec(), number(1), number(0), text.clone()].concat();
+        [dims, number(kind), number(4), number(at)].concat()
+    };
+    let variables = [variable(b"a\0\0\0", 4, 176), variable(b"b\0\0\0", 3, 180)].concat();
+    let lists = [dims, text.clone(), number(11), number(2), variables].concat();
+    let header = [b"CDF\x01".to_vec(), number(2), lists].concat();
+    add("grouped", "classic", [header, vec![1; 16]].concat());
     let mut ds = |name: &str, header: &str, body: &[u8]| {
         add("ds", name, [b"ds-1.0\n", header.as_bytes(), b"\n", body].concat());
     };

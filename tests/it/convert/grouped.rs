@@ -166,6 +166,43 @@ fn attributes_of_groups_without_arrays_are_those_of_the_pack() {
     assert!(out.join("a/g/x.ra").exists());
 }
 
+#[test]
+fn datasets_that_cannot_be_read_are_named() {
+    let Some(python) = Python::with(&["numpy", "h5py"]) else { return };
+    let home = TempDir::new().unwrap();
+    // words: imports a Python module
+    let script = "import h5py, numpy as np
+f = h5py.File('a.h5', 'w')
+f['x'] = [1]
+f.create_dataset('long', data=np.arange(3), dtype='float128')
+odd = h5py.h5t.STD_I16LE.copy()
+odd.set_precision(12)
+h5py.h5d.create(f.id, b'odd', odd, h5py.h5s.create_simple((3,)))
+# HDF5 reads zeros where nothing was written, whatever the attribute says.
+part = f.create_dataset('part', shape=(10, 10), dtype='i4', chunks=(5, 5))
+part.attrs['_FillValue'] = np.int32(-1)
+part[0, 0] = 3
+huge = f.create_dataset('huge', shape=(1 << 20, 1 << 20), dtype='f8', chunks=(64, 64))
+f.close()
+f = h5py.File('b.h5', 'w')
+layout = h5py.VirtualLayout((1, 3), 'i4')
+layout[0] = h5py.VirtualSource('a.h5', 'long', (3,))
+f.create_virtual_dataset('v', layout)
+f.close()";
+    let ran = python.command().args(["-c", script]).current_dir(home.path()).status().unwrap();
+    assert!(ran.success());
+    let out = home.path().join("out");
+    convert(&home.path().join("a.h5"), &out, &[]).exits(0).says(&[
+        "wrote 1 array",
+        "\"long\" is not converted: it has floats of 16 bytes",
+        "\"odd\" is not converted: it has numbers of 2 bytes of an unusual format",
+        "\"part\" is not converted: not all of its elements were written",
+        "\"huge\" is not converted: its shape [1048576, 1048576] has more than 268435456 bytes",
+    ]);
+    let virtual_dataset = convert(&home.path().join("b.h5"), &home.path().join("c"), &[]);
+    virtual_dataset.exits(2).says(&["virtual dataset", "docs/from-other-formats.md"]);
+}
+
 /// Reads everything of a file that may be damaged. Errors are allowed.
 fn read(bytes: Vec<u8>) -> Result<u64, Box<dyn std::error::Error>> {
     let len = bytes.len() as u64;

@@ -30,7 +30,7 @@ const MAX_RATIO: u64 = 1100;
 const ENCODING: &str = "_Encoding";
 
 /// Where to convert what is too large here.
-const WITH_PYTHON: &str = "convert it with Python, as docs/from-other-formats.md shows";
+pub(super) const WITH_PYTHON: &str = "convert it with Python, as docs/from-other-formats.md shows";
 
 /// How the bytes of elements become those of an array.
 #[derive(Debug)]

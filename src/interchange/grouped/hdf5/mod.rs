@@ -28,6 +28,9 @@ const MAX_DEPTH: usize = 64;
 /// Offset of the first place for a superblock other than the beginning. The next ones are at twice the offset.
 const USER_BLOCK: u64 = 512;
 
+/// The layout of a dataset that consists of parts of others. The reader does not list a group that has one.
+const VIRTUAL: u8 = 3;
+
 /// The beginning of the attribute `NAME` of a dimension without a variable.
 const NO_VARIABLE: &str = "This is a netCDF dimension but not a netCDF variable";
 
@@ -51,6 +54,11 @@ fn fault(place: &str, error: hdf5_reader::error::Error) -> FormatError {
     match error {
         hdf5_reader::error::Error::Io(error) => error.into(),
         hdf5_reader::error::Error::Context { source, .. } => fault(place, *source),
+        hdf5_reader::error::Error::UnsupportedLayoutClass(VIRTUAL) => {
+            let reason =
+                format!("{place} has a virtual dataset, whose elements are in other files");
+            FormatError::no_counterpart(reason, data::WITH_PYTHON)
+        }
         error => FormatError::Invalid { place: place.to_owned(), reason: error.to_string() },
     }
 }
