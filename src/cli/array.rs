@@ -8,8 +8,8 @@ use ra_pack::time::Calendar;
 use ra_pack::{Pack, Progress, Result};
 
 use super::shell;
-use super::show::{flow, values};
 use super::text::{count, digits, floor};
+use super::values::{self, UNFOLDED, flow};
 
 /// Largest number of elements shown of a list.
 const MAX_LIST: u64 = 20;
@@ -99,10 +99,6 @@ pub(super) fn extents<'n>(
     let order = if order == Order::Column { "" } else { order.word() };
     format!("[{}] {order}", folded(&axes.collect::<Vec<_>>())).trim_end().to_owned()
 }
-
-/// Most dimensions that are all shown. In arrays with more, such as those of BART with 16, those of length 1 would hide
-/// the others.
-pub(super) const UNFOLDED: usize = 4;
 
 /// Joins the texts of dimensions. In arrays of many dimensions, neighbours of length 1 without names are counted:
 /// `32, 32, 1 ×14`.

@@ -10,7 +10,7 @@ use ra_pack::path::{escape, escape_path};
 use super::files::FilesFrom;
 use super::output::Output;
 use super::text::counted;
-use super::{Ending, Failure, args, report};
+use super::{Ending, Failure, common, report};
 
 /// Seconds per day.
 const DAY: u64 = 86_400;
@@ -31,7 +31,7 @@ pub(crate) struct AuditArgs {
     logs: Vec<PathBuf>,
 
     /// Report packs whose last verification without errors is longer ago than this, such as 90d, as stale.
-    #[arg(long, value_name = "AGE", value_parser = args::duration)]
+    #[arg(long, value_name = "AGE", value_parser = common::duration)]
     max_age: Option<Duration>,
 
     /// Also print packs that are good.

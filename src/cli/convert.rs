@@ -8,8 +8,8 @@ use ra_pack::message::Words;
 use ra_pack::ndl;
 use ra_pack::path::{escape, escape_path};
 
-use super::args::{Choices, Common, FORMATS, compression, words};
 use super::array::extents;
+use super::common::{Choices, Common, FORMATS, compression, words};
 use super::output::Output;
 use super::text::{counted, human_bytes};
 use super::{Ending, Failure, diagnostics, shell};

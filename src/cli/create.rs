@@ -10,7 +10,7 @@ use ra_pack::ndl::Attribute;
 use ra_pack::path::escape_path;
 use ra_pack::write::{CreateOptions, CreateReport, Layout};
 
-use super::args::{Choices, Common, compression, size, words};
+use super::common::{Choices, Common, compression, size, words};
 use super::output::Output;
 use super::text::{counted, human_bytes};
 use super::{Ending, Failure, diagnostics, shell};

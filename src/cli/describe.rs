@@ -68,7 +68,7 @@ pub(crate) struct DescribeArgs {
     dry_run: bool,
 
     /// Use N threads [default: one per core].
-    #[arg(short, long, value_name = "N", value_parser = super::args::jobs)]
+    #[arg(short, long, value_name = "N", value_parser = super::common::jobs)]
     jobs: Option<usize>,
 
     /// Print the description, or the changes, as JSON.

@@ -16,13 +16,13 @@ use ra_pack::path::{escape, escape_path};
 use ra_pack::read::{Axis, CornersOptions};
 use ra_pack::{Container, Pack, PackedArray};
 
-use super::args::Common;
+use super::common::Common;
 use super::output::Output;
-use super::show::{flow, values};
 use super::text::{
     BOLD, DIM, columns, count, counted, fit, fit_end, float, flowing, human_bytes, padded, percent,
     plain, short, styled,
 };
+use super::values::{self, flow};
 use super::{Ending, Failure, array, diagnostics, shell};
 
 #[derive(Debug, Args)]

@@ -11,7 +11,7 @@ use ra_pack::path::escape_path;
 use ra_pack::remote::is_url;
 use ra_pack::write::ExtractOptions;
 
-use super::args::{ARRAY_FORMATS, Common, size, words};
+use super::common::{ARRAY_FORMATS, Common, size, words};
 use super::files::FilesFrom;
 use super::output::Output;
 use super::text::{counted, human_bytes};

@@ -13,8 +13,8 @@ use ra_pack::ra::ElementKind;
 use ra_pack::write::Layout;
 use serde::Serialize;
 
-use super::args::Common;
 use super::array::{attribute_rows, extents, label};
+use super::common::Common;
 use super::output::Output;
 use super::table::aligned;
 use super::text::{BOLD, counted, human_bytes, styled};

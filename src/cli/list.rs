@@ -13,8 +13,8 @@ use ra_pack::archive::MemberKind;
 use ra_pack::inspect::{ListOptions, ListOrder, Listed, Listing, Patterns};
 use ra_pack::path::escape;
 
-use super::args::{Choices, Common, words};
 use super::array::{attribute_rows, extents};
+use super::common::{Choices, Common, words};
 use super::output::Output;
 use super::table::{BRANCH, Cell, GAP, Table, aligned};
 use super::text::{BOLD, DIM, counted, fit, human_bytes};

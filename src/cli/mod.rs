@@ -4,11 +4,13 @@ mod add;
 pub(crate) mod args;
 mod array;
 mod audit;
+mod common;
 mod convert;
 mod create;
 mod describe;
 mod diagnostics;
 mod diff;
+mod ending;
 mod files;
 mod get;
 mod help;
@@ -23,79 +25,22 @@ mod report;
 mod shell;
 mod show;
 mod signals;
+mod stderr;
 mod table;
 mod text;
+mod values;
 mod verify;
 
 use std::ffi::OsString;
 use std::io;
 
-use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory as _, Parser as _};
 use ra_pack::remote::{RemoteOptions, conceal};
 
 use self::args::{Cli, Command};
+pub(crate) use self::ending::{Ending, Failure};
 use self::output::Output;
-
-/// Outcome of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ending {
-    /// Success without errors.
-    Clean,
-    /// Errors in the data.
-    Findings,
-    /// The command failed.
-    Failed,
-}
-
-impl Ending {
-    /// Returns the outcome of a run with these findings.
-    pub(crate) fn of(findings: &[ra_pack::Finding]) -> Self {
-        if findings.iter().any(ra_pack::Finding::is_error) { Self::Findings } else { Self::Clean }
-    }
-}
-
-/// Reason why a command has no result.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    /// Error of the operation, and a next step if the command knows a better one than the error.
-    Operation(Box<ra_pack::Error>, Option<String>),
-    /// Standard output is closed or cannot be written.
-    Output(io::Error),
-}
-
-impl Failure {
-    /// Returns the failure for options or arguments that are not possible.
-    pub(crate) fn options(why: impl Into<String>) -> Self {
-        ra_pack::Error::Options(why.into().into()).into()
-    }
-
-    /// Adds the next step.
-    pub(crate) fn next(self, step: impl Into<String>) -> Self {
-        match self {
-            Self::Operation(error, _) => Self::Operation(error, Some(step.into())),
-            other @ Self::Output(_) => other,
-        }
-    }
-}
-
-impl From<ra_pack::Error> for Failure {
-    fn from(error: ra_pack::Error) -> Self {
-        Self::Operation(Box::new(error), None)
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Self::Output(error)
-    }
-}
-
-impl From<ra_pack::inspect::InvalidPattern> for Failure {
-    fn from(error: ra_pack::inspect::InvalidPattern) -> Self {
-        Self::options(error.to_string())
-    }
-}
 
 /// Runs the program with these words of the command line, of which the first is its name. Returns the exit status.
 pub(crate) fn main(words: Vec<OsString>) -> u8 {
@@ -125,7 +70,7 @@ fn parse(words: &[OsString]) -> Result<Cli, Ending> {
         && [one, other].iter().any(|word| *word == "--json")
         && [one, other].iter().any(|word| *word == "--version" || *word == "-V")
     {
-        let output = Output::new(args::Color::Never, false, progress::When::Never);
+        let output = Output::new(common::Color::Never, false, progress::When::Never);
         let printed = reference::versions(&output);
         return Err(printed.unwrap_or_else(|failure| complain(failure, &output)));
     }
@@ -144,7 +89,7 @@ fn parse(words: &[OsString]) -> Result<Cli, Ending> {
             let text = error.render().to_string();
             let lines: Vec<_> =
                 text.lines().map(|line| ra_pack::path::escape(line).to_string()).collect();
-            output::to_stderr(&(lines.join("\n") + "\n"));
+            stderr::write(&(lines.join("\n") + "\n"));
         } else {
             // Help and version go to standard output, where a closed pipe does not matter.
             let _ = error.print();
@@ -221,8 +166,8 @@ fn run(cli: &Cli) -> Ending {
         Command::Manifest(args) => verify::manifest(args, &output),
         Command::Schema(args) => reference::schema(args, &output),
         Command::Validate(args) => verify::validate(args, &output),
-        Command::Completions(args) => reference::completions(args, &output),
-        Command::Man(args) => reference::man(args, &output),
+        Command::Completions(args) => reference::completions(args, Cli::command(), &output),
+        Command::Man(args) => reference::man(args, Cli::command(), &output),
     };
     let ending = match result {
         Ok(ending) => ending,

@@ -8,8 +8,9 @@ use ra_pack::path::escape;
 use ra_pack::{Progress, json};
 use serde::Serialize;
 
-use super::args::Color;
+use super::common::Color;
 use super::progress::{Meter, When};
+use super::stderr;
 
 /// Size of the pieces in which a long result is printed, in bytes.
 const PIECE: usize = 64 * 1024;
@@ -182,17 +183,6 @@ impl Output {
     pub(crate) fn message(&self, text: &str) {
         let end = if text.ends_with('\n') { "" } else { "\n" };
         let _held = self.hold();
-        to_stderr(&[text, end].concat());
+        stderr::write(&[text, end].concat());
     }
-}
-
-/// Writes to standard error in one call. A closed standard error is ignored.
-pub(super) fn to_stderr(text: &str) {
-    let _ = io::stderr().lock().write_all(text.as_bytes());
-}
-
-/// Returns the width of the terminal of standard error, in columns.
-pub(super) fn columns() -> Option<usize> {
-    let (width, _) = terminal_size::terminal_size_of(io::stderr())?;
-    Some(width.0.into())
 }

@@ -12,7 +12,7 @@ use ra_pack::path::escape;
 use ra_pack::progress::Snapshot;
 use serde::Serialize;
 
-use super::output::{columns, to_stderr};
+use super::stderr;
 use super::text::{count, fit, fit_end, float, human_bytes};
 
 /// Values of `--progress`.
@@ -80,7 +80,7 @@ impl Meter {
     pub(crate) fn hold(&self) -> MutexGuard<'_, bool> {
         let mut is_drawn = locked(&self.screen);
         if std::mem::take(&mut *is_drawn) {
-            to_stderr(ERASE);
+            stderr::write(ERASE);
         }
         is_drawn
     }
@@ -94,7 +94,7 @@ impl Meter {
         }
         let _held = self.hold();
         if self.is_json {
-            to_stderr(&self.json(&self.progress.snapshot(), &Pace::default(), true));
+            stderr::write(&self.json(&self.progress.snapshot(), &Pace::default(), true));
         }
     }
 
@@ -110,11 +110,11 @@ impl Meter {
             pace.note(&now);
             if self.is_json {
                 let _held = self.hold();
-                to_stderr(&self.json(&now, &pace, false));
+                stderr::write(&self.json(&now, &pace, false));
             } else if self.start.elapsed() >= PATIENCE {
                 let mut is_drawn = locked(&self.screen);
-                let width = columns().unwrap_or(80);
-                to_stderr(&format!("\r{}\x1b[K", line(&now, &pace, width)));
+                let width = stderr::columns().unwrap_or(80);
+                stderr::write(&format!("\r{}\x1b[K", line(&now, &pace, width)));
                 *is_drawn = true;
             }
         }
@@ -151,7 +151,7 @@ pub(crate) fn erase() {
         }
     };
     if *is_drawn {
-        to_stderr(ERASE);
+        stderr::write(ERASE);
     }
     // Keeps the lock, so that no other line is drawn.
     std::mem::forget(is_drawn);

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, StyledStr};
-use clap::{Args, Command, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man as Page;
 use clap_mangen::roff::{Roff, bold, roman};
@@ -15,7 +15,7 @@ use ra_pack::write::FORMAT_VERSION;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::args::{Cli, SHARED};
+use super::common::SHARED;
 use super::files;
 use super::output::Output;
 use super::table::aligned;
@@ -210,8 +210,7 @@ pub(crate) struct ManArgs {
     output: Option<PathBuf>,
 }
 
-pub(super) fn man(args: &ManArgs, output: &Output) -> Result<Ending, Failure> {
-    let mut top = Cli::command();
+pub(super) fn man(args: &ManArgs, mut top: Command, output: &Output) -> Result<Ending, Failure> {
     top.build();
     let mut pages: Vec<&Command> = vec![&top];
     pages.extend(commands(&top));
@@ -347,9 +346,13 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-pub(super) fn completions(args: &CompletionsArgs, output: &Output) -> Result<Ending, Failure> {
+pub(super) fn completions(
+    args: &CompletionsArgs,
+    mut top: Command,
+    output: &Output,
+) -> Result<Ending, Failure> {
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "ra-pack", &mut text);
+    clap_complete::generate(args.shell, &mut top, "ra-pack", &mut text);
     // If the name of the program has a hyphen, the bash script of clap_complete 4.6 uses two different names for the
     // options of a command.
     let text = String::from_utf8_lossy(&text).replace("ra__subcmd__pack__", "ra__pack__");

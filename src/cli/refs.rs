@@ -6,7 +6,7 @@ use clap::Args;
 use ra_pack::convert::{RefsOptions, RefsReport};
 use ra_pack::path::{escape, escape_path};
 
-use super::args::jobs;
+use super::common::jobs;
 use super::output::Output;
 use super::text::{counted, human_bytes};
 use super::{Ending, Failure, diagnostics, files};

@@ -16,8 +16,8 @@ use ra_pack::verify::{Shard, Verdict, Verified, VerifyOptions, VerifyReport, ver
 use ra_pack::write::ManifestOptions;
 use ra_pack::{Code, Container, Finding, ndl};
 
-use super::args::{self, Common};
 use super::audit::{CORRUPT, FUTURE, print_lines};
+use super::common::{self, Common};
 use super::create::lacks;
 use super::files::FilesFrom;
 use super::output::Output;
@@ -80,12 +80,12 @@ pub(crate) struct VerifyArgs {
 
     /// Skip archives that were verified without errors more recently, according to the logs, and whose size and
     /// modification time are the same.
-    #[arg(long, value_name = "AGE", value_parser = args::duration)]
+    #[arg(long, value_name = "AGE", value_parser = common::duration)]
     max_age: Option<Duration>,
 
     /// Stop after this time (2h), size (5T) or part of all bytes (10%). Targets that were verified longest ago, or
     /// never, are first. A target that was begun is completed.
-    #[arg(long, value_name = "LIMIT", value_parser = args::budget)]
+    #[arg(long, value_name = "LIMIT", value_parser = common::budget)]
     budget: Option<Budget>,
 
     /// Verify shard I of N: of several targets, or of the contents of a single one. Shards are equal by size and the

@@ -5,46 +5,10 @@ use std::f64::consts::FRAC_PI_2;
 use ra_pack::read::{Line, SampledAxis};
 
 use super::super::array::{self, Dates, attribute_text};
-use super::super::text::{self, float, stepped};
-use super::chart::extremes;
+use super::super::text::float;
 use super::dates::dated;
 use super::label::Label;
-
-/// Position on an axis, with its text.
-pub(crate) type Tick = (f64, String);
-
-/// Ticks of an axis.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Ticks {
-    /// Ticks with a text.
-    pub(crate) major: Vec<Tick>,
-    /// Smaller ticks between them.
-    pub(crate) minor: Vec<f64>,
-    /// Part of the date that the texts omit.
-    pub(crate) context: Option<String>,
-}
-
-impl Ticks {
-    /// Moves all ticks, and removes those outside the axis.
-    fn placed(mut self, place: impl Fn(f64) -> Option<f64>) -> Self {
-        let place = |value: f64| place(value).filter(|it| (-1e-9..=1.0 + 1e-9).contains(it));
-        let tick = |(value, text): Tick| Some((place(value)?, text));
-        self.major = self.major.into_iter().filter_map(tick).collect();
-        self.minor = self.minor.into_iter().filter_map(place).collect();
-        self
-    }
-
-    /// Returns the ticks counted from the other end.
-    pub(crate) fn reversed(self) -> Self {
-        self.placed(|place| Some(1.0 - place))
-    }
-}
-
-/// Largest number of ticks with a text.
-pub(super) const MAX_TICKS: usize = 24;
-
-/// Largest number of smaller ticks.
-const MOST_MINOR: usize = 200;
+use super::ticks::{Ticks, linear, logarithmic};
 
 /// Conversion of values to positions from 0 to 1.
 #[derive(Debug, Clone, Copy)]
@@ -299,97 +263,15 @@ fn edges(places: &[f64]) -> Vec<f64> {
     std::iter::once(before).chain(between.iter().copied()).chain([after]).collect()
 }
 
-/// Returns ticks at about `count` round numbers from `low` to `high`.
-fn linear(low: f64, high: f64, count: usize) -> Ticks {
-    let (step, parts) = good_step((high / 2.0 - low / 2.0) / float(count.max(1)) * 2.0);
-    let places = multiples(low, high, step, MAX_TICKS);
-    if places.is_empty() || !step.is_finite() {
-        let major = [low, high].map(|end| (end, stepped(end, f64::NAN))).into();
-        return Ticks { major, ..Ticks::default() };
-    }
-    let major = places.into_iter().map(|place| (place, stepped(place, step))).collect();
-    Ticks { major, minor: multiples(low, high, step / parts, MOST_MINOR), context: None }
+/// Returns the values that have a position on a scale.
+pub(super) fn placed(values: impl Iterator<Item = f64>, is_log: bool) -> impl Iterator<Item = f64> {
+    values.filter(move |value| value.is_finite() && (!is_log || *value > 0.0))
 }
 
-/// Returns the smallest step of at least `least` that is 1, 2 or 5 times a power of ten, and the number of its parts.
-fn good_step(least: f64) -> (f64, f64) {
-    let power = libm::pow(10.0, libm::log10(least).floor());
-    let steps = [(1.0, 5.0), (2.0, 4.0), (5.0, 5.0), (10.0, 5.0)];
-    let steps = steps.map(|(digit, parts)| (digit * power, parts));
-    steps.into_iter().find(|(step, _)| *step >= least * 0.9).unwrap_or((least, 5.0))
-}
-
-pub(super) fn multiples(low: f64, high: f64, step: f64, most: usize) -> Vec<f64> {
-    // Multiples of a step below the smallest normal float are not round.
-    if step.is_nan() || step < f64::MIN_POSITIVE || step < low.abs() * 1e-15 {
-        return Vec::new();
-    }
-    let first = (low / step - 1e-9).ceil();
-    (0..most)
-        .map(|nth| (first + float(nth)) * step)
-        .take_while(|place| *place <= high + step * 1e-9)
-        .map(|place| if place.abs() < step * 1e-9 { 0.0 } else { place })
-        .collect()
-}
-
-/// Returns ticks at powers of ten from `low` to `high`, or at round numbers if there are fewer than two.
-fn logarithmic(low: f64, high: f64, count: usize) -> Ticks {
-    let (first, last) = (libm::log10(low), libm::log10(high));
-    let step = ((last - first) / float(count.max(1))).ceil().max(1.0);
-    let powers = multiples(first, last, step, MAX_TICKS);
-    if powers.len() < 2 {
-        let mut ticks = linear(low, high, count);
-        ticks.major.retain(|(place, _)| *place > 0.0);
-        ticks.minor.retain(|place| *place > 0.0);
-        return ticks;
-    }
-    // All ticks have the same notation.
-    let is_short = powers.iter().all(|power| (-3.0..=4.0).contains(power));
-    let text = |power: f64| {
-        if is_short {
-            return format!("{:.*}", text::count(-power), libm::pow(10.0, power));
-        }
-        format!("1e{power:.0}")
-    };
-    let place = |power: f64| libm::pow(10.0, power);
-    // Smaller ticks are multiples between consecutive powers, otherwise the omitted powers.
-    let digits = if step < 1.5 { 2..10 } else { 1..2 };
-    let minor = multiples(first.floor(), last, 1.0, MOST_MINOR).into_iter();
-    let minor = minor.flat_map(|power| digits.clone().map(move |it| f64::from(it) * place(power)));
-    Ticks {
-        minor: minor.take(MOST_MINOR).collect(),
-        major: powers.into_iter().map(|power| (place(power), text(power))).collect(),
-        context: None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn texts(ticks: &Ticks) -> Vec<&str> {
-        ticks.major.iter().map(|(_, text)| &**text).collect()
-    }
-
-    #[test]
-    fn ticks_are_round_numbers() {
-        assert_eq!(texts(&linear(0.0, 10.0, 5)), ["0", "2", "4", "6", "8", "10"]);
-        assert_eq!(texts(&linear(-0.31, 0.29, 4)), ["-0.2", "0", "0.2"]);
-        assert_eq!(texts(&linear(1e10, 3e10, 2)), ["1e10", "2e10", "3e10"]);
-        assert!(
-            !linear(-f64::MAX, f64::MAX, 5).major.is_empty()
-                && !linear(1.0, 1.0 + f64::EPSILON, 5).major.is_empty()
-        );
-        assert_eq!(texts(&logarithmic(0.01, 1e6, 4)), ["1e-2", "1e0", "1e2", "1e4", "1e6"]);
-        assert_eq!(texts(&logarithmic(0.01, 1e4, 4)), ["0.01", "1", "100", "10000"]);
-    }
-
-    #[test]
-    fn smaller_ticks_are_between_the_others() {
-        assert_eq!(linear(0.0, 10.0, 5).minor.len(), 21);
-        assert_eq!(
-            logarithmic(1.0, 100.0, 5).minor[..9],
-            [2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 20.0]
-        );
-    }
+/// Returns the smallest and the largest value that have a position on a scale.
+pub(crate) fn extremes(values: impl Iterator<Item = f64>, is_log: bool) -> Option<(f64, f64)> {
+    placed(values, is_log).fold(None, |range, value| {
+        let (low, high) = range.unwrap_or((value, value));
+        Some((value.min(low), value.max(high)))
+    })
 }

@@ -8,10 +8,11 @@ use ra_pack::read::{Column, ComplexPart, Grid, Line, Number, Quantity, Sample};
 
 use super::super::array::{dates, scaling};
 use super::super::text::{columns, count, fit, float};
-use super::axis::{Along, Scale, Tick, Ticks};
+use super::axis::{Along, Scale, extremes, placed};
 use super::color::{ColorMap, RD_BU, Rgb, TWILIGHT, VIRIDIS, of_name};
 use super::label::{Label, place};
 use super::scene::{BLACK, MEDIUM, PALE, Pixels, SMALL, Scene, Size, TITLE};
+use super::ticks::{Tick, Ticks};
 use super::units::power_of_ten;
 
 /// Height of the triangles at the ends of a colour bar, in pixels.
@@ -46,19 +47,6 @@ pub(crate) enum Range {
     Values(f64, f64),
     /// Percentiles of the values.
     Percent(f64, f64),
-}
-
-/// Returns the values that have a position on a scale.
-fn placed(values: impl Iterator<Item = f64>, is_log: bool) -> impl Iterator<Item = f64> {
-    values.filter(move |value| value.is_finite() && (!is_log || *value > 0.0))
-}
-
-/// Returns the smallest and the largest value that have a position on a scale.
-pub(crate) fn extremes(values: impl Iterator<Item = f64>, is_log: bool) -> Option<(f64, f64)> {
-    placed(values, is_log).fold(None, |range, value| {
-        let (low, high) = range.unwrap_or((value, value));
-        Some((value.min(low), value.max(high)))
-    })
 }
 
 /// Returns the smallest and the largest value of a line.

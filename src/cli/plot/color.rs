@@ -1,6 +1,6 @@
 //! Colours of pictures: colour maps for numbers, and colours for names.
 
-use super::super::args::Choices;
+use super::super::common::Choices;
 use super::super::text::{count, float};
 
 /// Colour: red, green, blue.

@@ -2,7 +2,7 @@
 
 use super::super::array::{DAY, Dates};
 use super::super::text::{float, floor};
-use super::axis::{MAX_TICKS, Ticks, multiples};
+use super::ticks::{MAX_TICKS, Ticks, multiples};
 
 /// Largest number of smaller ticks.
 const MOST_MINOR: usize = 400;

@@ -7,6 +7,7 @@ mod dates;
 mod label;
 mod scene;
 mod terminal;
+mod ticks;
 mod units;
 
 use std::path::PathBuf;
@@ -16,9 +17,9 @@ use ra_pack::path::escape_path;
 use ra_pack::ra::ElementKind;
 use ra_pack::read::{ComplexPart, Sample, SampleOptions};
 
+pub(super) use self::axis::extremes;
 pub(super) use self::chart::{
-    Chart, Palette, PlotArea, Trace, draw, extremes, gap_text, image, line_extremes, line_scale,
-    notes, trace,
+    Chart, Palette, PlotArea, Trace, draw, gap_text, image, line_extremes, line_scale, notes, trace,
 };
 use self::chart::{Range, draw_both, transpose};
 use self::color::COLOR_MAPS;
@@ -26,7 +27,7 @@ pub(super) use self::color::{ColorMap, MAX_NAMED, RD_BU, TWILIGHT, VIRIDIS, colo
 pub(super) use self::label::shortened;
 pub(super) use self::scene::Markup;
 pub(super) use self::units::typeset;
-use super::args::{Choices, words};
+use super::common::{Choices, words};
 use super::output::Output;
 use super::text::{count, human_bytes};
 use super::{Ending, Failure, array, shell};
@@ -94,7 +95,7 @@ pub(crate) struct PlotArgs {
     force: bool,
 
     /// Use N threads [default: one per core].
-    #[arg(short, long, value_name = "N", value_parser = super::args::jobs)]
+    #[arg(short, long, value_name = "N", value_parser = super::common::jobs)]
     jobs: Option<usize>,
 }
 

@@ -7,12 +7,13 @@ use ra_pack::read::{Grid, Line, Sample};
 
 use super::super::output::Output;
 use super::super::text::{columns, count, digits, fit, float, padded};
-use super::axis::{Along, Scale, Ticks};
+use super::axis::{Along, Scale};
 use super::chart::{
     Chart, Palette, cells, gap_text, heading, image, line_extremes, line_scale, trace, value_ticks,
 };
 use super::color::{Rgb, of_name};
 use super::label::Label;
+use super::ticks::Ticks;
 
 /// Characters from light to dark; a space is a missing value.
 const RAMP: [char; 9] = ['.', ':', '-', '=', '+', '*', '#', '%', '@'];

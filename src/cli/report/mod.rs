@@ -21,7 +21,7 @@ use ra_pack::verify::{Verdict, VerifyOptions};
 use ra_pack::{Error, Finding};
 use serde::Serialize;
 
-use super::args::Common;
+use super::common::Common;
 use super::output::Output;
 use super::plot::Markup;
 use super::text::{self, grouped, human_bytes};

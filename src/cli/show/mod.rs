@@ -1,13 +1,11 @@
 //! `ra-pack show`
 
 mod pack;
-pub(super) mod values;
-
-use std::path::PathBuf;
+pub(super) use std::path::PathBuf;
 
 use clap::Args;
 use ra_pack::Pack;
-use ra_pack::ndl::{Document, Ndarray, Value};
+use ra_pack::ndl::{Document, Ndarray};
 use ra_pack::ra::split_slice;
 use ra_pack::read::{
     Axis, Category, Corners, CornersOptions, NameStatistics, NumberStatistics, Statistics,
@@ -15,11 +13,12 @@ use ra_pack::read::{
 };
 use serde::Serialize;
 
-use super::args::{Common, number};
 use super::array;
+use super::common::{Common, number};
 use super::output::Output;
 use super::table::aligned;
 use super::text::{columns, count, digits, float, indented, stepped};
+use super::values::{self, flow};
 use super::{Ending, Failure};
 
 /// Largest array that is shown completely, in elements.
@@ -271,31 +270,6 @@ fn attributes(description: Option<&Ndarray>) -> String {
         return String::new();
     }
     format!("\nAttributes:\n{}", indented(aligned(&array::attribute_rows(attributes), [false; 2])))
-}
-
-/// Formats a value on one line, with at most `most` elements of a list.
-pub(super) fn flow(value: &Value, most: u64) -> String {
-    match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(truth) => truth.to_string(),
-        Value::Int(number) => number.to_string(),
-        Value::UInt(number) => number.to_string(),
-        Value::Float(number) => format!("{number:?}"),
-        Value::String(text) => ra_pack::path::escape(text).to_string(),
-        Value::List(list) => {
-            let limit = count(float(most));
-            let shown = list.iter().take(limit).map(|value| flow(value, most));
-            let more = (list.len() > limit).then(|| "...".to_owned());
-            let parts: Vec<_> = shown.chain(more).collect();
-            format!("[{}]", parts.join(", "))
-        }
-        Value::Map(map) => {
-            let part = |(name, value): &(String, Value)| {
-                format!("{}: {}", ra_pack::path::escape(name), flow(value, most))
-            };
-            format!("{{{}}}", map.iter().map(part).collect::<Vec<_>>().join(", "))
-        }
-    }
 }
 
 /// Longest bar, in columns.

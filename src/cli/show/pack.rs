@@ -11,8 +11,9 @@ use super::super::array::{attribute_rows, folded};
 use super::super::output::Output;
 use super::super::table::aligned;
 use super::super::text::{BOLD, counted, fit, flowing, indented, styled};
+use super::super::values;
 use super::super::{Ending, Failure, diagnostics, shell};
-use super::{ShowArgs, values};
+use super::ShowArgs;
 
 /// Largest number of groups shown without `--full`.
 const MOST_GROUPS: usize = 20;

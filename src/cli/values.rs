@@ -5,11 +5,15 @@ use std::str::FromStr;
 use half::{bf16, f16};
 use ra_pack::ElementType;
 use ra_pack::interchange::element_of_word;
-use ra_pack::ndl::{Datatype, Ndarray};
+use ra_pack::ndl::{Datatype, Ndarray, Value};
 use ra_pack::ra::ElementKind;
 use ra_pack::read::Corners;
 
-use super::super::array::UNFOLDED;
+use super::text::{count, float};
+
+/// Most dimensions that are all shown. In arrays with more, such as those of BART with 16, those of length 1 would hide
+/// the others.
+pub(super) const UNFOLDED: usize = 4;
 
 /// Width of a line, in columns.
 const LINE: usize = 75;
@@ -319,5 +323,30 @@ pub(super) fn type_name(description: Option<&Ndarray>, element: ElementType) -> 
         }
         Some(Datatype::String) => "string".to_owned(),
         _ => element.to_string(),
+    }
+}
+
+/// Formats a value on one line, with at most `most` elements of a list.
+pub(super) fn flow(value: &Value, most: u64) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(truth) => truth.to_string(),
+        Value::Int(number) => number.to_string(),
+        Value::UInt(number) => number.to_string(),
+        Value::Float(number) => format!("{number:?}"),
+        Value::String(text) => ra_pack::path::escape(text).to_string(),
+        Value::List(list) => {
+            let limit = count(float(most));
+            let shown = list.iter().take(limit).map(|value| flow(value, most));
+            let more = (list.len() > limit).then(|| "...".to_owned());
+            let parts: Vec<_> = shown.chain(more).collect();
+            format!("[{}]", parts.join(", "))
+        }
+        Value::Map(map) => {
+            let part = |(name, value): &(String, Value)| {
+                format!("{}: {}", ra_pack::path::escape(name), flow(value, most))
+            };
+            format!("{{{}}}", map.iter().map(part).collect::<Vec<_>>().join(", "))
+        }
     }
 }
