@@ -73,7 +73,8 @@ mod reshape; // `ra-pack reshape`: other dims, the same elements
 mod run; // support: runs of the binary, and their output
 mod sample; // examples/experiment equals the output of its generator
 mod schemas; // the output of --json matches schemas/
-mod scripts; // exit status, lists of names
+mod scripts;
+mod selection; // exit status, lists of names
 #[cfg(unix)] // shells
 mod shells; // completions and manual pages, in the programs that use them
 mod show; // `ra-pack show`: numbers and layout like NumPy

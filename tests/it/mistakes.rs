@@ -386,6 +386,7 @@ const MISTAKES: &[Mistake] = &[
     ),
     ("get exp.zip temperature --slice 0,0,0 -o s.ra", 2, &["dimensions are 2, time (5)"], NOTHING),
     ("show exp.zip temperature --slice time=3", 2, &["did you mean `:,3`?"], NOTHING),
+    ("get exp.zip time.ra --slice 3:999 --format csv", 0, &["\n4"], NOTHING),
     ("get exp.zip time.ra --slice 3:2 -o s.ra", 0, &["wrote s.ra"], NOTHING),
     // 37
     ("get exp.zip time.ra --format hdf5", 2, &["possible values: ra, raw, npy"], NOTHING),

@@ -53,7 +53,8 @@ pub(crate) struct PlotArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Draw a part of the array, in NumPy syntax: `0:10,:,3`.
+    /// Draw a part of the array, in NumPy syntax: `0:10,:,3`. As in NumPy, a range is
+    /// cut at the ends of its dimension, and an index out of range is an error.
     #[arg(long, value_name = "SLICE", allow_hyphen_values = true)]
     slice: Option<String>,
 

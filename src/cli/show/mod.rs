@@ -48,7 +48,8 @@ pub(crate) struct ShowArgs {
     #[arg(value_name = "MEMBER")]
     member: Option<String>,
 
-    /// Show a part of the array, in NumPy syntax: `0:10,:,3`.
+    /// Show a part of the array, in NumPy syntax: `0:10,:,3`. As in NumPy, a range is
+    /// cut at the ends of its dimension, and an index out of range is an error.
     #[arg(long, value_name = "SLICE", allow_hyphen_values = true)]
     slice: Option<String>,
 

@@ -215,7 +215,7 @@ pub(crate) fn resolve(dims: &[u64], slice: &[SliceInfoElem]) -> Result<Vec<Picke
 /// # Errors
 ///
 /// - [`SliceError::Axes`] if `slice` does not have one entry for each dimension.
-/// - [`SliceError::Outside`] if a position is out of range.
+/// - [`SliceError::Outside`] if an index is out of range.
 /// - [`SliceError::ZeroStep`] if a step is 0.
 pub fn checked_slice<'a, T>(
     array: &'a ArrayD<T>,
@@ -269,8 +269,8 @@ fn pick(axis: usize, extent: u64, entry: SliceInfoElem) -> Result<Picked, SliceE
 /// Each part is for one dimension: an index, or `start:stop:step` with any of the three left out. One `...` takes the
 /// remaining dimensions whole, and dimensions at the end may be left out. Negative positions count from the end.
 ///
-/// Unlike in NumPy, a position out of range is an error and is not clipped, so the length of the result follows from
-/// the text.
+/// As in NumPy, an index out of range is an error, and a range ends at the ends of the dimension: `0:999` takes all 240
+/// positions of a dimension of length 240.
 ///
 /// The parts are in the order of `dims`. If `dims` is a row-major shape, reverse the result to slice the array as
 /// stored.
@@ -289,12 +289,12 @@ fn pick(axis: usize, extent: u64, entry: SliceInfoElem) -> Result<Picked, SliceE
 /// - [`SliceError::Part`] if a part is neither an index nor a range.
 /// - [`SliceError::TwoEllipses`] if there is more than one `...`.
 /// - [`SliceError::Axes`] if there are more parts than dimensions.
-/// - [`SliceError::Outside`] if a position is out of range.
+/// - [`SliceError::Outside`] if an index is out of range.
 /// - [`SliceError::ZeroStep`] if a step is 0.
 pub fn parse_slice(text: &str, dims: &[u64]) -> Result<Vec<SliceInfoElem>, SliceError> {
     let mut slice = Vec::with_capacity(dims.len());
-    for (axis, (part, extent)) in split_slice(text, dims.len())?.into_iter().zip(dims).enumerate() {
-        slice.push(parse_part(part, axis, *extent)?);
+    for (part, extent) in split_slice(text, dims.len())?.into_iter().zip(dims) {
+        slice.push(parse_part(part, *extent)?);
     }
     resolve(dims, &slice)?;
     Ok(slice)
@@ -341,36 +341,33 @@ pub fn split_slice(text: &str, ndims: usize) -> Result<Vec<&str>, SliceError> {
     Ok(split)
 }
 
-fn parse_part(part: &str, axis: usize, extent: u64) -> Result<SliceInfoElem, SliceError> {
+fn parse_part(part: &str, extent: u64) -> Result<SliceInfoElem, SliceError> {
     let fault = || SliceError::Part { part: part.to_owned() };
     let fields: Vec<&str> = part.split(':').map(str::trim).collect();
-    let bound = |text: &str| match text {
-        "" => Ok(None),
-        text => text.parse::<isize>().map(Some).map_err(|_| fault()),
-    };
+    let number = |text: &str| text.parse::<i128>().map_err(|_| fault());
+    let bound = |text: &str| (!text.is_empty()).then(|| number(text)).transpose();
+    let narrow = |number: i128| isize::try_from(number).map_err(|_| SliceError::TooLarge);
     let (start, end, step) = match *fields.as_slice() {
         [index] => return index.parse().map(SliceInfoElem::Index).map_err(|_| fault()),
         [start, end] => (bound(start)?, bound(end)?, 1),
         [start, end, step] => (bound(start)?, bound(end)?, bound(step)?.unwrap_or(1)),
         _ => return Err(fault()),
     };
+    let step = narrow(step)?;
+    let extent = i128::from(extent);
     if step >= 0 {
-        return Ok(SliceInfoElem::Slice { start: start.unwrap_or(0), end, step });
+        let clamp = |bound: i128| narrow(bound.clamp(-extent, extent));
+        let start = start.map(clamp).transpose()?.unwrap_or(0);
+        return Ok(SliceInfoElem::Slice { start, end: end.map(clamp).transpose()?, step });
     }
     // NumPy walks from `start` down to above `stop`; ndarray reverses a range. Both ends move by one, which must not
     // turn -1 (the last position) into 0 (the first).
-    let above = |index: isize| {
-        let outside = || SliceError::Outside { axis, index, extent };
-        let extent = isize::try_from(extent).map_err(|_| outside())?;
-        let position = if index < 0 { index.checked_add(extent) } else { Some(index) };
-        position
-            .filter(|position| (0..extent).contains(position))
-            .and_then(|position| position.checked_add(1))
-            .ok_or_else(outside)
+    let above = |bound: i128| {
+        let position = if bound < 0 { bound.saturating_add(extent) } else { bound };
+        narrow(position.clamp(-1, extent - 1) + 1)
     };
     let low = end.map(above).transpose()?.unwrap_or(0);
-    let high = start.map(above).transpose()?;
-    Ok(SliceInfoElem::Slice { start: low, end: high, step })
+    Ok(SliceInfoElem::Slice { start: low, end: start.map(above).transpose()?, step })
 }
 
 /// The reason why a slice does not fit its array, or a text is not a slice. Dimensions count from 0.
