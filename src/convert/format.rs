@@ -63,6 +63,9 @@ const FORMATS: [(ArrayFormat, &str); 15] = [
     (ArrayFormat::Pack(Container::TarZst), "tar.zst"),
 ];
 
+/// Files that make a directory a Zarr store of version 2 or 3.
+const ZARR: [&str; 3] = ["zarr.json", ".zgroup", ".zarray"];
+
 impl ArrayFormat {
     fn row(self) -> (Self, &'static str) {
         let row = FORMATS.into_iter().find(|(format, _)| *format == self);
@@ -111,6 +114,12 @@ impl ArrayFormat {
     pub(super) fn of_input(path: &Path) -> Result<Self> {
         refuse_stream(path)?;
         if fs::is_directory(path)? {
+            if ZARR.iter().any(|name| fs::exists(&path.join(name))) {
+                return Err(Error::unsupported(format!(
+                    "`{}` is a Zarr store, which ra-pack cannot read; see {PAGE} for a way to convert it",
+                    escape(&path.to_string_lossy())
+                )));
+            }
             return Ok(Self::Pack(Container::Directory));
         }
         if let Some(format) = Self::from_extension(path).filter(|format| format.is_read()) {

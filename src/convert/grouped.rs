@@ -7,6 +7,7 @@ use super::data::{ElementSource, failed};
 use super::destination::Destination;
 use super::format::ArrayFormat;
 use super::item::ArrayItem;
+use super::names::member_name;
 use super::options::ConvertOptions;
 use super::source::{OtherFile, SourceArrays, TakeElements, is_wanted, no_such_array};
 use crate::archive::Container;
@@ -45,12 +46,16 @@ pub(super) fn open(
         indices.push(index);
     }
     if let (true, Some(member)) = (items.is_empty(), &options.member) {
+        let about = format!("{:?} is not converted", member_name(member));
+        if let Some(why) = file.losses().iter().find(|loss| loss.starts_with(&about)) {
+            return Err(Error::wrong_target(path, why.clone()));
+        }
         return Err(no_such_array(path, member, names.iter()));
     }
     let with_arrays: BTreeSet<_> = names.iter().map(|name| group_of(name)).collect();
     let without = file.groups().iter().filter(|group| !with_arrays.contains(&group.path));
     let groups = without.filter(|_| options.member.is_none()).cloned().collect();
-    let losses = file.losses().to_vec();
+    let losses = file.losses().iter().filter(|_| options.member.is_none()).cloned().collect();
     let path = path.to_owned();
     let give = Box::new(move |index: usize, _: &Path, take: &mut TakeElements<'_>| {
         let index = *indices.get(index).expect("each item comes from an array");

@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import scipy.io
+import zarr
 
 
 def netcdf():
@@ -28,6 +29,15 @@ def netcdf():
         sst.set_auto_maskandscale(False)
         sst[:] = np.arange(84).reshape(7, 3, 4)
         data.createVariable("lat_bounds", "f4", ("lat", "bounds"))[:] = 0
+
+
+def store():
+    group = zarr.open_group("grid.zarr", mode="w", zarr_format=2)
+    group.attrs["title"] = "Heights on a grid"
+    x = group.create_array("x", data=np.arange(4.0))
+    x.attrs.update({"_ARRAY_DIMENSIONS": ["x"], "units": "m"})
+    height = group.create_array("height", data=np.arange(12.0).reshape(3, 4), chunks=(2, 2))
+    height.attrs.update({"_ARRAY_DIMENSIONS": ["y", "x"], "units": "m"})
 
 
 def hdf5():
@@ -77,5 +87,5 @@ def parquet():
     pq.write_table(table.cast(schema), "waves.parquet")
 
 
-for write in [netcdf, hdf5, csv, matlab, fits, parquet]:
+for write in [netcdf, store, hdf5, csv, matlab, fits, parquet]:
     write()

@@ -51,7 +51,7 @@ pages! {
     describing "docs/describing.md" []
     format "docs/format.md" ["cc", "dd", "od", "python3", "sha256sum", "split", "unzip"]
     from_other_formats "docs/from-other-formats.md" ["python3"] "tests/it/other_formats.py"
-        ["astropy", "h5py", "netCDF4", "pandas", "pyarrow", "scipy", "xarray"]
+        ["astropy", "h5py", "netCDF4", "pandas", "pyarrow", "scipy", "xarray", "zarr"]
     keeping "docs/keeping.md" ["bsdtar", "dd", "minisign", "par2", "sha256sum", "ssh-keygen", "zip"]
     looking "docs/looking.md" []
     reporting "docs/reporting.md" []

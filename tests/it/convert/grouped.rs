@@ -199,6 +199,11 @@ f.close()";
         "\"part\" is not converted: not all of its elements were written",
         "\"huge\" is not converted: its shape [1048576, 1048576] has more than 268435456 bytes",
     ]);
+    let one = |member| {
+        convert(&home.path().join("a.h5"), &home.path().join("x.ra"), &["--member", member])
+    };
+    one("odd").exits(2).says(&["\"odd\" is not converted: it has numbers of 2 bytes"]);
+    assert!(!one("x").exits(0).err.contains("not converted"));
     let virtual_dataset = convert(&home.path().join("b.h5"), &home.path().join("c"), &[]);
     virtual_dataset.exits(2).says(&["virtual dataset", "docs/from-other-formats.md"]);
 }
@@ -251,5 +256,17 @@ fn a_file_that_claims_more_than_it_has_is_an_error() {
         let out = home.path().join("out");
         convert(&path, &out, &[]).exits(1).says(&[name, said]);
         assert!(!out.exists());
+    }
+}
+
+#[test]
+fn a_zarr_store_is_left_to_python() {
+    let home = TempDir::new().unwrap();
+    for name in ["zarr.json", ".zgroup", ".zarray"] {
+        let store = home.path().join(format!("{name}.zarr"));
+        fs::create_dir(&store).unwrap();
+        fs::write(store.join(name), "{}").unwrap();
+        let said = ["is a Zarr store", "docs/from-other-formats.md"];
+        convert(&store, &home.path().join("out"), &[]).exits(2).says(&said);
     }
 }
