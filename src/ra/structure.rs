@@ -1,4 +1,6 @@
 //! The parts of elements that are not numbers: fields of structures, and small arrays.
+//!
+//! An element may have a structure, and its parts are elements: this file and `element.rs` are two halves of one thing.
 
 use super::element::{Element, ElementType};
 

@@ -30,8 +30,8 @@ const ALLOWED: &[(&[&str], &[&str])] = &[
     // The library names its own options; `cli/diagnostics` replaces them by those of the command.
     (&["by --", "with --", "give --", "use --", "leave --"], &["cli"]),
     (&["ctrlc::", "signal_hook::"], &["cli/signals"]),
-    (&["terminal_size::"], &["cli/output"]),
-    (&["print!(", "println!(", "io::stdout", "io::stderr"], &["cli/output"]),
+    (&["terminal_size::"], &["cli/output", "cli/stderr"]),
+    (&["print!(", "println!(", "io::stdout", "io::stderr"], &["cli/output", "cli/stderr"]),
     (&["ExitCode"], &["main"]),
     (&["process::exit", "process::abort"], &["fs/pending"]),
     // Paths are printed with `escape_path`.
@@ -57,7 +57,7 @@ fn rows(page: &str) -> HashMap<String, u8> {
 }
 
 /// Returns the source without comments and unit tests, as `(module, text)`; `module` is the path without its extension.
-fn sources() -> Vec<(String, String)> {
+pub(crate) fn sources() -> Vec<(String, String)> {
     fn read(directory: &Path, below: &str, files: &mut Vec<(String, String)>) {
         for entry in fs::read_dir(directory).unwrap() {
             let entry = entry.unwrap();
@@ -82,7 +82,8 @@ fn sources() -> Vec<(String, String)> {
         for part in parts {
             // A test module ends the file; another item for tests ends with its line.
             let (item, rest) = part.split_once('\n').unwrap_or((part, ""));
-            let declared = item.trim_start_matches("pub(crate) ").strip_prefix("mod ");
+            let declared = item.trim_start_matches("pub(crate) ").trim_start_matches("pub(super) ");
+            let declared = declared.strip_prefix("mod ");
             match declared.and_then(|name| name.strip_suffix(';')) {
                 Some(name) if module == "lib" => tests.push(name.to_owned()),
                 Some(name) => tests.push(format!("{module}/{name}")),

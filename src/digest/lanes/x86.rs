@@ -1,4 +1,4 @@
-//! SHA-256 of several messages at once with x86-64 instructions.
+//! SHA-256 of several messages at once with x86-64 instructions: the half of the parent module that this processor has.
 
 use core::arch::x86_64::{
     __m128i, __m512i, _mm_add_epi32, _mm_alignr_epi8, _mm_extract_epi32, _mm_set_epi32,

@@ -7,7 +7,8 @@ use hdf5_reader::messages::datatype::Datatype as Stored;
 use hdf5_reader::messages::layout::DataLayout;
 use hdf5_reader::{Dataset, H5Type, SliceInfo, SliceInfoElem};
 
-use super::{Found, fault, filters};
+use super::filters;
+use super::found::{Found, WITH_PYTHON, fault};
 use crate::interchange::FormatError;
 use crate::interchange::grouped::{
     FILL_VALUE, GroupedVariable, NextBlock, ReadElements, attribute, text,
@@ -28,9 +29,6 @@ const MAX_RATIO: u64 = 1100;
 
 /// The attribute with the encoding of text.
 const ENCODING: &str = "_Encoding";
-
-/// Where to convert what is too large here.
-pub(super) const WITH_PYTHON: &str = "convert it with Python, as docs/from-other-formats.md shows";
 
 /// How the bytes of elements become those of an array.
 #[derive(Debug)]

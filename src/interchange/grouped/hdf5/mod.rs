@@ -6,6 +6,7 @@
 mod attributes;
 mod data;
 mod filters;
+mod found;
 mod types;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -17,6 +18,7 @@ use hdf5_reader::{
 
 use self::attributes::Wanted;
 use self::data::{Elements, Hdf5Elements};
+use self::found::{Found, fault};
 use super::{ByteRanges, Contents, GroupedVariable, HDF5_MAGIC, ReadElements, join};
 use crate::interchange::FormatError;
 use crate::ndl::Group;
@@ -27,12 +29,6 @@ const MAX_DEPTH: usize = 64;
 
 /// Offset of the first place for a superblock other than the beginning. The next ones are at twice the offset.
 const USER_BLOCK: u64 = 512;
-
-/// The layout of a dataset that consists of parts of others. The reader does not list a group that has one.
-const VIRTUAL: u8 = 3;
-
-/// The beginning of the attribute `NAME` of a dimension without a variable.
-const NO_VARIABLE: &str = "This is a netCDF dimension but not a netCDF variable";
 
 /// The beginning of the name of a dataset if a dimension that is not its own has its name.
 const NO_COORDINATE: &str = "_nc4_non_coord_";
@@ -47,20 +43,6 @@ pub(super) fn has_user_block(bytes: &ByteRanges) -> Result<bool, FormatError> {
         at = at.saturating_mul(2);
     }
     Ok(false)
-}
-
-/// Converts an error of the reader about a part of the file.
-fn fault(place: &str, error: hdf5_reader::error::Error) -> FormatError {
-    match error {
-        hdf5_reader::error::Error::Io(error) => error.into(),
-        hdf5_reader::error::Error::Context { source, .. } => fault(place, *source),
-        hdf5_reader::error::Error::UnsupportedLayoutClass(VIRTUAL) => {
-            let reason =
-                format!("{place} has a virtual dataset, whose elements are in other files");
-            FormatError::no_counterpart(reason, data::WITH_PYTHON)
-        }
-        error => FormatError::Invalid { place: place.to_owned(), reason: error.to_string() },
-    }
 }
 
 /// Notes the other files to which links refer, and does not open them.
@@ -162,32 +144,6 @@ fn pad(variables: &mut [(GroupedVariable, Elements, Dataset)]) {
         if let Ok(padded) = dataset.clone().with_padded_shape(&shape) {
             (variable.shape, *dataset) = (shape, padded);
         }
-    }
-}
-
-/// A dataset of the file.
-struct Found {
-    path: String,
-    dataset: Dataset,
-    attributes: Vec<Attribute>,
-}
-
-impl Found {
-    fn attribute(&self, name: &str) -> Option<&Attribute> {
-        self.attributes.iter().find(|attribute| attribute.name == name)
-    }
-
-    fn text(&self, name: &str) -> Option<String> {
-        self.attribute(name)?.read_string().ok()
-    }
-
-    fn is_scale(&self) -> bool {
-        self.text("CLASS").is_some_and(|class| class == "DIMENSION_SCALE")
-    }
-
-    /// Returns whether the dataset is a dimension of NetCDF-4 without a variable.
-    fn is_dimension_only(&self) -> bool {
-        self.is_scale() && self.text("NAME").is_some_and(|name| name.starts_with(NO_VARIABLE))
     }
 }
 
