@@ -28,7 +28,7 @@ impl Age {
     fn duration(self, py: Python<'_>) -> PyResult<Duration> {
         match self {
             Self::Time(time) => Ok(time),
-            Self::Text(text) => cli::args::duration(&text).map_err(|expected| {
+            Self::Text(text) => cli::common::duration(&text).map_err(|expected| {
                 errors::named(py, "Mismatch", &format!("{expected}, found `{text}`"))
             }),
         }
@@ -37,7 +37,7 @@ impl Age {
     fn budget(self, py: Python<'_>) -> PyResult<Budget> {
         match self {
             Self::Time(time) => Ok(Budget::Time(time)),
-            Self::Text(text) => cli::args::budget(&text).map_err(|expected| {
+            Self::Text(text) => cli::common::budget(&text).map_err(|expected| {
                 errors::named(py, "Mismatch", &format!("{expected}, found `{text}`"))
             }),
         }

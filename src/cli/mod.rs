@@ -1,10 +1,10 @@
 //! The command-line tool: converts arguments to options, and reports to text and an exit status.
 
 mod add;
-pub(crate) mod args;
+mod args;
 mod array;
 mod audit;
-mod common;
+pub(crate) mod common;
 mod convert;
 mod create;
 mod describe;
