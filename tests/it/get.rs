@@ -188,8 +188,7 @@ fn a_slice_holds_the_expected_elements() {
 fn an_invalid_slice_is_refused() {
     let scratch = TempDir::new().unwrap();
     let archive = pack(&Experiment::standard(), scratch.path(), "x.zip", &[]);
-    for slice in
-        ["5,0", "0,0,0", "a", "0:9", "::0", "...,...", "1:2:3:4", "-4,0", "99999999999999999999"]
+    for slice in ["5,0", "0,0,0", "a", "::0", "...,...", "1:2:3:4", "-4,0", "99999999999999999999"]
     {
         let out = scratch.path().join("out.ra");
         let options = ["--slice", slice, "-o", out.to_str().unwrap()];
