@@ -11,7 +11,7 @@ use crate::progress::Progress;
 /// members.
 pub(super) const FIXED_TIME: u64 = 315_532_800;
 
-/// Options for [`create`]: container, layout, compression, manifests and checks.
+/// Options for [`create`](super::create()): container, layout, compression, manifests and checks.
 #[derive(Debug, Clone, Default)]
 pub struct CreateOptions {
     /// Container of the archive; determined by the extension of its name if `None`.
@@ -24,8 +24,9 @@ pub struct CreateOptions {
     pub attributes: Vec<Attribute>,
     /// Algorithms of the manifests, including SHA-256; SHA-256 alone if empty.
     pub digests: Vec<Algorithm>,
-    /// Bytes per block of the list of block digests; `None` to write no list. [`BlockList::BLOCK_SIZE`] is the usual
-    /// number. The list has the SHA-256 of each block of every file that is longer than one block.
+    /// Bytes per block of the list of block digests; `None` to write no list. The usual number is
+    /// [`BLOCK_SIZE`](crate::manifest::BlockList::BLOCK_SIZE). The list has the SHA-256 of each block of every file that is
+    /// longer than one block.
     pub block_digests: Option<u64>,
     /// Compression of the members of a zip, or of the whole compressed tar.
     pub compression: Compression,
