@@ -43,6 +43,9 @@ pub enum FileKind {
     Unknown,
 }
 
+/// The first bytes of an HDF5 file.
+pub(crate) const HDF5_MAGIC: &[u8] = b"\x89HDF\r\n\x1a\n";
+
 /// Offset, magic number and kind. The first match counts.
 const MAGIC: &[(usize, &[u8], FileKind)] = &[
     (0, b"PK\x03\x04", FileKind::Zip),
@@ -55,7 +58,7 @@ const MAGIC: &[(usize, &[u8], FileKind)] = &[
     (0, b"rawarray", FileKind::RawArray),
     (0, b"\x93NUMPY", FileKind::Npy),
     (0, b"ds-1.0\n", FileKind::Ds),
-    (0, b"\x89HDF\r\n\x1a\n", FileKind::Hdf5),
+    (0, HDF5_MAGIC, FileKind::Hdf5),
     (0, b"CDF\x01", FileKind::NetCdf),
     (0, b"CDF\x02", FileKind::NetCdf),
     (0, b"CDF\x05", FileKind::NetCdf),

@@ -1,6 +1,6 @@
 //! Formats with groups, named dimensions and attributes: `NetCDF` and HDF5.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::data::{ElementSource, failed};
@@ -31,16 +31,17 @@ pub(super) fn open(
     let names: Vec<_> = file.names().map(str::to_owned).collect();
     let group_of =
         |name: &str| format!("/{}", name.rsplit_once('/').map_or("", |(group, _)| group));
+    let groups: BTreeMap<_, _> =
+        file.groups().iter().map(|group| (&*group.path, &group.attributes)).collect();
     let (mut items, mut indices) = (Vec::new(), Vec::new());
     for (index, name) in names.iter().enumerate().filter(|(_, name)| is_wanted(name, options)) {
         let array = file.array(index).map_err(refused)?;
-        let group = file.groups().iter().find(|group| group.path == group_of(name));
         items.push(ArrayItem {
             header: Some(array.header),
             is_coordinate: array.is_coordinate,
             dimensions: array.dimensions,
             losses: array.losses,
-            shared: group.map(|group| group.attributes.clone()).unwrap_or_default(),
+            shared: groups.get(&*group_of(name)).map(|all| (*all).clone()).unwrap_or_default(),
             ..ArrayItem::inline(format, name.clone(), array.description)
         });
         indices.push(index);

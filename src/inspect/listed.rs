@@ -120,14 +120,14 @@ impl ListedScan {
         let mut listed = Vec::new();
         let outside = self.outside.take();
         let beside = outside.as_deref().map(manifests::read_beside).transpose()?.flatten();
-        let texts: Vec<_> = match outside.zip(beside) {
-            Some((path, text)) => vec![manifests::rules(self).map(|rules| {
-                let name = path.to_string_lossy();
-                Some(ManifestText::outside(name, Algorithm::Sha256, rules.names, text))
-            })],
-            None => BY_PREFERENCE.into_iter().map(|algorithm| self.manifest(algorithm)).collect(),
-        };
-        for text in texts {
+        let outside = outside.zip(beside).map(|(path, text)| {
+            let name = path.to_string_lossy();
+            let rules = manifests::rules(self)?;
+            Ok(Some(ManifestText::outside(name, Algorithm::Sha256, rules.names, text)))
+        });
+        let inside = if outside.is_none() { BY_PREFERENCE.as_slice() } else { &[] };
+        let inside = inside.iter().map(|algorithm| self.manifest(*algorithm));
+        for text in outside.into_iter().chain(inside) {
             match text {
                 Err(Error::Damaged { finding, .. }) => findings.push(*finding),
                 text => {

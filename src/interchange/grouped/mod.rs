@@ -28,6 +28,7 @@ use std::sync::Arc;
 
 use super::blocks::{nest, to_value};
 use super::{BlockReader, FormatError, element_of_word};
+use crate::file_kind::HDF5_MAGIC;
 use crate::ndl::{Attribute, Datatype, Extent, Group, Ndarray, Order, Storage, Value, ancestors};
 use crate::path::file_name;
 use crate::ra::{ElementKind, ElementType, Header};
@@ -38,9 +39,6 @@ const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 const FILL_VALUE: &str = "_FillValue";
 /// The tag of opaque elements that are text of single bytes.
 const TEXT_TAG: &str = "text";
-
-/// The first bytes of an HDF5 file.
-const HDF5_MAGIC: &[u8] = b"\x89HDF\r\n\x1a\n";
 
 /// The bytes of a file, which are read from any offset.
 #[derive(Clone)]
@@ -300,9 +298,7 @@ impl GroupedVariable {
     fn is_coordinate(&self) -> bool {
         matches!((&self.shape[..], &self.dims[..]), ([length], [dim]) if *length > 0 && *dim == self.path)
     }
-}
 
-impl GroupedVariable {
     /// Makes the last dimension of characters the width of text.
     fn join_characters(&mut self) {
         let is_character = self.element.elbyte() == 1 && self.element.kind() == ElementKind::User;

@@ -2,7 +2,6 @@
 
 use hdf5_reader::{Attribute as StoredAttribute, Datatype as Stored, StringSize, VarLenKind};
 
-use super::data::Elements;
 use super::types::{self, Mapped};
 use crate::interchange::grouped::{attribute, numbers};
 use crate::ndl::{Attribute, Datatype, Integer, Value};
@@ -87,13 +86,8 @@ impl Wanted<'_> {
         };
         let datatype = datatype.ok_or("it is neither a number nor text")?;
         let mut bytes = found.raw_data.clone();
-        let Elements { changes, .. } = &elements;
         let width = datatype.packed_size().and_then(|size| usize::try_from(size).ok());
-        for element in bytes.chunks_exact_mut(width.unwrap_or(1).max(1)) {
-            for change in changes {
-                change.apply(element);
-            }
-        }
+        elements.change(&mut bytes, width.unwrap_or(1));
         let values = numbers(&datatype, &bytes);
         complete(found, shape, datatype, values)
     }

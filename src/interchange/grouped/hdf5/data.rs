@@ -40,40 +40,48 @@ pub(super) struct Elements {
     pub(super) is_any_length: bool,
 }
 
-/// A change of a part of each element, given by its offset and length.
+impl Elements {
+    /// Changes each of these elements, which have `size` bytes.
+    pub(super) fn change(&self, elements: &mut [u8], size: usize) {
+        for element in elements.chunks_exact_mut(size.max(1)).filter(|_| !self.changes.is_empty()) {
+            for change in &self.changes {
+                change.apply(element);
+            }
+        }
+    }
+}
+
+/// A change of a part of each element.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Change {
+pub(super) struct Change {
+    pub(super) kind: ChangeKind,
+    /// Offset and length of the part in bytes.
+    pub(super) at: usize,
+    pub(super) len: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum ChangeKind {
     /// The bytes of a big-endian number are reversed.
-    Swapped { at: usize, len: usize },
+    Swapped,
     /// Bytes after the first zero byte of text become zero.
-    Terminated { at: usize, len: usize },
+    Terminated,
     /// Spaces at the end of text become zero bytes.
-    Spaces { at: usize, len: usize },
+    Spaces,
 }
 
 impl Change {
-    /// Returns the same change at a larger offset.
-    pub(super) fn moved(self, by: usize) -> Self {
-        match self {
-            Self::Swapped { at, len } => Self::Swapped { at: at + by, len },
-            Self::Terminated { at, len } => Self::Terminated { at: at + by, len },
-            Self::Spaces { at, len } => Self::Spaces { at: at + by, len },
-        }
-    }
-
-    /// Changes an element.
-    pub(super) fn apply(self, element: &mut [u8]) {
-        let (Self::Swapped { at, len } | Self::Terminated { at, len } | Self::Spaces { at, len }) =
-            self;
+    fn apply(self, element: &mut [u8]) {
+        let Self { kind, at, len } = self;
         let Some(part) = at.checked_add(len).and_then(|end| element.get_mut(at..end)) else {
             return;
         };
-        match self {
-            Self::Swapped { .. } => part.reverse(),
-            Self::Terminated { .. } => {
+        match kind {
+            ChangeKind::Swapped => part.reverse(),
+            ChangeKind::Terminated => {
                 part.iter_mut().skip_while(|byte| **byte != 0).for_each(|byte| *byte = 0);
             }
-            Self::Spaces { .. } => {
+            ChangeKind::Spaces => {
                 let spaces = part.iter_mut().rev().take_while(|byte| **byte == b' ');
                 spaces.for_each(|byte| *byte = 0);
             }
@@ -230,13 +238,7 @@ impl Hdf5Elements {
             return Ok(());
         }
         let size = self.dataset.raw_element_size().map_err(|error| fault(&self.path, error))?;
-        if !self.elements.changes.is_empty() {
-            for element in raw.chunks_exact_mut(size.max(1)) {
-                for change in &self.elements.changes {
-                    change.apply(element);
-                }
-            }
-        }
+        self.elements.change(&mut raw, size);
         *block = raw;
         Ok(())
     }

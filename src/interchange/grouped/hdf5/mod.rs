@@ -19,7 +19,8 @@ use hdf5_reader::{
 use self::attributes::Wanted;
 use self::data::{Elements, Hdf5Elements};
 use self::found::{Found, fault};
-use super::{ByteRanges, Contents, GroupedVariable, HDF5_MAGIC, ReadElements, join};
+use super::{ByteRanges, Contents, GroupedVariable, ReadElements, join};
+use crate::file_kind::HDF5_MAGIC;
 use crate::interchange::FormatError;
 use crate::ndl::Group;
 use crate::path::file_name;

@@ -8,7 +8,7 @@ use hdf5_reader::{
     ByteOrder, CompoundField, EnumMember, StringEncoding, StringPadding, StringSize,
 };
 
-use super::data::{Change, Elements};
+use super::data::{Change, ChangeKind, Elements};
 use crate::interchange::grouped::{TEXT_TAG, numbers};
 use crate::interchange::{element_of_word, truth};
 use crate::ndl::{Datatype, Integer};
@@ -113,8 +113,8 @@ impl Converter<'_> {
                 let len = usize::try_from(*size).map_err(|error| error.to_string())?;
                 match padding {
                     StringPadding::NullPad => {}
-                    StringPadding::NullTerminate => self.change(Change::Terminated { at, len })?,
-                    StringPadding::SpacePad => self.change(Change::Spaces { at, len })?,
+                    StringPadding::NullTerminate => self.change(ChangeKind::Terminated, at, len)?,
+                    StringPadding::SpacePad => self.change(ChangeKind::Spaces, at, len)?,
                 }
                 Ok(Datatype::Opaque { size: u64::from(*size), tag: Some(TEXT_TAG.to_owned()) })
             }
@@ -132,17 +132,17 @@ impl Converter<'_> {
         }
     }
 
-    fn change(&mut self, change: Change) -> Result<(), String> {
+    fn change(&mut self, kind: ChangeKind, at: usize, len: usize) -> Result<(), String> {
         if self.changes.len() == MAX_CHANGES {
             return Err(format!("its elements have more than {MAX_CHANGES} parts to convert"));
         }
-        self.changes.push(change);
+        self.changes.push(Change { kind, at, len });
         Ok(())
     }
 
     fn swap(&mut self, at: usize, size: u8, order: ByteOrder) -> Result<(), String> {
         if order == ByteOrder::BigEndian && size > 1 {
-            self.change(Change::Swapped { at, len: usize::from(size) })?;
+            self.change(ChangeKind::Swapped, at, usize::from(size))?;
         }
         Ok(())
     }
@@ -272,7 +272,7 @@ impl Converter<'_> {
             let offset = usize::try_from(index).ok().and_then(|index| index.checked_mul(len));
             let offset = offset.ok_or("its small arrays are too large")?;
             for change in &first {
-                self.change(change.moved(offset))?;
+                self.change(change.kind, change.at + offset, change.len)?;
             }
         }
         Ok(Datatype::Array { base: Box::new(inner), shape: dims.to_vec() })
