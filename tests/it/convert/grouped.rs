@@ -167,6 +167,27 @@ fn attributes_of_groups_without_arrays_are_those_of_the_pack() {
 }
 
 #[test]
+fn a_dataset_of_another_length_than_its_dimension_has_no_names() {
+    let Some(python) = Python::with(&["numpy", "h5py"]) else { return };
+    let home = TempDir::new().unwrap();
+    // words: imports a Python module
+    let script = "import h5py, numpy as np
+f = h5py.File('a.nc', 'w')
+t = f.create_dataset('t', data=np.arange(5.0))
+t.make_scale('t')
+t.attrs['_Netcdf4Dimid'] = np.int32(0)
+f.create_dataset('v', data=np.arange(3.0)).dims[0].attach_scale(t)
+f.close()";
+    let ran = python.command().args(["-c", script]).current_dir(home.path()).status().unwrap();
+    assert!(ran.success());
+    let out = home.path().join("out");
+    convert(&home.path().join("a.nc"), &out, &[]).exits(0).says(&[
+        "the names of dimensions of \"v\" are dropped: its shape is [3], and their lengths are [5]",
+    ]);
+    ra("validate", &[&out], &[]).exits(0);
+}
+
+#[test]
 fn datasets_that_cannot_be_read_are_named() {
     let Some(python) = Python::with(&["numpy", "h5py"]) else { return };
     let home = TempDir::new().unwrap();

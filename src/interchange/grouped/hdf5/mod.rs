@@ -142,8 +142,16 @@ fn pad(variables: &mut [(GroupedVariable, Elements, Dataset)]) {
         let named = |dim: &String| lengths.get(dim).copied().filter(|_| !dim.is_empty());
         let lengths = variable.dims.iter().zip(&variable.shape);
         let shape: Vec<_> = lengths.map(|(dim, length)| named(dim).unwrap_or(*length)).collect();
-        if let Ok(padded) = dataset.clone().with_padded_shape(&shape) {
-            (variable.shape, *dataset) = (shape, padded);
+        match dataset.clone().with_padded_shape(&shape) {
+            Ok(padded) => (variable.shape, *dataset) = (shape, padded),
+            // Only a dimension without a limit can be longer than the dataset.
+            Err(_) => {
+                let GroupedVariable { path, shape: own, dims, losses, .. } = variable;
+                losses.push(format!(
+                    "the names of dimensions of {path:?} are dropped: its shape is {own:?}, and their lengths are {shape:?}"
+                ));
+                dims.fill(String::new());
+            }
         }
     }
 }

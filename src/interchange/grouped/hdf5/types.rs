@@ -197,7 +197,8 @@ impl Converter<'_> {
             let number = numbers(&base, &bytes).first()?.as_integer()?;
             Some((member.name.clone(), number))
         };
-        let members: Vec<_> = members.iter().filter_map(converted).collect();
+        let members = members.iter().map(converted).collect::<Option<Vec<_>>>();
+        let members = members.ok_or("a member of its enum has no value")?;
         let booleans = [("FALSE".to_owned(), 0), ("TRUE".to_owned(), 1)];
         if integer.size() == 1 && members == booleans {
             return Ok(truth());
