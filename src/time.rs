@@ -1,6 +1,7 @@
 //! Points in time as text (RFC 3339, in UTC), and the calendars that dates use.
 
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -8,6 +9,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Seconds per day.
 const DAY: i64 = 86_400;
+
+/// Seconds per hour.
+const HOUR: i64 = 3600;
+
+/// Seconds per minute.
+const MINUTE: i64 = 60;
+
+/// Nanoseconds per second.
+const SECOND: i64 = 1_000_000_000;
 
 /// Nanoseconds per second.
 const NANOS: u32 = 1_000_000_000;
@@ -256,6 +266,144 @@ impl Calendar {
     fn before(self, month: i32) -> i32 {
         if self == Self::Days360 { 30 * month } else { (153 * month + 2) / 5 }
     }
+}
+
+/// Units of an axis of time, such as `days since 1970-01-01`, with their calendar.
+///
+/// Times are nanoseconds since the first day of the calendar's count.
+///
+/// ```
+/// use ra_pack::time::TimeUnits;
+///
+/// let hours = TimeUnits::parse("hours since 2024-06-03", None).expect("they are units of time");
+/// let day = hours.period("2024-06-04").expect("it is a date");
+/// assert_eq!(hours.of_integer(24), Some(day.start));
+/// assert_eq!(hours.text(day.end), "2024-06-05T00:00:00");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TimeUnits {
+    /// The calendar.
+    pub calendar: Calendar,
+    /// The time that the number 0 means.
+    pub epoch: i128,
+    /// Nanoseconds per unit.
+    pub unit: i64,
+}
+
+impl TimeUnits {
+    /// Parses the attributes `units` and `calendar`. Returns `None` for an unknown calendar, and for units such as
+    /// months that do not always have the same length.
+    pub fn parse(units: &str, calendar: Option<&str>) -> Option<Self> {
+        let calendar = calendar.map_or(Some(Calendar::Standard), Calendar::of_name)?;
+        let (unit, since) = units.split_once(" since ")?;
+        let unit = match unit.trim() {
+            "days" | "day" | "d" => DAY * SECOND,
+            "hours" | "hour" | "hrs" | "hr" | "h" => HOUR * SECOND,
+            "minutes" | "minute" | "mins" | "min" => MINUTE * SECOND,
+            "seconds" | "second" | "secs" | "sec" | "s" => SECOND,
+            "milliseconds" | "millisecond" | "msecs" | "msec" | "ms" => 1_000_000,
+            "microseconds" | "microsecond" | "us" => 1000,
+            "nanoseconds" | "nanosecond" | "ns" => 1,
+            _ => return None,
+        };
+        let mut units = Self { calendar, epoch: 0, unit };
+        let is_date = since.trim().split(['T', ' ']).next()?.split('-').count() == 3;
+        units.epoch = units.period(since.trim()).filter(|_| is_date)?.start;
+        Some(units)
+    }
+
+    /// Returns the time of a number; `None` if it is out of range.
+    pub fn of_integer(self, number: i128) -> Option<i128> {
+        self.epoch.checked_add(number.checked_mul(self.unit.into())?)
+    }
+
+    /// Returns the time of a number, to the microsecond; `None` if it is not finite or out of range.
+    #[expect(clippy::cast_possible_truncation, reason = "both numbers are whole and in range")]
+    pub fn of_float(self, number: f64) -> Option<i128> {
+        let is_time = number.is_finite() && number.abs() < 1e30;
+        let whole = is_time.then(|| self.of_integer(number.trunc() as i128))??;
+        let unit = Duration::from_nanos(self.unit.unsigned_abs()).as_secs_f64() * 1e6;
+        whole.checked_add((number.fract() * unit).round() as i128 * 1000)
+    }
+
+    /// Returns the time from the start to the end, exclusive, that a text means: a date and a time of day as in ISO 8601,
+    /// or their beginning. `2024-06` is a month.
+    pub fn period(self, text: &str) -> Option<Range<i128>> {
+        let text = text.trim_end_matches("UTC").trim_end_matches('Z').trim();
+        let (date, time) = text.split_once(['T', ' ']).unwrap_or((text, ""));
+        let parts = date.split('-').map(|part| part.parse().ok()).collect::<Option<Vec<i32>>>()?;
+        let is_plain = parts.len() == 3 || date.split('-').next()?.len() == 4 && time.is_empty();
+        let start = |year, month, day| Some(i64::from(self.calendar.day(year, month, day)?) * DAY);
+        let (start, next) = match *parts {
+            [year] => (start(year, 1, 1)?, start(year.checked_add(1)?, 1, 1)?),
+            [year, 12] => (start(year, 12, 1)?, start(year.checked_add(1)?, 1, 1)?),
+            [year, month] => (start(year, month, 1)?, start(year, month.checked_add(1)?, 1)?),
+            [year, month, day] => (start(year, month, day)?, start(year, month, day)? + DAY),
+            _ => return None,
+        };
+        if !is_plain || !(1..=9999).contains(parts.first()?) {
+            return None;
+        }
+        let (time, offset) = time.split_at(time.find(['+', '-']).unwrap_or(time.len()));
+        let offset = match offset.split_at_checked(1) {
+            // `+0530` is `+05:30`.
+            Some((sign, clock)) if clock.len() == 4 && !clock.contains(':') => {
+                format!("{sign}{}:{}", clock.get(..2)?, clock.get(2..)?)
+            }
+            _ => offset.to_owned(),
+        };
+        let offset = match offset.strip_prefix('-') {
+            Some(behind) => -clock(behind)?.0,
+            None => clock(offset.trim_start_matches('+'))?.0,
+        };
+        let [start, next] = [start, next].map(|seconds| i128::from(seconds) * i128::from(SECOND));
+        let (of_day, length) = clock(time.trim())?;
+        let start = start - i128::from(offset);
+        if time.trim().is_empty() {
+            return Some(start..next - i128::from(offset));
+        }
+        let start = start + i128::from(of_day);
+        Some(start..start + i128::from(length))
+    }
+
+    /// Formats a time as `2024-06-03T12:00:00`, with a fraction only if there is one.
+    pub fn text(self, time: i128) -> String {
+        let of_day =
+            i64::try_from(time.rem_euclid((DAY * SECOND).into())).expect("less than a day");
+        let Ok(day) = i32::try_from(time.div_euclid((DAY * SECOND).into())) else {
+            return format!("{time} ns");
+        };
+        let (year, month, day) = self.calendar.date(day);
+        let (seconds, nanos) = (of_day / SECOND, of_day % SECOND);
+        let (hour, minute, second) = (seconds / HOUR, seconds / MINUTE % 60, seconds % 60);
+        let fraction = if nanos == 0 { String::new() } else { format!(".{nanos:09}") };
+        format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}")
+    }
+}
+
+/// Parses `12`, `12:30` or `12:30:07.5` to nanoseconds; an empty text is 0. Also returns the length of the last unit.
+fn clock(text: &str) -> Option<(i64, i64)> {
+    let units = [(HOUR, 24), (MINUTE, 60), (1, 60)];
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let parts: Vec<&str> = if whole.is_empty() { Vec::new() } else { whole.split(':').collect() };
+    let is_digits = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if parts.len() > 3 || !parts.iter().chain([&fraction]).all(is_digits) {
+        return None;
+    }
+    let (mut sum, mut length) = (0, DAY * SECOND);
+    for (part, (unit, end)) in parts.iter().zip(units) {
+        let number: i64 = part.parse().ok().filter(|number| *number < end)?;
+        sum += number * unit * SECOND;
+        length = unit * SECOND;
+    }
+    if text.contains('.') {
+        let is_of_second = parts.len() == 3;
+        let nanos: i64 =
+            format!("{fraction:0<9}").get(..9)?.parse().ok().filter(|_| is_of_second)?;
+        return Some((sum + nanos, 1));
+    }
+    Some((sum, length))
 }
 
 /// Converts a year or a day of a year.

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use ra_pack::ndl::{Attribute, Ndarray, Order};
 use ra_pack::read::{Corners, scale_and_offset};
-use ra_pack::time::Calendar;
-use ra_pack::{Pack, Progress, Result};
+use ra_pack::time::{Calendar, TimeUnits};
+use ra_pack::{Pack, PackedArray, Progress, Result};
 
 use super::shell;
 use super::text::{count, digits, floor};
@@ -13,6 +13,37 @@ use super::values::{self, UNFOLDED, flow};
 
 /// Largest number of elements shown of a list.
 const MAX_LIST: u64 = 20;
+
+/// The part of an array by its coordinates.
+#[derive(Debug, clap::Args)]
+pub(super) struct ByCoordinate {
+    /// Select a part by coordinates: `time=2024-06-03,depth=10:50`. A range includes both ends, and
+    /// `2024-06` is a whole month. Dimensions without a selection are taken whole.
+    #[arg(long, value_name = "NAME=VALUE,…", conflicts_with = "slice")]
+    sel: Option<String>,
+
+    /// Take the nearest coordinate for each single value of --sel.
+    #[arg(long, requires = "sel")]
+    nearest: bool,
+}
+
+impl ByCoordinate {
+    pub(super) fn is_given(&self) -> bool {
+        self.sel.is_some()
+    }
+
+    /// Returns the slice of the selection, or the given one.
+    pub(super) fn slice(
+        &self,
+        array: &PackedArray,
+        slice: Option<&String>,
+    ) -> Result<Option<String>> {
+        match &self.sel {
+            Some(selection) => array.slice_at(selection, self.nearest).map(Some),
+            None => Ok(slice.cloned()),
+        }
+    }
+}
 
 /// The note that part of a remote array is shown without any check.
 pub(super) const NOT_VERIFIED: &str = "ra-pack: not verified: only these values were read, and the pack has no block digests that prove them";
@@ -149,19 +180,9 @@ impl Dates {
     /// Parses the attributes `units` and `calendar`. Returns `None` for an unknown calendar, and for units such as
     /// months that do not always have the same length.
     pub(super) fn new(units: &str, calendar: Option<&str>) -> Option<Self> {
-        let calendar = calendar.map_or(Some(Calendar::Standard), Calendar::of_name)?;
-        let (unit, since) = units.split_once(" since ")?;
-        let unit = match unit.trim() {
-            "days" | "day" | "d" => DAY,
-            "hours" | "hour" | "hrs" | "hr" | "h" => 3600.0,
-            "minutes" | "minute" | "mins" | "min" => 60.0,
-            "seconds" | "second" | "secs" | "sec" | "s" => 1.0,
-            "milliseconds" | "millisecond" | "msecs" | "msec" | "ms" => 1e-3,
-            "microseconds" | "microsecond" | "us" => 1e-6,
-            "nanoseconds" | "nanosecond" | "ns" => 1e-9,
-            _ => return None,
-        };
-        Some(Self { calendar, epoch: moment(calendar, since.trim())?, unit })
+        let TimeUnits { calendar, epoch, unit, .. } = TimeUnits::parse(units, calendar)?;
+        let nanos = |nanos: f64| nanos / 1e9;
+        Some(Self { calendar, epoch: nanos(epoch as f64), unit: nanos(unit as f64) })
     }
 
     /// Converts the number to seconds since the first day of the calendar's count.
@@ -191,38 +212,6 @@ impl Dates {
         is_finite
             .then(|| format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"))
     }
-}
-
-/// Parses a date with or without a time and an offset from UTC, to seconds since the first day of the calendar's count.
-fn moment(calendar: Calendar, text: &str) -> Option<f64> {
-    let text = text.trim_end_matches("UTC").trim_end_matches('Z').trim();
-    let (date, time) = text.split_once(['T', ' ']).unwrap_or((text, ""));
-    let parts = date.split('-').map(|part| part.parse().ok()).collect::<Option<Vec<i32>>>()?;
-    let [year @ 1..=9999, month, day] = parts[..] else { return None };
-    let (time, offset) = time.split_at(time.find(['+', '-']).unwrap_or(time.len()));
-    let offset = match offset.split_at_checked(1) {
-        // `+0530` is `+05:30`.
-        Some((sign, clock)) if clock.len() == 4 && !clock.contains(':') => {
-            format!("{sign}{}:{}", clock.get(..2)?, clock.get(2..)?)
-        }
-        _ => offset.to_owned(),
-    };
-    let offset = match offset.strip_prefix('-') {
-        Some(behind) => -seconds_of(behind)?,
-        None => seconds_of(offset.trim_start_matches('+'))?,
-    };
-    Some(f64::from(calendar.day(year, month, day)?) * DAY + seconds_of(time.trim())? - offset)
-}
-
-/// Parses `12`, `12:30` or `12:30:07.5` to seconds; an empty text is 0.
-fn seconds_of(clock: &str) -> Option<f64> {
-    let parts = if clock.is_empty() { Vec::new() } else { clock.split(':').collect() };
-    let is_clock = clock.bytes().all(|byte| byte.is_ascii_digit() || b":.".contains(&byte));
-    let units = [(3600.0, 24.0), (60.0, 60.0), (1.0, 60.0)];
-    let add = |sum: f64, (part, (unit, end)): (&&str, (f64, f64))| {
-        part.parse().ok().filter(|number| *number < end).map(|number: f64| sum + number * unit)
-    };
-    parts.iter().zip(units).try_fold(0.0, add).filter(|_| is_clock && parts.len() <= units.len())
 }
 
 #[cfg(test)]

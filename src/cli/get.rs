@@ -11,6 +11,7 @@ use ra_pack::path::escape_path;
 use ra_pack::remote::is_url;
 use ra_pack::write::ExtractOptions;
 
+use super::array::ByCoordinate;
 use super::common::{ARRAY_FORMATS, Common, size, words};
 use super::files::FilesFrom;
 use super::output::Output;
@@ -24,7 +25,8 @@ Examples:
   ra-pack get exp.zip run1/velocity.ra --slice '0:10,:,3' -o part.ra
   ra-pack get exp.zip notes.txt
   ra-pack get exp.zip run1/time.ra --format raw | od -A n -t f8
-  ra-pack get exp.zip run1/temperature.ra --slice '0:5,:' --format csv")]
+  ra-pack get exp.zip run1/temperature.ra --slice '0:5,:' --format csv
+  ra-pack get exp.zip run1/temperature.ra --sel 'depth=10,time=2024-06-03' -o day.npy")]
 pub(crate) struct GetArgs {
     /// Archive, directory or array (.ra).
     #[arg(value_name = "TARGET")]
@@ -42,6 +44,9 @@ pub(crate) struct GetArgs {
     /// cut at the ends of its dimension, and an index out of range is an error.
     #[arg(long, value_name = "SLICE", allow_hyphen_values = true)]
     slice: Option<String>,
+
+    #[command(flatten)]
+    by_coordinate: ByCoordinate,
 
     /// Write an array in this format [default: inferred from FILE, otherwise ra].
     #[arg(long, alias = "to", value_name = "FORMAT", value_parser = words(ARRAY_FORMATS))]
@@ -71,7 +76,8 @@ impl GetArgs {
         let is_text = matches!(self.format, Some(ArrayFormat::Csv | ArrayFormat::Json));
         let extension = Path::new(member).extension();
         let is_array = extension.is_some_and(|end| end.eq_ignore_ascii_case("ra"));
-        (is_array || self.slice.is_some() || self.format.is_some()) && !is_text
+        (is_array || self.slice.is_some() || self.by_coordinate.is_given() || self.format.is_some())
+            && !is_text
     }
 }
 
@@ -82,8 +88,14 @@ pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
         Some(member) if to_file.is_some() || !output.is_terminal() => member.clone(),
         member => array::open(&args.archive, member.as_deref(), &output.progress())?.1,
     };
+    let slice = if args.by_coordinate.is_given() {
+        let (pack, name) = array::open(&args.archive, Some(&member), &output.progress())?;
+        args.by_coordinate.slice(&pack.array(&name)?.in_shape_order()?, None)?
+    } else {
+        args.slice.clone()
+    };
     let options = GetOptions {
-        slice: args.slice.clone(),
+        slice,
         format: args.format,
         unverified: args.no_verify,
         force: args.force,

@@ -5,6 +5,7 @@ pub(crate) mod corners;
 pub(crate) mod manifests;
 pub(crate) mod open;
 pub(crate) mod sample;
+pub(crate) mod select;
 pub(crate) mod single_file;
 pub(crate) mod statistics;
 pub(crate) mod values;

@@ -1,9 +1,12 @@
-//! Slices select what NumPy selects.
+//! Slices select what NumPy selects, and coordinates what xarray selects.
 
 use std::fmt::Write as _;
 
+use ra_pack::Pack;
 use ra_pack::ra::{SlicePlan, parse_slice};
+use ra_pack::read::CornersOptions;
 
+use crate::experiment::{Experiment, FLOAT64, UINT8, le};
 use crate::python::Python;
 
 #[test]
@@ -45,4 +48,133 @@ fn slices_select_what_numpy_selects() {
         });
         assert_eq!(found, expected, "{text} of {len}");
     }
+}
+
+/// Coordinates as their units, calendar and numbers, and selections.
+const COORDINATES: &[(&str, &str, &[f64], &[&str])] = &[
+    (
+        "m",
+        "",
+        &[10.0, 20.0, 50.0, 100.0, 200.0],
+        &["10", "11", "10:50", "11:99", "50:10", "20:", ":20", "-5:5", "300:400", "2e1"],
+    ),
+    (
+        "m",
+        "",
+        &[200.0, 100.0, 50.0, 20.0, 10.0],
+        &["100", "200:10", "10:200", "99:15", ":50", "50:"],
+    ),
+    ("m", "", &[10.0, 30.0, 20.0, 20.0], &["10", "30"]),
+    ("m", "", &[0.5, f64::NAN, 1.5], &["0.5", "1.5", "1"]),
+    (
+        "hours since 2024-06-03",
+        "standard",
+        &[0.0, 6.0, 12.0, 18.0, 24.0, 30.0, 720.0],
+        &[
+            "2024-06-03",
+            "2024-06-03T06",
+            "2024-06-03T06:00",
+            "2024-06-03T06:00:00",
+            "2024-06-03T07:00",
+            "2024-06",
+            "2024-07",
+            "2024-08",
+            "2024",
+            "2024-06-04:2024-07",
+            "2024-06-03T06:2024-06-03T18",
+            "2024-06-03T06:00:2024-06-03T18:00",
+            ":2024-06-03",
+            "2024-06-04:",
+            "2025",
+            "2023:2025",
+        ],
+    ),
+    (
+        "days since 1900-01-01",
+        "proleptic_gregorian",
+        &[0.0, 31.0, 59.0, 90.0],
+        &[
+            "1900-01-01",
+            "1900-02-01",
+            "1900-02",
+            "1900-02-02",
+            "1900",
+            "1900-02:1900-03",
+            "1900-03-01:",
+        ],
+    ),
+];
+
+#[test]
+fn coordinates_select_what_xarray_selects() {
+    let Some(python) = Python::with(&["numpy", "xarray", "pandas"]) else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let mut script = r#"
+import numpy, xarray
+from math import nan
+def pick(units, calendar, numbers, text):
+    attrs = {'units': units}
+    if calendar: attrs['calendar'] = calendar
+    data = xarray.Dataset(coords={'x': ('x', numpy.array(numbers), attrs)})
+    data['i'] = ('x', numpy.arange(len(numbers)))
+    data = xarray.decode_cf(data)
+    is_time = bool(calendar)
+    def value(text):
+        if text == '': return None
+        return text if is_time else float(text)
+    ats = [at for at, char in enumerate(text) if char == ':']
+    parts = [(text[:at], text[at + 1:]) for at in ats]
+    if is_time: parts = [(a, b) for a, b in parts if all(len(one) in (0, 4) or len(one) >= 7 and '-' in one[:5] for one in (a, b))]
+    try:
+        key = slice(value(parts[0][0]), value(parts[0][1])) if parts else value(text)
+        return ' '.join(map(str, numpy.atleast_1d(data['i'].sel(x=key).values)))
+    except (KeyError, ValueError): return 'error'
+"#
+    .to_owned();
+    let mut found = Vec::new();
+    for (units, calendar, numbers, selections) in COORDINATES {
+        let more =
+            if calendar.is_empty() { String::new() } else { format!(", calendar: {calendar}") };
+        let attributes = format!("attributes: {{units: {units}{more}}}");
+        let size = numbers.len();
+        let extent = u64::try_from(size).unwrap();
+        let experiment = Experiment::new()
+            .array("x.ra", FLOAT64, &[extent], &le(f64::to_le_bytes, numbers.iter().copied()))
+            .file(
+                "x.yaml",
+                format!("dimcoords: {{x: {{size: {size}, type: float64, {attributes}}}}}\n"),
+            )
+            .array(
+                "i.ra",
+                UINT8,
+                &[extent],
+                &(0..size).map(|at| u8::try_from(at).unwrap()).collect::<Vec<_>>(),
+            )
+            .file("i.yaml", "ndarrays: {i: {shape: [x], type: uint8}}\n");
+        let array = Pack::open(experiment.path()).unwrap().array("i").unwrap();
+        for text in *selections {
+            let case =
+                format!("{units:?}, {calendar:?}, {numbers:?}, {text:?}").replace("NaN", "nan");
+            writeln!(script, "print(pick({case}))").unwrap();
+            let slice = array.slice_at(&format!("x={text}"), false);
+            let picked = slice.map(|slice| {
+                let options = CornersOptions { slice: Some(slice), edge: None, threshold: 100 };
+                let bytes = array.corners(&options).unwrap().bytes;
+                bytes.iter().map(u8::to_string).collect::<Vec<_>>().join(" ")
+            });
+            found.push((format!("{units} {text}"), picked));
+        }
+    }
+    let output = python.command().args(["-W", "ignore", "-c", &script]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let expected = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(expected.lines().count(), found.len());
+    let mut wrong = Vec::new();
+    for ((case, picked), expected) in found.into_iter().zip(expected.lines()) {
+        let text = picked.as_deref().unwrap_or("error");
+        if text != expected {
+            wrong.push(format!("{case}: {text} instead of {expected} ({picked:?})"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -27,6 +27,7 @@ pub(super) use self::color::{ColorMap, MAX_NAMED, RD_BU, TWILIGHT, VIRIDIS, colo
 pub(super) use self::label::shortened;
 pub(super) use self::scene::Markup;
 pub(super) use self::units::typeset;
+use super::array::ByCoordinate;
 use super::common::{Choices, words};
 use super::output::Output;
 use super::text::{count, human_bytes};
@@ -57,6 +58,9 @@ pub(crate) struct PlotArgs {
     /// cut at the ends of its dimension, and an index out of range is an error.
     #[arg(long, value_name = "SLICE", allow_hyphen_values = true)]
     slice: Option<String>,
+
+    #[command(flatten)]
+    by_coordinate: ByCoordinate,
 
     /// Use this colour map for an image [default: twilight for phases, `RdBu` for values on both
     /// sides of 0, otherwise viridis].
@@ -175,7 +179,7 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
         }
     };
     let mut options = SampleOptions {
-        slice: args.slice.clone(),
+        slice: args.by_coordinate.slice(&array, args.slice.as_ref())?,
         columns,
         rows,
         part: args.part,

@@ -14,6 +14,7 @@ use ra_pack::read::{
 use serde::Serialize;
 
 use super::array;
+use super::array::ByCoordinate;
 use super::common::{Common, number};
 use super::output::Output;
 use super::table::aligned;
@@ -52,6 +53,9 @@ pub(crate) struct ShowArgs {
     /// cut at the ends of its dimension, and an index out of range is an error.
     #[arg(long, value_name = "SLICE", allow_hyphen_values = true)]
     slice: Option<String>,
+
+    #[command(flatten)]
+    by_coordinate: ByCoordinate,
 
     /// Compute statistics of all values, and draw a histogram.
     #[arg(long)]
@@ -125,7 +129,7 @@ struct Dimension {
 
 /// Whether an option is given that needs the values of an array.
 fn asks_for_values(args: &ShowArgs) -> bool {
-    args.slice.is_some() || args.stats
+    args.slice.is_some() || args.by_coordinate.is_given() || args.stats
 }
 
 pub(super) fn run(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
@@ -154,15 +158,16 @@ fn array(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
     let (pack, member) = array::open(&args.archive, args.member.as_deref(), &output.progress())?;
     let array = pack.array(&member)?.in_shape_order()?;
     let axes = array.axes()?;
+    let slice = args.by_coordinate.slice(&array, args.slice.as_ref())?;
     let edge = (!args.full).then_some(args.edge);
-    let options = CornersOptions { slice: args.slice.clone(), edge, threshold: THRESHOLD };
+    let options = CornersOptions { slice: slice.clone(), edge, threshold: THRESHOLD };
     let corners = array.corners(&options)?;
     let precision = count(float(args.precision));
     let options =
-        StatisticsOptions { slice: args.slice.clone(), bins: Some(BINS), jobs: args.common.jobs };
+        StatisticsOptions { slice: slice.clone(), bins: Some(BINS), jobs: args.common.jobs };
     let found = args.stats.then(|| array.statistics(&options)).transpose()?;
     // The slice was checked against the shape.
-    let parts = split_slice(args.slice.as_deref().unwrap_or_default(), axes.len());
+    let parts = split_slice(slice.as_deref().unwrap_or_default(), axes.len());
     let parts = parts.unwrap_or_else(|_| vec![WHOLE; axes.len()]);
     let dimensions = axes
         .iter()
@@ -187,7 +192,7 @@ fn array(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
         })?;
         return Ok(Ending::Clean);
     }
-    let mut all = head(&member, &corners, &dimensions, args.slice.as_deref());
+    let mut all = head(&member, &corners, &dimensions, slice.as_deref());
     all.push('\n');
     if let Some(found) = &found {
         let description = corners.description.as_ref().filter(|it| !array::is_scaled(it));
