@@ -368,6 +368,7 @@ impl TimeUnits {
     }
 
     /// Formats a time as `2024-06-03T12:00:00`, with a fraction only if there is one.
+    #[expect(clippy::missing_panics_doc, reason = "a remainder is less than its divisor")]
     pub fn text(self, time: i128) -> String {
         let of_day =
             i64::try_from(time.rem_euclid((DAY * SECOND).into())).expect("less than a day");

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ra_pack::ndl::{Attribute, Ndarray, Order};
-use ra_pack::read::{Corners, scale_and_offset};
+use ra_pack::read::{Corners, Number, scale_and_offset};
 use ra_pack::time::{Calendar, TimeUnits};
 use ra_pack::{Pack, PackedArray, Progress, Result};
 
@@ -181,8 +181,8 @@ impl Dates {
     /// months that do not always have the same length.
     pub(super) fn new(units: &str, calendar: Option<&str>) -> Option<Self> {
         let TimeUnits { calendar, epoch, unit, .. } = TimeUnits::parse(units, calendar)?;
-        let nanos = |nanos: f64| nanos / 1e9;
-        Some(Self { calendar, epoch: nanos(epoch as f64), unit: nanos(unit as f64) })
+        let seconds = |nanos| Number::Int(nanos).to_f64() / 1e9;
+        Some(Self { calendar, epoch: seconds(epoch), unit: seconds(unit.into()) })
     }
 
     /// Converts the number to seconds since the first day of the calendar's count.

@@ -1,5 +1,6 @@
 //! Selection by coordinates: `time=2024-06-03,depth=10` as a slice.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use crate::error::{Error, Result};
@@ -13,6 +14,9 @@ use crate::read::values::{
     ArrayPart, Meaning, Number, float_of, for_each, read_number, scale_and_offset,
 };
 use crate::time::TimeUnits;
+
+/// Why the number of a dimension is an index.
+const FOUND: &str = "the dimension was found by its name";
 
 /// A coordinate value that can be compared with the others of its dimension.
 #[derive(Debug, Clone, PartialEq, PartialOrd)]
@@ -175,8 +179,9 @@ impl Labels {
     fn nearest(&self, wanted: &Label) -> Option<&Label> {
         let labels = self.all.iter().flatten();
         let near = labels.filter_map(|label| Some((label.distance(wanted)?, label)));
-        let nearer = |one: (f64, &'_ Label), two: (f64, &'_ Label)| {
-            two.0 < one.0 || (two.0 == one.0 && two.1 > one.1)
+        let nearer = |one: (f64, &'_ Label), two: (f64, &'_ Label)| match two.0.total_cmp(&one.0) {
+            Ordering::Equal => two.1 > one.1,
+            order => order.is_lt(),
         };
         near.reduce(|best, next| if nearer(best, next) { next } else { best })
             .map(|(_, label)| label)
@@ -244,11 +249,13 @@ impl Labels {
         match &*places {
             [place] => Ok(place.clone()),
             [] => {
+                let near = self.near(low);
                 let reason = format!(
-                    "dimension `{}` has no coordinate `{}`; near it are {}; take the nearest with ",
+                    "dimension `{}` has no coordinate `{}`; {} {}; take the nearest with ",
                     escape(name),
                     escape(text),
-                    self.near(low).join(" and "),
+                    if near.len() == 1 { "the nearest is" } else { "near it are" },
+                    near.join(" and "),
                 );
                 Err(Error::options(Message::from(reason).option("nearest")))
             }
@@ -292,6 +299,7 @@ impl PackedArray {
     /// [`Error::Options`] for an unknown dimension, a dimension without coordinate values, a value that is not a
     /// coordinate or is one several times, and a range of a coordinate that neither ascends nor descends. As
     /// [`axes`](Self::axes) and [`read`](Self::read).
+    #[expect(clippy::missing_panics_doc, reason = "a dimension that was found has its place")]
     pub fn slice_at(&self, selection: &str, nearest: bool) -> Result<String> {
         let axes = self.axes()?;
         let mut parts = vec![":".to_owned(); axes.len()];
@@ -303,8 +311,7 @@ impl PackedArray {
                 )));
             };
             let at = dimension(&axes, name.trim())?;
-            let axis = axes.get(at).expect("the position is that of a dimension");
-            let labels = Labels::read(self, axis)?;
+            let labels = Labels::read(self, axes.get(at).expect(FOUND))?;
             let Some(labels) = labels.filter(|labels| !labels.all.is_empty()) else {
                 let reason = format!(
                     "dimension `{}` has no coordinate values; choose positions with ",
@@ -312,7 +319,7 @@ impl PackedArray {
                 );
                 return Err(Error::options(Message::from(reason).option("slice")));
             };
-            let chosen = parts.get_mut(at).expect("the slice has a part for each dimension");
+            let chosen = parts.get_mut(at).expect(FOUND);
             if chosen != ":" {
                 return Err(Error::options(format!(
                     "dimension `{}` is selected twice",

@@ -105,14 +105,23 @@ const COORDINATES: &[(&str, &str, &[f64], &[&str])] = &[
     ),
 ];
 
+/// Numbers of the coordinates above, and single values whose nearest coordinate is selected.
+const NEAREST: &[(&[f64], &[&str])] = &[
+    (&[10.0, 20.0, 50.0, 100.0, 200.0], &["10", "14", "15", "34.9", "35", "75", "-1e9", "1e9"]),
+    (&[200.0, 100.0, 50.0, 20.0, 10.0], &["14", "15", "150", "1e9"]),
+    (
+        &[0.0, 6.0, 12.0, 18.0, 24.0, 30.0, 720.0],
+        &["2024-06-03T04:00", "2024-06-03T03:00:00", "2024-06-03", "1999-01-01", "2025-01-01"],
+    ),
+];
+
 #[test]
 fn coordinates_select_what_xarray_selects() {
     let Some(python) = Python::with(&["numpy", "xarray", "pandas"]) else { return };
-    let directory = tempfile::tempdir().unwrap();
-    let mut script = r#"
+    let mut script = r"
 import numpy, xarray
 from math import nan
-def pick(units, calendar, numbers, text):
+def pick(units, calendar, numbers, text, method):
     attrs = {'units': units}
     if calendar: attrs['calendar'] = calendar
     data = xarray.Dataset(coords={'x': ('x', numpy.array(numbers), attrs)})
@@ -127,9 +136,9 @@ def pick(units, calendar, numbers, text):
     if is_time: parts = [(a, b) for a, b in parts if all(len(one) in (0, 4) or len(one) >= 7 and '-' in one[:5] for one in (a, b))]
     try:
         key = slice(value(parts[0][0]), value(parts[0][1])) if parts else value(text)
-        return ' '.join(map(str, numpy.atleast_1d(data['i'].sel(x=key).values)))
+        return ' '.join(map(str, numpy.atleast_1d(data['i'].sel(x=key, method=method).values)))
     except (KeyError, ValueError): return 'error'
-"#
+"
     .to_owned();
     let mut found = Vec::new();
     for (units, calendar, numbers, selections) in COORDINATES {
@@ -152,11 +161,15 @@ def pick(units, calendar, numbers, text):
             )
             .file("i.yaml", "ndarrays: {i: {shape: [x], type: uint8}}\n");
         let array = Pack::open(experiment.path()).unwrap().array("i").unwrap();
-        for text in *selections {
+        let exact = selections.iter().map(|text| (*text, false));
+        let near = NEAREST.iter().filter(|(of, _)| of == numbers);
+        let near = near.flat_map(|(_, texts)| texts.iter().map(|text| (*text, true)));
+        for (text, is_nearest) in exact.chain(near) {
             let case =
                 format!("{units:?}, {calendar:?}, {numbers:?}, {text:?}").replace("NaN", "nan");
-            writeln!(script, "print(pick({case}))").unwrap();
-            let slice = array.slice_at(&format!("x={text}"), false);
+            let method = if is_nearest { "'nearest'" } else { "None" };
+            writeln!(script, "print(pick({case}, {method}))").unwrap();
+            let slice = array.slice_at(&format!("x={text}"), is_nearest);
             let picked = slice.map(|slice| {
                 let options = CornersOptions { slice: Some(slice), edge: None, threshold: 100 };
                 let bytes = array.corners(&options).unwrap().bytes;
