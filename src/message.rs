@@ -63,7 +63,7 @@ pub enum Part {
         /// The file or directory that the command needs after the option.
         target: Option<Box<Self>>,
     },
-    /// A file of the pack that the message is about; the pack itself if the name is empty.
+    /// A file of the pack that the message is about; the pack itself if the name is empty, and its directory for `/`.
     File(String),
     /// The number of a system error, as ` (os error 2)`. The command does not show it.
     ErrorNumber(i32),
@@ -170,7 +170,7 @@ impl Message {
     /// Adds another operation on the pack that the message is about.
     #[must_use]
     pub fn call_on_pack(mut self, operation: &'static str, option: impl Into<Choice>) -> Self {
-        let target = Some(Box::new(Part::File(String::new())));
+        let target = Some(Box::new(Part::File("/".to_owned())));
         self.parts.push(Part::Call { operation, option: option.into(), target });
         self
     }
@@ -207,13 +207,13 @@ impl Message {
     /// Returns the text in the words of a front end. The pack is called `PACK`, and its files are relative to that.
     pub fn in_words(&self, words: Words) -> String {
         self.naming_files(words, |name| match name {
-            "" => "PACK".to_owned(),
+            "" | "/" => "PACK".to_owned(),
             name => format!("PACK/{name}"),
         })
     }
 
-    /// Returns the text in the words of a front end. `file` returns the path of a file of the pack, or of the pack for
-    /// an empty name.
+    /// Returns the text in the words of a front end. `file` returns the path of a file of the pack, of the pack for an
+    /// empty name, or of the directory that was packed for `/`.
     pub fn naming_files(&self, words: Words, file: impl Fn(&str) -> String) -> String {
         self.parts.iter().map(|part| part.in_words(words, &file)).collect()
     }

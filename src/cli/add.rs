@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Arg, Args};
-use ra_pack::PackWriter;
+use ra_pack::{Error, PackWriter};
 
 use super::create::{SharedArgs, show};
 use super::output::Output;
-use super::{Ending, Failure};
+use super::{Ending, Failure, shell};
 
 #[derive(Debug, Args)]
 #[command(mut_args(of_update))]
@@ -52,6 +52,20 @@ fn of_update(arg: Arg) -> Arg {
     }
 }
 
+/// Adds the command for a file outside the directory to the error about its name.
+fn elsewhere(error: Error, args: &AddArgs, name: &str) -> Failure {
+    let path = args.directory.join(name);
+    let path = path.strip_prefix(".").unwrap_or(&path);
+    let is_outside = matches!(error, Error::InvalidPath(_));
+    let Some((parent, last)) = path.parent().zip(path.file_name()).filter(|_| is_outside) else {
+        return error.into();
+    };
+    let [archive, parent] = [&args.archive, parent].map(shell::path);
+    let last = shell::word(last.as_encoded_bytes());
+    let next = format!("`ra-pack add {archive} -C {parent} {last}` adds it as `{last}`");
+    Failure::from(error).next(next)
+}
+
 pub(super) fn run(args: &AddArgs, output: &Output) -> Result<Ending, Failure> {
     let mut pack = PackWriter::update(&args.archive, args.shared.options(output)?)?;
     for name in &args.remove {
@@ -62,7 +76,8 @@ pub(super) fn run(args: &AddArgs, output: &Output) -> Result<Ending, Failure> {
         let parts: Vec<_> = name.split('/').filter(|part| *part != ".").collect();
         let name = parts.join("/");
         let name = name.trim_end_matches('/');
-        pack.add(&args.directory, if name.is_empty() { "." } else { name })?;
+        let added = pack.add(&args.directory, if name.is_empty() { "." } else { name });
+        added.map_err(|error| elsewhere(error, args, name))?;
     }
     let report = pack.finish()?;
     show(&args.archive, &report, args.shared.common.json, output)

@@ -57,12 +57,12 @@ pub(crate) fn finding(target: &Path, finding: &Finding, color: bool) -> String {
 /// Returns a file of the target for a command, or the target for an empty name. Files of a directory get their paths.
 /// For an archive, the command is for its source directory, which may be anywhere.
 fn shown_file(target: &Path, name: &str) -> String {
-    if name.is_empty() {
-        shell::path(target)
-    } else if target.is_dir() {
-        shell::path(&target.join(name))
-    } else {
-        name.to_owned()
+    match name {
+        "" => shell::path(target),
+        "/" if target.is_dir() => shell::path(target),
+        "/" => "DIR".to_owned(),
+        name if target.is_dir() => shell::path(&target.join(name)),
+        name => name.to_owned(),
     }
 }
 
@@ -250,6 +250,10 @@ fn next_step(error: &Error) -> Option<String> {
         Error::NotAnArray { name, .. } => Path::new(name),
         Error::NoSuchMember { archive, .. } | Error::SeveralMembers { archive, .. } => {
             return Some(format!("`ra-pack list {}` lists the members", shell::path(archive)));
+        }
+        Error::Io { path, .. } if path.to_string_lossy().contains("://") => {
+            let next = "ra-pack reads https, http, s3, gs, az and abfs URLs; download it first";
+            return Some(next.to_owned());
         }
         Error::Io { path, source, .. } if source.kind() == io::ErrorKind::NotADirectory => {
             // A member given as part of the path of an archive.

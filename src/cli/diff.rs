@@ -179,7 +179,8 @@ fn two_packs(args: &DiffArgs, output: &Output, options: &DiffOptions) -> Result<
         output.json(&diff)?;
     } else if !output.quiet {
         let (color, places) = (output.color_out, IndexPlaces::of(&args.b, None));
-        output.pieces(|out| print_packs(&diff, args.stat, color, &places, out))?;
+        let width = if output.is_terminal() { WIDTH } else { usize::MAX };
+        output.pieces(|out| print_packs(&diff, args.stat, (color, width), &places, out))?;
     }
     Ok(match (diff.is_whole(), diff.is_same()) {
         (false, _) => Ending::Failed,
@@ -288,7 +289,7 @@ fn rows(
     rows.into_iter().map(|(label, what)| (label.to_owned(), what)).collect()
 }
 
-/// Width of a line, in columns.
+/// Width of a line on a terminal, in columns.
 const WIDTH: usize = 80;
 /// Longest name that is aligned with others, in columns.
 const NAME: usize = 44;
@@ -296,7 +297,7 @@ const NAME: usize = 44;
 const LEAST: usize = 20;
 /// Largest number of columns shown of a value.
 const VALUE: usize = 160;
-/// Columns for the old and the new value after a label.
+/// Largest indentation of a line that continues another, in columns.
 const ROOM: usize = 48;
 /// Text for a value that does not exist.
 const NOTHING: &str = "nothing";
@@ -336,7 +337,7 @@ fn paint(style: Style, text: &str) -> String {
 fn print_packs(
     diff: &PackDiff,
     stat: bool,
-    color: bool,
+    (color, width): (bool, usize),
     places: &IndexPlaces,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -354,7 +355,7 @@ fn print_packs(
         print(if stat {
             stat_line(member, stat_width, said_width)
         } else {
-            member_text(member, name_width, places)
+            member_text(member, (name_width, width), places)
         })?;
     }
     print(summary(diff))
@@ -370,7 +371,11 @@ fn stat_line(member: &MemberDiff, name_width: usize, said_width: usize) -> Strin
 }
 
 /// Formats all details of a member.
-fn member_text(member: &MemberDiff, name_width: usize, places: &IndexPlaces) -> String {
+fn member_text(
+    member: &MemberDiff,
+    (name_width, line_width): (usize, usize),
+    places: &IndexPlaces,
+) -> String {
     let (_, style, sign, ..) = style_of(member.change);
     let name = shown_name(member);
     let mut text = paint(*style, &format!("{sign} {name}"));
@@ -380,11 +385,7 @@ fn member_text(member: &MemberDiff, name_width: usize, places: &IndexPlaces) -> 
     }
     if !type_and_size.is_empty() {
         let column = name_width.max(columns(&name)) + 4;
-        if column + columns(&type_and_size) > WIDTH {
-            text.push_str("\n    ");
-        } else {
-            text.push_str(&" ".repeat(column - columns(&name) - 2));
-        }
+        text.push_str(&" ".repeat(column - columns(&name) - 2));
         text.push_str(&paint(DIM, &type_and_size));
     }
     text.push('\n');
@@ -393,7 +394,7 @@ fn member_text(member: &MemberDiff, name_width: usize, places: &IndexPlaces) -> 
     for (label, what) in rows {
         let label = padded(&label, width.unwrap_or(0));
         let indent = columns(&label) + 6;
-        let what = flowing(what.split_inclusive(' '), indent, indent.min(ROOM), WIDTH);
+        let what = flowing(what.split_inclusive(' '), indent, indent.min(ROOM), line_width);
         text.push_str(format!("    {label}  {what}").trim_end());
         text.push('\n');
     }
@@ -450,18 +451,16 @@ fn not_compared(header: &[FieldDifference]) -> String {
     format!("not compared, because {} differ", fields.join(" and "))
 }
 
-/// Formats the old and the new value, on one line if there is room.
+/// Formats the old and the new value.
 fn change(a: Option<&str>, b: Option<&str>) -> String {
     if a.is_none() && b.is_none() {
         return "differs".to_owned();
     }
-    let [width_a, width_b] = [a, b].map(|text| columns(text.unwrap_or(NOTHING)));
-    let between = if width_a + width_b > ROOM { "\n      → " } else { " → " };
     let [a, b] = [(RED, a), (GREEN, b)].map(|(style, text)| match text {
         Some(text) => paint(style, text),
         None => paint(DIM, NOTHING),
     });
-    format!("{a}{between}{b}")
+    format!("{a} → {b}")
 }
 
 fn summary(diff: &PackDiff) -> String {
@@ -494,7 +493,7 @@ fn summary(diff: &PackDiff) -> String {
         return format!("{}: {all}{by}\n", paint(BOLD, same));
     }
     said.push(format!("{same} the same{by}"));
-    flowing(said, 0, 0, WIDTH) + "\n"
+    said.concat() + "\n"
 }
 
 fn shown_name(member: &MemberDiff) -> String {

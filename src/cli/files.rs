@@ -101,12 +101,15 @@ const MAX_TEXT: u64 = 1 << 26;
 /// Reads the text of a file, or of standard input for `-`.
 pub(crate) fn text(path: &Path) -> ra_pack::Result<String> {
     let mut text = String::new();
-    let read = if path == Path::new("-") {
+    let mut read = if path == Path::new("-") {
         io::stdin().lock().take(MAX_TEXT).read_to_string(&mut text)
     } else {
         let file = fs::File::open(path).map_err(refused("open", path))?;
         file.take(MAX_TEXT).read_to_string(&mut text)
     };
+    if read.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::InvalidData) {
+        read = Err(io::Error::other("it is not UTF-8; save it as UTF-8"));
+    }
     let count = read.map_err(refused("read", path))?;
     if count as u64 == MAX_TEXT {
         let shown = ra_pack::path::escape_path(path);

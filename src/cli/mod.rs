@@ -14,6 +14,7 @@ mod ending;
 mod files;
 mod get;
 mod help;
+mod hints;
 mod info;
 mod list;
 mod output;
@@ -34,6 +35,7 @@ mod verify;
 use std::ffi::OsString;
 use std::io;
 
+use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser as _};
 use ra_pack::remote::{RemoteOptions, conceal};
@@ -49,7 +51,7 @@ pub(crate) fn main(words: Vec<OsString>) -> u8 {
         |ending| ending,
         |cli| {
             signals::stop_on_signals();
-            run(&cli)
+            run(&cli, &words)
         },
     );
     match ending {
@@ -72,7 +74,7 @@ fn parse(words: &[OsString]) -> Result<Cli, Ending> {
     {
         let output = Output::new(common::Color::Never, false, progress::When::Never);
         let printed = reference::versions(&output);
-        return Err(printed.unwrap_or_else(|failure| complain(failure, &output)));
+        return Err(printed.unwrap_or_else(|failure| complain(failure, words, &output)));
     }
     Cli::try_parse_from(words).map_err(|error| {
         // Words that are no URLs of packs are not replaced before, but may look like others with a password.
@@ -83,8 +85,9 @@ fn parse(words: &[OsString]) -> Result<Cli, Ending> {
         let error = Cli::try_parse_from(words.clone()).err().unwrap_or(error);
         let is_unsafe =
             words.iter().any(|typed| typed.to_string_lossy().contains(ra_pack::path::is_unsafe));
+        let ours = hints::tip(&error, &words);
         let mut error = help::answer(error, words);
-        only_helpful_tips(&mut error);
+        only_helpful_tips(&mut error, ours);
         if is_unsafe {
             let text = error.render().to_string();
             let lines: Vec<_> =
@@ -122,14 +125,15 @@ fn without_secrets(words: Vec<OsString>) -> Vec<OsString> {
     named.collect()
 }
 
-/// Keeps only the most similar command among clap's suggestions, and removes the advice to pass an unknown option as a
-/// name.
-fn only_helpful_tips(error: &mut clap::Error) {
-    if let Some(ContextValue::StyledStrs(mut tips)) = error.remove(ContextKind::Suggested) {
-        tips.retain(|tip| !tip.to_string().starts_with("to pass"));
-        if !tips.is_empty() {
-            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
-        }
+/// Adds our tip, keeps only the most similar command among clap's suggestions, and removes the advice to pass an unknown
+/// option as a name.
+fn only_helpful_tips(error: &mut clap::Error, ours: Option<String>) {
+    let mut tips: Vec<StyledStr> = ours.into_iter().map(StyledStr::from).collect();
+    if let Some(ContextValue::StyledStrs(more)) = error.remove(ContextKind::Suggested) {
+        tips.extend(more.into_iter().filter(|tip| !tip.to_string().starts_with("to pass")));
+    }
+    if !tips.is_empty() {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
     }
     // The last one is the most similar.
     if let Some(ContextValue::Strings(mut known)) = error.remove(ContextKind::SuggestedSubcommand)
@@ -140,7 +144,7 @@ fn only_helpful_tips(error: &mut clap::Error) {
 }
 
 /// Runs the command.
-fn run(cli: &Cli) -> Ending {
+fn run(cli: &Cli, words: &[OsString]) -> Ending {
     let output = Output::new(cli.shared.color, cli.shared.quiet, cli.shared.progress);
     let options =
         RemoteOptions { timeout: cli.shared.timeout, download: cli.shared.download, keep: true };
@@ -171,7 +175,7 @@ fn run(cli: &Cli) -> Ending {
     };
     let ending = match result {
         Ok(ending) => ending,
-        Err(failure) => match (&cli.command, complain(failure, &output)) {
+        Err(failure) => match (&cli.command, complain(failure, words, &output)) {
             // Otherwise an unreadable array would look like one that differs.
             (Command::Diff(_), Ending::Findings) => Ending::Failed,
             (_, ending) => ending,
@@ -186,7 +190,7 @@ fn run(cli: &Cli) -> Ending {
     ending
 }
 
-fn complain(failure: Failure, output: &Output) -> Ending {
+fn complain(failure: Failure, words: &[OsString], output: &Output) -> Ending {
     use ra_pack::Error;
     let (mut error, next) = match failure {
         Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => {
@@ -195,6 +199,7 @@ fn complain(failure: Failure, output: &Output) -> Ending {
         Failure::Output(error) => return unwritten(&error, output),
         Failure::Operation(error, next) => (error, next),
     };
+    let next = next.or_else(|| hints::pack_first(&error, words));
     match &mut *error {
         Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
             return Ending::Clean;

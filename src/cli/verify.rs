@@ -110,6 +110,10 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure>
         progress: output.progress(),
         ..VerifyOptions::default()
     };
+    if args.targets.iter().any(|target| target == Path::new("-")) {
+        let why = "`-` is not a pack: `verify` reads a pack in any order; write it to a file first";
+        return Err(Failure::options(why));
+    }
     let log = args.log.as_ref().map(AuditLog::open).transpose()?;
     let is_planned = args.shard.is_some() || args.max_age.is_some() || args.budget.is_some();
     let plan = if is_planned { Some(planned(args, &mut options)?) } else { None };
@@ -341,7 +345,14 @@ fn remains(report: &VerifyReport) -> String {
         };
         return format!("  intact: unknown, because {why}\n");
     };
+    let mut errors = report.findings.iter().filter(|finding| finding.is_error());
     let next = match (intact.members, report.container) {
+        (all, _)
+            if all == report.members && errors.all(|it| it.code == Code::ManifestsDisagree) =>
+        {
+            "every file is intact; find out which of the manifests was made with the pack"
+                .to_owned()
+        }
         (all, _) if all == report.members => {
             "every file is intact; fix the errors above and pack it again".to_owned()
         }

@@ -350,11 +350,15 @@ pub(crate) fn cut(findings: &mut Vec<Finding>) {
     }));
 }
 
-/// Sorts findings by member, then by place in the member. A missing manifest comes last: an archive that is cut off has
-/// lost it.
+/// Sorts findings by member, then by place in the member. Damage of the archive comes first, because it can cause the
+/// others. A missing manifest comes last: an archive that is cut off has lost it.
 pub(crate) fn sort(findings: &mut [Finding]) {
     findings.sort_by(|one, other| {
-        let is_missing = |finding: &Finding| finding.code == Code::NoManifest;
+        let rank = |finding: &Finding| match finding.code {
+            Code::NotAnArchive | Code::BadMemberData | Code::DamagedStream => 0,
+            Code::NoManifest => 2,
+            _ => 1,
+        };
         let place = |finding: &Finding| match finding.place {
             // Damage at an offset comes first: it explains what the archive lacks.
             None if finding.member.is_none() => u64::MAX,
@@ -363,8 +367,8 @@ pub(crate) fn sort(findings: &mut [Finding]) {
             Some(Place::Line { line }) => line,
             Some(Place::Text { start, .. }) => start,
         };
-        is_missing(one)
-            .cmp(&is_missing(other))
+        rank(one)
+            .cmp(&rank(other))
             .then_with(|| one.member.cmp(&other.member))
             .then_with(|| place(one).cmp(&place(other)))
     });

@@ -234,6 +234,8 @@ pub(super) fn open_parent(target: &Path) -> Result<Arc<Directory>> {
 /// Creates the error for a directory that cannot be written, without the temporary name.
 pub(super) fn unwritable(directory: &Path, error: &io::Error) -> Error {
     let error = match error.kind() {
+        // As in `/proc`.
+        io::ErrorKind::NotFound if directory.is_dir() => io::ErrorKind::PermissionDenied.into(),
         io::ErrorKind::NotFound => io::Error::new(
             io::ErrorKind::NotFound,
             format!(

@@ -1,5 +1,6 @@
 //! Lists the files below a directory.
 
+use std::io;
 use std::path::Path;
 
 use crate::error::{Error, Result};
@@ -62,7 +63,13 @@ fn collect(root: &Path, walk: walkdir::WalkDir, progress: &Progress) -> Result<V
         progress.check()?;
         let entry = entry.map_err(|error| {
             let path = error.path().unwrap_or(root).to_owned();
-            Error::io("read", path)(error.into())
+            let error = match error.io_error().map(io::Error::kind) {
+                Some(io::ErrorKind::NotFound) if super::is_link(&path) => {
+                    io::Error::other("the link leads to nothing; correct or delete it")
+                }
+                _ => error.into(),
+            };
+            Error::io("read", path)(error)
         })?;
         let kind = MemberKind::of(entry.file_type());
         let below = entry.path().strip_prefix(root).unwrap_or(entry.path());

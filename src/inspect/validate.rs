@@ -9,10 +9,12 @@ use serde::Serialize;
 
 use crate::archive::{Archive, Container, MemberReader};
 use crate::error::{Error, Result};
+use crate::file_kind::FileKind;
 use crate::finding::{self, Code, Finding, Severity, count_errors};
 use crate::fs::{self, File};
 use crate::inspect::late::LateArrays;
 use crate::inspect::scan::PackScan;
+use crate::message::Message;
 use crate::ndl;
 use crate::pack::{Contents, DescriptionFacts};
 use crate::path::MemberPath;
@@ -165,6 +167,11 @@ fn validate_file(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
     let kind = fs::kind_of(target)?;
     if kind.is_of_another_format() && !is_array_file(target)? {
         return Err(Error::wrong_target(target, format!("is {}", kind.not("a description"))));
+    }
+    let end = target.extension();
+    if kind == FileKind::Text && end.is_some_and(|end| end == "csv" || end == "tsv") {
+        let why = Message::from("is a table, not a description; to use its metadata, run ");
+        return Err(Error::wrong_target(target, why.call_on_pack("describe", ("apply", "FILE"))));
     }
     let mut report = ValidateReport::new(target, None);
     let single_file = match single_file::gather(target, options.root.as_deref()) {

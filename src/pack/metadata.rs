@@ -169,6 +169,9 @@ fn of_array(
 ) {
     let array = described.entity.array();
     let name = path.without_extension();
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-".contains(letter);
+    let is_word = name.chars().all(is_plain) || name.contains('\'');
+    let word = if is_word { name.to_owned() } else { format!("'{name}'") };
     if array.name != path.stem() && !described.is_of_pack() {
         let message = format!("the entry has the name `{}`, but its file is `{path}`", array.name);
         let finding = Finding::new(Code::OtherName, message)
@@ -180,7 +183,7 @@ fn of_array(
         let finding = Finding::new(Code::NoUnits, format!("`{name}` has no units"));
         let hint = slip(array, "units").unwrap_or_else(|| {
             Message::from("run ")
-                .call("describe", ("set", format!("{name}.units=UNITS")))
+                .call("describe", ("set", format!("{word}.units=UNITS")))
                 .text("; UNITS is 1 for numbers without a unit")
         });
         findings.push(sources.at(described, finding.hint(hint), &[]));
@@ -189,7 +192,7 @@ fn of_array(
         let message = format!("`{name}` has neither a long name nor a standard name");
         let hint = NAMES.iter().find_map(|known| slip(array, known)).unwrap_or_else(|| {
             Message::from("run ")
-                .call("describe", ("set", format!("{name}.long_name='A FEW WORDS'")))
+                .call("describe", ("set", format!("{word}.long_name='A FEW WORDS'")))
         });
         let finding = Finding::new(Code::NoLongName, message).hint(hint);
         findings.push(sources.at(described, finding, &[]));

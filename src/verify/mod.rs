@@ -315,10 +315,25 @@ fn damaged(findings: &[Finding]) -> HashSet<String> {
     findings.iter().filter(is_damage).filter_map(|finding| finding.member.clone()).collect()
 }
 
-/// Drops findings about arrays and descriptions whose files could not be read, because they follow from that.
+/// Returns whether the end of the archive is missing, where the manifest is.
+fn is_cut_off(findings: &[Finding]) -> bool {
+    let is_end =
+        |finding: &Finding| matches!(finding.code, Code::NotAnArchive | Code::DamagedStream);
+    findings.iter().any(is_end)
+}
+
+/// Drops findings about arrays and descriptions whose files could not be read, because they follow from that. An archive
+/// that is cut off lacks files, so what refers to files that are not there follows from that as well.
 fn drop_consequences(findings: &mut Vec<Finding>, causes: &[Finding], contents: &Contents) {
     let is_cause =
         |finding: &&Finding| matches!(finding.code, Code::BadChecksum | Code::BadMemberData);
+    let refers = |code| {
+        matches!(code, Code::UnknownCoordinate | Code::UnresolvedCoord | Code::UnresolvedTarget)
+            || matches!(code, Code::Undescribed | Code::MissingArray | Code::PartialDocument)
+    };
+    if is_cut_off(causes) {
+        findings.retain(|finding| !refers(finding.code));
+    }
     let members = causes.iter().filter(is_cause).filter_map(|finding| finding.member.as_deref());
     let mut unread: HashSet<&str> = members.collect();
     if unread.is_empty() {

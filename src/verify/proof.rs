@@ -14,7 +14,7 @@ use crate::finding::{self, Code, Finding};
 use crate::fs;
 use crate::inspect::late::LateFile;
 use crate::inspect::visit::Visited;
-use crate::manifest::{NameEncoding, is_written};
+use crate::manifest::{ManifestEntry, NameEncoding, is_written};
 use crate::message::Message;
 use crate::pack::bag::{DECLARATION, FETCH};
 use crate::pack::{self, BAG_DECLARATION, Layout, Placement};
@@ -288,11 +288,7 @@ impl Proof<'_> {
             Some((placement.relative(named.name)?, read.digests.as_ref().map(Cow::Borrowed)))
         });
         let mut present: PresentFiles<'_> = present.collect();
-        // The manifest is at the end of the archive.
-        let is_cut_off = report
-            .findings
-            .iter()
-            .any(|finding| matches!(finding.code, Code::NotAnArchive | Code::DamagedStream));
+        let is_cut_off = super::is_cut_off(&report.findings);
         let of_exact = exact.as_ref().map(|_| Algorithm::Sha256);
         let strongest = payload.iter().map(|named| named.manifest.algorithm()).max().or(of_exact);
         match strongest {
@@ -408,6 +404,27 @@ impl Proof<'_> {
             manifests::must_be_one(&external, findings.get(before..).unwrap_or_default())?;
         }
         let same = inner.iter().find(|named| named.manifest.algorithm() == algorithm);
+        let names = self.names.names().filter_map(|name| self.placement.relative(name));
+        let names: BTreeSet<_> = names.collect();
+        let is_of_this = |entry: &&ManifestEntry| match same.map(|own| &own.manifest) {
+            Some(own) => own.get(entry.path.as_str()).is_some_and(|own| own.digest == entry.digest),
+            None => names.contains(entry.path.as_str()),
+        };
+        let entries = external.manifest.entries();
+        let ours = entries.iter().filter(is_of_this).count();
+        // Each entry would be a finding.
+        if ours * 2 < entries.len() && ours * 2 <= names.len() {
+            let message = format!("`{}` belongs to another pack or version", external.name);
+            findings.push(
+                Finding::new(Code::ManifestsDisagree, message)
+                    .expected(
+                        "the files of this pack",
+                        format!("{ours} of {} entries", entries.len()),
+                    )
+                    .hint("give the manifest that was made with this pack"),
+            );
+            return Ok(None);
+        }
         match same {
             Some(inner) => {
                 inner.compare(&external, findings);

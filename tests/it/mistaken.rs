@@ -158,6 +158,11 @@ pub(crate) fn workspace() -> TempDir {
     // Within the content of the first member.
     write("cut.tar", &fs::read(path("cut.tar")).unwrap()[..520]);
     fs::remove_file(path("cut.tar.manifest-sha256.txt")).unwrap();
+    create(&path("exp"), &path("early.tar"), &[]).exits(0);
+    let early = fs::read(path("early.tar")).unwrap();
+    let time = early.windows(8).position(|window| window == b"time.ra\0").unwrap();
+    write("early.tar", &early[..time + 600]);
+    fs::remove_file(path("early.tar.manifest-sha256.txt")).unwrap();
     write("blank.zip", &[0; 300]);
     write("empty.zip", b"");
     write("empty.bin", b"");
@@ -178,6 +183,9 @@ pub(crate) fn workspace() -> TempDir {
     write("data.nc", &netcdf);
     write("cut.nc", &netcdf[..12]);
     write("data.csv", b"time,depth\n1,2\n");
+    write("latin.csv", b"name,units\ntime,\xb5s\n");
+    write("odd/a b.ra", &fs::read(path("exp/sub/count.ra")).unwrap());
+    write("odd/a b.yaml", b"ndarrays: {a b: {shape: [3], type: uint8}}\n");
     write("a.npy", &npy());
     write("array.dat", &fs::read(path("exp/time.ra")).unwrap());
     for name in ["data/a.npy", "data/b.npy", "data/c.npy"] {

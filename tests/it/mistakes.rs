@@ -467,6 +467,41 @@ const MISTAKES: &[Mistake] = &[
     ),
     // 73
     ("get exp.zip thermistors\\temperature.ra -o t.ra", 0, &["wrote t.ra"], NOTHING),
+    // Arguments in another order, without an option, or from another program.
+    ("create exp made.zip", 2, &["after -o: `ra-pack create exp -o made.zip`"], NOTHING),
+    ("show time exp.zip", 2, &["the pack comes first: `ra-pack show exp.zip time`"], NOTHING),
+    ("get count exp.zip -o t.npy", 2, &["`ra-pack get exp.zip count -o t.npy`"], NOTHING),
+    ("plot exp.zip time --vmin 3", 2, &["tip: --range LOW:HIGH"], NOTHING),
+    ("describe --dims time=a b exp", 2, &["tip: quote a value with spaces"], NOTHING),
+    ("verify -", 2, &["`-` is not a pack", "write it to a file first"], NUMBER),
+    ("list ftp://x/y.zip", 2, &["reads https, http, s3, gs, az and abfs URLs"], NUMBER),
+    (
+        "add twins.zip data/../noise.bin",
+        2,
+        &["`ra-pack add twins.zip -C data/.. noise.bin` adds it as `noise.bin`"],
+        NOTHING,
+    ),
+    ("add exp.zip plain.ra", 1, &["[DESC001]", "describe --write DIR`"], &["--write exp.zip"]),
+    // Files of the wrong kind, and places where no file can be.
+    ("validate data.csv", 2, &["is a table, not a description", "describe --apply"], NOTHING),
+    ("describe --apply latin.csv exp", 2, &["not UTF-8; save it as UTF-8"], NUMBER),
+    ("convert README.md s.ra", 2, &["which ra-pack cannot read"], &["docs/"]),
+    ("extract exp.zip -C README.md", 2, &["`README.md`: a file has this name"], NUMBER),
+    #[cfg(target_os = "linux")]
+    ("get exp.zip time.ra -o /proc/t.npy", 2, &["permission denied"], &["no such directory"]),
+    (
+        "verify exp.zip --manifest twins.zip.manifest-sha256.txt",
+        1,
+        &["belongs to another pack", "0 of 5 entries", "exp.zip: NOT VALID, 1 error"],
+        &["MAN004", "pack it again"],
+    ),
+    (
+        "verify exp --manifest twins.zip.manifest-sha256.txt",
+        1,
+        &["belongs to another pack", "exp: NOT VALID, 2 errors"],
+        &["MAN004", "MAN005"],
+    ),
+    ("validate --metadata odd", 0, &["`ra-pack describe --set 'a b'.units=UNITS odd`"], NOTHING),
 ];
 
 /// Reads everything below a directory, by path.
@@ -582,6 +617,31 @@ fn a_cause_is_reported_before_its_consequences() {
         let place = |code: &str| said.find(code).unwrap_or_else(|| panic!("no {code} in\n{said}"));
         assert!(place("[ARC001]") < place("[MAN001]"), "{said}");
     }
+    // The coordinate and the manifest are beyond the end.
+    let mut command = ra_pack();
+    let ran = run_as(command.current_dir(workspace.path()).args(["verify", "early.tar"]));
+    let said = ran.exits(1).says(&["early.tar: time.ra", "[MAN001]"]).said();
+    assert!(said.starts_with("error[ARC0"), "{said}");
+    assert!(!said.contains("DESC"), "{said}");
+}
+
+/// The reader of a pipe wraps lines, if it wants to.
+#[test]
+fn lines_of_a_difference_are_not_wrapped_in_a_pipe() {
+    let workspace = workspace();
+    let path = workspace.path().join("exp/time.yaml");
+    let [old, new] = ["old", "new"].map(|word| format!("{word} {}", "and long ".repeat(9)));
+    for title in [&old, &new] {
+        let text = "ndarrays:\n  time:\n    shape: [5]\n    type: float64\n    attributes:\n";
+        fs::write(&path, format!("{text}      comment: {title}end\n")).unwrap();
+        let mut command = ra_pack();
+        let line = ["create", "-f", "exp", "-o", &format!("{}.zip", &title[..3])];
+        run_as(command.current_dir(workspace.path()).args(line)).exits(0);
+    }
+    let mut command = ra_pack();
+    let line = ["diff", "old.zip", "new.zip"];
+    let said = run_as(command.current_dir(workspace.path()).args(line)).exits(1).said();
+    assert!(said.contains(&format!("{old}end → {new}end\n")), "{said}");
 }
 
 #[test]

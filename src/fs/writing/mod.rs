@@ -94,7 +94,11 @@ pub(crate) fn sync_directory(path: &Path) -> Result<()> {
 /// Creates a directory and its missing parents.
 pub(crate) fn create_root(path: &Path) -> Result<()> {
     refuse_url(path)?;
-    fs::create_dir_all(path).map_err(Error::io("create the directory", path))
+    let made = fs::create_dir_all(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => io::Error::other("a file has this name"),
+        _ => error,
+    });
+    made.map_err(Error::io("create the directory", path))
 }
 
 /// A lock of a directory for this run, released on drop.
