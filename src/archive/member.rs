@@ -71,7 +71,7 @@ pub(crate) struct Member {
 
 impl Member {
     /// Returns the name and kind.
-    pub(super) fn named(&self) -> (&str, MemberKind) {
+    pub(crate) fn named(&self) -> (&str, MemberKind) {
         (&self.name, self.kind)
     }
 

@@ -276,7 +276,7 @@ impl Archive {
     }
 
     /// Visits every file with its content, on `jobs` threads if the container allows it. Also checks the container and
-    /// the names. Content that `visit` does not read is not checked.
+    /// the names, except for warnings about other systems. Content that `visit` does not read is not checked.
     pub(crate) fn scan<T: Send>(
         &self,
         jobs: usize,
@@ -284,11 +284,11 @@ impl Archive {
     ) -> Result<Scan<(Member, Option<T>)>> {
         let mut scan = self.scan_files(jobs, visit)?;
         let names = NameTable::new(scan.members.iter().map(|(member, _)| member.named()));
-        check_names(&names, self.container(), &mut scan.findings);
+        scan.findings.extend(names.errors(self.container()));
         Ok(scan)
     }
 
-    /// Scans like [`Archive::scan`], but without [`check_names`].
+    /// Scans like [`Archive::scan`], but does not check names.
     pub(crate) fn scan_files<T: Send>(
         &self,
         jobs: usize,

@@ -121,6 +121,13 @@ pub(crate) struct Named<'t> {
 }
 
 impl NameTable {
+    /// Returns the errors of [`check`]. Its warnings are for those who write, keep or judge a pack.
+    pub(crate) fn errors(&self, container: Container) -> impl Iterator<Item = Finding> + use<> {
+        let mut findings = Vec::new();
+        check(self, container, &mut findings);
+        findings.into_iter().filter(Finding::is_error)
+    }
+
     /// Collects the names and kinds of members, numbered in the order given.
     pub(crate) fn new<'m>(members: impl Iterator<Item = (&'m str, MemberKind)> + Clone) -> Self {
         let (count, bytes) = members

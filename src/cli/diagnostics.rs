@@ -1,5 +1,6 @@
 //! Findings and errors as text: the message, the place, the expected and the found value, the next step.
 
+use std::collections::{BTreeSet, HashMap};
 use std::error::Error as _;
 use std::io;
 use std::ops::Range;
@@ -126,10 +127,47 @@ fn clean_excerpt(excerpt: &Excerpt) -> (String, Range<usize>) {
     (before + &pointed + &part(end..excerpt.text.len()), span)
 }
 
+/// Number of findings of one kind above which they are one message.
+pub(crate) const MANY: usize = 20;
+/// Number of files that such a message names.
+const NAMED: usize = 3;
+
+/// Returns the findings, those of one kind as one if there are more than `limit`.
+fn grouped(findings: &[Finding], limit: usize) -> impl Iterator<Item = Finding> {
+    let kind = |one: &Finding| (one.code, one.severity);
+    let mut kinds: HashMap<_, Vec<&Finding>> = HashMap::new();
+    for one in findings {
+        kinds.entry(kind(one)).or_default().push(one);
+    }
+    findings.iter().filter_map(move |one| match kinds.get_mut(&kind(one)) {
+        Some(all) if all.len() > limit => Some(group(one, &std::mem::take(all))),
+        Some(all) if all.is_empty() => None,
+        _ => Some(one.clone()),
+    })
+}
+
+/// Makes one finding of all that are of the kind of the first: "… in 34 files: a, b, c and 31 more".
+fn group(first: &Finding, all: &[&Finding]) -> Finding {
+    let name = |one: &&Finding| one.array.clone().or(one.member.clone());
+    let names: BTreeSet<_> = all.iter().filter_map(name).collect();
+    // A count of findings that are not listed has no name.
+    let others: u64 = all.iter().filter(|one| name(one).is_none()).map(|one| one.count).sum();
+    let more = names.len().saturating_sub(NAMED) as u64 + others;
+    let names: Vec<_> = names.iter().take(NAMED).map(String::as_str).collect();
+    let files = counted(names.len() as u64 + more, "file");
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let (start, title) = first.code.title().trim_end_matches('.').split_at(1);
+    let start = start.to_ascii_lowercase();
+    let message = format!("{start}{title} in {files}: {}{more}", names.join(", "));
+    let mut group = Finding::new(first.code, message);
+    group.severity = first.severity;
+    group
+}
+
 /// Prints findings of a target as messages, and temporary files that an interrupted run left.
 pub(crate) fn show(target: &Path, findings: &[Finding], leftovers: &[PathBuf], output: &Output) {
-    for one in findings {
-        output.message(&finding(target, one, output.color_err));
+    for one in grouped(findings, MANY) {
+        output.message(&finding(target, &one, output.color_err));
     }
     for path in leftovers {
         let path = escape_path(path).to_string();
@@ -137,15 +175,15 @@ pub(crate) fn show(target: &Path, findings: &[Finding], leftovers: &[PathBuf], o
     }
 }
 
-/// Prints findings as a result, each with its target, unless the result is JSON.
+/// Prints findings as a result, each with its target, those of one kind together if there are more than `limit`.
 pub(crate) fn print<T: AsRef<Path>>(
     target: impl Fn(&Finding) -> T,
     findings: &[Finding],
-    json: bool,
+    limit: usize,
     output: &Output,
 ) -> io::Result<()> {
-    let mut shown = findings.iter().filter(|_| !json);
-    shown.try_for_each(|one| output.result(&finding(target(one).as_ref(), one, output.color_out)))
+    let text = |one: Finding| finding(target(&one).as_ref(), &one, output.color_out);
+    grouped(findings, limit).try_for_each(|one| output.result(&text(one)))
 }
 
 /// Counts errors and warnings among findings.

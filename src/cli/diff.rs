@@ -177,10 +177,14 @@ fn two_packs(args: &DiffArgs, output: &Output, options: &DiffOptions) -> Result<
     }
     if args.common.json {
         output.json(&diff)?;
-    } else if !output.quiet {
+    } else {
         let (color, places) = (output.color_out, IndexPlaces::of(&args.b, None));
         let width = if output.is_terminal() { WIDTH } else { usize::MAX };
         output.pieces(|out| print_packs(&diff, args.stat, (color, width), &places, out))?;
+        if !output.quiet {
+            let summary = summary(&diff);
+            output.result(&if color { summary } else { plain(&summary) })?;
+        }
     }
     Ok(match (diff.is_whole(), diff.is_same()) {
         (false, _) => Ending::Failed,
@@ -207,7 +211,7 @@ fn two_arrays(args: &DiffArgs, output: &Output, diff: &ArrayDiff) -> Result<Endi
             return Err(Failure::options(no_distance(diff)));
         };
         output.result(&number.to_string())?;
-    } else if !output.quiet {
+    } else {
         let places = IndexPlaces::of(&args.b, args.member.as_deref());
         let text = array_text(diff, &places);
         if !text.is_empty() {
@@ -358,7 +362,7 @@ fn print_packs(
             member_text(member, (name_width, width), places)
         })?;
     }
-    print(summary(diff))
+    Ok(())
 }
 
 /// Formats one member as a line, like `git diff --stat`.

@@ -243,10 +243,13 @@ fn print_report(
     let target = report.target.clone();
     // An archive that cannot be opened has no known members.
     let is_pack = report.container.is_some() || report.members == 0;
-    diagnostics::print(|found| place(&target, is_pack, found), &report.findings, json, output)?;
     if json {
         output.json(report)?;
-    } else if !output.quiet || !report.is_valid() {
+    } else {
+        let place = |found: &Finding| place(&target, is_pack, found);
+        diagnostics::print(place, &report.findings, diagnostics::MANY, output)?;
+    }
+    if !json && (!output.quiet || !report.is_valid()) {
         output.result(&summary(report, valid))?;
         let counts = report.metadata.as_ref().filter(|_| report.is_valid() && !output.is_closed());
         if let Some(lacks) = counts.and_then(|counts| lacks(counts, &target)) {
@@ -511,6 +514,11 @@ pub(crate) struct ValidateArgs {
     #[arg(long)]
     metadata: bool,
 
+    /// Print one line for each kind of error or warning, with the first files. Kinds with more than 20 are always
+    /// printed so; --json lists all.
+    #[arg(long, conflicts_with = "json")]
+    short: bool,
+
     /// Ignore errors and warnings with this code. Repeatable.
     #[arg(long, value_name = "CODE", value_parser = code)]
     allow: Vec<Code>,
@@ -544,7 +552,7 @@ pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, F
     };
     let mut tally = TargetCounts::default();
     for target in args.paths.iter().cloned().map(Ok).chain(args.more.names()?) {
-        match validate_one(&target?, &options, args.common.json, output) {
+        match validate_one(&target?, &options, args, output) {
             Ok(verdict) => tally.add(verdict),
             Err(Failure::Operation(error, next)) => {
                 output.message(&diagnostics::error(&error, next));
@@ -560,16 +568,19 @@ pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, F
 fn validate_one(
     path: &Path,
     options: &ValidateOptions,
-    json: bool,
+    args: &ValidateArgs,
     output: &Output,
 ) -> Result<Verdict, Failure> {
     let mut report = validated(path, options)?;
     let is_pack = report.container.is_some();
     name_target(&mut report, path);
-    diagnostics::print(|found| place(path, is_pack, found), &report.findings, json, output)?;
-    if json {
+    if args.common.json {
         output.json(&report)?;
-    } else {
+        return Ok(Verdict::of(&report.findings, true));
+    }
+    let limit = if args.short { 0 } else { diagnostics::MANY };
+    diagnostics::print(|found| place(path, is_pack, found), &report.findings, limit, output)?;
+    if !output.quiet || !report.is_valid() {
         output.result(&format!(
             "{}: {} ({}, {})\n",
             ra_pack::path::escape_path(&report.target),

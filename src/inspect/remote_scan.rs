@@ -3,7 +3,7 @@
 
 use std::io::Read as _;
 
-use crate::archive::{Archive, Member, MemberKind, NameTable, check_names};
+use crate::archive::{Archive, Member, MemberKind, NameTable};
 use crate::error::Result;
 use crate::inspect::scan::{PackScan, placed};
 use crate::pack::{
@@ -44,9 +44,8 @@ impl PackScan {
     pub(crate) fn of_names(archive: &Archive) -> Result<Self> {
         let members = archive.members()?;
         let placement = Placement::detect(&members.iter().map(|member| &*member.name));
-        let mut findings = Vec::new();
-        let names = NameTable::new(members.iter().map(|member| (&*member.name, member.kind)));
-        check_names(&names, archive.container(), &mut findings);
+        let names = NameTable::new(members.iter().map(Member::named));
+        let findings = names.errors(archive.container()).collect();
         Ok(Self::listed_only(placement, members, findings))
     }
 

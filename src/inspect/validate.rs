@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::archive::{Archive, Container, MemberReader};
+use crate::archive::{Archive, Container, Member, MemberReader, NameTable, check_names};
 use crate::error::{Error, Result};
 use crate::file_kind::FileKind;
 use crate::finding::{self, Code, Finding, Severity, count_errors};
@@ -137,8 +137,11 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
     };
     let mut report = ValidateReport::new(target, Some(archive.container()));
     let jobs = pipeline::jobs(options.jobs);
-    let PackScan { mut contents, findings, placement, .. } = PackScan::new(&archive, jobs)?;
+    let PackScan { mut contents, findings, placement, members } = PackScan::new(&archive, jobs)?;
     report.findings = findings;
+    let (names, mut found) = (NameTable::new(members.iter().map(Member::named)), Vec::new());
+    check_names(&names, archive.container(), &mut found);
+    report.findings.extend(found.into_iter().filter(|finding| !finding.is_error()));
     let of_pack = contents.pack_document.iter().len();
     contents.forget_repetition();
     report.findings.extend(contents.findings());

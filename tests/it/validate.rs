@@ -6,7 +6,8 @@ use std::path::Path;
 use assert_cmd::assert::Assert;
 use serde_json::Value;
 
-use crate::experiment::{Experiment, FLOAT32, FLOAT64, INT16, le, ra_pack};
+use crate::experiment::{Experiment, FLOAT32, FLOAT64, INT16, UINT8, le, ra_pack};
+use crate::run::{create, ra};
 
 /// Runs `validate --json` in `directory` and returns one report per path.
 fn reports(directory: &Path, args: &[&str], status: i32) -> Vec<Value> {
@@ -296,4 +297,58 @@ fn a_large_manifest_is_checked_in_linear_time() {
     assert_eq!(found.last().unwrap()["message"], others);
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
     assert!(fs::metadata(source.path().join("manifest.yaml")).unwrap().len() > 500_000);
+}
+
+#[test]
+fn findings_of_one_kind_are_one_message_if_there_are_many() {
+    let mut experiment = Experiment::new();
+    for number in 1..=25 {
+        let name = format!("nul.{number}");
+        experiment = experiment.array(&format!("{name}.ra"), UINT8, &[1], &[1]).file(
+            &format!("{name}.yaml"),
+            format!("ndarrays: {{{name}: {{shape: [1], type: uint8}}}}\n"),
+        );
+    }
+    let scratch = tempfile::tempdir().unwrap();
+    let zip = scratch.path().join("a.zip");
+    let source = experiment.path();
+    let of_files = |count: usize, more: usize| {
+        format!("warning[NAME009]: a name that some systems cannot store in {count} files: nul.1")
+            + &format!(".ra, nul.1.yaml, nul.10.ra and {more} more\n")
+    };
+    create(source, &zip, &[]).exits(0).says(&[&of_files(50, 47)]);
+    ra("validate", &[&zip], &[]).exits(0).says(&[&of_files(50, 47), ": valid, 50 warnings"]);
+    // With its description, an array is one name.
+    ra("verify", &[&zip], &[]).exits(0).says(&["nul.1.ra, nul.10.ra, nul.11.ra and 22 more"]);
+    assert_eq!(ra("validate", &[&zip], &["--json"]).exits(0).findings().len(), 50);
+    let few =
+        Experiment::standard().array("e.ra", UINT8, &[1], &[1]).describe("e.yaml", "[1]", "uint8");
+    let said = ra("validate", &[few.path()], &["--short", "--metadata"]).exits(0).said();
+    assert_eq!(said.matches("warning[META001]").count(), 1, "{said}");
+    // Only commands that write, keep or judge a pack report names of doubtful portability.
+    let out = scratch.path().join("out");
+    let other = Experiment::standard();
+    for ran in [
+        ra("list", &[&zip], &[]),
+        ra("show", &[&zip], &[]),
+        ra("info", &[&zip], &[]),
+        ra("info", &[source], &[]),
+        ra("manifest", &[&zip], &[]),
+        ra("diff", &[&zip, other.path()], &[]),
+        ra("extract", &[&zip, Path::new("-C"), &out], &[]),
+    ] {
+        assert!(!ran.said().contains("NAME009"), "{}", ran.said());
+    }
+}
+
+#[test]
+fn quiet_hides_good_verdicts_and_shows_warnings() {
+    let good = Experiment::standard();
+    assert_eq!(ra("validate", &[good.path()], &["-q"]).exits(0).said(), "");
+    let odd =
+        Experiment::new().array("con.ra", UINT8, &[1], &[1]).describe("con.yaml", "[1]", "uint8");
+    let said = ra("validate", &[odd.path()], &["-q"]).exits(0).says(&["[NAME009]"]).said();
+    assert!(!said.contains(": valid"), "{said}");
+    let none = Experiment::new().array("a.ra", UINT8, &[1], &[1]);
+    ra("validate", &[none.path()], &["-q"]).exits(1).says(&["[DESC001]", ": NOT VALID, 1 error"]);
 }
