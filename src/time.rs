@@ -278,7 +278,7 @@ impl Calendar {
 /// let hours = TimeUnits::parse("hours since 2024-06-03", None).expect("they are units of time");
 /// let day = hours.period("2024-06-04").expect("it is a date");
 /// assert_eq!(hours.of_integer(24), Some(day.start));
-/// assert_eq!(hours.text(day.end), "2024-06-05T00:00:00");
+/// assert_eq!(hours.text(day.end).unwrap(), "2024-06-05T00:00:00");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -367,19 +367,24 @@ impl TimeUnits {
         Some(start..start + i128::from(length))
     }
 
-    /// Formats a time as `2024-06-03T12:00:00`, with a fraction only if there is one.
-    #[expect(clippy::missing_panics_doc, reason = "a remainder is less than its divisor")]
-    pub fn text(self, time: i128) -> String {
-        let of_day =
-            i64::try_from(time.rem_euclid((DAY * SECOND).into())).expect("less than a day");
-        let Ok(day) = i32::try_from(time.div_euclid((DAY * SECOND).into())) else {
-            return format!("{time} ns");
-        };
-        let (year, month, day) = self.calendar.date(day);
-        let (seconds, nanos) = (of_day / SECOND, of_day % SECOND);
+    /// Formats a time as `2024-06-03T12:00:00`, with milliseconds, microseconds or nanoseconds only if there are any.
+    /// Returns `None` for a year beyond those of the calendars, about ±5.8 million.
+    pub fn text(self, time: i128) -> Option<String> {
+        let day = i128::from(DAY * SECOND);
+        let of_day = i64::try_from(time.rem_euclid(day)).ok()?;
+        let (year, month, day) = self.calendar.date(i32::try_from(time.div_euclid(day)).ok()?);
+        let (seconds, mut fraction) = (of_day / SECOND, format!(".{:09}", of_day % SECOND));
+        while let Some(short) = fraction.strip_suffix("000") {
+            fraction.truncate(short.len());
+        }
+        let fraction = fraction.trim_end_matches('.');
         let (hour, minute, second) = (seconds / HOUR, seconds / MINUTE % 60, seconds % 60);
-        let fraction = if nanos == 0 { String::new() } else { format!(".{nanos:09}") };
-        format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}")
+        Some(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}"))
+    }
+
+    /// Whether integers are days that begin at midnight.
+    pub(crate) fn is_of_whole_days(self) -> bool {
+        self.unit == DAY * SECOND && self.epoch.rem_euclid(self.unit.into()) == 0
     }
 }
 

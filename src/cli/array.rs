@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use ra_pack::ndl::{Attribute, Ndarray, Order};
-use ra_pack::read::{Corners, Number, scale_and_offset};
+use ra_pack::read::{Number, date_of, scale_and_offset};
 use ra_pack::time::{Calendar, TimeUnits};
 use ra_pack::{Pack, PackedArray, Progress, Result};
 
 use super::shell;
 use super::text::{count, digits, floor};
-use super::values::{self, UNFOLDED, flow};
+use super::values::{UNFOLDED, flow};
 
 /// Largest number of elements shown of a list.
 const MAX_LIST: u64 = 20;
@@ -43,6 +43,14 @@ impl ByCoordinate {
             None => Ok(slice.cloned()),
         }
     }
+}
+
+/// Whether values are shown as they are stored.
+#[derive(Debug, clap::Args)]
+pub(super) struct Stored {
+    /// Use numbers as they are stored, without scale and offset, dates, names and missing values.
+    #[arg(long)]
+    pub(super) raw: bool,
 }
 
 /// The note that part of a remote array is shown without any check.
@@ -106,11 +114,17 @@ pub(super) fn scaling((factor, offset): (f64, f64)) -> String {
     }
 }
 
-/// Returns `long_name [units]` of stored numbers, or the one that the description has. The units of numbers that are to
-/// be scaled first follow the conversion.
-pub(super) fn label(description: Option<&Ndarray>) -> Option<String> {
-    let scaling = description.and_then(scale_and_offset).map(scaling);
-    let units = attribute(description, "units").map(|units| match &scaling {
+/// Returns whether values are shown as dates.
+pub(super) fn is_date(description: Option<&Ndarray>, raw: bool) -> bool {
+    description.is_some_and(|it| !raw && date_of(it, Number::Int(0)).is_some())
+}
+
+/// Returns `long_name [units]`, or the one that the description has. With `raw`, the numbers are to be scaled before
+/// they have these units. Dates have no units.
+pub(super) fn label(description: Option<&Ndarray>, raw: bool) -> Option<String> {
+    let scaling = description.filter(|_| raw).and_then(scale_and_offset).map(scaling);
+    let units = attribute(description, "units").filter(|_| !is_date(description, raw));
+    let units = units.map(|units| match &scaling {
         Some(scaling) => format!("[{units} after {scaling}]"),
         None => format!("[{units}]"),
     });
@@ -143,24 +157,10 @@ pub(super) fn folded(extents: &[String]) -> String {
     runs.map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the conversion from the stored numbers of an array to dates.
-pub(super) fn stored_dates(description: Option<&Ndarray>) -> Option<Dates> {
-    let dates = dates(description)?;
-    let (factor, offset) = description.and_then(scale_and_offset).unwrap_or((1.0, 0.0));
-    Some(Dates { epoch: dates.seconds(offset), unit: dates.unit * factor, ..dates })
-}
-
 /// Returns the conversion from the numbers of an array, after scaling, to dates, if its units count from a date.
 pub(super) fn dates(description: Option<&Ndarray>) -> Option<Dates> {
     let units = attribute(description, "units")?;
     Dates::new(&units, attribute(description, "calendar").as_deref())
-}
-
-/// Returns the first and the last element as numbers.
-pub(super) fn ends(corners: &Corners) -> Option<(f64, f64)> {
-    let words = values::words(corners, 17);
-    let number = |word: Option<&String>| word?.trim().parse().ok();
-    Some((number(words.first())?, number(words.last())?))
 }
 
 /// Conversion of numbers that count from a date, such as `days since 1970-01-01`, to dates.

@@ -8,7 +8,7 @@ use ra_pack::message::Words;
 use ra_pack::ndl;
 use ra_pack::path::{escape, escape_path};
 
-use super::array::extents;
+use super::array::{Stored, extents};
 use super::common::{Choices, Common, FORMATS, compression, words};
 use super::output::Output;
 use super::text::{counted, human_bytes};
@@ -91,6 +91,9 @@ pub(crate) struct ConvertArgs {
     #[arg(long)]
     arrays_only: bool,
 
+    #[command(flatten)]
+    stored: Stored,
+
     /// Replace existing files; keep descriptions that still fit the new arrays.
     #[arg(short, long)]
     force: bool,
@@ -140,6 +143,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> Result<Ending, Failure
         compression: args.compression,
         dimcoords: args.dimcoords,
         arrays_only: args.arrays_only,
+        raw: args.stored.raw,
         force: args.force,
         jobs: args.common.jobs,
         progress: output.progress(),

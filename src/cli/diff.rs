@@ -23,7 +23,7 @@ use super::text::{
     plain, short, styled,
 };
 use super::values::{self, flow};
-use super::{Ending, Failure, array, diagnostics, shell};
+use super::{Ending, Failure, diagnostics, shell};
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("what").args(["l1", "l2", "max", "json", "stat"]))]
@@ -637,8 +637,6 @@ fn value(pack: &Pack, axis: &Axis, at: u64) -> Option<String> {
     let options =
         CornersOptions { slice: Some(at.to_string()), threshold: 1, ..CornersOptions::default() };
     let corners = pack.array(member).and_then(|array| array.corners(&options)).ok()?;
-    let date = array::dates(description).zip(array::ends(&corners));
-    let date = date.and_then(|(dates, (number, _))| dates.exact(number));
     // Removes the point of `10.`, which would look like the end of a sentence.
-    date.or_else(|| Some(values::text(&corners, DIGITS).trim().trim_end_matches('.').to_owned()))
+    Some(values::text(&corners, DIGITS, false).trim().trim_end_matches('.').to_owned())
 }

@@ -11,7 +11,7 @@ use ra_pack::path::escape_path;
 use ra_pack::remote::is_url;
 use ra_pack::write::ExtractOptions;
 
-use super::array::ByCoordinate;
+use super::array::{ByCoordinate, Stored};
 use super::common::{ARRAY_FORMATS, Common, size, words};
 use super::files::FilesFrom;
 use super::output::Output;
@@ -51,6 +51,9 @@ pub(crate) struct GetArgs {
     /// Write an array in this format [default: inferred from FILE, otherwise ra].
     #[arg(long, alias = "to", value_name = "FORMAT", value_parser = words(ARRAY_FORMATS))]
     format: Option<ArrayFormat>,
+
+    #[command(flatten)]
+    stored: Stored,
 
     /// Do not check the content against the manifest; for a slice, read only its own bytes. In a pack
     /// with block digests, a slice is checked by reading only its blocks.
@@ -97,6 +100,7 @@ pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
     let options = GetOptions {
         slice,
         format: args.format,
+        raw: args.stored.raw,
         unverified: args.no_verify,
         force: args.force,
         max_size: args.max_size,

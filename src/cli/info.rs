@@ -258,7 +258,7 @@ fn summary(info: &ArrayInfo, ndarray: Option<&Ndarray>) -> String {
     let lengths = info.shape.as_ref().unwrap_or(&info.dims);
     let names = (0..).map(|axis| axis_name(ndarray, axis));
     let shape = extents(names.zip(lengths), info.order.unwrap_or_default());
-    let title = label(ndarray).map_or_else(String::new, |label| format!(": {label}"));
+    let title = label(ndarray, true).map_or_else(String::new, |label| format!(": {label}"));
     format!("{} {shape}, {}{title}", info.element, human_bytes(info.header.data_len()))
 }
 

@@ -1,15 +1,11 @@
 //! Values as text, like printed NumPy arrays: aligned columns, and `...` for omitted values.
 
-use std::str::FromStr;
-
-use half::{bf16, f16};
 use ra_pack::ElementType;
-use ra_pack::interchange::element_of_word;
 use ra_pack::ndl::{Datatype, Ndarray, Value};
 use ra_pack::ra::ElementKind;
-use ra_pack::read::Corners;
+use ra_pack::read::{Corners, Decoded, Decoder, Number};
 
-use super::text::{count, float};
+use super::text::{columns, count, float};
 
 /// Most dimensions that are all shown. In arrays with more, such as those of BART with 16, those of length 1 would hide
 /// the others.
@@ -21,8 +17,8 @@ const LINE: usize = 75;
 /// Largest number of bytes shown of an element of unknown type.
 const BYTES: usize = 16;
 
-/// Formats the corners of an array, with at most `precision` decimals.
-pub(in crate::cli) fn text(corners: &Corners, precision: usize) -> String {
+/// Formats the corners of an array, with at most `precision` decimals. With `raw`, numbers are those that are stored.
+pub(in crate::cli) fn text(corners: &Corners, precision: usize, raw: bool) -> String {
     if let Some(text) = written(corners) {
         return text;
     }
@@ -32,7 +28,7 @@ pub(in crate::cli) fn text(corners: &Corners, precision: usize) -> String {
     let pairs = corners.shape.iter().copied().zip(corners.leading.iter().copied());
     let is_folded = corners.shape.len() > UNFOLDED;
     let extents: Vec<_> = pairs.filter(|(extent, _)| !is_folded || *extent != 1).collect();
-    nest(&extents, &mut words(corners, precision).into_iter(), 0, LINE)
+    nest(&extents, &mut words(corners, precision, raw).into_iter(), 0, LINE)
 }
 
 /// Formats elements that form one text.
@@ -84,124 +80,103 @@ fn nest(
     format!("[{}]", text.get(indent.len()..).unwrap_or_default())
 }
 
-/// Formats each element; all have the same width if they are shown in columns.
-pub(in crate::cli) fn words(corners: &Corners, precision: usize) -> Vec<String> {
-    let bytes = &corners.bytes;
-    let datatype = corners.description.as_ref().map(|description| &description.datatype);
-    if let Some(datatype @ (Datatype::Enum { .. } | Datatype::Compound(_))) = datatype
-        && corners.element.kind() != ElementKind::Complex
-        && (datatype.packed_size() == Some(corners.element.elbyte())
-            || corners.element.elbyte() == 1)
-    {
-        return of_datatype(datatype, bytes, precision);
-    }
-    of_element(corners.element, bytes, precision)
+/// Formats each element; all have the same width.
+fn words(corners: &Corners, precision: usize, raw: bool) -> Vec<String> {
+    let decoder = Decoder::new(corners.element, corners.description.as_ref(), raw);
+    let elements = corners.bytes.chunks_exact(decoder.elbyte());
+    column(&elements.map(|element| decoder.decode(element)).collect::<Vec<_>>(), precision)
 }
 
-/// Formats elements of a type in the description.
-fn of_datatype(datatype: &Datatype, bytes: &[u8], precision: usize) -> Vec<String> {
-    let width = |datatype: &Datatype| {
-        datatype.packed_size().and_then(|size| usize::try_from(size).ok()).unwrap_or(0)
-    };
-    match datatype {
-        Datatype::Enum { members, .. } => {
-            let size = width(datatype).max(1);
-            let is_signed = datatype.resolved_base().is_none_or(|base| base.range().0 < 0);
-            let name = |element: &[u8]| {
-                let number = integer(element, is_signed);
-                let member = members.iter().find(|(_, value)| *value == number);
-                member.map_or_else(
-                    || number.to_string(),
-                    |(name, _)| ra_pack::path::escape(name).to_string(),
-                )
+/// Formats values of one kind.
+fn column(values: &[Decoded], precision: usize) -> Vec<String> {
+    match values.first() {
+        Some(Decoded::Struct(members)) => {
+            let member = |nth: usize| {
+                let own = values.iter().filter_map(|value| match value {
+                    Decoded::Struct(members) => members.get(nth).map(|(_, value)| value.clone()),
+                    _ => None,
+                });
+                column(&own.collect::<Vec<_>>(), precision).into_iter()
             };
-            align(bytes.chunks_exact(size).map(name).collect(), true)
-        }
-        Datatype::Compound(members) => {
-            let size = width(datatype).max(1);
-            let mut at = 0_usize;
-            let mut columns = Vec::new();
-            for (_, member) in members {
-                let (start, end) = (at, at.saturating_add(width(member)));
-                let part = |element| <[u8]>::get(element, start..end).unwrap_or_default();
-                let part = bytes.chunks_exact(size).map(part).collect::<Vec<_>>().concat();
-                columns.push(of_datatype(member, &part, precision).into_iter());
-                at = end;
-            }
+            let mut columns: Vec<_> = (0..members.len()).map(member).collect();
             let tuple = |_| {
-                let parts = columns.iter_mut().map(|column| column.next().unwrap_or_default());
+                let parts = columns.iter_mut().filter_map(Iterator::next);
                 format!("({})", parts.collect::<Vec<_>>().join(", "))
             };
-            bytes.chunks_exact(size).map(tuple).collect()
+            values.iter().map(tuple).collect()
         }
-        Datatype::Array { base, shape } => {
-            let each = shape.iter().try_fold(1_u64, |all, extent| all.checked_mul(*extent));
-            let each =
-                each.and_then(|each| usize::try_from(each).ok()).unwrap_or(usize::MAX).max(1);
-            let parts = of_datatype(base, bytes, precision);
-            parts.chunks(each).map(|parts| format!("[{}]", parts.join(" "))).collect()
+        Some(Decoded::List(first)) => {
+            let own = values.iter().flat_map(|value| match value {
+                Decoded::List(list) => list.clone(),
+                _ => Vec::new(),
+            });
+            let parts = column(&own.collect::<Vec<_>>(), precision);
+            let lists = parts.chunks(first.len().max(1));
+            let mut lists = lists.map(|parts| format!("[{}]", parts.join(" ")));
+            values.iter().map(|_| lists.next().unwrap_or_else(|| "[]".to_owned())).collect()
         }
-        _ => match element_of_word(datatype) {
-            Some(element) => of_element(element, bytes, precision),
-            None => hex(bytes, width(datatype).max(1)),
-        },
+        _ => scalars(values, precision),
     }
 }
 
-fn of_element(element: ElementType, bytes: &[u8], precision: usize) -> Vec<String> {
-    fn read<T: bytemuck::Pod>(bytes: &[u8]) -> impl Iterator<Item = T> + '_ {
-        bytes.chunks_exact(size_of::<T>().max(1)).map(bytemuck::pod_read_unaligned)
-    }
-    let width = usize::try_from(element.elbyte()).unwrap_or(usize::MAX).max(1);
-    match element {
-        ElementType::BOOL => {
-            let word = |byte: &u8| if *byte == 0 { "False" } else { "True" }.to_owned();
-            align(bytes.iter().map(word).collect(), false)
-        }
-        ElementType::FLOAT16 => floats(read::<f16>(bytes).map(Float::of_half), precision, ""),
-        ElementType::BFLOAT16 => floats(read::<bf16>(bytes).map(Float::of_half), precision, ""),
-        ElementType::FLOAT32 => floats(read::<f32>(bytes).map(Float::of), precision, ""),
-        ElementType::FLOAT64 => floats(read::<f64>(bytes).map(Float::of), precision, ""),
-        ElementType::COMPLEX32 => complex(read::<f16>(bytes).map(Float::of_half), precision),
-        ElementType::COMPLEX64 => complex(read::<f32>(bytes).map(Float::of), precision),
-        ElementType::COMPLEX128 => complex(read::<f64>(bytes).map(Float::of), precision),
-        _ if width > 16 => hex(bytes, width),
-        _ => {
-            let word: fn(&[u8]) -> String = match element.kind() {
-                ElementKind::Int => |element| integer(element, true).to_string(),
-                ElementKind::UInt => |element| integer(element, false).cast_unsigned().to_string(),
-                _ => return hex(bytes, width),
-            };
-            align(bytes.chunks_exact(width).map(word).collect(), false)
-        }
-    }
-}
-
-fn hex(bytes: &[u8], width: usize) -> Vec<String> {
-    let word = |element: &[u8]| {
-        let digits = |byte: &u8| format!("{byte:02x}");
-        let shown: String = element.iter().take(BYTES).map(digits).collect();
-        let more = if element.len() > BYTES { "…" } else { "" };
-        format!("0x{shown}{more}")
+/// Formats values without parts.
+fn scalars(values: &[Decoded], precision: usize) -> Vec<String> {
+    let parts = |part: fn(&Decoded) -> Option<Number>, sign| {
+        let all = values.iter().filter_map(part).map(Float::of);
+        floats(&all.collect::<Vec<_>>(), precision, sign).into_iter()
     };
-    bytes.chunks_exact(width).map(word).collect()
+    let mut real = parts(real_part, "");
+    let mut imaginary = parts(imaginary_part, "+");
+    let word = |value: &Decoded| match value {
+        Decoded::Bool(truth) => if *truth { "True" } else { "False" }.to_owned(),
+        Decoded::Number(number @ (Number::Int(_) | Number::UInt(_))) => number.to_string(),
+        Decoded::Number(_) => real.next().expect("each float has a word"),
+        Decoded::Complex(..) => {
+            let real = real.next().expect("each real part has a word");
+            let imaginary = imaginary.next().expect("each imaginary part has a word");
+            let digits = imaginary.trim_end();
+            format!("{real}{digits}j{}", " ".repeat(imaginary.len() - digits.len()))
+        }
+        Decoded::Date(text) => text.clone(),
+        Decoded::Name(name) => ra_pack::path::escape(name).to_string(),
+        Decoded::Text(text) => {
+            let quote = if text.contains('\'') { '"' } else { '\'' };
+            format!("{quote}{}{quote}", ra_pack::path::escape(text))
+        }
+        Decoded::Bytes(bytes) => hex(bytes),
+        Decoded::NotATime => "NaT".to_owned(),
+        _ => "--".to_owned(),
+    };
+    let is_text = |value: &Decoded| matches!(value, Decoded::Text(_) | Decoded::Name(_));
+    let is_to_left = values.iter().any(is_text);
+    align(values.iter().map(word).collect(), is_to_left)
 }
 
-/// Reads an integer of at most 16 bytes in native byte order. An unsigned one of 16 bytes keeps its bits.
-fn integer(element: &[u8], is_signed: bool) -> i128 {
-    let mut little = element.to_vec();
-    if cfg!(target_endian = "big") {
-        little.reverse();
+/// Returns a float, or the real part of a complex number.
+fn real_part(value: &Decoded) -> Option<Number> {
+    match value {
+        Decoded::Number(Number::Int(_) | Number::UInt(_)) => None,
+        Decoded::Number(number) | Decoded::Complex(number, _) => Some(*number),
+        _ => None,
     }
-    let is_negative = is_signed && little.last().is_some_and(|last| last & 0x80 != 0);
-    little.resize(16, if is_negative { 0xFF } else { 0 });
-    little.try_into().map_or(0, i128::from_le_bytes)
+}
+
+fn imaginary_part(value: &Decoded) -> Option<Number> {
+    if let Decoded::Complex(_, number) = value { Some(*number) } else { None }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digits = |byte: &u8| format!("{byte:02x}");
+    let shown: String = bytes.iter().take(BYTES).map(digits).collect();
+    format!("0x{shown}{}", if bytes.len() > BYTES { "…" } else { "" })
 }
 
 fn align(words: Vec<String>, to_left: bool) -> Vec<String> {
-    let width = words.iter().map(|word| word.chars().count()).max().unwrap_or(0);
-    let pad =
-        |word: String| if to_left { format!("{word:<width$}") } else { format!("{word:>width$}") };
+    let width = words.iter().map(|word| columns(word)).max().unwrap_or(0);
+    let pad = |word: String| {
+        let room = " ".repeat(width - columns(&word));
+        if to_left { word + &room } else { room + &word }
+    };
     words.into_iter().map(pad).collect()
 }
 
@@ -213,18 +188,8 @@ struct Float {
 }
 
 impl Float {
-    fn of<T: Copy + Into<f64> + ToString>(number: T) -> Self {
-        let exact = number.into();
-        Self { exact, short: number.to_string().parse().unwrap_or(exact) }
-    }
-
-    /// Converts a number of a type with fewer digits than a double.
-    fn of_half<T: Copy + Into<f64> + FromStr + PartialEq>(number: T) -> Self {
-        let exact: f64 = number.into();
-        let reads = |text: &String| text.parse::<T>().is_ok_and(|read| read == number);
-        let mut texts = (0..9_usize).map(|digits| format!("{exact:.digits$e}"));
-        let short = texts.find(reads).and_then(|text| text.parse().ok());
-        Self { exact, short: short.unwrap_or(exact) }
+    fn of(number: Number) -> Self {
+        Self { exact: number.to_f64(), short: number.shortest() }
     }
 
     /// Returns the digits before the point, at most `precision` decimals without trailing zeros, and the power of ten.
@@ -251,8 +216,7 @@ fn split(text: &str) -> (String, String, i32) {
 }
 
 /// Formats floats with aligned points; `sign` precedes those that are not negative.
-fn floats(numbers: impl Iterator<Item = Float>, precision: usize, sign: &str) -> Vec<String> {
-    let numbers: Vec<Float> = numbers.collect();
+fn floats(numbers: &[Float], precision: usize, sign: &str) -> Vec<String> {
     let magnitudes = numbers.iter().map(|float| float.exact.abs());
     let magnitudes = magnitudes.filter(|number| number.is_finite() && *number > 0.0);
     let (least, most) = magnitudes.fold((f64::INFINITY, 0.0_f64), |(least, most), number| {
@@ -295,34 +259,24 @@ fn floats(numbers: impl Iterator<Item = Float>, precision: usize, sign: &str) ->
     numbers.iter().map(word).collect()
 }
 
-fn complex(numbers: impl Iterator<Item = Float>, precision: usize) -> Vec<String> {
-    let numbers: Vec<Float> = numbers.collect();
-    let part = |nth: usize| numbers.chunks_exact(2).filter_map(move |pair| pair.get(nth).copied());
-    let real = floats(part(0), precision, "");
-    let imaginary = floats(part(1), precision, "+");
-    let join = |(real, imaginary): (String, String)| {
-        let digits = imaginary.trim_end();
-        let spaces = imaginary.len() - digits.len();
-        format!("{real}{digits}j{}", " ".repeat(spaces))
-    };
-    real.into_iter().zip(imaginary).map(join).collect()
-}
-
-/// Returns the name of a type.
+/// Returns the name of a type, with the members of a structure.
 pub(super) fn type_name(description: Option<&Ndarray>, element: ElementType) -> String {
-    match description.map(|description| &description.datatype) {
-        Some(Datatype::Enum { base, .. }) => {
-            let base = base.map_or_else(String::new, |base| format!(" of {}", base.word()));
-            format!("enum{base}")
-        }
-        Some(Datatype::Compound(members)) if element.kind() != ElementKind::Complex => {
+    let datatype = description.map(|description| &description.datatype);
+    match datatype {
+        Some(Datatype::Compound(members)) if element.kind() == ElementKind::User => {
             let member = |(name, datatype): &(String, Datatype)| {
-                format!("{}: {datatype}", ra_pack::path::escape(name))
+                let size = datatype.packed_size().unwrap_or(0);
+                let element = ElementType::new(ElementKind::User.eltype(), size);
+                let kind = element.map(|element| match datatype.word() {
+                    Some(word) => word.to_owned(),
+                    None => ra_pack::read::type_name(element, Some(datatype)),
+                });
+                let kind = kind.unwrap_or_else(|_| datatype.to_string());
+                format!("{}: {kind}", ra_pack::path::escape(name))
             };
             format!("({})", members.iter().map(member).collect::<Vec<_>>().join(", "))
         }
-        Some(Datatype::String) => "string".to_owned(),
-        _ => element.to_string(),
+        _ => ra_pack::read::type_name(element, datatype),
     }
 }
 

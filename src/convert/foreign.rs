@@ -20,7 +20,6 @@ use crate::interchange::png;
 use crate::interchange::{self, ExportOptions, ImportOptions, Variable, ds, npy, npz};
 use crate::ndl::{Datatype, Extent, Ndarray, Order};
 use crate::path::{escape, file_name};
-use crate::progress::Progress;
 use crate::ra::Header;
 
 /// Number of bytes read at once.
@@ -199,8 +198,8 @@ fn write_single(
     match to {
         ArrayFormat::Npy => return Ok(npy::write(out, variable, data, options.write())?.losses),
         ArrayFormat::Png => return png::write(variable, data, out),
-        ArrayFormat::Csv => write_csv(variable, data, out)?,
-        ArrayFormat::Json => write_json(variable, data, out)?,
+        ArrayFormat::Csv => write_csv(variable, data, out, options.raw)?,
+        ArrayFormat::Json => write_json(variable, data, out, options.raw)?,
         _ => drop(std::io::copy(data, out)?),
     }
     Ok(Vec::new())
@@ -293,7 +292,7 @@ pub(crate) fn write_array(
     (member, header, description, data): (&str, &Header, Option<Ndarray>, &mut dyn Read),
     out: &mut dyn Write,
     (output, beside): (&Path, &Path),
-    progress: Progress,
+    options: &ConvertOptions,
 ) -> Result<Vec<String>> {
     let mut item = ArrayItem::rawarray(member_name(member).to_owned(), header, description, false)?;
     // Text and raw elements are not expected to contain metadata.
@@ -308,11 +307,10 @@ pub(crate) fn write_array(
     }
     let before = item.to_variable()?.header;
     let reverse = format.is_row_only() && item.put_in(Order::Row);
-    let options = ConvertOptions { progress, ..ConvertOptions::default() };
     let data = ElementSource::passing(data, member);
-    let data = Arranged::new(data, &before, reverse, beside, &options);
+    let data = Arranged::new(data, &before, reverse, beside, options);
     let variable = item.to_variable()?;
-    let written = data.read_by(|data| write_single(format, &variable, data, out, &options))?;
+    let written = data.read_by(|data| write_single(format, &variable, data, out, options))?;
     let written = written.map_err(|source| match source {
         interchange::FormatError::Io(error) => Error::io("write", output)(error),
         source => Error::Interchange { name: member.to_owned(), source },

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::foreign::write_array;
 use super::format::ArrayFormat;
+use super::options::ConvertOptions;
 use crate::error::{Error, Result};
 use crate::fs::{self, PendingFile};
 use crate::interchange::BlockReader;
@@ -33,6 +34,8 @@ pub struct GetOptions {
     /// Format of the array. If `None`, [`get`] uses the extension of the output's name; without an extension, and in
     /// [`get_to`], the member is copied unchanged.
     pub format: Option<ArrayFormat>,
+    /// Whether text has the numbers as they are stored, without scale and offset, dates, names and missing values.
+    pub raw: bool,
     /// Whether to skip the check against the manifest. For a slice, only its own bytes are then read. If the pack has
     /// block digests, the check of a slice reads only its blocks.
     pub unverified: bool,
@@ -241,9 +244,10 @@ fn write(
             Some(format) => {
                 let description = description.take();
                 let names = (output, beside);
-                let progress = options.progress.clone();
+                let (raw, progress) = (options.raw, options.progress.clone());
+                let options = ConvertOptions { raw, progress, ..ConvertOptions::default() };
                 let array = (member, header, description, data);
-                return write_array(format, array, out, names, progress);
+                return write_array(format, array, out, names, &options);
             }
         }
         std::io::copy(data, out).map_err(failed)?;

@@ -41,6 +41,8 @@ pub struct ConvertOptions {
     pub dimcoords: bool,
     /// Whether to leave out the files of a directory that contain no arrays. By default they are copied.
     pub arrays_only: bool,
+    /// Whether text has the numbers as they are stored, without scale and offset, dates, names and missing values.
+    pub raw: bool,
     /// Whether to replace existing files.
     pub force: bool,
     /// Number of threads; one per core if `None`.

@@ -1,10 +1,10 @@
-//! Numbers as text: a table (CSV) or nested lists (JSON).
+//! Values as text: a table (CSV) or nested lists (JSON).
 //!
-//! Every number is written with enough digits to distinguish it from all others of its type, so that reading the text
-//! gives the same number. In a table, NaN and infinities are `nan`, `inf` and `-inf`, as NumPy and pandas read them. In
-//! JSON they are the strings `"NaN"`, `"Infinity"` and `"-Infinity"`, and integers of 16 bytes are strings as well.
-
-#![expect(clippy::indexing_slicing, reason = "no number is wider than 16 bytes")]
+//! Values are written as what they mean (see [`Decoder`]), or as the stored numbers. Every number is written with
+//! enough digits to distinguish it from all others of its type, so that reading the text gives the same number. In a
+//! table, NaN and infinities are `nan`, `inf` and `-inf`, as NumPy and pandas read them; missing values are `nan`, and
+//! missing dates `NaT`. In JSON they are the strings `"NaN"`, `"Infinity"` and `"-Infinity"`, and `null`; integers
+//! beyond 64 bits are strings.
 
 use std::fmt::Write as _;
 use std::io::{BufReader, Read, Write};
@@ -13,52 +13,74 @@ use crate::interchange::{FormatError, Variable, row_order_extents, wrong_length}
 use crate::message::Message;
 use crate::ndl::Datatype;
 use crate::ra::Header;
-use crate::read::values::{Number, ReadNumber, read_number};
+use crate::read::{Decoded, Decoder, Number};
 
 /// Bytes that are read or written at once.
 const TEXT_BUFFER: usize = 64 * 1024;
 
+/// Largest element that is written, in bytes.
+const MAX_ELEMENT: u64 = 1 << 20;
+
+/// Formats for elements that are not text.
+const OTHERWISE: &str = "write them as npy, ra or raw";
+
 /// Maximum number of lists or lines for an array without elements, which can have any number of them.
 const MAX_EMPTY: u64 = 1 << 20;
 
-/// Writes numbers of one or two dimensions: one line for each first index. `data` has the last index fastest.
+/// Writes values of one or two dimensions: one line for each first index. Structures of one dimension are written with
+/// a column for each member, and a line of their names. `data` has the last index fastest.
 ///
 /// # Errors
 ///
-/// [`FormatError::NoCounterpart`] if the elements are not numbers or the shape has other dimensions;
-/// [`FormatError::Malformed`] if `data` is shorter or longer than the header says; [`FormatError::Io`] if reading or
-/// writing fails.
+/// [`FormatError::NoCounterpart`] if the shape has other dimensions; [`FormatError::Malformed`] if `data` is shorter or
+/// longer than the header says; [`FormatError::Io`] if reading or writing fails.
 pub(super) fn write_csv(
     variable: &Variable,
     data: impl Read,
     out: impl Write,
+    raw: bool,
 ) -> Result<(), FormatError> {
-    let mut text = TextWriter::new(variable, data, out, false)?;
+    let mut text = TextWriter::new(variable, data, out, raw)?;
+    let names = text.decoder.columns();
     let (rows, columns) = match *text.shape {
         [] => (1, 1),
         [rows] => (rows, 1),
-        [rows, columns] => (rows, columns),
+        [rows, columns] if names.is_empty() => (rows, columns),
         ref more => {
+            let (what, most) = if names.is_empty() {
+                ("a table has two dimensions", "two")
+            } else {
+                ("a table of structures has one dimension", "one")
+            };
             return Err(FormatError::no_counterpart(
-                format!("a table has two dimensions, but the array has {}", more.len()),
-                Message::from("select two with ").option("slice").text(", or write it as json"),
+                format!("{what}, but the array has {}", more.len()),
+                Message::from(format!("select {most} with "))
+                    .option("slice")
+                    .text(", or write it as json"),
             ));
         }
     };
+    for (nth, name) in names.iter().enumerate() {
+        text.buffer.push_str(if nth > 0 { "," } else { "" });
+        push_field(&mut text.buffer, name);
+    }
+    text.buffer.push_str(if names.is_empty() { "" } else { "\n" });
     for _ in 0..rows {
         for column in 0..columns {
             if column > 0 {
                 text.buffer.push(',');
             }
-            text.number()?;
+            let value = text.next()?;
+            push_cells(&mut text.buffer, &value);
+            text.flush(TEXT_BUFFER)?;
         }
         text.buffer.push('\n');
-        text.flush(TEXT_BUFFER)?;
     }
     text.finish(variable)
 }
 
-/// Writes numbers as nested lists, the outermost for the first index; a single text as a string.
+/// Writes values as nested lists, the outermost for the first index; a single text as a string. Structures are objects,
+/// complex numbers are lists of both parts.
 ///
 /// # Errors
 ///
@@ -67,6 +89,7 @@ pub(super) fn write_json(
     variable: &Variable,
     mut data: impl Read,
     mut out: impl Write,
+    raw: bool,
 ) -> Result<(), FormatError> {
     let description = &variable.description;
     let mut bytes = Vec::new();
@@ -76,7 +99,7 @@ pub(super) fn write_json(
             return Ok(writeln!(out, "{}", json_string(text))?);
         }
     }
-    let mut text = TextWriter::new(variable, bytes.chain(data), out, true)?;
+    let mut text = TextWriter::new(variable, bytes.chain(data), out, raw)?;
     text.nest(&text.shape.clone())?;
     text.buffer.push('\n');
     text.finish(variable)
@@ -87,20 +110,22 @@ struct TextWriter<R, W> {
     header: Header,
     /// Lengths of the dimensions in the order of the indices.
     shape: Vec<u64>,
-    number: ReadNumber,
+    decoder: Decoder,
+    /// The next element.
+    element: Vec<u8>,
     data: BufReader<R>,
     out: W,
     buffer: String,
-    is_json: bool,
 }
 
 impl<R: Read, W: Write> TextWriter<R, W> {
-    fn new(variable: &Variable, data: R, out: W, is_json: bool) -> Result<Self, FormatError> {
+    fn new(variable: &Variable, data: R, out: W, raw: bool) -> Result<Self, FormatError> {
         let element = variable.header.element();
-        let Some(number) = read_number(element) else {
-            let reason = format!("elements of type `{element}` cannot be written as text");
-            return Err(FormatError::no_counterpart(reason, "write them as npy, ra or raw"));
-        };
+        if element.elbyte() > MAX_ELEMENT {
+            let reason = format!("elements of {} bytes are too large for text", element.elbyte());
+            return Err(FormatError::no_counterpart(reason, OTHERWISE));
+        }
+        let decoder = Decoder::new(element, Some(&variable.description), raw);
         let shape = row_order_extents(variable, "text")?;
         let before = shape.iter().take_while(|extent| **extent > 0);
         let lists = before.fold(1, |product: u64, extent| product.saturating_mul(*extent)); // used only for comparison
@@ -110,12 +135,17 @@ impl<R: Read, W: Write> TextWriter<R, W> {
         }
         let data = BufReader::with_capacity(TEXT_BUFFER, data);
         let header = variable.header.clone();
-        Ok(Self { header, shape, number, data, out, buffer: String::new(), is_json })
+        let element = vec![0; decoder.elbyte()];
+        Ok(Self { header, shape, decoder, element, data, out, buffer: String::new() })
     }
 
     /// Writes the next lists of this shape. The recursion is shallow, because arrays have few dimensions.
     fn nest(&mut self, shape: &[u64]) -> Result<(), FormatError> {
-        let Some((extent, inner)) = shape.split_first() else { return self.number() };
+        let Some((extent, inner)) = shape.split_first() else {
+            let value = self.next()?;
+            push_json(&mut self.buffer, &value);
+            return self.flush(TEXT_BUFFER);
+        };
         self.buffer.push('[');
         for at in 0..*extent {
             if at > 0 {
@@ -127,29 +157,12 @@ impl<R: Read, W: Write> TextWriter<R, W> {
         self.flush(TEXT_BUFFER)
     }
 
-    /// Writes the next element.
-    fn number(&mut self) -> Result<(), FormatError> {
-        let mut bytes = [0; 16];
-        let width = self.header.element().elbyte();
-        let bytes = &mut bytes[..usize::try_from(width).expect("no number has more bytes")];
-        self.data.read_exact(bytes)?;
-        self.header.swap_to_native(bytes).expect("every number has a byte order");
-        let number = (self.number)(bytes);
-        let float = number.to_f64();
-        let is_special = self.is_json && (width == 16 || !float.is_finite());
-        let quote = if is_special { "\"" } else { "" };
-        let (nan, infinity) = if self.is_json { ("NaN", "Infinity") } else { ("nan", "inf") };
-        let sign = if float < 0.0 { "-" } else { "" };
-        // Writing to a String cannot fail.
-        let _ = match number {
-            _ if float.is_nan() => write!(self.buffer, "{quote}{nan}{quote}"),
-            _ if float.is_infinite() => write!(self.buffer, "{quote}{sign}{infinity}{quote}"),
-            Number::Int(number) => write!(self.buffer, "{quote}{number}{quote}"),
-            Number::UInt(number) => write!(self.buffer, "{quote}{number}{quote}"),
-            Number::Float32(number) => write!(self.buffer, "{number:?}"),
-            Number::Float64(number) => write!(self.buffer, "{number:?}"),
-        };
-        self.flush(TEXT_BUFFER)
+    /// Decodes the next element.
+    fn next(&mut self) -> Result<Decoded, FormatError> {
+        self.data.read_exact(&mut self.element)?;
+        let swapped = self.header.swap_to_native(&mut self.element);
+        swapped.map_err(|error| FormatError::no_counterpart(error.to_string(), OTHERWISE))?;
+        Ok(self.decoder.decode(&self.element))
     }
 
     fn flush(&mut self, from: usize) -> Result<(), FormatError> {
@@ -166,6 +179,127 @@ impl<R: Read, W: Write> TextWriter<R, W> {
         match self.data.read(&mut [0])? {
             0 => Ok(()),
             _ => Err(wrong_length(&variable.description.name, variable.header.data_len())(None)),
+        }
+    }
+}
+
+/// Appends a value to a line of a table; a structure has several cells.
+fn push_cells(line: &mut String, value: &Decoded) {
+    match value {
+        Decoded::Struct(members) => push_each(line, members.iter().map(|(_, value)| value)),
+        Decoded::List(list) => push_each(line, list.iter()),
+        Decoded::Missing => line.push_str("nan"),
+        Decoded::NotATime => line.push_str("NaT"),
+        Decoded::Bool(truth) => line.push_str(if *truth { "true" } else { "false" }),
+        Decoded::Number(number) => push_number(line, *number),
+        Decoded::Complex(real, imaginary) => {
+            push_number(line, *real);
+            let at = line.len();
+            push_number(line, *imaginary);
+            if !line.get(at..).is_some_and(|imaginary| imaginary.starts_with('-')) {
+                line.insert(at, '+');
+            }
+            line.push('j');
+        }
+        Decoded::Date(text) | Decoded::Text(text) => push_field(line, text),
+        Decoded::Name(name) => push_field(line, name),
+        Decoded::Bytes(bytes) => push_hex(line, bytes),
+    }
+}
+
+fn push_each<'v>(line: &mut String, values: impl Iterator<Item = &'v Decoded>) {
+    for (nth, value) in values.enumerate() {
+        line.push_str(if nth > 0 { "," } else { "" });
+        push_cells(line, value);
+    }
+}
+
+/// Appends a text to a line of a table, in quotes if it would be read as another one without.
+fn push_field(line: &mut String, text: &str) {
+    if text.is_empty() || text.contains([',', '"', '\n', '\r']) {
+        line.push('"');
+        line.push_str(&text.replace('"', "\"\""));
+        line.push('"');
+    } else {
+        line.push_str(text);
+    }
+}
+
+fn push_hex(text: &mut String, bytes: &[u8]) {
+    text.push_str("0x");
+    for byte in bytes {
+        let _ = write!(text, "{byte:02x}");
+    }
+}
+
+/// Appends a number with all its digits.
+fn push_number(text: &mut String, number: Number) {
+    let float = number.to_f64();
+    // Writing to a String cannot fail.
+    let _ = match number {
+        _ if float.is_nan() => write!(text, "nan"),
+        _ if float.is_infinite() => write!(text, "{}inf", if float < 0.0 { "-" } else { "" }),
+        Number::Int(number) => write!(text, "{number}"),
+        Number::UInt(number) => write!(text, "{number}"),
+        Number::Float32(number) => write!(text, "{number:?}"),
+        number => write!(text, "{:?}", number.shortest()),
+    };
+}
+
+/// Appends a value as JSON.
+fn push_json(text: &mut String, value: &Decoded) {
+    let list = |text: &mut String, values: &mut dyn Iterator<Item = (Option<&str>, &Decoded)>| {
+        for (nth, (name, value)) in values.enumerate() {
+            text.push_str(if nth > 0 { "," } else { "" });
+            if let Some(name) = name {
+                text.push_str(&json_string(name));
+                text.push(':');
+            }
+            push_json(text, value);
+        }
+    };
+    match value {
+        Decoded::Missing | Decoded::NotATime => text.push_str("null"),
+        Decoded::Bool(truth) => text.push_str(if *truth { "true" } else { "false" }),
+        Decoded::Number(number) => {
+            let float = number.to_f64();
+            let is_wide = match *number {
+                Number::Int(number) => i64::try_from(number).is_err(),
+                Number::UInt(number) => u64::try_from(number).is_err(),
+                _ => false,
+            };
+            if float.is_nan() {
+                text.push_str("\"NaN\"");
+            } else if float.is_infinite() {
+                text.push_str(if float < 0.0 { "\"-Infinity\"" } else { "\"Infinity\"" });
+            } else {
+                text.push_str(if is_wide { "\"" } else { "" });
+                push_number(text, *number);
+                text.push_str(if is_wide { "\"" } else { "" });
+            }
+        }
+        Decoded::Complex(real, imaginary) => {
+            let parts = [Decoded::Number(*real), Decoded::Number(*imaginary)];
+            text.push('[');
+            list(text, &mut parts.iter().map(|part| (None, part)));
+            text.push(']');
+        }
+        Decoded::Date(written) | Decoded::Text(written) => text.push_str(&json_string(written)),
+        Decoded::Name(name) => text.push_str(&json_string(name)),
+        Decoded::Bytes(bytes) => {
+            text.push('"');
+            push_hex(text, bytes);
+            text.push('"');
+        }
+        Decoded::Struct(members) => {
+            text.push('{');
+            list(text, &mut members.iter().map(|(name, value)| (Some(&**name), value)));
+            text.push('}');
+        }
+        Decoded::List(values) => {
+            text.push('[');
+            list(text, &mut values.iter().map(|value| (None, value)));
+            text.push(']');
         }
     }
 }
@@ -208,13 +342,13 @@ mod tests {
 
     fn csv(element: ElementType, shape: &[u64], data: &[u8]) -> Result<String, FormatError> {
         let mut out = Vec::new();
-        write_csv(&variable(element, shape), data, &mut out)?;
+        write_csv(&variable(element, shape), data, &mut out, false)?;
         Ok(String::from_utf8(out).unwrap())
     }
 
     fn json(element: ElementType, shape: &[u64], data: &[u8]) -> Result<String, FormatError> {
         let mut out = Vec::new();
-        write_json(&variable(element, shape), data, &mut out)?;
+        write_json(&variable(element, shape), data, &mut out, false)?;
         Ok(String::from_utf8(out).unwrap())
     }
 
@@ -256,7 +390,6 @@ mod tests {
         );
         let wide = i128::MIN.to_le_bytes();
         assert_eq!(json(ElementType::INT128, &[], &wide).unwrap(), format!("\"{}\"\n", i128::MIN));
-        assert!(csv(ElementType::COMPLEX64, &[], &[0; 8]).is_err());
         assert_eq!(json_string("a\"\\\n"), "\"a\\\"\\\\\\u000a\"");
     }
 

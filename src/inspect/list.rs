@@ -12,12 +12,13 @@ use crate::error::Result;
 use crate::finding::{self, Finding};
 use crate::inspect::scan::PackScan;
 use crate::inspect::select::Patterns;
-use crate::ndl::{Attribute, Extent, Order, by_name_in_ndl};
+use crate::ndl::{Attribute, Datatype, Extent, Order, by_name_in_ndl};
 use crate::pack::{self, BLOCK_LIST, Contents, Entity, Layout, PACK_DOCUMENT, Placement, shape_of};
 use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::{DecodeError, ElementType, Header};
 use crate::read::open::Pack;
+use crate::read::type_name;
 
 /// Options for [`list`]: the members, their order, and whether to look up digests.
 #[derive(Debug, Clone, Default)]
@@ -147,6 +148,9 @@ pub struct ListedArray<'a> {
     /// Size of the header in bytes, if it can be read.
     #[serde(skip)]
     header_len: Option<u64>,
+    /// The type in the description, if it is more than a word.
+    #[serde(skip)]
+    datatype: Option<&'a Datatype>,
 }
 
 /// Lists the members of `target`.
@@ -317,9 +321,9 @@ impl Serialize for ListedMembers {
 }
 
 impl ListedArray<'_> {
-    /// Returns the name of the element type; `unreadable` if the header cannot be read.
+    /// Returns the name of the element type, as [`type_name`]; `unreadable` if the header cannot be read.
     pub fn type_name(&self) -> String {
-        self.element.map_or("unreadable".to_owned(), |element| element.to_string())
+        self.element.map_or("unreadable".to_owned(), |element| type_name(element, self.datatype))
     }
 }
 
@@ -396,6 +400,7 @@ fn array<'a>(contents: &'a Contents, name: &str) -> Option<ListedArray<'a>> {
         described,
         title: title.filter(|_| header.is_ok()),
         header_len: header.ok().map(Header::header_len),
+        datatype: model.map(|model| &model.entity.array().datatype),
     })
 }
 

@@ -507,7 +507,6 @@ impl Sampler<'_> {
     ) -> Result<Option<Vec<f64>>> {
         let Some(coordinate) = &axis.coordinate else { return Ok(None) };
         let description = coordinate.description.as_ref();
-        let (factor, offset) = description.and_then(scale_and_offset).unwrap_or((1.0, 0.0));
         if let Some(member) = &coordinate.member {
             let array = self.part.array.pack().array(member)?;
             let part = ArrayPart::new(&array, None)?;
@@ -517,13 +516,14 @@ impl Sampler<'_> {
             let look = |block: &[u8]| converter.convert(block).numbers;
             for_each(&array, &selection, 1, look, |numbers| {
                 let wanted = numbers.iter().zip(&mut nths).filter(|(_, nth)| is_wanted(*nth));
-                all.extend(wanted.map(|(number, _)| number * factor + offset));
+                all.extend(wanted.map(|(number, _)| *number));
             })?;
             return Ok(Some(all));
         }
         let Some(Value::List(list)) = description.and_then(|found| found.value.as_ref()) else {
             return Ok(None);
         };
+        let (factor, offset) = description.and_then(scale_and_offset).unwrap_or((1.0, 0.0));
         let number = |nth| {
             let value = list.get(usize::try_from(taken.nth(nth)).ok()?)?;
             Some(float_of(value)? * factor + offset)
@@ -585,12 +585,11 @@ impl Sampler<'_> {
             None => vec![0.0; drawn.len()],
         };
         let positions: BTreeMap<&u64, f64> = drawn.keys().zip(positions).collect();
-        let (factor, offset) = self.quantity.scale_and_offset.unwrap_or((1.0, 0.0));
         let column = |Extremes { drawn, has_gap }: Extremes| {
             let each: BTreeMap<u64, f64> = drawn.into_iter().flatten().collect();
             let point = |(nth, value): (&u64, &f64)| {
                 let position = positions.get(nth).copied().unwrap_or(f64::NAN);
-                Point { position, value: value * factor + offset }
+                Point { position, value: *value }
             };
             let mut points: Vec<Point> = each.iter().map(point).collect();
             if is_flipped {
@@ -645,9 +644,8 @@ impl Sampler<'_> {
         })?;
         self.quantity.has_infinite = has_infinite;
         // A sum that overflows stays infinite after the division.
-        let (factor, offset) = self.quantity.scale_and_offset.unwrap_or((1.0, 0.0));
         let mean = |(sum, count): (f64, u64)| {
-            if count == 0 { f64::NAN } else { sum / float(count) * factor + offset }
+            if count == 0 { f64::NAN } else { sum / float(count) }
         };
         let cells = sums.into_iter().map(mean).collect();
         let quantity = self.quantity;

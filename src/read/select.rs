@@ -11,7 +11,7 @@ use crate::path::escape;
 use crate::ra::ElementType;
 use crate::read::open::{Axis, PackedArray};
 use crate::read::values::{
-    ArrayPart, Meaning, Number, float_of, for_each, read_number, scale_and_offset,
+    ArrayPart, Meaning, Number, float_of, for_each, read_present, scale_and_offset, time_units,
 };
 use crate::time::TimeUnits;
 
@@ -65,28 +65,25 @@ impl Labels {
     fn read(array: &PackedArray, axis: &Axis) -> Result<Option<Self>> {
         let Some(coordinate) = &axis.coordinate else { return Ok(None) };
         let description = coordinate.description.as_ref();
-        let text = |name| description?.attribute(name)?.as_str();
-        let units = text("units").and_then(|units| TimeUnits::parse(units, text("calendar")));
+        let units = description.and_then(time_units);
         let scaling = description.and_then(scale_and_offset);
         let mut labels = Self { all: Vec::new(), units, is_single: false };
         if let Some(member) = &coordinate.member {
             let values = array.pack().array(member)?;
             let part = ArrayPart::new(&values, None)?;
             let element = part.header.element();
-            let (Meaning::Numbers(converter), Some(read)) = (part.meaning(), read_number(element))
-            else {
-                return Ok(None);
-            };
+            let is_number = matches!(part.meaning(), Meaning::Numbers(_));
+            let read = read_present(element, part.description.as_ref()).filter(|_| is_number);
+            let Some(read) = read else { return Ok(None) };
             labels.is_single = element == ElementType::FLOAT32 && scaling.is_none();
             let width = usize::try_from(element.elbyte()).expect("elements of numbers are small");
-            let look = |block: &[u8]| -> Vec<Option<Number>> {
-                let floats = converter.convert(block).numbers;
-                let exact = block.chunks_exact(width).map(read);
-                exact.zip(floats).map(|(exact, float)| (!float.is_nan()).then_some(exact)).collect()
-            };
+            let numbers = |block: &[u8]| block.chunks_exact(width).map(&read).collect::<Vec<_>>();
             let mut all = Vec::new();
-            for_each(&values, &part.selection, 1, look, |numbers| all.extend(numbers))?;
-            labels.all = all.into_iter().map(|number| labels.label(number?, scaling)).collect();
+            for_each(&values, &part.selection, 1, numbers, |numbers| all.extend(numbers))?;
+            let label = |(number, is_missing): (_, bool)| {
+                labels.label(number, scaling).filter(|_| !is_missing)
+            };
+            labels.all = all.into_iter().map(label).collect();
             return Ok(Some(labels));
         }
         let Some(Value::List(list)) = description.and_then(|found| found.value.as_ref()) else {
@@ -209,7 +206,8 @@ impl Labels {
             Label::Number(number, 0) => Number::Float64(*number).to_string(),
             Label::Number(number, rest) => (*number as i128).saturating_add(*rest).to_string(),
             Label::Time(time) => {
-                self.units.map_or_else(|| time.to_string(), |units| units.text(*time))
+                let text = self.units.and_then(|units| units.text(*time));
+                text.unwrap_or_else(|| time.to_string())
             }
             Label::Text(text) => escape(text).to_string(),
         }

@@ -31,6 +31,8 @@ pub struct StatisticsOptions {
     pub slice: Option<String>,
     /// Number of bins of a histogram of the finite values; no histogram if `None`.
     pub bins: Option<usize>,
+    /// Whether to take the numbers as they are stored. By default scale and offset of the description are applied.
+    pub raw: bool,
     /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
 }
@@ -75,9 +77,9 @@ pub struct NumberStatistics {
     pub positive_infinite: u64,
     /// Number of elements that are negative infinity.
     pub negative_infinite: u64,
-    /// The smallest value, exact; text for integers beyond 64 bits.
+    /// The smallest value, exact if it is not scaled; text for integers beyond 64 bits.
     pub min: Option<Number>,
-    /// The largest value, exact; text for integers beyond 64 bits.
+    /// The largest value, exact if it is not scaled; text for integers beyond 64 bits.
     pub max: Option<Number>,
     /// Arithmetic mean; null if there are no values, or if it overflows a float.
     pub mean: Option<f64>,
@@ -166,7 +168,7 @@ impl PackedArray {
         let part = ArrayPart::new(self, options.slice.as_deref())?;
         let jobs = pipeline::jobs(options.jobs);
         let count = part.selection.elements();
-        Ok(match part.meaning() {
+        Ok(match Meaning::new(part.header.element(), part.description.as_ref(), options.raw) {
             Meaning::Numbers(converter) => {
                 Statistics::Numbers(numbers(&part, &converter, options.bins, jobs)?)
             }

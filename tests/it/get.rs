@@ -360,7 +360,12 @@ fn an_array_is_written_in_other_formats() {
     assert_eq!(text("run2/half.ra", &["--format", "json"]), "[0.5,0.5,0.5,0.5]\n");
     assert_eq!(text("run2/none.ra", &["--format", "json"]), "[[],[],[],[]]\n");
     get(&archive, "run1/image.ra", &["--format", "csv"]).exits(2).says(&["--slice", "json"]);
-    get(&archive, "run2/spectrum.ra", &["--format", "csv"]).exits(2).says(&["npy"]);
+    assert_eq!(
+        text("run2/spectrum.ra", &["--format", "csv"]),
+        "0.0+1.0j,4.0+5.0j\n2.0+3.0j,6.0+7.0j\n"
+    );
+    assert_eq!(text("run2/quality.ra", &["--format", "csv", "--slice", "2:4"]), "good\nbad\n");
+    assert_eq!(text("run2/quality.ra", &["--format", "csv", "--slice", "2:4", "--raw"]), "1\n4\n");
     get(&archive, "time.ra", &["--format", "png"]).exits(2);
 
     let out = scratch.path().join("t.npy");

@@ -34,7 +34,7 @@ fn every_member_is_shown_with_type_shape_order_and_size() {
             "run1/image.ra 96 B uint8 [3, 2, 4]",
             "run2/counts.ra 94 B int16 [5, 3] row",
             "run2/none.ra 72 B float32 [4, 0, 2]",
-            "run2/quality.ra 61 B uint8 [/time 5]",
+            "run2/quality.ra 61 B enum of uint8 [/time 5]",
             "run2/spectrum.ra 96 B complex64 [2, 2]",
             "README.txt 28 B",
             "run1/empty.log 0 B",

@@ -48,6 +48,7 @@ mod library; // arrays from packs, with the public interface
 mod list; // `ra-pack list`: tables, trees and lists
 #[cfg(unix)] // names, links
 mod manifest; // `ra-pack manifest`: printed, written and checked
+mod meaning;
 mod metadata; // units, names and titles without an editor
 mod mistaken;
 mod mistakes; // mistakes: messages are true, and suggested commands work

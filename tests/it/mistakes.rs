@@ -412,12 +412,7 @@ const MISTAKES: &[Mistake] = &[
         &["`thermistors/cube.ra`: a table has two dimensions", "--slice"],
         NOTHING,
     ),
-    (
-        "get exp.zip wave -o t.csv",
-        2,
-        &["`thermistors/wave.ra`: elements of type `complex64`", "npy"],
-        NOTHING,
-    ),
+    ("get exp.zip wave --format csv", 0, &["0.0+0.0j"], NOTHING),
     // 44 and 45
     ("plot exp.zip cube -o p.png", 2, &["--slice"], NOTHING),
     ("plot exp.zip temperature -o p.pdf", 2, &[".png or .svg"], NOTHING),

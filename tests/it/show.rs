@@ -12,7 +12,12 @@ use crate::run::ra;
 
 fn numbers(pack: &Pack, member: &str, jobs: usize, slice: Option<&str>) -> NumberStatistics {
     let slice = slice.map(str::to_owned);
-    let options = StatisticsOptions { slice, bins: Some(10), jobs: Some(jobs) };
+    let options = StatisticsOptions {
+        slice,
+        bins: Some(10),
+        jobs: Some(jobs),
+        ..StatisticsOptions::default()
+    };
     match pack.array(member).unwrap().statistics(&options).unwrap() {
         Statistics::Numbers(numbers) | Statistics::Magnitudes(numbers) => numbers,
         other => panic!("{other:?}"),

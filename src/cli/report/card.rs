@@ -8,11 +8,11 @@ use ra_pack::message::Words;
 use ra_pack::ndl::{Attribute, Datatype, Ndarray, Order, Value};
 use ra_pack::read::{
     Axis, Category, Coordinate, Histogram, NameStatistics, Number, NumberStatistics, Statistics,
-    StatisticsOptions, scale_and_offset,
+    StatisticsOptions, date_of,
 };
 use ra_pack::{Error, Finding, Pack, PackedArray};
 
-use super::super::array::{self, Dates, attribute_text};
+use super::super::array::{self, attribute_text};
 use super::super::diagnostics::without_numbers;
 use super::super::plot::{shortened, typeset};
 use super::super::text::{digits, grouped, human_bytes};
@@ -148,7 +148,7 @@ impl CardContext<'_> {
             (!group.is_empty()).then(|| html!("<span>{}/</span>", group)),
             last,
             title(description.as_ref(), numbers.as_ref()),
-            kind(subject, description.as_ref(), &axes),
+            kind(subject, &axes),
             self.problems(name, error.as_deref()),
             numbers.as_ref().map(|numbers| {
                 statistics(numbers, description.as_ref(), subject.is_coordinate)
@@ -207,13 +207,12 @@ fn title(description: Option<&Ndarray>, numbers: Option<&Statistics>) -> Option<
 }
 
 /// Returns type, shape with names of dimensions, and size.
-fn kind(subject: &Subject<'_>, description: Option<&Ndarray>, axes: &[Axis]) -> Html {
+fn kind(subject: &Subject<'_>, axes: &[Axis]) -> Html {
     let Subject { member, array, .. } = subject;
     let size = human_bytes(member.size);
     if array.element.is_err() {
         return html!("<p class=\"k\"><b>unreadable</b> <span>{}</span></p>", size);
     }
-    let is_enum = description.is_some_and(|it| matches!(it.datatype, Datatype::Enum { .. }));
     let extent = |(nth, extent): (usize, &u64)| {
         let along = axes.get(nth);
         let stated = array.dimensions.get(nth).copied().flatten();
@@ -227,9 +226,8 @@ fn kind(subject: &Subject<'_>, description: Option<&Ndarray>, axes: &[Axis]) -> 
     };
     let is_packed = member.method.is_compressed();
     html!(
-        "<p class=\"k\"><b>{}</b>{} <span>{}{}</span> <span>{}</span>{}{}</p>",
+        "<p class=\"k\"><b>{}</b> <span>{}{}</span> <span>{}</span>{}{}</p>",
         array.type_name(),
-        is_enum.then(|| html!(" <b>enum</b>")),
         array.shape.is_empty().then_some("scalar"),
         array.shape.iter().enumerate().map(extent).collect::<Vec<_>>(),
         size,
@@ -252,49 +250,38 @@ fn statistics(statistics: &Statistics, description: Option<&Ndarray>, is_coordin
     }
 }
 
-/// Returns statistics of numbers, after applying scale and offset of the description.
+/// Returns statistics of numbers.
 fn of_numbers(
     numbers: &NumberStatistics,
     prefix: &str,
     description: Option<&Ndarray>,
     is_coordinate: bool,
 ) -> Html {
-    let scaling = description.and_then(scale_and_offset);
-    let meant = |number: f64| scaling.map_or(number, |(factor, offset)| number * factor + offset);
     // A single value is shown instead of its statistics.
     let facts = (numbers.count > 1 && numbers.finite > 0).then(|| {
-        let bins = numbers.histogram.as_ref().filter(|it| it.counts.len() > 1);
-        let bins = bins.map(|bins| histogram(bins, &meant));
-        let (mut low, mut high) = (numbers.min, numbers.max);
-        if scaling.is_some_and(|(factor, _)| factor < 0.0) {
-            (low, high) = (high, low);
-        }
-        if let Some(dates) = array::stored_dates(description)
-            && let Some(ends) = from_to([low, high], dates)
+        let bins = numbers.histogram.as_ref().filter(|it| it.counts.len() > 1).map(histogram);
+        if let Some(description) = description
+            && let Some(ends) = from_to([numbers.min, numbers.max], description)
         {
             return html!("<div class=\"s\">{}<dl class=\"y\">{}</dl></div>", bins, ends);
         }
         // Shows the first digits of an element, and all of them in a tooltip.
         let end = |name: &str, number: Option<Number>| {
             let number = number?;
-            let exact = match scaling {
-                None => number.to_string(),
-                Some(_) => digits(meant(number.to_f64()), 6),
-            };
+            let exact = number.to_string();
             Some(match exact.len() {
                 ..=12 => row(name, exact),
                 _ => {
-                    let short = digits(meant(number.to_f64()), 6);
+                    let short = digits(number.to_f64(), 6);
                     html!("<dt>{}</dt><dd title=\"{}\">{}</dd>", name, exact, short)
                 }
             })
         };
         let moment = |name: &str, number: Option<f64>| Some(row(name, digits(number?, 6)));
-        let ends = vec![end("min", low), end("max", high)];
-        let spread = |std: f64| scaling.map_or(std, |(factor, _)| std * factor.abs());
-        let (mean, std) = (numbers.mean.map(meant), numbers.std.map(spread));
+        let ends = vec![end("min", numbers.min), end("max", numbers.max)];
         // The mean of coordinates has no meaning.
-        let moments = (!is_coordinate).then(|| vec![moment("mean", mean), moment("std", std)]);
+        let moments = (!is_coordinate)
+            .then(|| vec![moment("mean", numbers.mean), moment("std", numbers.std)]);
         html!("<div class=\"s\">{}<dl>{}{}</dl></div>", bins, ends, moments)
     });
     let others = [
@@ -314,25 +301,16 @@ fn of_numbers(
     )
 }
 
-/// Returns the first and the last date, if both are whole seconds.
-fn from_to([low, high]: [Option<Number>; 2], dates: Dates) -> Option<Vec<Html>> {
-    let date = |number: Option<Number>| {
-        let date = dates.exact(number?.to_f64())?;
-        Some(shortened(&date))
-    };
+/// Returns the first and the last date.
+fn from_to([low, high]: [Option<Number>; 2], description: &Ndarray) -> Option<Vec<Html>> {
+    let date = |number: Option<Number>| Some(shortened(&date_of(description, number?)?));
     Some(vec![row("from", date(low)?), row("to", date(high)?)])
 }
 
-fn histogram(histogram: &Histogram, meant: &impl Fn(f64) -> f64) -> Html {
+fn histogram(histogram: &Histogram) -> Html {
     let most = histogram.counts.iter().max().copied().unwrap_or(0);
-    let end = |edge: Option<&f64>| edge.map(|edge| digits(meant(*edge), 6)).unwrap_or_default();
-    let (mut first, mut last) = (end(histogram.edges.first()), end(histogram.edges.last()));
-    let mut counts = histogram.counts.clone();
-    // A negative factor reverses the order.
-    if meant(0.0) > meant(1.0) {
-        std::mem::swap(&mut first, &mut last);
-        counts.reverse();
-    }
+    let end = |edge: Option<&f64>| edge.map(|edge| digits(*edge, 6)).unwrap_or_default();
+    let (first, last) = (end(histogram.edges.first()), end(histogram.edges.last()));
     let mut at = HISTOGRAM_HEIGHT;
     let bar = |count: &u64| {
         let part = u128::from(*count) * HISTOGRAM_HEIGHT / u128::from(most.max(1));
@@ -354,7 +332,7 @@ fn histogram(histogram: &Histogram, meant: &impl Fn(f64) -> f64) -> Html {
         first,
         last,
         grouped(most),
-        counts.iter().map(bar).collect::<Vec<_>>()
+        histogram.counts.iter().map(bar).collect::<Vec<_>>()
     )
 }
 

@@ -8,13 +8,13 @@ use ra_pack::Pack;
 use ra_pack::ndl::{Document, Ndarray};
 use ra_pack::ra::split_slice;
 use ra_pack::read::{
-    Axis, Category, Corners, CornersOptions, NameStatistics, NumberStatistics, Statistics,
-    StatisticsOptions,
+    Axis, Category, Corners, CornersOptions, NameStatistics, Number, NumberStatistics, Statistics,
+    StatisticsOptions, date_of,
 };
 use serde::Serialize;
 
 use super::array;
-use super::array::ByCoordinate;
+use super::array::{ByCoordinate, Stored};
 use super::common::{Common, number};
 use super::output::Output;
 use super::table::aligned;
@@ -56,6 +56,9 @@ pub(crate) struct ShowArgs {
 
     #[command(flatten)]
     by_coordinate: ByCoordinate,
+
+    #[command(flatten)]
+    stored: Stored,
 
     /// Compute statistics of all values, and draw a histogram.
     #[arg(long)]
@@ -123,8 +126,6 @@ struct Dimension {
     label: Option<String>,
     /// The coordinates as text; only the first and last of many.
     values: Option<String>,
-    /// The first and the last coordinate as dates and times in UTC, if exact.
-    dates: Option<(String, String)>,
 }
 
 /// Whether an option is given that needs the values of an array.
@@ -162,9 +163,9 @@ fn array(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
     let edge = (!args.full).then_some(args.edge);
     let options = CornersOptions { slice: slice.clone(), edge, threshold: THRESHOLD };
     let corners = array.corners(&options)?;
-    let precision = count(float(args.precision));
+    let (precision, raw) = (count(float(args.precision)), args.stored.raw);
     let options =
-        StatisticsOptions { slice: slice.clone(), bins: Some(BINS), jobs: args.common.jobs };
+        StatisticsOptions { slice: slice.clone(), bins: Some(BINS), raw, jobs: args.common.jobs };
     let found = args.stats.then(|| array.statistics(&options)).transpose()?;
     // The slice was checked against the shape.
     let parts = split_slice(slice.as_deref().unwrap_or_default(), axes.len());
@@ -172,9 +173,9 @@ fn array(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
     let dimensions = axes
         .iter()
         .zip(&parts)
-        .map(|(axis, part)| dimension(&pack, axis, part))
+        .map(|(axis, part)| dimension(&pack, axis, part, raw))
         .collect::<Result<Vec<_>, Failure>>()?;
-    let text = values::text(&corners, precision);
+    let text = values::text(&corners, precision, raw);
     if args.common.json {
         let description = corners.description.clone();
         let description = description.map(|ndarray| Document::of(ndarray, false));
@@ -192,13 +193,16 @@ fn array(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
         })?;
         return Ok(Ending::Clean);
     }
-    let mut all = head(&member, &corners, &dimensions, slice.as_deref());
+    let mut all = head(&member, &corners, (&dimensions, raw), slice.as_deref());
     all.push('\n');
     if let Some(found) = &found {
-        let description = corners.description.as_ref().filter(|it| !array::is_scaled(it));
-        let units = array::attribute(description, "units");
-        let units = units.map_or_else(String::new, |units| format!(" {units}"));
-        all.push_str(&statistics_text(found, &units, output.size().0, Output::is_unicode()));
+        let description = corners.description.as_ref().filter(|it| !(raw && array::is_scaled(it)));
+        all.push_str(&statistics_text(
+            found,
+            (description, raw),
+            output.size().0,
+            Output::is_unicode(),
+        ));
     } else {
         all.push_str(&text);
         all.push('\n');
@@ -212,7 +216,12 @@ fn array(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
 }
 
 /// Formats the head: type, shape, long name, coordinates.
-fn head(member: &str, corners: &Corners, dimensions: &[Dimension], slice: Option<&str>) -> String {
+fn head(
+    member: &str,
+    corners: &Corners,
+    (dimensions, raw): (&[Dimension], bool),
+    slice: Option<&str>,
+) -> String {
     let description = corners.description.as_ref();
     let extent = |dimension: &Dimension| match &dimension.name {
         Some(name) => format!("{name}: {}", dimension.extent),
@@ -221,7 +230,7 @@ fn head(member: &str, corners: &Corners, dimensions: &[Dimension], slice: Option
     let extents = array::folded(&dimensions.iter().map(extent).collect::<Vec<_>>());
     let kind = values::type_name(description, corners.element);
     let mut lines = vec![format!("{} ({extents}) {kind}", ra_pack::path::escape(member))];
-    lines.extend(array::label(description));
+    lines.extend(array::label(description, raw));
     if let Some(slice) = slice {
         let extents = array::folded(&corners.shape.iter().map(u64::to_string).collect::<Vec<_>>());
         lines.push(format!("slice {} ({extents})", ra_pack::path::escape(slice)));
@@ -235,10 +244,6 @@ fn head(member: &str, corners: &Corners, dimensions: &[Dimension], slice: Option
         let [values, label] =
             [&dimension.values, &dimension.label].map(|text| text.as_deref().unwrap_or_default());
         lines.push(format!("  {name:<width$}  {values}  {label}").trim_end().to_owned());
-        if let Some((first, last)) = &dimension.dates {
-            let moments = if first == last { first.clone() } else { format!("{first} to {last}") };
-            lines.push(format!("  {:<width$}  {moments}", ""));
-        }
     }
     lines.join("\n") + "\n"
 }
@@ -247,12 +252,12 @@ fn head(member: &str, corners: &Corners, dimensions: &[Dimension], slice: Option
 const WHOLE: &str = ":";
 
 /// Returns a dimension with the coordinates of the part that is shown.
-fn dimension(pack: &Pack, axis: &Axis, part: &str) -> Result<Dimension, Failure> {
+fn dimension(pack: &Pack, axis: &Axis, part: &str, raw: bool) -> Result<Dimension, Failure> {
     let name = axis.name.as_ref().map(|name| ra_pack::path::escape(name).to_string());
     let mut found = Dimension { name, extent: axis.extent, ..Dimension::default() };
     let Some(coordinate) = &axis.coordinate else { return Ok(found) };
     let description = coordinate.description.as_ref();
-    found.label = array::label(description);
+    found.label = array::label(description, raw);
     found.coordinate.clone_from(&coordinate.member);
     let Some(member) = &coordinate.member else {
         let value = description.and_then(|description| description.value.as_ref());
@@ -261,12 +266,11 @@ fn dimension(pack: &Pack, axis: &Axis, part: &str) -> Result<Dimension, Failure>
         return Ok(found);
     };
     let slice = (part != WHOLE).then(|| part.to_owned());
-    let options = CornersOptions { slice, edge: Some(2), threshold: FEW };
+    let (edge, threshold) = if array::is_date(description, raw) { (1, 2) } else { (2, FEW) };
+    let options = CornersOptions { slice, edge: Some(edge), threshold };
     let corners = pack.array(member)?.corners(&options)?;
-    found.values = Some(values::text(&corners, 6).split_whitespace().collect::<Vec<_>>().join(" "));
-    found.dates = array::stored_dates(description)
-        .zip(array::ends(&corners))
-        .and_then(|(dates, (first, last))| Some((dates.exact(first)?, dates.exact(last)?)));
+    let text = values::text(&corners, 6, raw);
+    found.values = Some(text.split_whitespace().collect::<Vec<_>>().join(" "));
     Ok(found)
 }
 
@@ -284,11 +288,16 @@ const WIDEST: usize = 60;
 /// Eighths of a block.
 const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 
-fn statistics_text(statistics: &Statistics, unit: &str, width: usize, unicode: bool) -> String {
+fn statistics_text(
+    statistics: &Statistics,
+    meaning: (Option<&Ndarray>, bool),
+    width: usize,
+    unicode: bool,
+) -> String {
     match statistics {
-        Statistics::Numbers(numbers) => of_numbers(numbers, "", unit, width, unicode),
+        Statistics::Numbers(numbers) => of_numbers(numbers, "", meaning, width, unicode),
         Statistics::Magnitudes(numbers) => {
-            of_numbers(numbers, " (of magnitudes)", unit, width, unicode)
+            of_numbers(numbers, " (of magnitudes)", meaning, width, unicode)
         }
         Statistics::Names(names) => of_names(names, width, unicode),
         Statistics::Nothing { count, reason } => {
@@ -301,7 +310,7 @@ fn statistics_text(statistics: &Statistics, unit: &str, width: usize, unicode: b
 fn of_numbers(
     numbers: &NumberStatistics,
     of: &str,
-    unit: &str,
+    (description, raw): (Option<&Ndarray>, bool),
     width: usize,
     unicode: bool,
 ) -> String {
@@ -315,14 +324,23 @@ fn of_numbers(
     let values = (numbers.finite < numbers.count).then_some(("values", numbers.finite));
     let counts = [("elements", numbers.count)].into_iter().chain(others).chain(values);
     let mut lines: Vec<_> = counts.map(|(name, count)| (name, count.to_string())).collect();
-    let text_of = |number: Option<f64>| {
-        number.map_or_else(|| "out of range of a float".to_owned(), |number| digits(number, 7))
-    };
+    let units = array::attribute(description, "units").unwrap_or_default();
+    // The length of time between two dates has the unit before their epoch.
+    let [unit, unit_of_std] = [&*units, units.split(" since ").next().unwrap_or_default()]
+        .map(|units| if units.is_empty() { String::new() } else { format!(" {units}") });
+    let date = |number| date_of(description.filter(|_| !raw)?, number);
+    let text_of = |number: f64, unit: &str| digits(number, 7) + unit;
     if let (Some(min), Some(max)) = (numbers.min, numbers.max) {
-        lines.push(("min", format!("{min}{unit}")));
-        lines.push(("max", format!("{max}{unit}")));
-        lines.push(("mean", text_of(numbers.mean) + unit));
-        lines.push(("std", text_of(numbers.std) + unit));
+        for (name, number) in [("min", min), ("max", max)] {
+            lines.push((name, date(number).unwrap_or_else(|| format!("{number}{unit}"))));
+        }
+        let mean = numbers
+            .mean
+            .map(|mean| date(Number::Float64(mean)).unwrap_or_else(|| text_of(mean, &unit)));
+        let std = numbers.std.map(|std| text_of(std, &unit_of_std));
+        for (name, text) in [("mean", mean), ("std", std)] {
+            lines.push((name, text.unwrap_or_else(|| "out of range of a float".to_owned())));
+        }
     }
     let lines = lines.into_iter().map(|(name, value)| format!("{name:<9}{value}")).collect();
     let mut text = format!("Statistics{of}:\n{}", indented(lines));
@@ -330,7 +348,12 @@ fn of_numbers(
         let edges = &histogram.edges;
         let bins = edges.iter().zip(edges.iter().skip(1));
         let middles = bins.map(|(low, high)| low / 2.0 + high / 2.0);
-        let row = |(middle, count): (f64, &u64)| (rounded(middle, &histogram.edges), *count);
+        let label = |middle| {
+            let date = date(Number::Float64(middle));
+            let whole = date.and_then(|date| Some(date.split('.').next()?.to_owned()));
+            whole.unwrap_or_else(|| rounded(middle, edges))
+        };
+        let row = |(middle, count): (f64, &u64)| (label(middle), *count);
         let rows: Vec<_> = middles.zip(&histogram.counts).map(row).collect();
         text.push('\n');
         text.push_str(&bars(&rows, true, width, unicode));

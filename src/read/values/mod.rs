@@ -1,17 +1,20 @@
 //! The values of an array: the selected part, its meaning, and its conversion to numbers.
 
+mod decode;
 mod numbers;
 mod selection;
 
+pub use self::decode::{Decoded, Decoder, date_of, type_name};
 pub use self::numbers::{Number, scale_and_offset};
 
+pub(crate) use self::decode::time_units;
 pub(crate) use self::numbers::{
-    Converter, Floats, ReadNumber, float_of, hull, is_number, read_number, real_type,
+    Converter, Floats, ReadNumber, float_of, hull, is_number, read_number, read_present, real_type,
 };
 pub(crate) use self::selection::{ArraySelection, Taken, for_each};
 
 use crate::error::Result;
-use crate::ndl::{Datatype, Ndarray, Order};
+use crate::ndl::{Datatype, Ndarray, Order, Value};
 use crate::ra::{ElementKind, ElementType, Header};
 use crate::read::open::PackedArray;
 
@@ -38,28 +41,42 @@ pub(crate) enum Meaning {
 }
 
 impl Meaning {
-    pub(crate) fn new(element: ElementType, description: Option<&Ndarray>) -> Self {
-        let truth = || vec![("false".to_owned(), 0), ("true".to_owned(), 1)];
-        match description.map(|description| &description.datatype) {
-            Some(Datatype::Enum { members, .. }) => return Self::Names(element, members.clone()),
-            Some(Datatype::String) => return Self::Other("text".to_owned()),
-            _ => {}
+    /// With `raw`, numbers are not scaled.
+    pub(crate) fn new(element: ElementType, description: Option<&Ndarray>, raw: bool) -> Self {
+        let datatype = description.map(|description| &description.datatype);
+        if datatype == Some(&Datatype::String) {
+            return Self::Other("text".to_owned());
         }
-        if element == ElementType::BOOL || element == ElementType::BITS {
-            return Self::Names(element, truth());
+        if let Some(names) = names_of(element, description) {
+            return Self::Names(element, names);
         }
-        match (Converter::new(element, description), element.kind()) {
+        match (Converter::new(element, description, raw), element.kind()) {
             (Some(converter), ElementKind::Complex) => Self::Magnitudes(converter),
             (Some(converter), _) => Self::Numbers(converter),
-            (None, ElementKind::User) => Self::Other(match description {
-                Some(Ndarray { datatype: Datatype::Compound(_), .. }) => "compounds".to_owned(),
-                _ => format!("bytes without a meaning (`{element}`)"),
-            }),
+            (None, ElementKind::User) => {
+                Self::Other(format!("`{}`, not numbers", type_name(element, datatype)))
+            }
             (None, _) => Self::Other(format!(
                 "`{element}`, which cannot be converted to a float on this machine"
             )),
         }
     }
+}
+
+/// Returns the names of numbers: of the members of an enum, of `flag_values` that `flag_meanings` names, and of booleans.
+fn names_of(element: ElementType, description: Option<&Ndarray>) -> Option<Vec<(String, i128)>> {
+    if let Some(Datatype::Enum { members, .. }) = description.map(|found| &found.datatype) {
+        return Some(members.clone());
+    }
+    if element == ElementType::BOOL || element == ElementType::BITS {
+        return Some(vec![("false".to_owned(), 0), ("true".to_owned(), 1)]);
+    }
+    let Value::List(values) = description?.attribute("flag_values")? else { return None };
+    let names: Vec<&str> = description?.attribute("flag_meanings")?.as_str()?.split(' ').collect();
+    let name = |(value, name): (&Value, &str)| Some((name.to_owned(), value.as_integer()?));
+    let is_integer = matches!(element.kind(), ElementKind::Int | ElementKind::UInt);
+    let are_each = is_integer && names.len() == values.len();
+    are_each.then(|| values.iter().zip(names).map(name).collect())?
 }
 
 /// A selected part of an array.
@@ -93,6 +110,6 @@ impl<'a> ArrayPart<'a> {
     }
 
     pub(crate) fn meaning(&self) -> Meaning {
-        Meaning::new(self.header.element(), self.description.as_ref())
+        Meaning::new(self.header.element(), self.description.as_ref(), false)
     }
 }

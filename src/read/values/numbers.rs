@@ -1,6 +1,7 @@
 //! Elements as numbers: exact ones, or blocks of floats with NaN for missing values.
 
 use std::fmt;
+use std::str::FromStr;
 
 use bytemuck::Pod;
 use half::{bf16, f16};
@@ -20,7 +21,11 @@ pub enum Number {
     Int(i128),
     /// An unsigned integer.
     UInt(u128),
-    /// A float of at most 4 bytes.
+    /// A float of 2 bytes.
+    Float16(f16),
+    /// The upper half of a float of 4 bytes.
+    BFloat16(bf16),
+    /// A float of 4 bytes.
     Float32(f32),
     /// A float of 8 bytes, or the magnitude of a complex number.
     Float64(f64),
@@ -33,8 +38,20 @@ impl Number {
         match self {
             Self::Int(number) => number as f64,
             Self::UInt(number) => number as f64,
+            Self::Float16(number) => number.into(),
+            Self::BFloat16(number) => number.into(),
             Self::Float32(number) => number.into(),
             Self::Float64(number) => number,
+        }
+    }
+
+    /// Returns the float with the fewest digits that distinguish it from all others of the number's type.
+    pub fn shortest(self) -> f64 {
+        match self {
+            Self::Float16(number) => shortest(number),
+            Self::BFloat16(number) => shortest(number),
+            Self::Float32(number) => number.to_string().parse().unwrap_or(number.into()),
+            number => number.to_f64(),
         }
     }
 
@@ -43,7 +60,7 @@ impl Number {
         match self {
             Self::Int(number) => Some(number),
             Self::UInt(number) => number.try_into().ok(),
-            Self::Float32(_) | Self::Float64(_) => None,
+            _ => None,
         }
     }
 
@@ -64,9 +81,17 @@ impl fmt::Display for Number {
             Self::UInt(number) => number.fmt(f),
             // Debug uses exponents where Display would write hundreds of digits.
             Self::Float32(number) => f.pad(&short(&format!("{number:?}"))),
-            Self::Float64(number) => f.pad(&short(&format!("{number:?}"))),
+            number => f.pad(&short(&format!("{:?}", number.shortest()))),
         }
     }
+}
+
+/// Returns the float with the fewest digits from which the same number of a smaller type is read.
+fn shortest<T: Copy + Into<f64> + FromStr + PartialEq>(number: T) -> f64 {
+    let exact: f64 = number.into();
+    let reads = |text: &String| text.parse::<T>().is_ok_and(|read| read == number);
+    let mut texts = (0..9_usize).map(|digits| format!("{exact:.digits$e}"));
+    texts.find(reads).and_then(|text| text.parse().ok()).unwrap_or(exact)
 }
 
 /// Removes the `.0` of whole numbers.
@@ -85,9 +110,7 @@ impl Serialize for Number {
                 Ok(number) => serializer.serialize_u64(number),
                 Err(_) => serializer.collect_str(number),
             },
-            // Has the shortest digits as a float of 8 bytes.
-            Self::Float32(number) => Value::from(*number).serialize(serializer),
-            Self::Float64(number) => serializer.serialize_f64(*number),
+            number => serializer.serialize_f64(number.shortest()),
         }
     }
 }
@@ -163,7 +186,7 @@ macro_rules! floats {
             }
 
             fn number(self) -> Number {
-                Number::$variant(self.into())
+                Number::$variant(self)
             }
 
             fn of_value(value: &Value) -> Option<Self> {
@@ -174,8 +197,8 @@ macro_rules! floats {
 }
 
 floats! {
-    f16 = Float32, f16::from_f64;
-    bf16 = Float32, bf16::from_f64;
+    f16 = Float16, f16::from_f64;
+    bf16 = BFloat16, bf16::from_f64;
     f32 = Float32, nearest;
     f64 = Float64, std::convert::identity;
 }
@@ -229,6 +252,25 @@ pub(crate) fn read_number(element: ElementType) -> Option<ReadNumber> {
     for_real!(element, read())
 }
 
+/// Reads one element, and whether it is missing.
+pub(crate) type ReadPresent = Box<dyn Fn(&[u8]) -> (Number, bool) + Send + Sync>;
+
+/// Returns the function that reads exact numbers of a type, and finds those that are missing according to the
+/// description; `None` for types that are not real.
+pub(crate) fn read_present(
+    element: ElementType,
+    description: Option<&Ndarray>,
+) -> Option<ReadPresent> {
+    fn read<T: Real>(description: Option<&Ndarray>) -> ReadPresent {
+        let missing = missing::<T>(description);
+        Box::new(move |bytes| {
+            let element = bytemuck::pod_read_unaligned::<T>(bytes);
+            (element.number(), missing.as_ref().is_some_and(|is_missing| is_missing(element)))
+        })
+    }
+    for_real!(element, read(description))
+}
+
 /// Returns whether an element equals the number of a description, converted to its type.
 pub(crate) fn is_number(element: ElementType, bytes: &[u8], value: &Value) -> bool {
     fn is<T: Real>(bytes: &[u8], value: &Value) -> bool {
@@ -266,7 +308,7 @@ pub(crate) fn hull(one: (Number, Number), other: (Number, Number)) -> (Number, N
 
 type Conversion = dyn Fn(&[u8]) -> Floats + Sync + Send;
 
-/// Converts elements of one type to floats; complex elements to their magnitudes.
+/// Converts elements of one type to floats, after scale and offset; complex elements to their magnitudes.
 pub(crate) struct Converter {
     convert: Box<Conversion>,
     /// A number of the original type.
@@ -280,23 +322,37 @@ impl fmt::Debug for Converter {
 }
 
 impl Converter {
-    /// Makes a converter for a type; `None` for elements that are not numbers or that no float represents.
-    pub(super) fn new(element: ElementType, description: Option<&Ndarray>) -> Option<Self> {
-        fn real<T: Real>(description: Option<&Ndarray>) -> Converter {
+    /// Makes a converter for a type; `None` for elements that are not numbers or that no float represents. With `raw`,
+    /// numbers are not scaled.
+    pub(super) fn new(
+        element: ElementType,
+        description: Option<&Ndarray>,
+        raw: bool,
+    ) -> Option<Self> {
+        fn real<T: Real>(description: Option<&Ndarray>, raw: bool) -> Converter {
             let missing = missing::<T>(description);
-            let convert = Box::new(move |bytes: &[u8]| convert(bytes, missing.as_ref()));
-            Converter { convert, like: T::zeroed().number() }
+            let Some((factor, offset)) = description.and_then(scale_and_offset).filter(|_| !raw)
+            else {
+                let convert = Box::new(move |bytes: &[u8]| convert(bytes, missing.as_ref()));
+                return Converter { convert, like: T::zeroed().number() };
+            };
+            let convert = move |bytes: &[u8]| {
+                let mut floats = Floats { exact: None, ..convert(bytes, missing.as_ref()) };
+                floats.numbers.iter_mut().for_each(|number| *number = *number * factor + offset);
+                floats
+            };
+            Converter { convert: Box::new(convert), like: Number::Float64(0.0) }
         }
         if element.kind() == ElementKind::Complex {
             return Self::of_complex(element, magnitude);
         }
-        for_real!(element, real(description))
+        for_real!(element, real(description, raw))
     }
 
     /// Makes a converter from complex elements, given by both parts; `None` for other elements.
     fn of_complex(element: ElementType, number: fn([f64; 2]) -> f64) -> Option<Self> {
         let Self { convert: parts, .. } =
-            Self::new(Some(real_type(element)).filter(|real| *real != element)?, None)?;
+            Self::new(Some(real_type(element)).filter(|real| *real != element)?, None, true)?;
         let convert = move |bytes: &[u8]| {
             let parts = parts(bytes).numbers;
             let numbers = parts.as_chunks().0.iter().copied().map(number).collect();
@@ -313,7 +369,7 @@ impl Converter {
     /// Makes a converter for the numbers of an enum or for booleans; `None` for elements that are not integers.
     pub(crate) fn of_names(element: ElementType) -> Option<Self> {
         let element = if element.reads_as::<u8>() { ElementType::UINT8 } else { element };
-        Self::new(element, None)
+        Self::new(element, None, true)
     }
 
     pub(crate) fn convert(&self, bytes: &[u8]) -> Floats {
@@ -335,6 +391,8 @@ impl Converter {
         match self.like {
             Number::Int(_) => Number::Int(float as i128),
             Number::UInt(_) => Number::UInt(float as u128),
+            Number::Float16(_) => Number::Float16(f16::from_f64(float)),
+            Number::BFloat16(_) => Number::BFloat16(bf16::from_f64(float)),
             Number::Float32(_) => Number::Float32(float as f32),
             Number::Float64(_) => Number::Float64(float),
         }
@@ -417,6 +475,9 @@ mod tests {
             (Number::Float64(-1e300), "-1e300"),
             (Number::Int(i128::MIN), "-170141183460469231731687303715884105728"),
             (Number::UInt(7), "7"),
+            (Number::Float16(f16::from_f32(0.1)), "0.1"),
+            (Number::Float16(f16::MAX), "65500"),
+            (Number::BFloat16(bf16::from_f32(2.5e-3)), "0.0025"),
         ];
         for (number, text) in cases {
             assert_eq!(number.to_string(), text);

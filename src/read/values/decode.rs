@@ -1,0 +1,317 @@
+//! The meaning of elements: numbers after scale and offset, dates, names, text, structures.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use super::numbers::{Number, ReadNumber, ReadPresent, read_number, read_present, real_type};
+use super::{names_of, scale_and_offset};
+use crate::interchange::element_of_word;
+use crate::ndl::{Datatype, Integer, Ndarray};
+use crate::ra::{ElementKind, ElementType};
+use crate::time::TimeUnits;
+
+/// The meaning of one element.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Decoded {
+    /// A missing value (see [`NumberStatistics::missing`](crate::read::NumberStatistics::missing)).
+    Missing,
+    /// A missing date, or one that is not a number.
+    NotATime,
+    /// A boolean.
+    Bool(bool),
+    /// A number, after scale and offset.
+    Number(Number),
+    /// The real and the imaginary part.
+    Complex(Number, Number),
+    /// A date, as [`TimeUnits::text`] writes it. Whole days from midnight have no time of day.
+    Date(String),
+    /// The name of a number: a member of an enum, or one of `flag_meanings`.
+    Name(Arc<str>),
+    /// Text, without the zeros at its end.
+    Text(String),
+    /// Bytes without a meaning.
+    Bytes(Vec<u8>),
+    /// The members of a compound, with their names.
+    Struct(Vec<(Arc<str>, Self)>),
+    /// The elements of a small array.
+    List(Vec<Self>),
+}
+
+/// Decodes elements of one type, in the byte order of this machine.
+///
+/// ```
+/// use ra_pack::ElementType;
+/// use ra_pack::read::{Decoded, Decoder};
+///
+/// let text = "ndarrays: {t: {shape: [1], type: int16, attributes: {units: hours since 2024-06-03}}}";
+/// let document = ra_pack::ndl::Document::parse(text.as_bytes()).unwrap();
+/// let decoder = Decoder::new(ElementType::INT16, document.ndarrays().next(), false);
+/// assert_eq!(decoder.decode(&26_i16.to_ne_bytes()), Decoded::Date("2024-06-04T02:00:00".into()));
+/// ```
+pub struct Decoder {
+    width: usize,
+    kind: Kind,
+}
+
+enum Kind {
+    Number { read: ReadPresent, scaling: Option<(f64, f64)>, units: Option<TimeUnits> },
+    Names { read: ReadPresent, names: HashMap<i128, Decoded> },
+    Complex(ReadNumber),
+    Utf32,
+    Utf8,
+    Struct(Vec<(Arc<str>, Decoder)>),
+    List(Box<Decoder>),
+    Bytes,
+}
+
+impl fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder").field("width", &self.width).finish_non_exhaustive()
+    }
+}
+
+impl Decoder {
+    /// Makes a decoder for the elements of an array. With `raw`, numbers are those that are stored: without scale and
+    /// offset, dates, names and missing values.
+    pub fn new(element: ElementType, description: Option<&Ndarray>, raw: bool) -> Self {
+        let datatype = description.map(|description| &description.datatype);
+        let is_packed = |datatype: &&Datatype| datatype.packed_size() == Some(element.elbyte());
+        if let (ElementKind::User, Some(datatype)) = (element.kind(), datatype.filter(is_packed)) {
+            return Self::of_datatype(datatype, raw);
+        }
+        let described = description.filter(|_| !raw);
+        let number = if element.reads_as::<u8>() { ElementType::UINT8 } else { element };
+        let kind = if let Some(read) = read_present(number, described) {
+            match names_of(element, description).filter(|_| !raw || element == ElementType::BOOL) {
+                Some(names) => Kind::Names { read, names: by_number(&names) },
+                None => Kind::Number {
+                    read,
+                    scaling: described.and_then(scale_and_offset),
+                    units: described.and_then(time_units),
+                },
+            }
+        } else {
+            match read_number(real_type(element)) {
+                Some(read) => Kind::Complex(read),
+                None => Kind::Bytes,
+            }
+        };
+        let width = usize::try_from(element.elbyte()).unwrap_or(usize::MAX);
+        Self { width, kind }
+    }
+
+    /// Makes a decoder for a type that is packed without gaps.
+    fn of_datatype(datatype: &Datatype, raw: bool) -> Self {
+        let size = datatype.packed_size().and_then(|size| usize::try_from(size).ok());
+        let width = size.unwrap_or(usize::MAX);
+        let kind = match datatype {
+            Datatype::Compound(members) => {
+                if let [(re, part), (im, other)] = members.as_slice()
+                    && (re, im, part) == (&"r".to_owned(), &"i".to_owned(), other)
+                    && let Some(read) = element_of_word(part).and_then(read_number)
+                {
+                    return Self { width, kind: Kind::Complex(read) };
+                }
+                let member = |(name, datatype): &(String, Datatype)| {
+                    (Arc::from(name.as_str()), Self::of_datatype(datatype, raw))
+                };
+                Kind::Struct(members.iter().map(member).collect())
+            }
+            Datatype::Array { base, shape } if shape.len() <= MAX_NESTED => {
+                let nest = |base: Self, extent: &u64| {
+                    let extent = usize::try_from(*extent).unwrap_or(usize::MAX);
+                    let width = base.width.saturating_mul(extent);
+                    Self { width, kind: Kind::List(Box::new(base)) }
+                };
+                return shape.iter().rev().fold(Self::of_datatype(base, raw), nest);
+            }
+            Datatype::Opaque { tag: Some(tag), .. } if tag == UTF_32 => Kind::Utf32,
+            Datatype::Opaque { tag: Some(tag), .. } if tag == TEXT => Kind::Utf8,
+            Datatype::Enum { members, .. } => {
+                let base = datatype.resolved_base().map(Integer::datatype);
+                let read = base.and_then(|base| read_present(element_of_word(&base)?, None));
+                match read {
+                    Some(read) if raw => Kind::Number { read, scaling: None, units: None },
+                    Some(read) => Kind::Names { read, names: by_number(members) },
+                    None => Kind::Bytes,
+                }
+            }
+            _ => match element_of_word(datatype) {
+                Some(element) => return Self::new(element, None, raw),
+                None => Kind::Bytes,
+            },
+        };
+        Self { width, kind }
+    }
+
+    /// Returns the number of bytes of an element.
+    pub fn elbyte(&self) -> usize {
+        self.width
+    }
+
+    /// Returns the names of the cells of a structure in a table; none for other elements. The elements of small arrays
+    /// have their numbers: `position[0]`.
+    pub fn columns(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        if matches!(self.kind, Kind::Struct(_)) {
+            self.add_columns("", &mut all);
+        }
+        all
+    }
+
+    fn add_columns(&self, name: &str, all: &mut Vec<String>) {
+        match &self.kind {
+            Kind::Struct(members) => {
+                let dot = if name.is_empty() { "" } else { "." };
+                for (member, decoder) in members {
+                    decoder.add_columns(&format!("{name}{dot}{member}"), all);
+                }
+            }
+            Kind::List(base) => {
+                for nth in 0..self.width / base.width.max(1) {
+                    base.add_columns(&format!("{name}[{nth}]"), all);
+                }
+            }
+            _ => all.push(name.to_owned()),
+        }
+    }
+
+    /// Decodes an element.
+    ///
+    /// # Panics
+    ///
+    /// If the element has not [`elbyte`](Self::elbyte) bytes.
+    pub fn decode(&self, element: &[u8]) -> Decoded {
+        assert_eq!(element.len(), self.width, "the element has another type");
+        match &self.kind {
+            Kind::Number { read, scaling, units } => {
+                let (number, is_missing) = read(element);
+                if is_missing && units.is_none() {
+                    return Decoded::Missing;
+                }
+                let number = match scaling {
+                    Some((factor, offset)) => Number::Float64(number.to_f64() * factor + offset),
+                    None => number,
+                };
+                match units {
+                    Some(_) if is_missing || number.to_f64().is_nan() => Decoded::NotATime,
+                    units => units
+                        .and_then(|units| date(units, number))
+                        .map_or(Decoded::Number(number), Decoded::Date),
+                }
+            }
+            Kind::Names { read, names } => {
+                let (number, is_missing) = read(element);
+                let name = number.to_integer().and_then(|number| names.get(&number).cloned());
+                name.unwrap_or(if is_missing { Decoded::Missing } else { Decoded::Number(number) })
+            }
+            Kind::Complex(read) => {
+                let (re, im) = element.split_at(self.width / 2);
+                Decoded::Complex(read(re), read(im))
+            }
+            Kind::Utf32 => {
+                let letters = element.chunks_exact(4).map(|letter| {
+                    char::from_u32(u32::from_le_bytes(letter.try_into().expect("4 bytes")))
+                });
+                let text: Option<String> = letters.collect();
+                text.map_or_else(|| Decoded::Bytes(element.to_vec()), |text| of_text(&text))
+            }
+            Kind::Utf8 => match str::from_utf8(element) {
+                Ok(text) => of_text(text),
+                Err(_) => Decoded::Bytes(element.to_vec()),
+            },
+            Kind::Struct(members) => {
+                let mut rest = element;
+                let part = |(name, member): &(Arc<str>, Self)| {
+                    let (own, more) = rest.split_at(member.width);
+                    rest = more;
+                    (Arc::clone(name), member.decode(own))
+                };
+                Decoded::Struct(members.iter().map(part).collect())
+            }
+            Kind::List(base) => {
+                let parts = element.chunks_exact(base.width.max(1));
+                Decoded::List(parts.map(|part| base.decode(part)).collect())
+            }
+            Kind::Bytes => Decoded::Bytes(element.to_vec()),
+        }
+    }
+}
+
+/// Most dimensions of a small array that is decoded.
+const MAX_NESTED: usize = 64;
+
+/// The tags of opaque elements that are text: of four bytes for each character, and of any encoding.
+const UTF_32: &str = "utf-32le";
+const TEXT: &str = "text";
+
+fn of_text(text: &str) -> Decoded {
+    Decoded::Text(text.trim_end_matches('\0').to_owned())
+}
+
+/// Returns whether these are the names of booleans.
+fn is_truth(names: &[(String, i128)]) -> bool {
+    let is =
+        |(name, number): &(String, i128)| [("false", 0), ("true", 1)].contains(&(name, *number));
+    names.len() == 2 && names.iter().all(is)
+}
+
+/// Returns the names of numbers; the first of several. Those of a boolean are its values.
+fn by_number(names: &[(String, i128)]) -> HashMap<i128, Decoded> {
+    let is_truth = is_truth(names);
+    let meaning = |(name, number): &(String, i128)| {
+        let name = if is_truth {
+            Decoded::Bool(*number == 1)
+        } else {
+            Decoded::Name(Arc::from(name.as_str()))
+        };
+        (*number, name)
+    };
+    names.iter().rev().map(meaning).collect()
+}
+
+/// Returns the units of time of a description.
+pub(crate) fn time_units(description: &Ndarray) -> Option<TimeUnits> {
+    let text = |name| description.attribute(name)?.as_str();
+    TimeUnits::parse(text("units")?, text("calendar"))
+}
+
+/// Returns the date that a number of an array means, after scale and offset; `None` if its units are not those of time,
+/// or if no calendar has the date.
+pub fn date_of(description: &Ndarray, number: Number) -> Option<String> {
+    date(time_units(description)?, number)
+}
+
+fn date(units: TimeUnits, number: Number) -> Option<String> {
+    let whole = number.to_integer();
+    let time = match whole {
+        Some(whole) => units.of_integer(whole),
+        None => units.of_float(number.to_f64()),
+    };
+    let mut text = units.text(time?)?;
+    if whole.is_some() && units.is_of_whole_days() {
+        text.truncate(text.find('T').unwrap_or(text.len()));
+    }
+    Some(text)
+}
+
+/// Returns the name of a type for people: `int16`, `text[7]`, `struct`.
+pub fn type_name(element: ElementType, datatype: Option<&Datatype>) -> String {
+    match datatype {
+        Some(Datatype::Enum { base, members }) => match base {
+            _ if is_truth(members) => "bool".to_owned(),
+            Some(base) => format!("enum of {}", base.word()),
+            None => "enum".to_owned(),
+        },
+        Some(Datatype::String) => "string".to_owned(),
+        Some(Datatype::Compound(_)) if element.kind() == ElementKind::User => "struct".to_owned(),
+        Some(Datatype::Opaque { size, tag }) if element.elbyte() == *size => match tag.as_deref() {
+            Some(UTF_32) => format!("text[{}]", size / 4),
+            Some(TEXT) => format!("text[{size}]"),
+            _ => format!("bytes[{size}]"),
+        },
+        _ => element.to_string(),
+    }
+}
