@@ -241,8 +241,28 @@ def complex_cases():
         yield Case(f"c{nth:03}", Array(stored, units="T"), axes, ["--log"] if nth % 7 == 0 else [])
 
 
+class Said(str):
+    """Text of a tick on an axis whose label names a power of ten and a number that all ticks omit."""
+
+    factor, offset = 1.0, 0.0
+
+    def __new__(cls, text, label):
+        said = super().__new__(cls, text)
+        omitted = re.search(r"\[(?:10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+))?\b.*?(?:from ([^\]]*))?\]", label)
+        if omitted and omitted[1]:
+            said.factor = float(f"1e{omitted[1].translate(SUPERSCRIPTS)}")
+        if omitted and omitted[2]:
+            said.offset = number(omitted[2].replace(",", ""))
+        return said
+
+
 def number(text):
     """Returns the number that a label shows; `None` for other texts."""
+    shown = number_alone(text)
+    return shown * text.factor + text.offset if isinstance(text, Said) and shown is not None else shown
+
+
+def number_alone(text):
     text = html.unescape(text)
     if "π" in text:
         return math.pi * {"-π": -1, "-π/2": -0.5, "π/2": 0.5, "π": 1}[text]
@@ -258,12 +278,13 @@ def number(text):
 def precision(text):
     """Returns half a unit of the last digit that a label shows."""
     text = html.unescape(text)
-    if number(text) == 0 or "π" in text:
+    if number_alone(text) == 0 or "π" in text:
         return 0.0
     digits, _, power = text.partition("×10")
     decimals = len(digits.partition(".")[2])
     exponent = int(power.translate(SUPERSCRIPTS)) if power else 0
-    return 0.5 * 10.0 ** max(exponent - decimals, -330)
+    factor, offset = (text.factor, text.offset) if isinstance(text, Said) else (1.0, 0.0)
+    return 0.5 * 10.0 ** max(exponent - decimals, -330) * factor + abs(offset) * 1e-15
 
 
 class Svg:
@@ -285,6 +306,11 @@ class Svg:
                         and x < self.left]
         self.bar = [(y - 4, said) for x, y, size, anchor, said in self.texts if size == 12 and anchor == "start"
                     and abs(x - self.right - 43) < 1.5 and number(said) is not None]
+        self.across = [(place, Said(said, self.label(False))) for place, said in self.across]
+        self.upwards = [(place, Said(said, self.label(True))) for place, said in self.upwards]
+        beside = " ".join(said for x, _, size, _, said in self.texts if size == 13 and x > self.right + 30)
+        self.bar_label = beside
+        self.bar = [(place, Said(said, beside)) for place, said in self.bar]
 
     def label(self, upwards):
         at = [said for x, y, size, anchor, said in self.texts if size == 13
@@ -314,6 +340,7 @@ def check_ticks(name, what, ticks, label, to_place, axis, is_log=False):
     """Compares the labels at ticks with the numbers at their places."""
     change = np.log10 if is_log else np.asarray
     dates = dates_of(axis)
+    check_notation(name, ticks, dates, is_log)
     for place, said in ticks:
         shown = number(said)
         if shown is None or dates and re.fullmatch(r"\d{2,4}|.*[:A-Z].*", said):
@@ -327,6 +354,30 @@ def check_ticks(name, what, ticks, label, to_place, axis, is_log=False):
     check_dates(name, what, ticks, label, to_place, dates)
 
 
+def check_notation(name, ticks, dates, is_log):
+    """Compares the notations of all ticks of an axis, which have few digits."""
+    said = [text for _, text in ticks if not dates or number(text) is not None]
+    # Of subnormal numbers, only the ends have texts.
+    if len(said) == 2 and "×" in "".join(said):
+        return
+    if is_log and any(re.search("[⁰¹²³⁴⁵⁶⁷⁸⁹]", text) for text in said):
+        return expect(name, "powers of ten", all(re.fullmatch("10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+", text) for text in said), said)
+    if is_log:
+        return
+    expect(name, "notations", "×" not in "".join(said) and (dates or len({len(text.partition(".")[2]) for text in said}) < 2), said)
+    expect(name, "digits of ticks", all(len(text.strip("-")) <= 7 for text in said), said)
+
+
+def flaw_of(places):
+    """Returns the words for unusual coordinates."""
+    if not np.isfinite(places).all():
+        return "the coordinate is not finite everywhere"
+    if np.unique(places).size < places.size:
+        return "the coordinate has equal values"
+    steps = np.diff(places)
+    return "" if (steps > 0).all() or (steps < 0).all() else "the coordinate is not monotonic"
+
+
 def dates_of(axis):
     units = (axis.attributes if axis is not None else {}).get("units", "")
     return (units, axis.attributes.get("calendar", "standard")) if " since " in units else None
@@ -338,7 +389,7 @@ def check_dates(name, what, ticks, label, to_place, dates):
         ends = [cftime.num2date(to_place.number(place), *dates) for place in (ticks[0][0], ticks[-1][0])]
         seconds = abs((ends[1] - ends[0]).total_seconds())
         return expect(name, "times as numbers", seconds < 10, f"{ends} {dates}")
-    context = re.search(r"\[(?:([^\],]*), )?UTC\]", label)
+    context = re.search(r"\[(?:([^\],]*), )?UTC(?:: [^\]]*)?\]", label)
     expect(name, "labels of time", context, label)
     context = (context[1] or "") if context else ""
     has_year = False
@@ -404,8 +455,10 @@ def check_line(case, svg, most):
     pieces = [piece if len(piece) > 1 else piece * 2 for piece in pieces if piece]
     expect(name, "pieces", [len(piece) for piece in pieces] == [len(line) for line in svg.lines],
            f"{[len(line) for line in svg.lines]}, expected {[len(piece) for piece in pieces]}")
+    label = svg.label(False)
+    expect(name, "words for unusual coordinates", flaw_of(places) in label and (flaw_of(places) or "coordinate" not in label), label)
     if not pieces:
-        return expect(name, "words for no values", "no values" in svg.text)
+        return expect(name, "words for no values", ">all values are " in svg.text)
     data = [point for piece in pieces for point in piece]
     if len(points) == len(data):
         check_axes(case, svg, np.array(data), np.array(points))
@@ -468,6 +521,9 @@ def edges_of(places):
 def check_grid(case, svg):
     """Compares places and colours of cells with the coordinates and the values that ticks and colour bar show."""
     name, values = case.name, case.value.values
+    is_placed = np.isfinite(values) & (values > 0 if case.is_log else True)
+    if not is_placed.any():
+        return expect(name, "words for no values", ">all values are " in svg.text)
     cells = {}
     for shape, fill in re.findall(r'<path d="([^"]*)" fill="#(\w{6})" shape-rendering', svg.text):
         for left, top, right, bottom in re.findall(r"M([\d.-]+) ([\d.-]+)H([\d.-]+)V([\d.-]+)H[\d.-]+z", shape):
@@ -480,7 +536,7 @@ def check_grid(case, svg):
         is_ordered = np.isfinite(places).all() and (np.all(np.diff(places) > 0) or np.all(np.diff(places) < 0))
         label = svg.label(nth == 0)
         if not is_ordered:
-            expect(name, "word for an unordered coordinate", "not monotonic" in label, label)
+            expect(name, "words for unusual coordinates", f"index: {flaw_of(places)}" in label, label)
             places, axis = np.arange(values.shape[nth], dtype="f8"), None
         edges = edges_of(places)
         found = sorted({rect[first] for rect in cells} | {rect[last] for rect in cells})
@@ -493,9 +549,8 @@ def check_grid(case, svg):
         pixels.append(to_place(edges))
     bar = [(number(said), place) for place, said in svg.bar]
     change = np.log10 if case.is_log else np.asarray
-    is_placed = np.isfinite(values) & (values > 0 if case.is_log else True)
-    if not is_placed.any():
-        return expect(name, "words for no values", "no values" in svg.text)
+    expect(name, "titles", not svg.bar_label.startswith("v") or not re.search('font-weight="bold"[^>]*>v<', svg.text), svg.bar_label)
+    check_notation(name, svg.bar, None, case.is_log)
     stops = re.findall(r'<stop offset="([\d.]+)" stop-color="#(\w{6})"', svg.text)
     gradient = re.search(r'<rect x="[\d.]+" y="([\d.]+)" width="16" height="([\d.]+)" fill="url', svg.text)
     top, height = map(float, gradient.groups())
@@ -693,13 +748,14 @@ def main(program, directory):
         drawn = root / f"{case.name}.svg"
         run("plot", root / "all", member, "-o", drawn, "-q", *case.options)
         text = drawn.read_text()
-        expect(case.name, "numbers in the drawing", not re.search(r'"[^"]*(NaN|inf)[^"]*"', text))
+        expect(case.name, "numbers in the drawing", not re.search(r'="[^"]*(NaN|inf)', text))
         svg = Svg(text)
         label = svg.bar and svg.label(False) or svg.label(True)
         if case.value.stored.ndim == 1:
             check_line(case, svg, 650)
-            units = {"degree_Celsius": "[°C]", "m s-1": "[m s⁻¹]"}.get(case.value.attributes.get("units"))
-            expect(case.name, "units of plots", units is None or units in label, label)
+            units = {"degree_Celsius": "°C", "m s-1": "m s⁻¹"}.get(case.value.attributes.get("units"))
+            units = units and rf"\[(10\S+ )?{units}( from [^\]]+)?\]"
+            expect(case.name, "units of plots", units is None or re.search(units, label), label)
         else:
             check_grid(case, svg)
         shown = json.loads(run("show", root / "all", member, "--stats", "--json"))

@@ -131,7 +131,7 @@ fn a_picture_is_labelled_by_its_description() {
     for text in [
         ">temperature of the water<",
         ">thermistors/temperature<",
-        ">temperature of the water [°C]<",
+        ">[°C]<",
         ">depth of the thermistor below the surface [m]<",
         ">middle of the sampled hour [2024-Jun, UTC]<",
         ">04<",
@@ -144,7 +144,10 @@ fn a_picture_is_labelled_by_its_description() {
     assert!(deep.contains(">depth = 10 m  ·  thermistors/temperature<"), "{deep}");
     let northward = draw("currents/velocity.ra", &["--slice", "1,:,:"]);
     assert!(northward.contains(">northward  ·  currents/velocity<"), "{northward}");
-    assert!(northward.contains("velocity of the water [m s⁻¹]"), "{northward}");
+    assert!(
+        northward.contains(">velocity of the water<") && northward.contains(">[m s⁻¹]<"),
+        "{northward}"
+    );
     let morning = draw("currents/velocity.ra", &["--slice", "1,:,8"]);
     assert!(morning.contains("northward, time = 2024-06-03 08:00 UTC"), "{morning}");
     let titled = draw("time.ra", &["--title", "Hours <of> it"]);
@@ -209,14 +212,47 @@ fn a_degree_has_the_same_length_on_both_axes_of_a_map() {
         .array("lon.ra", FLOAT64, &[40], &numbers(5.0, 40))
         .file("lon.yaml", coordinate("lon", "degrees_east", 40))
         .array("t.ra", FLOAT64, &[40, 40], &numbers(0.0, 1600))
-        .describe("t.yaml", "[lat, lon]", "float64");
+        .describe("t.yaml", "[lat, lon]", "float64")
+        .array("u.ra", FLOAT64, &[40, 40], &numbers(0.0, 1600))
+        .describe("u.yaml", "[lon, lat]", "float64");
     let home = tempfile::tempdir().unwrap();
-    let drawn = plot(home.path(), &[pack.path().to_str().unwrap(), "t.ra"], "t.svg", &["-q"]);
-    let drawn = String::from_utf8(drawn).unwrap();
-    let image = &drawn[drawn.find("<image").unwrap()..];
-    let side = |name: &str| image.split(name).nth(1).unwrap().split('"').next().unwrap().to_owned();
-    assert_eq!(side(" width=\""), side(" height=\""));
-    assert!(drawn.contains("[°N]") && drawn.contains("[°E]"), "{drawn}");
+    let path = pack.path().to_str().unwrap();
+    for (array, options, across) in [
+        ("t.ra", &["-q"][..], "lon [°E]"),
+        ("u.ra", &["-q"], "lon [°E]"),
+        ("u.ra", &["-q", "--transpose"], "lat [°N]"),
+    ] {
+        let options = [options, &["--force"]].concat();
+        let drawn = plot(home.path(), &[path, array], "t.svg", &options);
+        let drawn = String::from_utf8(drawn).unwrap();
+        let image = &drawn[drawn.find("<image").unwrap()..];
+        let side =
+            |name: &str| image.split(name).nth(1).unwrap().split('"').next().unwrap().to_owned();
+        assert_eq!(side(" width=\""), side(" height=\""));
+        let label = drawn.lines().find(|line| line.contains(across)).unwrap();
+        assert!(!label.contains("rotate"), "{array}: {label}");
+    }
+}
+
+#[test]
+fn a_picture_without_values_says_so() {
+    let home = tempfile::tempdir().unwrap();
+    for (value, options, said) in [
+        (f64::NAN, &[][..], ">all values are missing<"),
+        (f64::INFINITY, &[], ">all values are missing or infinite<"),
+        (-1.0, &["--log"], ">all values are not above 0<"),
+    ] {
+        for dims in [&[4][..], &[2, 2]] {
+            let data: Vec<u8> = [value; 4].into_iter().flat_map(f64::to_le_bytes).collect();
+            let array = Experiment::new().array("x.ra", FLOAT64, dims, &data);
+            let file = array.path().join("x.ra");
+            let options = [options, &["-q", "--force"]].concat();
+            let drawn = plot(home.path(), &[file.to_str().unwrap()], "x.svg", &options);
+            let drawn = String::from_utf8(drawn).unwrap();
+            // An image would cover the text in a PNG.
+            assert!(drawn.contains(said) && !drawn.contains("<image"), "{said} {drawn}");
+        }
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::super::array::{self, Dates, attribute_text};
 use super::super::text::float;
 use super::dates::dated;
 use super::label::Label;
-use super::ticks::{Ticks, linear, logarithmic};
+use super::ticks::{Omitted, Ticks, linear, logarithmic};
 
 /// Conversion of values to positions from 0 to 1.
 #[derive(Debug, Clone, Copy)]
@@ -85,6 +85,8 @@ pub(crate) struct Along<'s> {
     /// Whether the axis begins with the last cell.
     is_falling: bool,
     has_positions: bool,
+    /// Why the coordinates are unusual, or why the axis does not show them.
+    flaw: Option<&'static str>,
     dates: Option<Dates>,
 }
 
@@ -103,10 +105,12 @@ impl<'s> Along<'s> {
         let positions = axis.positions.clone().map(ordered);
         let positions = positions.filter(|(edges, places, _)| rises(places) && rises(edges));
         let has_positions = positions.is_some();
+        let unused = axis.positions.as_deref().filter(|_| !has_positions);
+        let flaw = unused.map(|places| flaw(places).unwrap_or(UNORDERED));
         let indices = || ordered(axis.indices.iter().map(|index| float(*index)).collect());
         let (edges, _, is_falling) = positions.unwrap_or_else(indices);
         let dates = array::dates(axis.coordinate.as_ref()).filter(|_| has_positions);
-        Self { axis, edges, is_falling, has_positions, dates }
+        Self { axis, edges, is_falling, has_positions, flaw, dates }
     }
 
     /// Returns the axis of a line, from the smallest to the largest coordinate in any order. Also returns the range of
@@ -114,7 +118,8 @@ impl<'s> Along<'s> {
     pub(crate) fn of_line(axis: &'s SampledAxis, line: &Line) -> (Self, Vec<(f64, f64)>) {
         let cells = Self::new(axis);
         let points = line.columns.iter().flat_map(|column| &column.points);
-        let points = points.map(|point| point.position);
+        let points: Vec<f64> = points.map(|point| point.position).collect();
+        let flaw = flaw(&points).or_else(|| axis.positions.as_deref().and_then(flaw));
         let ranges: Vec<(f64, f64)> = match &axis.positions {
             // Without an order, the middle between two columns has no meaning.
             Some(positions) if !cells.has_positions => {
@@ -126,14 +131,15 @@ impl<'s> Along<'s> {
                 (0..axis.cells).map(cell).collect()
             }
         };
-        let all = points.chain(ranges.iter().flat_map(|(from, to)| [*from, *to]));
+        let all = points.into_iter().chain(ranges.iter().flat_map(|(from, to)| [*from, *to]));
         let (low, high) = extremes(all, false).unwrap_or((0.0, 1.0));
         // A single place gets a range around it.
         let more = if low < high { 0.0 } else { (low.abs() * 1e-9).max(0.5) };
         let edges = vec![(low - more).max(f64::MIN), (high + more).min(f64::MAX)];
         let has_positions = axis.positions.is_some();
         let dates = array::dates(axis.coordinate.as_ref()).filter(|_| has_positions);
-        let along = Self { axis, edges, is_falling: cells.is_falling, has_positions, dates };
+        let is_falling = cells.is_falling;
+        let along = Self { axis, edges, is_falling, has_positions, flaw, dates };
         let place = |place: f64| along.place(place).unwrap_or(f64::NAN);
         let ranges = ranges.into_iter().map(|(from, to)| (place(from), place(to))).collect();
         (along, ranges)
@@ -194,6 +200,7 @@ impl<'s> Along<'s> {
             for (place, text) in &mut ticks.major {
                 *text = format!("{place:.0}");
             }
+            ticks.omitted = Omitted::default();
         }
         ticks.placed(|place| self.place(place))
     }
@@ -234,21 +241,39 @@ impl<'s> Along<'s> {
         (is_latitude || is_of("longitude", "east")).then_some((high - low, is_latitude))
     }
 
-    /// Returns the name and units of the axis; for dates, with the part that the ticks omit.
-    pub(crate) fn label(&self, context: Option<&str>) -> Label {
+    /// Returns the name and units of the axis, with what the ticks omit.
+    pub(crate) fn label(&self, ticks: &Ticks) -> Label {
         let name = self.axis.name.as_deref();
         let mut label = Label::new(
             self.axis.coordinate.as_ref().filter(|_| self.has_positions),
             name.unwrap_or("index"),
-        );
-        if self.dates.is_some() {
-            label.units = Some(Label::of_dates(context));
-        } else if !self.has_positions && name.is_some() {
-            let is_unordered = self.axis.positions.is_some();
-            let why = if is_unordered { ": the coordinate is not monotonic" } else { "" };
-            label.units = Some(format!("index{why}"));
+        )
+        .with(&ticks.omitted);
+        if !self.has_positions && name.is_some() {
+            label.units = Some("index".to_owned());
+        }
+        if let Some(flaw) = self.flaw {
+            let units = label.units.map_or_else(String::new, |units| units + ": ");
+            label.units = Some(format!("{units}the coordinate {flaw}"));
         }
         label
+    }
+}
+
+/// Words for coordinates that neither rise nor fall.
+const UNORDERED: &str = "is not monotonic";
+
+/// Returns words for unusual coordinates.
+fn flaw(places: &[f64]) -> Option<&'static str> {
+    let mut sorted = places.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let is_ordered = places.is_sorted() || places.iter().rev().is_sorted();
+    match () {
+        () if places.iter().any(|place| !place.is_finite()) => Some("is not finite everywhere"),
+        () if sorted.iter().zip(sorted.iter().skip(1)).any(|(a, b)| a >= b) => {
+            Some("has equal values")
+        }
+        () => (!is_ordered).then_some(UNORDERED),
     }
 }
 

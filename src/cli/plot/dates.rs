@@ -2,7 +2,7 @@
 
 use super::super::array::{DAY, Dates};
 use super::super::text::{float, floor};
-use super::ticks::{MAX_TICKS, Ticks, multiples};
+use super::ticks::{MAX_TICKS, Omitted, Ticks, multiples};
 
 /// Largest number of smaller ticks.
 const MOST_MINOR: usize = 400;
@@ -157,10 +157,12 @@ pub(super) fn dated(dates: Dates, low: f64, high: f64, count: usize) -> Option<T
         Some((dates.number(*seconds), step.text(date, context.is_none())?))
     };
     let minor = minor.moments(dates, first, last, MOST_MINOR);
+    let date = [context.as_deref(), Some("UTC")].into_iter().flatten().collect::<Vec<_>>();
+    let omitted = Omitted { date: date.join(", "), ..Omitted::default() };
     Some(Ticks {
         major: moments.iter().zip(&texts).filter_map(major).collect(),
         minor: minor.into_iter().map(|seconds| dates.number(seconds)).collect(),
-        context,
+        omitted,
     })
     .filter(|ticks| !ticks.major.is_empty())
 }
@@ -169,9 +171,9 @@ pub(super) fn dated(dates: Dates, low: f64, high: f64, count: usize) -> Option<T
 mod tests {
     use super::*;
 
-    fn shown(units: &str, low: f64, high: f64, count: usize) -> (Vec<String>, Option<String>) {
+    fn shown(units: &str, low: f64, high: f64, count: usize) -> (Vec<String>, String) {
         let ticks = dated(Dates::new(units, None).unwrap(), low, high, count).unwrap();
-        (ticks.major.into_iter().map(|(_, text)| text).collect(), ticks.context)
+        (ticks.major.into_iter().map(|(_, text)| text).collect(), ticks.omitted.date)
     }
 
     #[test]
@@ -179,15 +181,15 @@ mod tests {
         let hours = "hours since 2024-06-03T00:00:00Z";
         let (week, context) = shown(hours, 0.0, 148.0, 10);
         assert_eq!(week, ["03", "04", "05", "06", "07", "08", "09"]);
-        assert_eq!(context.as_deref(), Some("2024-Jun"));
+        assert_eq!(context, "2024-Jun, UTC");
         let (day, context) = shown(hours, 0.0, 26.0, 5);
         assert_eq!(day, ["Jun-03", "06:00", "12:00", "18:00", "Jun-04"]);
-        assert_eq!(context.as_deref(), Some("2024-Jun"));
+        assert_eq!(context, "2024-Jun, UTC");
         let days = "days since 1970-01-01";
         assert_eq!(shown(days, 0.0, 36_500.0, 5).0[..2], ["1980", "2000"]);
         let (year, context) = shown(days, 10.0, 400.0, 5);
         assert_eq!(year, ["Apr", "Jul", "Oct", "1971"]);
-        assert_eq!(context, None);
+        assert_eq!(context, "UTC");
         assert_eq!(shown(days, 20.0, 50.0, 6).0, ["21", "26", "Feb", "06", "11", "16"]);
         assert_eq!(shown(days, 0.0, 0.001, 5).0[..2], ["Jan-01", "00:00:30"]);
     }

@@ -6,6 +6,7 @@ use ra_pack::read::{ComplexPart, FixedAxis, Quantity};
 
 use super::super::array::{self, attribute_text};
 use super::super::text::{columns, digits, fit};
+use super::ticks::Omitted;
 use super::units::typeset;
 
 /// Longest name that is laid out, in columns, so that a name of a megabyte takes no time.
@@ -50,9 +51,14 @@ impl Label {
         label
     }
 
-    /// Returns the units of dates, with the part that the ticks omit.
-    pub(super) fn of_dates(context: Option<&str>) -> String {
-        [context, Some("UTC")].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    /// Adds what the ticks omit to the units: `10⁶ m`, `s from 1,000,000`. Dates have no other units.
+    pub(super) fn with(mut self, Omitted { date, factor, offset }: &Omitted) -> Self {
+        let units = if date.is_empty() { self.units.as_deref() } else { Some(&**date) };
+        let offset = (!offset.is_empty()).then(|| format!("from {offset}"));
+        let parts = [Some(&**factor), units, offset.as_deref()].into_iter().flatten();
+        let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+        self.units = (!parts.is_empty()).then(|| parts.join(" "));
+        self
     }
 
     /// Breaks the label into at most `most` lines of about `room` columns. Cuts the name if necessary, never the units.

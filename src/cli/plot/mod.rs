@@ -4,7 +4,10 @@ mod axis;
 mod chart;
 mod color;
 mod dates;
+mod frame;
+mod grid;
 mod label;
+mod line;
 mod scene;
 mod terminal;
 mod ticks;
@@ -18,13 +21,15 @@ use ra_pack::ra::ElementKind;
 use ra_pack::read::{ComplexPart, Sample, SampleOptions};
 
 pub(super) use self::axis::extremes;
-pub(super) use self::chart::{
-    Chart, Palette, PlotArea, Trace, draw, gap_text, image, line_extremes, line_scale, notes, trace,
-};
-use self::chart::{Range, draw_both, transpose};
+use self::chart::draw_both;
+pub(super) use self::chart::{draw, sampled};
 use self::color::COLOR_MAPS;
 pub(super) use self::color::{ColorMap, MAX_NAMED, RD_BU, TWILIGHT, VIRIDIS, color, of_name};
+use self::frame::Range;
+pub(super) use self::frame::{Chart, PlotArea, gap_text, notes};
+pub(super) use self::grid::{Palette, image};
 pub(super) use self::label::shortened;
+pub(super) use self::line::{Trace, line_extremes, line_scale, trace};
 pub(super) use self::scene::Markup;
 pub(super) use self::units::typeset;
 use super::array::ByCoordinate;
@@ -83,11 +88,11 @@ pub(crate) struct PlotArgs {
     #[arg(long, value_name = "MIN:MAX", value_parser = range, allow_hyphen_values = true)]
     range: Option<Range>,
 
-    /// Use a logarithmic scale; values that are not positive count as missing.
+    /// Use a logarithmic scale. Values that are not above 0 have no place on it; a legend says so.
     #[arg(long)]
     log: bool,
 
-    /// Exchange the axes.
+    /// Exchange the axes; otherwise the last dimension is across, and longitude in a map.
     #[arg(long)]
     transpose: bool,
 
@@ -185,15 +190,7 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
         part: args.part,
         jobs: args.jobs,
     };
-    let sample = |options: &SampleOptions| -> Result<Sample, Failure> {
-        let mut sample = array.sample(options)?;
-        if let Sample::Grid(grid) = &mut sample
-            && args.transpose
-        {
-            transpose(grid);
-        }
-        Ok(sample)
-    };
+    let sample = |options: &SampleOptions| sampled(&array, options, args.transpose);
     let first = sample(&options)?;
     let (is_empty, quantity) = match &first {
         Sample::Line(line) if line.axis.is_none() => {

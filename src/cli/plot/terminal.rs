@@ -8,11 +8,11 @@ use ra_pack::read::{Grid, Line, Sample};
 use super::super::output::Output;
 use super::super::text::{columns, count, digits, fit, float, padded};
 use super::axis::{Along, Scale};
-use super::chart::{
-    Chart, Palette, cells, gap_text, heading, image, line_extremes, line_scale, trace, value_ticks,
-};
 use super::color::{Rgb, of_name};
+use super::frame::{Chart, gap_text, heading, value_ticks};
+use super::grid::{Palette, cells, image};
 use super::label::Label;
+use super::line::{line_extremes, line_scale, trace, values_and_gaps};
 use super::ticks::Ticks;
 
 /// Characters from light to dark; a space is a missing value.
@@ -124,7 +124,6 @@ fn of_grid(grid: &Grid, style: &Chart, screen: Screen) -> Vec<String> {
     let palette = Palette::new(grid, style);
     let (across, down) = (Along::new(&grid.columns), Along::new(&grid.rows));
     let upwards = down.ticks((screen.rows / 3).clamp(2, 8));
-    let context = upwards.context.clone();
     let upwards = if down.is_upwards() { upwards } else { upwards.reversed() };
     let columns = screen.room(&upwards);
     let ticks = across.ticks((columns / 12).clamp(2, 8));
@@ -149,13 +148,10 @@ fn of_grid(grid: &Grid, style: &Chart, screen: Screen) -> Vec<String> {
     };
     let mut lines = screen.framed(picture, &upwards, &ticks);
     let labels = [
-        (if down.is_upwards() { "up" } else { "down" }, &down, context),
-        ("across", &across, ticks.context),
+        (if down.is_upwards() { "up" } else { "down" }, down.label(&upwards)),
+        ("across", across.label(&ticks)),
     ];
-    let line = |(way, along, context): (&str, &Along<'_>, Option<String>)| {
-        screen.labelled(way, &along.label(context.as_deref()))
-    };
-    lines.extend(labels.map(line));
+    lines.extend(labels.map(|(way, label)| screen.labelled(way, &label)));
     if palette.has_names() {
         let names = grid.quantity.names.iter().zip(&palette.names);
         let names = names.enumerate().map(|(nth, ((name, _), number))| {
@@ -217,8 +213,12 @@ fn of_line(line: &Line, style: &Chart, screen: Screen) -> Vec<String> {
     let across = along.as_ref().map(|it| it.ticks((columns / 12).clamp(2, 8))).unwrap_or_default();
     let mut lines =
         screen.framed(dots(line, scale, (columns, rows), screen.unicode), &upwards, &across);
-    lines.push(screen.labelled("up", &Label::of(&line.quantity)));
-    let label = along.map(|along| along.label(across.context.as_deref()));
+    if !trace(line, scale).gaps.is_empty() {
+        let text = gap_text(&line.quantity, values_and_gaps(line), style.is_log);
+        lines.push(format!("gaps: {text}"));
+    }
+    lines.push(screen.labelled("up", &Label::of(&line.quantity).with(&upwards.omitted)));
+    let label = along.map(|along| along.label(&across));
     lines.extend(label.map(|label| screen.labelled("across", &label)));
     lines
 }

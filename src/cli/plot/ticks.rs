@@ -1,6 +1,7 @@
 //! Ticks of axes at round numbers.
 
-use super::super::text::{self, float, stepped};
+use super::super::text::{self, digits, float, grouped, trimmed};
+use super::units::power_of_ten;
 
 /// Position on an axis, with its text.
 pub(crate) type Tick = (f64, String);
@@ -12,8 +13,19 @@ pub(crate) struct Ticks {
     pub(crate) major: Vec<Tick>,
     /// Smaller ticks between them.
     pub(crate) minor: Vec<f64>,
-    /// Part of the date that the texts omit.
-    pub(crate) context: Option<String>,
+    /// Parts of the numbers that the texts omit.
+    pub(crate) omitted: Omitted,
+}
+
+/// Parts that all numbers of an axis have in common, which its label says instead.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Omitted {
+    /// Part of the dates, with the time zone; empty for other numbers.
+    pub(crate) date: String,
+    /// Power of ten by which the numbers are divided, or nothing.
+    pub(crate) factor: String,
+    /// Number that is subtracted, or nothing.
+    pub(crate) offset: String,
 }
 
 impl Ticks {
@@ -43,11 +55,46 @@ pub(super) fn linear(low: f64, high: f64, count: usize) -> Ticks {
     let (step, parts) = good_step((high / 2.0 - low / 2.0) / float(count.max(1)) * 2.0);
     let places = multiples(low, high, step, MAX_TICKS);
     if places.is_empty() || !step.is_finite() {
-        let major = [low, high].map(|end| (end, stepped(end, f64::NAN))).into();
+        let major = [low, high].map(|end| (end, digits(end, 5))).into();
         return Ticks { major, ..Ticks::default() };
     }
-    let major = places.into_iter().map(|place| (place, stepped(place, step))).collect();
-    Ticks { major, minor: multiples(low, high, step / parts, MOST_MINOR), context: None }
+    let minor = multiples(low, high, step / parts, MOST_MINOR);
+    Ticks { minor, ..in_one_notation(&places, step) }
+}
+
+/// Returns ticks with texts that have the same number of decimals. Long ones omit what all have in common.
+fn in_one_notation(places: &[f64], step: f64) -> Ticks {
+    let power = |number: f64| (libm::log10(number) + 1e-9).floor();
+    let top =
+        |offset: f64| power(places.iter().map(|place| (place - offset).abs()).fold(step, f64::max));
+    let last = power(step);
+    let unit = libm::pow(10.0, last + 3.0);
+    let is_long = top(0.0) - last > if top(0.0) < 6.0 { 5.0 } else { 3.0 };
+    let common = places.last().filter(|_| is_long);
+    let offset = common.map_or(0.0, |place| (place / unit).floor() * unit);
+    let factor = Some(top(offset)).filter(|top| !(-3.0..6.0).contains(top));
+    let (scale, decimals) = match factor {
+        Some(top) => (libm::pow(10.0, top), text::count(top - last)),
+        None => (1.0, text::count(-last)),
+    };
+    let omitted = Omitted {
+        date: String::new(),
+        factor: factor.map_or_else(String::new, |top| power_of_ten(&format!("1e{top:.0}"))),
+        offset: if is_long { whole(offset, text::count(-3.0 - last)) } else { String::new() },
+    };
+    let text = |place: &f64| (*place, format!("{:.decimals$}", (place - offset) / scale));
+    Ticks { major: places.iter().map(text).collect(), omitted, ..Ticks::default() }
+}
+
+/// Formats a number with separated thousands, or with a power of ten if it is too large.
+fn whole(number: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", number.abs());
+    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let sign = if number < 0.0 { "-" } else { "" };
+    match whole.parse::<u64>() {
+        Ok(whole) => trimmed(&format!("{sign}{}{rest}", grouped(whole))).to_owned(),
+        Err(_) => power_of_ten(&format!("{number:e}")),
+    }
 }
 
 /// Returns the smallest step of at least `least` that is 1, 2 or 5 times a power of ten, and the number of its parts.
@@ -66,7 +113,7 @@ pub(super) fn multiples(low: f64, high: f64, step: f64, most: usize) -> Vec<f64>
     let first = (low / step - 1e-9).ceil();
     (0..most)
         .map(|nth| (first + float(nth)) * step)
-        .take_while(|place| *place <= high + step * 1e-9)
+        .take_while(|place| place.is_finite() && *place <= high + step * 1e-9)
         .map(|place| if place.abs() < step * 1e-9 { 0.0 } else { place })
         .collect()
 }
@@ -98,7 +145,7 @@ pub(super) fn logarithmic(low: f64, high: f64, count: usize) -> Ticks {
     Ticks {
         minor: minor.take(MOST_MINOR).collect(),
         major: powers.into_iter().map(|power| (place(power), text(power))).collect(),
-        context: None,
+        ..Ticks::default()
     }
 }
 
@@ -113,14 +160,38 @@ mod tests {
     #[test]
     fn ticks_are_round_numbers() {
         assert_eq!(texts(&linear(0.0, 10.0, 5)), ["0", "2", "4", "6", "8", "10"]);
-        assert_eq!(texts(&linear(-0.31, 0.29, 4)), ["-0.2", "0", "0.2"]);
-        assert_eq!(texts(&linear(1e10, 3e10, 2)), ["1e10", "2e10", "3e10"]);
+        assert_eq!(texts(&linear(-0.31, 0.29, 4)), ["-0.2", "0.0", "0.2"]);
         assert!(
             !linear(-f64::MAX, f64::MAX, 5).major.is_empty()
                 && !linear(1.0, 1.0 + f64::EPSILON, 5).major.is_empty()
         );
         assert_eq!(texts(&logarithmic(0.01, 1e6, 4)), ["1e-2", "1e0", "1e2", "1e4", "1e6"]);
         assert_eq!(texts(&logarithmic(0.01, 1e4, 4)), ["0.01", "1", "100", "10000"]);
+    }
+
+    #[test]
+    fn long_numbers_omit_what_they_have_in_common() {
+        let omitted = |low, high, count| {
+            let ticks = linear(low, high, count);
+            let Omitted { factor, offset, .. } = &ticks.omitted;
+            let texts: Vec<String> = texts(&ticks).into_iter().map(str::to_owned).collect();
+            (texts, factor.clone(), offset.clone())
+        };
+        for (low, high, texts, factor, offset) in [
+            (1e10, 3e10, ["1", "2", "3"], "10¹⁰", ""),
+            (1.4e6, 1.8e6, ["1.4", "1.6", "1.8"], "10⁶", ""),
+            (-2e-7, 2e-7, ["-2", "0", "2"], "10⁻⁷", ""),
+            (1e9 - 0.2, 1e9 + 0.2, ["-0.2", "0.0", "0.2"], "", "1,000,000,000"),
+            (101_324.98, 101_325.02, ["4.98", "5.00", "5.02"], "", "101,320"),
+            (5_400_000.0, 5_400_400.0, ["0", "200", "400"], "", "5,400,000"),
+            (-12.345_672, -12.345_668, ["3.28", "3.30", "3.32"], "10⁻⁴", "-12.346"),
+            (2e20, 2e20 + 4e14, ["0", "2", "4"], "10¹⁴", "2×10²⁰"),
+            (0.001, 0.005, ["0.002", "0.004", ""], "", ""),
+        ] {
+            let texts = texts.into_iter().filter(|text| !text.is_empty()).map(str::to_owned);
+            let expected = (texts.collect(), factor.to_owned(), offset.to_owned());
+            assert_eq!(omitted(low, high, 2), expected, "{low} to {high}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use ra_pack::{Error, PackedArray};
 
 use super::super::plot::{
     self, Chart, MAX_NAMED, Palette, PlotArea, RD_BU, TWILIGHT, Trace, color, extremes, gap_text,
-    line_extremes, line_scale, notes, of_name, trace,
+    line_extremes, line_scale, notes, of_name, sampled, trace,
 };
 use super::super::text::{count, digits};
 use super::{Html, html};
@@ -68,7 +68,7 @@ pub(super) fn draw(
     let mut html = Html::default();
     for part in if is_complex { &parts[..] } else { &[None] } {
         options.part = *part;
-        let sample = match array.sample(&options) {
+        let sample = match sampled(array, &options, false) {
             // Text, compounds and similar types.
             Err(Error::Unsupported(_) | Error::Options(_) | Error::Limit(_)) => return Ok(None),
             sample => sample?,
@@ -267,7 +267,7 @@ fn legend(grid: &Grid, style: &Chart) -> Html {
             html!("<p class=\"n\">each cell is the mean of {} × {} elements</p>", rows, columns)
         }),
         has_gap.then(|| {
-            let text = gap_text(&grid.quantity, std::iter::empty(), false);
+            let text = gap_text(&grid.quantity, grid.cells.iter().copied(), false);
             html!("<p class=\"n\">grey: {}</p>", text)
         })
     )

@@ -1,0 +1,133 @@
+//! Drawing of lines.
+
+use ra_pack::read::{Column, Line, Quantity};
+
+use super::super::array::dates;
+use super::axis::{Along, Scale, extremes};
+use super::color::Rgb;
+use super::frame::{Chart, Layout, PlotArea, Side, ends, fitting, gap_text, value_ticks};
+use super::label::Label;
+use super::scene::{PALE, Scene};
+use super::ticks::Ticks;
+
+/// Returns the smallest and the largest value of a line.
+pub(crate) fn line_extremes(line: &Line, is_log: bool) -> Option<(f64, f64)> {
+    extremes(line_values(line), is_log)
+}
+
+fn line_values(line: &Line) -> impl Iterator<Item = f64> {
+    line.columns.iter().flat_map(|column| &column.points).map(|point| point.value)
+}
+
+/// Returns the scale of a line; `margin` is the free part of its range at each end.
+pub(crate) fn line_scale(line: &Line, style: &Chart, margin: f64) -> Scale {
+    let margin = if style.range.is_none() { margin } else { 0.0 };
+    Scale::new(ends(line_values(line), &line.quantity, style), style.is_log, margin)
+}
+
+/// The points and the gaps of a line, with positions from 0 to 1 along both axes.
+pub(crate) struct Trace {
+    /// Pieces of the line between its gaps.
+    pub(crate) pieces: Vec<Vec<(f64, f64)>>,
+    /// Ranges along the axis with elements that have no place, and whether they have none that has.
+    pub(crate) gaps: Vec<((f64, f64), bool)>,
+}
+
+/// Returns the points of a line at their coordinates.
+pub(crate) fn trace(line: &Line, scale: Scale) -> Trace {
+    let (along, ranges) = line.axis.as_ref().map(|axis| Along::of_line(axis, line)).unzip();
+    let (mut pieces, mut gaps) = (vec![Vec::new()], Vec::new());
+    for (nth, Column { points, has_gap, .. }) in line.columns.iter().enumerate() {
+        let values: Vec<_> =
+            points.iter().filter_map(|it| Some((it.position, scale.place(it.value)?))).collect();
+        let place = |(position, y): &(f64, f64)| {
+            let x = along.as_ref().map_or(Some(0.5), |along| along.place(*position))?;
+            Some((x, y.clamp(0.0, 1.0)))
+        };
+        let places: Vec<_> = values.iter().filter_map(place).collect();
+        let range = ranges.as_ref().map_or(Some((0.0, 1.0)), |all: &Vec<_>| all.get(nth).copied());
+        let range = range.filter(|(from, to)| from.is_finite() && to.is_finite());
+        let is_partial = *has_gap || values.len() < points.len();
+        gaps.extend(range.filter(|_| is_partial).map(|range| (range, values.is_empty())));
+        match pieces.last_mut() {
+            Some(piece) if !places.is_empty() => piece.extend(places),
+            _ => pieces.push(Vec::new()),
+        }
+    }
+    pieces.retain(|piece| !piece.is_empty());
+    Trace { pieces, gaps }
+}
+
+/// Returns the values of a line, and NaN if others are missing.
+pub(super) fn values_and_gaps(line: &Line) -> impl Iterator<Item = f64> {
+    let has_gap = line.columns.iter().any(|column| column.has_gap);
+    line_values(line).chain(has_gap.then_some(f64::NAN))
+}
+
+/// Returns the axis of the values of a line.
+pub(super) fn of_values(quantity: &Quantity, scale: Scale, count: usize) -> Side {
+    let dates = dates(quantity.description.as_ref());
+    let ticks = scale.dated(dates, count).unwrap_or_else(|| value_ticks(quantity, scale, count));
+    Side { label: Label::of(quantity).with(&ticks.omitted), ticks }
+}
+
+/// Background of missing values next to a line.
+const NOTHING: Rgb = [0xF3, 0xD9, 0xD3];
+
+pub(super) fn draw_line(scene: &mut Scene, line: &Line, style: &Chart, top: f64) -> PlotArea {
+    let (wide, high) = (f64::from(style.width), f64::from(style.height));
+    let scale = line_scale(line, style, 0.04);
+    let Trace { pieces, gaps } = trace(line, scale);
+    let has_gap = !gaps.is_empty();
+    let along = line.axis.as_ref().map(|axis| Along::of_line(axis, line).0);
+    // Axes along the line and of its values.
+    let mut own = Side { ticks: Ticks::default(), label: Label::default() };
+    let [across, upwards] = [fitting(wide - 80.0, 65.0), fitting(high - top - 60.0, 45.0)];
+    let is_downwards = style.is_turned && along.as_ref().is_some_and(|it| !it.is_upwards());
+    if let Some(along) = &along {
+        own.ticks = along.ticks(if style.is_turned { upwards } else { across });
+        own.label = along.label(&own.ticks);
+        if is_downwards {
+            own.ticks = own.ticks.reversed();
+        }
+    }
+    let values = of_values(&line.quantity, scale, if style.is_turned { across } else { upwards });
+    let (across, upwards) = if style.is_turned { (values, own) } else { (own, values) };
+    let below = if has_gap { 18.0 } else { 0.0 };
+    let layout = Layout::new(style, (top, 20.0, below), &across.label, &upwards);
+    let area = layout.area;
+    // Returns the point at a position along the line and of a value.
+    let at = |(along, value): (f64, f64)| {
+        let upwards = if is_downwards { 1.0 - along } else { along };
+        area.at(if style.is_turned { (value, upwards) } else { (along, value) })
+    };
+    for (place, _) in &upwards.ticks.major {
+        scene.rect((area.left, area.at((0.0, *place)).1 - 0.5), (area.width, 1.0), PALE);
+    }
+    for (place, _) in &across.ticks.major {
+        scene.rect((area.at((*place, 0.0)).0 - 0.5, area.top), (1.0, area.height), PALE);
+    }
+    for ((from, to), is_empty) in gaps {
+        let value = if is_empty { 1.0 } else { 6.0 / area.height };
+        let (one, other) = (at((from, 0.0)), at((to, value)));
+        let from = (one.0.min(other.0).max(area.left), one.1.min(other.1).max(area.top));
+        scene.rect(from, ((other.0 - one.0).abs(), (other.1 - one.1).abs()), NOTHING);
+    }
+    for piece in &pieces {
+        let points: Vec<_> = piece.iter().map(|point| at(*point)).collect();
+        // A single value is drawn as a dot.
+        match *points {
+            [dot] => scene.line(&[dot, dot], 5.0),
+            _ => scene.line(&points, 1.4),
+        }
+    }
+    scene.axes(&layout, &across.ticks, &upwards.ticks);
+    let text = gap_text(&line.quantity, values_and_gaps(line), style.is_log);
+    if pieces.is_empty() {
+        scene.nothing(area, &text);
+    }
+    if has_gap {
+        scene.legend((area.left, high - 18.0), NOTHING, &text);
+    }
+    area
+}
