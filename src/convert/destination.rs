@@ -16,6 +16,8 @@ pub(super) struct Destination<'o> {
     pub(super) path: &'o Path,
     pub(super) from: ArrayFormat,
     pub(super) to: ArrayFormat,
+    /// The format of each array in a directory, if it is not RawArray.
+    pub(super) single: Option<ArrayFormat>,
     pub(super) options: &'o ConvertOptions,
 }
 
@@ -53,6 +55,16 @@ impl Destination<'_> {
                 ),
             ))
         })
+    }
+
+    /// Returns the format of one array.
+    pub(super) fn of_arrays(&self) -> ArrayFormat {
+        self.single.unwrap_or(self.to)
+    }
+
+    /// Returns the extension of arrays in a directory.
+    pub(super) fn extension(&self) -> &'static str {
+        self.single.map_or(ARRAY_EXTENSION, ArrayFormat::word)
     }
 
     /// Returns whether the output is a directory that contains an array of this name.

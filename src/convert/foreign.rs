@@ -9,24 +9,21 @@ use super::format::ArrayFormat;
 use super::item::ArrayItem;
 use super::names::{NAMELESS, member_name, name_of};
 use super::options::ConvertOptions;
+use super::single::{WRITTEN, unwritable, write_file, write_single};
 use super::sink::{ArraySink, WriteArrays, settle};
 use super::source::{SourceArrays, TakeElements, is_wanted, no_such_array};
-use super::text::{write_csv, write_json};
 use crate::archive::Compression;
 use crate::error::{Error, Result};
 use crate::fs::{self, File, PendingFile};
 #[cfg(feature = "full")]
 use crate::interchange::png;
-use crate::interchange::{self, ExportOptions, ImportOptions, Variable, ds, npy, npz};
+use crate::interchange::{self, ExportOptions, ImportOptions, ds, npy, npz};
 use crate::ndl::{Datatype, Extent, Ndarray, Order};
 use crate::path::{escape, file_name};
 use crate::ra::Header;
 
 /// Number of bytes read at once.
 const READ: usize = 64 * 1024;
-
-/// Number of bytes written at once.
-const WRITTEN: usize = 256 * 1024;
 
 fn watched(path: &Path, options: &ConvertOptions) -> Result<File> {
     Ok(File::open(path)?.watched(&options.progress))
@@ -181,30 +178,6 @@ pub(super) fn open_png(path: &Path, options: &ConvertOptions) -> Result<SourceAr
     Ok(SourceArrays::single(item, move || Ok(passing(&path, reader))))
 }
 
-/// Makes the error for an array that cannot be written in another format, or to the file at `path`.
-fn unwritable(item: &ArrayItem, path: &Path, error: interchange::FormatError) -> Error {
-    let is_io = matches!(error, interchange::FormatError::Io(_));
-    failed(error, "write", if is_io { path } else { item.name.as_ref() })
-}
-
-/// Writes the elements of a single array in order, and returns the facts that the format cannot express.
-fn write_single(
-    to: ArrayFormat,
-    variable: &Variable,
-    data: &mut dyn Read,
-    out: &mut dyn Write,
-    options: &ConvertOptions,
-) -> Result<Vec<String>, interchange::FormatError> {
-    match to {
-        ArrayFormat::Npy => return Ok(npy::write(out, variable, data, options.write())?.losses),
-        ArrayFormat::Png => return png::write(variable, data, out),
-        ArrayFormat::Csv => write_csv(variable, data, out, options.raw)?,
-        ArrayFormat::Json => write_json(variable, data, out, options.raw)?,
-        _ => drop(std::io::copy(data, out)?),
-    }
-    Ok(Vec::new())
-}
-
 /// A sink for a file of another tool.
 struct ForeignSink<'o> {
     file: PendingFile,
@@ -221,7 +194,7 @@ enum Writer {
 }
 
 pub(super) fn begin<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
-    let Destination { path, from, to, options } = *out;
+    let Destination { path, from, to, options, .. } = *out;
     let file = PendingFile::create(path, options.force)?;
     let writer = match to {
         ArrayFormat::Npz => {
@@ -244,14 +217,12 @@ pub(super) fn begin<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
 impl WriteArrays for ForeignSink<'_> {
     fn array(&mut self, name: &str, item: &ArrayItem, data: Arranged<'_>) -> Result<Vec<String>> {
         let (out, options) = (self.file.file(), self.options);
+        if let Writer::Single(to) = self.writer {
+            return write_file(to, item, data, out, options);
+        }
         let variable = item.to_variable()?;
         let written = data.read_by(|data| match &mut self.writer {
-            Writer::Single(to) => {
-                let mut out = BufWriter::with_capacity(WRITTEN, out);
-                let losses = write_single(*to, &variable, data, &mut out, options)?;
-                out.flush()?;
-                Ok(losses)
-            }
+            Writer::Single(_) => unreachable!("it was written"),
             Writer::Npz(writer) => Ok(writer.add(name, &variable, data, options.write())?.losses),
             Writer::Ds(writer) => {
                 writer.attributes(&item.shared, &item.name);

@@ -166,6 +166,20 @@ impl ArrayFormat {
         Self::from_extension(path).ok_or_else(|| unknown(path, "to", Self::is_written))
     }
 
+    /// Returns whether the format is one of another program, for one array.
+    pub(super) fn is_single(self) -> bool {
+        matches!(self, Self::Npy | Self::Png | Self::Raw | Self::Csv | Self::Json)
+    }
+
+    /// Returns whether the output is a directory for files of a format: it exists, or its name ends in a slash, or
+    /// several arrays are written and the name has no extension.
+    pub(super) fn is_directory(output: &Path, has_many: bool) -> bool {
+        let is_meant = has_many || fs::is_directory(output).is_ok_and(|is_there| is_there);
+        let is_slash = output.as_os_str().as_encoded_bytes().ends_with(b"/");
+        let to = Self::of_output(output);
+        (is_meant || is_slash) && to.is_ok_and(|to| to == Self::Pack(Container::Directory))
+    }
+
     /// Returns whether the arrays are RawArray files.
     pub(super) fn is_rawarray(self) -> bool {
         matches!(self, Self::Ra | Self::Pack(_))

@@ -16,6 +16,7 @@ mod plan;
 mod rawarray;
 mod refs;
 mod report;
+mod single;
 mod sink;
 mod source;
 mod text;
@@ -113,9 +114,15 @@ pub fn convert_all<P: AsRef<Path>>(
         Some(from) => from,
         None => ArrayFormat::of_input(input)?,
     };
-    let to = options.to.map_or_else(|| ArrayFormat::of_output(output), Ok)?;
-    options.check(from, to)?;
-    let out = Destination { path: output, from, to, options };
+    let has_many = !more.is_empty() || from.holds_many() && options.member.is_none();
+    let (to, single) = match options.to {
+        Some(single) if single.is_single() && ArrayFormat::is_directory(output, has_many) => {
+            (ArrayFormat::Pack(Container::Directory), Some(single))
+        }
+        to => (to.map_or_else(|| ArrayFormat::of_output(output), Ok)?, None),
+    };
+    options.check(from, single.unwrap_or(to))?;
+    let out = Destination { path: output, from, to, single, options };
     out.check_inputs(&inputs)?;
     let mut source = if more.is_empty() {
         open(from, input, options)?
@@ -128,7 +135,7 @@ pub fn convert_all<P: AsRef<Path>>(
     {
         return Err(source.failed.swap_remove(at).1);
     }
-    let goes_on = from == ArrayFormat::Pack(Container::Directory)
+    let goes_on = (from == ArrayFormat::Pack(Container::Directory) || single.is_some())
         && matches!(to, ArrayFormat::Pack(_))
         && options.member.is_none();
     let planned = match plan::plan(&mut source, input, &out) {
@@ -237,7 +244,7 @@ impl<'o> Destination<'o> {
         sink: &mut dyn WriteArrays,
         kept_metadata: Option<&PendingFile>,
     ) -> Result<Converted> {
-        let Self { path: output, to, options, .. } = *self;
+        let (output, to, options) = (self.path, self.of_arrays(), self.options);
         let PlannedArray { index, reverse, original, mut converted, item, name } = planned;
         let Some(original) = original else {
             sink.inline(&name, &item)?;

@@ -256,7 +256,7 @@ fn name_by_path(item: &mut ArrayItem, known: &HashSet<&str>) {
 }
 
 fn plan_one(index: usize, source: &ArrayItem, name: String, out: &Destination<'_>) -> PlannedArray {
-    let to = out.to;
+    let to = out.of_arrays();
     let mut item = source.clone();
     let mut losses = std::mem::take(&mut item.losses);
     if !to.is_rawarray() && to != ArrayFormat::Ds && !item.shared.is_empty() {
@@ -277,14 +277,14 @@ fn plan_one(index: usize, source: &ArrayItem, name: String, out: &Destination<'_
     } else if to.is_rawarray() {
         file_name(&name).clone_into(&mut item.description.name);
     }
-    let to_name = match to {
-        ArrayFormat::Pack(_) if item.header.is_some() => format!("{name}.{ARRAY_EXTENSION}"),
+    let to_name = match out.to {
+        ArrayFormat::Pack(_) if item.header.is_some() => format!("{name}.{}", out.extension()),
         to if to.holds_many() => name.clone(),
         _ => out.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
     };
     let converted = Converted {
         from: source.origin.clone(),
-        renamed: to.holds_many() && name != source.name,
+        renamed: out.to.holds_many() && name != source.name,
         to: to_name,
         element: item.header.as_ref().map(Header::element),
         shape: item.extents(),
@@ -303,6 +303,17 @@ impl Destination<'_> {
     /// Checks that existing files of a directory can be replaced and may be replaced.
     pub(super) fn check_names(&self, planned: &[PlannedArray], others: &[OtherFile]) -> Result<()> {
         let Self { path, to, options, .. } = *self;
+        let name_of = |array: &PlannedArray| format!("{}.{}", array.name, self.extension());
+        let written: HashSet<String> =
+            planned.iter().filter(|_| self.single.is_some()).map(name_of).collect();
+        if let Some(other) = others.iter().find(|other| written.contains(&other.name)) {
+            let problem = format!(
+                "an array and a file would both be `{}`; use ",
+                escape_path(other.name.as_ref())
+            );
+            let message = Message::from(problem).option("arrays_only");
+            return Err(Error::options(message.text(" to leave out the file")));
+        }
         if to != ArrayFormat::Pack(Container::Directory) || !fs::exists(path) {
             return Ok(());
         }
@@ -313,9 +324,12 @@ impl Destination<'_> {
             ));
         }
         let [first, second] = DESCRIPTION_EXTENSIONS;
-        let arrays = planned.iter().flat_map(|planned| {
-            [ARRAY_EXTENSION, first, second].map(|end| format!("{}.{end}", planned.name))
-        });
+        let ends = [self.extension(), first, second];
+        // Only RawArray has descriptions.
+        let ends = if self.single.is_some() { &ends[..1] } else { &ends[..] };
+        let arrays = planned
+            .iter()
+            .flat_map(|planned| ends.iter().map(move |end| format!("{}.{end}", planned.name)));
         let others = others.iter().filter(|other| other.copy.is_some());
         let names: Vec<_> = arrays.chain(others.map(|other| other.name.clone())).collect();
         let parents: BTreeSet<_> =

@@ -11,6 +11,7 @@ use super::item::ArrayItem;
 use super::options::ConvertOptions;
 use super::plan::PlannedArray;
 use super::rawarray::is_in_the_way;
+use super::single::write_file;
 use super::source::OtherFile;
 use crate::archive::Container;
 use crate::error::{Error, Result};
@@ -203,6 +204,8 @@ impl WriteArrays for FileSink {
 struct PackSink<'o> {
     directory: PendingDirectory,
     to: PackTarget<'o>,
+    /// The format of the arrays, if it is not RawArray.
+    single: Option<ArrayFormat>,
     options: &'o ConvertOptions,
     /// All arrays that will be written.
     arrays: Vec<NewArray>,
@@ -225,7 +228,7 @@ enum PackTarget<'o> {
 }
 
 pub(super) fn begin_pack<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
-    let Destination { path, options, .. } = *out;
+    let Destination { path, options, single, .. } = *out;
     let (to, directory) = match out.to {
         ArrayFormat::Pack(container) if container != Container::Directory => {
             if !options.force && fs::exists(path) {
@@ -239,7 +242,7 @@ pub(super) fn begin_pack<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
         _ => (PackTarget::New, PendingDirectory::create(path)?),
     };
     let (arrays, names, directories) = <_>::default();
-    Ok(Box::new(PackSink { directory, to, options, arrays, names, directories, bytes: 0 }))
+    Ok(Box::new(PackSink { directory, to, single, options, arrays, names, directories, bytes: 0 }))
 }
 
 impl PackSink<'_> {
@@ -304,6 +307,14 @@ impl WriteArrays for PackSink<'_> {
     }
 
     fn array(&mut self, name: &str, item: &ArrayItem, data: Arranged<'_>) -> Result<Vec<String>> {
+        if let Some(single) = self.single {
+            let (options, mut losses) = (self.options, Vec::new());
+            self.write(format!("{name}.{single}"), |file| {
+                losses = write_file(single, item, data, file, options)?;
+                file.len()
+            })?;
+            return Ok(losses);
+        }
         let (before, bytes) = (self.names.len(), self.bytes);
         let note = self.describe(name, item)?;
         let file = format!("{name}.{ARRAY_EXTENSION}");
@@ -319,7 +330,7 @@ impl WriteArrays for PackSink<'_> {
     }
 
     fn inline(&mut self, name: &str, item: &ArrayItem) -> Result<()> {
-        self.describe(name, item).map(drop)
+        if self.single.is_some() { Ok(()) } else { self.describe(name, item).map(drop) }
     }
 
     fn other(&mut self, other: &OtherFile) -> Result<()> {

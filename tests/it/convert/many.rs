@@ -278,3 +278,42 @@ fn pictures_are_arrays_of_rows_and_channels() {
     convert(&path("f.npy"), &path("f.png"), &[]).exits(2);
     assert!(!path("f.png").exists());
 }
+
+#[test]
+fn each_array_of_a_pack_becomes_a_file() {
+    let home = TempDir::new().unwrap();
+    let archive = pack(&Experiment::standard(), home.path(), "x.zip", &[]);
+    let path = |name: &str| home.path().join(name);
+    let files = |name: &str| read_tree(&path(name));
+    convert(&archive, &path("npy"), &["--format", "npy"]).exits(0);
+    let written = files("npy");
+    let arrays = elements(&archive);
+    let count =
+        written.keys().filter(|name| Path::new(name).extension() == Some("npy".as_ref())).count();
+    assert_eq!(count, arrays.len(), "{:?}", written.keys());
+    for (name, _) in &arrays {
+        let single = path("one.npy");
+        convert(&archive, &single, &["--member", name, "--force"]).exits(0);
+        let file = format!("{}.npy", name.strip_suffix(".ra").unwrap());
+        assert_eq!(written[&file], fs::read(&single).unwrap(), "{name}");
+    }
+    assert!(!written["README.txt"].is_empty());
+
+    // A table has no place for three dimensions.
+    let ran = convert(&archive, &path("csv/"), &["--format", "csv"]).exits(1);
+    let ran = ran.says(&["run1/image", "a table has two dimensions, but the array has 3"]);
+    assert!(!ran.err.contains("  run2/counts:"), "{}", ran.err);
+    assert!(!files("csv").contains_key("run1/image.csv"));
+    assert!(files("csv")["run2/counts.csv"].starts_with(b"0,1,2\n"));
+    convert(&archive, &path("csv/"), &["--format", "csv"]).exits(2).says(&["--force"]);
+
+    // An array and a file with the same name.
+    let source =
+        Experiment::new().array("a.ra", UINT8, &[1], &[1]).describe("a.yaml", "[1]", "uint8");
+    let other = pack(&source.file("a.npy", "other"), home.path(), "y.zip", &[]);
+    convert(&other, &path("same"), &["--format", "npy"])
+        .exits(2)
+        .says(&["`a.npy`", "--arrays-only"]);
+    convert(&other, &path("same"), &["--format", "npy", "--arrays-only"]).exits(0);
+    assert_eq!(files("same").into_keys().collect::<Vec<_>>(), ["a.npy"]);
+}
