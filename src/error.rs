@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::file_kind::FileKind;
 use crate::finding::{Finding, count_errors};
 use crate::interchange;
-use crate::message::{Message, Part, counted};
+use crate::message::{Message, Part, counted, listed};
 use crate::ndl::Datatype;
 use crate::path::{InvalidPath, escape, escape_path, extension};
 use crate::progress::Cancelled;
@@ -114,7 +114,7 @@ pub enum Error {
         files: usize,
     },
     /// The name matches several files.
-    #[error("`{}` matches {} files in `{}`: {}", escape(member), names.len(), show(archive), some(names))]
+    #[error("`{}` matches {} files in `{}`: {}", escape(member), names.len(), show(archive), listed(names.iter().map(|name| format!("`{}`", escape(name))), MAX_NAMES_SHOWN))]
     SeveralMembers {
         /// The archive.
         archive: PathBuf,
@@ -529,15 +529,6 @@ fn sliced(slice: &str, dimensions: &[(Option<String>, u64)]) -> String {
 }
 
 /// Lists the first names.
-fn some(names: &[String]) -> String {
-    let shown: Vec<_> =
-        names.iter().take(MAX_NAMES_SHOWN).map(|name| format!("`{}`", escape(name))).collect();
-    match names.len().saturating_sub(MAX_NAMES_SHOWN) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
-}
-
 fn near(suggestion: Option<&String>) -> String {
     match suggestion {
         Some(name) => format!("; did you mean `{}`?", escape(name)),

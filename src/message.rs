@@ -30,6 +30,22 @@ pub fn counted(number: impl fmt::Display + Copy + PartialEq + From<u8>, noun: &s
     format!("{number} {noun}{ending}")
 }
 
+/// Joins the first `most` names, and adds the number of the others.
+///
+/// ```
+/// use ra_pack::message::listed;
+///
+/// assert_eq!(listed(["a", "b", "c"], 1), "a and 2 more");
+/// ```
+pub fn listed(names: impl IntoIterator<Item = impl fmt::Display>, most: usize) -> String {
+    let mut names = names.into_iter().map(|name| name.to_string());
+    let shown = names.by_ref().take(most).collect::<Vec<_>>().join(", ");
+    match names.count() {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
 /// A message or a hint, in parts. `Display` has the words of the library.
 ///
 /// ```

@@ -62,9 +62,10 @@ fn check_alone(named: &Named<'_>, findings: &mut Vec<Finding>) {
     }
     match named.kind {
         MemberKind::Link => findings.push(
-            Finding::new(Code::Link, "the member is a link")
-                .in_member(named.name)
-                .hint(Message::from("pack the linked file: ").call("create", "dereference")),
+            Finding::new(Code::Link, "the member is a link").in_member(named.name).hint(
+                Message::from("replace it with the linked file, or pack it with ")
+                    .call("create", "dereference"),
+            ),
         ),
         MemberKind::Special => findings.push(
             Finding::new(

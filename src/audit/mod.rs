@@ -16,6 +16,7 @@ pub use self::plan::{AuditPlan, Budget, PlanOptions, PlannedPart, plan};
 use self::history::{GoodRun, History, OpenShards, TargetHistory};
 use crate::error::Result;
 use crate::fs::target_name;
+use crate::message::listed;
 use crate::time::Timestamp;
 use crate::verify::Verdict;
 
@@ -254,11 +255,7 @@ fn state(
             return (AuditState::Disagreeing, Some(reason.to_owned()));
         }
         Some(OpenShards::Without(shards)) if good.is_none() => {
-            let first = shards.iter().take(MAX_SHARDS_SHOWN).map(ToString::to_string);
-            let mut first = first.collect::<Vec<_>>().join(", ");
-            if shards.len() > MAX_SHARDS_SHOWN {
-                first = format!("{first} and {} more", shards.len() - MAX_SHARDS_SHOWN);
-            }
+            let first = listed(shards.iter(), MAX_SHARDS_SHOWN);
             let reason = format!("not verified without errors: shards {first}");
             return (AuditState::Incomplete, Some(reason));
         }

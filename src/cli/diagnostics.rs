@@ -10,7 +10,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 use ra_pack::convert::ArrayFormat;
 use ra_pack::files::FileKind;
 use ra_pack::finding::{Excerpt, Place};
-use ra_pack::message::Words;
+use ra_pack::message::{Words, listed};
 use ra_pack::path::{escape, escape_path};
 use ra_pack::verify::Verdict;
 use ra_pack::{Error, Finding, Pack};
@@ -152,14 +152,11 @@ fn group(first: &Finding, all: &[&Finding]) -> Finding {
     let names: BTreeSet<_> = all.iter().filter_map(name).collect();
     // A count of findings that are not listed has no name.
     let others: u64 = all.iter().filter(|one| name(one).is_none()).map(|one| one.count).sum();
-    let more = names.len().saturating_sub(NAMED) as u64 + others;
-    let names: Vec<_> = names.iter().take(NAMED).map(String::as_str).collect();
-    let files = counted(names.len() as u64 + more, "file");
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let files = counted(names.len() as u64 + others, "file");
+    let names = listed(names.iter().map(String::as_str).chain((0..others).map(|_| "…")), NAMED);
     let (start, title) = first.code.title().trim_end_matches('.').split_at(1);
     let start = start.to_ascii_lowercase();
-    let message = format!("{start}{title} in {files}: {}{more}", names.join(", "));
-    let mut group = Finding::new(first.code, message);
+    let mut group = Finding::new(first.code, format!("{start}{title} in {files}: {names}"));
     group.severity = first.severity;
     group
 }
@@ -289,8 +286,10 @@ fn next_step(error: &Error) -> Option<String> {
         Error::NoSuchMember { archive, .. } | Error::SeveralMembers { archive, .. } => {
             return Some(format!("`ra-pack list {}` lists the members", shell::path(archive)));
         }
-        Error::Io { path, .. } if path.to_string_lossy().contains("://") => {
-            let next = "ra-pack reads https, http, s3, gs, az and abfs URLs; download it first";
+        Error::Io { path, .. }
+            if path == Path::new("-") || path.to_string_lossy().contains("://") =>
+        {
+            let next = "ra-pack reads files and https, http, s3, gs, az and abfs URLs; write anything else to a file first";
             return Some(next.to_owned());
         }
         Error::Io { path, source, .. } if source.kind() == io::ErrorKind::NotADirectory => {

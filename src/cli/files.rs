@@ -6,7 +6,10 @@ use std::iter;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use ra_pack::Error;
+use ra_pack::{Container, Error};
+
+/// Manifests that make a directory a pack.
+const MANIFESTS: [&str; 2] = ["manifest-sha256.txt", "manifest-sha512.txt"];
 
 /// Longest name in a list, in bytes. No system has longer paths.
 const MAX_NAME: u64 = 1 << 16;
@@ -52,6 +55,30 @@ impl FilesFrom {
             Some(name.and_then(path_of))
         }))
     }
+}
+
+/// Returns the targets; with `recursive`, all packs in these directories and below: archives, and directories with a
+/// manifest.
+pub(crate) fn packs(roots: &[PathBuf], recursive: bool) -> ra_pack::Result<Vec<PathBuf>> {
+    if !recursive {
+        return Ok(roots.to_vec());
+    }
+    let (mut left, mut found) = (roots.to_vec(), Vec::new());
+    left.reverse();
+    while let Some(path) = left.pop() {
+        let is_archive = path.is_file() && Container::from_extension(&path).is_some();
+        if is_archive || MANIFESTS.iter().any(|name| path.join(name).is_file()) {
+            found.push(path);
+        } else if roots.contains(&path) || path.is_dir() && !path.is_symlink() {
+            let entries = fs::read_dir(&path).map_err(refused("open", &path))?;
+            let below = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>();
+            let mut below = below.map_err(refused("read", &path))?;
+            below.sort_by(|one, other| other.cmp(one));
+            left.append(&mut below);
+        }
+    }
+    let none = || Error::Options("no archive and no manifest was found".into());
+    Some(found).filter(|found| !found.is_empty()).ok_or_else(none)
 }
 
 /// Reads the next name of a list at `path`, and skips empty lines.

@@ -10,9 +10,8 @@ use ra_pack::{Container, Error};
 use super::shell;
 
 /// Arguments of other programs, or without quotes: the command, the option, or nothing for a word, and a tip.
-const TIPS: [(&str, &str, &str); 3] = [
+const TIPS: [(&str, &str, &str); 2] = [
     ("plot", "--vmin", "--range LOW:HIGH limits the values"),
-    ("plot", "--vmax", "--range LOW:HIGH limits the values"),
     ("describe", "", "quote a value with spaces; names of dimensions have commas between them"),
 ];
 

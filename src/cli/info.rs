@@ -20,9 +20,6 @@ use super::table::aligned;
 use super::text::{BOLD, counted, human_bytes, styled};
 use super::{Ending, Failure, diagnostics, shell};
 
-/// Largest number of findings that are printed in full.
-const MOST_FINDINGS: usize = 10;
-
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -61,15 +58,7 @@ pub(super) fn run(args: &InfoArgs, output: &Output) -> Result<Ending, Failure> {
     let options = InfoOptions { jobs: args.common.jobs, progress: output.progress() };
     let info = ra_pack::info(target, &options)?;
     if args.field.is_none() && !args.common.json {
-        let shown = info.findings.len().min(MOST_FINDINGS);
-        let (shown, _) = info.findings.split_at(shown);
-        diagnostics::show(target, shown, &[], output);
-        if let more @ 1.. = info.findings.len().saturating_sub(MOST_FINDINGS) {
-            let target = shell::path(target);
-            output.message(&format!(
-                "ra-pack: {more} more problems; `ra-pack verify --fast {target}` lists them all\n"
-            ));
-        }
+        diagnostics::show(target, &info.findings, &[], output);
     }
     show(args, output, &info, || pack_text(&info, color))?;
     Ok(Ending::of(&info.findings))

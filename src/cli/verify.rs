@@ -10,7 +10,6 @@ use clap::Args;
 use ra_pack::audit::{AuditLog, AuditPlan, Budget, PlanOptions, plan};
 use ra_pack::digest::Algorithm;
 use ra_pack::inspect::{ValidateOptions, ValidateReport};
-use ra_pack::message::Part;
 use ra_pack::path::escape;
 use ra_pack::verify::{Shard, Verdict, Verified, VerifyOptions, VerifyReport, verify_each};
 use ra_pack::write::ManifestOptions;
@@ -19,7 +18,7 @@ use ra_pack::{Code, Container, Finding, ndl};
 use super::audit::{CORRUPT, FUTURE, print_lines};
 use super::common::{self, Common};
 use super::create::lacks;
-use super::files::FilesFrom;
+use super::files::{self, FilesFrom};
 use super::output::Output;
 use super::text::{counted, human_bytes};
 use super::{Ending, Failure, diagnostics, shell};
@@ -53,6 +52,10 @@ pub(crate) struct VerifyArgs {
     /// Archives, directories and arrays (.ra).
     #[arg(value_name = "TARGET", required_unless_present = "files_from")]
     targets: Vec<PathBuf>,
+
+    /// Verify all packs in these directories and below: archives, and directories with a manifest.
+    #[arg(short, long)]
+    recursive: bool,
 
     /// Read only headers and descriptions, and check no digests.
     #[arg(long)]
@@ -110,14 +113,12 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure>
         progress: output.progress(),
         ..VerifyOptions::default()
     };
-    if args.targets.iter().any(|target| target == Path::new("-")) {
-        let why = "`-` is not a pack: `verify` reads a pack in any order; write it to a file first";
-        return Err(Failure::options(why));
-    }
+    let given = files::packs(&args.targets, args.recursive)?;
     let log = args.log.as_ref().map(AuditLog::open).transpose()?;
     let is_planned = args.shard.is_some() || args.max_age.is_some() || args.budget.is_some();
-    let plan = if is_planned { Some(planned(args, &mut options)?) } else { None };
-    let targets = targets(args, plan.as_ref())?;
+    let plan = if is_planned { Some(planned(args, &given, &mut options)?) } else { None };
+    let are_several = given.len() > 1 || args.more.is_given();
+    let targets = targets(args, given, plan.as_ref())?;
     let (mut tally, mut failed) = (TargetCounts::default(), None);
     let json = args.common.json;
     let ended = |report: &mut VerifyReport| log.as_ref().map_or(Ok(()), |log| log.append(report));
@@ -150,7 +151,6 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure>
     if let Some(plan) = &plan {
         note_plan(args, plan, tally.all(), output);
     }
-    let are_several = args.targets.len() > 1 || args.more.is_given();
     if are_several && !json && !(output.quiet && tally.ending() == Ending::Clean) {
         output.result(&tally.summary())?;
     }
@@ -158,8 +158,12 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure>
 }
 
 /// Selects the targets of a shard, an age and a budget.
-fn planned(args: &VerifyArgs, options: &mut VerifyOptions) -> Result<AuditPlan, Failure> {
-    let targets = args.targets.iter().cloned().map(Ok).chain(args.more.names()?);
+fn planned(
+    args: &VerifyArgs,
+    given: &[PathBuf],
+    options: &mut VerifyOptions,
+) -> Result<AuditPlan, Failure> {
+    let targets = given.iter().cloned().map(Ok).chain(args.more.names()?);
     let targets = targets.collect::<ra_pack::Result<Vec<_>>>()?;
     let mut logs = args.history.clone();
     logs.extend(args.log.clone());
@@ -184,9 +188,13 @@ fn planned(args: &VerifyArgs, options: &mut VerifyOptions) -> Result<AuditPlan, 
 type Targets = Box<dyn Iterator<Item = ra_pack::Result<PathBuf>> + Send>;
 
 /// Returns the targets in the order in which they are verified, until the time of the budget is over.
-fn targets(args: &VerifyArgs, plan: Option<&AuditPlan>) -> ra_pack::Result<Targets> {
+fn targets(
+    args: &VerifyArgs,
+    given: Vec<PathBuf>,
+    plan: Option<&AuditPlan>,
+) -> ra_pack::Result<Targets> {
     let planned = plan.map(|plan| plan.parts.iter().map(|part| part.target.clone()).collect());
-    let targets = planned.unwrap_or_else(|| args.targets.clone()).into_iter().map(Ok);
+    let targets = planned.unwrap_or(given).into_iter().map(Ok);
     if let Some(Budget::Time(limit)) = args.budget {
         let start = Instant::now();
         return Ok(Box::new(targets.take_while(move |_| start.elapsed() < limit)));
@@ -348,16 +356,10 @@ fn remains(report: &VerifyReport) -> String {
         };
         return format!("  intact: unknown, because {why}\n");
     };
-    let mut errors = report.findings.iter().filter(|finding| finding.is_error());
     let next = match (intact.members, report.container) {
-        (all, _)
-            if all == report.members && errors.all(|it| it.code == Code::ManifestsDisagree) =>
-        {
-            "every file is intact; find out which of the manifests was made with the pack"
-                .to_owned()
-        }
         (all, _) if all == report.members => {
-            "every file is intact; fix the errors above and pack it again".to_owned()
+            "every file is intact; fix the errors above, and pack them again if they change"
+                .to_owned()
         }
         (0, _) => "restore the pack from another copy".to_owned(),
         (_, Some(Container::Directory)) => {
@@ -509,6 +511,10 @@ pub(crate) struct ValidateArgs {
     #[arg(long)]
     strict: bool,
 
+    /// Validate all packs in these directories and below: archives, and directories with a manifest.
+    #[arg(short, long)]
+    recursive: bool,
+
     /// Also check for known units, names, a title and other metadata, and that coordinates are strictly
     /// increasing or decreasing.
     #[arg(long)]
@@ -520,7 +526,7 @@ pub(crate) struct ValidateArgs {
     short: bool,
 
     /// Ignore errors and warnings with this code. Repeatable.
-    #[arg(long, value_name = "CODE", value_parser = code)]
+    #[arg(long, value_name = "CODE")]
     allow: Vec<Code>,
 
     /// Use this directory as the root of the pack that single files belong to.
@@ -534,13 +540,6 @@ pub(crate) struct ValidateArgs {
     common: Common,
 }
 
-fn code(text: &str) -> Result<Code, String> {
-    let mut known = Code::ALL.iter().copied();
-    known.find(|code| code.id().eq_ignore_ascii_case(text)).ok_or_else(|| {
-        "expected the code of an error or warning, such as NDL063 or DESC001".to_owned()
-    })
-}
-
 pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, Failure> {
     let options = ValidateOptions {
         strict: args.strict,
@@ -551,7 +550,9 @@ pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, F
         progress: output.progress(),
     };
     let mut tally = TargetCounts::default();
-    for target in args.paths.iter().cloned().map(Ok).chain(args.more.names()?) {
+    for target in
+        files::packs(&args.paths, args.recursive)?.into_iter().map(Ok).chain(args.more.names()?)
+    {
         match validate_one(&target?, &options, args, output) {
             Ok(verdict) => tally.add(verdict),
             Err(Failure::Operation(error, next)) => {
@@ -571,9 +572,8 @@ fn validate_one(
     args: &ValidateArgs,
     output: &Output,
 ) -> Result<Verdict, Failure> {
-    let mut report = validated(path, options)?;
+    let report = validated(path, options)?;
     let is_pack = report.container.is_some();
-    name_target(&mut report, path);
     if args.common.json {
         output.json(&report)?;
         return Ok(Verdict::of(&report.findings, true));
@@ -590,20 +590,6 @@ fn validate_one(
         ))?;
     }
     Ok(Verdict::of(&report.findings, true))
-}
-
-/// Adds the target to the `describe --set` commands in hints; for an archive, `DIR` for its source directory.
-fn name_target(report: &mut ValidateReport, path: &Path) {
-    let is_archive = report.container.is_some() && !path.is_dir();
-    let target = if is_archive { "DIR".to_owned() } else { shell::path(path) };
-    let hints = report.findings.iter_mut().filter_map(|finding| finding.hint.as_mut());
-    for part in hints.flat_map(|hint| &mut hint.parts) {
-        if let Part::Call { operation: "describe", option, target: file } = part
-            && option.name == "set"
-        {
-            *file = Some(Box::new(Part::Text(target.clone().into())));
-        }
-    }
 }
 
 fn validated(path: &Path, options: &ValidateOptions) -> ra_pack::Result<ValidateReport> {

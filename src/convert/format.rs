@@ -1,6 +1,5 @@
 //! The formats that arrays are converted from and to, with their readers and writers.
 
-use std::ffi::OsStr;
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
@@ -137,17 +136,10 @@ impl ArrayFormat {
             FileKind::Hdf5,
             FileKind::Unknown,
         ];
-        let is_table = |end: &OsStr| end == "csv" || end == "tsv";
-        let is_prose = kind == FileKind::Text && !path.extension().is_some_and(is_table);
         if !has_format.contains(&kind) && !kind.may_hold_a_pack() {
             return Err(Error::unsupported(format!(
-                "`{}` is {kind}, which ra-pack cannot read{}",
-                escape(&path.to_string_lossy()),
-                if is_prose {
-                    String::new()
-                } else {
-                    format!("; see {PAGE} for a way to convert it")
-                }
+                "`{}` is {kind}, which ra-pack cannot read; {PAGE} lists what can be converted",
+                escape(&path.to_string_lossy())
             )));
         }
         Err(unknown(path, "from", Self::is_read))

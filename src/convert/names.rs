@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use crate::pack::{ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, PACK_DOCUMENT};
-use crate::path::{MemberPath, escape, first_bytes};
+use crate::path::{MemberPath, first_bytes};
 
 /// Maximum size in bytes of a part of a name. With an extension and a number it fits into the 255 bytes that most file
 /// systems allow.
@@ -29,21 +29,6 @@ pub(super) fn member_name(member: &str) -> &str {
     let name = member.trim_start_matches('/');
     let end = name.strip_suffix(ARRAY_EXTENSION);
     end.and_then(|name| name.strip_suffix('.')).unwrap_or(name)
-}
-
-/// Joins the first `most` names for a message, and adds the number of the others.
-pub(super) fn listed(
-    names: impl Iterator<Item = impl AsRef<str>>,
-    most: usize,
-    show: impl Fn(String) -> String,
-) -> String {
-    let names: Vec<_> = names.map(|name| show(escape(name.as_ref()).to_string())).collect();
-    match names.split_at_checked(most) {
-        Some((shown, more)) if !more.is_empty() => {
-            format!("{} and {} more", shown.join(", "), more.len())
-        }
-        _ => names.join(", "),
-    }
 }
 
 /// Returns file names for arrays, without extension and in the same order: `a/b/x` for the array `x` of the group

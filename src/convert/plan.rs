@@ -7,19 +7,19 @@ use std::sync::Arc;
 use super::destination::Destination;
 use super::format::ArrayFormat;
 use super::item::{ArrayItem, Stated};
-use super::names::{MAX_LISTED, give_all, listed, name_of};
+use super::names::{MAX_LISTED, give_all, name_of};
 use super::report::Converted;
 use super::source::{OtherFile, SourceArrays, is_wanted, no_such_array};
 use crate::archive::Container;
 use crate::error::{Error, Result};
 use crate::fs;
-use crate::message::Message;
+use crate::message::{Message, listed};
 use crate::ndl::{Extent, Order};
 use crate::pack::{
     self, ARRAY_EXTENSION, ArrayFacts, Content, Contents, Convention, DESCRIPTION_EXTENSIONS,
     PACK_DOCUMENT,
 };
-use crate::path::{MemberPath, escape_path, file_name};
+use crate::path::{MemberPath, escape, escape_path, file_name};
 use crate::pipeline;
 use crate::ra::Header;
 use crate::write::survey::survey;
@@ -65,7 +65,7 @@ fn choose<'i>(
         return Ok(all.collect());
     }
     let (to, count) = (out.to, items.len());
-    let names = listed(items.iter().map(|item| &item.name), MAX_LISTED, |name| name);
+    let names = listed(items.iter().map(|item| escape(&item.name)), MAX_LISTED);
     let problem = format!("a .{to} contains one array, but `{path}` has {count}; choose one with ");
     let message = Message::from(problem).option(("member", "NAME"));
     Err(Error::options(message.text(format!(": {names}"))))
@@ -186,7 +186,7 @@ pub(super) fn plan(
 
 /// Returns a sentence about files that are not copied.
 pub(super) fn not_copied(others: &[impl AsRef<str>]) -> Option<String> {
-    let names = listed(others.iter(), MAX_NAMED, |name| format!("`{name}`"));
+    let names = listed(others.iter().map(|name| format!("`{}`", escape(name.as_ref()))), MAX_NAMED);
     (!others.is_empty()).then(|| format!("files without arrays are not copied: {names}"))
 }
 
@@ -354,7 +354,8 @@ impl Destination<'_> {
             [only] => Err(Error::AlreadyExists { path: path.join(only) }),
             all => {
                 let problem = format!("{} files exist in `{}`; use ", all.len(), escape_path(path));
-                let names = listed(all.iter(), MAX_LISTED, |name| format!("`{name}`"));
+                let names =
+                    listed(all.iter().map(|name| format!("`{}`", escape(name))), MAX_LISTED);
                 let message = Message::from(problem).option("force");
                 Err(Error::options(message.text(format!(" to replace them: {names}"))))
             }

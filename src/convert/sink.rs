@@ -17,7 +17,8 @@ use crate::archive::Container;
 use crate::error::{Error, Result};
 use crate::finding::Code;
 use crate::fs::{self, File, PendingDirectory, PendingFile, Turn};
-use crate::ndl::{Document, Revision};
+use crate::message::listed;
+use crate::ndl::{Document, MAX_TEXT, Revision};
 use crate::pack::{
     self, ARRAY_EXTENSION, ArrayFacts, Content, DESCRIPTION_EXTENSIONS, DescribedArray,
     DescriptionFacts,
@@ -91,6 +92,13 @@ impl DescriptionPlace {
         Ok(Self { path, is_replaced })
     }
 
+    /// Keeps the text of an older description, and returns the name of its file.
+    fn keep_old(&self, text: &[u8]) -> Result<String> {
+        let backup = format!("{}.old", self.path.display());
+        fs::write_new(Path::new(&backup), true, |out| out.write_all(text))?;
+        Ok(escape(&backup).to_string())
+    }
+
     /// Returns the description to write for an array, and a sentence about an older one. The older one stays as it is,
     /// apart from what the new array changes. `new` are arrays that are written, too, below the directory `root`.
     fn text(
@@ -103,8 +111,12 @@ impl DescriptionPlace {
         }
         let name = escape(&self.path.to_string_lossy()).to_string();
         if item.stated.is_some() {
-            let note = format!("`{name}` was replaced by the description of the source");
-            return Ok((description(item)?, Some(note)));
+            let (old, new) = (fs::read_limited(&self.path, MAX_TEXT as u64)?, description(item)?);
+            let kept = (old != new.as_bytes()).then(|| self.keep_old(&old)).transpose()?;
+            let says = |kept| {
+                format!("`{name}` was replaced by that of the source; the old one is `{kept}`")
+            };
+            return Ok((new, kept.map(says)));
         }
         let SingleFile { root, subject, mut contents, .. } = single_file::gather(&self.path, root)?;
         let path = MemberPath::new(format!("{}.{ARRAY_EXTENSION}", subject.without_extension()))?;
@@ -131,10 +143,16 @@ impl DescriptionPlace {
                 (described.facts.text().to_owned(), note)
             }
             Some(Revision { text, changes }) => {
-                let keys = changes.iter().map(|change| change.key().join("."));
-                let keys: BTreeSet<_> = keys.collect();
-                let keys = keys.into_iter().collect::<Vec<_>>().join(", ");
-                (text, format!("`{name}` is kept with another {keys}"))
+                // The names of values are lost with an enumeration.
+                let mut before = changes.iter().filter_map(|change| change.from.as_ref());
+                let mut old = String::new();
+                if before.any(|before| before.contains('{')) {
+                    let kept = self.keep_old(described.facts.text().as_bytes())?;
+                    old = format!("; the old one is `{kept}`");
+                }
+                let keys: BTreeSet<_> = changes.iter().map(|it| it.key().join(".")).collect();
+                let keys = listed(keys, usize::MAX);
+                (text, format!("`{name}` is kept with another {keys}{old}"))
             }
         };
         let new = DescriptionFacts::parse(subject.as_str(), text.as_bytes());

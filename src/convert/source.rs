@@ -6,9 +6,10 @@ use std::path::Path;
 use super::data::ElementSource;
 use super::format::ArrayFormat;
 use super::item::ArrayItem;
-use super::names::{MAX_LISTED, listed, member_name};
+use super::names::{MAX_LISTED, member_name};
 use super::options::ConvertOptions;
 use crate::error::{Error, Result};
+use crate::message::listed;
 use crate::ndl::Group;
 use crate::path::escape;
 
@@ -79,7 +80,7 @@ pub(super) fn no_such_array<'n>(
     member: &str,
     names: impl Iterator<Item = &'n String>,
 ) -> Error {
-    let mut there_are = listed(names, MAX_LISTED, |name| name);
+    let mut there_are = listed(names.map(|name| escape(name)), MAX_LISTED);
     if !there_are.is_empty() {
         there_are.insert_str(0, "; its arrays are: ");
     }

@@ -167,6 +167,9 @@ enum DimensionNames {
     Bart,
 }
 
+/// Attributes that a pack does not have.
+const OF_ARRAYS: [&str; 3] = ["units", "long_name", "standard_name"];
+
 /// The names of `enum mri_dims` of BART, `READ_DIM` to `BATCH_DIM`.
 const BART_DIMENSIONS: [&str; 16] = [
     "read", "phs1", "phs2", "coil", "maps", "te", "coeff", "coeff2", "iter", "cshift", "time",
@@ -318,6 +321,13 @@ impl EditedDescriptions {
                         (Some((array, name)), ..) => (array, name, value),
                         (None, Some(array), _) => (array, key.as_str(), value),
                         (None, None, Some((array, name))) => (self.array(array)?, name, value),
+                        (None, None, None) if OF_ARRAYS.contains(&&**key) => {
+                            let any = self.contents.arrays.keys().next();
+                            let name = any.map_or("NAME", MemberPath::without_extension);
+                            let why =
+                                format!("has no `{key}`; name an array, as in `{name}.{key}`");
+                            return Err(Error::wrong_target(&self.target, why));
+                        }
                         (None, None, None) => {
                             wanted.pack.push((key.clone(), value.clone()));
                             continue;

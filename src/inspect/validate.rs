@@ -145,6 +145,7 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
     let of_pack = contents.pack_document.iter().len();
     contents.forget_repetition();
     report.findings.extend(contents.findings());
+    report.findings.extend(contents.other_names());
     for (path, facts) in contents.unattached() {
         contents.document_findings(path.as_str(), facts, &mut report.findings);
     }
@@ -171,8 +172,7 @@ fn validate_file(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
     if kind.is_of_another_format() && !is_array_file(target)? {
         return Err(Error::wrong_target(target, format!("is {}", kind.not("a description"))));
     }
-    let end = target.extension();
-    if kind == FileKind::Text && end.is_some_and(|end| end == "csv" || end == "tsv") {
+    if kind == FileKind::Text && target.extension().is_some_and(|end| end == "csv") {
         let why = Message::from("is a table, not a description; to use its metadata, run ");
         return Err(Error::wrong_target(target, why.call_on_pack("describe", ("apply", "FILE"))));
     }
@@ -193,6 +193,9 @@ fn validate_file(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
     };
     report.findings = single_file.findings();
     report.findings.extend(inline_findings(&single_file)?);
+    let array = single_file.array();
+    let is_own = |finding: &Finding| finding.array.as_ref() == Some(&array);
+    report.findings.extend(single_file.contents.other_names().filter(is_own));
     if options.metadata {
         report.findings.extend(metadata_findings(&single_file)?);
     }

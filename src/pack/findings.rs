@@ -12,6 +12,7 @@ use super::facts::DescriptionFacts;
 use super::generated::{FORMAT_VERSION, is_attributes_document, newer_version};
 use super::{ARRAY_EXTENSION, PACK_DOCUMENT, group_of};
 use crate::finding::{Code, Finding, Severity};
+use crate::message::listed;
 use crate::ndl::{self, Document, Entity, MAX_FINDINGS, Ndarray, Referrer, entity_path};
 use crate::path::MemberPath;
 
@@ -149,10 +150,7 @@ impl Contents {
         let mut missing =
             self.arrays.keys().filter(|path| self.in_pack_document(path).is_none()).peekable();
         if missing.peek().is_some() {
-            let shown: Vec<_> =
-                missing.by_ref().take(MAX_NAMES_SHOWN).map(|path| format!("`{path}`")).collect();
-            let (shown, more) = (shown.join(", "), missing.count());
-            let shown = if more > 0 { format!("{shown} and {more} more") } else { shown };
+            let shown = listed(missing.map(|path| format!("`{path}`")), MAX_NAMES_SHOWN);
             let message = format!("the document of the pack does not describe {shown}");
             let finding = Finding::new(Code::PartialDocument, message).in_member(PACK_DOCUMENT);
             let severity = if is_own() { Severity::Error } else { Severity::Warning };

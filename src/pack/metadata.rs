@@ -8,7 +8,7 @@ use super::contents::Contents;
 use super::described::{Described, Sources};
 use super::units::{UnitsFault, check_units};
 use super::{ArrayFacts, PACK_DOCUMENT};
-use crate::finding::{Code, Finding};
+use crate::finding::{Code, Finding, Place};
 use crate::message::Message;
 use crate::ndl::{self, Attribute, Datatype, Ndarray, Step, Value};
 use crate::path::MemberPath;
@@ -108,10 +108,40 @@ impl Contents {
         let has_title = || self.own_attributes().iter().any(|attribute| attribute.name == "title");
         if of_pack && !self.arrays.is_empty() && !has_title() {
             let finding = Finding::new(Code::NoTitle, "the pack has no title");
-            let title = Message::from("run ").call("describe", ("set", "title='A few words'"));
-            findings.push(finding.in_member(PACK_DOCUMENT).hint(title));
+            let set =
+                Message::from("run ").call_on_pack("describe", ("set", "title='A few words'"));
+            findings.push(finding.in_member(PACK_DOCUMENT).hint(set));
         }
         findings
+    }
+
+    /// Returns findings about entries that have another name than their files.
+    pub(crate) fn other_names(&self) -> impl Iterator<Item = Finding> {
+        let is_other =
+            |path: &&MemberPath| self.plain(path).is_none_or(|it| it.name() != path.stem());
+        let described = self.arrays.keys().filter(is_other).filter_map(|path| {
+            let described = self.description(path, &mut Vec::new())?;
+            let name = &described.entity.array().name;
+            (name != path.stem() && !described.is_of_pack()).then_some((path, described))
+        });
+        described.map(|(path, described)| {
+            let (name, stem) = (&described.entity.array().name, path.stem());
+            let message = format!("the entry has the name `{name}`, but its file is `{path}`");
+            let finding = Finding::new(Code::OtherName, message).about_array(path.as_str());
+            let finding = Sources::default().at(&described, finding, &[]);
+            let is_plain = |letter: char| letter.is_alphanumeric() || "_-".contains(letter);
+            let hint = match finding.place {
+                Some(Place::Text { line, .. }) if format!("{name}{stem}").chars().all(is_plain) => {
+                    Message::from(format!(
+                        "rename the files, or the entry: `sed -i.old '{line}s/{name}:/{stem}:/' "
+                    ))
+                    .file(described.member)
+                    .text("`")
+                }
+                _ => format!("rename the entry to `{stem}`, or rename the files").into(),
+            };
+            finding.hint(hint)
+        })
     }
 
     /// Returns the 1-D arrays that are coordinates with values that should be in order.
@@ -172,18 +202,12 @@ fn of_array(
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-".contains(letter);
     let is_word = name.chars().all(is_plain) || name.contains('\'');
     let word = if is_word { name.to_owned() } else { format!("'{name}'") };
-    if array.name != path.stem() && !described.is_of_pack() {
-        let message = format!("the entry has the name `{}`, but its file is `{path}`", array.name);
-        let finding = Finding::new(Code::OtherName, message)
-            .hint(format!("rename the entry to `{}`, or rename the files", path.stem()));
-        findings.push(sources.at(described, finding, &[]));
-    }
     let Lacks { units, name: lacks_name } = lacks(array);
     if units {
         let finding = Finding::new(Code::NoUnits, format!("`{name}` has no units"));
         let hint = slip(array, "units").unwrap_or_else(|| {
             Message::from("run ")
-                .call("describe", ("set", format!("{word}.units=UNITS")))
+                .call_on_pack("describe", ("set", format!("{word}.units=UNITS")))
                 .text("; UNITS is 1 for numbers without a unit")
         });
         findings.push(sources.at(described, finding.hint(hint), &[]));
@@ -192,7 +216,7 @@ fn of_array(
         let message = format!("`{name}` has neither a long name nor a standard name");
         let hint = NAMES.iter().find_map(|known| slip(array, known)).unwrap_or_else(|| {
             Message::from("run ")
-                .call("describe", ("set", format!("{word}.long_name='A FEW WORDS'")))
+                .call_on_pack("describe", ("set", format!("{word}.long_name='A FEW WORDS'")))
         });
         let finding = Finding::new(Code::NoLongName, message).hint(hint);
         findings.push(sources.at(described, finding, &[]));

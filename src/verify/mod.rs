@@ -317,9 +317,7 @@ fn damaged(findings: &[Finding]) -> HashSet<String> {
 
 /// Returns whether the end of the archive is missing, where the manifest is.
 fn is_cut_off(findings: &[Finding]) -> bool {
-    let is_end =
-        |finding: &Finding| matches!(finding.code, Code::NotAnArchive | Code::DamagedStream);
-    findings.iter().any(is_end)
+    findings.iter().any(|it| matches!(it.code, Code::NotAnArchive | Code::DamagedStream))
 }
 
 /// Drops findings about arrays and descriptions whose files could not be read, because they follow from that. An archive

@@ -15,7 +15,7 @@ use crate::fs;
 use crate::inspect::late::LateFile;
 use crate::inspect::visit::Visited;
 use crate::manifest::{ManifestEntry, NameEncoding, is_written};
-use crate::message::Message;
+use crate::message::{Message, listed};
 use crate::pack::bag::{DECLARATION, FETCH};
 use crate::pack::{self, BAG_DECLARATION, Layout, Placement};
 use crate::path::escape_path;
@@ -23,6 +23,9 @@ use crate::read::manifests::{
     self, MAX_MANIFEST, ManifestText, NamedManifest, PresentFiles, TagRules, signatures_of,
 };
 use crate::verify::bag::{Bag, BagManifests};
+
+/// Maximum number of archives that a hint names.
+const MAX_ARCHIVES: usize = 3;
 
 /// A pack to check against its manifests.
 pub(super) struct Proof<'a> {
@@ -290,12 +293,19 @@ impl Proof<'_> {
         let mut present: PresentFiles<'_> = present.collect();
         let is_cut_off = super::is_cut_off(&report.findings);
         let of_exact = exact.as_ref().map(|_| Algorithm::Sha256);
+        let is_archive = |name: &&str| Container::from_extension(Path::new(name)).is_some();
+        let archives: Vec<_> = self.names.names().filter(is_archive).collect();
         let strongest = payload.iter().map(|named| named.manifest.algorithm()).max().or(of_exact);
         match strongest {
             None => report.findings.push(
                 Finding::new(Code::NoManifest, "there is no manifest to verify the files against")
                     .expected("`manifest-sha256.txt`", "none")
                     .hint(match (self.archive.container(), is_cut_off) {
+                        (Container::Directory, _) if !archives.is_empty() => {
+                            let names = listed(&archives, MAX_ARCHIVES);
+                            Message::from(format!("to verify the archives in it ({names}): "))
+                                .call_on_pack("verify", "recursive")
+                        }
                         (Container::Directory, _) => {
                             let path = escape_path(self.archive.path()).to_string();
                             Message::from("create one while you know that the files are intact: ")

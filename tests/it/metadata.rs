@@ -390,7 +390,7 @@ fn metadata_is_checked_on_request() {
         .array("flags.ra", UINT8, &[4], &[0; 4])
         .file("flags.yaml", "ndarrays: {flags: {shape: [4], type: {enum: {base: uint8, members: {ok: 0}}}, attributes: {units: 1, longname: quality}}}\n")
         .file("tiem.yaml", "dimcoords: {time: {size: 4, type: float64}}\n");
-    ra("validate", &[home.path()], &[]).exits(0);
+    assert_eq!(ra("validate", &[home.path()], &["--json"]).exits(0).findings().len(), 1);
     let found = ra("validate", &[home.path()], &["--metadata", "--json"]).exits(0).findings();
     let found: Vec<_> =
         found.iter().map(|(code, member)| (code.as_str(), member.as_str())).collect();
@@ -414,7 +414,7 @@ fn metadata_is_checked_on_request() {
         "`ra-pack describe --set a.units=UNITS ",
         "more than 3 at index 3",
         "found: 2",
-        "rename the entry to `a`",
+        "or the entry: `sed -i.old '2s/aa:/a:/' ",
     ]);
     // A single file, without the allowed codes.
     let file = home.path().join("a.yaml");

@@ -198,6 +198,7 @@ pub(crate) fn workspace() -> TempDir {
     write("packs/time.ra", &fs::read(path("exp/time.ra")).unwrap());
     write("packs/time.yaml", &fs::read(path("exp/time.yaml")).unwrap());
     write("packs/old.zip", &zip);
+    write("store/old.zip", &zip);
     write("packs/old.zip.manifest-sha256.txt", b"");
     let flip = zip.windows(8).position(|window| window == b"rawarray").unwrap() + 4;
     let flipped =

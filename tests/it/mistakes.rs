@@ -468,8 +468,16 @@ const MISTAKES: &[Mistake] = &[
     ("get count exp.zip -o t.npy", 2, &["`ra-pack get exp.zip count -o t.npy`"], NOTHING),
     ("plot exp.zip time --vmin 3", 2, &["tip: --range LOW:HIGH"], NOTHING),
     ("describe --dims time=a b exp", 2, &["tip: quote a value with spaces"], NOTHING),
-    ("verify -", 2, &["`-` is not a pack", "write it to a file first"], NUMBER),
-    ("list ftp://x/y.zip", 2, &["reads https, http, s3, gs, az and abfs URLs"], NUMBER),
+    ("verify -", 2, &["cannot open `-`", "write anything else to a file first"], NUMBER),
+    ("list ftp://x/y.zip", 2, &["reads files and https, http, s3, gs, az and abfs URLs"], NUMBER),
+    ("describe --set units=K exp", 2, &["has no `units`", "`sub/count.units`"], NOTHING),
+    (
+        "verify store",
+        1,
+        &["the archives in it (old.zip): `ra-pack verify --recursive store`"],
+        &["manifest --write"],
+    ),
+    ("verify --recursive data", 2, &["no archive and no manifest was found"], NOTHING),
     (
         "add twins.zip data/../noise.bin",
         2,
@@ -480,7 +488,7 @@ const MISTAKES: &[Mistake] = &[
     // Files of the wrong kind, and places where no file can be.
     ("validate data.csv", 2, &["is a table, not a description", "describe --apply"], NOTHING),
     ("describe --apply latin.csv exp", 2, &["not UTF-8; save it as UTF-8"], NUMBER),
-    ("convert README.md s.ra", 2, &["which ra-pack cannot read"], &["docs/"]),
+    ("convert README.md s.ra", 2, &["docs/from-other-formats.md lists what"], &["a way"]),
     ("extract exp.zip -C README.md", 2, &["`README.md`: a file has this name"], NUMBER),
     #[cfg(target_os = "linux")]
     ("get exp.zip time.ra -o /proc/t.npy", 2, &["permission denied"], &["no such directory"]),
@@ -583,6 +591,26 @@ fn every_mistake_in_the_files_is_reported_with_its_cause() {
             None => fs::remove_file(&path).unwrap(),
         }
     }
+}
+
+#[test]
+fn an_entry_with_another_name_than_its_file_is_renamed_by_the_suggested_command() {
+    let workspace = workspace();
+    let path = workspace.path().join("exp/sub/count.yaml");
+    let wrong = fs::read_to_string(&path).unwrap().replace("count:", "counts:");
+    fs::write(&path, wrong).unwrap();
+    let run = |line: &str| {
+        let mut command = ra_pack();
+        run_as(command.current_dir(workspace.path()).args(line.split(' '))).exits(0)
+    };
+    for line in ["validate exp/sub/count.yaml", "create exp -o e.zip", "validate exp"] {
+        run(line).says(&["warning[META006]", "has the name `counts`", "exp/sub/count.yaml"]);
+    }
+    let said = run("validate exp").said();
+    let command = said.split('`').find(|text| text.starts_with("sed ")).unwrap();
+    let mut shell = assert_cmd::Command::new("sh");
+    shell.current_dir(workspace.path()).args(["-c", command]).assert().success();
+    assert!(!run("validate exp").said().contains("META006"));
 }
 
 #[cfg(target_os = "linux")]

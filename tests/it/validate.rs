@@ -118,7 +118,7 @@ fn codes_can_be_allowed_and_warnings_forbidden() {
     let ran = ra_pack().args(["validate", "--allow", "NDL999", "a.yaml"]).assert().code(2);
     assert!(
         String::from_utf8_lossy(&ran.get_output().stderr)
-            .contains("the code of an error or warning")
+            .contains("there is no such code")
     );
 }
 

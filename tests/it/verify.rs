@@ -808,3 +808,25 @@ fn a_long_document_of_the_pack_is_checked_like_a_short_one() {
         assert!(found.iter().any(|(code, _)| code.starts_with("DESC")), "{found:?}");
     }
 }
+
+#[test]
+fn packs_below_a_directory_are_verified_as_if_they_were_named() {
+    let scratch = TempDir::new().unwrap();
+    let path = |name: &str| scratch.path().join(name);
+    fs::create_dir_all(path("store/deep")).unwrap();
+    let zip = pack(&experiment(), scratch.path(), "store/deep/b.zip", &[]);
+    fs::copy(&zip, path("store/a.zip")).unwrap();
+    fs::write(path("store/notes.txt"), "not a pack").unwrap();
+    extract(&zip, &path("store/c"), &[]).exits(0);
+    let line = ["--recursive", "--json"];
+    let said = ra("verify", &[&path("store")], &line).exits(0).said();
+    let report = |line| serde_json::from_str::<Value>(line).unwrap();
+    let targets = said.lines().map(|line| report(line)["target"].as_str().unwrap().to_owned());
+    let expected = ["store/a.zip", "store/c", "store/deep/b.zip"];
+    let expected = expected.map(|name| path(name).to_str().unwrap().to_owned());
+    assert_eq!(targets.collect::<Vec<_>>(), expected);
+    ra("verify", &[&path("store")], &["-r"]).exits(0).says(&["3 targets: 3 valid"]);
+    let said = ra("validate", &[&path("store"), &zip], &["-r"]).exits(0).said();
+    assert_eq!(said.lines().count(), 4, "{said}");
+    ra("verify", &[&path("nowhere")], &["-r"]).exits(2).says(&["cannot open `"]);
+}

@@ -13,14 +13,13 @@ use std::path::{Path, PathBuf};
 
 use self::array::Refusal;
 use self::store::{Node, Store};
-use super::names::listed;
 use crate::archive::{Archive, Container};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::fs::{self, PendingFile};
 use crate::inspect::outline::Outline;
 use crate::inspect::scan::PackScan;
-use crate::message::Message;
+use crate::message::{Message, listed};
 use crate::path::{escape, escape_path};
 use crate::pipeline;
 use crate::progress::Progress;
@@ -241,7 +240,7 @@ fn refused(report: &RefsReport) -> Error {
     let mut named: Vec<_> = reasons
         .into_iter()
         .map(|(why, names)| {
-            let names = listed(names.iter(), NAMED, |name| format!("`{name}`"));
+            let names = listed(names.iter().map(|name| format!("`{}`", escape(name))), NAMED);
             format!("{names}: {}", escape(why))
         })
         .collect();

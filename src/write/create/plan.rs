@@ -126,6 +126,7 @@ impl<'a> CreatePlan<'a> {
             of_names.extend(unfit_names(entries.iter().map(|entry| &entry.path)));
         }
         findings.extend(contents.findings());
+        findings.extend(contents.other_names());
         let open = |name: &str| members.open(&entries, name);
         let arrays = LateArrays::of_values(&contents, &mut findings);
         findings.extend(arrays.check_each(open)?);

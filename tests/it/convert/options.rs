@@ -6,7 +6,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::{convert, description, npy};
-use crate::experiment::{Element, Experiment, FLOAT32, FLOAT64, INT16, raw_array};
+use crate::experiment::{Element, Experiment, FLOAT32, FLOAT64, INT16, UINT8, raw_array};
 use crate::run::ra;
 
 /// Returns an array with these flags.
@@ -165,6 +165,31 @@ fn a_description_that_fits_new_elements_is_kept() {
     assert!(said.contains("is kept with another shape"), "{said}");
     let now = fs::read_to_string(path("t.yaml")).unwrap();
     assert_eq!(now, described.replace("[2, time]", "[3, time]"));
+}
+
+#[test]
+fn a_description_that_is_replaced_or_loses_names_is_kept_under_another_name() {
+    let flags = "ndarrays: {f: {shape: [2], type: {enum: {base: uint8, members: {ok: 0}}}}}\n";
+    let home = Experiment::new()
+        .array("old/f.ra", UINT8, &[2], &[0, 0])
+        .file("old/f.yaml", flags)
+        .array("new/f.ra", UINT8, &[2], &[1, 1])
+        .describe("new/f.yaml", "[2]", "uint8");
+    let path = |name: &str| home.path().join(name);
+    let text = |name: &str| fs::read_to_string(path(name)).unwrap();
+    fs::write(path("f.npy"), npy("'<i2'", false, "(2,)", &[0; 4])).unwrap();
+    convert(&path("f.npy"), &path("old/f.ra"), &["--force"])
+        .exits(0)
+        .says(&["f.yaml` is kept with another type; the old one is `", "f.yaml.old`"]);
+    assert_eq!(text("old/f.yaml.old"), flags);
+    let before = text("old/f.yaml");
+    convert(&path("new"), &path("old"), &["--force"])
+        .exits(0)
+        .says(&["f.yaml` was replaced by that of the source; the old one is `"]);
+    assert_eq!((text("old/f.yaml.old"), text("old/f.yaml")), (before, text("new/f.yaml")));
+    // The same description replaces nothing.
+    let said = convert(&path("new"), &path("old"), &["--force"]).exits(0).said();
+    assert!(!said.contains("replaced"), "{said}");
 }
 
 #[test]
