@@ -235,6 +235,38 @@ fn a_degree_has_the_same_length_on_both_axes_of_a_map() {
 }
 
 #[test]
+fn several_lines_have_a_legend() {
+    let home = tempfile::tempdir().unwrap();
+    let sample = sample().to_str().unwrap();
+    let draw = |array: &str, options: &[&str]| {
+        let options = [options, &["--line", "--force", "-q"]].concat();
+        let drawn = plot(home.path(), &[sample, array], "x.svg", &options);
+        check(home.path(), "x.svg", &drawn);
+        String::from_utf8(drawn).unwrap()
+    };
+    let deep = draw("thermistors/temperature.ra", &["--slice", "7:,:"]);
+    for name in [">depth = 32 m<", ">depth = 44 m<", ">depth = 60 m<", ">thermistors/temperature<"]
+    {
+        assert!(deep.contains(name), "{name} {deep}");
+    }
+    // The array of counts has the depths as columns.
+    assert!(draw("thermistors/counts.ra", &["--transpose"]).contains(">depth = 60 m<"));
+    let of_components = draw("currents/velocity.ra", &["--slice", ":,1,:"]);
+    assert!(of_components.contains(">northward<") && of_components.contains(">bin = 16 m  ·"));
+    assert!(draw("currents/spectrum.ra", &["--log"]).contains(">magnitude of rotary spectrum"));
+    assert!(draw("time.ra", &[]).contains("<polyline"));
+    let large = Experiment::new().array("x.ra", FLOAT64, &[11, 20], &[0; 8 * 220]);
+    let mut plot = ra_pack();
+    plot.arg("plot").arg(large.path().join("x.ra")).args(["--line", "-o", "large.svg"]);
+    let ran = plot.current_dir(&home).assert().code(2);
+    let said = String::from_utf8_lossy(&ran.get_output().stderr).into_owned();
+    assert!(
+        said.contains("--line draws at most 10 lines, not 11; select some with --slice"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_picture_without_values_says_so() {
     let home = tempfile::tempdir().unwrap();
     for (value, options, said) in [

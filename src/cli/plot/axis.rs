@@ -113,13 +113,17 @@ impl<'s> Along<'s> {
         Self { axis, edges, is_falling, has_positions, flaw, dates }
     }
 
-    /// Returns the axis of a line, from the smallest to the largest coordinate in any order. Also returns the range of
-    /// each column on it.
-    pub(crate) fn of_line(axis: &'s SampledAxis, line: &Line) -> (Self, Vec<(f64, f64)>) {
+    /// Returns the axis of lines, from the smallest to the largest coordinate in any order. Also returns the range of
+    /// each column on it. `None` for single numbers.
+    pub(crate) fn of_lines(lines: &[&'s Line]) -> Option<(Self, Vec<(f64, f64)>)> {
+        let axis = lines.first()?.axis.as_ref()?;
         let cells = Self::new(axis);
-        let points = line.columns.iter().flat_map(|column| &column.points);
+        let points = lines.iter().flat_map(|line| &line.columns).flat_map(|column| &column.points);
         let points: Vec<f64> = points.map(|point| point.position).collect();
-        let flaw = flaw(&points).or_else(|| axis.positions.as_deref().and_then(flaw));
+        let first = lines.first().map_or(&[][..], |line| &line.columns).iter();
+        let first: Vec<f64> =
+            first.flat_map(|column| &column.points).map(|point| point.position).collect();
+        let flaw = flaw(&first).or_else(|| axis.positions.as_deref().and_then(flaw));
         let ranges: Vec<(f64, f64)> = match &axis.positions {
             // Without an order, the middle between two columns has no meaning.
             Some(positions) if !cells.has_positions => {
@@ -142,7 +146,7 @@ impl<'s> Along<'s> {
         let along = Self { axis, edges, is_falling, has_positions, flaw, dates };
         let place = |place: f64| along.place(place).unwrap_or(f64::NAN);
         let ranges = ranges.into_iter().map(|(from, to)| (place(from), place(to))).collect();
-        (along, ranges)
+        Some((along, ranges))
     }
 
     /// Returns the position of a coordinate from 0 to 1. `None` if it is not finite.

@@ -3,13 +3,17 @@
 use std::mem::swap;
 
 use ra_pack::PackedArray;
-use ra_pack::read::{Grid, Quantity, Sample, SampleOptions, SampledAxis};
+use ra_pack::ra::split_slice;
+use ra_pack::read::{FixedAxis, Grid, Line, Quantity, Sample, SampleOptions, SampledAxis};
 
-use super::super::text::count;
+use super::super::Failure;
+use super::super::text::{count, fit};
 use super::axis::Along;
+use super::color::MAX_NAMED;
 use super::frame::{Chart, MARGIN, PlotArea, height, title_lines};
 use super::grid::draw_grid;
-use super::line::draw_line;
+use super::label::place;
+use super::line::draw_lines;
 use super::scene::Scene;
 
 /// Samples an array, with its axes exchanged if `is_turned`. Without that, longitude is across in a map.
@@ -40,6 +44,54 @@ pub(crate) fn sampled(
     Ok(sample)
 }
 
+/// Samples the lines of an array whose sample is an image, one for each index of its shorter dimension. Returns them
+/// with their names.
+pub(super) fn lines(
+    array: &PackedArray,
+    options: &SampleOptions,
+    grid: &Grid,
+) -> Result<(Vec<Line>, Vec<String>), Failure> {
+    let is_of_rows = grid.rows.extent < grid.columns.extent;
+    let axis = if is_of_rows { &grid.rows } else { &grid.columns };
+    if axis.extent > MAX_NAMED as u64 {
+        return Err(Failure::options(format!(
+            "--line draws at most {MAX_NAMED} lines, not {}; select some with --slice",
+            axis.extent
+        )));
+    }
+    let shape = array.shape()?;
+    let parts = split_slice(options.slice.as_deref().unwrap_or_default(), shape.len());
+    let mut parts: Vec<String> =
+        parts.expect("the slice is valid").into_iter().map(str::to_owned).collect();
+    let kept = parts.iter().zip(&shape).enumerate().filter(|(_, (part, _))| part.contains(':'));
+    let mut kept: Vec<(usize, u64)> = kept.map(|(nth, (_, extent))| (nth, *extent)).collect();
+    if kept.len() > 2 {
+        kept.retain(|(_, extent)| *extent != 1);
+    }
+    let [(rows, _), (columns, _)] = kept[..] else {
+        return Err(Failure::options("--line needs a slice with two ranges"));
+    };
+    let (mut lines, mut names) = (Vec::new(), Vec::new());
+    for index in &axis.indices {
+        let part = parts.get_mut(if is_of_rows { rows } else { columns });
+        *part.expect("each dimension has a part") = index.to_string();
+        let slice = Some(parts.join(","));
+        let Sample::Line(mut line) = array.sample(&SampleOptions { slice, ..options.clone() })?
+        else {
+            unreachable!("the other dimension is left")
+        };
+        let fixed = &mut line.quantity.fixed;
+        let others = grid.quantity.fixed.iter().map(Some).chain([None]);
+        let is_other = |one: &FixedAxis, other: Option<&FixedAxis>| {
+            other.is_none_or(|other| (&one.name, one.index) != (&other.name, other.index))
+        };
+        let own = fixed.iter().zip(others).position(|(one, other)| is_other(one, other));
+        names.push(fit(&own.map_or_else(String::new, |own| place(&[fixed.remove(own)])), 24));
+        lines.push(*line);
+    }
+    Ok((lines, names))
+}
+
 /// Exchanges rows and columns of an image.
 fn transpose(grid: &mut Grid) {
     let columns = grid.columns.cells;
@@ -50,18 +102,33 @@ fn transpose(grid: &mut Grid) {
 
 /// Draws a sample. Also returns the area of the plot itself.
 pub(crate) fn draw(sample: &Sample, style: &Chart) -> (Scene, PlotArea) {
-    let mut scene = Scene::new(style.width, style.height, style.is_in_page);
-    let quantity = quantity(sample).filter(|_| !style.is_in_page);
-    let title = quantity.map_or_else(Vec::new, |quantity| title_lines(quantity, style));
-    let top = MARGIN + height(&title);
-    let area = match sample {
-        Sample::Line(line) => draw_line(&mut scene, line, style, top),
-        Sample::Grid(grid) => draw_grid(&mut scene, grid, style, top),
+    titled(quantity(sample), style, |scene, top| match sample {
+        Sample::Line(line) => draw_lines(scene, (&[line], &[]), style, top),
+        Sample::Grid(grid) => draw_grid(scene, grid, style, top),
         _ => {
             let (width, height) = (style.width.into(), style.height.into());
             PlotArea { left: 0.0, top, width, height }
         }
-    };
+    })
+}
+
+/// Draws several lines, with a legend of their names.
+pub(super) fn draw_named((lines, names): &(Vec<Line>, Vec<String>), style: &Chart) -> Scene {
+    let lines: Vec<&Line> = lines.iter().collect();
+    let quantity = lines.first().map(|line| &line.quantity);
+    titled(quantity, style, |scene, top| draw_lines(scene, (&lines, names), style, top)).0
+}
+
+/// Draws a plot below its title. A page shows the title itself.
+fn titled(
+    quantity: Option<&Quantity>,
+    style: &Chart,
+    draw: impl FnOnce(&mut Scene, f64) -> PlotArea,
+) -> (Scene, PlotArea) {
+    let mut scene = Scene::new(style.width, style.height, style.is_in_page);
+    let quantity = quantity.filter(|_| !style.is_in_page);
+    let title = quantity.map_or_else(Vec::new, |quantity| title_lines(quantity, style));
+    let area = draw(&mut scene, MARGIN + height(&title));
     scene.heading(&title, area.top);
     (scene, area)
 }

@@ -3,65 +3,78 @@
 use ra_pack::read::{Column, Line, Quantity};
 
 use super::super::array::dates;
+use super::super::text::{columns, float};
 use super::axis::{Along, Scale, extremes};
-use super::color::Rgb;
+use super::color::{Rgb, of_name};
 use super::frame::{Chart, Layout, PlotArea, Side, ends, fitting, gap_text, value_ticks};
 use super::label::Label;
-use super::scene::{PALE, Scene};
+use super::scene::{INK, PALE, SMALL, Scene};
 use super::ticks::Ticks;
 
 /// Returns the smallest and the largest value of a line.
 pub(crate) fn line_extremes(line: &Line, is_log: bool) -> Option<(f64, f64)> {
-    extremes(line_values(line), is_log)
+    extremes(values(&[line]), is_log)
 }
 
-fn line_values(line: &Line) -> impl Iterator<Item = f64> {
-    line.columns.iter().flat_map(|column| &column.points).map(|point| point.value)
+fn values(lines: &[&Line]) -> impl Iterator<Item = f64> {
+    let columns = lines.iter().flat_map(|line| &line.columns);
+    columns.flat_map(|column| &column.points).map(|point| point.value)
 }
 
-/// Returns the scale of a line; `margin` is the free part of its range at each end.
-pub(crate) fn line_scale(line: &Line, style: &Chart, margin: f64) -> Scale {
+/// Returns the scale of lines; `margin` is the free part of its range at each end.
+pub(crate) fn line_scale(lines: &[&Line], style: &Chart, margin: f64) -> Scale {
     let margin = if style.range.is_none() { margin } else { 0.0 };
-    Scale::new(ends(line_values(line), &line.quantity, style), style.is_log, margin)
+    let quantity = lines.first().map(|line| &line.quantity);
+    let ends = quantity.and_then(|quantity| ends(values(lines), quantity, style));
+    Scale::new(ends, style.is_log, margin)
 }
 
-/// The points and the gaps of a line, with positions from 0 to 1 along both axes.
+/// The points and the gaps of lines, with positions from 0 to 1 along both axes.
 pub(crate) struct Trace {
-    /// Pieces of the line between its gaps.
-    pub(crate) pieces: Vec<Vec<(f64, f64)>>,
+    /// Pieces of each line between its gaps.
+    pub(crate) lines: Vec<Vec<Vec<(f64, f64)>>>,
     /// Ranges along the axis with elements that have no place, and whether they have none that has.
     pub(crate) gaps: Vec<((f64, f64), bool)>,
 }
 
-/// Returns the points of a line at their coordinates.
-pub(crate) fn trace(line: &Line, scale: Scale) -> Trace {
-    let (along, ranges) = line.axis.as_ref().map(|axis| Along::of_line(axis, line)).unzip();
-    let (mut pieces, mut gaps) = (vec![Vec::new()], Vec::new());
-    for (nth, Column { points, has_gap, .. }) in line.columns.iter().enumerate() {
-        let values: Vec<_> =
-            points.iter().filter_map(|it| Some((it.position, scale.place(it.value)?))).collect();
-        let place = |(position, y): &(f64, f64)| {
-            let x = along.as_ref().map_or(Some(0.5), |along| along.place(*position))?;
-            Some((x, y.clamp(0.0, 1.0)))
-        };
-        let places: Vec<_> = values.iter().filter_map(place).collect();
-        let range = ranges.as_ref().map_or(Some((0.0, 1.0)), |all: &Vec<_>| all.get(nth).copied());
-        let range = range.filter(|(from, to)| from.is_finite() && to.is_finite());
-        let is_partial = *has_gap || values.len() < points.len();
-        gaps.extend(range.filter(|_| is_partial).map(|range| (range, values.is_empty())));
-        match pieces.last_mut() {
-            Some(piece) if !places.is_empty() => piece.extend(places),
-            _ => pieces.push(Vec::new()),
+/// Returns the points of lines with the same axis at their coordinates.
+pub(crate) fn trace(lines: &[&Line], scale: Scale) -> Trace {
+    let (along, ranges) = Along::of_lines(lines).unzip();
+    let mut gaps = Vec::new();
+    let pieces = |line: &&Line| {
+        let mut pieces = vec![Vec::new()];
+        for (nth, Column { points, has_gap, .. }) in line.columns.iter().enumerate() {
+            let values: Vec<_> = points
+                .iter()
+                .filter_map(|it| Some((it.position, scale.place(it.value)?)))
+                .collect();
+            let place = |(position, y): &(f64, f64)| {
+                let x = along.as_ref().map_or(Some(0.5), |along| along.place(*position))?;
+                Some((x, y.clamp(0.0, 1.0)))
+            };
+            let places: Vec<_> = values.iter().filter_map(place).collect();
+            let range =
+                ranges.as_ref().map_or(Some((0.0, 1.0)), |all: &Vec<_>| all.get(nth).copied());
+            let range = range.filter(|(from, to)| from.is_finite() && to.is_finite());
+            let is_partial = *has_gap || values.len() < points.len();
+            let is_empty = values.is_empty() && lines.len() == 1;
+            gaps.extend(range.filter(|_| is_partial).map(|range| (range, is_empty)));
+            match pieces.last_mut() {
+                Some(piece) if !places.is_empty() => piece.extend(places),
+                _ => pieces.push(Vec::new()),
+            }
         }
-    }
-    pieces.retain(|piece| !piece.is_empty());
-    Trace { pieces, gaps }
+        pieces.retain(|piece| !piece.is_empty());
+        pieces
+    };
+    let lines = lines.iter().map(pieces).collect();
+    Trace { lines, gaps }
 }
 
-/// Returns the values of a line, and NaN if others are missing.
-pub(super) fn values_and_gaps(line: &Line) -> impl Iterator<Item = f64> {
-    let has_gap = line.columns.iter().any(|column| column.has_gap);
-    line_values(line).chain(has_gap.then_some(f64::NAN))
+/// Returns the values of lines, and NaN if others are missing.
+pub(super) fn values_and_gaps(lines: &[&Line]) -> impl Iterator<Item = f64> {
+    let mut columns = lines.iter().flat_map(|line| &line.columns);
+    values(lines).chain(columns.any(|column| column.has_gap).then_some(f64::NAN))
 }
 
 /// Returns the axis of the values of a line.
@@ -74,12 +87,19 @@ pub(super) fn of_values(quantity: &Quantity, scale: Scale, count: usize) -> Side
 /// Background of missing values next to a line.
 const NOTHING: Rgb = [0xF3, 0xD9, 0xD3];
 
-pub(super) fn draw_line(scene: &mut Scene, line: &Line, style: &Chart, top: f64) -> PlotArea {
+/// Draws lines with the same axis. If they have names, each has its own colour.
+pub(super) fn draw_lines(
+    scene: &mut Scene,
+    (lines, names): (&[&Line], &[String]),
+    style: &Chart,
+    top: f64,
+) -> PlotArea {
+    let quantity = &lines.first().expect("there is a line").quantity;
     let (wide, high) = (f64::from(style.width), f64::from(style.height));
-    let scale = line_scale(line, style, 0.04);
-    let Trace { pieces, gaps } = trace(line, scale);
+    let scale = line_scale(lines, style, 0.04);
+    let Trace { lines: traced, gaps } = trace(lines, scale);
     let has_gap = !gaps.is_empty();
-    let along = line.axis.as_ref().map(|axis| Along::of_line(axis, line).0);
+    let along = Along::of_lines(lines).map(|(along, _)| along);
     // Axes along the line and of its values.
     let mut own = Side { ticks: Ticks::default(), label: Label::default() };
     let [across, upwards] = [fitting(wide - 80.0, 65.0), fitting(high - top - 60.0, 45.0)];
@@ -91,10 +111,12 @@ pub(super) fn draw_line(scene: &mut Scene, line: &Line, style: &Chart, top: f64)
             own.ticks = own.ticks.reversed();
         }
     }
-    let values = of_values(&line.quantity, scale, if style.is_turned { across } else { upwards });
+    let values = of_values(quantity, scale, if style.is_turned { across } else { upwards });
     let (across, upwards) = if style.is_turned { (values, own) } else { (own, values) };
     let below = if has_gap { 18.0 } else { 0.0 };
-    let layout = Layout::new(style, (top, 20.0, below), &across.label, &upwards);
+    let widest = names.iter().map(|name| columns(name)).max();
+    let right = widest.map_or(20.0, |widest| 58.0 + float(widest) * SMALL.width);
+    let layout = Layout::new(style, (top, right, below), &across.label, &upwards);
     let area = layout.area;
     // Returns the point at a position along the line and of a value.
     let at = |(along, value): (f64, f64)| {
@@ -113,17 +135,24 @@ pub(super) fn draw_line(scene: &mut Scene, line: &Line, style: &Chart, top: f64)
         let from = (one.0.min(other.0).max(area.left), one.1.min(other.1).max(area.top));
         scene.rect(from, ((other.0 - one.0).abs(), (other.1 - one.1).abs()), NOTHING);
     }
-    for piece in &pieces {
-        let points: Vec<_> = piece.iter().map(|point| at(*point)).collect();
-        // A single value is drawn as a dot.
-        match *points {
-            [dot] => scene.line(&[dot, dot], 5.0),
-            _ => scene.line(&points, 1.4),
+    for (nth, pieces) in traced.iter().enumerate() {
+        let ink = if names.is_empty() { INK } else { of_name(nth) };
+        for piece in pieces {
+            let points: Vec<_> = piece.iter().map(|point| at(*point)).collect();
+            // A single value is drawn as a dot.
+            match *points {
+                [dot] => scene.line(&[dot, dot], 5.0, ink),
+                _ => scene.line(&points, 1.4, ink),
+            }
         }
     }
+    for (nth, name) in names.iter().enumerate() {
+        let corner = (area.left + area.width + 20.0, area.top + 20.0 * float(nth));
+        scene.legend(corner, of_name(nth), name);
+    }
     scene.axes(&layout, &across.ticks, &upwards.ticks);
-    let text = gap_text(&line.quantity, values_and_gaps(line), style.is_log);
-    if pieces.is_empty() {
+    let text = gap_text(quantity, values_and_gaps(lines), style.is_log);
+    if traced.iter().all(Vec::is_empty) {
         scene.nothing(area, &text);
     }
     if has_gap {

@@ -21,8 +21,8 @@ use ra_pack::ra::ElementKind;
 use ra_pack::read::{ComplexPart, Sample, SampleOptions};
 
 pub(super) use self::axis::extremes;
-use self::chart::draw_both;
 pub(super) use self::chart::{draw, sampled};
+use self::chart::{draw_both, draw_named, lines};
 use self::color::COLOR_MAPS;
 pub(super) use self::color::{ColorMap, MAX_NAMED, RD_BU, TWILIGHT, VIRIDIS, color, of_name};
 use self::frame::Range;
@@ -30,7 +30,7 @@ pub(super) use self::frame::{Chart, PlotArea, gap_text, notes};
 pub(super) use self::grid::{Palette, image};
 pub(super) use self::label::shortened;
 pub(super) use self::line::{Trace, line_extremes, line_scale, trace};
-pub(super) use self::scene::Markup;
+pub(super) use self::scene::{Markup, Pixels};
 pub(super) use self::units::typeset;
 use super::array::ByCoordinate;
 use super::common::{Choices, words};
@@ -95,6 +95,11 @@ pub(crate) struct PlotArgs {
     /// Exchange the axes; otherwise the last dimension is across, and longitude in a map.
     #[arg(long)]
     transpose: bool,
+
+    /// Draw an array with two dimensions as lines with a legend: one for each index of the shorter
+    /// dimension, which has at most 10. Complex numbers are drawn as magnitude.
+    #[arg(long, requires = "output")]
+    line: bool,
 
     /// Set the title of the picture; none if empty [default: long name, slice and name of the array].
     #[arg(long, value_name = "TEXT")]
@@ -169,7 +174,7 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
     let (pack, member) = array::open(&args.archive, args.member.as_deref(), &output.progress())?;
     let array = pack.array(&member)?.in_shape_order()?;
     let is_complex = array.header()?.element().kind() == ElementKind::Complex;
-    let has_both = is_complex && args.part.is_none() && args.output.is_some();
+    let has_both = is_complex && args.part.is_none() && args.output.is_some() && !args.line;
     let (columns, rows) = match &args.output {
         None => {
             let (columns, rows) = terminal::Screen::new(output).pixels();
@@ -190,7 +195,9 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
         part: args.part,
         jobs: args.jobs,
     };
-    let sample = |options: &SampleOptions| sampled(&array, options, args.transpose);
+    let sample = |options: &SampleOptions| {
+        if args.line { array.sample(options) } else { sampled(&array, options, args.transpose) }
+    };
     let first = sample(&options)?;
     let (is_empty, quantity) = match &first {
         Sample::Line(line) if line.axis.is_none() => {
@@ -223,6 +230,10 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
     let scene = if has_both {
         options.part = Some(ComplexPart::Phase);
         draw_both([&first, &sample(&options)?], &style)
+    } else if let Sample::Grid(grid) = &first
+        && args.line
+    {
+        draw_named(&lines(&array, &options, grid)?, &style)
     } else {
         draw(&first, &style).0
     };

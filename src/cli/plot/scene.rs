@@ -18,7 +18,7 @@ use super::color::{ColorMap, Rgb, color};
 pub(crate) const BLACK: Rgb = [0x22, 0x22, 0x22];
 pub(crate) const WHITE: Rgb = [0xFF; 3];
 pub(crate) const PALE: Rgb = [0xE3, 0xE3, 0xE3];
-const INK: Rgb = [0x1F, 0x5A, 0xA6];
+pub(crate) const INK: Rgb = [0x1F, 0x5A, 0xA6];
 
 /// Font of PNG pictures, with the characters of European names, units and formulas.
 //
@@ -174,8 +174,8 @@ impl Scene {
     }
 
     /// Adds a line through points.
-    pub(super) fn line(&mut self, points: &[(f64, f64)], width: f64) {
-        let (points, ink) = (joined(points), color(INK));
+    pub(super) fn line(&mut self, points: &[(f64, f64)], width: f64, ink: Rgb) {
+        let (points, ink) = (joined(points), color(ink));
         self.put(format_args!(
             "<polyline points=\"{points}\" fill=\"none\" stroke=\"{ink}\" stroke-width=\"{width}\" \
              stroke-linejoin=\"round\" stroke-linecap=\"round\"/>"

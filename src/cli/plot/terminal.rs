@@ -205,16 +205,16 @@ fn of_line(line: &Line, style: &Chart, screen: Screen) -> Vec<String> {
     if line_extremes(line, style.is_log).is_none() {
         return vec!["no values".to_owned()];
     }
-    let scale = line_scale(line, style, 0.0);
+    let scale = line_scale(&[line], style, 0.0);
     let rows = screen.rows.min(30);
     let upwards = value_ticks(&line.quantity, scale, (rows / 2).clamp(2, 8));
     let columns = screen.room(&upwards);
-    let along = line.axis.as_ref().map(|axis| Along::of_line(axis, line).0);
+    let along = Along::of_lines(&[line]).map(|(along, _)| along);
     let across = along.as_ref().map(|it| it.ticks((columns / 12).clamp(2, 8))).unwrap_or_default();
     let mut lines =
         screen.framed(dots(line, scale, (columns, rows), screen.unicode), &upwards, &across);
-    if !trace(line, scale).gaps.is_empty() {
-        let text = gap_text(&line.quantity, values_and_gaps(line), style.is_log);
+    if !trace(&[line], scale).gaps.is_empty() {
+        let text = gap_text(&line.quantity, values_and_gaps(&[line]), style.is_log);
         lines.push(format!("gaps: {text}"));
     }
     lines.push(screen.labelled("up", &Label::of(&line.quantity).with(&upwards.omitted)));
@@ -228,7 +228,7 @@ fn dots(line: &Line, scale: Scale, (columns, rows): (usize, usize), unicode: boo
     let (dots_across, dots_up) = if unicode { (2, 4) } else { (1, 1) };
     let (wide, tall) = (columns * dots_across, rows * dots_up);
     let mut dots = vec![false; wide * tall];
-    for piece in trace(line, scale).pieces {
+    for piece in trace(&[line], scale).lines.into_iter().flatten() {
         let at = |(x, y): (f64, f64)| {
             (x * (float(wide) - 1.0) + 0.5, (1.0 - y) * (float(tall) - 1.0) + 0.5)
         };

@@ -1,12 +1,12 @@
 //! Small picture of an array.
 
-use ra_pack::ra::ElementKind;
+use ra_pack::ra::{ElementKind, ElementType};
 use ra_pack::read::{ComplexPart, Grid, Line, Quantity, Sample, SampleOptions, SampledAxis};
 use ra_pack::{Error, PackedArray};
 
 use super::super::plot::{
-    self, Chart, MAX_NAMED, Palette, PlotArea, RD_BU, TWILIGHT, Trace, color, extremes, gap_text,
-    line_extremes, line_scale, notes, of_name, sampled, trace,
+    self, Chart, MAX_NAMED, Palette, Pixels, PlotArea, RD_BU, TWILIGHT, Trace, color, extremes,
+    gap_text, line_extremes, line_scale, notes, of_name, sampled, trace,
 };
 use super::super::text::{count, digits};
 use super::{Html, html};
@@ -56,6 +56,11 @@ pub(super) fn draw(
     if shape.contains(&0) {
         return Ok(None);
     }
+    if let [_, _, channels @ (3 | 4)] = shape
+        && array.header()?.element() == ElementType::UINT8
+    {
+        return photo(array, shape, *channels, room, jobs).map(Some);
+    }
     let mut options = SampleOptions {
         slice: array.picture_slice()?,
         columns: room.columns,
@@ -81,7 +86,12 @@ pub(super) fn draw(
                 let text = line_text(line);
                 let drawn =
                     if room.has_plots { plot(&sample, style, &text)? } else { sparkline(line) };
-                (html!("{}{}", drawn, part_note(&line.quantity)), &line.quantity)
+                let is_empty = line_extremes(line, false).is_none();
+                let nothing = is_empty.then(|| {
+                    let text = gap_text(&line.quantity, std::iter::empty(), false);
+                    html!("<p class=\"n\">all values are {}</p>", text)
+                });
+                (html!("{}{}{}", drawn, nothing, part_note(&line.quantity)), &line.quantity)
             }
             Sample::Grid(grid) => {
                 let text = image_text(grid);
@@ -99,6 +109,44 @@ pub(super) fn draw(
         html = html!("{}{}{}", html, picture, notes);
     }
     Ok(Some(html))
+}
+
+/// Draws red, green, blue and opacity as the colours that they are, on a white ground.
+fn photo(
+    array: &PackedArray,
+    shape: &[u64],
+    channels: u64,
+    room: Room,
+    jobs: usize,
+) -> Result<Html, Error> {
+    let (mut layers, mut size) = (Vec::new(), (0, 0));
+    for channel in 0..channels {
+        let options = SampleOptions {
+            slice: Some(format!(":,:,{channel}")),
+            columns: room.columns,
+            rows: room.rows,
+            jobs: Some(jobs),
+            ..SampleOptions::default()
+        };
+        let Sample::Grid(grid) = array.sample(&options)? else {
+            unreachable!("a channel has two dimensions")
+        };
+        size = (grid.columns.cells, grid.rows.cells);
+        layers.push(grid.cells);
+    }
+    let level = |layer: usize, cell: usize| layers.get(layer).and_then(|all| all.get(cell));
+    let pixel = |cell: usize| {
+        let opacity = level(3, cell).map_or(1.0, |level| level / 255.0);
+        let mixed =
+            |layer| level(layer, cell).map_or(255.0, |level| 255.0 + (level - 255.0) * opacity);
+        let byte = |level: f64| u8::try_from(count(level + 0.5)).unwrap_or(u8::MAX);
+        [0, 1, 2].map(|layer| byte(mixed(layer)))
+    };
+    let number = |cells| u32::try_from(cells).expect("the room limits the cells");
+    let colors = (0..size.0 * size.1).map(pixel).collect();
+    let pixels = Pixels { width: number(size.0), height: number(size.1), colors };
+    let [rows, columns] = [0, 1].map(|nth| shape.get(nth).copied().unwrap_or(1));
+    img(&pixels, (columns, rows), &format!("Colour image, {rows} down, {columns} across"))
 }
 
 /// Returns the name of the part of complex numbers that is drawn.
@@ -189,7 +237,7 @@ fn sparkline(line: &Line) -> Html {
         let texts: Vec<_> = points.iter().map(|(x, y)| format!("{x} {y}")).collect();
         format!("M{}{}", texts.join(" "), if points.len() == 1 { "h0" } else { "" })
     };
-    let Trace { pieces, gaps } = trace(line, line_scale(line, &Chart::default(), 0.0));
+    let Trace { lines, gaps } = trace(&[line], line_scale(&[line], &Chart::default(), 0.0));
     // Marks missing values at the bottom. Marks that touch are one.
     let mut marks: Vec<(usize, usize)> = Vec::new();
     for ((from, to), _) in gaps {
@@ -210,7 +258,7 @@ fn sparkline(line: &Line) -> Html {
          aria-label=\"{}\"><path d=\"{}\"/>{}</svg>",
         across(1.0),
         line_text(line),
-        pieces.into_iter().map(path).collect::<Vec<_>>(),
+        lines.into_iter().flatten().map(path).collect::<Vec<_>>(),
         gaps
     )
 }
@@ -231,8 +279,12 @@ fn shown(columns: u64, rows: u64) -> (u64, u64) {
 /// Draws an image without axes, with one pixel per cell.
 fn image(grid: &Grid, style: &Chart, text: &str) -> Result<Html, Error> {
     let pixels = plot::image(grid, &Palette::new(grid, style), None, None);
-    // The image has the proportions of the array, within limits.
-    let (width, height) = shown(grid.columns.extent, grid.rows.extent);
+    img(&pixels, (grid.columns.extent, grid.rows.extent), text)
+}
+
+/// Returns an image with the proportions of the array, within limits.
+fn img(pixels: &Pixels, (columns, rows): (u64, u64), text: &str) -> Result<Html, Error> {
+    let (width, height) = shown(columns, rows);
     Ok(html!(
         "<img loading=\"lazy\" width=\"{}\" height=\"{}\" alt=\"{}\" src=\"{}\">",
         width,
@@ -268,7 +320,8 @@ fn legend(grid: &Grid, style: &Chart) -> Html {
         }),
         has_gap.then(|| {
             let text = gap_text(&grid.quantity, grid.cells.iter().copied(), false);
-            html!("<p class=\"n\">grey: {}</p>", text)
+            let what = if range.is_some() { "grey:" } else { "all values are" };
+            html!("<p class=\"n\">{} {}</p>", what, text)
         })
     )
 }
