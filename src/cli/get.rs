@@ -36,7 +36,7 @@ pub(crate) struct GetArgs {
     #[arg(value_name = "MEMBER")]
     member: Option<String>,
 
-    /// Write to this file; `-` is standard output (default).
+    /// Write to this file; `-` is standard output (default). The description of an array is written next to a .ra file.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -132,7 +132,14 @@ pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
             None if args.no_verify => "not verified".to_owned(),
             None => "not verified: not in a manifest".to_owned(),
         };
-        output.note(&format!("wrote {} ({}, {how})", escape_path(path), human_bytes(report.bytes)));
+        let description = report.description.as_deref();
+        let description = description.map(|path| format!(" and {}", escape_path(path)));
+        output.note(&format!(
+            "wrote {}{} ({}, {how})",
+            escape_path(path),
+            description.unwrap_or_default(),
+            human_bytes(report.bytes)
+        ));
     } else if args.no_verify && is_url(&args.archive) {
         output.note(array::NOT_VERIFIED);
     } else if !report.verified && !args.no_verify {
@@ -165,7 +172,7 @@ pub(crate) struct ExtractArgs {
     #[arg(value_name = "TARGET")]
     archive: PathBuf,
 
-    /// Unpack members that match [default: all].
+    /// Unpack members that match [default: all]. The name of an array also means its description.
     #[arg(value_name = "GLOB")]
     patterns: Vec<String>,
 
@@ -256,9 +263,20 @@ fn refuse_unnamed(archive: &Path) -> Result<(), Failure> {
     Err(Failure::options(format!("{what}; `ra-pack extract {word} -C DIR` unpacks into DIR")))
 }
 
+/// Returns a pattern; for the name of an array, also with its extension and that of its description.
+fn with_description(pattern: &str) -> Vec<String> {
+    let stem = pattern.strip_suffix(".ra").unwrap_or(pattern);
+    let mut all = vec![pattern.to_owned()];
+    if !pattern.contains(['*', '?', '[']) && !pattern.ends_with('/') {
+        all.extend(["ra", "yaml", "yml"].map(|end| format!("{stem}.{end}")));
+    }
+    all
+}
+
 /// Collects the members that match a pattern and those in the list.
 fn patterns(args: &ExtractArgs) -> Result<Patterns, Failure> {
-    let patterns = Patterns::new(&args.patterns)?;
+    let patterns = args.patterns.iter().flat_map(|pattern| with_description(pattern));
+    let patterns = Patterns::new(patterns)?;
     if !args.more.is_given() {
         return Ok(patterns);
     }

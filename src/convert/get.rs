@@ -7,12 +7,13 @@ use serde::Serialize;
 
 use super::foreign::write_array;
 use super::format::ArrayFormat;
+use super::names::name_of;
 use super::options::ConvertOptions;
 use crate::error::{Error, Result};
 use crate::fs::{self, PendingFile};
 use crate::interchange::BlockReader;
 use crate::message::Message;
-use crate::ndl::Order;
+use crate::ndl::{Datatype, Document, Extent, Order, Storage};
 use crate::pack;
 use crate::path::escape;
 use crate::progress::Progress;
@@ -92,6 +93,9 @@ pub struct GetReport {
     /// Number of blocks whose digests confirm a slice; absent if the whole file was checked, or nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocks: Option<u64>,
+    /// The description that was written next to a RawArray file; absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<PathBuf>,
     /// Facts of the array that the output cannot express, one sentence each.
     pub losses: Vec<String>,
     /// Files next to the output that an interrupted run left. You can delete them. They are searched only if this run
@@ -100,7 +104,7 @@ pub struct GetReport {
 }
 
 /// Writes one member of `archive`, or a part of an array, to the file `output`. [`Pack::resolve`] completes the name of
-/// the member. The output appears under its name when it is complete and the content matches the manifest.
+/// the member. The description of an array is written next to a `.ra` file. The output appears under its name when it is complete and the content matches the manifest.
 ///
 /// # Errors
 ///
@@ -136,11 +140,56 @@ pub fn get(
     let options = &GetOptions { format: options.format_of(member, output)?, ..options.clone() };
     let pending = PendingFile::begin(output, options.force)?;
     let mut out = LimitedWriter::new(pending.file(), options);
-    let written = out.judge(|out| write(&pack, member, options, (output, output), out))?;
-    let mut report = report(archive, member, out.count, written);
+    let mut written = out.judge(|out| write(&pack, member, options, (output, output), out))?;
+    let count = out.count;
+    let description = description_of(&pack.array(member)?, &mut written, output, options)?;
+    // An array without its description may be read in the wrong order.
+    let mut report = report(archive, member, count, written);
+    if let Some((path, description)) = description {
+        description.complete()?;
+        report.description = Some(path);
+    }
     pending.complete()?;
     report.leftovers = fs::leftovers(output);
     Ok(report)
+}
+
+/// Writes the description of an array that was written to a `.ra` file next to it. Names of dimensions are lost, because
+/// their coordinates are in the pack.
+fn description_of(
+    array: &PackedArray,
+    written: &mut Written,
+    output: &Path,
+    options: &GetOptions,
+) -> Result<Option<(PathBuf, PendingFile)>> {
+    let is_array = output.extension().is_some_and(|end| end == pack::ARRAY_EXTENSION);
+    let Some(header) = written.header.take().filter(|_| is_array) else { return Ok(None) };
+    let Some(mut ndarray) = array.description()? else { return Ok(None) };
+    ndarray.name = name_of(output);
+    if let Some(storage) = ndarray.storage.as_mut().filter(|_| options.slice.is_some()) {
+        // A part is decoded, with the fastest index first.
+        let order = if storage.order == Order::Column { Order::Column } else { Order::Row };
+        *storage =
+            Storage { order, endian: None, filter: Vec::new(), shape: None, ..storage.clone() };
+    }
+    let names = ndarray.shape.iter().filter_map(|extent| match extent {
+        Extent::Coord(name) => Some(name.as_str()),
+        _ => None,
+    });
+    let names: Vec<&str> = names.collect();
+    if !names.is_empty() {
+        written.losses.push(format!("its dimension names ({}) are lost", names.join(", ")));
+    }
+    if ndarray.datatype != Datatype::String {
+        let extents = pack::shape_of(header.dims(), ndarray.order());
+        ndarray.shape = extents.into_iter().map(Extent::Fixed).collect();
+    }
+    let path = output.with_extension(pack::DESCRIPTION_EXTENSIONS[0]);
+    let text = Document::of(ndarray, false).to_compared_yaml();
+    let text = text.map_err(|misread| Error::misread(array.name(), &misread))?;
+    let file = PendingFile::begin(&path, options.force)?;
+    file.file().write_all_at(text.as_bytes(), 0)?;
+    Ok(Some((path, file)))
 }
 
 /// Opens the pack, and announces a member that will be read completely.
@@ -153,9 +202,10 @@ fn open(archive: &Path, member: &str, options: &GetOptions) -> Result<Pack> {
 }
 
 fn report(archive: &Path, member: &str, bytes: u64, written: Written) -> GetReport {
-    let Written { verified, blocks, losses } = written;
+    let Written { verified, blocks, losses, .. } = written;
     let (archive, member) = (archive.to_owned(), member.to_owned());
-    GetReport { archive, member, bytes, verified, blocks, losses, leftovers: Vec::new() }
+    let (description, leftovers) = (None, Vec::new());
+    GetReport { archive, member, bytes, verified, blocks, description, losses, leftovers }
 }
 
 /// Writes one member of `archive`, or a part of an array, to `out`. The content is checked against the manifest before
@@ -222,7 +272,9 @@ fn write(
             Error::Io { action: WRITE_COPY, source, .. } => Error::io("write", output)(source),
             error => error,
         })?;
-        return Ok(Written { verified, blocks: None, losses: Vec::new() });
+        let array = pack.array(member).ok().filter(|_| pack::is_array(member));
+        let header = array.and_then(|array| array.header().ok().cloned());
+        return Ok(Written { verified, blocks: None, losses: Vec::new(), header });
     }
     let mut array = pack.array(member)?;
     if options.unverified {
@@ -261,7 +313,8 @@ fn write(
         let header = header.map_err(|source| Error::array(member.to_owned(), source))?;
         let start = usize::try_from(header.header_len()).expect("the file is in memory");
         let losses = write(&header, &mut file.split_off(start).as_slice())?;
-        return Ok(Written { verified, blocks, losses });
+        let header = Some(header).filter(|_| passes(options));
+        return Ok(Written { verified, blocks, losses, header });
     }
     write_whole(&array, write)
 }
@@ -293,7 +346,7 @@ fn write_whole(
         written = write(&plain, &mut data);
         fault.map_or(Ok(()), Err)
     })?;
-    Ok(Written { verified, blocks: None, losses: written? })
+    Ok(Written { verified, blocks: None, losses: written?, header: None })
 }
 
 /// Returns whether elements are written as they are stored.
@@ -309,6 +362,8 @@ struct Written {
     blocks: Option<u64>,
     /// Facts that the output cannot express.
     losses: Vec<String>,
+    /// The header of an array that was written as RawArray.
+    header: Option<Header>,
 }
 
 /// Reads a slice. Only its own bytes are read, so the whole member is checked before, unless block digests prove it.

@@ -551,3 +551,45 @@ fn the_input_is_never_replaced() {
     );
     assert_eq!(fs::read_to_string(note).unwrap(), "The temperature of the sea.\n");
 }
+
+#[test]
+fn an_array_brings_its_description() {
+    let scratch = TempDir::new().unwrap();
+    let archive = pack(&Experiment::standard(), scratch.path(), "x.zip", &[]);
+    let path = |name: &str| scratch.path().join(name);
+    let to = |name: &str| ["-o".to_owned(), path(name).to_str().unwrap().to_owned()];
+    for (member, name, slice, shape) in [
+        ("run2/counts", "all.ra", None, "[5, 3]"),
+        ("run2/counts", "part.ra", Some("1:3,::-1"), "[2, 3]"),
+        ("run1/image.ra", "row.ra", Some("0"), "[2, 4]"),
+        ("time", "clock.ra", None, "[5]"),
+    ] {
+        let [output, file] = &to(name);
+        let mut options = vec![output.as_str(), file, "--json"];
+        options.extend(slice.iter().flat_map(|slice| ["--slice", slice]));
+        let report = get(&archive, member, &options).exits(0).json();
+        let description = path(name).with_extension("yaml");
+        assert_eq!(report["description"], description.to_str().unwrap());
+        let text = fs::read_to_string(&description).unwrap();
+        assert!(text.contains(&format!("shape: {shape}")), "{text}");
+        ra("validate", &[&path(name)], &[]).exits(0);
+        let values = |pack: &Path, member: &str, slice: Option<&str>| {
+            let slice = slice.iter().flat_map(|slice| ["--slice", slice]);
+            let options: Vec<_> = ["--format", "json"].into_iter().chain(slice).collect();
+            get(pack, member, &options).exits(0).out
+        };
+        assert_eq!(values(&path(name), name, None), values(&archive, member, slice), "{name}");
+    }
+    // An existing description is not replaced, and an array without one has none.
+    fs::write(path("new.yaml"), "mine").unwrap();
+    let [output, file] = &to("new.ra");
+    get(&archive, "time", &[output, file]).exits(2).says(&["new.yaml", "--force"]);
+    assert!(!path("new.ra").exists());
+    for name in ["run2/counts", "counts.ra"] {
+        ra("extract", &[&archive], &[name, "-C", path("out").to_str().unwrap(), "-f"]).exits(0);
+        assert_eq!(
+            read_tree(&path("out/run2")).into_keys().collect::<Vec<_>>(),
+            ["counts.ra", "counts.yml"]
+        );
+    }
+}

@@ -370,7 +370,7 @@ const MISTAKES: &[Mistake] = &[
         &["matches `temprature`; did you mean `thermistors/temp"],
         NOTHING,
     ),
-    ("extract exp.zip time -C out", 2, &["matches `time`; did you mean `time.ra`?"], NOTHING),
+    ("extract exp.zip tim -C out", 2, &["matches `tim`; did you mean `time.ra`?"], NOTHING),
     (
         "diff exp.zip same.zip foo*",
         2,
