@@ -116,10 +116,7 @@ fn codes_can_be_allowed_and_warnings_forbidden() {
     let strict = reports(source.path(), &["b.yaml", "--strict"], 1);
     assert!(findings(&strict[0]).contains(&"NDL051 b.yaml:2:24".to_owned()), "{strict:?}");
     let ran = ra_pack().args(["validate", "--allow", "NDL999", "a.yaml"]).assert().code(2);
-    assert!(
-        String::from_utf8_lossy(&ran.get_output().stderr)
-            .contains("there is no such code")
-    );
+    assert!(String::from_utf8_lossy(&ran.get_output().stderr).contains("there is no such code"));
 }
 
 #[test]
