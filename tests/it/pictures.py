@@ -458,7 +458,8 @@ def check_line(case, svg, most):
     label = svg.label(False)
     expect(name, "words for unusual coordinates", flaw_of(places) in label and (flaw_of(places) or "coordinate" not in label), label)
     if not pieces:
-        return expect(name, "words for no values", ">all values are " in svg.text)
+        said = ">no coordinate is finite<" if is_placed.any() else ">all values are "
+        return expect(name, "words for no values", said in svg.text)
     data = [point for piece in pieces for point in piece]
     if len(points) == len(data):
         check_axes(case, svg, np.array(data), np.array(points))
@@ -690,6 +691,10 @@ def check_photo(root, run):
         pixels = np.frombuffer(file[72:], "u1").reshape(struct.unpack("<3Q", file[48:72]), order="F")
         opacity = stored[..., 3:] / 255 if channels == 4 else 1.0
         want = np.floor(stored[..., :3] * opacity + 255 * (1 - opacity) + 0.5)
+        Array(np.arange(20.0), units="m").write(root / f"photo{channels}" / "y.ra", ["y"])
+        Array(stored).write(root / f"photo{channels}" / "v.ra", ["y", *stored.shape[1:]])
+        run("report", root / f"photo{channels}", "-o", page, "-q", "--no-verify", "--force")
+        expect("photo", "arrays that are not photos", "Colour image" not in page.read_text())
         expect("photo", "colours of photos", pixels.shape == want.shape and np.abs(want - pixels).max() <= 1, pixels.shape)
 
 
@@ -735,6 +740,7 @@ def check_card(case, card):
     facts = dict(re.findall(r"<dt>(\w+)</dt><dd(?: title=\"[^\"]*\")?>([^<]*)</dd>", card.split("<details")[0]))
     count = re.search(r'<p class="n">([\d,]+) elements?', card)
     expect(name, "elements of cards", count and int(count[1].replace(",", "")) == values.size, count)
+    expect(name, "words of cards for no values", ("all values are " in card) == (not finite.size))
     if values.size > 1 and finite.size and "from" not in facts:
         with np.errstate(all="ignore"):
             moments = {"min": finite.min(), "max": finite.max(), "mean": finite.mean(), "std": finite.std()}

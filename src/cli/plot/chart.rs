@@ -4,7 +4,7 @@ use std::mem::swap;
 
 use ra_pack::PackedArray;
 use ra_pack::ra::split_slice;
-use ra_pack::read::{FixedAxis, Grid, Line, Quantity, Sample, SampleOptions, SampledAxis};
+use ra_pack::read::{Grid, Line, Quantity, Sample, SampleOptions};
 
 use super::super::Failure;
 use super::super::text::{count, fit};
@@ -23,15 +23,10 @@ pub(crate) fn sampled(
     is_turned: bool,
 ) -> ra_pack::Result<Sample> {
     let mut sample = array.sample(options)?;
-    let degrees =
-        |axis: &SampledAxis| Along::new(axis).degrees().map(|(_, is_latitude)| is_latitude);
-    let is_upright = matches!(&sample, Sample::Grid(grid)
-        if degrees(&grid.rows) == Some(false) && degrees(&grid.columns) == Some(true));
-    if let Sample::Grid(grid) = &sample
-        && is_upright
-        && !is_turned
-        && grid.rows.step.max(grid.columns.step) > 1
-    {
+    let Sample::Grid(grid) = &sample else { return Ok(sample) };
+    let sides = [&grid.rows, &grid.columns].map(|axis| Along::new(axis).degrees());
+    let is_upright = matches!(sides, [Some((_, false)), Some((_, true))]);
+    if is_upright && !is_turned && grid.rows.step.max(grid.columns.step) > 1 {
         // The numbers of cells belong to the sides of the picture.
         let (columns, rows) = (options.rows, options.columns);
         sample = array.sample(&SampleOptions { columns, rows, ..options.clone() })?;
@@ -63,12 +58,12 @@ pub(super) fn lines(
     let parts = split_slice(options.slice.as_deref().unwrap_or_default(), shape.len());
     let mut parts: Vec<String> =
         parts.expect("the slice is valid").into_iter().map(str::to_owned).collect();
-    let kept = parts.iter().zip(&shape).enumerate().filter(|(_, (part, _))| part.contains(':'));
-    let mut kept: Vec<(usize, u64)> = kept.map(|(nth, (_, extent))| (nth, *extent)).collect();
+    let mut kept: Vec<usize> =
+        (0..).zip(&parts).filter(|(_, part)| part.contains(':')).map(|(nth, _)| nth).collect();
     if kept.len() > 2 {
-        kept.retain(|(_, extent)| *extent != 1);
+        kept.retain(|nth| shape.get(*nth) != Some(&1));
     }
-    let [(rows, _), (columns, _)] = kept[..] else {
+    let [rows, columns] = kept[..] else {
         return Err(Failure::options("--line needs a slice with two ranges"));
     };
     let (mut lines, mut names) = (Vec::new(), Vec::new());
@@ -76,16 +71,10 @@ pub(super) fn lines(
         let part = parts.get_mut(if is_of_rows { rows } else { columns });
         *part.expect("each dimension has a part") = index.to_string();
         let slice = Some(parts.join(","));
-        let Sample::Line(mut line) = array.sample(&SampleOptions { slice, ..options.clone() })?
-        else {
-            unreachable!("the other dimension is left")
-        };
+        let sample = array.sample(&SampleOptions { slice, ..options.clone() })?;
+        let Sample::Line(mut line) = sample else { unreachable!("one dimension is left") };
         let fixed = &mut line.quantity.fixed;
-        let others = grid.quantity.fixed.iter().map(Some).chain([None]);
-        let is_other = |one: &FixedAxis, other: Option<&FixedAxis>| {
-            other.is_none_or(|other| (&one.name, one.index) != (&other.name, other.index))
-        };
-        let own = fixed.iter().zip(others).position(|(one, other)| is_other(one, other));
+        let own = fixed.iter().position(|one| one.index == *index && one.name == axis.name);
         names.push(fit(&own.map_or_else(String::new, |own| place(&[fixed.remove(own)])), 24));
         lines.push(*line);
     }

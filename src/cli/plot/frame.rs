@@ -259,8 +259,8 @@ impl Scene {
     }
 
     /// Writes why there is nothing to draw.
-    pub(super) fn nothing(&mut self, area: PlotArea, gap: &str) {
-        self.text(area.at((0.5, 0.5)), &format!("all values are {gap}"), "middle", MEDIUM);
+    pub(super) fn nothing(&mut self, area: PlotArea, why: &str) {
+        self.text(area.at((0.5, 0.5)), why, "middle", MEDIUM);
     }
 }
 

@@ -186,7 +186,7 @@ pub(super) fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Chart, top: f64)
         // A renderer would draw an image above the text.
         let nothing = palette.map.nothing();
         scene.rect((area.left, area.top), (area.width, area.height), nothing);
-        scene.nothing(area, &gap);
+        scene.nothing(area, &format!("all values are {gap}"));
     } else {
         draw_cells(scene, grid, &palette, style, area);
     }

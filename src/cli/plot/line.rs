@@ -153,7 +153,9 @@ pub(super) fn draw_lines(
     scene.axes(&layout, &across.ticks, &upwards.ticks);
     let text = gap_text(quantity, values_and_gaps(lines), style.is_log);
     if traced.iter().all(Vec::is_empty) {
-        scene.nothing(area, &text);
+        let has_value = extremes(values_and_gaps(lines), style.is_log).is_some();
+        let why = format!("all values are {text}");
+        scene.nothing(area, if has_value { "no coordinate is finite" } else { &why });
     }
     if has_gap {
         scene.legend((area.left, high - 18.0), NOTHING, &text);

@@ -56,11 +56,6 @@ pub(super) fn draw(
     if shape.contains(&0) {
         return Ok(None);
     }
-    if let [_, _, channels @ (3 | 4)] = shape
-        && array.header()?.element() == ElementType::UINT8
-    {
-        return photo(array, shape, *channels, room, jobs).map(Some);
-    }
     let mut options = SampleOptions {
         slice: array.picture_slice()?,
         columns: room.columns,
@@ -68,7 +63,14 @@ pub(super) fn draw(
         jobs: Some(jobs),
         ..SampleOptions::default()
     };
-    let is_complex = array.header()?.element().kind() == ElementKind::Complex;
+    let element = array.header()?.element();
+    if let [rows, columns, channels @ (3 | 4)] = *shape
+        && element == ElementType::UINT8
+        && let Some(photo) = photo(array, &options, (columns, rows), channels)?
+    {
+        return Ok(Some(photo));
+    }
+    let is_complex = element.kind() == ElementKind::Complex;
     let parts = [Some(ComplexPart::Magnitude), Some(ComplexPart::Phase)];
     let mut html = Html::default();
     for part in if is_complex { &parts[..] } else { &[None] } {
@@ -111,42 +113,39 @@ pub(super) fn draw(
     Ok(Some(html))
 }
 
-/// Draws red, green, blue and opacity as the colours that they are, on a white ground.
+/// Draws red, green, blue and opacity as the colours that they are, on a white ground. `None` if rows and columns are
+/// not those of a photo, or if the numbers have names.
 fn photo(
     array: &PackedArray,
-    shape: &[u64],
+    options: &SampleOptions,
+    size: (u64, u64),
     channels: u64,
-    room: Room,
-    jobs: usize,
-) -> Result<Html, Error> {
-    let (mut layers, mut size) = (Vec::new(), (0, 0));
+) -> Result<Option<Html>, Error> {
+    let mut layers = Vec::new();
     for channel in 0..channels {
-        let options = SampleOptions {
-            slice: Some(format!(":,:,{channel}")),
-            columns: room.columns,
-            rows: room.rows,
-            jobs: Some(jobs),
-            ..SampleOptions::default()
-        };
-        let Sample::Grid(grid) = array.sample(&options)? else {
+        let slice = Some(format!(":,:,{channel}"));
+        let Sample::Grid(grid) = array.sample(&SampleOptions { slice, ..options.clone() })? else {
             unreachable!("a channel has two dimensions")
         };
-        size = (grid.columns.cells, grid.rows.cells);
-        layers.push(grid.cells);
+        let has_coordinates = grid.rows.coordinate.is_some() || grid.columns.coordinate.is_some();
+        if has_coordinates || !grid.quantity.names.is_empty() {
+            return Ok(None);
+        }
+        layers.push(grid);
     }
-    let level = |layer: usize, cell: usize| layers.get(layer).and_then(|all| all.get(cell));
+    let level = |layer: usize, cell: usize| layers.get(layer)?.cells.get(cell).copied();
     let pixel = |cell: usize| {
-        let opacity = level(3, cell).map_or(1.0, |level| level / 255.0);
-        let mixed =
-            |layer| level(layer, cell).map_or(255.0, |level| 255.0 + (level - 255.0) * opacity);
+        let opacity = level(3, cell).unwrap_or(255.0) / 255.0;
+        let mixed = |layer| 255.0 + (level(layer, cell).unwrap_or(255.0) - 255.0) * opacity;
         let byte = |level: f64| u8::try_from(count(level + 0.5)).unwrap_or(u8::MAX);
         [0, 1, 2].map(|layer| byte(mixed(layer)))
     };
-    let number = |cells| u32::try_from(cells).expect("the room limits the cells");
-    let colors = (0..size.0 * size.1).map(pixel).collect();
-    let pixels = Pixels { width: number(size.0), height: number(size.1), colors };
-    let [rows, columns] = [0, 1].map(|nth| shape.get(nth).copied().unwrap_or(1));
-    img(&pixels, (columns, rows), &format!("Colour image, {rows} down, {columns} across"))
+    let [columns, rows] = layers.first().map_or([0, 0], |it| [it.columns.cells, it.rows.cells]);
+    let [width, height] =
+        [columns, rows].map(|cells| u32::try_from(cells).expect("the room limits the cells"));
+    let pixels = Pixels { width, height, colors: (0..rows * columns).map(pixel).collect() };
+    let text = format!("Colour image, {} down, {} across", size.1, size.0);
+    img(&pixels, size, &text).map(Some)
 }
 
 /// Returns the name of the part of complex numbers that is drawn.
