@@ -19,7 +19,7 @@ const MAX_LIST: u64 = 20;
 pub(super) struct ByCoordinate {
     /// Select a part by coordinates: `time=2024-06-03,depth=10:50`. A range includes both ends, and
     /// `2024-06` is a whole month. Dimensions without a selection are taken whole.
-    #[arg(long, value_name = "NAME=VALUE,…", conflicts_with = "slice")]
+    #[arg(long, value_name = "NAME=VALUE", conflicts_with = "slice")]
     sel: Option<String>,
 
     /// Take the nearest coordinate for each single value of --sel.

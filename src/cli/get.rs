@@ -30,7 +30,7 @@ Examples:
 pub(crate) struct GetArgs {
     /// Archive, directory or array (.ra).
     #[arg(value_name = "TARGET")]
-    archive: PathBuf,
+    pub(super) archive: PathBuf,
 
     /// Array or file of the pack, as shown by `list`, or the last part of its name; not needed for an array file.
     #[arg(value_name = "MEMBER")]
@@ -58,7 +58,7 @@ pub(crate) struct GetArgs {
     /// Do not check the content against the manifest; for a slice, read only its own bytes. In a pack
     /// with block digests, a slice is checked by reading only its blocks.
     #[arg(long, alias = "no-check")]
-    no_verify: bool,
+    pub(super) no_verify: bool,
 
     /// Replace an existing file.
     #[arg(short, long)]
@@ -170,7 +170,7 @@ Examples:
 pub(crate) struct ExtractArgs {
     /// Archive or directory.
     #[arg(value_name = "TARGET")]
-    archive: PathBuf,
+    pub(super) archive: PathBuf,
 
     /// Unpack members that match [default: all]. The name of an array also means its description.
     #[arg(value_name = "GLOB")]

@@ -30,11 +30,11 @@ Examples:
 pub(crate) struct InfoArgs {
     /// Archive, directory or array (.ra).
     #[arg(value_name = "TARGET")]
-    target: PathBuf,
+    pub(super) target: PathBuf,
 
     /// Array of the pack, as shown by `list`.
     #[arg(value_name = "MEMBER")]
-    member: Option<String>,
+    pub(super) member: Option<String>,
 
     /// Print only this field of the JSON result, a list on one line.
     #[arg(long, value_name = "FIELD", conflicts_with = "json")]

@@ -37,7 +37,7 @@ Examples:
 pub(crate) struct ListArgs {
     /// Archive, directory or array (.ra).
     #[arg(value_name = "TARGET")]
-    target: PathBuf,
+    pub(super) target: PathBuf,
 
     /// Show members that match [default: all].
     #[arg(value_name = "GLOB")]

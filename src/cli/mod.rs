@@ -12,6 +12,7 @@ mod diagnostics;
 mod diff;
 mod ending;
 mod files;
+mod foreign;
 mod get;
 mod help;
 mod hints;
@@ -51,7 +52,7 @@ pub(crate) fn main(words: Vec<OsString>) -> u8 {
         |ending| ending,
         |cli| {
             signals::stop_on_signals();
-            run(&cli, &words)
+            run(cli, &words)
         },
     );
     match ending {
@@ -144,34 +145,15 @@ fn only_helpful_tips(error: &mut clap::Error, ours: Option<String>) {
 }
 
 /// Runs the command.
-fn run(cli: &Cli, words: &[OsString]) -> Ending {
-    let output = Output::new(cli.shared.color, cli.shared.quiet, cli.shared.progress);
+fn run(mut cli: Cli, words: &[OsString]) -> Ending {
+    let mut output = Output::new(cli.shared.color, cli.shared.quiet, cli.shared.progress);
     let options =
         RemoteOptions { timeout: cli.shared.timeout, download: cli.shared.download, keep: true };
     ra_pack::remote::configure(options);
-    let result = match &cli.command {
-        Command::Create(args) => create::run(args, &output),
-        Command::Add(args) => add::run(args, &output),
-        Command::Verify(args) => verify::run(args, &output),
-        Command::Audit(args) => audit::run(args, &output),
-        Command::List(args) => list::run(args, &output),
-        Command::Info(args) => info::run(args, &output),
-        Command::Convert(args) => convert::run(args, &output),
-        Command::Get(args) => get::run(args, &output),
-        Command::Extract(args) => get::extract(args, &output),
-        Command::Describe(args) => describe::run(args, &output),
-        Command::Diff(args) => diff::run(args, &output),
-        Command::Refs(args) => refs::run(args, &output),
-        Command::Report(args) => report::run(args, &output),
-        Command::Reshape(args) => describe::reshape(args, &output),
-        Command::Explain(args) => reference::explain(args, &output),
-        Command::Plot(args) => plot::run(args, &output),
-        Command::Show(args) => show::run(args, &output),
-        Command::Manifest(args) => verify::manifest(args, &output),
-        Command::Schema(args) => reference::schema(args, &output),
-        Command::Validate(args) => verify::validate(args, &output),
-        Command::Completions(args) => reference::completions(args, Cli::command(), &output),
-        Command::Man(args) => reference::man(args, Cli::command(), &output),
+    let result = match foreign::open(&mut cli.command, &mut output) {
+        // The pack is deleted after the command.
+        Ok(_pack) => dispatch(&cli.command, &output),
+        Err(failure) => Err(failure),
     };
     let ending = match result {
         Ok(ending) => ending,
@@ -188,6 +170,34 @@ fn run(cli: &Cli, words: &[OsString]) -> Ending {
     }
     output.finish();
     ending
+}
+
+/// Runs the command of a name.
+fn dispatch(command: &Command, output: &Output) -> Result<Ending, Failure> {
+    match command {
+        Command::Create(args) => create::run(args, output),
+        Command::Add(args) => add::run(args, output),
+        Command::Verify(args) => verify::run(args, output),
+        Command::Audit(args) => audit::run(args, output),
+        Command::List(args) => list::run(args, output),
+        Command::Info(args) => info::run(args, output),
+        Command::Convert(args) => convert::run(args, output),
+        Command::Get(args) => get::run(args, output),
+        Command::Extract(args) => get::extract(args, output),
+        Command::Describe(args) => describe::run(args, output),
+        Command::Diff(args) => diff::run(args, output),
+        Command::Refs(args) => refs::run(args, output),
+        Command::Report(args) => report::run(args, output),
+        Command::Reshape(args) => describe::reshape(args, output),
+        Command::Explain(args) => reference::explain(args, output),
+        Command::Plot(args) => plot::run(args, output),
+        Command::Show(args) => show::run(args, output),
+        Command::Manifest(args) => verify::manifest(args, output),
+        Command::Schema(args) => reference::schema(args, output),
+        Command::Validate(args) => verify::validate(args, output),
+        Command::Completions(args) => reference::completions(args, Cli::command(), output),
+        Command::Man(args) => reference::man(args, Cli::command(), output),
+    }
 }
 
 fn complain(failure: Failure, words: &[OsString], output: &Output) -> Ending {

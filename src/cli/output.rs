@@ -26,6 +26,8 @@ pub(crate) struct Output {
     meter: Option<Arc<Meter>>,
     /// Whether the reader of results is gone.
     closed: Cell<bool>,
+    /// A path that is never printed, and the one that is printed instead.
+    named: Option<[String; 2]>,
 }
 
 impl Output {
@@ -48,7 +50,12 @@ impl Output {
             When::Auto if !quiet && err.is_terminal() && !is_dumb() => Some(Meter::new(false)),
             When::Auto | When::Never => None,
         };
-        Self { out, quiet, color_out, color_err, meter, closed: Cell::new(false) }
+        Self { out, quiet, color_out, color_err, meter, closed: Cell::new(false), named: None }
+    }
+
+    /// Prints the second path instead of the first one.
+    pub(crate) fn name_instead(&mut self, paths: [String; 2]) {
+        self.named = Some(paths);
     }
 
     /// Returns a progress that is shown as `--progress` asks.
@@ -87,7 +94,17 @@ impl Output {
     ) -> io::Result<()> {
         let _held = self.hold();
         let mut out = BufWriter::with_capacity(PIECE, self.out.lock());
-        let printed = write(&mut out).and_then(|()| out.flush());
+        let printed = match &self.named {
+            None => write(&mut out),
+            Some([hidden, shown]) => {
+                let mut bytes = Vec::new();
+                write(&mut bytes).and_then(|()| match str::from_utf8(&bytes) {
+                    Ok(text) => out.write_all(text.replace(hidden, shown).as_bytes()),
+                    Err(_) => out.write_all(&bytes),
+                })
+            }
+        };
+        let printed = printed.and_then(|()| out.flush());
         // Drops the rest without printing it.
         drop(out.into_parts());
         match printed {
@@ -183,6 +200,10 @@ impl Output {
     pub(crate) fn message(&self, text: &str) {
         let end = if text.ends_with('\n') { "" } else { "\n" };
         let _held = self.hold();
-        stderr::write(&[text, end].concat());
+        let text = [text, end].concat();
+        stderr::write(&match &self.named {
+            None => text,
+            Some([hidden, shown]) => text.replace(hidden, shown),
+        });
     }
 }

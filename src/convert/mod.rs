@@ -19,6 +19,7 @@ mod report;
 mod single;
 mod sink;
 mod source;
+mod temporary;
 mod text;
 mod tree;
 
@@ -34,6 +35,7 @@ pub use self::refs::{RefsOptions, RefsReport, SkippedArray, refs_to, write_refs}
 pub use self::report::{ConvertReport, Converted, Unconverted};
 use self::sink::{ArraySink, WriteArrays, settle};
 use self::source::SourceArrays;
+pub use self::temporary::TemporaryPack;
 use crate::archive::Container;
 use crate::error::{Error, Result};
 use crate::fs::{self, PendingFile};

@@ -63,6 +63,7 @@ mod properties; // properties of packs: extracting gives the packed files
 mod python; // support: Python with the libraries whose files are read and written
 mod raw_tar; // support: tar files by hand
 mod raw_zip; // support: zip files by hand
+mod read_formats;
 mod readers; // small readers in other languages, written from the page about the format
 mod refs;
 mod registry; // packaging/registry: other programs recognize arrays and packs

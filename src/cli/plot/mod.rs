@@ -49,7 +49,7 @@ Examples:
 pub(crate) struct PlotArgs {
     /// Archive, directory or array (.ra).
     #[arg(value_name = "TARGET")]
-    archive: PathBuf,
+    pub(super) archive: PathBuf,
 
     /// Array of the pack, as shown by `list`.
     #[arg(value_name = "MEMBER")]

@@ -43,7 +43,7 @@ Examples:
 pub(crate) struct ShowArgs {
     /// Archive, directory or array (.ra).
     #[arg(value_name = "TARGET")]
-    archive: PathBuf,
+    pub(super) archive: PathBuf,
 
     /// Array or group of the pack, as shown by `list` [default: the whole pack].
     #[arg(value_name = "MEMBER")]
@@ -85,7 +85,7 @@ pub(crate) struct ShowArgs {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct ShownArray {
     /// The path of the archive, directory or array file, as given.
-    archive: PathBuf,
+    pub(super) archive: PathBuf,
     /// The name of the array.
     member: String,
     /// The element type, as text.
