@@ -26,7 +26,7 @@ Examples:
   ra-pack get exp.zip notes.txt
   ra-pack get exp.zip run1/time.ra --format raw | od -A n -t f8
   ra-pack get exp.zip run1/temperature.ra --slice '0:5,:' --format csv
-  ra-pack get exp.zip run1/temperature.ra --sel 'depth=10,time=2024-06-03' -o day.npy")]
+  ra-pack get exp.zip run1/temperature.ra --sel time=2024-06-03 -o day.npy")]
 pub(crate) struct GetArgs {
     /// Archive, directory or array (.ra).
     #[arg(value_name = "TARGET")]

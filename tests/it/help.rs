@@ -88,7 +88,7 @@ impl Place {
         let numbers = |count: u16| le(f32::to_le_bytes, (0..count).map(f32::from));
         let experiment = Experiment::new()
             .array("run1/time.ra", FLOAT64, &[9], &le(f64::to_le_bytes, (0..9).map(f64::from)))
-            .file("run1/time.yaml", "dimcoords: {time: {size: 9, type: float64}}\n")
+            .file("run1/time.yaml", TIME)
             .array("run1/temperature.ra", FLOAT32, &[12, 9], &numbers(108))
             .describe("run1/temperature.yaml", "[12, time]", "float32")
             .array("run1/velocity.ra", FLOAT32, &[12, 9, 4], &numbers(432))
@@ -152,6 +152,10 @@ impl Place {
         assert!(ran.status.success(), "{line}: {}", String::from_utf8_lossy(&ran.stderr));
     }
 }
+
+/// The coordinate that examples select by.
+const TIME: &str =
+    "dimcoords: {time: {size: 9, type: float64, attributes: {units: hours since 2024-06-03}}}\n";
 
 #[test]
 #[cfg(unix)]
