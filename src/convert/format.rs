@@ -63,8 +63,8 @@ const FORMATS: [(ArrayFormat, &str); 15] = [
     (ArrayFormat::Pack(Container::TarZst), "tar.zst"),
 ];
 
-/// Files that make a directory a Zarr store of version 2 or 3.
-const ZARR: [&str; 3] = ["zarr.json", ".zgroup", ".zarray"];
+/// Files that make a directory or a zip a Zarr store of version 2 or 3.
+pub(super) const ZARR: [&str; 3] = ["zarr.json", ".zgroup", ".zarray"];
 
 impl ArrayFormat {
     fn row(self) -> (Self, &'static str) {
@@ -115,10 +115,7 @@ impl ArrayFormat {
         refuse_stream(path)?;
         if fs::is_directory(path)? {
             if ZARR.iter().any(|name| fs::exists(&path.join(name))) {
-                return Err(Error::unsupported(format!(
-                    "`{}` is a Zarr store, which ra-pack cannot read; see {PAGE} for a way to convert it",
-                    escape(&path.to_string_lossy())
-                )));
+                return Err(zarr_store(path));
             }
             return Ok(Self::Pack(Container::Directory));
         }
@@ -191,6 +188,14 @@ impl ArrayFormat {
     pub(super) fn is_row_only(self) -> bool {
         matches!(self, Self::Ds | Self::Png | Self::Csv | Self::Json)
     }
+}
+
+/// Makes the error for a Zarr store.
+pub(super) fn zarr_store(path: &Path) -> Error {
+    Error::unsupported(format!(
+        "`{}` is a Zarr store, which ra-pack cannot read; see {PAGE} for a way to convert it",
+        escape(&path.to_string_lossy())
+    ))
 }
 
 /// Rejects `-`, because standard input and output cannot seek.

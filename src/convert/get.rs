@@ -164,7 +164,15 @@ fn description_of(
 ) -> Result<Option<(PathBuf, PendingFile)>> {
     let is_array = output.extension().is_some_and(|end| end == pack::ARRAY_EXTENSION);
     let Some(header) = written.header.take().filter(|_| is_array) else { return Ok(None) };
-    let Some(mut ndarray) = array.description()? else { return Ok(None) };
+    let mut ndarray = match array.description() {
+        Ok(Some(ndarray)) => ndarray,
+        Ok(None) => return Ok(None),
+        Err(error @ (Error::Io { .. } | Error::Interrupted)) => return Err(error),
+        Err(error) => {
+            written.losses.push(format!("its description is not written: {error}"));
+            return Ok(None);
+        }
+    };
     ndarray.name = name_of(output);
     if let Some(storage) = ndarray.storage.as_mut().filter(|_| options.slice.is_some()) {
         // A part is decoded, with the fastest index first.
@@ -272,8 +280,12 @@ fn write(
             Error::Io { action: WRITE_COPY, source, .. } => Error::io("write", output)(source),
             error => error,
         })?;
-        let array = pack.array(member).ok().filter(|_| pack::is_array(member));
-        let header = array.and_then(|array| array.header().ok().cloned());
+        let header = || pack.array(member)?.header().cloned();
+        let header = match pack::is_array(member).then(header) {
+            Some(Err(error @ (Error::Io { .. } | Error::Interrupted))) => return Err(error),
+            // An array that cannot be read is copied as it is.
+            header => header.and_then(Result::ok),
+        };
         return Ok(Written { verified, blocks: None, losses: Vec::new(), header });
     }
     let mut array = pack.array(member)?;

@@ -5,7 +5,7 @@ use std::io::{Read as _, Write};
 use std::path::Path;
 
 use super::data::{RawArrayFile, failed};
-use super::format::ArrayFormat;
+use super::format::{ArrayFormat, ZARR, zarr_store};
 use super::item::{ArrayItem, Stated};
 use super::names::{member_name, name_of};
 use super::options::ConvertOptions;
@@ -132,6 +132,9 @@ pub(super) fn is_in_the_way(finding: &Finding) -> bool {
 
 pub(super) fn open_pack(path: &Path, options: &ConvertOptions) -> Result<SourceArrays> {
     let opened = OpenedPack::new(path, options)?;
+    if opened.others.iter().any(|other| ZARR.contains(&&*other.payload)) {
+        return Err(zarr_store(path));
+    }
     let others = opened.others.iter().map(|other| other.copied_from(&opened.pack)).collect();
     Ok(SourceArrays { others, ..opened.source })
 }

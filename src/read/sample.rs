@@ -249,7 +249,7 @@ impl PackedArray {
     /// the array has at most two dimensions.
     ///
     /// Dimensions of length 1 at the end are not in the slice. Dimensions with named indices, and short dimensions without a name among named ones, are fixed at their first
-    /// index. Then time is fixed at its middle, and then the shorter of the others.
+    /// index. Then time is fixed at its middle, then all but longitude and latitude, and then the shorter of the others.
     ///
     /// ```
     /// # fn main() -> ra_pack::Result<()> {
@@ -276,7 +276,7 @@ impl PackedArray {
         };
         let rank = |axis: &Axis| {
             let kind = u8::from(is_time(axis)) + 2 * u8::from(is_component(axis));
-            (axis.extent == 1, kind, std::cmp::Reverse(axis.extent))
+            (axis.extent == 1, kind, !is_horizontal(axis), std::cmp::Reverse(axis.extent))
         };
         let mut best: Vec<(usize, &Axis)> = axes.iter().enumerate().collect();
         best.sort_by_key(|(_, axis)| rank(axis));
@@ -302,6 +302,14 @@ fn is_time(axis: &Axis) -> bool {
         || attribute("standard_name") == Some("time")
         || attribute("axis") == Some("T")
         || attribute("units").is_some_and(|units| units.contains(" since "))
+}
+
+/// Returns whether a dimension is longitude or latitude, or another direction on a map, according to the description of
+/// its coordinate.
+fn is_horizontal(axis: &Axis) -> bool {
+    let attribute = |name| axis.described().and_then(|found| found.attribute(name)?.as_str());
+    matches!(attribute("axis"), Some("X" | "Y"))
+        || attribute("units").is_some_and(|units| matches!(units, "degrees_north" | "degrees_east"))
 }
 
 /// Attributes that name the indices of a dimension without a coordinate.

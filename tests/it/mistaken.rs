@@ -187,6 +187,7 @@ pub(crate) fn workspace() -> TempDir {
     write("odd/a b.ra", &fs::read(path("exp/sub/count.ra")).unwrap());
     write("odd/a b.yaml", b"ndarrays: {a b: {shape: [3], type: uint8}}\n");
     write("a.npy", &npy());
+    write("store.zip", &bytes::zip(&[bytes::part(".zgroup", "{}"), bytes::part("a/0", "x")]));
     write("array.dat", &fs::read(path("exp/time.ra")).unwrap());
     for name in ["data/a.npy", "data/b.npy", "data/c.npy"] {
         write(name, &npy());

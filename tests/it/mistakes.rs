@@ -469,6 +469,12 @@ const MISTAKES: &[Mistake] = &[
     // Files of the wrong kind, and places where no file can be.
     ("validate data.csv", 2, &["is a table, not a description", "describe --apply"], NOTHING),
     ("describe --apply latin.csv exp", 2, &["not UTF-8; save it as UTF-8"], NUMBER),
+    (
+        "convert store.zip s",
+        2,
+        &["`store.zip` is a Zarr store", "docs/from-other-formats.md"],
+        NOTHING,
+    ),
     ("convert README.md s.ra", 2, &["docs/from-other-formats.md lists what"], &["a way"]),
     ("extract exp.zip -C README.md", 2, &["`README.md`: a file has this name"], NUMBER),
     #[cfg(target_os = "linux")]

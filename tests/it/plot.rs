@@ -3,7 +3,7 @@ use std::path::Path;
 
 use ra_pack::Pack;
 
-use crate::experiment::{Experiment, FLOAT64, ra_pack};
+use crate::experiment::{Experiment, FLOAT64, UINT8, ra_pack};
 
 fn sample() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/experiment"))
@@ -334,4 +334,29 @@ fn arrays_that_cannot_be_drawn_are_refused_with_a_next_step() {
         Experiment::new().array("x.ra", crate::experiment::Element(0, 3), &[1], &[1, 2, 3]);
     let file = opaque.path().join("x.ra");
     assert!(refused(&[file.to_str().unwrap(), "-o", "x.png"]).contains("cannot plot"));
+}
+
+#[test]
+fn a_picture_of_many_dimensions_is_a_map() {
+    let coordinate = |name: &str, size: u64, units: &str| {
+        format!(
+            "dimcoords: {{{name}: {{size: {size}, type: uint8, attributes: {{units: {units}}}}}}}\n"
+        )
+    };
+    let mut experiment = Experiment::new();
+    for (name, size, units) in
+        [("depth", 9, "m"), ("lat", 2, "degrees_north"), ("lon", 3, "degrees_east")]
+    {
+        let data = vec![0; usize::try_from(size).unwrap()];
+        experiment = experiment
+            .array(&format!("{name}.ra"), UINT8, &[size], &data)
+            .file(&format!("{name}.yaml"), coordinate(name, size, units));
+    }
+    let experiment = experiment.array("x.ra", UINT8, &[4, 9, 2, 3], &[0; 216]).describe(
+        "x.yaml",
+        "[4, depth, lat, lon]",
+        "uint8",
+    );
+    let array = Pack::open(experiment.path()).unwrap().array("x").unwrap();
+    assert_eq!(array.picture_slice().unwrap().as_deref(), Some("0,4,:,:"));
 }
