@@ -1,5 +1,6 @@
 //! `ra-pack get` and `ra-pack extract`
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -116,6 +117,10 @@ pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
             )
             .next(format!("`ra-pack show {archive} {member}` shows its values")));
         }
+        None if output.is_terminal() && args.format == Some(ArrayFormat::Csv) => {
+            let mut out = Escaping(output.bytes());
+            ra_pack::convert::get_to(&args.archive, &member, &mut out, &options)?
+        }
         None => ra_pack::convert::get_to(&args.archive, &member, &mut output.bytes(), &options)?,
     };
     diagnostics::show(&args.archive, &[], &report.leftovers, output);
@@ -132,7 +137,7 @@ pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
             None if args.no_verify => "not verified".to_owned(),
             None => "not verified: not in a manifest".to_owned(),
         };
-        let description = report.description.as_deref();
+        let description = report.description_file.as_deref();
         let description = description.map(|path| format!(" and {}", escape_path(path)));
         output.note(&format!(
             "wrote {}{} ({}, {how})",
@@ -147,6 +152,24 @@ pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
         output.note(&format!("ra-pack: not verified: `{member}` is not in a manifest"));
     }
     Ok(Ending::Clean)
+}
+
+/// A writer of lines of text to a terminal, which escapes their control characters.
+struct Escaping<W>(W);
+
+impl<W: Write> Write for Escaping<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for line in String::from_utf8_lossy(bytes).split_inclusive('\n') {
+            let text = line.trim_end_matches('\n');
+            let end = if text.len() < line.len() { "\n" } else { "" };
+            write!(self.0, "{}{end}", ra_pack::path::escape(text))?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// Adds the `plot` command to the error for an array that cannot be written as a PNG of its elements.
@@ -289,4 +312,18 @@ fn patterns(args: &ExtractArgs) -> Result<Patterns, Failure> {
         })
     });
     Ok(patterns.and_names(names.collect::<ra_pack::Result<Vec<_>>>()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_on_a_terminal_has_no_control_characters() {
+        let mut out = Escaping(Vec::new());
+        out.write_all("a\u{1b}[31m,1\n\u{202e}b\n".as_bytes()).unwrap();
+        let text = String::from_utf8(out.0).unwrap();
+        assert_eq!(text.lines().count(), 2);
+        assert!(!text.contains(['\u{1b}', '\u{202e}']) && text.contains("[31m,1\n"), "{text}");
+    }
 }

@@ -95,7 +95,7 @@ pub struct GetReport {
     pub blocks: Option<u64>,
     /// The description that was written next to a RawArray file; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<PathBuf>,
+    pub description_file: Option<PathBuf>,
     /// Facts of the array that the output cannot express, one sentence each.
     pub losses: Vec<String>,
     /// Files next to the output that an interrupted run left. You can delete them. They are searched only if this run
@@ -147,7 +147,7 @@ pub fn get(
     let mut report = report(archive, member, count, written);
     if let Some((path, description)) = description {
         description.complete()?;
-        report.description = Some(path);
+        report.description_file = Some(path);
     }
     pending.complete()?;
     report.leftovers = fs::leftovers(output);
@@ -212,8 +212,8 @@ fn open(archive: &Path, member: &str, options: &GetOptions) -> Result<Pack> {
 fn report(archive: &Path, member: &str, bytes: u64, written: Written) -> GetReport {
     let Written { verified, blocks, losses, .. } = written;
     let (archive, member) = (archive.to_owned(), member.to_owned());
-    let (description, leftovers) = (None, Vec::new());
-    GetReport { archive, member, bytes, verified, blocks, description, losses, leftovers }
+    let (description_file, leftovers) = (None, Vec::new());
+    GetReport { archive, member, bytes, verified, blocks, description_file, losses, leftovers }
 }
 
 /// Writes one member of `archive`, or a part of an array, to `out`. The content is checked against the manifest before

@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use std::io::{BufReader, Read, Write};
 
 use crate::interchange::{FormatError, Variable, row_order_extents, wrong_length};
+use crate::json;
 use crate::message::Message;
 use crate::ndl::Datatype;
 use crate::ra::Header;
@@ -304,19 +305,11 @@ fn push_json(text: &mut String, value: &Decoded) {
     }
 }
 
-/// Quotes a text for JSON.
+/// Quotes a text for JSON, without control characters.
 fn json_string(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for letter in text.chars() {
-        match letter {
-            '"' | '\\' => quoted.extend(['\\', letter]),
-            letter if letter < ' ' => {
-                let _ = write!(quoted, "\\u{:04x}", u32::from(letter));
-            }
-            letter => quoted.push(letter),
-        }
-    }
-    quoted + "\""
+    let mut quoted = Vec::new();
+    json::write(&mut quoted, &text).expect("writing to memory does not fail");
+    String::from_utf8(quoted).expect("JSON is UTF-8")
 }
 
 #[cfg(test)]
@@ -390,7 +383,7 @@ mod tests {
         );
         let wide = i128::MIN.to_le_bytes();
         assert_eq!(json(ElementType::INT128, &[], &wide).unwrap(), format!("\"{}\"\n", i128::MIN));
-        assert_eq!(json_string("a\"\\\n"), "\"a\\\"\\\\\\u000a\"");
+        assert_eq!(json_string("a\"\\\n"), "\"a\\\"\\\\\\n\"");
     }
 
     #[test]

@@ -569,7 +569,7 @@ fn an_array_brings_its_description() {
         options.extend(slice.iter().flat_map(|slice| ["--slice", slice]));
         let report = get(&archive, member, &options).exits(0).json();
         let description = path(name).with_extension("yaml");
-        assert_eq!(report["description"], description.to_str().unwrap());
+        assert_eq!(report["description_file"], description.to_str().unwrap());
         let text = fs::read_to_string(&description).unwrap();
         assert!(text.contains(&format!("shape: {shape}")), "{text}");
         ra("validate", &[&path(name)], &[]).exits(0);

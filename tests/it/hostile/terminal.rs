@@ -116,7 +116,6 @@ fn control_characters_are_never_printed() {
         &["get", archive, name, "-o", ra],
         &["get", archive, name, "-o", ra],
         &["get", archive, name, "-o", ra, "--force", "--json"],
-        &["get", archive, name, "--format", "csv"],
         &["get", archive, name, "--format", "json"],
         &["extract", archive, "-C", out],
         &["extract", archive, "-C", out],
