@@ -46,8 +46,8 @@ pub enum Decoded {
 /// use ra_pack::read::{Decoded, Decoder};
 ///
 /// let text = "ndarrays: {t: {shape: [1], type: int16, attributes: {units: hours since 2024-06-03}}}";
-/// let document = ra_pack::ndl::Document::parse(text.as_bytes()).unwrap();
-/// let decoder = Decoder::new(ElementType::INT16, document.ndarrays().next(), false);
+/// let document = ra_pack::ndl::parse(text.as_bytes()).document.expect("it is valid");
+/// let decoder = Decoder::new(ElementType::INT16, document.groups[0].ndarrays.first(), false);
 /// assert_eq!(decoder.decode(&26_i16.to_ne_bytes()), Decoded::Date("2024-06-04T02:00:00".into()));
 /// ```
 pub struct Decoder {
