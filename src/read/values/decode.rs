@@ -127,7 +127,9 @@ impl Decoder {
                 };
                 return shape.iter().rev().fold(Self::of_datatype(base, raw), nest);
             }
-            Datatype::Opaque { tag: Some(tag), .. } if tag == UTF_32 => Kind::Utf32,
+            Datatype::Opaque { size, tag: Some(tag) } if tag == UTF_32 && size % 4 == 0 => {
+                Kind::Utf32
+            }
             Datatype::Opaque { tag: Some(tag), .. } if tag == TEXT => Kind::Utf8,
             Datatype::Enum { members, .. } => {
                 let base = datatype.resolved_base().map(Integer::datatype);

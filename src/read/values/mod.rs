@@ -72,7 +72,8 @@ fn names_of(element: ElementType, description: Option<&Ndarray>) -> Option<Vec<(
         return Some(vec![("false".to_owned(), 0), ("true".to_owned(), 1)]);
     }
     let Value::List(values) = description?.attribute("flag_values")? else { return None };
-    let names: Vec<&str> = description?.attribute("flag_meanings")?.as_str()?.split(' ').collect();
+    let names: Vec<&str> =
+        description?.attribute("flag_meanings")?.as_str()?.split_whitespace().collect();
     let name = |(value, name): (&Value, &str)| Some((name.to_owned(), value.as_integer()?));
     let is_integer = matches!(element.kind(), ElementKind::Int | ElementKind::UInt);
     let are_each = is_integer && names.len() == values.len();
