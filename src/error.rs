@@ -528,7 +528,6 @@ fn sliced(slice: &str, dimensions: &[(Option<String>, u64)]) -> String {
     if is_named { format!("{said}: did you mean `{}`?", escape(&parts.join(","))) } else { said }
 }
 
-/// Lists the first names.
 fn near(suggestion: Option<&String>) -> String {
     match suggestion {
         Some(name) => format!("; did you mean `{}`?", escape(name)),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ra_pack::ndl::{Attribute, Ndarray, Order};
-use ra_pack::read::{Number, date_of, scale_and_offset};
+use ra_pack::read::{Number, scale_and_offset, time_units};
 use ra_pack::time::{Calendar, TimeUnits};
 use ra_pack::{Pack, PackedArray, Progress, Result};
 
@@ -116,7 +116,7 @@ pub(super) fn scaling((factor, offset): (f64, f64)) -> String {
 
 /// Returns whether values are shown as dates.
 pub(super) fn is_date(description: Option<&Ndarray>, raw: bool) -> bool {
-    description.is_some_and(|it| !raw && date_of(it, Number::Int(0)).is_some())
+    !raw && description.and_then(time_units).is_some()
 }
 
 /// Returns `long_name [units]`, or the one that the description has. With `raw`, the numbers are to be scaled before
@@ -159,8 +159,7 @@ pub(super) fn folded(extents: &[String]) -> String {
 
 /// Returns the conversion from the numbers of an array, after scaling, to dates, if its units count from a date.
 pub(super) fn dates(description: Option<&Ndarray>) -> Option<Dates> {
-    let units = attribute(description, "units")?;
-    Dates::new(&units, attribute(description, "calendar").as_deref())
+    description.and_then(time_units).map(Dates::new)
 }
 
 /// Conversion of numbers that count from a date, such as `days since 1970-01-01`, to dates.
@@ -177,12 +176,9 @@ pub(super) struct Dates {
 pub(super) const DAY: f64 = 86_400.0;
 
 impl Dates {
-    /// Parses the attributes `units` and `calendar`. Returns `None` for an unknown calendar, and for units such as
-    /// months that do not always have the same length.
-    pub(super) fn new(units: &str, calendar: Option<&str>) -> Option<Self> {
-        let TimeUnits { calendar, epoch, unit, .. } = TimeUnits::parse(units, calendar)?;
+    pub(super) fn new(TimeUnits { calendar, epoch, unit, .. }: TimeUnits) -> Self {
         let seconds = |nanos| Number::Int(nanos).to_f64() / 1e9;
-        Some(Self { calendar, epoch: seconds(epoch), unit: seconds(unit.into()) })
+        Self { calendar, epoch: seconds(epoch), unit: seconds(unit.into()) }
     }
 
     /// Converts the number to seconds since the first day of the calendar's count.
@@ -251,7 +247,7 @@ mod tests {
             ("days since 1950-01-01", -200_000.0, "1402-05-25T00:00:00Z"),
         ];
         for (units, number, expected) in cases {
-            let dates = Dates::new(units, None).unwrap();
+            let dates = Dates::new(TimeUnits::parse(units, None).unwrap());
             assert_eq!(dates.exact(number).as_deref(), Some(expected), "{units}");
         }
         for units in [
@@ -263,8 +259,8 @@ mod tests {
             "days since 1970-01-01 00:00:00:00",
             "days since 1582-10-10",
         ] {
-            assert_eq!(Dates::new(units, None), None, "{units}");
+            assert_eq!(TimeUnits::parse(units, None), None, "{units}");
         }
-        assert_eq!(Dates::new("days since 1970-01-01", Some("none")), None);
+        assert_eq!(TimeUnits::parse("days since 1970-01-01", Some("none")), None);
     }
 }

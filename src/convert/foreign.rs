@@ -217,18 +217,20 @@ pub(super) fn begin<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
 impl WriteArrays for ForeignSink<'_> {
     fn array(&mut self, name: &str, item: &ArrayItem, data: Arranged<'_>) -> Result<Vec<String>> {
         let (out, options) = (self.file.file(), self.options);
-        if let Writer::Single(to) = self.writer {
-            return write_file(to, item, data, out, options);
-        }
-        let variable = item.to_variable()?;
-        let written = data.read_by(|data| match &mut self.writer {
-            Writer::Single(_) => unreachable!("it was written"),
-            Writer::Npz(writer) => Ok(writer.add(name, &variable, data, options.write())?.losses),
-            Writer::Ds(writer) => {
-                writer.attributes(&item.shared, &item.name);
-                writer.array(&variable, item.is_coordinate, data).map(|()| Vec::new())
+        let written = match &mut self.writer {
+            Writer::Single(to) => return write_file(*to, item, data, out, options),
+            Writer::Npz(writer) => {
+                let variable = item.to_variable()?;
+                data.read_by(|data| Ok(writer.add(name, &variable, data, options.write())?.losses))?
             }
-        })?;
+            Writer::Ds(writer) => {
+                let variable = item.to_variable()?;
+                data.read_by(|data| {
+                    writer.attributes(&item.shared, &item.name);
+                    writer.array(&variable, item.is_coordinate, data).map(|()| Vec::new())
+                })?
+            }
+        };
         written.map_err(|error| unwritable(item, out.path(), error))
     }
 

@@ -146,10 +146,7 @@ impl ArrayFormat {
     /// a directory.
     pub(super) fn of_output(path: &Path) -> Result<Self> {
         refuse_stream(path)?;
-        let last = path.as_os_str().as_encoded_bytes().last();
-        let ends_in_slash = last.is_some_and(|last| std::path::is_separator(char::from(*last)));
-        let is_there = fs::is_directory(path).is_ok_and(|is_there| is_there);
-        if ends_in_slash || path.extension().is_none() || is_there {
+        if names_directory(path) || path.extension().is_none() {
             return Ok(Self::Pack(Container::Directory));
         }
         Self::from_extension(path).ok_or_else(|| unknown(path, "to", Self::is_written))
@@ -163,10 +160,8 @@ impl ArrayFormat {
     /// Returns whether the output is a directory for files of a format: it exists, or its name ends in a slash, or
     /// several arrays are written and the name has no extension.
     pub(super) fn is_directory(output: &Path, has_many: bool) -> bool {
-        let is_meant = has_many || fs::is_directory(output).is_ok_and(|is_there| is_there);
-        let is_slash = output.as_os_str().as_encoded_bytes().ends_with(b"/");
-        let to = Self::of_output(output);
-        (is_meant || is_slash) && to.is_ok_and(|to| to == Self::Pack(Container::Directory))
+        let is_meant = names_directory(output) || has_many && output.extension().is_none();
+        is_meant && refuse_stream(output).is_ok()
     }
 
     /// Returns whether the arrays are RawArray files.
@@ -188,6 +183,13 @@ impl ArrayFormat {
     pub(super) fn is_row_only(self) -> bool {
         matches!(self, Self::Ds | Self::Png | Self::Csv | Self::Json)
     }
+}
+
+/// Returns whether a path ends in a slash or is that of an existing directory.
+fn names_directory(path: &Path) -> bool {
+    let last = path.as_os_str().as_encoded_bytes().last();
+    last.is_some_and(|last| std::path::is_separator(char::from(*last)))
+        || fs::is_directory(path).is_ok_and(|is_there| is_there)
 }
 
 /// Makes the error for a Zarr store.

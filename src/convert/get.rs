@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::foreign::write_array;
 use super::format::ArrayFormat;
+use super::item::lost_names;
 use super::names::name_of;
 use super::options::ConvertOptions;
 use crate::error::{Error, Result};
@@ -104,7 +105,8 @@ pub struct GetReport {
 }
 
 /// Writes one member of `archive`, or a part of an array, to the file `output`. [`Pack::resolve`] completes the name of
-/// the member. The description of an array is written next to a `.ra` file. The output appears under its name when it is complete and the content matches the manifest.
+/// the member. The output appears under its name when it is complete and the content matches the manifest. The
+/// description of an array is written next to a `.ra` file.
 ///
 /// # Errors
 ///
@@ -143,8 +145,8 @@ pub fn get(
     let mut written = out.judge(|out| write(&pack, member, options, (output, output), out))?;
     let count = out.count;
     let description = description_of(&pack.array(member)?, &mut written, output, options)?;
-    // An array without its description may be read in the wrong order.
     let mut report = report(archive, member, count, written);
+    // An array without its description may be read in the wrong order.
     if let Some((path, description)) = description {
         description.complete()?;
         report.description_file = Some(path);
@@ -180,14 +182,7 @@ fn description_of(
         *storage =
             Storage { order, endian: None, filter: Vec::new(), shape: None, ..storage.clone() };
     }
-    let names = ndarray.shape.iter().filter_map(|extent| match extent {
-        Extent::Coord(name) => Some(name.as_str()),
-        _ => None,
-    });
-    let names: Vec<&str> = names.collect();
-    if !names.is_empty() {
-        written.losses.push(format!("its dimension names ({}) are lost", names.join(", ")));
-    }
+    written.losses.extend(lost_names(&ndarray.shape, |_| false));
     if ndarray.datatype != Datatype::String {
         let extents = pack::shape_of(header.dims(), ndarray.order());
         ndarray.shape = extents.into_iter().map(Extent::Fixed).collect();

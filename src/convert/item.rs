@@ -161,18 +161,24 @@ impl ArrayItem {
     /// are any.
     pub(super) fn fix_extents(&mut self, known: impl Fn(&str) -> bool) -> Option<String> {
         let extents = self.extents();
-        let mut names = Vec::new();
+        let lost = lost_names(&self.description.shape, &known);
         for (extent, length) in self.description.shape.iter_mut().zip(extents) {
-            if let Extent::Coord(name) = extent
-                && !known(name)
-            {
-                names.push(std::mem::take(name));
+            if matches!(extent, Extent::Coord(name) if !known(name)) {
                 *extent = Extent::Fixed(length);
             }
         }
-        let names = names.join(", ");
-        (!names.is_empty()).then(|| format!("its dimension names ({names}) are lost"))
+        lost
     }
+}
+
+/// Returns a sentence about the names of dimensions except `known` ones, if there are any.
+pub(super) fn lost_names(shape: &[Extent], known: impl Fn(&str) -> bool) -> Option<String> {
+    let names = shape.iter().filter_map(|extent| match extent {
+        Extent::Coord(name) if !known(name) => Some(name.as_str()),
+        _ => None,
+    });
+    let names = names.collect::<Vec<_>>().join(", ");
+    (!names.is_empty()).then(|| format!("its dimension names ({names}) are lost"))
 }
 
 /// Sets the order in the description, and omits it if nothing needs to be stored.

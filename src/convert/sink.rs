@@ -94,9 +94,10 @@ impl DescriptionPlace {
 
     /// Keeps the text of an older description, and returns the name of its file.
     fn keep_old(&self, text: &[u8]) -> Result<String> {
-        let backup = format!("{}.old", self.path.display());
+        let mut backup = self.path.as_os_str().to_owned();
+        backup.push(".old");
         fs::write_new(Path::new(&backup), true, |out| out.write_all(text))?;
-        Ok(escape(&backup).to_string())
+        Ok(escape_path(backup.as_ref()).to_string())
     }
 
     /// Returns the description to write for an array, and a sentence about an older one. The older one stays as it is,

@@ -20,6 +20,8 @@ pub use self::single_file::{is_array_file, is_pack};
 pub use self::statistics::{
     Category, Histogram, NameStatistics, NumberStatistics, Statistics, StatisticsOptions,
 };
-pub use self::values::{Decoded, Decoder, Number, date_of, scale_and_offset, type_name};
+pub use self::values::{
+    Decoded, Decoder, Number, date_of, scale_and_offset, time_units, type_name,
+};
 pub use crate::fs::{ReadAt, Seekable};
 pub use crate::pack::{datatype, shape_of};

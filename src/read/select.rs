@@ -11,7 +11,8 @@ use crate::path::escape;
 use crate::ra::ElementType;
 use crate::read::open::{Axis, PackedArray};
 use crate::read::values::{
-    ArrayPart, Meaning, Number, float_of, for_each, read_present, scale_and_offset, time_units,
+    ArrayPart, Meaning, Number, float_of, for_each, read_present, scale_and_offset, scaled,
+    time_of, time_units,
 };
 use crate::time::TimeUnits;
 
@@ -104,18 +105,12 @@ impl Labels {
     }
 
     fn label(&self, number: Number, scaling: Option<(f64, f64)>) -> Option<Label> {
-        let number = match scaling {
-            Some((factor, offset)) => Number::Float64(number.to_f64() * factor + offset),
-            None => number,
-        };
+        let number = scaled(number, scaling);
         if number.to_f64().is_nan() {
             return None;
         }
         match self.units {
-            Some(units) => match number.to_integer() {
-                Some(whole) => units.of_integer(whole).map(Label::Time),
-                None => units.of_float(number.to_f64()).map(Label::Time),
-            },
+            Some(units) => time_of(units, number).map(Label::Time),
             None => Some(Label::of_number(number)),
         }
     }

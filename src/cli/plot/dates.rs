@@ -170,9 +170,14 @@ pub(super) fn dated(dates: Dates, low: f64, high: f64, count: usize) -> Option<T
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ra_pack::time::TimeUnits;
+
+    fn of_units(units: &str) -> Dates {
+        Dates::new(TimeUnits::parse(units, None).unwrap())
+    }
 
     fn shown(units: &str, low: f64, high: f64, count: usize) -> (Vec<String>, String) {
-        let ticks = dated(Dates::new(units, None).unwrap(), low, high, count).unwrap();
+        let ticks = dated(of_units(units), low, high, count).unwrap();
         (ticks.major.into_iter().map(|(_, text)| text).collect(), ticks.omitted.date)
     }
 
@@ -196,7 +201,7 @@ mod tests {
 
     #[test]
     fn times_out_of_range_are_numbers() {
-        let days = Dates::new("days since 1970-01-01", None).unwrap();
+        let days = of_units("days since 1970-01-01");
         for (low, high) in [(0.0, 1e300), (-1e300, 1.0), (0.0, 1e-9), (0.0, 1e7), (f64::NAN, 1.0)] {
             assert!(dated(days, low, high, 5).is_none(), "{low} {high}");
         }
@@ -204,7 +209,7 @@ mod tests {
 
     #[test]
     fn smaller_date_ticks_are_between_the_others() {
-        let days = Dates::new("days since 1970-01-01", None).unwrap();
+        let days = of_units("days since 1970-01-01");
         let ticks = dated(days, 0.0, 20.0, 10).unwrap();
         assert_eq!((ticks.major.len(), ticks.minor.len()), (11, 21));
     }

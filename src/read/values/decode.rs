@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::numbers::{Number, ReadNumber, ReadPresent, read_number, read_present, real_type};
+use super::numbers::{
+    Number, ReadNumber, ReadPresent, read_number, read_present, real_type, scaled,
+};
 use super::{names_of, scale_and_offset};
 use crate::interchange::element_of_word;
 use crate::ndl::{Datatype, Integer, Ndarray};
@@ -193,10 +195,7 @@ impl Decoder {
                 if is_missing && units.is_none() {
                     return Decoded::Missing;
                 }
-                let number = match scaling {
-                    Some((factor, offset)) => Number::Float64(number.to_f64() * factor + offset),
-                    None => number,
-                };
+                let number = scaled(number, *scaling);
                 match units {
                     Some(_) if is_missing || number.to_f64().is_nan() => Decoded::NotATime,
                     units => units
@@ -274,8 +273,8 @@ fn by_number(names: &[(String, i128)]) -> HashMap<i128, Decoded> {
     names.iter().rev().map(meaning).collect()
 }
 
-/// Returns the units of time of a description.
-pub(crate) fn time_units(description: &Ndarray) -> Option<TimeUnits> {
+/// Returns the units of time of a description, after scale and offset.
+pub fn time_units(description: &Ndarray) -> Option<TimeUnits> {
     let text = |name| description.attribute(name)?.as_str();
     TimeUnits::parse(text("units")?, text("calendar"))
 }
@@ -286,14 +285,17 @@ pub fn date_of(description: &Ndarray, number: Number) -> Option<String> {
     date(time_units(description)?, number)
 }
 
-fn date(units: TimeUnits, number: Number) -> Option<String> {
-    let whole = number.to_integer();
-    let time = match whole {
+/// Returns the time of a number; `None` if it is not finite or out of range.
+pub(crate) fn time_of(units: TimeUnits, number: Number) -> Option<i128> {
+    match number.to_integer() {
         Some(whole) => units.of_integer(whole),
         None => units.of_float(number.to_f64()),
-    };
-    let mut text = units.text(time?)?;
-    if whole.is_some() && units.is_of_whole_days() {
+    }
+}
+
+fn date(units: TimeUnits, number: Number) -> Option<String> {
+    let mut text = units.text(time_of(units, number)?)?;
+    if number.to_integer().is_some() && units.is_of_whole_days() {
         text.truncate(text.find('T').unwrap_or(text.len()));
     }
     Some(text)

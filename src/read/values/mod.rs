@@ -4,12 +4,13 @@ mod decode;
 mod numbers;
 mod selection;
 
-pub use self::decode::{Decoded, Decoder, date_of, type_name};
+pub use self::decode::{Decoded, Decoder, date_of, time_units, type_name};
 pub use self::numbers::{Number, scale_and_offset};
 
-pub(crate) use self::decode::time_units;
+pub(crate) use self::decode::time_of;
 pub(crate) use self::numbers::{
     Converter, Floats, ReadNumber, float_of, hull, is_number, read_number, read_present, real_type,
+    scaled,
 };
 pub(crate) use self::selection::{ArraySelection, Taken, for_each};
 

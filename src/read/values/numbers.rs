@@ -139,6 +139,11 @@ pub fn scale_and_offset(description: &Ndarray) -> Option<(f64, f64)> {
     (both.0.is_finite() && both.0 != 0.0 && both.1.is_finite()).then_some(both)
 }
 
+/// Applies a factor and an offset, if there are any.
+pub(crate) fn scaled(number: Number, scaling: Option<(f64, f64)>) -> Number {
+    scaling.map_or(number, |(factor, offset)| Number::Float64(number.to_f64() * factor + offset))
+}
+
 /// A type of real numbers.
 trait Real: Pod + PartialOrd + Send + Sync {
     /// Whether a float may not represent all digits.
