@@ -21,12 +21,20 @@ pub(crate) struct Directory {
     root: PathBuf,
     /// The names of the files that are members, sorted; `None` for all files.
     only: Option<Vec<MemberPath>>,
+    /// Whether links are read as what they lead to.
+    follow: bool,
     watch: Progress,
 }
 
 impl Directory {
     pub(super) fn new(root: &Path, progress: &Progress) -> Self {
-        Self { root: root.to_owned(), only: None, watch: progress.clone() }
+        Self { root: root.to_owned(), only: None, follow: false, watch: progress.clone() }
+    }
+
+    /// Reads links as what they lead to.
+    #[cfg(feature = "full")]
+    pub(super) fn following(self) -> Self {
+        Self { follow: true, ..self }
     }
 
     /// Opens only these files.
@@ -60,7 +68,7 @@ impl Directory {
             let file = |path: &MemberPath| member(path.clone().into_text(), MemberKind::File, 0);
             return Ok(only.iter().map(file).collect());
         }
-        let walked = fs::walk(&self.root, false, &self.watch)?;
+        let walked = fs::walk(&self.root, self.follow, &self.watch)?;
         Ok(walked
             .into_iter()
             .map(|walked| match walked.path {
@@ -136,7 +144,12 @@ impl Directory {
     pub(super) fn find(&self, name: &str) -> Result<Option<Member>> {
         let Ok(path) = MemberPath::new(name) else { return Ok(None) };
         // A link in any part of the path could lead out of the directory.
-        if !fs::is_plain_below(&self.root, path.as_str())? {
+        let is_there = if self.follow {
+            self.root.join(path.as_str()).is_file()
+        } else {
+            fs::is_plain_below(&self.root, path.as_str())?
+        };
+        if !is_there {
             return Ok(None);
         }
         let file = self.open_file(path.as_str())?;

@@ -82,6 +82,15 @@ impl Archive {
         Self::open_file(File::open_watched(path, progress)?)
     }
 
+    /// Opens an archive, or a directory whose links are read as what they lead to.
+    #[cfg(feature = "full")]
+    pub(crate) fn open_following(path: &Path, progress: &Progress) -> Result<Self> {
+        Ok(match Self::open_watched(path, progress)? {
+            Self::Directory(directory) => Self::Directory(directory.following()),
+            archive => archive,
+        })
+    }
+
     /// Opens only the given files of a directory.
     pub(crate) fn of_files(root: &Path, files: Vec<MemberPath>, progress: &Progress) -> Self {
         Self::Directory(Directory::of_files(root, files, progress))

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Arg, Args};
+use ra_pack::convert::{ConvertOptions, add_converted};
 use ra_pack::{Error, PackWriter};
 
 use super::create::{SharedArgs, show};
 use super::output::Output;
-use super::{Ending, Failure, shell};
+use super::{Ending, Failure, convert, shell};
 
 #[derive(Debug, Args)]
 #[command(mut_args(of_update))]
@@ -16,6 +17,7 @@ Examples:
   ra-pack add exp.zip results.npz
   ra-pack add exp.zip run1/velocity.ra run1/velocity.yaml --force
   ra-pack add exp.zip --remove notes.txt
+  ra-pack add exp.zip --convert temperature.npy
 
 Environment:
   SOURCE_DATE_EPOCH   modification time of all members, seconds since 1970 UTC; default 1980-01-01")]
@@ -35,6 +37,10 @@ pub(crate) struct AddArgs {
     /// Remove a file, an array with its description, or a directory. Repeatable.
     #[arg(long, display_order = 2, value_name = "NAME")]
     remove: Vec<String>,
+
+    /// Convert files of other formats, such as .npy, to arrays. With --force, descriptions that still fit stay.
+    #[arg(long, display_order = 3)]
+    convert: bool,
 
     #[command(flatten)]
     shared: SharedArgs,
@@ -67,18 +73,39 @@ fn elsewhere(error: Error, args: &AddArgs, name: &str) -> Failure {
 }
 
 pub(super) fn run(args: &AddArgs, output: &Output) -> Result<Ending, Failure> {
-    let mut pack = PackWriter::update(&args.archive, args.shared.options(output)?)?;
+    let options = args.shared.options(output)?;
+    let converting = ConvertOptions {
+        dereference: options.dereference,
+        exclude: options.exclude.clone(),
+        jobs: options.jobs,
+        progress: options.progress.clone(),
+        ..ConvertOptions::default()
+    };
+    let mut pack = PackWriter::update(&args.archive, options)?;
     for name in &args.remove {
         pack.remove(name)?;
     }
+    let mut converted = Vec::new();
     for name in &args.files {
         // Shell completion gives `./run1/` for `run1`.
         let parts: Vec<_> = name.split('/').filter(|part| *part != ".").collect();
         let name = parts.join("/");
         let name = name.trim_end_matches('/');
-        let added = pack.add(&args.directory, if name.is_empty() { "." } else { name });
-        added.map_err(|error| elsewhere(error, args, name))?;
+        let name = if name.is_empty() { "." } else { name };
+        let added = if args.convert {
+            add_converted(&mut pack, &args.directory, name, &converting)
+        } else {
+            pack.add(&args.directory, name).map(|()| None)
+        };
+        converted.extend(added.map_err(|error| elsewhere(error, args, name))?);
     }
     let report = pack.finish()?;
-    show(&args.archive, &report, args.shared.common.json, output)
+    for report in &converted {
+        convert::show_lines(report, output);
+    }
+    let ending = show(&args.archive, &report, args.shared.common.json, output)?;
+    for report in &converted {
+        convert::show_failed(report, output);
+    }
+    Ok(converted.iter().map(convert::ending).find(|ended| *ended != ending).unwrap_or(ending))
 }

@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ra_pack::convert::{ConvertOptions, ConvertReport, Converted, Reinterpret, convert_all};
+use ra_pack::inspect::Patterns;
 use ra_pack::message::Words;
 use ra_pack::ndl;
 use ra_pack::path::{escape, escape_path};
+use ra_pack::{Container, Error};
 
 use super::array::{Stored, extents};
 use super::common::{Choices, Common, FORMATS, compression, words};
@@ -91,6 +93,18 @@ pub(crate) struct ConvertArgs {
     #[arg(long)]
     arrays_only: bool,
 
+    /// Convert the pictures of a directory, too.
+    #[arg(long)]
+    images: bool,
+
+    /// Leave out files that match, such as `*.tmp` or `run1/raw`. Repeatable.
+    #[arg(long, value_name = "GLOB")]
+    exclude: Vec<String>,
+
+    /// Follow symbolic links instead of rejecting them.
+    #[arg(long)]
+    dereference: bool,
+
     #[command(flatten)]
     stored: Stored,
 
@@ -143,30 +157,26 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> Result<Ending, Failure
         compression: args.compression,
         dimcoords: args.dimcoords,
         arrays_only: args.arrays_only,
+        exclude: Patterns::new(&args.exclude)?,
+        dereference: args.dereference,
+        images: args.images,
         raw: args.stored.raw,
         force: args.force,
         jobs: args.common.jobs,
         progress: output.progress(),
     };
-    let report = convert_all(inputs, target, &options)?;
+    let report = convert_all(inputs, target, &options).map_err(|error| into(error, target))?;
     for failed in &report.failed {
         let place = if inputs.len() == 1 { &report.input } else { Path::new(&failed.name) };
         diagnostics::show(place, &failed.findings, &[], output);
     }
     diagnostics::show(target, &[], &report.leftovers, output);
-    let ending = if report.failed.is_empty() { Ending::Clean } else { Ending::Findings };
     if args.common.json {
         print_losses(&report, output);
         output.json(&report)?;
-        return Ok(ending);
+        return Ok(ending(&report));
     }
-    for array in &report.arrays {
-        output.note(&line(array));
-    }
-    for name in &report.copied {
-        output.note(&format!("{}: copied", escape(name)));
-    }
-    print_losses(&report, output);
+    show_lines(&report, output);
     let copied = match report.copied.len() as u64 {
         0 => String::new(),
         count => format!(" and {}", counted(count, "other file")),
@@ -178,6 +188,38 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> Result<Ending, Failure
         report.to,
         human_bytes(report.bytes),
     ));
+    show_failed(&report, output);
+    Ok(ending(&report))
+}
+
+/// Adds the command for an archive that exists to the error.
+fn into(error: Error, target: &Path) -> Failure {
+    let is_archive = Container::from_extension(target).is_some();
+    let exists = matches!(&error, Error::AlreadyExists { path } if path == target);
+    if !(is_archive && exists) {
+        return error.into();
+    }
+    let archive = shell::path(target);
+    Failure::from(error).next(format!("`ra-pack add --convert {archive} FILE` adds files to it"))
+}
+
+pub(super) fn ending(report: &ConvertReport) -> Ending {
+    if report.failed.is_empty() { Ending::Clean } else { Ending::Findings }
+}
+
+/// Prints a line for each file of the output, and warnings.
+pub(super) fn show_lines(report: &ConvertReport, output: &Output) {
+    for array in &report.arrays {
+        output.note(&line(array));
+    }
+    for name in &report.copied {
+        output.note(&format!("{}: copied", escape(name)));
+    }
+    print_losses(report, output);
+}
+
+/// Prints the files that are not in the output.
+pub(super) fn show_failed(report: &ConvertReport, output: &Output) {
     if !report.failed.is_empty() {
         let count = counted(report.failed.len() as u64, "file");
         output.message(&format!("ra-pack: {count} could not be converted:"));
@@ -189,7 +231,6 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> Result<Ending, Failure
             ));
         }
     }
-    Ok(ending)
 }
 
 /// Formats one converted array as a line.

@@ -18,7 +18,7 @@ Examples:
   ra-pack describe exp.zip
   ra-pack describe --write --dimcoords exp
   ra-pack describe --set temperature.units=degree_Celsius --dims temperature=depth,time exp
-  ra-pack describe --set title='Mooring 7' exp
+  ra-pack describe --set title='Mooring 7' exp.zip
   ra-pack describe --dims bart exp
   ra-pack describe --template exp > meta.csv
   ra-pack describe --apply meta.csv --dry-run exp
@@ -29,7 +29,7 @@ pub(crate) struct DescribeArgs {
     #[arg(value_name = "TARGET")]
     target: PathBuf,
 
-    /// Write a description next to every array of a directory that has none; change no other file.
+    /// Write a description next to every array of a directory or archive that has none; change no other file.
     #[arg(long, group = "writing", conflicts_with = "editing")]
     write: bool,
 
@@ -151,7 +151,9 @@ fn edits(args: &DescribeArgs) -> Result<MetadataEdits, Failure> {
         let (array, names) = match text.split_once('=') {
             Some(named) => named,
             None if text == BART => ("", BART),
-            None if args.target.is_dir() => {
+            None if args.target.is_dir()
+                || ra_pack::Container::from_extension(&args.target).is_some() =>
+            {
                 return Err(Failure::options(format!(
                     "--dims {}: expected NAME=DIM,DIM, such as --dims temperature=time,lat,lon",
                     escape(text)

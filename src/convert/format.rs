@@ -81,10 +81,11 @@ impl ArrayFormat {
     }
 
     /// Returns the format of a file in a directory that is converted, according to its name only; `None` if it contains
-    /// no arrays.
-    pub(super) fn in_tree(path: &Path) -> Option<Self> {
+    /// no arrays. A picture is one only if `images` is true.
+    pub(super) fn in_tree(path: &Path, images: bool) -> Option<Self> {
         let format = Self::from_extension(path)?;
-        (format.is_read() && !matches!(format, Self::Pack(_))).then_some(format)
+        let is_copied = matches!(format, Self::Pack(_)) || format == Self::Png && !images;
+        (format.is_read() && !is_copied).then_some(format)
     }
 
     /// Returns the words of all formats.

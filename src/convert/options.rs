@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::format::ArrayFormat;
 use crate::archive::{Compression, Container};
 use crate::error::{Error, Result};
+use crate::inspect::Patterns;
 use crate::interchange::{ExportOptions, ImportOptions};
 use crate::message::Message;
 use crate::ndl::Order;
@@ -41,6 +42,12 @@ pub struct ConvertOptions {
     pub dimcoords: bool,
     /// Whether to leave out the files of a directory that contain no arrays. By default they are copied.
     pub arrays_only: bool,
+    /// Files of a directory or an archive to leave out.
+    pub exclude: Patterns,
+    /// Whether to follow symbolic links below a directory instead of rejecting them.
+    pub dereference: bool,
+    /// Whether to convert the pictures of a directory. By default they are copied.
+    pub images: bool,
     /// Whether text has the numbers as they are stored, without scale and offset, dates, names and missing values.
     pub raw: bool,
     /// Whether to replace existing files.

@@ -27,6 +27,7 @@ use crate::ra::{Header, ReadError};
 use crate::read::open::Pack;
 use crate::read::open::elements::check_decoded;
 use crate::read::single_file::{self, SingleFile};
+use crate::write::survey;
 
 /// Number of bytes that show whether a file is a list of block digests.
 const BLOCK_LIST_START: u64 = 64;
@@ -170,27 +171,37 @@ impl OtherMember {
 
 impl OpenedPack {
     pub(super) fn new(path: &Path, options: &ConvertOptions) -> Result<Self> {
-        let archive = Archive::open_watched(path, &options.progress)?;
+        let progress = &options.progress;
+        let archive = if options.dereference {
+            Archive::open_following(path, progress)?
+        } else {
+            Archive::open_watched(path, progress)?
+        };
         let jobs = pipeline::jobs(options.jobs);
-        let PackScan { placement, members, contents, mut findings, .. } =
+        let PackScan { placement, mut members, mut contents, mut findings, .. } =
             PackScan::new(&archive, jobs)?;
         let is_tree = archive.container() == Container::Directory;
+        for link in findings.iter_mut().filter(|finding| is_tree && finding.code == Code::Link) {
+            link.hint = survey::link("").hint;
+        }
         findings.extend(contents.findings());
+        let is_wanted = |name: &str| !options.exclude.matches(name);
+        members.retain(|member| placement.payload(&member.name).is_none_or(is_wanted));
+        contents.retain(|path| is_wanted(path.as_str()));
+        findings.retain(|finding| subject_of(finding).is_none_or(is_wanted));
         findings.retain(|finding| finding.is_error() && finding.code != Code::Undescribed);
         if let Some(member) = &options.member {
             // Only problems of that array count.
             let stem = |name: &str| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned();
-            findings.retain(|finding| {
-                let named = finding.array.as_deref().or(finding.member.as_deref());
-                named.is_none_or(|named| stem(named) == member_name(member))
-            });
+            let is_of_member = |name: &str| stem(name) == member_name(member);
+            findings.retain(|finding| subject_of(finding).is_none_or(is_of_member));
         }
         // In a directory, problems of one file do not prevent the conversion of others.
         let mut refused: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
         if is_tree {
             findings.retain(|finding| {
-                let named = finding.array.as_deref().or(finding.member.as_deref());
-                let Some(name) = named.filter(|name| *name != PACK_DOCUMENT) else { return true };
+                let name = subject_of(finding).filter(|name| *name != PACK_DOCUMENT);
+                let Some(name) = name else { return true };
                 let name = contents.array_of(name).unwrap_or(name).to_owned();
                 refused.entry(name).or_default().push(finding.clone());
                 false
@@ -211,7 +222,7 @@ impl OpenedPack {
         let names: Vec<_> = items.iter().map(|item| item.name.clone()).collect();
         let (path, keep_big, progress) =
             (path.to_owned(), options.keep_endian, options.progress.clone());
-        let pack = Pack::open_watched(&path, &progress.part())?;
+        let pack = Pack::of_archive(archive, placement);
         let reader = pack.clone();
         let give = move |index: usize, beside: &Path, take: &mut TakeElements<'_>| {
             let name = names.get(index).expect("each item has a name");
@@ -243,6 +254,11 @@ impl OpenedPack {
             SourceArrays { failed, ..SourceArrays::new(items, Vec::new(), Box::new(give)) };
         Ok(Self { source, contents, others, pack })
     }
+}
+
+/// Returns the name of the array or file that a finding is about.
+fn subject_of(finding: &Finding) -> Option<&str> {
+    finding.array.as_deref().or(finding.member.as_deref())
 }
 
 /// Returns whether a file is a list of block digests.

@@ -23,7 +23,7 @@ use crate::pack::{
     self, ARRAY_EXTENSION, ArrayFacts, Content, DESCRIPTION_EXTENSIONS, DescribedArray,
     DescriptionFacts,
 };
-use crate::path::{MemberPath, escape, escape_path};
+use crate::path::{MemberPath, escape_path};
 use crate::progress::Progress;
 use crate::read::single_file::{self, SingleFile};
 use crate::write::create::{CreateOptions, create_staged};
@@ -97,7 +97,7 @@ impl DescriptionPlace {
         let mut backup = self.path.as_os_str().to_owned();
         backup.push(".old");
         fs::write_new(Path::new(&backup), true, |out| out.write_all(text))?;
-        Ok(escape_path(backup.as_ref()).to_string())
+        Ok(file_name(backup.as_ref()))
     }
 
     /// Returns the description to write for an array, and a sentence about an older one. The older one stays as it is,
@@ -110,7 +110,7 @@ impl DescriptionPlace {
         if !self.is_replaced {
             return Ok((description(item)?, None));
         }
-        let name = escape(&self.path.to_string_lossy()).to_string();
+        let name = file_name(&self.path);
         if item.stated.is_some() {
             let (old, new) = (fs::read_limited(&self.path, MAX_TEXT as u64)?, description(item)?);
             let kept = (old != new.as_bytes()).then(|| self.keep_old(&old)).transpose()?;
@@ -166,6 +166,11 @@ impl DescriptionPlace {
         });
         if findings.is_empty() { Ok((text, Some(note))) } else { Err(refused(findings)) }
     }
+}
+
+/// Returns the name of a file for messages about its directory.
+fn file_name(path: &Path) -> String {
+    escape_path(path.file_name().unwrap_or_default().as_ref()).to_string()
 }
 
 /// An array that is written, by its name.

@@ -34,7 +34,7 @@ pub(super) fn open_directory(
     let mut tree = Tree::new(options, open);
     tree.add_opened(ArrayFormat::Ra, root, source, None);
     let has_manifest = pack.has_manifest()?;
-    let format = |name: &str| ArrayFormat::in_tree(name.as_ref());
+    let format = |name: &str| ArrayFormat::in_tree(name.as_ref(), options.images);
     for other in others.iter().filter(|other| other.is_file) {
         if let Some(format) = format(&other.payload) {
             let mut file = TreeFile::new(&other.payload, root.join(&other.name), format);

@@ -5,7 +5,8 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::update::{must_be_free, replace, with_pack_document};
+use super::place::{NewText, archived, write_texts};
+use super::update::with_pack_document;
 use super::{DescribeOptions, UpdateReport};
 use crate::archive::Archive;
 use crate::error::{Error, Result};
@@ -16,7 +17,7 @@ use crate::pack::{
     self, ARRAY_EXTENSION, ArrayFacts, Contents, Described, DescriptionFacts, NamedShape,
     PACK_DOCUMENT, shape_of,
 };
-use crate::path::{MemberPath, escape, escape_path};
+use crate::path::{MemberPath, escape};
 use crate::pipeline;
 use crate::ra::ElementType;
 use crate::read::single_file::{self, SingleFile};
@@ -119,8 +120,9 @@ impl MetadataEdits {
     }
 }
 
-/// Applies edits to the descriptions of a directory, or to that of one array. Arrays without a description get one.
-/// Attributes of the pack are written to its `manifest.yaml`.
+/// Applies edits to the descriptions of a directory or an archive, or to that of one array. Arrays without a description
+/// get one. Attributes of the pack are written to its `manifest.yaml`. An archive is updated as by
+/// [`PackWriter::update`](crate::PackWriter::update).
 ///
 /// The rest of a description does not change, including comments and whitespace. Nothing is written unless all edits
 /// are possible and cause no new errors in the descriptions.
@@ -128,8 +130,8 @@ impl MetadataEdits {
 /// # Errors
 ///
 /// [`Error::NoSuchMember`] if an array does not exist; [`Error::Mismatch`] if dimension names do not fit the shape;
-/// [`Error::Refused`] if a document cannot be edited safely; [`Error::WrongTarget`] for an archive; [`Error::Io`] for
-/// system error.
+/// [`Error::Refused`] if a document cannot be edited safely, or for an archive that is not valid; [`Error::Io`] for
+/// system errors.
 pub fn edit_descriptions(
     target: impl AsRef<Path>,
     edits: &MetadataEdits,
@@ -198,6 +200,7 @@ pub(super) struct EditedDescriptions {
     pub(super) contents: Contents,
     /// The only array, if a single one is edited.
     subject: Option<MemberPath>,
+    is_archive: bool,
     /// Documents to create.
     made: BTreeSet<MemberPath>,
     findings: Vec<Finding>,
@@ -206,25 +209,19 @@ pub(super) struct EditedDescriptions {
 impl EditedDescriptions {
     pub(super) fn open(target: &Path, options: &DescribeOptions) -> Result<Self> {
         let (target, made) = (target.to_owned(), BTreeSet::new());
+        let (root, subject, is_archive) = (target.clone(), None, false);
         if fs::is_directory(&target)? {
             let jobs = pipeline::jobs(options.jobs);
             let Survey { contents, findings, .. } = survey(&target, jobs, &options.progress)?;
-            let root = target.clone();
-            return Ok(Self { target, root, contents, subject: None, made, findings });
+            return Ok(Self { target, root, contents, subject, is_archive, made, findings });
         }
         let single_file = single_file::gather(&target, None)?;
         if single_file.unattached.is_some() {
-            if Archive::is_archive(&target)? {
-                let shown = escape_path(&target);
-                return Err(Error::wrong_target(
-                    &target,
-                    format!(
-                        "is an archive; to edit its descriptions, unpack it with `ra-pack extract {shown}` \
-                     and pack the directory again with `ra-pack create`"
-                    ),
-                ));
+            if !Archive::is_archive(&target)? {
+                return Err(single_file::not_an_array(&target));
             }
-            return Err(single_file::not_an_array(&target));
+            let (contents, findings) = archived(&target, options)?;
+            return Ok(Self { target, root, contents, subject, is_archive: true, made, findings });
         }
         let is_pack = single_file.is_pack_document();
         let SingleFile { root, subject, contents, .. } = single_file;
@@ -236,7 +233,7 @@ impl EditedDescriptions {
                 format!("does not describe an array: `{array}` does not exist"),
             ));
         }
-        Ok(Self { target, root, contents, subject, made, findings: Vec::new() })
+        Ok(Self { target, root, contents, subject, is_archive, made, findings: Vec::new() })
     }
 
     /// Finds an array by its name. The extension and, if the name is unique, the directories may be missing.
@@ -382,6 +379,10 @@ impl EditedDescriptions {
         }
     }
 
+    fn new_text(&self, member: &str, old: Option<String>, text: String) -> NewText {
+        NewText { member: member.to_owned(), document: self.path(member), old, text }
+    }
+
     fn refused(&self, mut findings: Vec<Finding>) -> Error {
         finding::cut(&mut findings);
         Error::Refused { path: self.target.clone(), findings }
@@ -515,7 +516,8 @@ impl<'p> Editing<'p> {
                     let text =
                         if is_of_all { pack::as_stated(revision.text) } else { revision.text };
                     report.add(&place.path(member), revision.changes, &arrays);
-                    texts.push((member, Some(facts.text()).filter(|_| !is_made), text));
+                    let old = Some(facts.text().to_owned()).filter(|_| !is_made);
+                    texts.push(place.new_text(member, old, text));
                 }
                 Err(refusal) => refused.push(unsafe_change(member, refusal)),
             }
@@ -528,12 +530,12 @@ impl<'p> Editing<'p> {
                 Ok(revision) => report.add(&document, revision.changes, &[]),
                 Err(refusal) => refused.push(unsafe_change(PACK_DOCUMENT, refusal)),
             }
-            texts.push((PACK_DOCUMENT, None, pack::attributes_document(groups)));
+            texts.push(place.new_text(PACK_DOCUMENT, None, pack::attributes_document(groups)));
         }
         let after = place.contents_with(&texts);
         refused.extend(place.new_errors(&after));
         // Warns about mistakes such as unknown units at once.
-        let changed: BTreeSet<&str> = texts.iter().map(|(document, ..)| *document).collect();
+        let changed: BTreeSet<&str> = texts.iter().map(|text| &*text.member).collect();
         report.findings.extend(after.metadata_findings(false).into_iter().filter(|finding| {
             matches!(finding.code, Code::UnknownUnits | Code::OutsideType)
                 && finding.member.as_deref().is_some_and(|member| changed.contains(member))
@@ -541,29 +543,23 @@ impl<'p> Editing<'p> {
         if !refused.is_empty() {
             return Err(place.refused(refused));
         }
-        for (member, ..) in texts.iter().filter(|(_, old, _)| old.is_none()) {
-            must_be_free(&place.path(member))?;
-        }
-        for (member, old, text) in &texts {
-            let document = place.path(member);
-            replace(&document, *old, text, options.dry_run)?;
-            if old.is_none() {
-                report.written.push(document);
-            }
-        }
+        let archive = place.is_archive.then_some(&*place.target);
+        report.findings.extend(write_texts(archive, &texts, options)?);
+        let new = texts.into_iter().filter(|text| text.old.is_none());
+        report.written = new.map(|text| text.document).collect();
         Ok(report)
     }
 }
 
 impl EditedDescriptions {
     /// Returns the contents of the pack with the new texts.
-    fn contents_with(&self, texts: &[(&str, Option<&str>, String)]) -> Contents {
+    fn contents_with(&self, texts: &[NewText]) -> Contents {
         let mut contents = self.contents.clone();
-        for (member, _, text) in texts {
+        for NewText { member, text, .. } in texts {
             let facts = DescriptionFacts::parse(member, text.as_bytes());
-            if *member == PACK_DOCUMENT {
+            if member == PACK_DOCUMENT {
                 contents.pack_document = Some(facts.into());
-            } else if let Some(old) = contents.descriptions.get_mut(*member) {
+            } else if let Some(old) = contents.descriptions.get_mut(&**member) {
                 *old = Arc::new(facts);
             }
         }

@@ -3,6 +3,7 @@
 
 mod edit;
 mod options;
+mod place;
 mod reshape;
 mod table;
 mod update;
@@ -18,7 +19,7 @@ pub use self::reshape::{ReshapeReport, reshape};
 pub use self::table::metadata_table;
 pub use self::update::{Change, UpdateReport, update_descriptions};
 
-use self::update::must_be_free;
+use self::place::{NewText, archived, write_texts};
 use crate::archive::Archive;
 use crate::error::{Error, Result};
 use crate::finding::Finding;
@@ -58,8 +59,7 @@ fn describe_file(path: &Path, options: &DescribeOptions) -> Result<String> {
     contents.add(member.clone(), read_content(path, &member)?);
     refuse_bad_headers(path, &contents)?;
     let texts = pack::describe_missing(&contents, options.dimcoords)?;
-    let text = texts.into_values().next().unwrap_or_default();
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    Ok(texts.into_values().next().unwrap_or_default())
 }
 
 fn refuse_bad_headers(target: &Path, contents: &Contents) -> Result<()> {
@@ -75,7 +75,7 @@ fn refuse_bad_headers(target: &Path, contents: &Contents) -> Result<()> {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DescribeReport {
-    /// The directory.
+    /// The directory or archive.
     pub target: PathBuf,
     /// Descriptions that were written, by their paths below the directory.
     pub written: Vec<String>,
@@ -87,22 +87,30 @@ pub struct DescribeReport {
     pub findings: Vec<Finding>,
 }
 
-/// Writes a description next to every array below the directory `target` that has none. Existing files are not changed.
+/// Writes a description next to every array of a directory or an archive that has none. Existing files are not changed.
+/// An archive is updated as by [`PackWriter::update`](crate::PackWriter::update).
 ///
 /// # Errors
 ///
-/// [`Error::Io`] for system errors, and [`Error::WrongTarget`] if `target` is not a directory.
+/// [`Error::Io`] for system errors, [`Error::WrongTarget`] if `target` is another file, and [`Error::Refused`] for an
+/// archive that is not valid.
 pub fn write_descriptions(
     target: impl AsRef<Path>,
     options: &DescribeOptions,
 ) -> Result<DescribeReport> {
     let target = target.as_ref();
-    if !fs::is_directory(target)? {
-        let message = Message::from("is not a directory; remove ").option("write");
-        return Err(Error::wrong_target(target, message.text(" to print its description")));
-    }
-    let jobs = pipeline::jobs(options.jobs);
-    let Survey { contents, mut findings, .. } = survey(target, jobs, &options.progress)?;
+    let (contents, mut findings, archive) = if fs::is_directory(target)? {
+        let jobs = pipeline::jobs(options.jobs);
+        let Survey { contents, findings, .. } = survey(target, jobs, &options.progress)?;
+        (contents, findings, None)
+    } else if Archive::is_archive(target)? {
+        let (contents, findings) = archived(target, options)?;
+        (contents, findings, Some(target))
+    } else {
+        let message = Message::from("is neither a directory nor an archive; remove ");
+        let message = message.option("write").text(" to print its description");
+        return Err(Error::wrong_target(target, message));
+    };
     for (path, facts) in &contents.arrays {
         if facts.header.is_err() {
             facts.findings(path, &mut findings);
@@ -111,19 +119,17 @@ pub fn write_descriptions(
     let missing = pack::describe_missing(&contents, options.dimcoords)?;
     let arrays = contents.arrays.len() as u64;
     let undescribed = contents.undescribed().count() as u64;
-    let mut written = Vec::with_capacity(missing.len());
-    for path in missing.keys() {
-        must_be_free(&target.join(path.as_str()))?;
-    }
-    for (path, text) in missing {
-        if !options.dry_run {
-            fs::write_new(&target.join(path.as_str()), false, |out| out.write_all(&text))?;
-        }
-        written.push(path.as_str().to_owned());
-    }
+    let texts = missing.into_iter().map(|(path, text)| NewText {
+        document: target.join(path.as_str()),
+        member: path.as_str().to_owned(),
+        old: None,
+        text,
+    });
+    let texts: Vec<_> = texts.collect();
+    findings.extend(write_texts(archive, &texts, options)?);
     Ok(DescribeReport {
         target: target.to_owned(),
-        written,
+        written: texts.into_iter().map(|text| text.member).collect(),
         described: arrays - undescribed,
         leftovers: leftovers(target, &contents),
         findings,

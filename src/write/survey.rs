@@ -154,8 +154,8 @@ pub(crate) fn names(
 }
 
 /// Makes the finding about a link that is not followed.
-pub(super) fn link(name: &str) -> Finding {
-    let hint = Message::from("pack its target with ").option("dereference");
+pub(crate) fn link(name: &str) -> Finding {
+    let hint = Message::from("follow it with ").option("dereference");
     let hint = hint.text(", or leave it out with ").option("exclude");
     Finding::new(Code::Link, "the file is a symbolic link").in_member(name).hint(hint)
 }

@@ -159,6 +159,56 @@ fn files_are_replaced_only_by_force_and_a_refusal_changes_nothing() {
 }
 
 #[test]
+fn files_of_other_formats_are_converted_and_descriptions_stay() {
+    let described = "ndarrays:\n  t: # of the water\n    shape: [time, 2]\n    type: float32\n    attributes: {units: K}\n";
+    let source = Experiment::new()
+        .array("time.ra", FLOAT32, &[3], &[0; 12])
+        .describe("time.yaml", "[time]", "float32")
+        .array("run1/t.ra", FLOAT32, &[3, 2], &[0; 24])
+        .file("run1/t.yaml", described);
+    let long = "{'descr': '<f8', 'fortran_order': False, 'shape': (LENGTH, 2)}";
+    let npy = |length: u8| {
+        let mut head = long.replace("LENGTH", &length.to_string());
+        head.push_str(&" ".repeat(117 - head.len()));
+        let elements = (0..2 * length).map(|count| f64::from(count) + 0.5);
+        let elements = le(f64::to_le_bytes, elements);
+        [b"\x93NUMPY\x01\0\x76\0", head.as_bytes(), b"\n", &elements].concat()
+    };
+    for (name, options) in KINDS {
+        let scratch = TempDir::new().unwrap();
+        let archive = pack(&source, scratch.path(), name, options);
+        let before = read_tree(scratch.path());
+        let new = Experiment::new()
+            .file("run1/t.npy", npy(3))
+            .file("run2/long.npy", npy(5))
+            .file("run2/notes.txt", "x");
+        let convert = ["--convert", "run1/t.npy"];
+        add(&archive, new.path(), &convert).exits(2).says(&["run1/t.ra` exists", "--force"]);
+        add(&archive, new.path(), &["--convert", "../t.npy"]).exits(2).says(&[" -C "]);
+        let longer = Experiment::new().file("run1/t.npy", npy(5));
+        add(&archive, longer.path(), &[&convert[..], &["--force"]].concat()).exits(1).says(&[
+            "DESC004",
+            "run1/t.yaml:3:13",
+            "[time (3), 2]",
+        ]);
+        assert!(read_tree(scratch.path()) == before);
+        add(&archive, new.path(), &["--force", "--convert", "."]).exits(0).says(&[
+            "run1/t.npy -> run1/t.ra: float64 [3, 2]",
+            "warning: run1/t.npy: `t.yaml` is kept with another type",
+            "run2/notes.txt: copied",
+            "packed 3 arrays",
+        ]);
+        verify(&archive, &VerifyOptions::default()).unwrap().is_valid().then_some(()).unwrap();
+        let pack = Pack::open(&archive).unwrap();
+        let text = pack.read("run1/t.yaml").unwrap();
+        assert_eq!(String::from_utf8(text).unwrap(), described.replace("float32", "float64"));
+        let elements = pack.array("run1/t").unwrap().read::<f64>().unwrap();
+        assert_eq!(elements, array![[0.5, 1.5], [2.5, 3.5], [4.5, 5.5]].into_dyn());
+        assert_eq!(names_in(scratch.path()).len(), before.len(), "temporary files are deleted");
+    }
+}
+
+#[test]
 fn an_archive_without_a_manifest_is_refused() {
     let scratch = TempDir::new().unwrap();
     let source = Experiment::standard();

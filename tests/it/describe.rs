@@ -154,7 +154,7 @@ fn a_failed_command_exits_with_2() {
     let scratch = TempDir::new().unwrap();
     let archive = pack(&experiment, scratch.path(), "x.zip", &[]);
     ra("describe", &[&scratch.path().join("none.ra")], &[]).exits(2).says(&["none.ra"]);
-    ra("describe", &[&archive], &["--write"]).exits(2);
+    ra("describe", &[&archive], &["--update"]).exits(2);
     ra("describe", &[], &[]).exits(2);
     assert_eq!(names_in(scratch.path()), ["x.zip", "x.zip.manifest-sha256.txt"]);
 }

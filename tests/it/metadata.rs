@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::experiment::{COMPLEX64, Experiment, FLOAT32, FLOAT64, INT16, UINT8, le, ra_pack};
-use crate::run::{Ran, create, ra, run_as};
+use crate::run::{ENDINGS, Ran, create, ra, run_as};
 
 /// Returns arrays of which only the time is described.
 fn undescribed() -> Experiment {
@@ -277,11 +277,87 @@ fn one_array_is_described_by_its_own_path() {
     run_as(ra_pack().current_dir(home.path()).args(["describe", "--dims", "time"]).arg(&counts))
         .exits(0);
     assert!(text(&home, "run1/counts.yaml").contains("shape: [time]"));
-    let zip = home.path().join("a.zip");
-    create(home.path(), &zip, &["--describe", "--exclude", "a.zip*"]).exits(0);
-    ra("describe", &[&zip], &["--set", "lat.units=m"])
+}
+
+#[test]
+fn an_edited_archive_equals_one_created_from_edited_files() {
+    let edits: [&[&str]; 5] = [
+        &["--set", "title=Mooring 7", "--set", "lat.units=degrees_north"],
+        &["--dims", "run1/temperature=time,lat", "--set", "time.long_name=time of day"],
+        &["--set", "title=", "--set", "comment=moved"],
+        &["--dims", "counts=time", "--set", "lat.units=m", "--set", "lat.long_name=latitude"],
+        &["--apply"],
+    ];
+    let table = Experiment::new().file("t.csv", "name,dims,units\nrun1/temperature,,K\nlat,,\n");
+    let table = table.path().join("t.csv");
+    let layouts: [&[&str]; 2] = [&[], &["--layout", "bagit"]];
+    for (ending, layout) in ENDINGS.into_iter().flat_map(|it| layouts.map(|layout| (it, layout))) {
+        let (home, scratch) = (undescribed(), Experiment::new());
+        describe(&home, &["--write"]).exits(0);
+        let archive = |part: &str| {
+            let directory = scratch.path().join(part);
+            fs::create_dir_all(&directory).unwrap();
+            directory.join(format!("x{ending}"))
+        };
+        let mut layout = layout.to_vec();
+        if !layout.is_empty() {
+            layout.extend(["--bag-info", "Bagging-Date=2024-06-03"]);
+        }
+        let edited = archive("edited");
+        create(home.path(), &edited, &layout).exits(0);
+        for (number, edit) in edits.into_iter().enumerate() {
+            let mut edit = edit.to_vec();
+            if edit == ["--apply"] {
+                edit.push(table.to_str().unwrap());
+            }
+            let before = fs::read(&edited).unwrap();
+            let dry = [&edit[..], &["-n"]].concat();
+            let dry = ra("describe", &[&edited], &dry).exits(0).says(&["nothing was changed"]);
+            assert!(fs::read(&edited).unwrap() == before);
+            let said = ra("describe", &[&edited], &edit).exits(0).said();
+            let changes = said.replace("wrote ", "would write ") + "dry run: nothing was changed\n";
+            assert_eq!(dry.said(), changes);
+            describe(&home, &edit).exits(0);
+            let created = archive(&number.to_string());
+            create(home.path(), &created, &layout).exits(0);
+            assert!(fs::read(&edited).unwrap() == fs::read(created).unwrap(), "{ending} {edit:?}");
+        }
+        // An edit that is not possible changes nothing.
+        let before = fs::read(&edited).unwrap();
+        ra("describe", &[&edited], &["--dims", "lat=time"]).exits(2).says(&["has length 2"]);
+        ra("describe", &[&edited], &["--set", "nothing.units=m"]).exits(2).says(&["nothing"]);
+        assert!(fs::read(&edited).unwrap() == before);
+    }
+}
+
+#[test]
+fn missing_descriptions_are_written_into_an_archive() {
+    let home = undescribed().file("manifest.yaml", "# by hand\n/:\n  attributes: {title: T}\n");
+    let scratch = Experiment::new();
+    let (written, created) = (scratch.path().join("a.zip"), scratch.path().join("b.zip"));
+    describe(&home, &["--set", "title=M"]).exits(0);
+    let document = text(&home, "manifest.yaml");
+    assert!(document.contains("# by hand") && document.contains("title: M"), "{document}");
+    let whole = "
+  dimcoords:
+    lat: {size: 2, type: float64}
+/run1:
+  ndarrays:
+    temperature: {shape: [4, 2], type: float32}
+    counts: {shape: [time], type: int16}
+";
+    let home = home.file("manifest.yaml", document.trim_end().to_owned() + whole);
+    create(home.path(), &written, &[]).exits(0);
+    ra("describe", &[&written], &["--write", "--dry-run"]).exits(0).says(&["already described"]);
+    ra("describe", &[&written], &["--set", "title=", "--set", "counts.units=1"])
+        .exits(0)
+        .says(&["title of the pack: M was removed", "units of run1/counts.ra: \"1\""]);
+    describe(&home, &["--set", "title=", "--set", "counts.units=1"]).exits(0);
+    create(home.path(), &created, &[]).exits(0);
+    assert!(fs::read(&written).unwrap() == fs::read(&created).unwrap());
+    ra("describe", &[&home.path().join("time.yaml")], &["--write"])
         .exits(2)
-        .says(&["is an archive", "ra-pack extract"]);
+        .says(&["neither a directory nor an archive"]);
 }
 
 #[test]

@@ -77,7 +77,7 @@ impl Contents {
 pub(crate) fn describe_missing(
     contents: &Contents,
     dimcoords: bool,
-) -> Result<BTreeMap<MemberPath, Vec<u8>>> {
+) -> Result<BTreeMap<MemberPath, String>> {
     let convention = dimcoords.then(|| Convention::new(contents));
     contents
         .undescribed()
@@ -95,7 +95,7 @@ pub(crate) fn describe_missing(
             let name = MemberPath::new(format!("{}.yaml", path.without_extension())).ok()?;
             let text = document.to_compared_yaml();
             let text = text.map_err(|misread| Error::misread(name.as_str(), &misread));
-            Some(text.map(|text| (name, text.into_bytes())))
+            Some(text.map(|text| (name, text)))
         })
         .collect()
 }

@@ -107,10 +107,11 @@ impl<'a> CreatePlan<'a> {
         let mut described = Vec::new();
         if options.describe {
             for (path, text) in pack::describe_missing(&contents, false)? {
-                let facts = DescriptionFacts::parse(path.as_str(), text.as_slice());
+                let facts = DescriptionFacts::parse(path.as_str(), text.as_bytes());
                 contents.descriptions.insert(path.clone(), Arc::new(facts));
                 described.push(path.as_str().to_owned());
-                let mut entry = SourceEntry::new(path, EntrySource::InMemory(text.into()));
+                let mut entry =
+                    SourceEntry::new(path, EntrySource::InMemory(text.into_bytes().into()));
                 entry.how = members.how(&entry);
                 entries.push(entry);
             }

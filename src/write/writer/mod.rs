@@ -221,6 +221,11 @@ impl<'w> PackWriter<'w> {
         self.group_attribute("", name, value)
     }
 
+    /// Replaces all attributes of the pack.
+    pub(crate) fn set_attributes(&mut self, attributes: Vec<Attribute>) {
+        self.attributes = attributes;
+    }
+
     /// Sets an attribute of a group, which is a directory such as `run1`, to a number, a text, or a list of numbers or
     /// texts.
     ///
@@ -378,6 +383,18 @@ impl<'w> PackWriter<'w> {
             source.copy_to(0, stamp.len(), file, 0)?;
             source.check_unchanged(&stamp)
         })
+    }
+
+    /// Returns the path of the archive.
+    pub(crate) fn archive(&self) -> &Path {
+        &self.archive
+    }
+
+    /// Returns the descriptions in the archive that is updated, if files may be replaced: of the array file `target`, or
+    /// of all arrays in that directory.
+    pub(crate) fn replaceable_descriptions(&self, target: &str) -> Vec<(MemberPath, String)> {
+        let Some(old) = self.old.as_ref().filter(|_| self.replaces) else { return Vec::new() };
+        old.descriptions(target)
     }
 
     /// Removes a member that was added, is incomplete, or is in the archive that is updated: a file, an array with its

@@ -169,6 +169,18 @@ impl OldPack {
         root.map_or(&self.contents.attributes, |root| &root.attributes).clone()
     }
 
+    /// Returns the descriptions that stay: of the array file `target`, or of all arrays in that directory.
+    pub(super) fn descriptions(&self, target: &str) -> Vec<(MemberPath, String)> {
+        let is_of = |path: &MemberPath| {
+            let name = path.as_str();
+            let after = name.strip_prefix(target);
+            let is_below = target.is_empty() || after.is_some_and(|rest| rest.starts_with('/'));
+            (is_below || self.contents.array_of(name) == Some(target)) && self.has(name)
+        };
+        let found = self.contents.descriptions.iter().filter(|(path, _)| is_of(path));
+        found.map(|(path, facts)| (path.clone(), facts.text().to_owned())).collect()
+    }
+
     /// Returns an error if there is no room for a new file. An existing one may be replaced if `force` is true.
     pub(super) fn check_room(&self, path: &MemberPath, force: bool) -> Result<()> {
         let name = path.as_str();

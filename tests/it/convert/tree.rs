@@ -329,6 +329,58 @@ fn losses_are_one_line_per_array_and_never_quiet() {
 }
 
 #[test]
+fn pictures_are_copied_and_files_left_out_on_request() {
+    let home = data();
+    let path = |name: &str| home.path().join(name);
+    convert(&path("data/a.npy"), &path("data/run1/figure.png"), &[]).exits(0);
+    convert(&path("data"), &path("copied"), &["--exclude", "*.npz", "--exclude", "run1/old*"])
+        .exits(0)
+        .says(&["run1/figure.png: copied", "wrote 3 arrays and 3 other files"]);
+    let left_out = ["results/", "run1/old"];
+    let mut wanted = CONVERTED.to_vec();
+    wanted.retain(|name| left_out.iter().all(|start| !name.starts_with(start)));
+    wanted.push("run1/figure.png");
+    wanted.sort_unstable();
+    assert_eq!(names(&read_tree(&path("copied"))), wanted);
+    let ran = convert(&path("data"), &path("converted"), &["--images"]).exits(0);
+    ran.says(&["run1/figure.png -> run1/figure.ra: uint8 [2, 3]"]);
+    // Several inputs are named one by one.
+    let picture = path("data/run1/figure.png");
+    convert_all(&[&path("data/a.npy"), &picture], &path("both"), &[])
+        .exits(0)
+        .says(&["figure.png -> figure.ra"]);
+    convert(&path("data"), &path("all.zip"), &[]).exits(0);
+    convert(&path("all.zip"), &path("part"), &["--exclude", "run1"]).exits(0);
+    assert!(!path("part/run1").exists() && path("part/a.ra").exists());
+    convert(&path("data/a.npy"), &path("all.zip"), &[])
+        .exits(2)
+        .says(&["all.zip` exists", "ra-pack add --convert"]);
+}
+
+#[test]
+#[cfg(unix)] // links
+fn links_are_followed_on_request() {
+    let home = data();
+    let path = |name: &str| home.path().join(name);
+    let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, path(name)).unwrap();
+    fs::rename(path("data/run1"), path("elsewhere")).unwrap();
+    fs::rename(path("data/notes.txt"), path("my notes")).unwrap();
+    link("../elsewhere", "data/run1");
+    link("../my notes", "data/notes.txt");
+    convert(&path("data"), &path("without"), &[]).exits(1).says(&[
+        "2 files could not be converted",
+        "follow it with --dereference, or leave it out with --exclude",
+    ]);
+    convert(&path("data"), &path("with"), &["--dereference"]).exits(0);
+    assert_eq!(names(&read_tree(&path("with"))), CONVERTED);
+    link("gone", "data/dangling.npy");
+    convert(&path("data"), &path("no"), &["--dereference"]).exits(2).says(&["leads to nothing"]);
+    convert(&path("data"), &path("rest"), &["--exclude", "run1", "--exclude", "notes.txt"])
+        .exits(1)
+        .says(&["1 file could not be converted", "dangling.npy"]);
+}
+
+#[test]
 #[cfg(unix)] // links
 fn links_are_reported_and_not_followed() {
     let home = data();
