@@ -114,23 +114,25 @@ impl Contents {
         }
     }
 
-    /// Returns whether a document of the pack states attributes of groups that no document next to an array has. Those
-    /// of the pack itself are kept when the document is generated again.
-    pub(super) fn states_group_attributes(&self, facts: &DescriptionFacts) -> bool {
+    /// Returns the groups with the attributes that a document of the pack states and no document next to an array has,
+    /// without those of the pack itself.
+    pub(crate) fn stated_of_groups(&self, facts: &DescriptionFacts) -> Vec<Group> {
         if !is_attributes_document(facts.text()) {
-            return false;
+            return Vec::new();
         }
         let mut stated = facts.attributes();
         stated.retain(|group| group.path != "/");
         if stated.is_empty() {
-            return false;
+            return stated;
         }
         let mut beside = BTreeMap::new();
         self.add_attributes_beside(&mut beside);
-        stated.iter().any(|group| {
+        for group in &mut stated {
             let known = beside.get(&group.path);
-            group.attributes.iter().any(|one| !known.is_some_and(|known| known.contains(one)))
-        })
+            group.attributes.retain(|one| !known.is_some_and(|known| known.contains(one)));
+        }
+        stated.retain(|group| !group.attributes.is_empty());
+        stated
     }
 
     /// Returns the attributes of the pack itself, such as its title.

@@ -85,7 +85,7 @@ impl Contents {
             rest.zip(document).is_some_and(|(rest, document)| write::is_written_so(document, rest))
                 && document.is_some_and(|document| document.entities().next().is_some())
                 && !self.states_dimensions(facts)
-                && !self.states_group_attributes(facts)
+                && self.stated_of_groups(facts).is_empty()
         })
     }
 

@@ -439,3 +439,22 @@ fn an_archive_that_lacks_a_listed_file_is_not_updated() {
     let new = Experiment::new().file("new.txt", "new");
     add(&tar, new.path(), &["new.txt"]).exits(1).says(&["README.txt", "missing"]);
 }
+
+#[test]
+fn attributes_of_groups_stay_in_an_update() {
+    let scratch = TempDir::new().unwrap();
+    let path = scratch.path().join("x.zip");
+    let mut pack = PackWriter::create(&path, WriteOptions::default()).unwrap();
+    pack.array("run1/t", &array![1.0, 2.0]).write().unwrap();
+    pack.attribute("title", "T").unwrap();
+    pack.group_attribute("run1", "operator", "A").unwrap();
+    pack.finish().unwrap();
+    let text =
+        || String::from_utf8(Pack::open(&path).unwrap().read("manifest.yaml").unwrap()).unwrap();
+    let before = text();
+    assert!(before.contains("operator: A"), "{before}");
+    let mut pack = PackWriter::update(&path, WriteOptions::default()).unwrap();
+    pack.file("x.txt", "x".as_bytes()).unwrap();
+    pack.finish().unwrap();
+    assert_eq!(text(), before);
+}

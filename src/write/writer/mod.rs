@@ -154,8 +154,10 @@ impl PackWriter<'static> {
         create::check(archive, &options)?;
         let staged = PendingDirectory::beside(archive)?;
         let (attributes, warnings) = (old.attributes(), std::mem::take(&mut old.warnings));
+        let groups = std::mem::take(&mut old.group_attributes).into_iter();
+        let group_attributes = groups.map(|group| (group.path, group.attributes)).collect();
         let this = Self::begin(old.path().to_owned(), options, staged);
-        Ok(Self { old: Some(old), attributes, replaces, warnings, ..this })
+        Ok(Self { old: Some(old), attributes, group_attributes, replaces, warnings, ..this })
     }
 }
 

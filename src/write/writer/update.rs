@@ -12,7 +12,7 @@ use crate::finding::{Code, Finding};
 use crate::fs::{self, PendingDirectory, Stamp};
 use crate::inspect::scan::PackScan;
 use crate::manifest::BlockList;
-use crate::ndl::{Attribute, Document};
+use crate::ndl::{Attribute, Document, Group};
 use crate::pack::bag::{BAG_INFO, BagInfo, BagVersion, PAYLOAD_OXUM};
 use crate::pack::{
     self, ARCHIVE_DIGEST_SUFFIX, BAG_DECLARATION, BLOCK_LIST, Contents, EXTERNAL_MANIFEST_SUFFIX,
@@ -46,6 +46,8 @@ pub(super) struct OldPack {
     /// Attributes of the pack and lengths of dimensions without arrays, as written by a
     /// [`PackWriter`](super::PackWriter).
     pub(super) stated: Option<Document>,
+    /// Attributes of groups, as written by a [`PackWriter`](super::PackWriter).
+    pub(super) group_attributes: Vec<Group>,
     /// Warnings about parts of the old archive that the new one will lack.
     pub(super) warnings: Vec<Finding>,
 }
@@ -131,6 +133,8 @@ impl OldPack {
         contents.forget_repetition();
         let document = contents.pack_document.take();
         let stated = document.as_ref().filter(|facts| pack::is_attributes_document(facts.text()));
+        let group_attributes =
+            stated.map(|facts| contents.stated_of_groups(facts)).unwrap_or_default();
         let stated = stated.and_then(|facts| facts.document().cloned());
         let document = document.filter(|_| stated.is_none());
         let document = document.map(|facts| facts.text().as_bytes().to_vec());
@@ -145,6 +149,7 @@ impl OldPack {
             manifests,
             document,
             stated,
+            group_attributes,
             warnings,
         })
     }
