@@ -19,6 +19,7 @@ mod hints;
 mod info;
 mod list;
 mod output;
+mod pager;
 mod plot;
 mod progress;
 mod reference;
@@ -150,6 +151,9 @@ fn run(mut cli: Cli, words: &[OsString]) -> Ending {
     let options =
         RemoteOptions { timeout: cli.shared.timeout, download: cli.shared.download, keep: true };
     ra_pack::remote::configure(options);
+    if is_read_by_people(&cli.command) && output.is_terminal() && Output::is_capable() {
+        pager::start();
+    }
     let result = match foreign::open(&mut cli.command, &mut output) {
         // The pack is deleted after the command.
         Ok(_pack) => dispatch(&cli.command, &output),
@@ -170,6 +174,12 @@ fn run(mut cli: Cli, words: &[OsString]) -> Ending {
     }
     output.finish();
     ending
+}
+
+/// Returns whether the result of a command is a text for the terminal, of any length.
+fn is_read_by_people(command: &Command) -> bool {
+    use Command::{Diff, Explain, Info, List, Show};
+    matches!(command, Diff(_) | Explain(_) | Info(_) | List(_) | Show(_))
 }
 
 /// Runs the command of a name.

@@ -9,6 +9,7 @@ use ra_pack::{Progress, json};
 use serde::Serialize;
 
 use super::common::Color;
+use super::pager::{self, PagedOutput};
 use super::progress::{Meter, When};
 use super::stderr;
 
@@ -44,10 +45,11 @@ impl Output {
         };
         let (out, err) = (io::stdout(), io::stderr());
         let (color_out, color_err) = (wanted(out.is_terminal()), wanted(err.is_terminal()));
-        let is_dumb = || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let meter = match progress {
             When::Json => Some(Meter::new(true)),
-            When::Auto if !quiet && err.is_terminal() && !is_dumb() => Some(Meter::new(false)),
+            When::Auto if !quiet && err.is_terminal() && Self::is_capable() => {
+                Some(Meter::new(false))
+            }
             When::Auto | When::Never => None,
         };
         Self { out, quiet, color_out, color_err, meter, closed: Cell::new(false), named: None }
@@ -63,11 +65,12 @@ impl Output {
         self.meter.as_ref().map(Meter::watch).unwrap_or_default()
     }
 
-    /// Stops showing progress.
+    /// Stops showing progress, and waits for the pager.
     pub(crate) fn finish(&self) {
         if let Some(meter) = &self.meter {
             meter.finish();
         }
+        pager::wait();
     }
 
     /// Hides the progress line while the guard exists.
@@ -93,7 +96,7 @@ impl Output {
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<()> {
         let _held = self.hold();
-        let mut out = BufWriter::with_capacity(PIECE, self.out.lock());
+        let mut out = BufWriter::with_capacity(PIECE, PagedOutput(self.out.lock()));
         let printed = match &self.named {
             None => write(&mut out),
             Some([hidden, shown]) => {
@@ -166,6 +169,11 @@ impl Output {
         self.out.is_terminal()
     }
 
+    /// Whether the terminal can move its cursor, as far as the environment says.
+    pub(crate) fn is_capable() -> bool {
+        std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+    }
+
     /// Returns the width of the terminal in columns, if standard output is one.
     pub(crate) fn width(&self) -> Option<usize> {
         self.is_terminal().then(|| self.size().0)
@@ -196,14 +204,18 @@ impl Output {
         }
     }
 
-    /// Prints an error or a warning on standard error. A closed standard error is ignored.
+    /// Prints an error or a warning on standard error, or in the pager that has the terminal. A closed standard error is
+    /// ignored.
     pub(crate) fn message(&self, text: &str) {
         let end = if text.ends_with('\n') { "" } else { "\n" };
         let _held = self.hold();
         let text = [text, end].concat();
-        stderr::write(&match &self.named {
+        let text = match &self.named {
             None => text,
             Some([hidden, shown]) => text.replace(hidden, shown),
-        });
+        };
+        if !(io::stderr().is_terminal() && pager::write(text.as_bytes()).is_some()) {
+            stderr::write(&text);
+        }
     }
 }

@@ -6,7 +6,10 @@ use std::{
     thread,
 };
 
-use super::progress;
+use super::{pager, progress};
+
+/// Exit status of a program that Ctrl-C ended.
+const INTERRUPTED: i32 = 130;
 
 /// Starts a thread that ends the program on a signal, with the exit status for that signal.
 #[cfg(unix)]
@@ -33,12 +36,15 @@ pub(super) fn stop_on_signals() {
 
 #[cfg(not(unix))]
 pub(super) fn stop_on_signals() {
-    const INTERRUPTED: i32 = 130;
     let _ = ctrlc::set_handler(|| stop(INTERRUPTED));
 }
 
 /// Cleans up and exits with this status.
 fn stop(status: i32) {
     progress::erase();
+    if status == INTERRUPTED {
+        // The pager gets the signal, too, and goes on.
+        pager::wait();
+    }
     ra_pack::files::remove_unfinished_and_exit(status)
 }

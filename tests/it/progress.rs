@@ -22,6 +22,7 @@ arguments = sys.argv[1:] + (['--files-from', '/dev/fd/%d' % names] if feed else 
 pid, terminal = pty.fork()
 if pid == 0:
     os.environ['TERM'] = os.environ.get('WANTED_TERM', 'xterm')
+    os.environ.setdefault('PAGER', 'cat')
     time.sleep(0.2)
     os.close(give)
     os.execv(arguments[0], arguments)
@@ -223,4 +224,36 @@ fn lines_of_json_match_their_schema_and_the_last_one_is_marked() {
     assert_eq!(run(&["verify", "/nowhere.zip"]).len(), 1);
     let verified = run(&["verify", archive]);
     assert!(verified.iter().all(|line| line["bytes_total"].is_null() || line["bytes"].is_number()));
+}
+
+#[test]
+fn long_results_are_paged_on_a_terminal() {
+    let scratch = TempDir::new().unwrap();
+    let seen = scratch.path().join("seen");
+    let tee = format!("tee {}", seen.display());
+    let lines = |text: &str| text.replace("\r\n", "\n");
+    for (arguments, status) in [
+        (["explain", "DESC004"], 0),
+        (["list", "examples/experiment"], 0),
+        (["list", "examples/none"], 2),
+    ] {
+        let (direct, text) = on_a_terminal(&arguments, &[]);
+        assert!(!seen.exists());
+        for pager in ["", "cat", "/no/such/pager"] {
+            assert_eq!(on_a_terminal(&arguments, &[("PAGER", pager)]), (direct, text.clone()));
+        }
+        let (paged, shown) = on_a_terminal(&arguments, &[("PAGER", &tee)]);
+        assert_eq!((paged, direct, &shown), (status, status, &text));
+        assert_eq!(fs::read_to_string(&seen).unwrap(), lines(&text));
+        fs::remove_file(&seen).unwrap();
+        // The user leaves the pager before the end.
+        let (status, part) = on_a_terminal(&arguments, &[("PAGER", "head -n 1")]);
+        assert_eq!((status, part.lines().next()), (direct, text.lines().next()));
+        // Only texts to read are paged.
+        on_a_terminal(&["get", "examples/experiment", "time", "--stats"], &[("PAGER", &tee)]);
+        on_a_terminal(&["verify", "examples/experiment"], &[("PAGER", &tee)]);
+        let piped = ra_pack().args(arguments).env("PAGER", &tee).output().unwrap();
+        assert_eq!(piped.status.code(), Some(status));
+        assert!(!seen.exists());
+    }
 }
