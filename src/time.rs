@@ -293,7 +293,7 @@ pub struct TimeUnits {
 
 impl TimeUnits {
     /// Parses the attributes `units` and `calendar`. Returns `None` for an unknown calendar, and for units such as
-    /// months that do not always have the same length.
+    /// months in a calendar where they do not always have the same length.
     pub fn parse(units: &str, calendar: Option<&str>) -> Option<Self> {
         let calendar = calendar.map_or(Some(Calendar::Standard), Calendar::of_name)?;
         let (unit, since) = units.split_once(" since ")?;
@@ -305,6 +305,8 @@ impl TimeUnits {
             "milliseconds" | "millisecond" | "msecs" | "msec" | "ms" => 1_000_000,
             "microseconds" | "microsecond" | "us" => 1000,
             "nanoseconds" | "nanosecond" | "ns" => 1,
+            "months" | "month" if calendar == Calendar::Days360 => 30 * DAY * SECOND,
+            "common_years" | "common_year" if calendar == Calendar::NoLeap => 365 * DAY * SECOND,
             _ => return None,
         };
         let mut units = Self { calendar, epoch: 0, unit };

@@ -118,6 +118,19 @@ for calendar in calendars:
                 if unit == "days" and dtype == "i8" and len(epoch) == 10:
                     texts = [text.removesuffix("T00:00:00") for text in texts]
                 expected[f"file/{name}"] = texts
+
+# Longer units, in calendars where they have a length.
+for calendar, unit in [("360_day", "months"), ("360_day", "month"), ("noleap", "common_years")]:
+    for nth, epoch in enumerate(epochs[:4]):
+        for dtype in ["i8", "f8"]:
+            name = f"long_{unit}_{nth}_{dtype}"
+            raw = numpy.array([random.randrange(0, 7000) for _ in range(COUNT)], dtype)
+            raw = raw / 4 if dtype == "f8" else raw
+            variable = file.createVariable(name, dtype, ("n",))
+            variable.setncatts({"units": f"{unit} since {epoch}", "calendar": calendar})
+            variable[:] = raw
+            dates = cftime.num2date(raw, f"{unit} since {epoch}", calendar, only_use_cftime_datetimes=True)
+            expected[f"file/{name}"] = [moment(date.isoformat()) for date in dates]
 file.close()
 
 with open(f"{directory}/../expected.json", "w") as out:

@@ -16,6 +16,7 @@ use super::super::diagnostics;
 use super::super::shell;
 use super::super::text::{grouped, human_bytes};
 use super::card::{self, Subject, cut, split, stem};
+use super::markdown::of_markdown;
 use super::{Html, Id, counted, html, lines};
 
 /// Largest number of findings that are shown; a badly damaged pack has at least one per file.
@@ -42,7 +43,7 @@ impl PackFacts<'_> {
     }
 }
 
-/// Returns the attributes of the pack, and its README as plain text.
+/// Returns the attributes of the pack, and its README.
 pub(super) fn about(attributes: &[Attribute], readme: Option<(&str, &str)>) -> Html {
     let table = card::attributes(attributes, "About this pack");
     let table = table.map(|table| {
@@ -52,13 +53,18 @@ pub(super) fn about(attributes: &[Attribute], readme: Option<(&str, &str)>) -> H
         let (start, rest) = cut(text, MOST_README);
         let more = (!rest.is_empty())
             .then(|| html!("\n… and {} more characters", grouped(rest.chars().count())));
+        let is_markdown = name.to_ascii_lowercase().ends_with(".md");
+        let start = if is_markdown {
+            html!("{}{}", of_markdown(start), more.map(|more| html!("<p>{}</p>", more)))
+        } else {
+            html!("<pre tabindex=\"0\">{}{}</pre>", lines(start), more)
+        };
         html!(
             "<section class=\"readme\" aria-label=\"{}\"><details open><summary><h2>{}</h2></summary>\
-             <pre tabindex=\"0\">{}{}</pre></details></section>",
+             {}</details></section>",
             name,
             name,
-            lines(start),
-            more
+            start
         )
     });
     html!("{}{}", table, readme)
@@ -165,7 +171,7 @@ fn list(findings: &[Finding]) -> Html {
         let next = finding.hint.as_ref().map(|hint| hint.in_words(Words::Command));
         let facts = [("expected", &finding.expected), ("found", &finding.found), ("next", &next)];
         let facts = facts.map(|(name, text)| {
-            text.as_ref().map(|text| html!("<p class=\"n\">{}: {}</p>", name, text))
+            text.as_ref().map(|text| html!("<p class=\"n\">{}: {}</p>", name, coded(text)))
         });
         html!(
             "<li class=\"{}\" id=\"/finding/{}\"><p><code>{}</code> <b>{}</b> {}</p>{}{}</li>",
@@ -173,7 +179,7 @@ fn list(findings: &[Finding]) -> Html {
             number,
             finding.code.id(),
             word,
-            finding.message,
+            coded(&finding.message),
             place(finding),
             Vec::from(facts)
         )
@@ -184,6 +190,19 @@ fn list(findings: &[Finding]) -> Html {
         html!("<p>{} omitted; <code>ra-pack verify</code> lists all.</p>", more)
     });
     html!("<ol class=\"findings\">{}</ol>{}", shown.collect::<Vec<_>>(), more)
+}
+
+/// Returns a message, with the parts between backticks as code.
+fn coded(text: &str) -> Html {
+    let parts: Vec<_> = text.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        return html!("{}", text);
+    }
+    let part = |(number, part): (usize, &str)| match number % 2 {
+        0 => html!("{}", part),
+        _ => html!("<code>{}</code>", part),
+    };
+    html!("{}", parts.into_iter().enumerate().map(part).collect::<Vec<_>>())
 }
 
 fn place(finding: &Finding) -> Option<Html> {

@@ -3,6 +3,7 @@
 mod audit_page;
 mod card;
 mod head;
+mod markdown;
 mod page;
 mod picture;
 mod snippet;

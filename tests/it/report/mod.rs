@@ -133,7 +133,7 @@ fn attributes_and_the_readme_of_a_pack_come_first() {
     let pack = Experiment::new()
         .array("x.ra", UINT8, &[4], &[0, 1, 2, 99])
         .describe("x.yaml", "[4]", "uint8")
-        .file("README", "Read <me> first.\n")
+        .file("README", "Read <me> *first*.\n")
         .file(
             "manifest.yaml",
             "attributes:\n  title: Mooring <7>\n  institution: Institute of \"Sea\"\n",
@@ -143,8 +143,13 @@ fn attributes_and_the_readme_of_a_pack_come_first() {
     report(pack.path(), &page, &[]).exits(1);
     let text = fs::read_to_string(&page).unwrap();
     let places =
-        ["<h1>Mooring &lt;7&gt;</h1>", "Institute of &quot;Sea&quot;", "Read &lt;me&gt; first."];
+        ["<h1>Mooring &lt;7&gt;</h1>", "Institute of &quot;Sea&quot;", "Read &lt;me&gt; *first*."];
     let places = places.map(|part| text.find(part).unwrap_or_else(|| panic!("{part}: {text}")));
+    // Markdown is only what is named so.
+    fs::rename(pack.path().join("README"), pack.path().join("readme.md")).unwrap();
+    report(pack.path(), &page, &["--force"]).exits(1);
+    let rendered = fs::read_to_string(&page).unwrap();
+    assert!(rendered.contains("Read &lt;me&gt; <em>first</em>."));
     assert!(places.is_sorted() && places[2] < text.find("id=\"/verification\"").unwrap());
 }
 

@@ -1,0 +1,95 @@
+//! A README in Markdown as HTML. Markup in the text is shown as text, and pictures as their descriptions, so that the
+//! page runs and loads nothing.
+
+use pulldown_cmark::{Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
+
+use super::{Html, html};
+
+/// Returns the HTML of a text.
+pub(super) fn of_markdown(text: &str) -> Html {
+    let (mut out, mut ends) = (String::new(), Vec::new());
+    let parser = Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
+    // The cells of the first row of a table are headings.
+    let mut cell = "td";
+    for event in parser {
+        let piece = match event {
+            Event::Start(tag) => {
+                cell = if matches!(tag, Tag::TableHead) { "th" } else { cell };
+                let (start, end) = element(&tag, cell);
+                ends.push(end);
+                start
+            }
+            Event::End(end) => {
+                cell = if end == TagEnd::TableHead { "td" } else { cell };
+                let end = ends.pop().unwrap_or_default();
+                if end.is_empty() { html!("") } else { html!("</{}>", end) }
+            }
+            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => html!("{}", *text),
+            Event::Code(text) => html!("<code>{}</code>", *text),
+            Event::SoftBreak => html!("\n"),
+            Event::HardBreak => html!("<br>"),
+            Event::Rule => html!("<hr>"),
+            _ => html!(""),
+        };
+        out.push_str(&piece.0);
+    }
+    html!("<div class=\"md\" tabindex=\"0\">{}</div>", Html(out))
+}
+
+/// Returns the start of an element and its name; both are empty for parts without markup of their own.
+fn element(tag: &Tag<'_>, cell: &'static str) -> (Html, &'static str) {
+    let name = match tag {
+        Tag::Paragraph => "p",
+        // The page has headings of two levels above.
+        Tag::Heading { level: HeadingLevel::H1 | HeadingLevel::H2, .. } => "h3",
+        Tag::Heading { .. } => "h4",
+        Tag::BlockQuote(_) => "blockquote",
+        Tag::CodeBlock(_) | Tag::HtmlBlock => "pre",
+        Tag::List(None) => "ul",
+        Tag::List(Some(1)) => "ol",
+        Tag::List(Some(start)) => return (html!("<ol start=\"{}\">", start.to_string()), "ol"),
+        Tag::Item => "li",
+        Tag::Emphasis => "em",
+        Tag::Strong => "strong",
+        Tag::Strikethrough => "del",
+        Tag::Table(_) => "table",
+        Tag::TableHead | Tag::TableRow => "tr",
+        Tag::TableCell => cell,
+        Tag::Link { link_type, dest_url, .. } => {
+            let is_web = ["https://", "http://"].iter().any(|start| dest_url.starts_with(start));
+            return if is_web && *link_type != LinkType::Email {
+                (html!("<a rel=\"noreferrer\" href=\"{}\">", **dest_url), "a")
+            } else {
+                (html!(""), "")
+            };
+        }
+        _ => return (html!(""), ""),
+    };
+    (html!("<{}>", name), name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_has_its_structure_and_no_markup_of_its_own() {
+        let html = |text: &str| {
+            let page = of_markdown(text).0;
+            let inner = page.strip_prefix("<div class=\"md\" tabindex=\"0\">").unwrap();
+            inner.strip_suffix("</div>").unwrap().to_owned()
+        };
+        for (text, expected) in [
+            ("# A `b`\n\n*c* <d>", "<h3>A <code>b</code></h3><p><em>c</em> &lt;d&gt;</p>"),
+            ("2. a\n3. b", "<ol start=\"2\"><li>a</li><li>b</li></ol>"),
+            ("|a|\n|-|\n|b|", "<table><tr><th>a</th></tr><tr><td>b</td></tr></table>"),
+            ("<script>x</script>", "<pre>&lt;script&gt;x&lt;/script&gt;</pre>"),
+            ("[a](javascript:x) ![b](http://c/d.png)", "<p>a b</p>"),
+            ("[a](https://b/\"c)", "<p><a rel=\"noreferrer\" href=\"https://b/&quot;c\">a</a></p>"),
+            ("    if a < b", "<pre>if a &lt; b</pre>"),
+            ("a\u{202e}b", "<p>a\\u{202e}b</p>"),
+        ] {
+            assert_eq!(html(text), expected, "{text}");
+        }
+    }
+}
