@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Before anything is written, every description is checked against its array.
     let made = create(&source, &archive, &CreateOptions::default())?;
     println!("Packed {} arrays as experiment.zip:", made.arrays);
-    println!("  {} files of {} bytes in {} bytes.", made.members, made.bytes, made.archive_bytes);
+    println!("  {} files of {} bytes in {} bytes.", made.files, made.bytes, made.archive_bytes);
 
     // Damage is not an `Err`: the report lists all problems.
     let report = verify(&archive, &VerifyOptions::default())?;
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if !report.is_valid() {
         return Err("the archive is damaged".into());
     }
-    println!("Verified {} files: all match the manifest.", report.members);
+    println!("Verified {} files: all match the manifest.", report.files);
 
     println!("It contains these arrays:");
     let listing = list(&archive, &ListOptions::default())?;

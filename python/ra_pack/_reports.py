@@ -58,13 +58,13 @@ class CreateReport:
 
     Attributes
     ----------
-    archive : str
+    target : str
         The path, as given.
     container : str
         The container: `zip`, `tar`, …
     layout : str
         The layout: `plain` or `bagit`.
-    members, arrays : int
+    files, arrays : int
         The number of files, and of arrays among them.
     metadata : dict
         The number of arrays without units or names.
@@ -84,10 +84,10 @@ class CreateReport:
         Warnings.
     """
 
-    archive: str
+    target: str
     container: str
     layout: str
-    members: int
+    files: int
     arrays: int
     metadata: dict[str, int]
     bytes: int
@@ -124,7 +124,7 @@ class VerifyReport:
         The shard of the contents that were read; None if all were.
     shard_block_size : int or None
         The number of bytes per block if large files were divided between shards.
-    length : int or None
+    archive_bytes : int or None
         The size of the archive file in bytes; None for a directory.
     modified : str or None
         The modification time of the archive file; None for a directory.
@@ -142,7 +142,7 @@ class VerifyReport:
         The metadata file of an RO-Crate.
     contents_read : bool
         Whether every byte was checked against a manifest, or against block digests that it confirms.
-    members, arrays, bytes : int
+    files, arrays, bytes : int
         The number of files, the number of arrays among them, and their size.
     manifests, signatures : list of str
         The manifests that were used, and their signatures, which are not checked.
@@ -164,7 +164,7 @@ class VerifyReport:
     version: str
     layout: str
     contents_read: bool
-    members: int
+    files: int
     arrays: int
     bytes: int
     manifests: list[str]
@@ -173,7 +173,7 @@ class VerifyReport:
     host: str | None = None
     shard: str | None = None
     shard_block_size: int | None = None
-    length: int | None = None
+    archive_bytes: int | None = None
     modified: str | None = None
     e_tag: str | None = None
     manifest_digest: str | None = None

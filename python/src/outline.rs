@@ -71,7 +71,7 @@ fn array_dict<'py>(py: Python<'py>, array: &OutlineArray<'_>) -> PyResult<Bound<
     let names: Vec<_> = array.dimensions.iter().take(rank).map(Option::as_deref).collect();
     dict.set_item(intern!(py, "dims"), PyTuple::new(py, names)?)?;
     dict.set_item(intern!(py, "order"), numpy::letter(array.order))?;
-    dict.set_item(intern!(py, "element"), array.element.map(|element| element.to_string()))?;
+    dict.set_item(intern!(py, "type"), array.element.map(|element| element.to_string()))?;
     // An array that NumPy cannot represent is an error only when it is opened.
     let dtype = array.header().and_then(|header| {
         let made = || Cow::Owned(ra_pack::describe(array.name, header, Encoding::Raw));

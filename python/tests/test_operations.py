@@ -61,8 +61,8 @@ def test_verify_reports_every_problem_as_the_command_does(source, tmp_path):
     ra_pack.create(source, path)
     report = ra_pack.verify(path)
     assert report.valid and report and report.findings == [] and report.contents_read
-    assert (report.verdict, report.length) == ("valid", path.stat().st_size)
-    assert report.intact == {"members": 6, "arrays": 2, "bytes": report.bytes}
+    assert (report.verdict, report.archive_bytes) == ("valid", path.stat().st_size)
+    assert report.intact == {"files": 6, "arrays": 2, "bytes": report.bytes}
     content = bytearray(path.read_bytes())
     for array in [np.arange(12, dtype="<f4").reshape(3, 4), np.arange(5, dtype="<i8")]:
         content[content.index(array.tobytes("F"))] ^= 1

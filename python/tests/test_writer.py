@@ -52,7 +52,7 @@ def test_bfloat16_is_written(tmp_path):
         writer.add("x", np.array([[1.5, 2.0]], types.bfloat16))
     found = ra_pack.open(tmp_path / "pack.zip")
     assert found["x"].dtype == types.bfloat16 and found["x"].read().tolist() == [[1.5, 2.0]]
-    assert found.outline()["groups"][0]["variables"][0]["element"] == "bfloat16"
+    assert found.outline()["groups"][0]["variables"][0]["type"] == "bfloat16"
 
 
 def test_descriptions_have_dims_attributes_fill_values_and_groups(tmp_path):
@@ -94,7 +94,7 @@ def test_options_select_the_container_and_more(tmp_path, name):
     report = writer.finish()
     assert writer.finish() is report
     assert (report.layout, report.arrays, report.findings) == ("bagit", 1, [])
-    assert report.archive == str(tmp_path / name) and len(report.archive_sha256) == 64
+    assert report.target == str(tmp_path / name) and len(report.archive_sha256) == 64
     assert pathlib.Path(report.external_manifest).exists() and (tmp_path / f"{name}.sha256").exists()
     assert ra_pack.open(tmp_path / name)["x"].read().tolist() == list(range(10))
 

@@ -90,7 +90,8 @@ pub(crate) enum Command {
     /// description is compared with the header of its array. Nothing is written if a description is not valid or two
     /// contradict each other. ARCHIVE appears only when it is complete. The directory is never changed.
     ///
-    /// The same files give the same bytes, with any number of threads.
+    /// The same files give the same bytes, with any number of threads: every file has mode 0644 and the same time, so
+    /// programs are not executable after unpacking.
     Create(CreateArgs),
     /// Add, replace or remove files in an archive.
     ///

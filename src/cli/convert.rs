@@ -167,7 +167,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> Result<Ending, Failure
     };
     let report = convert_all(inputs, target, &options).map_err(|error| into(error, target))?;
     for failed in &report.failed {
-        let place = if inputs.len() == 1 { &report.input } else { Path::new(&failed.name) };
+        let place = if inputs.len() == 1 { &report.target } else { Path::new(&failed.name) };
         diagnostics::show(place, &failed.findings, &[], output);
     }
     diagnostics::show(target, &[], &report.leftovers, output);

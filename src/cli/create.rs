@@ -209,8 +209,8 @@ pub(super) fn show(
     output.note(&format!(
         "packed {} and {} into {} ({}, {})",
         counted(report.arrays, "array"),
-        counted(report.members - report.arrays, "other file"),
-        escape_path(&report.archive),
+        counted(report.files - report.arrays, "other file"),
+        escape_path(&report.target),
         report.container,
         human_bytes(report.archive_bytes),
     ));

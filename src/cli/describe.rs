@@ -185,6 +185,11 @@ fn changed(args: &DescribeArgs, report: &UpdateReport, output: &Output) -> Resul
     for changes in report.changes.chunk_by(of_one) {
         output.note(&change_text(changes));
     }
+    for (key, value) in &args.set {
+        if let Some(value) = value.as_str() {
+            misspelt(args, key, value, output);
+        }
+    }
     if report.changes.is_empty() && report.is_clean() {
         let count = counted(report.unchanged, "description");
         output.note(&format!("{count} already up to date"));
@@ -198,6 +203,27 @@ fn changed(args: &DescribeArgs, report: &UpdateReport, output: &Output) -> Resul
         ));
     }
     Ok(Ending::of(&report.findings))
+}
+
+/// Warns of the name of an attribute that is spelt in another way than in the CF conventions.
+fn misspelt(args: &DescribeArgs, key: &str, value: &str, output: &Output) {
+    let plain =
+        |name: &str| name.to_lowercase().replace(['_', '-', ' '], "").replace("units", "unit");
+    let (array, name) = key.rsplit_once('.').map_or(("", key), |(array, name)| (array, name));
+    let known = ["units", "long_name", "standard_name"].into_iter();
+    let Some(meant) =
+        known.filter(|known| *known != name).find(|known| plain(known) == plain(name))
+    else {
+        return;
+    };
+    let [array, value] = [array, value].map(|text| shell::word(text.as_bytes()));
+    let array = if key.contains('.') { format!("{array}.") } else { String::new() };
+    let name_word = shell::word(name.as_bytes());
+    let target = shell::path(&args.target);
+    output.message(&format!(
+        "warning: programs know the attribute `{meant}`, not `{}`\n  next: `ra-pack describe --set {array}{name_word}= --set {array}{meant}={value} {target}`",
+        escape(name)
+    ));
 }
 
 /// Name of the manifest of a directory.
@@ -277,7 +303,7 @@ pub(super) fn reshape(args: &ReshapeArgs, output: &Output) -> Result<Ending, Fai
         output.json(&report)?;
         return Ok(Ending::Clean);
     }
-    let name = escape_path(&report.array).to_string();
+    let name = escape_path(&report.target).to_string();
     output.note(&format!("{name}: {:?} is now {:?}", report.from, report.to));
     for document in &report.documents {
         output.note(&format!("{}: updated", escape_path(document)));

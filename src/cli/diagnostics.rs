@@ -304,6 +304,7 @@ fn next_step(error: &Error) -> Option<String> {
                 words.join(" ")
             ));
         }
+        Error::SliceText { slice, dimensions, .. } => return by_coordinate(slice, dimensions),
         Error::IsDirectory { archive, member, .. } => {
             let (archive, member) = (shell::path(archive), shell::word(member.as_bytes()));
             return Some(format!("`ra-pack extract {archive} {member} -C DIR` unpacks it"));
@@ -334,6 +335,23 @@ fn next_step(error: &Error) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Suggests what selects the elements that a slice cannot: those in a list, or with these values of coordinates.
+fn by_coordinate(slice: &str, dimensions: &[(Option<String>, u64)]) -> Option<String> {
+    if slice.contains('[') {
+        let next = "a slice has no lists of indices; give a range such as 1:9:2, or select by coordinate with --sel";
+        return Some(next.to_owned());
+    }
+    let parts = ra_pack::ra::split_slice(slice, dimensions.len()).ok()?;
+    let is_number = |text: &str| text.trim().is_empty() || text.trim().parse::<i128>().is_ok();
+    let is_value = |part: &str| !part.contains('=') && !part.split(':').all(is_number);
+    let named = parts.into_iter().zip(dimensions).filter(|(part, _)| is_value(part));
+    let word = |text: &str| shell::word(text.as_bytes());
+    let values =
+        named.filter_map(|(part, (name, _))| Some([word(name.as_ref()?), word(part)].join("=")));
+    let values = values.collect::<Vec<_>>().join(",");
+    (!values.is_empty()).then(|| format!("`--sel {values}` selects by the values of coordinates"))
 }
 
 #[cfg(test)]

@@ -437,7 +437,7 @@ fn member_rows(member: &MemberDiff, places: &IndexPlaces) -> Vec<(String, String
                 "lines",
                 file.lines_a.zip(file.lines_b),
             ),
-            None => (format!("byte {}", file.byte), "bytes", member.size_a.zip(member.size_b)),
+            None => (format!("byte {}", file.byte), "bytes", member.bytes_a.zip(member.bytes_b)),
         };
         found.push(("first".to_owned(), first));
         let sizes = sizes.filter(|(a, b)| a != b);
@@ -511,7 +511,7 @@ fn shown_name(member: &MemberDiff) -> String {
 /// Returns the type and size of a member, which follow its name.
 fn type_and_size(member: &MemberDiff) -> String {
     let array = member.array.as_ref();
-    let what = match (array, member.size_a, member.size_b) {
+    let what = match (array, member.bytes_a, member.bytes_b) {
         (Some(array), ..) => format!("{} {:?}", array.element, array.shape),
         (None, Some(a), Some(b)) if a != b => format!("{} → {}", human_bytes(a), human_bytes(b)),
         (None, a, b) => b.or(a).map_or(String::new(), human_bytes),

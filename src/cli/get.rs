@@ -85,6 +85,9 @@ impl GetArgs {
     }
 }
 
+/// Size in bytes from which checking a whole array for a slice takes a noticeable time.
+const LONG_CHECK: u64 = 64 << 20;
+
 pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
     let to_file = args.output.as_ref().filter(|path| path.as_os_str() != "-");
     // Completes the name only if it decides the output: opening a pack twice takes time.
@@ -127,6 +130,13 @@ pub(super) fn run(args: &GetArgs, output: &Output) -> Result<Ending, Failure> {
     if !report.losses.is_empty() {
         let losses = report.losses.join("; ");
         output.message(&format!("warning: {}", ra_pack::path::escape(&losses)));
+    }
+    if let Some(bytes) = report.checked_bytes.filter(|bytes| *bytes >= LONG_CHECK) {
+        output.note(&format!(
+            "note: all {} of the array were read to check the slice; --no-verify reads only the slice, and \
+             `create --block-digests` makes packs in which only its blocks are read",
+            human_bytes(bytes)
+        ));
     }
     if args.json {
         output.json(&report)?;
@@ -235,12 +245,12 @@ pub(super) fn extract(args: &ExtractArgs, output: &Output) -> Result<Ending, Fai
     let report = ra_pack::extract(&args.archive, directory, &options)
         .map_err(|error| elsewhere(error, &args.archive))?;
     diagnostics::show(&args.archive, &report.findings, &report.leftovers, output);
-    let is_nothing = report.members == 0 && !args.patterns.is_empty() && report.is_valid();
+    let is_nothing = report.files == 0 && !args.patterns.is_empty() && report.is_valid();
     if args.common.json {
         output.json(&report)?;
     } else if !is_nothing {
         // A manifest does not list itself.
-        let is_all = report.verified + 1 >= report.members && report.findings.is_empty();
+        let is_all = report.verified + 1 >= report.files && report.findings.is_empty();
         let verified = match report.verified {
             0 => "not verified: no manifest".to_owned(),
             _ if is_all => "all verified".to_owned(),
@@ -248,9 +258,9 @@ pub(super) fn extract(args: &ExtractArgs, output: &Output) -> Result<Ending, Fai
         };
         output.note(&format!(
             "unpacked {} ({}) into {}; {verified}",
-            counted(report.members, "file"),
+            counted(report.files, "file"),
             human_bytes(report.bytes),
-            escape_path(&report.target),
+            escape_path(&report.output),
         ));
     }
     if is_nothing {

@@ -36,7 +36,7 @@ pub(crate) struct InfoArgs {
     #[arg(value_name = "MEMBER")]
     pub(super) member: Option<String>,
 
-    /// Print only this field of the JSON result, a list on one line.
+    /// Print only this field of the JSON result, or this attribute, such as units; a list on one line.
     #[arg(long, value_name = "FIELD", conflicts_with = "json")]
     field: Option<String>,
 
@@ -100,7 +100,7 @@ fn pack_text(info: &PackInfo, color: bool) -> String {
     };
     let stated = info.format_version.as_ref();
     let version = stated.map_or_else(String::new, |it| format!(", pack format {}", escape(it)));
-    page.title(&info.name, &format!(": a {container}{layout}{version}"));
+    page.title(&info.target, &format!(": a {container}{layout}{version}"));
 
     if !info.attributes.is_empty() {
         page.table([false; 2], &attribute_rows(&info.attributes));
@@ -158,7 +158,7 @@ fn pack_text(info: &PackInfo, color: bool) -> String {
     if !info.manifests.is_empty() {
         page.line(&format!(
             "`ra-pack verify {}` reads and checks every file",
-            shell::path(Path::new(&info.name))
+            shell::path(Path::new(&info.target))
         ));
     }
     page.text
@@ -319,10 +319,10 @@ fn places(info: &ArrayInfo, within: String) -> Vec<[String; 3]> {
     let start = info.archive_header_offset;
     let data_end = info.data_offset.saturating_add(info.size);
     let mut parts = vec![("header", 0), ("data", info.data_offset)];
-    if data_end < info.file_size && !info.header.is_encoded() {
+    if data_end < info.bytes && !info.header.is_encoded() {
         parts.push(("metadata", data_end));
     }
-    parts.push(("end", info.file_size));
+    parts.push(("end", info.bytes));
     let within = start.map_or(String::new(), |_| within);
     let mut rows = vec![[String::new(), "in the file".to_owned(), within]];
     rows.extend(parts.into_iter().map(|(name, at)| {

@@ -147,8 +147,8 @@ impl Totals {
         if member.kind != MemberKind::Directory {
             self.arrays += u64::from(member.array.is_some());
             self.files += 1;
-            self.bytes = self.bytes.saturating_add(member.size);
-            self.packed = self.packed.saturating_add(member.packed_size);
+            self.bytes = self.bytes.saturating_add(member.bytes);
+            self.packed = self.packed.saturating_add(member.packed_bytes);
         }
     }
 
@@ -221,7 +221,7 @@ fn each_row(
     }
     let leaves = listing.members().enumerate().map(|(index, member)| {
         let Listed { name, kind, .. } = member;
-        let size = if kind == MemberKind::Directory { 0 } else { member.size };
+        let size = if kind == MemberKind::Directory { 0 } else { member.bytes };
         Leaf { index, name, size, kind, is_array: member.array.is_some() }
     });
     let root = ra_pack::path::escape_path(&args.target).to_string();
@@ -252,7 +252,7 @@ fn member_row(branch: String, member: &Listed<'_>, long: bool, short: bool) -> C
         MemberKind::Special => title.text.push_str("a special file"),
         _ => {}
     }
-    size.text = human_bytes(member.size);
+    size.text = human_bytes(member.bytes);
     if let Some(array) = &member.array {
         name.style = BOLD;
         element.style = TYPE;
@@ -269,12 +269,12 @@ fn member_row(branch: String, member: &Listed<'_>, long: bool, short: bool) -> C
         }
     }
     if member.method.is_compressed() {
-        let percent = (u128::from(member.packed_size) * 100).checked_div(member.size.into());
+        let percent = (u128::from(member.packed_bytes) * 100).checked_div(member.bytes.into());
         let percent = percent.map_or(String::new(), |percent| format!(" {percent}%"));
         *method = Cell { text: format!("{}{percent}", member.method), style: DIM };
     }
     if long {
-        packed.text = human_bytes(member.packed_size);
+        packed.text = human_bytes(member.packed_bytes);
         let offset = member.archive_data_offset.map(|offset| offset.to_string());
         *at = Cell { text: offset.unwrap_or_default(), style: DIM };
         let len = if short { DIGITS } else { usize::MAX };

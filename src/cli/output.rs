@@ -31,6 +31,14 @@ pub(crate) struct Output {
     named: Option<[String; 2]>,
 }
 
+/// Returns an attribute of the pack or of the array that a result describes.
+fn attribute<'a>(value: &'a serde_json::Value, name: &str) -> Option<&'a serde_json::Value> {
+    let described = ["ndarrays", "dimcoords"].into_iter().find_map(|kind| {
+        value.get("description")?.get(kind)?.as_object()?.values().next()?.get("attributes")
+    });
+    described.or_else(|| value.get("attributes"))?.get(name)
+}
+
 impl Output {
     pub(crate) fn new(color: Color, quiet: bool, progress: When) -> Self {
         let is_set = |name: &str, unlike: &str| {
@@ -136,7 +144,7 @@ impl Output {
         })
     }
 
-    /// Prints one field of a result: a list on one line, a deeper value as JSON.
+    /// Prints one field of a result, or an attribute: a list on one line, a deeper value as JSON.
     pub(crate) fn field(
         &self,
         value: &impl Serialize,
@@ -144,7 +152,7 @@ impl Output {
     ) -> io::Result<Result<(), String>> {
         let value = serde_json::to_value(value).map_err(io::Error::other)?;
         let name = name.replace('-', "_");
-        let Some(field) = value.get(&name) else {
+        let Some(field) = value.get(&name).or_else(|| attribute(&value, &name)) else {
             let known = value.as_object().map(|fields| fields.keys().cloned().collect::<Vec<_>>());
             return Ok(Err(known.unwrap_or_default().join(", ")));
         };

@@ -110,7 +110,7 @@ pub(super) fn lines(info: &ArrayInfo, member: Option<(&Path, &str)>) -> Vec<Stri
         format!("ra-pack get {} {member} --format raw", path(target))
     };
     if info.header.is_encoded() {
-        return match (member, &info.bytes) {
+        return match (member, &info.location) {
             (Some(member), _) => {
                 vec!["# the decoded elements".to_owned(), get(member)]
             }
@@ -121,7 +121,7 @@ pub(super) fn lines(info: &ArrayInfo, member: Option<(&Path, &str)>) -> Vec<Stri
             (None, None) => Vec::new(),
         };
     }
-    let Some((file, start)) = &info.bytes else {
+    let Some((file, start)) = &info.location else {
         return member.map(|member| packed(info, member, &get(member))).unwrap_or_default();
     };
     let at = start.saturating_add(info.data_offset);

@@ -1,12 +1,12 @@
 //! The end of the program on a signal.
 
+use std::sync::mpsc;
 #[cfg(unix)]
-use std::{
-    sync::{Arc, atomic::AtomicBool},
-    thread,
-};
+use std::sync::{Arc, atomic::AtomicBool};
+use std::thread;
+use std::time::Duration;
 
-use super::{pager, progress};
+use super::{pager, progress, stderr};
 
 /// Exit status of a program that Ctrl-C ended.
 const INTERRUPTED: i32 = 130;
@@ -39,12 +39,25 @@ pub(super) fn stop_on_signals() {
     let _ = ctrlc::set_handler(|| stop(INTERRUPTED));
 }
 
+/// Longest wait for a reader of standard error, which may be blocked.
+const PATIENCE: Duration = Duration::from_millis(100);
+
 /// Cleans up and exits with this status.
 fn stop(status: i32) {
     progress::erase();
     if status == INTERRUPTED {
         // The pager gets the signal, too, and goes on.
         pager::wait();
+    }
+    let how = if status == INTERRUPTED { "interrupted" } else { "terminated" };
+    let (done, said) = mpsc::channel();
+    let say = move || {
+        stderr::write(&format!("ra-pack: {how}\n"));
+        done.send(())
+    };
+    // Without a thread there is no message.
+    if thread::Builder::new().spawn(say).is_ok() {
+        let _ = said.recv_timeout(PATIENCE);
     }
     ra_pack::files::remove_unfinished_and_exit(status)
 }

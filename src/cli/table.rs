@@ -113,11 +113,23 @@ impl<const N: usize> Table<N> {
 
 /// Aligns cells without styles, some of them to the right, on a screen of any width.
 pub(super) fn aligned<const N: usize>(rows: &[[String; N]], to_right: [bool; N]) -> Vec<String> {
+    aligned_within(rows, to_right, usize::MAX)
+}
+
+/// Aligns cells without styles. If the screen has too few columns, the last cell is on a line of its own.
+pub(super) fn aligned_within<const N: usize>(
+    rows: &[[String; N]],
+    to_right: [bool; N],
+    limit: usize,
+) -> Vec<String> {
     let mut table = Table::new(to_right.map(|to_right| ("", to_right)), usize::MAX, false);
     let cells = |row: &[String; N]| row.clone().map(|text| Cell { text, style: Style::new() });
     let rows: Vec<_> = rows.iter().map(cells).collect();
     for row in &rows {
         table.make_room(row);
+    }
+    if table.width() > limit {
+        (table.limit, table.is_last_below) = (limit, true);
     }
     rows.iter().map(|row| table.line(row).trim_end().to_owned()).collect()
 }

@@ -84,7 +84,7 @@ impl GetOptions {
 #[non_exhaustive]
 pub struct GetReport {
     /// Path of the archive or directory, as given.
-    pub archive: PathBuf,
+    pub target: PathBuf,
     /// Name of the member.
     pub member: String,
     /// Number of bytes written.
@@ -94,6 +94,9 @@ pub struct GetReport {
     /// Number of blocks whose digests confirm a slice; absent if the whole file was checked, or nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocks: Option<u64>,
+    /// Size of the whole file in bytes, if all of it was read to check a slice; absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checked_bytes: Option<u64>,
     /// The description that was written next to a RawArray file; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description_file: Option<PathBuf>,
@@ -205,10 +208,20 @@ fn open(archive: &Path, member: &str, options: &GetOptions) -> Result<Pack> {
 }
 
 fn report(archive: &Path, member: &str, bytes: u64, written: Written) -> GetReport {
-    let Written { verified, blocks, losses, .. } = written;
-    let (archive, member) = (archive.to_owned(), member.to_owned());
+    let Written { verified, blocks, checked_bytes, losses, .. } = written;
+    let (target, member) = (archive.to_owned(), member.to_owned());
     let (description_file, leftovers) = (None, Vec::new());
-    GetReport { archive, member, bytes, verified, blocks, description_file, losses, leftovers }
+    GetReport {
+        target,
+        member,
+        bytes,
+        verified,
+        blocks,
+        checked_bytes,
+        description_file,
+        losses,
+        leftovers,
+    }
 }
 
 /// Writes one member of `archive`, or a part of an array, to `out`. The content is checked against the manifest before
@@ -281,7 +294,7 @@ fn write(
             // An array that cannot be read is copied as it is.
             header => header.and_then(Result::ok),
         };
-        return Ok(Written { verified, blocks: None, losses: Vec::new(), header });
+        return Ok(Written { verified, header, ..Written::default() });
     }
     let mut array = pack.array(member)?;
     if options.unverified {
@@ -313,7 +326,7 @@ fn write(
         Ok(Vec::new())
     };
     if let Some(text) = &options.slice {
-        let (part, verified, blocks) = slice(pack, array, text, options.unverified)?;
+        let (part, written) = slice(pack, array, text, options.unverified)?;
         let mut file = Vec::new();
         part.write_to(&mut file).map_err(Error::io("write", output))?;
         let header = Header::parse(&file);
@@ -321,7 +334,7 @@ fn write(
         let start = usize::try_from(header.header_len()).expect("the file is in memory");
         let losses = write(&header, &mut file.split_off(start).as_slice())?;
         let header = Some(header).filter(|_| passes(options));
-        return Ok(Written { verified, blocks, losses, header });
+        return Ok(Written { losses, header, ..written });
     }
     write_whole(&array, write)
 }
@@ -353,7 +366,7 @@ fn write_whole(
         written = write(&plain, &mut data);
         fault.map_or(Ok(()), Err)
     })?;
-    Ok(Written { verified, blocks: None, losses: written?, header: None })
+    Ok(Written { verified, losses: written?, ..Written::default() })
 }
 
 /// Returns whether elements are written as they are stored.
@@ -362,11 +375,14 @@ fn passes(options: &GetOptions) -> bool {
 }
 
 /// The result of writing a member.
+#[derive(Default)]
 struct Written {
     /// Whether the manifest confirms the elements.
     verified: bool,
     /// Number of blocks whose digests do.
     blocks: Option<u64>,
+    /// Size of the whole file in bytes, if it was read to check a slice.
+    checked_bytes: Option<u64>,
     /// Facts that the output cannot express.
     losses: Vec<String>,
     /// The header of an array that was written as RawArray.
@@ -379,9 +395,11 @@ fn slice(
     array: PackedArray,
     text: &str,
     unverified: bool,
-) -> Result<(AnyArray, bool, Option<u64>)> {
-    let verified = !unverified
-        && (array.block_size()?.is_some() || pack.copy_to(array.name(), &mut std::io::sink())?.1);
+) -> Result<(AnyArray, Written)> {
+    let is_whole = !unverified && array.block_size()?.is_none();
+    let checked = is_whole.then(|| pack.copy_to(array.name(), &mut std::io::sink())).transpose()?;
+    let verified = !unverified && checked.is_none_or(|(_, is_listed)| is_listed);
+    let checked_bytes = checked.map(|(bytes, _)| bytes);
     let array = array.in_shape_order()?;
     let (header, shape) = (array.header()?, array.shape()?);
     let refused = |error| array.with_dimensions(Error::slice_text(text)(error));
@@ -391,7 +409,7 @@ fn slice(
     let counts = taken.iter().map(|axis| u64::try_from(axis.count).unwrap_or(u64::MAX));
     check_memory(&array, counts.fold(width, u64::saturating_mul))?;
     let (part, blocks) = array.part_for_file(&elements)?;
-    Ok((part, verified, blocks))
+    Ok((part, Written { verified, blocks, checked_bytes, ..Written::default() }))
 }
 
 fn too_large(limit: u64) -> Error {

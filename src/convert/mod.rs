@@ -203,8 +203,8 @@ pub fn convert_all<P: AsRef<Path>>(
     progress.check()?;
     let bytes = sink.finish(&mut losses)?;
     let failed = failed.into_iter().map(|(name, error)| Unconverted::new(name, error)).collect();
-    let (input, output, leftovers) = ((*input).to_owned(), output.to_owned(), out.leftovers());
-    Ok(ConvertReport { input, from, output, to, arrays, copied, failed, losses, bytes, leftovers })
+    let (target, output, leftovers) = ((*input).to_owned(), output.to_owned(), out.leftovers());
+    Ok(ConvertReport { target, from, output, to, arrays, copied, failed, losses, bytes, leftovers })
 }
 
 /// Opens the arrays at `path` without reading their elements.

@@ -17,7 +17,7 @@ use crate::ra::ElementType;
 #[non_exhaustive]
 pub struct ConvertReport {
     /// Path of the input, as given; the first of several.
-    pub input: PathBuf,
+    pub target: PathBuf,
     /// Format of the input; `directory` for several inputs.
     pub from: ArrayFormat,
     /// Path of the output, as given.

@@ -23,7 +23,7 @@ use crate::pack::{
     self, ARRAY_EXTENSION, ArrayFacts, Content, DESCRIPTION_EXTENSIONS, DescribedArray,
     DescriptionFacts,
 };
-use crate::path::{MemberPath, escape_path};
+use crate::path::{MemberPath, escape, escape_path};
 use crate::progress::Progress;
 use crate::read::single_file::{self, SingleFile};
 use crate::write::create::{CreateOptions, create_staged};
@@ -394,7 +394,10 @@ impl WriteArrays for PackSink<'_> {
         let report = create_staged(&directory, archive, &options, Vec::new(), None)?;
         // The reason why files were not converted is already known.
         let others = report.findings.iter().filter(|finding| finding.code != Code::NoArrays);
-        losses.extend(others.map(ToString::to_string));
+        losses.extend(others.map(|finding| {
+            let name = finding.member.as_deref().unwrap_or_default();
+            format!("{}: {} ({})", escape(name), escape(&finding.message), finding.code.id())
+        }));
         Ok(report.archive_bytes)
     }
 }

@@ -21,7 +21,7 @@ use crate::read::single_file::{self, SingleFile};
 #[non_exhaustive]
 pub struct ReshapeReport {
     /// Path of the array, as given.
-    pub array: PathBuf,
+    pub target: PathBuf,
     /// The old shape, in the order of its description.
     pub from: Vec<u64>,
     /// The new shape.
@@ -96,7 +96,7 @@ pub fn reshape(
         }
         documents.push(document);
     }
-    Ok(ReshapeReport { array: path.to_owned(), from, to, documents })
+    Ok(ReshapeReport { target: path.to_owned(), from, to, documents })
 }
 
 /// Returns the path of the array that its description is next to: the target, for a link.

@@ -41,8 +41,8 @@ impl Details<'_> {
             name: self.b.name(b.file).to_owned(),
             renamed_from: renamed.then(|| self.a.name(a.file).to_owned()),
             generated: b.generated,
-            size_a: Some(self.a.size(a.file)),
-            size_b: Some(self.b.size(b.file)),
+            bytes_a: Some(self.a.size(a.file)),
+            bytes_b: Some(self.b.size(b.file)),
             ..MemberDiff::default()
         };
         let is_unread =
@@ -144,7 +144,7 @@ fn alone(side: &PackSide, unit: &Unit, change: MemberChange) -> MemberDiff {
     let name = side.name(unit.file).to_owned();
     let bytes = Some(side.size(unit.file));
     let is_added = change == MemberChange::Added;
-    let (size_a, size_b) = if is_added { (None, bytes) } else { (bytes, None) };
+    let (bytes_a, bytes_b) = if is_added { (None, bytes) } else { (bytes, None) };
     let header = || {
         let blob = side.blob(unit.file, LONGEST_HEADER).ok()?;
         let header = Header::read(&mut blob.reader()).ok()?;
@@ -155,7 +155,7 @@ fn alone(side: &PackSide, unit: &Unit, change: MemberChange) -> MemberDiff {
         ArrayChange::new(header.element(), shape_of(header.dims(), order))
     });
     let generated = unit.generated;
-    MemberDiff { name, change, generated, size_a, size_b, array, ..MemberDiff::default() }
+    MemberDiff { name, change, generated, bytes_a, bytes_b, array, ..MemberDiff::default() }
 }
 
 /// The description of an array, if there is one.

@@ -215,10 +215,10 @@ pub struct MemberDiff {
     pub generated: bool,
     /// Size of the file in the first pack in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub size_a: Option<u64>,
+    pub bytes_a: Option<u64>,
     /// Size of the file in the second pack in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub size_b: Option<u64>,
+    pub bytes_b: Option<u64>,
     /// Differences of the array, or its facts if only one pack has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayChange>,

@@ -38,7 +38,7 @@ pub struct InfoOptions {
 #[non_exhaustive]
 pub struct PackInfo {
     /// Path of the archive or directory, as given.
-    pub name: String,
+    pub target: String,
     /// The container of the target.
     pub container: Container,
     /// The layout of the pack.
@@ -128,7 +128,7 @@ pub fn info(target: impl AsRef<Path>, options: &InfoOptions) -> Result<PackInfo>
     let is_array = |name: &str| placement.payload(name).is_some_and(|name| contents.is_array(name));
     let arrays = files().filter(|member| is_array(&member.name));
     let mut info = PackInfo {
-        name: archive.path().to_string_lossy().into_owned(),
+        target: archive.path().to_string_lossy().into_owned(),
         container,
         layout: placement.layout,
         format_version: contents.format_version().map(str::to_owned),
@@ -266,7 +266,7 @@ pub struct ArrayInfo {
     /// Offset of the data in the file, in bytes.
     pub data_offset: u64,
     /// Size of the whole file in bytes.
-    pub file_size: u64,
+    pub bytes: u64,
     /// Compression of the array in the archive; absent for a single file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<Method>,
@@ -297,7 +297,7 @@ pub struct ArrayInfo {
     pub archive_name: Option<String>,
     /// File that contains the bytes of the array file unchanged, and their offset in it.
     #[serde(skip)]
-    pub bytes: Option<(PathBuf, u64)>,
+    pub location: Option<(PathBuf, u64)>,
 }
 
 /// Returns the facts about the array file at `path`.
@@ -316,7 +316,7 @@ pub fn array_file_info(path: impl AsRef<Path>) -> Result<ArrayInfo> {
     header.check_file_len(len).map_err(|error| unreadable(error.into()))?;
     let mut info = ArrayInfo::new(name, &header, len);
     info.shape = Some(header.dims().to_vec());
-    info.bytes = Some((path.to_owned(), 0));
+    info.location = Some((path.to_owned(), 0));
     if let Some(ndarray) = single_file::description_beside(path)? {
         info.describe(ndarray);
     }
@@ -340,7 +340,7 @@ pub fn array_info(target: impl AsRef<Path>, member: &str) -> Result<ArrayInfo> {
     info.archive_header_offset = offsets.map(|(header, _)| header);
     info.archive_data_offset = offsets.map(|(_, data)| data);
     info.archive_name = Some(array.archive_name().to_owned());
-    info.bytes = match pack.container() {
+    info.location = match pack.container() {
         Container::Directory => Some((pack.archive().path().join(array.archive_name()), 0)),
         _ => offsets.map(|(header, _)| (target.to_owned(), header)),
     };
@@ -353,7 +353,7 @@ pub fn array_info(target: impl AsRef<Path>, member: &str) -> Result<ArrayInfo> {
 }
 
 impl ArrayInfo {
-    fn new(name: String, header: &Header, file_size: u64) -> Self {
+    fn new(name: String, header: &Header, bytes: u64) -> Self {
         let element = header.element();
         let is_big = header.flags().contains(Flags::BIG_ENDIAN);
         Self {
@@ -367,7 +367,7 @@ impl ArrayInfo {
             ndims: header.ndims() as u64,
             dims: header.dims().to_vec(),
             data_offset: header.header_len(),
-            file_size,
+            bytes,
             method: None,
             archive_header_offset: None,
             archive_data_offset: None,
@@ -377,7 +377,7 @@ impl ArrayInfo {
             sha256: None,
             header: header.clone(),
             archive_name: None,
-            bytes: None,
+            location: None,
         }
     }
 

@@ -107,9 +107,9 @@ pub struct Listed<'a> {
     /// The kind of the member.
     pub kind: MemberKind,
     /// Size of the content in bytes.
-    pub size: u64,
+    pub bytes: u64,
     /// Bytes that the content takes in the archive.
-    pub packed_size: u64,
+    pub packed_bytes: u64,
     /// Compression of the content in the archive.
     pub method: Method,
     /// Offset in the archive, in bytes, of the elements of an array or the content of another file; absent if the
@@ -132,7 +132,7 @@ pub struct Listed<'a> {
 pub struct ListedArray<'a> {
     /// Element type, such as `float32`, or the error of a header that cannot be read.
     #[cfg_attr(test, schemars(with = "String"))]
-    #[serde(serialize_with = "element_or_fault")]
+    #[serde(rename = "type", serialize_with = "element_or_fault")]
     pub element: std::result::Result<ElementType, &'a DecodeError>,
     /// Length of each dimension, in the order of the description's shape.
     pub shape: Vec<u64>,
@@ -262,8 +262,8 @@ impl ListedMembers {
         Listed {
             name: self.placement.shown(&member.name),
             kind: member.kind,
-            size: member.size,
-            packed_size: member.packed_size,
+            bytes: member.size,
+            packed_bytes: member.packed_size,
             method: member.method,
             archive_data_offset: member
                 .data_offset()

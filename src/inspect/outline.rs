@@ -43,7 +43,7 @@ pub struct OutlineOptions {
 #[non_exhaustive]
 pub struct Outline {
     /// Path of the archive or directory, as given.
-    pub name: PathBuf,
+    pub target: PathBuf,
     /// The container of the target.
     pub container: Container,
     /// The layout of the pack.
@@ -109,7 +109,7 @@ pub struct OutlineArray<'a> {
     pub member: Option<&'a str>,
     /// Element type, such as `float32`; absent if there is no readable header.
     #[cfg_attr(test, schemars(with = "String"))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub element: Option<ElementType>,
     /// Length of each dimension, in the order of the description's shape.
     pub shape: Vec<u64>,
@@ -241,7 +241,7 @@ impl Outline {
             is_wanted && (!is_empty || !span.shown_attributes().is_empty())
         });
         Self {
-            name: target.to_owned(),
+            target: target.to_owned(),
             container: archive.container(),
             layout,
             arrays: groups.spans.iter().map(|span| span.arrays.len() as u64).sum(),

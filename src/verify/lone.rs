@@ -42,7 +42,7 @@ pub(super) fn verify(target: &Path, options: &VerifyOptions, start: Start) -> Re
         }
     }
     let files = single_file.own_files();
-    report.members = files.len() as u64;
+    report.files = files.len() as u64;
     for file in &files {
         let len = fs::file_len(&single_file.root.join(file.as_str())).unwrap_or(0);
         report.bytes = report.bytes.saturating_add(len);
@@ -136,7 +136,7 @@ fn check_digests(
 /// Returns the counts of the report if there is no error, and otherwise none.
 fn intact(report: &VerifyReport) -> Intact {
     match count_errors(&report.findings) {
-        0 => Intact { members: report.members, arrays: 1, bytes: report.bytes },
+        0 => Intact { files: report.files, arrays: 1, bytes: report.bytes },
         _ => Intact::default(),
     }
 }

@@ -251,8 +251,7 @@ impl Verification<'_> {
         if report.contents_read && self.chosen.is_all() {
             let files = members.iter().filter(|member| member.kind == MemberKind::File);
             let files = files.map(|member| (placement.shown(&member.name), member.size));
-            let all =
-                Intact { members: report.members, arrays: report.arrays, bytes: report.bytes };
+            let all = Intact { files: report.files, arrays: report.arrays, bytes: report.bytes };
             report.intact = Some(Intact::count(all, files, &contents, &report.findings));
         }
         // Extension words are added after the count: files that contain them are intact.

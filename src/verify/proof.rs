@@ -67,7 +67,7 @@ impl Proof<'_> {
         check_names(names, archive.container(), findings);
         for member in members {
             if member.kind == MemberKind::File {
-                report.members += 1;
+                report.files += 1;
                 report.bytes = report.bytes.saturating_add(member.size);
             }
             let Some(read) = &member.read else { continue };

@@ -55,7 +55,7 @@ pub struct VerifyReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shard_block_size: Option<u64>,
     /// Size of the archive file in bytes; null for a directory, and if it cannot be opened.
-    pub length: Option<u64>,
+    pub archive_bytes: Option<u64>,
     /// Modification time of the archive file; null for a directory, and if it cannot be opened.
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub modified: Option<Timestamp>,
@@ -81,7 +81,7 @@ pub struct VerifyReport {
     /// block digests that the manifest confirms.
     pub contents_read: bool,
     /// Number of files.
-    pub members: u64,
+    pub files: u64,
     /// Number of files that are arrays.
     pub arrays: u64,
     /// Size of all files in bytes.
@@ -252,7 +252,8 @@ impl VerifyReport {
     }
 
     pub(super) fn note_version(&mut self, version: Version) {
-        Version { length: self.length, modified: self.modified, e_tag: self.e_tag } = version;
+        Version { length: self.archive_bytes, modified: self.modified, e_tag: self.e_tag } =
+            version;
     }
 
     /// Completes the report after all checks.
@@ -286,7 +287,7 @@ fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error>
 #[non_exhaustive]
 pub struct Intact {
     /// Number of files, including descriptions and manifests.
-    pub members: u64,
+    pub files: u64,
     /// Number of arrays among them whose header and description are also valid.
     pub arrays: u64,
     /// Size of these files in bytes.
@@ -315,7 +316,7 @@ impl Intact {
             let is_intact = pack::is_array(name)
                 && contents.is_array(name)
                 && !arrays_with_errors.contains(name);
-            intact.members += 1;
+            intact.files += 1;
             intact.arrays += u64::from(is_intact);
             intact.bytes = intact.bytes.saturating_add(size);
         }

@@ -47,12 +47,12 @@ pub struct ExtractOptions {
 #[non_exhaustive]
 pub struct ExtractReport {
     /// Path of the archive, as given.
-    pub archive: PathBuf,
+    pub target: PathBuf,
     /// The directory that the archive was unpacked to: the given path, followed by the name of the directory named
     /// after the archive if there is one.
-    pub target: PathBuf,
+    pub output: PathBuf,
     /// Number of files written.
-    pub members: u64,
+    pub files: u64,
     /// Size of these files in bytes.
     pub bytes: u64,
     /// Number of these files that match a manifest.
@@ -114,8 +114,8 @@ pub fn extract(
     };
     let target = &*target;
     let mut report = ExtractReport {
-        archive: archive.to_owned(),
-        target: target.to_owned(),
+        target: archive.to_owned(),
+        output: target.to_owned(),
         findings: std::mem::take(&mut plan.findings),
         ..ExtractReport::default()
     };
@@ -144,7 +144,7 @@ pub fn extract(
     for outcome in outcomes {
         match outcome {
             Extracted::Written { bytes, verified } => {
-                report.members += 1;
+                report.files += 1;
                 report.bytes += bytes;
                 report.verified += u64::from(verified);
             }

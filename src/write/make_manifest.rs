@@ -66,10 +66,10 @@ pub struct ManifestReport {
     #[cfg_attr(test, schemars(with = "String", extend("enum" = ["sha256", "sha512"])))]
     pub algorithm: Algorithm,
     /// Number of listed files.
-    pub members: usize,
+    pub files: usize,
     /// The lines of the manifest in their order.
     #[cfg_attr(test, schemars(with = "Vec<ListedFile<'static>>"))]
-    #[serde(rename = "files", serialize_with = "listed")]
+    #[serde(rename = "digests", serialize_with = "listed")]
     pub manifest: Manifest,
     /// The encoding of names in the text.
     #[serde(skip)]
@@ -147,7 +147,7 @@ pub fn manifest_of(target: impl AsRef<Path>, options: &ManifestOptions) -> Resul
         findings,
         leftovers: Vec::new(),
         algorithm,
-        members: digests.len(),
+        files: digests.len(),
         manifest: Manifest::new(algorithm, digests),
         place: placement.place_tag(&pack::manifest_name(algorithm)),
         names: rules(&Pack::of_archive(archive, placement))?.names,

@@ -101,7 +101,7 @@ fn line(target: &str, started: &str, verdict: &str, more: &Value) -> String {
         "error": null,
         "started": started,
         "shard": null,
-        "length": 100,
+        "archive_bytes": 100,
         "modified": "2026-01-01T00:00:00Z",
         "manifest_digest": "ab",
         "findings": [],
@@ -148,11 +148,11 @@ fn json_has_a_line_for_every_target_in_their_order() {
         assert_eq!(line["shard"], Value::Null);
     }
     let valid = &lines[1];
-    assert_eq!(valid["length"], fs::metadata(&paths[1]).unwrap().len());
+    assert_eq!(valid["archive_bytes"], fs::metadata(&paths[1]).unwrap().len());
     let manifest = fs::read(store.file("p00.zip.manifest-sha256.txt")).unwrap();
     let digest = crate::bytes::sha256(&manifest);
     assert_eq!(valid["manifest_digest"], digest);
-    assert_eq!(lines[4]["length"], 6, "of a file that cannot be opened as a pack");
+    assert_eq!(lines[4]["archive_bytes"], 6, "of a file that cannot be opened as a pack");
 }
 
 #[test]

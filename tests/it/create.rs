@@ -910,11 +910,11 @@ fn json_reports_the_packed_files() {
     let scratch = TempDir::new().unwrap();
     let archive = scratch.path().join("x.zip");
     let json = create(experiment.path(), &archive, &["--json"]).exits(0).json();
-    assert_eq!(json["archive"], archive.to_str().unwrap());
+    assert_eq!(json["target"], archive.to_str().unwrap());
     assert_eq!((&json["container"], &json["layout"]), (&"zip".into(), &"plain".into()));
     let tree = read_tree(experiment.path());
     let files = tree.keys().filter(|name| !name.ends_with('/')).count();
-    assert_eq!(json["members"], files + 2);
+    assert_eq!(json["files"], files + 2);
     assert_eq!(json["arrays"], tree.keys().filter(|name| is_array(name)).count());
     assert_eq!(json["archive_bytes"], fs::metadata(&archive).unwrap().len());
     let members: usize =

@@ -111,7 +111,7 @@ fn packed_files_are_extracted_from_every_container() {
             crate::foreign::assert_sha256sum_passes(&into, "manifest-sha256.txt");
             let listed = String::from_utf8(manifest).unwrap().lines().count();
             assert_eq!(json["verified"], listed, "{ending}");
-            assert_eq!(json["members"], listed + 1);
+            assert_eq!(json["files"], listed + 1);
             assert_eq!(json["findings"].to_string(), "[]");
             let bytes = read_tree(&into).values().map(Vec::len).sum::<usize>();
             assert_eq!(json["bytes"], bytes);
@@ -352,7 +352,7 @@ fn only_a_damaged_member_is_removed_from_disk() {
         let ran = extract(&archive, into.path(), &["--json"]).exits(1);
         assert_eq!(ran.findings(), [("MAN003".to_owned(), "a/b.txt".to_owned())]);
         let json = ran.json();
-        assert_eq!((&json["members"], &json["verified"]), (&3.into(), &2.into()), "{name}");
+        assert_eq!((&json["files"], &json["verified"]), (&3.into(), &2.into()), "{name}");
         let names: Vec<_> = read_tree(into.path()).into_keys().collect();
         assert_eq!(names, ["a/a.txt", "c.txt", "manifest-sha256.txt"], "{name}");
         // Also if the pattern does not match the manifest.

@@ -314,7 +314,7 @@ fn no_data_is_read() {
         for member in &arrays {
             let number = |key: &str| usize::try_from(member[key].as_u64().unwrap()).unwrap();
             let dims = member["array"]["shape"].as_array().unwrap().len();
-            let (start, len) = (number("archive_data_offset"), number("size") - 48 - 8 * dims);
+            let (start, len) = (number("archive_data_offset"), number("bytes") - 48 - 8 * dims);
             bytes[start..start + len].iter_mut().for_each(|byte| *byte ^= 0x55);
         }
         fs::write(&archive, bytes).unwrap();

@@ -733,8 +733,8 @@ fn an_open_pack_lists_and_verifies_itself() {
             (pack.verify(&VerifyOptions::default()), verify(&path, &VerifyOptions::default()));
         let (one, other) = (one.unwrap(), other.unwrap());
         assert_eq!(
-            (one.findings, one.members, one.target),
-            (other.findings, other.members, other.target)
+            (one.findings, one.files, one.target),
+            (other.findings, other.files, other.target)
         );
         assert_eq!(
             pack.array("run1/temperature.ra").unwrap().read::<f32>().unwrap(),

@@ -101,17 +101,17 @@ fn json_has_the_content_of_the_table() {
         let member = members.iter().find(|member| member["name"] == name.trim_end_matches('/'));
         let member = member.unwrap();
         let kind = if name.ends_with('/') { "directory" } else { "file" };
-        assert_eq!((&member["kind"], &member["size"]), (&kind.into(), &content.len().into()));
+        assert_eq!((&member["kind"], &member["bytes"]), (&kind.into(), &content.len().into()));
         assert_eq!(member["array"].is_object(), is_array(name), "{name}");
         if member["method"] == "stored" {
-            assert_eq!(member["packed_size"], member["size"]);
+            assert_eq!(member["packed_bytes"], member["bytes"]);
         } else {
             assert_eq!(member["method"], "deflate");
-            assert!(member["packed_size"].as_u64() < member["size"].as_u64());
+            assert!(member["packed_bytes"].as_u64() < member["bytes"].as_u64());
         }
     }
     let array = &members.iter().find(|member| member["name"] == "run2/counts.ra").unwrap()["array"];
-    assert_eq!(array["element"], "int16");
+    assert_eq!(array["type"], "int16");
     assert_eq!(array["shape"], Value::from(vec![5, 3]));
     assert_eq!((&array["order"], &array["described"]), (&"row".into(), &true.into()));
 }
@@ -267,7 +267,7 @@ fn members_are_sorted() {
     let sizes = |options: &[&str]| {
         let json = ra("list", &[experiment.path(), Path::new("--json")], options).exits(0).json();
         let members = json["members"].as_array().unwrap().iter();
-        members.map(|member| member["size"].as_u64().unwrap()).collect::<Vec<_>>()
+        members.map(|member| member["bytes"].as_u64().unwrap()).collect::<Vec<_>>()
     };
     let by_name = names(&["--names"]);
     assert!(by_name.is_sorted());

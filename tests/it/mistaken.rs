@@ -1,6 +1,7 @@
 //! Files for tests of mistakes: valid packs, files that look like packs, and mistakes in the files to pack.
 
 use std::fs;
+use std::path::Path;
 
 use tempfile::TempDir;
 
@@ -224,5 +225,27 @@ pub(crate) fn workspace() -> TempDir {
     }
     let other = format!("{}  time.ra\n", "ab".repeat(32));
     write("other.txt", other.as_bytes());
+    name_and_describe(scratch.path());
     scratch
+}
+
+/// Adds names of devices, attributes, and a pack with bytes after its end.
+fn name_and_describe(root: &Path) {
+    let count = fs::read(root.join("exp/sub/count.ra")).unwrap();
+    let zip = fs::read(root.join("exp.zip")).unwrap();
+    for directory in ["devices", "aux", "deep"] {
+        fs::create_dir(root.join(directory)).unwrap();
+    }
+    let depth = "ndarrays: {depth: {shape: [3], type: uint8, attributes: {units: m}}}\n";
+    for (name, content) in [
+        ("devices/aux.npy", &*npy()),
+        ("aux/aux.ra", &count),
+        ("deep/depth.ra", &count),
+        ("deep/depth.yaml", depth.as_bytes()),
+        ("deep/manifest.yaml", b"attributes: {title: Mooring}\n"),
+        ("tail.zip", &[&zip, &b"123456789"[..]].concat()),
+    ] {
+        fs::write(root.join(name), content).unwrap();
+    }
+    create(&root.join("aux"), &root.join("aux.zip"), &["--describe"]).exits(0);
 }

@@ -492,6 +492,45 @@ const MISTAKES: &[Mistake] = &[
         &["MAN004", "MAN005"],
     ),
     ("validate --metadata odd", 0, &["`ra-pack describe --set 'a b'.units=UNITS odd`"], NOTHING),
+    (
+        "get exp.zip temperature --slice :,[1,2] -o s.npy",
+        2,
+        &["a slice has no lists of indices", "1:9:2", "--sel"],
+        NOTHING,
+    ),
+    (
+        "get exp.zip temperature --slice :,2024-06-03 -o s.npy",
+        2,
+        &["`--sel time=2024-06-03` selects by the values of coordinates"],
+        NOTHING,
+    ),
+    ("get exp.zip temperature --slice :,x=1 -o s.npy", 2, &["expected an index"], &["--sel"]),
+    ("list tail.zip", 1, &["9 bytes follow the end", "first", "as `head -c"], NOTHING),
+    ("info exp.zip count --field units", 2, &["no field `units`"], NOTHING),
+    ("info deep depth --field units", 0, &["m\n"], NOTHING),
+    ("info deep --field title", 0, &["Mooring\n"], NOTHING),
+    (
+        "describe -n --set sub/count.unit=K exp",
+        0,
+        &[
+            "warning: programs know the attribute `units`, not `unit`",
+            "`ra-pack describe --set sub/count.unit= --set sub/count.units=K exp`",
+        ],
+        NOTHING,
+    ),
+    ("describe -n --set depth.long_name=K deep", 0, NOTHING, &["warning"]),
+    ("describe -n --set depth.longname=K deep", 0, &["`long_name`, not `longname`"], NOTHING),
+    // Names are a matter of `validate`, `create` and `verify`, with one prefix.
+    (
+        "convert devices devices.zip",
+        0,
+        &["warning: aux.ra: some systems cannot store this name", "(NAME009)"],
+        &["warning["],
+    ),
+    ("report aux.zip -o aux.html", 0, &["valid"], &["NAME009"]),
+    ("manifest --check aux.zip", 0, &["verified"], &["NAME009"]),
+    ("verify aux.zip", 0, &["NAME009"], NOTHING),
+    ("extract exp.zip count -C count", 0, &["unpacked 2 files"], NOTHING),
 ];
 
 /// Reads everything below a directory, by path.
@@ -550,7 +589,8 @@ fn every_mistake_causes_a_correct_message() {
         let made: Vec<_> = after.keys().filter(|path| !before.contains_key(*path)).collect();
         check(*code == 0 || made.is_empty(), &made);
         for path in made.into_iter().rev() {
-            fs::remove_file(path).unwrap();
+            let remove = if path.is_dir() { fs::remove_dir } else { fs::remove_file };
+            remove(path).unwrap();
         }
         assert_eq!(tree(workspace.path()), before, "{line}");
     }

@@ -147,7 +147,7 @@ fn the_line_is_erased_when_a_run_is_interrupted() {
     let (status, written) = on_a_terminal(&create, &[("INT", "0.5")]);
     assert_eq!(status, 130, "{written}");
     assert!(written.contains("\rpacking ["), "{written}");
-    assert_eq!(left(&written), "");
+    assert_eq!(left(&written), "ra-pack: interrupted\n");
     assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0);
 }
 

@@ -22,13 +22,13 @@ fn files_of_other_formats_are_read_like_packs() {
     let before = fs::read_dir(workspace.path()).unwrap().count();
     for (line, words) in [
         ("show a.npy", &["a.ra ("][..]),
-        ("show a.npy --json", &["\"archive\":\"a.npy\""]),
+        ("show a.npy --json", &["\"target\":\"a.npy\""]),
         ("info a.npy", &["a.npy: a directory"]),
         ("list data.h5", &[".ra"]),
         ("show data.nc", &["data.nc: 1 array"]),
         ("list results.npz --names", &[".ra"]),
         ("info results.npz", &["results.npz: "]),
-        ("info results.npz --json", &["\"name\":\"results.npz\""]),
+        ("info results.npz --json", &["\"target\":\"results.npz\""]),
         ("get a.npy --format csv", &["\n"]),
     ] {
         run(line).exits(0).says(words);

@@ -301,6 +301,9 @@ fn every_result_on_the_sample_is_described_key_by_key() {
         let mut get = ra_pack();
         get.arg("get").arg(&whole).arg(array).arg("-o").arg(out.with_extension("ra"));
         outputs.check("get", 0, &mut get);
+        let mut part = ra_pack();
+        part.arg("get").arg(&whole).args([array, "--slice", "..."]).arg("-o");
+        outputs.check("get", 0, part.arg(out.with_extension("npy")));
         outputs.check("extract", 0, ra_pack().arg("extract").arg(&whole).arg("-C").arg(&out));
         let out = home.path().join(format!("damaged{at}"));
         outputs.check("extract", 1, ra_pack().arg("extract").arg(&damaged).arg("-C").arg(&out));

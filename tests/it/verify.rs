@@ -115,7 +115,7 @@ fn json_reports_what_was_checked() {
         ("container", Value::from("zip")),
         ("layout", "plain".into()),
         ("contents_read", true.into()),
-        ("members", 5.into()),
+        ("files", 5.into()),
         ("arrays", 1.into()),
         ("manifests", vec!["manifest-sha256.txt"].into()),
         ("findings", Value::Array(Vec::new())),
@@ -633,7 +633,7 @@ fn intact_files_are_counted_and_the_damaged_array_is_named() {
             .file("notes.txt", "a note that is found again\n");
         let archive = pack(&experiment, scratch.path(), name, options);
         let whole = ra("verify", &[&archive], &["--json"]).exits(0).json();
-        assert_eq!(whole["intact"]["members"], whole["members"]);
+        assert_eq!(whole["intact"]["files"], whole["files"]);
         assert_eq!(whole["intact"]["bytes"], whole["bytes"]);
         assert_eq!(whole["intact"]["arrays"], 2);
         let fast = ra("verify", &[&archive], &["--json", "--fast"]).exits(0).json();
@@ -646,7 +646,7 @@ fn intact_files_are_counted_and_the_damaged_array_is_named() {
         fs::write(&archive, bytes).unwrap();
         let ran = ra("verify", &[&archive], &["--json"]).exits(1);
         let report = ran.json();
-        assert_eq!(report["intact"]["members"].as_u64(), whole["members"].as_u64().map(|n| n - 1));
+        assert_eq!(report["intact"]["files"].as_u64(), whole["files"].as_u64().map(|n| n - 1));
         assert_eq!(report["intact"]["arrays"], 1, "{}", ran.said());
         for finding in report["findings"].as_array().unwrap() {
             assert_eq!(finding["member"], "deep/b.yaml");

@@ -42,9 +42,9 @@ fn opened(
         other => panic!("{other}"),
     });
     assert_eq!(report.findings.len(), 0, "{:?}", report.findings);
-    let verified = verify(&report.archive, &VerifyOptions::default()).unwrap();
+    let verified = verify(&report.target, &VerifyOptions::default()).unwrap();
     assert_eq!(verified.findings.len(), 0, "{:?}", verified.findings);
-    let pack = Pack::open(&report.archive).unwrap();
+    let pack = Pack::open(&report.target).unwrap();
     (scratch, pack, report)
 }
 
@@ -234,10 +234,10 @@ fn attributes_of_a_pack_survive_unpacking() {
         pack.array("b/c", &array![1_u8]).write()
     });
     let (directory, again) = (scratch.path().join("out"), scratch.path().join("again.zip"));
-    extract(&report.archive, &directory, &ExtractOptions::default()).unwrap();
+    extract(&report.target, &directory, &ExtractOptions::default()).unwrap();
     fs::remove_file(directory.join("manifest-sha256.txt")).unwrap();
     create(&directory, &again, &CreateOptions::default()).unwrap();
-    assert!(fs::read(&report.archive).unwrap() == fs::read(&again).unwrap());
+    assert!(fs::read(&report.target).unwrap() == fs::read(&again).unwrap());
 
     let path = directory.join("manifest.yaml");
     let text = fs::read_to_string(&path).unwrap();
@@ -294,7 +294,7 @@ fn a_writer_in_memory_gets_the_whole_archive() {
     let report = pack.finish().unwrap();
     drop(pack);
     assert_eq!(
-        (report.archive.as_path(), report.archive_bytes),
+        (report.target.as_path(), report.archive_bytes),
         (Path::new("pack.zip"), bytes.len() as u64)
     );
     let scratch = TempDir::new().unwrap();
@@ -517,7 +517,7 @@ fn arrays_that_exceed_the_memory_are_staged_on_disk() {
 fn a_failed_update_leaves_the_old_archive() {
     let (scratch, report) =
         written("x.zip", WriteOptions::default(), |pack| pack.file("notes.txt", "old".as_bytes()));
-    let archive = report.unwrap().archive;
+    let archive = report.unwrap().target;
     let before = fs::read(&archive).unwrap();
     let options = WriteOptions { force: true, ..WriteOptions::default() };
     let mut pack = PackWriter::update(&archive, options).unwrap();
@@ -561,7 +561,7 @@ fn patterns_exclude_only_files_of_directories() {
         pack.array("a", &array![1.0]).write()?;
         pack.add(source.path(), ".")
     });
-    let pack = Pack::open(report.unwrap().archive).unwrap();
+    let pack = Pack::open(report.unwrap().target).unwrap();
     assert!(pack.contains("a.ra").unwrap() && !pack.contains("left.txt").unwrap());
 }
 
@@ -827,9 +827,9 @@ proptest! {
         }
         let report = pack.finish().unwrap();
         prop_assert!(pack.finish().is_err(), "it is finished");
-        let verified = verify(&report.archive, &VerifyOptions::default()).unwrap();
+        let verified = verify(&report.target, &VerifyOptions::default()).unwrap();
         prop_assert!(verified.is_valid(), "{:?}", verified.findings);
-        let made = Pack::open(&report.archive).unwrap();
+        let made = Pack::open(&report.target).unwrap();
         for (name, content) in &model.files {
             let found = made.read(name).unwrap();
             prop_assert!(content.is_empty() || found == *content, "{}", name);
@@ -853,7 +853,7 @@ fn a_failed_finish_keeps_all_members_of_an_update() {
             pack.file("empty/old.txt", "old".as_bytes())?;
             pack.file("old.txt", "old".as_bytes())
         });
-        let archive = report.unwrap().archive;
+        let archive = report.unwrap().target;
         let mut pack = PackWriter::update(&archive, WriteOptions::default()).unwrap();
         pack.array("g/x", &array![1_u8, 2, 3]).dims(["t"]).write().unwrap();
         assert!(matches!(pack.finish(), Err(Error::Refused { .. })), "{name}");

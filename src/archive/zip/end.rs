@@ -251,7 +251,8 @@ fn not_a_zip(file: &File, len: u64) -> Result<Finding> {
             )
             .at_byte(at)
             .hint(format!(
-                "keep only its first {at} bytes; `bsdtar` adds padding when it writes to a pipe"
+                "keep only its first {at} bytes, as `head -c {at}` prints them; `bsdtar` adds padding when \
+                 it writes to a pipe"
             )),
             None => Finding::new(
                 Code::NotAnArchive,

@@ -142,7 +142,7 @@ impl CardContext<'_> {
             "<article class=\"c\" id=\"{}\" data-b=\"{}\"><div class=\"p\">{}</div><div class=\"b\"><h4><a \
              href=\"#{}\">{}{}</a></h4>{}{}{}{}{}{}</div></article>\n",
             Id(stem(name)),
-            member.size,
+            member.bytes,
             picture.unwrap_or_else(|| html!("<p class=\"x\" aria-hidden=\"true\">{}</p>", instead)),
             Id(stem(name)),
             (!group.is_empty()).then(|| html!("<span>{}/</span>", group)),
@@ -209,7 +209,7 @@ fn title(description: Option<&Ndarray>, numbers: Option<&Statistics>) -> Option<
 /// Returns type, shape with names of dimensions, and size.
 fn kind(subject: &Subject<'_>, axes: &[Axis]) -> Html {
     let Subject { member, array, .. } = subject;
-    let size = human_bytes(member.size);
+    let size = human_bytes(member.bytes);
     if array.element.is_err() {
         return html!("<p class=\"k\"><b>unreadable</b> <span>{}</span></p>", size);
     }
@@ -232,7 +232,7 @@ fn kind(subject: &Subject<'_>, axes: &[Axis]) -> Html {
         array.shape.iter().enumerate().map(extent).collect::<Vec<_>>(),
         size,
         is_packed.then(|| {
-            html!(" <span>{} to {}</span>", member.method, human_bytes(member.packed_size))
+            html!(" <span>{} to {}</span>", member.method, human_bytes(member.packed_bytes))
         }),
         (!array.described).then(|| html!(" <span class=\"w\">not described</span>"))
     )
@@ -369,9 +369,9 @@ fn details(
 ) -> Result<Html, Error> {
     let Subject { member, array: listed, .. } = subject;
     let pack = context.pack;
-    let packed = (member.packed_size != member.size)
-        .then(|| format!(" to {} bytes", grouped(member.packed_size)));
-    let size = html!("{} bytes, {}{}", grouped(member.size), member.method, packed);
+    let packed = (member.packed_bytes != member.bytes)
+        .then(|| format!(" to {} bytes", grouped(member.packed_bytes)));
+    let size = html!("{} bytes, {}{}", grouped(member.bytes), member.method, packed);
     let data = array.map(|array| shown(array.offsets())).transpose()?;
     let data = data.and_then(|found| found.ok().flatten());
     let order = array.map(|_| match listed.order {
@@ -382,8 +382,8 @@ fn details(
         }
     });
     let digest = |name| digest(pack, name, "not in a manifest");
-    let described = subject.description.map(|Listed { name, size, .. }| -> Result<_, Error> {
-        Ok(html!("<code>{}</code>, {}, {}", name, human_bytes(*size), digest(name)?))
+    let described = subject.description.map(|Listed { name, bytes, .. }| -> Result<_, Error> {
+        Ok(html!("<code>{}</code>, {}, {}", name, human_bytes(*bytes), digest(name)?))
     });
     let rows = vec![
         Some(row("member", html!("<code>{}</code>", member.name))),

@@ -75,7 +75,7 @@ pub(super) fn facts(facts: &PackFacts<'_>) -> Html {
         Layout::BagIt => "BagIt bag",
         _ => "plain",
     };
-    let bytes = facts.files().fold(0, |sum: u64, file| sum.saturating_add(file.size));
+    let bytes = facts.files().fold(0, |sum: u64, file| sum.saturating_add(file.bytes));
     let rows = [
         ("Arrays", grouped(facts.arrays.len())),
         ("Groups", grouped(facts.groups)),
@@ -134,7 +134,7 @@ pub(super) fn verification(report: Option<&VerifyReport>, findings: &[Finding]) 
 
 /// Returns the reasons for the verdict.
 fn checked(report: &VerifyReport) -> Html {
-    let members = counted(report.members, "file");
+    let members = counted(report.files, "file");
     let manifests = if report.manifests.is_empty() {
         html!("No manifest to check the contents against; ")
     } else {
@@ -151,7 +151,7 @@ fn checked(report: &VerifyReport) -> Html {
     });
     let signature = |signature| html!(" Signature <code>{}</code>, not checked.", signature);
     let intact = report.intact.as_ref().filter(|_| !report.is_valid()).map(|intact| {
-        let (arrays, files) = (grouped(intact.arrays), grouped(intact.members));
+        let (arrays, files) = (grouped(intact.arrays), grouped(intact.files));
         let all = counted(report.arrays, "array");
         html!("<p>Intact: {} of {}, {} of {}.</p>", arrays, all, files, members)
     });

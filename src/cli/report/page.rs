@@ -71,7 +71,7 @@ pub(super) fn write(
         target: target.clone(),
         output: args.output.clone(),
         arrays: arrays.len() as u64,
-        files: (files.len() + descriptions) as u64,
+        files: (arrays.len() + files.len() + descriptions) as u64,
         verified: verified.is_some(),
         contents_read: verified.is_some_and(|report| report.contents_read),
         findings: findings.cloned().unwrap_or_default(),
@@ -230,7 +230,7 @@ fn readme<'a>(pack: &Pack, files: &[&Listed<'a>]) -> Result<Option<(&'a str, Str
     const NAMES: [&str; 4] = ["readme.md", "readme.txt", "readme", "readme.rst"];
     let of_name = |wanted: &&str| {
         files.iter().find(|file| {
-            let is_file = file.kind == MemberKind::File && file.size <= MOST_README;
+            let is_file = file.kind == MemberKind::File && file.bytes <= MOST_README;
             is_file && file.name.eq_ignore_ascii_case(wanted)
         })
     };
@@ -299,14 +299,14 @@ fn cards(
         let with_reach = batch.iter().map(|subject| {
             let all =
                 subject.array.shape.iter().fold(1, |all: u64, next| all.saturating_mul(*next));
-            let rest = elements.checked_sub(all.max(subject.member.size));
+            let rest = elements.checked_sub(all.max(subject.member.bytes));
             elements = rest.unwrap_or(elements);
             (subject, rest.is_some())
         });
         let with_reach: Vec<_> = with_reach.collect();
         let at_once = if is_stream { 1 } else { jobs };
         let small = each(at_once, &with_reach, |(subject, is_within)| {
-            (subject.member.size < ALONE_FROM).then(|| context.card(subject, *is_within, 1))
+            (subject.member.bytes < ALONE_FROM).then(|| context.card(subject, *is_within, 1))
         });
         let cards = with_reach.iter().zip(small).map(|((subject, is_within), card)| {
             (subject, card.unwrap_or_else(|| context.card(subject, *is_within, jobs)))
@@ -435,7 +435,7 @@ fn file_row(pack: &Pack, file: &Listed<'_>) -> Result<Html, Error> {
         "<tr><td>{}{}</td><td>{}</td><td>{}</td></tr>\n",
         file.name,
         kind,
-        grouped(file.size),
+        grouped(file.bytes),
         digest
     ))
 }

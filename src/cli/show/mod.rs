@@ -85,7 +85,7 @@ pub(crate) struct ShowArgs {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct ShownArray {
     /// The path of the archive, directory or array file, as given.
-    pub(super) archive: PathBuf,
+    pub(super) target: PathBuf,
     /// The name of the array.
     member: String,
     /// The element type, as text.
@@ -180,7 +180,7 @@ fn array(args: &ShowArgs, output: &Output) -> Result<Ending, Failure> {
         let description = corners.description.clone();
         let description = description.map(|ndarray| Document::of(ndarray, false));
         output.json(&ShownArray {
-            archive: args.archive.clone(),
+            target: args.archive.clone(),
             member,
             element: values::type_name(corners.description.as_ref(), corners.element),
             shape: axes.iter().map(|axis| axis.extent).collect(),

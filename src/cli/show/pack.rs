@@ -9,7 +9,7 @@ use ra_pack::path::{escape, escape_path};
 
 use super::super::array::{attribute_rows, folded};
 use super::super::output::Output;
-use super::super::table::aligned;
+use super::super::table::{aligned, aligned_within};
 use super::super::text::{BOLD, counted, fit, flowing, indented, styled};
 use super::super::values;
 use super::super::{Ending, Failure, diagnostics, shell};
@@ -48,6 +48,9 @@ pub(super) fn run(
     Ok(Some(Ending::of(&outline.findings)))
 }
 
+/// Columns before the name of an array.
+const INDENT: usize = 2;
+
 /// Output of the command.
 struct Page<'a> {
     args: &'a ShowArgs,
@@ -61,7 +64,7 @@ impl Page<'_> {
         let in_groups =
             if groups > 1 { format!(" in {}", counted(groups, "group")) } else { String::new() };
         let arrays = counted(outline.arrays, "array");
-        let name = escape_path(&outline.name).to_string();
+        let name = escape_path(&outline.target).to_string();
         let name = styled(&name, BOLD, self.output.color_out);
         self.line(&format!("{name}: {arrays}{in_groups} ({})", outline.container))?;
         if !is_part {
@@ -132,7 +135,8 @@ impl Page<'_> {
         let shown = if full { count } else { MOST_ARRAYS };
         let arrays: Vec<_> = arrays.take(shown).collect();
         let rows: Vec<_> = arrays.iter().map(row).collect();
-        let lines = aligned(&rows, [false; 5]);
+        let room = self.output.width().map_or(usize::MAX, |width| width.saturating_sub(INDENT));
+        let lines = aligned_within(&rows, [false; 5], room);
         for (line, array) in lines.iter().zip(&arrays) {
             self.lines(&format!("  {line}\n"))?;
             let rest = array.attributes.iter().filter(|one| full && !is_in_row(one));

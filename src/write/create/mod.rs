@@ -44,13 +44,13 @@ const END_OF_YEAR_9999: u64 = 253_402_300_800;
 #[non_exhaustive]
 pub struct CreateReport {
     /// Path of the archive, as given; for a link, that of the archive that was replaced.
-    pub archive: PathBuf,
+    pub target: PathBuf,
     /// The container of the archive.
     pub container: Container,
     /// The layout of the pack.
     pub layout: Layout,
     /// Number of files in the archive, including generated ones.
-    pub members: u64,
+    pub files: u64,
     /// Number of files that are arrays.
     pub arrays: u64,
     /// Number of arrays without units or names.
@@ -199,10 +199,10 @@ fn create_from(
     drop(turn);
     let PackedFiles { members, bytes, arrays, metadata, described, findings } = packed;
     Ok(CreateReport {
-        archive: archive.clone(),
+        target: archive.clone(),
         container,
         layout: options.layout,
-        members,
+        files: members,
         arrays,
         metadata,
         bytes,

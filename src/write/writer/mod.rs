@@ -452,7 +452,7 @@ impl<'w> PackWriter<'w> {
                 let mut file = Watched { reader, progress: options.progress.clone() };
                 let copied = io::copy(&mut file, sink).and_then(|_| sink.flush());
                 copied.map_err(Error::io("write", &archive))?;
-                Ok(CreateReport { archive: file_name(archive, archive.clone()), ..report })
+                Ok(CreateReport { target: file_name(archive, archive.clone()), ..report })
             });
             made = copied.map_err(|error| error.with_path(|path| file_name(archive, path)));
         }
